@@ -1,0 +1,76 @@
+"""HLO, the program XLA compiles, as Python objects: parse, print, verify, edit, and exchange protos with XLA."""
+
+from __future__ import annotations
+
+from tilewright.hlo.dtypes import PRIMITIVE_TYPES, element_type_of
+from tilewright.hlo.errors import HloError, HloGraphError, HloParseError, HloProtoError, HloShapeError, HloVerifyError
+from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups, ReplicaGroups
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.literal import Literal
+from tilewright.hlo.shape import UNBOUNDED, Layout, ProgramShape, Shape, ShapeIndex
+from tilewright.hlo.sharding import DimSharding, Domain, NamedSharding, Sharding
+from tilewright.hlo.values import (
+  BufferDonor,
+  ConvDims,
+  FileLocation,
+  InputOutputAlias,
+  OpMetadata,
+  Original,
+  OriginalArray,
+  OutputAlias,
+  PaddingDim,
+  ResultAccuracy,
+  SliceDim,
+  StackFrame,
+  StackFrameIndex,
+  Statistics,
+  Window,
+  WindowDim,
+)
+
+__all__ = [
+  "PRIMITIVE_TYPES",
+  "UNBOUNDED",
+  "AxisRef",
+  "BufferDonor",
+  "Computation",
+  "ConvDims",
+  "DimSharding",
+  "Domain",
+  "FileLocation",
+  "HloError",
+  "HloGraphError",
+  "HloParseError",
+  "HloProtoError",
+  "HloShapeError",
+  "HloVerifyError",
+  "InputOutputAlias",
+  "Instruction",
+  "Iota",
+  "IotaGroups",
+  "Layout",
+  "ListGroups",
+  "Literal",
+  "Mesh",
+  "MeshGroups",
+  "Module",
+  "NamedSharding",
+  "OpMetadata",
+  "Original",
+  "OriginalArray",
+  "OutputAlias",
+  "PaddingDim",
+  "ProgramShape",
+  "ReplicaGroups",
+  "ResultAccuracy",
+  "Shape",
+  "ShapeIndex",
+  "Sharding",
+  "SliceDim",
+  "StackFrame",
+  "StackFrameIndex",
+  "Statistics",
+  "Window",
+  "WindowDim",
+  "element_type_of",
+]
