@@ -13,3 +13,96 @@ class TilewrightError(Exception):
 
 class TilewrightWarning(UserWarning):
   """Base of every warning this package gives on purpose."""
+
+
+# --- what a kernel call is given ---------------------------------------------------------------------------------
+
+
+class BlockSpecError(TilewrightError, ValueError):
+  """A block spec does not fit the array it is for."""
+
+
+class BlockRankError(BlockSpecError):
+  """The block shape has another rank than the array."""
+
+
+class IndexMapError(BlockSpecError):
+  """An index map returns the wrong number, type or kind of indices."""
+
+
+class CapturedConstantError(TilewrightError, ValueError):
+  """A kernel or an index map closes over an array."""
+
+
+class MemorySpaceError(TilewrightError, ValueError):
+  """A memory space that is unknown, or that cannot be used in this place."""
+
+
+class AliasError(TilewrightError, ValueError):
+  """`input_output_aliases` does not fit the operands."""
+
+
+class TreeMismatchError(TilewrightError, ValueError):
+  """A tree of specs has another structure than the values it describes."""
+
+
+class GridError(TilewrightError, ValueError):
+  """A grid that is malformed, or a name or axis that is not in it."""
+
+
+class KernelTypeError(TilewrightError, TypeError):
+  """A kernel got, or returned, something of the wrong type."""
+
+
+class KernelReturnError(TilewrightError, ValueError):
+  """A kernel body returned a value where it must return None."""
+
+
+# --- what a kernel body does -------------------------------------------------------------------------------------
+
+
+class RefTypeError(TilewrightError, TypeError):
+  """Something that must be a ref of a certain kind is not."""
+
+
+class ShapeMismatchError(TilewrightError, ValueError):
+  """Shapes or dtypes of two operands do not go together."""
+
+
+class InputWriteError(TilewrightError, ValueError):
+  """A kernel writes to one of its inputs."""
+
+
+class OutsideKernelError(TilewrightError, ValueError):
+  """A function that has a meaning only inside a kernel was called outside of one."""
+
+
+class UnsupportedPrimitiveError(TilewrightError, NotImplementedError):
+  """A primitive that this target cannot run."""
+
+
+class UnsupportedFeatureError(TilewrightError, NotImplementedError):
+  """Something that is documented but not built here yet."""
+
+
+class EffectError(TilewrightError, NotImplementedError):
+  """A transformation met an effect that it would change the meaning of."""
+
+
+# --- what shows at run time --------------------------------------------------------------------------------------
+
+
+class DebugCheckError(TilewrightError, AssertionError):
+  """A `debug_check` found its condition false."""
+
+
+class DeadlockError(TilewrightError, RuntimeError):
+  """A wait that can never end."""
+
+
+class OutOfBoundsError(TilewrightError, IndexError):
+  """The simulated machine saw an access outside of a buffer."""
+
+
+class DeprecatedNameWarning(TilewrightWarning, DeprecationWarning):
+  """A name that JAX has deprecated was used. It still works."""

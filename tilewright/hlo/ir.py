@@ -29,9 +29,11 @@ from tilewright.hlo.shape import ProgramShape, Shape
 from tilewright.hlo.sharding import Sharding
 from tilewright.hlo.values import (
   BufferDonor,
+  DebugEntry,
   InputOutputAlias,
   OpMetadata,
   Original,
+  OriginalArray,
   StackFrameIndex,
   Statistics,
 )
@@ -40,6 +42,19 @@ if TYPE_CHECKING:
   from tilewright.hlo.literal import Literal
 
 MAIN_THREAD = "main"
+
+
+def take_name(name: str, taken: set[str]) -> str:
+  """`name` if it is free, else `stem.N` with the next free number; adds the result to `taken`."""
+  if name in taken:
+    head, dot, tail = name.rpartition(".")
+    stem, n = (head, int(tail)) if dot and tail.isascii() and tail.isdigit() and len(tail) < 10 else (name, 0)
+    while name in taken:
+      n += 1
+      name = f"{stem}.{n}"
+  taken.add(name)
+  return name
+
 
 # Attributes that hold computations, in the order in which XLA numbers an instruction's called computations. `calls`,
 # `to_apply` and `called_computations` exclude one another; branch_computations and called_computations hold a tuple.
@@ -351,6 +366,19 @@ class Computation:
     return computation_text(self)
 
 
+@dataclass(frozen=True, slots=True)
+class OriginRecovery:
+  """One entry of `origin_recovery_table`: how to compute a lost original array (`old`) from one that is still there.
+
+  Without a module, `old` equals `new`.
+  """
+
+  old: OriginalArray | None
+  new: OriginalArray | None
+  module: Module | None = None
+  unknown: bytes = b""
+
+
 @dataclass(eq=False, slots=True, repr=False)
 class Module:
   """A program. The flags and counts below `entry` are what the text's header holds; some of them are not in protos
@@ -371,14 +399,14 @@ class Module:
   allow_spmd_sharding_propagation_to_parameters: tuple[bool, ...] = ()
   allow_spmd_sharding_propagation_to_output: tuple[bool, ...] = ()
   stack_frames: StackFrameIndex = StackFrameIndex()  # noqa: RUF009  # frozen
-  header_extras: dict[str, str] = field(
-    default_factory=dict
-  )  # origin_recovery_table, debug_attributes: their text between the braces
+  origin_recovery_table: tuple[OriginRecovery, ...] = ()
+  debug_attributes: tuple[DebugEntry, ...] = ()
   id: int = -1
   spmd_output_sharding: Sharding | None = None  # protos only
   spmd_parameter_shardings: tuple[Sharding, ...] = ()  # protos only
   unknown: bytes = b""
-  _taken_names: set[str] | None = None
+  _taken_names: set[str] | None = None  # of instructions
+  _taken_computation_names: set[str] | None = None
 
   def __repr__(self) -> str:
     return f"<module {self.name}: {len(self.computations)} computations, {self.instruction_count} instructions>"
@@ -411,7 +439,7 @@ class Module:
     """Adds a computation; its name and those of its instructions are made unique."""
     if computation.parent is not None:
       raise HloGraphError(f"computation %{computation.name} already belongs to module {computation.parent.name}")
-    computation.name = self.unique_name(computation.name)
+    computation.name = self.unique_computation_name(computation.name)
     computation.parent = self
     self.computations.append(computation)
     for instruction in computation.instructions:
@@ -440,18 +468,16 @@ class Module:
     return len(gone)
 
   def unique_name(self, name: str) -> str:
-    """`name`, or `name.N` if that is taken; the result counts as taken from then on."""
-    taken = self._taken_names
-    if taken is None:
-      taken = self._taken_names = {c.name for c in self.computations} | {i.name for i in self.instructions()}
-    if name in taken:
-      head, dot, tail = name.rpartition(".")
-      stem, n = (head, int(tail)) if dot and tail.isascii() and tail.isdigit() and len(tail) < 10 else (name, 0)
-      while name in taken:
-        n += 1
-        name = f"{stem}.{n}"
-    taken.add(name)
-    return name
+    """`name`, or `name.N` if an instruction has it; the result counts as taken from then on."""
+    if self._taken_names is None:
+      self._taken_names = {i.name for i in self.instructions()}
+    return take_name(name, self._taken_names)
+
+  def unique_computation_name(self, name: str) -> str:
+    """The same for computations, whose names are apart from those of instructions."""
+    if self._taken_computation_names is None:
+      self._taken_computation_names = {c.name for c in self.computations}
+    return take_name(name, self._taken_computation_names)
 
   def clone(self, name: str | None = None) -> Module:
     """A deep copy; literals and other frozen values are shared."""

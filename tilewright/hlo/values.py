@@ -197,3 +197,25 @@ class StackFrameIndex:
 
   def __bool__(self) -> bool:
     return bool(self.file_names or self.function_names or self.file_locations or self.stack_frames)
+
+
+@dataclass(frozen=True, slots=True)
+class DebugAttributes:
+  """One logging request for an original array (jax 0.11 on)."""
+
+  log_mode: str = "NONE"
+  callback_id: int = 0
+  op_id: int = 0
+  partitioned: bool = False
+  operands_sharding: str = ""
+  x64_config: bytes = b""  # X64ConfigProto, as found
+  unknown: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class DebugEntry:
+  """`debug_attributes`: what to log for one original array."""
+
+  array: OriginalArray | None
+  attributes: tuple[DebugAttributes, ...] = ()
+  unknown: bytes = b""

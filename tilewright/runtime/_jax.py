@@ -5,6 +5,76 @@ Works with jax 0.10.2 and 0.11.x. Nothing else in the package imports `jax._src`
 
 from __future__ import annotations
 
-import jax
+from typing import Any
 
+import jax
+from jax._src import ad_checkpoint, custom_derivatives, pjit  # noqa: F401  primitives of remat, custom rules and jit
+from jax._src import api_util  # debug_info: names and source lines of a traced function
+from jax._src import blocked_sampler  # noqa: F401  sample_block: keys whose bits do not depend on blocking
+from jax._src import config  # options that are part of jit's cache key
+from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment
+from jax._src import dispatch  # noqa: F401  apply_primitive: an eager call compiles once per parameters
+from jax._src import dtypes  # noqa: F401  ExtendedDType, the base of semaphore types
+from jax._src import effects  # noqa: F401  sets of effects that control flow, remat and lowering accept
+from jax._src import linear_util as lu  # WrappedFun, what the tracers take
+from jax._src import source_info_util  # noqa: F401  the user's file and line of an equation
+from jax._src import state  # noqa: F401  AbstractRef, TransformedRef and the read/write effects
+from jax._src.interpreters import ad  # noqa: F401  tables of differentiation rules
+from jax._src.interpreters import batching  # noqa: F401  tables of vmap rules
+from jax._src.interpreters import mlir  # noqa: F401  tables of lowering rules
+from jax._src.interpreters import partial_eval as pe  # tracing, dead-code elimination, hijax lowering
+from jax._src.lax import lax as lax_internal  # noqa: F401  primitives of elementwise operations, for cost tables
+from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # noqa: F401  an inlined call, which custom rules leave behind
+from jax._src.lax.parallel import axis_index_p  # noqa: F401  axis_index over a named grid dimension
+from jax._src.lax.control_flow import conditionals, loops  # noqa: F401  primitives of cond, scan and while
+from jax._src.state import discharge  # noqa: F401  rules that turn ref effects into values outside kernels
+from jax._src.state import indexing  # noqa: F401  NDIndexer, Slice, ds
+from jax._src.state import primitives as state_primitives  # noqa: F401  get, swap, addupdate
+from jax._src.state import types as state_types  # noqa: F401  ref transforms: reshape, bitcast, transpose, select
+from jax._src.state import utils as state_utils  # noqa: F401  hoist_consts_to_refs, bitcast of a ref's value
+
+Slice, ds, dslice = indexing.Slice, indexing.ds, indexing.dslice
 JAX_VERSION: tuple[int, ...] = jax.__version_info__
+
+
+def trace(fun: Any, in_avals: Any, debug_info: Any = None, *, what: str = "kernel") -> Any:
+  """Trace `fun(*tracers) -> sequence of leaves` to a closed jaxpr."""
+  info = debug_info or api_util.debug_info(what, fun, tuple(in_avals), {})
+  jaxpr, _, consts = pe.trace_to_jaxpr_dynamic(lu.wrap_init(fun, debug_info=info), tuple(in_avals))
+  return core.ClosedJaxpr(jaxpr, tuple(consts))
+
+
+def open_jaxpr(jaxpr: Any) -> tuple[Any, tuple[Any, ...]]:
+  """The bare jaxpr and its constants, whichever of the two forms JAX hands over."""
+  if isinstance(jaxpr, core.ClosedJaxpr):
+    return jaxpr.jaxpr, tuple(jaxpr.consts)
+  return jaxpr, ()
+
+
+def detach(closed: Any) -> tuple[Any, tuple[Any, ...]]:
+  """A jaxpr that takes what were its constants as its first inputs, and those constants."""
+  jaxpr, consts = open_jaxpr(closed)
+  return pe.convert_constvars_jaxpr(jaxpr), consts
+
+
+def varying_axes(avals: Any) -> frozenset[Any]:
+  """The manual mesh axes along which any of the values differs between devices (empty outside of shard_map)."""
+  found: frozenset[Any] = frozenset()
+  for aval in avals:
+    mat = getattr(aval, "manual_axis_type", None)
+    found |= frozenset(getattr(mat, "varying", ()) or ())
+  return found
+
+
+def with_varying_axes(aval: Any, axes: Any) -> Any:
+  """The array type with these varying manual mesh axes."""
+  if not axes or not isinstance(aval, core.ShapedArray):
+    return aval
+  spec = jax.sharding.PartitionSpec(*(None,) * aval.ndim)
+  sharding = jax.sharding.NamedSharding(jax.sharding.get_abstract_mesh(), spec)
+  return aval.update(sharding=sharding, manual_axis_type=core.ManualAxisType(varying=frozenset(axes)))
+
+
+def trace_context() -> Any:
+  """Everything in JAX's configuration that a traced jaxpr depends on."""
+  return config.trace_context()

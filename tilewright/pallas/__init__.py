@@ -1,0 +1,49 @@
+"""The kernel language: a program written for `jax.experimental.pallas` runs with this module in its place."""
+
+from tilewright.pallas.allocation import empty, empty_like, empty_ref_like, run_state
+from tilewright.pallas.arithmetic import align_to, broadcast_to, cdiv, dot, next_power_of_2, reciprocal, strides_from_shape
+from tilewright.pallas.call import pallas_call, pallas_call_p
+from tilewright.pallas.control import loop, when
+from tilewright.pallas.dma import select_ref
+from tilewright.pallas.options import enable_debug_checks, enable_poison_buffers
+from tilewright.pallas.primitives import (
+  atomic_add,
+  atomic_and,
+  atomic_cas,
+  atomic_max,
+  atomic_min,
+  atomic_or,
+  atomic_xchg,
+  atomic_xor,
+  debug_check,
+  debug_print,
+  delay,
+  get_global,
+  load,
+  multiple_of,
+  num_programs,
+  program_id,
+  run_scoped,
+  store,
+  swap,
+  with_scoped,
+)
+from tilewright.pallas.semaphores import DeviceIdType, semaphore_read, semaphore_signal, semaphore_wait
+from tilewright.pallas.specs import BlockSpec, GridSpec, no_block_spec
+from tilewright.runtime._jax import Slice, ds, dslice
+from tilewright.tile.grid import (
+  Blocked,
+  BlockDim,
+  BoundedSlice,
+  Buffered,
+  CostEstimate,
+  Element,
+  Indirect,
+  RevisitMode,
+  Squeezed,
+  squeezed,
+)
+from tilewright.tile.memory import MemoryRef, MemorySpace, semaphore, semaphore_dtype
+
+ANY = MemorySpace.ANY
+HOST = MemorySpace.HOST

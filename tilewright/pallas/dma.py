@@ -1,0 +1,343 @@
+"""Asynchronous copies between refs, on one device or to another.
+
+A copy is described first and started later; its semaphores count the bytes that have left or arrived. In the portable lowering
+a copy is done as soon as it starts, so that a wait only takes the bytes off again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import effects, semaphores
+from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, TransformedRef, WriteEffect, not_differentiable
+from tilewright.pallas.semaphores import DeviceIdType
+from tilewright.runtime import _jax
+from tilewright.target import xla
+from tilewright.tile.memory import dma_semaphore
+
+Slice = _jax.indexing.Slice
+
+
+def _as_view(ref: Any) -> Any:
+  return ref if isinstance(ref, TransformedRef) else TransformedRef(ref, ())
+
+
+def _check_ends(what: str, src: Any, dst: Any) -> None:
+  for name, ref in (("src_ref", src), ("dst_ref", dst)):
+    if not isinstance(ref.type, AbstractRef):
+      raise errors.RefTypeError(f"{what}: {name} must be a ref, got {ref}.")
+  if src.dtype != dst.dtype:
+    raise errors.ShapeMismatchError(f"{what}: src_ref holds {src.dtype} but dst_ref holds {dst.dtype}; a copy does not convert.")
+  static = all(isinstance(d, int) for d in (*src.shape, *dst.shape))
+  if static and tuple(src.shape) != tuple(dst.shape):
+    raise errors.ShapeMismatchError(f"{what}: src_ref has shape {src.shape} but dst_ref has shape {dst.shape}; they must be equal.")
+
+
+def _check_semaphore(what: str, sem: Any) -> Any:
+  view = semaphores.semaphore_view(sem, what)
+  if not jnp.issubdtype(view.dtype, dma_semaphore):
+    raise errors.RefTypeError(f"{what}: expected a DMA semaphore (pltpu.SemaphoreType.DMA), got {view.dtype}.")
+  return view
+
+
+@dataclasses.dataclass(frozen=True)
+class AsyncCopyDescriptor:
+  """A copy that can be started and waited for. Nothing happens before `start`."""
+
+  src_ref: Any
+  dst_ref: Any
+  dst_sem: Any
+  src_sem: Any = None
+  device_id: Any = None
+  device_id_type: DeviceIdType = DeviceIdType.MESH
+
+  @property
+  def is_remote(self) -> bool:
+    return self.src_sem is not None
+
+  def start(self, priority: int = 0, *, add: bool = False) -> None:
+    """Start the copy; with `add`, the destination accumulates instead of being replaced."""
+    flat, tree = jax.tree.flatten((self.src_ref, self.dst_ref, self.dst_sem, self.src_sem, self.device_id))
+    dma_start_p.bind(*flat, tree=tree, device_id_type=self.device_id_type, priority=priority, add=add)
+
+  def wait(self) -> None:
+    """Wait until this device's part is done: the data has left and, for a copy to another device, ours has arrived."""
+    if self.is_remote:
+      self.wait_send()
+    self.wait_recv()
+
+  def wait_recv(self) -> None:
+    """Wait until data of this copy's size has arrived here."""
+    self._wait(self.dst_ref, self.dst_sem)
+
+  def wait_send(self) -> None:
+    """Wait until the data of a copy to another device has left."""
+    if not self.is_remote:
+      raise errors.RefTypeError("wait_send: this copy stays on its device; use wait().")
+    self._wait(self.src_ref, self.src_sem)
+
+  def _wait(self, moved: Any, sem: Any) -> None:
+    flat, tree = jax.tree.flatten((moved, sem))
+    dma_wait_p.bind(*flat, tree=tree)
+
+
+def make_async_copy(src_ref: Any, dst_ref: Any, sem: Any) -> AsyncCopyDescriptor:
+  """Describe a copy between two refs of this device.
+
+  Args:
+    src_ref: where the data is.
+    dst_ref: where it goes; same shape and dtype.
+    sem: the DMA semaphore that counts its bytes.
+  """
+  what = "pltpu.make_async_copy"
+  src, dst = _as_view(src_ref), _as_view(dst_ref)
+  _check_ends(what, src, dst)
+  return AsyncCopyDescriptor(src, dst, _check_semaphore(what, sem))
+
+
+def async_copy(src_ref: Any, dst_ref: Any, sem: Any, *, priority: int = 0, add: bool = False) -> AsyncCopyDescriptor:
+  """Describe a copy and start it."""
+  copy = make_async_copy(src_ref, dst_ref, sem)
+  copy.start(priority, add=add)
+  return copy
+
+
+def make_async_remote_copy(
+  src_ref: Any,
+  dst_ref: Any,
+  send_sem: Any,
+  recv_sem: Any,
+  device_id: Any,
+  device_id_type: DeviceIdType = DeviceIdType.MESH,
+) -> AsyncCopyDescriptor:
+  """Describe a copy from this device to another one (or to itself).
+
+  Every device runs the same kernel: the one that sends waits for `send_sem`, the one that receives for `recv_sem`.
+
+  Args:
+    src_ref: where the data is, on this device.
+    dst_ref: where it goes: the ref of this name on the other device.
+    send_sem: counts what has left, on this device.
+    recv_sem: counts what has arrived, on the other device.
+    device_id: which device; see `pl.semaphore_signal`.
+    device_id_type: how `device_id` is to be read.
+  """
+  what = "pltpu.make_async_remote_copy"
+  src, dst = _as_view(src_ref), _as_view(dst_ref)
+  _check_ends(what, src, dst)
+  send, recv = _check_semaphore(what, send_sem), _check_semaphore(what, recv_sem)
+  return AsyncCopyDescriptor(src, dst, recv, send, semaphores.canonical_device_id(device_id, what), device_id_type)
+
+
+def async_remote_copy(
+  src_ref: Any, dst_ref: Any, send_sem: Any, recv_sem: Any, device_id: Any, device_id_type: DeviceIdType = DeviceIdType.MESH
+) -> AsyncCopyDescriptor:
+  """Describe a copy to another device and start it."""
+  copy = make_async_remote_copy(src_ref, dst_ref, send_sem, recv_sem, device_id, device_id_type)
+  copy.start()
+  return copy
+
+
+# --- primitives --------------------------------------------------------------------------------------------------
+
+dma_start_p = Primitive("dma_start")
+dma_start_p.multiple_results = True
+not_differentiable(dma_start_p)
+
+dma_wait_p = Primitive("dma_wait")
+dma_wait_p.multiple_results = True
+not_differentiable(dma_wait_p)
+
+
+def _ref_positions(trees: Any, flat: Any) -> list[int]:
+  return [i for i, x in enumerate(flat) if isinstance(x, AbstractRef)]
+
+
+@dma_start_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> Any:
+  positions = jax.tree.unflatten(tree, list(range(len(flat))))
+  src, dst, dst_sem, src_sem, device_id = positions
+  found: set[Any] = {effects.semaphore_effect} if device_id is None else {effects.semaphore_effect, effects.comms_effect}
+  for part, kinds in (
+    (src, (ReadEffect,)),
+    (dst, (ReadEffect, WriteEffect) if add else (WriteEffect,)),
+    (dst_sem, (WriteEffect,)),
+    (src_sem, (WriteEffect,)),
+  ):
+    for i in jax.tree.leaves(part):
+      if isinstance(flat[i], AbstractRef):
+        found.update(kind(i) for kind in kinds)
+  return [], found
+
+
+@dma_wait_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any) -> Any:
+  _, sem = jax.tree.unflatten(tree, list(range(len(flat))))
+  refs = [i for i in jax.tree.leaves(sem) if isinstance(flat[i], AbstractRef)]
+  return [], {effects.semaphore_effect, *(e(i) for i in refs for e in (ReadEffect, WriteEffect))}
+
+
+# --- the portable rules ------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Window:
+  """A view of a cell with static shape; of a slice with dynamic size only the first `counts` elements are meant."""
+
+  cell: Any
+  transforms: tuple[Any, ...]
+  counts: tuple[tuple[int, Any], ...]
+
+  @property
+  def nbytes_per_element(self) -> int:
+    return max(1, jnp.dtype(self.cell.value.dtype).itemsize)
+
+
+def _windows(view: Any) -> list[tuple[Any, _Window]]:
+  """The windows a view stands for, each with the condition under which it is the one: several for `select_ref`."""
+  if isinstance(view, xla.Cell):
+    return [(True, _Window(view, (), ()))]
+  transforms = tuple(view.transforms)
+  if view.multiref:
+    choice = transforms[0].idx
+    return [
+      (jnp.logical_and(condition, choice == i), window)
+      for i, ref in enumerate(view.ref)
+      for condition, window in _windows(ref)
+    ]
+  found = []
+  for condition, inner in _windows(view.ref):
+    counts = list(inner.counts)
+    fixed: list[Any] = []
+    for transform in transforms:
+      if isinstance(transform, _jax.indexing.NDIndexer) and transform.is_dynamic_size:
+        transform, more = _fix_sizes(transform)
+        counts += more
+      fixed.append(transform)
+    found.append((condition, _Window(inner.cell, (*inner.transforms, *fixed), tuple(counts))))
+  return found
+
+
+def _fix_sizes(indexer: Any) -> tuple[Any, list[tuple[int, Any]]]:
+  """Replace dynamic slice sizes by the size of the dimension, and say how many elements count."""
+  indices, counts, axis = [], [], 0
+  for index, dim in zip(indexer.indices, indexer.shape):
+    if isinstance(index, Slice):
+      if index.is_dynamic_size:
+        counts.append((axis, index.size))
+        index = Slice(index.start, dim, index.stride)
+      axis += 1
+    indices.append(index)
+  return _jax.indexing.NDIndexer(tuple(indices), indexer.shape, indexer.int_indexer_shape), counts
+
+
+def read_view(view: Any) -> tuple[Any, tuple[tuple[int, Any], ...]]:
+  """The value of a view, and which of its elements count."""
+  (_, first), *rest = _windows(view)
+  value = first.cell.read(first.transforms)
+  for condition, window in rest:
+    value = jnp.where(condition, window.cell.read(window.transforms), value)
+  return value, first.counts
+
+
+def _fit(value: Any, shape: tuple[int, ...]) -> Any:
+  """Cut or pad (with poison) to a shape: dynamic slices may be bounded by dimensions of different size."""
+  value = value[tuple(slice(0, d) for d in shape)]
+  if value.shape == shape:
+    return value
+  return xla.poison(shape, value.dtype).at[tuple(slice(0, d) for d in value.shape)].set(value)
+
+
+def write_view(view: Any, value: Any, *, add: bool, when: Any = True) -> None:
+  for condition, window in _windows(view):
+    old = window.cell.read(window.transforms)
+    new = _fit(value, old.shape)
+    new = old + new if add else new
+    keep = jnp.logical_and(condition, when) if when is not True or condition is not True else True
+    for axis, count in window.counts:
+      keep = jnp.logical_and(keep, lax.broadcasted_iota(jnp.int32, old.shape, axis) < count)
+    window.cell.write(window.transforms, new if keep is True else jnp.where(keep, new, old))
+
+
+def _nbytes(value: Any, counts: tuple[tuple[int, Any], ...]) -> Any:
+  dynamic = dict(counts)
+  number: Any = math.prod(d for axis, d in enumerate(value.shape) if axis not in dynamic)
+  for count in dynamic.values():
+    number = number * count
+  return jnp.asarray(number * max(1, jnp.dtype(value.dtype).itemsize), jnp.int32)
+
+
+def _signal(sem: Any, nbytes: Any) -> None:
+  sem.ref.write(sem.transforms, sem.ref.read(sem.transforms) + nbytes)
+
+
+@xla.register(dma_start_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Any]:
+  src, dst, dst_sem, src_sem, device_id = jax.tree.unflatten(tree, flat)
+  value, counts = read_view(src)
+  nbytes = _nbytes(value, counts)
+  if device_id is None:
+    write_view(dst, value, add=add)
+    _signal(dst_sem, nbytes)
+  else:
+    _send(value, nbytes, dst, dst_sem, device_id, device_id_type, add)
+  if src_sem is not None:
+    _signal(src_sem, nbytes)
+  return []
+
+
+def _send(value: Any, nbytes: Any, dst: Any, dst_sem: Any, device_id: Any, device_id_type: Any, add: bool) -> None:
+  """Every device takes part: all gather what everyone sends and keep, in order of the senders, what is for them."""
+  axes = semaphores.device_axes()
+  names = tuple(axes)
+  target = semaphores.logical_device_id(device_id, device_id_type, axes)
+  me = semaphores.own_device_id(axes)
+  # The indices in dst and dst_sem were computed by the sender, so they travel along.
+  leaves, tree = jax.tree.flatten((dst, dst_sem))
+  is_cell = [isinstance(x, xla.Cell) for x in leaves]
+  sent = [None if cell else lax.all_gather(jnp.asarray(x), names) for x, cell in zip(leaves, is_cell)]
+  targets, values, sizes = (lax.all_gather(x, names) for x in (target, value, nbytes))
+  for sender in range(math.prod(axes.values())):
+    theirs = jax.tree.unflatten(tree, [x if cell else s[sender] for x, s, cell in zip(leaves, sent, is_cell)])
+    for_me = targets[sender] == me
+    write_view(theirs[0], values[sender], add=add, when=for_me)
+    _signal(theirs[1], jnp.where(for_me, sizes[sender], 0))
+
+
+@xla.register(dma_wait_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any) -> list[Any]:
+  moved, sem = jax.tree.unflatten(tree, flat)
+  value, counts = read_view(moved)
+  semaphores.take(sem, _nbytes(value, counts), ctx)
+  return []
+
+
+# --- choosing among refs -----------------------------------------------------------------------------------------
+
+
+def select_ref(idx: Any, *refs: Any) -> Any:
+  """The `idx`-th of several refs of one type, for copies: `pltpu.async_copy(pl.select_ref(i, a, b), dst, sem)`."""
+  if not refs:
+    raise errors.RefTypeError("pl.select_ref: give at least one ref to choose from.")
+  return TransformedRef(tuple(refs), (_jax.state_types.SelectTransform(semaphores.int32(idx, "pl.select_ref", "idx")),))
+
+
+# --- copies that wait --------------------------------------------------------------------------------------------
+
+
+def sync_copy(src_ref: Any, dst_ref: Any, *, add: bool = False) -> None:
+  """Copy between two refs and wait for it."""
+  from tilewright.pallas.primitives import run_scoped
+  from tilewright.tile.memory import SemaphoreType
+
+  def copy(sem: Any) -> None:
+    async_copy(src_ref, dst_ref, sem, add=add).wait()
+
+  run_scoped(copy, SemaphoreType.DMA(()))

@@ -1,0 +1,80 @@
+"""Effects of kernels, and what JAX may do around them.
+
+Reads and writes of refs are JAX's own effects. Ours say that an equation does something besides computing its results, so
+that it is kept, kept in order inside loops, and not duplicated: running it twice, or never, would be seen.
+
+| effect      | who has it                              | loops | remat | custom derivatives |
+|-------------|-----------------------------------------|-------|-------|--------------------|
+| Semaphore   | semaphore_signal, semaphore_wait        | yes   | no    | no                 |
+| Comms       | copies to and signals of other devices  | yes   | no    | no                 |
+| Prng        | prng_seed, prng_random_bits             | yes   | no    | no                 |
+| Delay       | delay                                   | yes   | yes   | yes                |
+| Debug       | debug_print, debug_check                | yes   | yes   | yes                |
+| Global      | get_global, get_barrier_semaphore       | yes   | no    | no                 |
+| SideEffect  | a whole call that must not be removed   | yes   | no    | no                 |
+
+Where the table says no, JAX refuses the transformation and names the effect.
+"""
+
+from __future__ import annotations
+
+from tilewright.runtime import _jax
+
+
+class KernelEffect(_jax.effects.Effect):
+  """Base of the effects that kernels have besides reads and writes."""
+
+  def __str__(self) -> str:
+    return type(self).__name__.removesuffix("Effect")
+
+  __repr__ = __str__
+
+  def __eq__(self, other: object) -> bool:
+    return type(self) is type(other)
+
+  def __hash__(self) -> int:
+    return hash(type(self))
+
+
+class SemaphoreEffect(KernelEffect): ...
+
+
+class CommsEffect(KernelEffect): ...
+
+
+class PrngEffect(KernelEffect): ...
+
+
+class DelayEffect(KernelEffect): ...
+
+
+class DebugEffect(KernelEffect): ...
+
+
+class GlobalEffect(KernelEffect): ...
+
+
+class SideEffect(KernelEffect): ...
+
+
+semaphore_effect = SemaphoreEffect()
+comms_effect = CommsEffect()
+prng_effect = PrngEffect()
+delay_effect = DelayEffect()
+debug_effect = DebugEffect()
+global_effect = GlobalEffect()
+side_effect = SideEffect()
+
+_jax.effects.control_flow_allowed_effects.add_type(KernelEffect)
+_jax.effects.lowerable_effects.add_type(KernelEffect)
+for _safe in (DelayEffect, DebugEffect):
+  _jax.effects.remat_allowed_effects.add_type(_safe)
+  _jax.effects.custom_derivatives_allowed_effects.add_type(_safe)
+
+# What a whole call keeps of its body's effects: these are seen outside of the kernel.
+_VISIBLE_OUTSIDE = (CommsEffect, DebugEffect)
+
+
+def call_effects(body_effects: object) -> set[KernelEffect]:
+  """The effects of a kernel call, given those of its body."""
+  return {e for e in body_effects if isinstance(e, _VISIBLE_OUTSIDE)}  # type: ignore[attr-defined]

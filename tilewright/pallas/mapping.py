@@ -1,0 +1,190 @@
+"""From block specs to block mappings: index maps are traced, and everything about them is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright.pallas.primitives import AbstractRef, ShapedArray, int32_scalar
+from tilewright.pallas.specs import BlockSpec, NoBlockSpec, canonical_block_dim
+from tilewright.runtime import _jax
+from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Squeezed
+from tilewright.tile.memory import MemorySpace, TpuMemorySpace
+
+Slice = _jax.indexing.Slice
+
+# Where an operand stays as it is unless a block shape is given.
+_WHOLE_ARRAY_SPACES = (MemorySpace.ANY, MemorySpace.HOST, TpuMemorySpace.HBM, TpuMemorySpace.HOST, TpuMemorySpace.SEMAPHORE)
+
+
+def _name_of(f: Callable[..., Any]) -> str:
+  code = getattr(f, "__code__", None)
+  name = getattr(f, "__name__", repr(f))
+  return f"{name} at {code.co_filename}:{code.co_firstlineno}" if code is not None else name
+
+
+def check_memory_space(space: Any, origin: str) -> Any:
+  if space is None or isinstance(space, MemorySpace | TpuMemorySpace) or getattr(space, "is_tilewright_memory_space", False):
+    return space
+  if isinstance(space, _jax.core.MemorySpace):
+    return space
+  raise errors.MemorySpaceError(
+    f"The memory space {space!r} of {origin} is unknown; expected one of pl.ANY, pl.HOST, pltpu.VMEM, pltpu.SMEM, pltpu.HBM."
+  )
+
+
+def make_block_mapping(
+  spec: Any,
+  aval: Any,
+  origin: str,
+  *,
+  num_grid_dims: int,
+  prefetch_avals: Sequence[Any],
+  prefetch_tree: Any,
+) -> BlockMapping:
+  """The block mapping that `spec` gives an array of type `aval`, called `origin` in messages."""
+  if spec is None or isinstance(spec, NoBlockSpec):
+    spec = BlockSpec()
+  if not isinstance(spec, BlockSpec):
+    raise errors.BlockSpecError(f"The spec for {origin} must be a pl.BlockSpec, got {spec!r}.")
+  space = check_memory_space(spec.memory_space, origin)
+  if spec.block_shape is None and spec.index_map is None:
+    shape = tuple(Blocked(d) for d in aval.shape)
+    block = AbstractRef(ShapedArray(aval.shape, aval.dtype), space)
+    return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode)
+
+  if spec.block_shape is None:
+    dims: tuple[Any, ...] = tuple(Blocked(d) for d in aval.shape)
+  else:
+    dims = tuple(canonical_block_dim(d, origin) for d in spec.block_shape)
+  _check_block_shape(dims, aval, origin)
+  index_map, index_tree = _trace_index_map(spec.index_map, dims, origin, num_grid_dims, prefetch_avals, prefetch_tree)
+  seen = tuple(d.block_size for d in dims if not isinstance(d, Squeezed))
+  block = AbstractRef(ShapedArray(seen, aval.dtype), space)
+  return BlockMapping(dims, index_map, index_tree, aval, block, origin, spec.pipeline_mode)
+
+
+def _check_block_shape(dims: Sequence[Any], aval: Any, origin: str) -> None:
+  sizes = tuple(None if isinstance(d, Squeezed) else d.block_size for d in dims)
+  if len(dims) != len(aval.shape):
+    raise errors.BlockRankError(
+      f"Block shape for {origin} (= {sizes}) must have the same number of dimensions as the array shape {aval.shape}. "
+      "Use None for a dimension of which the kernel sees one element."
+    )
+  for axis, dim in enumerate(dims):
+    if isinstance(dim.block_size, int) and dim.block_size < 1:
+      raise errors.BlockSpecError(
+        f"Block shape for {origin} (= {sizes}) has size {dim.block_size} in dimension {axis}; sizes must be positive."
+      )
+    if isinstance(dim, Element) and (len(dim.padding) != 2 or any(p < 0 for p in dim.padding)):
+      raise errors.BlockSpecError(f"Block shape for {origin}: padding must be two ints >= 0, got {dim.padding}.")
+  if sum(isinstance(d, Indirect) for d in dims) > 1:
+    raise errors.BlockSpecError(f"Block shape for {origin} (= {sizes}): at most one dimension may be pl.Indirect.")
+
+
+def _trace_index_map(
+  index_map: Callable[..., Any] | None,
+  dims: Sequence[Any],
+  origin: str,
+  num_grid_dims: int,
+  prefetch_avals: Sequence[Any],
+  prefetch_tree: Any,
+) -> tuple[Any, Any]:
+  user_map = index_map if index_map is not None else (lambda *_: (0,) * len(dims))
+  trees: list[Any] = []
+
+  def flat_map(*args: Any) -> list[Any]:
+    prefetched = jax.tree.unflatten(prefetch_tree, args[num_grid_dims:])
+    result = user_map(*args[:num_grid_dims], *prefetched)
+    entries = tuple(result) if isinstance(result, tuple | list) else (result,)
+    _check_index_entries(entries, dims, origin, user_map)
+    leaves, tree = jax.tree.flatten(tuple(_canonical_entry(e, d) for e, d in zip(entries, dims)))
+    trees.append(tree)
+    return leaves
+
+  avals = [*(int32_scalar() for _ in range(num_grid_dims)), *prefetch_avals]
+  info = _jax.api_util.debug_info("pallas_call index_map", user_map, (), {})
+  try:
+    closed = _jax.trace(flat_map, avals, info.with_unknown_names())
+  except TypeError as e:
+    if "positional argument" in str(e):
+      raise errors.IndexMapError(
+        f"Index map function {_name_of(user_map)} for {origin} was called with {len(avals)} arguments (grid indices, then "
+        f"prefetched scalars): {e}"
+      ) from e
+    raise
+  if closed.consts:
+    raise errors.CapturedConstantError(
+      f"Index map function {_name_of(user_map)} for {origin} must not capture constants: "
+      f"{[_jax.core.typeof(c) for c in closed.consts]}. Pass them as scalar prefetch arguments."
+    )
+  return closed, trees[-1]
+
+
+def _canonical_entry(entry: Any, dim: Any) -> Any:
+  if isinstance(entry, Slice):
+    return entry
+  if isinstance(entry, slice):
+    start = entry.start or 0
+    return Slice(start, dim.block_size if entry.stop is None else entry.stop - start)
+  if isinstance(dim, Indirect):
+    view = entry
+    if hasattr(view, "transforms") or isinstance(_jax.core.typeof(view), AbstractRef):
+      entry = _jax.state_primitives.ref_get(view, ())
+    return jnp.asarray(entry, jnp.int32)
+  return jnp.asarray(entry, jnp.int32)
+
+
+def _check_index_entries(entries: Sequence[Any], dims: Sequence[Any], origin: str, index_map: Callable[..., Any]) -> None:
+  shown = tuple(None if isinstance(d, Squeezed) else d.block_size for d in dims)
+  where = f"Index map function {_name_of(index_map)} for {origin}"
+  if len(entries) != len(dims):
+    raise errors.IndexMapError(
+      f"{where} must return {len(dims)} values to match block_shape={shown}. Currently returning {len(entries)} values: {entries}."
+    )
+  for i, (entry, dim) in enumerate(zip(entries, dims)):
+    if isinstance(dim, BoundedSlice):
+      if not isinstance(entry, Slice | slice):
+        raise errors.IndexMapError(f"{where} must return pl.ds(start, size) for the pl.BoundedSlice in dimension {i}, got {entry}.")
+      continue
+    if isinstance(entry, Slice | slice):
+      raise errors.IndexMapError(
+        f"{where} returns a slice for dimension {i}, whose block dimension is {dim}. Use pl.BoundedSlice({dim.block_size})."
+      )
+    if hasattr(entry, "transforms"):
+      shape, dtype = tuple(entry.shape), entry.dtype
+    else:
+      aval = _jax.core.typeof(entry)
+      shape, dtype = tuple(aval.shape), aval.dtype
+    expected = (dim.block_size,) if isinstance(dim, Indirect) else ()
+    if shape != expected or not jnp.issubdtype(dtype, jnp.integer):
+      raise errors.IndexMapError(
+        f"{where} must return integer {'arrays of shape ' + str(expected) if expected else 'scalars'}. Output[{i}] has type "
+        f"{jnp.dtype(dtype).name}{list(shape)}."
+      )
+
+
+def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[Any]:
+  """One spec per leaf of `tree`; a spec given for a whole subtree counts for each of its leaves."""
+  is_spec = lambda x: x is None or isinstance(x, BlockSpec | NoBlockSpec)
+  if isinstance(specs, NoBlockSpec):
+    return [specs] * tree.num_leaves
+  dummy = jax.tree.unflatten(tree, range(tree.num_leaves))
+  flat: list[Any] = [None] * tree.num_leaves
+
+  def place(spec: Any, subtree: Any) -> None:
+    for leaf in jax.tree.leaves(subtree):
+      flat[leaf] = spec
+
+  try:
+    jax.tree.map(place, specs, dummy, is_leaf=is_spec)
+  except ValueError as e:
+    raise errors.TreeMismatchError(
+      f"Pytree for `{name}` and `{values_name}` do not match: {name} is {jax.tree.structure(specs, is_leaf=is_spec)} but the "
+      f"{values_name} are {tree}. {e}"
+    ) from e
+  return flat

@@ -1,0 +1,590 @@
+"""The primitives of the kernel language: position in the grid, masked memory access, scoped memory, debugging.
+
+Beside each primitive stands its rule for the portable target. Copies and semaphores are in `dma` and `semaphores`.
+"""
+
+from __future__ import annotations
+
+import functools
+import string
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import effects
+from tilewright.pallas.options import enable_debug_checks
+from tilewright.pallas.tracing import current_frame
+from tilewright.runtime import _jax
+from tilewright.target import xla
+
+AbstractRef = _jax.state_types.AbstractRef
+TransformedRef = _jax.state_types.TransformedRef
+ReadEffect = _jax.state_types.ReadEffect
+WriteEffect = _jax.state_types.WriteEffect
+ShapedArray = _jax.core.ShapedArray
+Primitive = _jax.core.Primitive
+
+
+def int32_scalar() -> Any:
+  return ShapedArray((), jnp.dtype("int32"))
+
+
+def not_differentiable(primitive: Any) -> None:
+  """Give a primitive with integer or no results the rule that its tangents are zero."""
+
+  def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    out = primitive.bind(*primals, **params)
+    if primitive.multiple_results:
+      return out, [_jax.ad.Zero.from_primal_value(x) for x in out]
+    return out, _jax.ad.Zero.from_primal_value(out)
+
+  _jax.ad.primitive_jvps[primitive] = jvp
+
+
+# --- position in the grid ----------------------------------------------------------------------------------------
+
+program_id_p = Primitive("program_id")
+program_id_p.def_abstract_eval(lambda *, axis: int32_scalar())
+not_differentiable(program_id_p)
+_jax.batching.primitive_batchers[program_id_p] = lambda args, dims, *, axis: (program_id_p.bind(axis=axis), None)
+
+num_programs_p = Primitive("num_programs")
+num_programs_p.def_abstract_eval(lambda *, axis: int32_scalar())
+not_differentiable(num_programs_p)
+
+
+def _grid_axis(what: str, axis: Any) -> int:
+  frame = current_frame(what)
+  if isinstance(axis, str) and frame.names is not None and axis in frame.names:
+    return frame.names.index(axis)
+  if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+    raise errors.GridError(f"{what}: axis must be an int (or the name of a grid dimension), got {axis!r}.")
+  axis = axis.__index__()
+  if not -len(frame.sizes) <= axis < len(frame.sizes):
+    raise errors.GridError(
+      f"{what}: axis {axis} is out of range, axis must be in [0, {len(frame.sizes)}): the grid {frame.sizes} has "
+      f"{len(frame.sizes)} dimensions."
+    )
+  return axis % len(frame.sizes)
+
+
+def program_id(axis: int) -> jax.Array:
+  """The position of this instance along a dimension of the grid, as an int32 scalar."""
+  return program_id_p.bind(axis=_grid_axis("pl.program_id", axis))
+
+
+def num_programs(axis: int) -> int | jax.Array:
+  """The size of the grid along a dimension: an int where it is static."""
+  axis = _grid_axis("pl.num_programs", axis)
+  size = current_frame("pl.num_programs").sizes[axis]
+  return size if isinstance(size, int) else num_programs_p.bind(axis=axis)
+
+
+@xla.register(program_id_p)
+def _(ctx: xla.Context, *, axis: int) -> Any:
+  return jnp.asarray(ctx.instance.indices[axis], jnp.int32)
+
+
+@xla.register(num_programs_p)
+def _(ctx: xla.Context, *, axis: int) -> Any:
+  return jnp.asarray(_jax.core.dimension_as_value(ctx.instance.sizes[axis]), jnp.int32)
+
+
+@xla.register(_jax.axis_index_p)
+def _(ctx: xla.Context, *, axis_name: Any) -> Any:
+  if not isinstance(axis_name, tuple) and axis_name in ctx.instance.axis_indices:
+    return jnp.asarray(ctx.instance.axis_indices[axis_name], jnp.int32)
+  return lax.axis_index(axis_name)
+
+
+# --- masked memory access ----------------------------------------------------------------------------------------
+
+
+def flatten_ref(ref: Any, idx: Any, what: str) -> TransformedRef:
+  """The view `ref[idx]` as a ref with transforms."""
+  if idx is not None and idx != ():
+    ref = ref.at[idx] if not isinstance(idx, tuple) or idx else ref
+  view = ref if isinstance(ref, TransformedRef) else TransformedRef(ref, ())
+  base = view.ref
+  if not isinstance(_jax.core.typeof(base), AbstractRef):
+    raise errors.RefTypeError(f"{what}: expected a ref, got {base}. Inside a kernel, arguments are refs; values are not.")
+  return view
+
+
+def _check_mask(what: str, mask: Any, shape: tuple[int, ...]) -> Any:
+  if mask is None:
+    return None
+  mask = jnp.asarray(mask)
+  if mask.dtype != jnp.bool_:
+    raise errors.ShapeMismatchError(f"{what}: mask must have dtype bool, got {mask.dtype}. Compare first, as in x < n.")
+  try:
+    return jnp.broadcast_to(mask, shape)
+  except ValueError:
+    raise errors.ShapeMismatchError(f"{what}: mask of shape {mask.shape} cannot be broadcast to {shape}.") from None
+
+
+masked_load_p = Primitive("masked_load")
+masked_load_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+
+
+@masked_load_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any) -> Any:
+  view, _, _ = jax.tree.unflatten(tree, flat)
+  return view.type.inner_aval, {ReadEffect(0)}
+
+
+def load(
+  x_ref_or_view: Any,
+  idx: Any = None,
+  *,
+  mask: Any = None,
+  other: Any = None,
+  cache_modifier: str | None = None,
+  eviction_policy: str | None = None,
+  volatile: bool = False,
+) -> jax.Array:
+  """Read `ref[idx]`; where `mask` is false the result is `other`, or unspecified if that is not given.
+
+  `cache_modifier`, `eviction_policy` and `volatile` are hints for targets that have such a thing.
+  """
+  view = flatten_ref(x_ref_or_view, idx, "pl.load")
+  mask = _check_mask("pl.load", mask, view.shape)
+  if other is not None:
+    if mask is None:
+      raise errors.ShapeMismatchError("pl.load: other is given but mask is not; other is the value where mask is false.")
+    other = jnp.broadcast_to(jnp.asarray(other, view.dtype), view.shape)
+  if mask is None:
+    return _jax.state_primitives.ref_get(view)
+  flat, tree = jax.tree.flatten((view, mask, other))
+  return masked_load_p.bind(*flat, tree=tree)
+
+
+masked_swap_p = Primitive("masked_swap")
+masked_swap_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+
+
+@masked_swap_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any) -> Any:
+  view, _, _ = jax.tree.unflatten(tree, flat)
+  return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
+
+
+def swap(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> jax.Array:
+  """Write `val` to `ref[idx]` where `mask` is true, and give what stood there."""
+  return _swap("pl.swap", x_ref_or_view, idx, val, mask)
+
+
+def store(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> None:
+  """Write `val` to `ref[idx]` where `mask` is true."""
+  _swap("pl.store", x_ref_or_view, idx, val, mask)
+
+
+def _swap(what: str, ref: Any, idx: Any, value: Any, mask: Any) -> Any:
+  view = flatten_ref(ref, idx, what)
+  mask = _check_mask(what, mask, view.shape)
+  value = jnp.asarray(value)
+  if value.shape != view.shape:
+    try:
+      value = jnp.broadcast_to(value, view.shape)
+    except ValueError:
+      raise errors.ShapeMismatchError(f"{what}: a value of shape {value.shape} does not fit the view of shape {view.shape}.") from None
+  value = _jax.state_primitives._maybe_implicit_cast(view.dtype, value)
+  if value.dtype != view.dtype:
+    raise errors.ShapeMismatchError(f"{what}: the ref holds {view.dtype} but the value is {value.dtype}; convert it with astype.")
+  if mask is None:
+    return _jax.state_primitives.ref_swap(view, (), value)
+  flat, tree = jax.tree.flatten((view, value, mask))
+  return masked_swap_p.bind(*flat, tree=tree)
+
+
+@xla.register(masked_load_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
+  view, mask, other = jax.tree.unflatten(tree, flat)
+  value = view.ref.read(view.transforms)
+  return jnp.where(mask, value, xla.poison(value.shape, value.dtype) if other is None else other)
+
+
+@xla.register(masked_swap_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
+  view, value, mask = jax.tree.unflatten(tree, flat)
+  old = view.ref.read(view.transforms)
+  view.ref.write(view.transforms, jnp.where(mask, value, old))
+  return old
+
+
+def _tangent_view(view: Any, tangent_ref: Any) -> Any:
+  return TransformedRef(tangent_ref, view.transforms)
+
+
+@functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_load_p)
+def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
+  out = masked_load_p.bind(*primals, tree=tree)
+  view, mask, other = jax.tree.unflatten(tree, primals)
+  other_t = jax.tree.unflatten(tree, tangents)[2]
+  if isinstance(tangents[0], _jax.ad.Zero):
+    return out, _jax.ad.Zero.from_primal_value(out)
+  if other is None or isinstance(other_t, _jax.ad.Zero):
+    other_t = jnp.zeros(mask.shape, out.dtype)
+  return out, load(_tangent_view(view, tangents[0]), mask=mask, other=other_t)
+
+
+@functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_swap_p)
+def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
+  out = masked_swap_p.bind(*primals, tree=tree)
+  view, value, mask = jax.tree.unflatten(tree, primals)
+  if isinstance(tangents[0], _jax.ad.Zero):
+    return out, _jax.ad.Zero.from_primal_value(out)
+  value_t = _jax.ad.instantiate_zeros(jax.tree.unflatten(tree, tangents)[1])
+  return out, _swap("pl.swap", _tangent_view(view, tangents[0]), None, value_t, mask)
+
+
+# --- atomics -----------------------------------------------------------------------------------------------------
+
+# In the portable lowering instances run one after another, so reading, combining and writing is atomic.
+_ATOMIC = {
+  "add": lambda a, b: a + b,
+  "max": jnp.maximum,
+  "min": jnp.minimum,
+  "and": lambda a, b: a & b,
+  "or": lambda a, b: a | b,
+  "xor": lambda a, b: a ^ b,
+  "xchg": lambda a, b: b,
+}
+
+atomic_rmw_p = Primitive("atomic_rmw")
+atomic_rmw_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+
+
+@atomic_rmw_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any, kind: str) -> Any:
+  view, _, _ = jax.tree.unflatten(tree, flat)
+  return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
+
+
+@xla.register(atomic_rmw_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any, kind: str) -> Any:
+  view, value, mask = jax.tree.unflatten(tree, flat)
+  old = view.ref.read(view.transforms)
+  if kind == "add" and _may_repeat(view):
+    # Repeated indices add up, as they would one thread after another.
+    view.ref.value = xla.accumulate(view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, 0))
+    return old
+  new = _ATOMIC[kind](old, value)
+  view.ref.write(view.transforms, new if mask is None else jnp.where(mask, new, old))
+  return old
+
+
+def _may_repeat(view: Any) -> bool:
+  indexers = [t for t in view.transforms if isinstance(t, _jax.indexing.NDIndexer)]
+  return bool(indexers and view.transforms[-1] is indexers[-1] and indexers[-1].int_indexer_shape)
+
+
+def _atomic(kind: str) -> Callable[..., jax.Array]:
+  def atomic(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None) -> jax.Array:
+    what = f"atomic_{kind}"
+    view = flatten_ref(x_ref_or_view, idx, what)
+    value = jnp.broadcast_to(jnp.asarray(val, view.dtype), view.shape)
+    if kind in ("and", "or", "xor") and not (jnp.issubdtype(view.dtype, jnp.integer) or view.dtype == jnp.bool_):
+      raise errors.ShapeMismatchError(f"{what}: needs an integer ref, got {view.dtype}.")
+    flat, tree = jax.tree.flatten((view, value, _check_mask(what, mask, view.shape)))
+    return atomic_rmw_p.bind(*flat, tree=tree, kind=kind)
+
+  symbol = {"xchg": "exchanges", "cas": "compares"}.get(kind, f"applies '{kind}' to")
+  atomic.__name__ = atomic.__qualname__ = f"atomic_{kind}"
+  atomic.__doc__ = f"Atomically {symbol} `ref[idx]` with `val` where `mask` is true, and gives what stood there."
+  return atomic
+
+
+atomic_add, atomic_max, atomic_min = _atomic("add"), _atomic("max"), _atomic("min")
+atomic_and, atomic_or, atomic_xor, atomic_xchg = _atomic("and"), _atomic("or"), _atomic("xor"), _atomic("xchg")
+
+atomic_cas_p = Primitive("atomic_cas")
+atomic_cas_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+
+
+@atomic_cas_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any) -> Any:
+  view, _, _ = jax.tree.unflatten(tree, flat)
+  return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
+
+
+def atomic_cas(ref: Any, cmp: Any, val: Any) -> jax.Array:
+  """Atomically write `val` to a scalar ref if it holds `cmp`, and give what stood there."""
+  view = flatten_ref(ref, None, "atomic_cas")
+  cmp, val = jnp.asarray(cmp, view.dtype), jnp.asarray(val, view.dtype)
+  if cmp.shape != () or val.shape != () or view.shape != ():
+    raise errors.ShapeMismatchError(
+      f"atomic_cas: ref, cmp and val must be scalars, got shapes {view.shape}, {cmp.shape} and {val.shape}."
+    )
+  flat, tree = jax.tree.flatten((view, cmp, val))
+  return atomic_cas_p.bind(*flat, tree=tree)
+
+
+@xla.register(atomic_cas_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
+  view, cmp, val = jax.tree.unflatten(tree, flat)
+  old = view.ref.read(view.transforms)
+  view.ref.write(view.transforms, jnp.where(old == cmp, val, old))
+  return old
+
+
+# --- scoped memory -----------------------------------------------------------------------------------------------
+
+run_scoped_p = Primitive("run_scoped")
+run_scoped_p.multiple_results = True
+
+
+def ref_aval_of(ty: Any, what: str) -> Any:
+  """The ref that a scratch type allocates."""
+  if hasattr(ty, "get_ref_aval"):
+    aval = ty.get_ref_aval()
+    return aval.type if isinstance(aval, TransformedRef) else aval
+  if isinstance(ty, AbstractRef):
+    return ty
+  if isinstance(ty, _jax.core.AbstractValue):
+    return AbstractRef(ty)
+  if hasattr(ty, "shape") and hasattr(ty, "dtype"):
+    return AbstractRef(ShapedArray(ty.shape, ty.dtype))
+  raise errors.MemorySpaceError(
+    f"{what}: cannot allocate {ty!r}. Expected a memory space called with a shape and a dtype, as in "
+    "pltpu.VMEM((8, 128), jnp.float32), or a semaphore type."
+  )
+
+
+def is_scratch_type(x: Any) -> bool:
+  return hasattr(x, "get_ref_aval") or isinstance(x, _jax.core.AbstractValue | jax.ShapeDtypeStruct)
+
+
+def run_scoped(
+  f: Callable[..., Any],
+  *types: Any,
+  collective_axes: Hashable | tuple[Hashable, ...] = (),
+  **kw_types: Any,
+) -> Any:
+  """Call `f` with freshly allocated refs of the given types, and free them when it returns.
+
+  With `collective_axes`, all instances that differ only along these axes get the same allocation.
+  """
+  if not isinstance(collective_axes, tuple):
+    collective_axes = (collective_axes,)
+  flat_types, in_tree = jax.tree.flatten((types, kw_types), is_leaf=is_scratch_type)
+  avals = [ref_aval_of(t, "pl.run_scoped") for t in flat_types]
+  out_trees: list[Any] = []
+
+  def flat_f(*flat_refs: Any) -> list[Any]:
+    args, kwargs = jax.tree.unflatten(in_tree, flat_refs)
+    leaves, tree = jax.tree.flatten(f(*args, **kwargs))
+    out_trees.append(tree)
+    return leaves
+
+  # Refs and values of the enclosing scope become operands, before the scoped refs.
+  jaxpr, consts = _jax.detach(_jax.trace(flat_f, avals, what="run_scoped"))
+  out = run_scoped_p.bind(*consts, jaxpr=jaxpr, collective_axes=collective_axes)
+  return jax.tree.unflatten(out_trees[-1], out)
+
+
+def with_scoped(
+  *types: Any, collective_axes: Hashable | tuple[Hashable, ...] = (), **kw_types: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+  """A decorator that calls a function with allocations of the given types after its own arguments."""
+
+  def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+      return run_scoped(
+        functools.partial(f, *args, **kwargs), *types, collective_axes=collective_axes, **kw_types
+      )
+
+    return wrapper
+
+  return decorator
+
+
+@run_scoped_p.def_effectful_abstract_eval
+def _(*avals: Any, jaxpr: Any, collective_axes: Any) -> Any:
+  outer = set()
+  for effect in _jax.core.positional_effects(jaxpr):
+    if isinstance(effect, _jax.effects.JaxprInputEffect):
+      if effect.input < len(avals):
+        outer.add(effect)
+    else:
+      outer.add(effect)
+  return [v.aval for v in jaxpr.outvars], outer
+
+
+def allocate(aval: Any) -> Any:
+  """The first value of a scoped ref: zero for semaphores, else poison."""
+  return xla.poison(aval.shape, aval.dtype)
+
+
+@xla.register(run_scoped_p)
+def _(ctx: xla.Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
+  scoped = [xla.Cell(allocate(v.aval), v.aval) for v in jaxpr.invars[len(consts) :]]
+  return ctx.evaluate(jaxpr, (), [*consts, *scoped])
+
+
+@functools.partial(_jax.ad.primitive_jvps.__setitem__, run_scoped_p)
+def _(primals: Any, tangents: Any, *, jaxpr: Any, collective_axes: Any) -> Any:
+  num_consts, num_scoped = len(primals), len(jaxpr.invars) - len(primals)
+  scoped_nonzero = [jnp.issubdtype(v.aval.dtype, jnp.floating) for v in jaxpr.invars[num_consts:]]
+  nonzero = [not isinstance(t, _jax.ad.Zero) for t in tangents]
+  jvp_jaxpr, out_nonzero = _jax.ad.jvp_jaxpr(_jax.pe.close_jaxpr(jaxpr), [*nonzero, *scoped_nonzero], instantiate=False)
+  body, consts = _jax.open_jaxpr(jvp_jaxpr)
+  dot_consts = sum(nonzero)
+
+  def reordered(*args: Any) -> list[Any]:
+    const_p, const_t = args[:num_consts], args[num_consts : num_consts + dot_consts]
+    scoped_p = args[num_consts + dot_consts :][:num_scoped]
+    scoped_t = args[num_consts + dot_consts + num_scoped :]
+    return _jax.core.eval_jaxpr(body, consts, *const_p, *scoped_p, *const_t, *scoped_t)
+
+  scoped_avals = [v.aval for v in jaxpr.invars[num_consts:]]
+  tangent_avals = [a.to_tangent_aval() for a, nz in zip(scoped_avals, scoped_nonzero) if nz]
+  live = [t for t in tangents if not isinstance(t, _jax.ad.Zero)]
+  avals = [_jax.core.typeof(x) for x in (*primals, *live)]
+  new, more = _jax.detach(_jax.trace(reordered, [*avals, *scoped_avals, *tangent_avals], what="run_scoped"))
+  out = run_scoped_p.bind(*more, *primals, *live, jaxpr=new, collective_axes=collective_axes)
+  num_out = len(jaxpr.outvars)
+  dots = iter(out[num_out:])
+  return out[:num_out], [next(dots) if nz else _jax.ad.Zero.from_primal_value(p) for p, nz in zip(out, out_nonzero)]
+
+
+get_global_p = Primitive("get_global")
+get_global_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+
+
+class _GlobalKey:
+  """Tells apart the refs of different `get_global` calls: each call traced gives its own."""
+
+
+@get_global_p.def_effectful_abstract_eval
+def _(*, aval: Any, key: Any) -> Any:
+  return aval, {effects.global_effect}
+
+
+def get_global(what: Any) -> Any:
+  """A ref that lives as long as the whole kernel call: every instance sees the same one.
+
+  Each call in the kernel's source gives another ref.
+  """
+  current_frame("pl.get_global")
+  return get_global_p.bind(aval=ref_aval_of(what, "pl.get_global"), key=_GlobalKey())
+
+
+@xla.register_globals(get_global_p)
+def _(eqn: Any) -> Any:
+  aval = eqn.params["aval"]
+  return [xla.GlobalRef(eqn.params["key"], aval, lambda: allocate(aval))]
+
+
+@xla.register(get_global_p)
+def _(ctx: xla.Context, *, aval: Any, key: Any) -> Any:
+  return ctx.instance.globals[key]
+
+
+# --- debugging ---------------------------------------------------------------------------------------------------
+
+debug_print_p = Primitive("pallas_debug_print")
+debug_print_p.multiple_results = True
+debug_print_p.def_effectful_abstract_eval(lambda *avals, fmt, has_placeholders: ([], {effects.debug_effect}))
+not_differentiable(debug_print_p)
+
+
+def debug_print(fmt: str, *args: Any) -> None:
+  """Print values from inside a kernel.
+
+  With placeholders in `fmt`, there is one for each value; without, the values follow it.
+  """
+  fields = [f for _, f, _, _ in string.Formatter().parse(fmt) if f is not None]
+  if fields and len(fields) != len(args):
+    raise errors.ShapeMismatchError(
+      f"pl.debug_print: {fmt!r} has {len(fields)} placeholders but {len(args)} values were given."
+    )
+  debug_print_p.bind(*(jnp.asarray(a) for a in args), fmt=fmt, has_placeholders=bool(fields))
+
+
+@xla.register(debug_print_p)
+def _(ctx: xla.Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
+  if not has_placeholders:
+    fmt = fmt.replace("{", "{{").replace("}", "}}") + " {}" * len(args)
+  jax.debug.print(fmt, *args)
+  return []
+
+
+debug_check_p = Primitive("pallas_debug_check")
+debug_check_p.multiple_results = True
+debug_check_p.def_effectful_abstract_eval(lambda *avals, message, where: ([], {effects.debug_effect}))
+not_differentiable(debug_check_p)
+
+
+def debug_check(condition: Any, message: str) -> None:
+  """Fail with `message` if `condition` is false, provided that `enable_debug_checks` is set; otherwise do nothing."""
+  if not enable_debug_checks.value:
+    return
+  where = _jax.source_info_util.summarize(_jax.source_info_util.current())
+  debug_check_p.bind(jnp.asarray(condition), message=message, where=where)
+
+
+def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
+  """Raise on the host, at run time, if `condition` is false."""
+
+  def complain() -> None:
+    def report() -> None:
+      raise error(message)
+
+    jax.debug.callback(report)
+
+  lax.cond(condition, lambda: None, complain)
+
+
+@xla.register(debug_check_p)
+def _(ctx: xla.Context, condition: Any, *, message: str, where: str) -> list[Any]:
+  fail_unless(jnp.all(condition), errors.DebugCheckError, f"debug_check failed: {message} (at {where})")
+  return []
+
+
+delay_p = Primitive("delay")
+delay_p.multiple_results = True
+delay_p.def_effectful_abstract_eval(lambda nanos: ([], {effects.delay_effect}))
+not_differentiable(delay_p)
+xla.register(delay_p)(lambda ctx, nanos: [])  # instances run one after another: no one else can get ahead
+
+
+def delay(nanos: int | jax.Array) -> None:
+  """Sleep for this many nanoseconds."""
+  delay_p.bind(jnp.asarray(nanos, jnp.int32))
+
+
+# --- hints -------------------------------------------------------------------------------------------------------
+
+multiple_of_p = Primitive("multiple_of")
+multiple_of_p.def_abstract_eval(lambda x, *, values: x)
+not_differentiable(multiple_of_p)
+_jax.batching.primitive_batchers[multiple_of_p] = lambda args, dims, *, values: (
+  multiple_of_p.bind(*args, values=values),
+  dims[0],
+)
+xla.register(multiple_of_p)(lambda ctx, x, *, values: x)
+multiple_of_p.def_impl(lambda x, *, values: x)
+_jax.mlir.register_lowering(multiple_of_p, lambda ctx, x, *, values: [x])
+
+
+def multiple_of(x: jax.Array, values: Any) -> jax.Array:
+  """Promise that `x` is a multiple of each of `values`, so that targets may use aligned access."""
+  values = (values,) if isinstance(values, int) else tuple(values)
+  if any(not isinstance(v, int) or v < 1 for v in values):
+    raise errors.ShapeMismatchError(f"pl.multiple_of: values must be positive ints, got {values}.")
+  return multiple_of_p.bind(jnp.asarray(x), values=values)
+
+
+def is_ref(x: Any) -> bool:
+  if isinstance(x, TransformedRef):
+    return True
+  try:
+    return isinstance(_jax.core.typeof(x), AbstractRef)
+  except TypeError:
+    return False

@@ -1,0 +1,209 @@
+"""Semaphores: counters that instances, cores and devices signal and wait for."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import effects
+from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, fail_unless, flatten_ref, int32_scalar
+from tilewright.pallas.primitives import not_differentiable
+from tilewright.pallas.tracing import GridMarker
+from tilewright.runtime import _jax
+from tilewright.target import xla
+from tilewright.tile.grid import source_line
+from tilewright.tile.memory import is_semaphore
+
+
+class DeviceIdType(enum.Enum):
+  """How a device is named: by its coordinates in the mesh, or by its number in row-major order of the mesh."""
+
+  MESH = "mesh"
+  LOGICAL = "logical"
+
+
+def semaphore_view(sem: Any, what: str) -> Any:
+  view = flatten_ref(sem, None, what)
+  if not is_semaphore(view.dtype):
+    raise errors.RefTypeError(f"{what}: expected a semaphore, got a ref of {view.dtype}. Allocate one with pltpu.SemaphoreType.")
+  if math.prod(view.shape) != 1:
+    raise errors.ShapeMismatchError(
+      f"{what}: expected one semaphore, got an array of shape {view.shape}. Pick one with sem.at[i]."
+    )
+  return view
+
+
+def int32(x: Any, what: str, name: str) -> Any:
+  x = jnp.asarray(x)
+  if x.shape != () or not jnp.issubdtype(x.dtype, jnp.integer):
+    raise errors.ShapeMismatchError(f"{what}: {name} must be an integer scalar, got {x.dtype}{list(x.shape)}.")
+  return x.astype(jnp.int32)
+
+
+def canonical_device_id(device_id: Any, what: str) -> Any:
+  if device_id is None:
+    return None
+  if isinstance(device_id, Mapping):
+    return {axis: int32(i, what, f"device_id[{axis!r}]") for axis, i in device_id.items()}
+  if isinstance(device_id, tuple | list):
+    return tuple(int32(i, what, "device_id") for i in device_id)
+  return int32(device_id, what, "device_id")
+
+
+# --- signal ------------------------------------------------------------------------------------------------------
+
+semaphore_signal_p = Primitive("semaphore_signal")
+semaphore_signal_p.multiple_results = True
+not_differentiable(semaphore_signal_p)
+
+
+@semaphore_signal_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any, device_id_type: DeviceIdType) -> Any:
+  _, _, device_id, _ = jax.tree.unflatten(tree, flat)
+  remote = set() if device_id is None else {effects.comms_effect}
+  return [], {ReadEffect(0), WriteEffect(0), effects.semaphore_effect} | remote
+
+
+def semaphore_signal(
+  sem_or_view: Any,
+  inc: int | jax.Array = 1,
+  *,
+  device_id: Any = None,
+  device_id_type: DeviceIdType = DeviceIdType.MESH,
+  core_index: int | jax.Array | None = None,
+) -> None:
+  """Add `inc` to a semaphore, here or on another device.
+
+  Args:
+    sem_or_view: one semaphore. For another device, the one that this ref names there.
+    inc: how much to add.
+    device_id: which device; None means this one. A tuple with a coordinate for each mesh axis, a dict for some of them (the
+      others are this device's own), or one int.
+    device_id_type: how `device_id` is to be read.
+    core_index: which core of the device, where it has several.
+  """
+  what = "pl.semaphore_signal"
+  view = semaphore_view(sem_or_view, what)
+  core = None if core_index is None else int32(core_index, what, "core_index")
+  flat, tree = jax.tree.flatten((view, int32(inc, what, "inc"), canonical_device_id(device_id, what), core))
+  semaphore_signal_p.bind(*flat, tree=tree, device_id_type=device_id_type)
+
+
+@xla.register(semaphore_signal_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
+  view, inc, device_id, _ = jax.tree.unflatten(tree, flat)
+  if device_id is not None:
+    axes = device_axes()
+    target = logical_device_id(device_id, device_id_type, axes)
+    targets, incs = (lax.all_gather(x, tuple(axes)).reshape(-1) for x in (target, inc))
+    inc = jnp.sum(jnp.where(targets == own_device_id(axes), incs, 0))
+  count = view.ref.read(view.transforms)
+  view.ref.write(view.transforms, count + inc)
+  return []
+
+
+# --- wait --------------------------------------------------------------------------------------------------------
+
+semaphore_wait_p = Primitive("semaphore_wait")
+semaphore_wait_p.multiple_results = True
+not_differentiable(semaphore_wait_p)
+
+
+@semaphore_wait_p.def_effectful_abstract_eval
+def _(*flat: Any, tree: Any, decrement: bool) -> Any:
+  return [], {ReadEffect(0), WriteEffect(0), effects.semaphore_effect}
+
+
+def semaphore_wait(sem_or_view: Any, value: int | jax.Array = 1, *, decrement: bool = True) -> None:
+  """Wait until a semaphore has reached `value`; then, unless `decrement` is false, take that much off again."""
+  view = semaphore_view(sem_or_view, "pl.semaphore_wait")
+  flat, tree = jax.tree.flatten((view, int32(value, "pl.semaphore_wait", "value")))
+  semaphore_wait_p.bind(*flat, tree=tree, decrement=bool(decrement))
+
+
+@xla.register(semaphore_wait_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
+  view, value = jax.tree.unflatten(tree, flat)
+  take(view, value, ctx, decrement=decrement)
+  return []
+
+
+def take(view: Any, value: Any, ctx: xla.Context, *, decrement: bool = True) -> None:
+  """Take `value` off a semaphore. Instances run one after another, so if it is not there by now, it never will be."""
+  count = view.ref.read(view.transforms)
+  message = (
+    f"The wait at {source_line(ctx.eqn)} can never end: nothing has signalled the semaphore often enough by then. The portable "
+    "lowering runs instances and cores one after another; where they must run side by side, use "
+    "interpret=pltpu.InterpretParams()."
+  )
+  fail_unless(jnp.all(count >= value), errors.DeadlockError, message)
+  if decrement:
+    view.ref.write(view.transforms, count - value)
+
+
+# --- read --------------------------------------------------------------------------------------------------------
+
+semaphore_read_p = Primitive("semaphore_read")
+not_differentiable(semaphore_read_p)
+semaphore_read_p.def_effectful_abstract_eval(
+  lambda *flat, tree: (int32_scalar(), {ReadEffect(0), effects.semaphore_effect})
+)
+
+
+def semaphore_read(sem_or_view: Any) -> jax.Array:
+  """The value of a semaphore, as an int32 scalar."""
+  view = semaphore_view(sem_or_view, "pl.semaphore_read")
+  flat, tree = jax.tree.flatten(view)
+  return semaphore_read_p.bind(*flat, tree=tree)
+
+
+@xla.register(semaphore_read_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
+  view = jax.tree.unflatten(tree, flat)
+  return view.ref.read(view.transforms).reshape(())
+
+
+# --- devices -----------------------------------------------------------------------------------------------------
+
+
+def device_axes() -> dict[Any, int]:
+  """The mesh axes of the surrounding shard_map, in mesh order."""
+  axes = {n: s for n, s in _jax.core.get_axis_env().axis_sizes.items() if not isinstance(n, GridMarker)}
+  if not axes:
+    raise errors.OutsideKernelError("A kernel that talks to other devices must be called inside jax.shard_map.")
+  return axes
+
+
+def own_device_id(axes: Mapping[Any, int]) -> Any:
+  return logical_device_id({}, DeviceIdType.MESH, axes)
+
+
+def logical_device_id(device_id: Any, kind: DeviceIdType, axes: Mapping[Any, int]) -> Any:
+  """The number of a device in row-major order of the mesh."""
+  if kind is DeviceIdType.LOGICAL:
+    if isinstance(device_id, tuple):
+      (device_id,) = device_id
+    return device_id
+  if isinstance(device_id, Mapping):
+    unknown = [axis for axis in device_id if axis not in axes]
+    if unknown:
+      raise errors.GridError(f"device_id names the mesh axes {unknown}, but the mesh has {list(axes)}.")
+    coordinates = [device_id[a] if a in device_id else lax.axis_index(a) for a in axes]
+  else:
+    coordinates = list(device_id) if isinstance(device_id, tuple) else [device_id]
+    if len(coordinates) != len(axes):
+      raise errors.GridError(
+        f"device_id has {len(coordinates)} coordinates but the mesh has the axes {list(axes)}; give one for each, a dict for "
+        "some, or use DeviceIdType.LOGICAL."
+      )
+  number: Any = jnp.int32(0)
+  for coordinate, size in zip(coordinates, axes.values()):
+    number = number * size + coordinate
+  return number

@@ -1,0 +1,130 @@
+"""Block specs and grid specs: what the user says about how arrays are cut."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tilewright import errors
+from tilewright.tile.grid import Blocked, BlockDim, BoundedSlice, Buffered, Element, Indirect, Squeezed, squeezed
+
+
+class NoBlockSpec:
+  """Stands for a spec that was not given."""
+
+  def __repr__(self) -> str:
+    return "NoBlockSpec"
+
+
+no_block_spec = NoBlockSpec()
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockSpec:
+  """How an array is cut for each instance of a kernel.
+
+  `block_shape` has one entry for each dimension of the array: an int (that many elements, and the index map counts blocks),
+  None (one element, and the kernel does not see the dimension), or a `BlockDim`. `index_map` takes the grid indices, then
+  the prefetched scalars, and returns one entry for each dimension. Without a block shape the kernel sees the whole array.
+
+  Args:
+    block_shape: the shape of a block, or None for the whole array.
+    index_map: which block an instance sees; by default the first one.
+    pipeline_mode: how many buffers a pipeline keeps for the block.
+    memory_space: where the kernel's ref lives.
+  """
+
+  block_shape: Sequence[BlockDim | int | None] | None = None
+  index_map: Callable[..., Any] | None = None
+  pipeline_mode: Buffered | None = None
+  memory_space: Any = dataclasses.field(kw_only=True, default=None)
+
+  def __post_init__(self) -> None:
+    if callable(self.block_shape):
+      raise errors.BlockSpecError(
+        "BlockSpec: block_shape must be a sequence, got a function. The order is BlockSpec(block_shape, index_map)."
+      )
+    if self.index_map is not None and not callable(self.index_map):
+      raise errors.IndexMapError(f"BlockSpec: index_map must be a function of the grid indices, got {self.index_map!r}.")
+    if self.block_shape is not None:
+      object.__setattr__(self, "block_shape", tuple(self.block_shape))
+
+  def replace(self, **changes: Any) -> BlockSpec:
+    return dataclasses.replace(self, **changes)
+
+
+def canonical_block_dim(dim: Any, origin: str) -> BlockDim:
+  """The block dimension a user's entry stands for."""
+  if dim is None:
+    return squeezed
+  if isinstance(dim, Blocked | Squeezed | Element | BoundedSlice | Indirect):
+    return dim
+  try:
+    return Blocked(dim if hasattr(dim, "scope") else int(dim))  # a symbolic dimension stays as it is
+  except TypeError:
+    pass
+  raise errors.BlockSpecError(
+    f"Block shape for {origin} has the entry {dim!r}; expected an int, None, or one of pl.Blocked, pl.Squeezed, pl.Element, "
+    "pl.BoundedSlice and pl.Indirect."
+  )
+
+
+def canonical_grid(grid: Any) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+  """Sizes and, for a named grid, names of the dimensions of what a user wrote as `grid`."""
+  if grid is None:
+    return (), None
+  if not isinstance(grid, tuple | list):
+    grid = (grid,)
+  grid = tuple(grid)
+  named = [isinstance(d, tuple) for d in grid]
+  if not any(named):
+    return grid, None
+  if not all(named) or any(len(d) != 2 for d in grid):
+    raise errors.GridError(f"grid: either every dimension is named, as in (('i', 4), ('j', 2)), or none is; got {grid}.")
+  names = tuple(d[0] for d in grid)
+  if len(set(names)) != len(names):
+    raise errors.GridError(f"grid: the names of its dimensions must differ, got {names}.")
+  return tuple(d[1] for d in grid), names
+
+
+class GridSpec:
+  """The grid of a kernel with the block specs of its operands; see `pallas_call` for the fields.
+
+  `scratch_shapes` may be a sequence, whose refs follow the outputs as positional arguments, or a dict, whose refs are passed
+  by keyword.
+  """
+
+  num_scalar_prefetch: int = 0
+
+  def __init__(
+    self, grid: Any = (), in_specs: Any = no_block_spec, out_specs: Any = no_block_spec, scratch_shapes: Any = ()
+  ) -> None:
+    self.grid, self.grid_names = canonical_grid(grid)
+    self.in_specs = in_specs
+    self.out_specs = out_specs
+    self.scratch_shapes = scratch_shapes
+
+  def __repr__(self) -> str:
+    return (
+      f"{type(self).__name__}(grid={self.grid}, in_specs={self.in_specs}, out_specs={self.out_specs}, "
+      f"scratch_shapes={self.scratch_shapes})"
+    )
+
+
+class PrefetchScalarGridSpec(GridSpec):
+  """A grid spec whose first `num_scalar_prefetch` operands are known before the kernel starts.
+
+  Index maps get them as refs after the grid indices, and the kernel gets them first.
+  """
+
+  def __init__(
+    self,
+    num_scalar_prefetch: int,
+    grid: Any = (),
+    in_specs: Any = no_block_spec,
+    out_specs: Any = no_block_spec,
+    scratch_shapes: Any = (),
+  ) -> None:
+    super().__init__(grid, in_specs, out_specs, scratch_shapes)
+    self.num_scalar_prefetch = num_scalar_prefetch

@@ -1,0 +1,73 @@
+"""What is known while a kernel body is being traced: the grid around it.
+
+The grid becomes part of JAX's axis environment, so that jitted helpers traced inside one kernel are not reused, with its grid
+sizes baked in, inside another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+from tilewright import errors
+from tilewright.runtime import _jax
+
+
+@dataclasses.dataclass(frozen=True)
+class GridFrame:
+  """The grid of the kernel that is being traced: sizes (None where dynamic) and, if it has them, names."""
+
+  sizes: tuple[Any, ...]
+  names: tuple[Hashable, ...] | None = None
+  axis_sizes: tuple[tuple[Hashable, int], ...] = ()  # named axes that are not grid dimensions: the cores of a mesh
+
+
+@dataclasses.dataclass(frozen=True)
+class GridMarker:
+  """An axis name that stands for the grid as a whole, in the axis environment."""
+
+  frame: GridFrame
+
+
+class _Frames(threading.local):
+  def __init__(self) -> None:
+    self.stack: list[GridFrame] = []
+
+
+_frames = _Frames()
+
+
+@contextlib.contextmanager
+def tracing_kernel(frame: GridFrame) -> Iterator[None]:
+  named = [(name, size) for name, size in zip(frame.names or (), frame.sizes) if isinstance(size, int)]
+  _frames.stack.append(frame)
+  try:
+    # A kernel body is the same program on every device: which values vary between devices is not tracked inside it.
+    with _jax.core.extend_axis_env_nd([(GridMarker(frame), 1), *named, *frame.axis_sizes]), _jax.config._check_vma(False):
+      yield
+  finally:
+    _frames.stack.pop()
+
+
+def current_frame(what: str) -> GridFrame:
+  if not _frames.stack:
+    raise errors.OutsideKernelError(
+      f"{what} has a meaning only inside a kernel: call it from the body given to pallas_call, kernel or core_map."
+    )
+  return _frames.stack[-1]
+
+
+def in_kernel() -> bool:
+  return bool(_frames.stack)
+
+
+def mesh_axes() -> dict[Hashable, int]:
+  """The named axes of the devices around the kernel (from shard_map), in mesh order."""
+  own = {name for frame in _frames.stack for name in (frame.names or ())} | {
+    name for frame in _frames.stack for name, _ in frame.axis_sizes
+  }
+  sizes = _jax.core.get_axis_env().axis_sizes
+  return {n: s for n, s in sizes.items() if not isinstance(n, GridMarker) and n not in own}

@@ -1,0 +1,151 @@
+"""Control flow with refs, as control flow on values.
+
+A loop or branch that may change a ref carries the ref's value through. The cells an equation can reach are those among its
+operands and the global ones; inside the body they are replaced by fresh cells, and after it they take the values that come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright.runtime import _jax
+from tilewright.target.xla.evaluate import Cell, Context, Instance, register
+
+
+class Threaded:
+  """The cells that a body can reach, as values to carry through it."""
+
+  def __init__(self, ctx: Context, args: Sequence[Any]):
+    self.ctx = ctx
+    self.cells = list({id(c): c for c in [*(a for a in args if isinstance(a, Cell)), *ctx.instance.globals.values()]}.values())
+
+  @property
+  def values(self) -> list[Any]:
+    return [cell.value for cell in self.cells]
+
+  def update(self, values: Sequence[Any]) -> None:
+    for cell, value in zip(self.cells, values, strict=True):
+      cell.value = value
+
+  def run(self, closed: Any, values: Sequence[Any], args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Evaluate a body on `args` with the cells at `values`; gives its results and the cells' new values."""
+    jaxpr, consts = _jax.open_jaxpr(closed)
+    fresh = {id(cell): Cell(value, cell.aval) for cell, value in zip(self.cells, values, strict=True)}
+    inner: Instance = self.ctx.instance.with_globals({k: fresh[id(c)] for k, c in self.ctx.instance.globals.items()})
+    outs = self.ctx.evaluate(jaxpr, consts, [fresh[id(a)] if isinstance(a, Cell) else a for a in args], inner)
+    return outs, [fresh[id(cell)].value for cell in self.cells]
+
+
+def _split(items: Sequence[Any], *counts: int) -> list[list[Any]]:
+  parts, at = [], 0
+  for count in counts:
+    parts.append(list(items[at : at + count]))
+    at += count
+  return [*parts, list(items[at:])]
+
+
+@register(_jax.loops.scan_p)
+def _scan(
+  ctx: Context,
+  *args: Any,
+  jaxpr: Any,
+  num_consts: int,
+  num_carry: int,
+  length: int,
+  reverse: bool,
+  unroll: Any,
+  **_: Any,
+) -> list[Any]:
+  consts, init, xs = _split(args, num_consts, num_carry)
+  threaded = Threaded(ctx, consts)
+
+  def body(state: Any, x: Any) -> Any:
+    values, carry = state
+    outs, values = threaded.run(jaxpr, values, [*consts, *carry, *x])
+    carry, ys = _split(outs, num_carry)
+    return (values, carry), ys
+
+  steps = int(length) if isinstance(length, int) else None
+  if steps is not None and (unroll is True or (unroll is not False and steps <= int(unroll))):
+    state: Any = (threaded.values, list(init))
+    rows: list[Any] = [None] * steps
+    for step in reversed(range(steps)) if reverse else range(steps):
+      state, rows[step] = body(state, [x[step] for x in xs])
+    ys_avals = ctx.eqn.outvars[num_carry:]
+    ys = [
+      jnp.stack([row[i] for row in rows]) if steps else jnp.zeros(v.aval.shape, v.aval.dtype) for i, v in enumerate(ys_avals)
+    ]
+  else:
+    state, ys = lax.scan(body, (threaded.values, list(init)), xs, length=length, reverse=reverse, unroll=unroll)
+  values, carry = state
+  threaded.update(values)
+  return [*carry, *ys]
+
+
+@register(_jax.loops.while_p)
+def _while(
+  ctx: Context, *args: Any, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any
+) -> list[Any]:
+  cond_consts, body_consts, init = _split(args, cond_nconsts, body_nconsts)
+  threaded = Threaded(ctx, [*cond_consts, *body_consts])
+
+  def cond(state: Any) -> Any:
+    values, carry = state
+    (go_on,), _ = threaded.run(cond_jaxpr, values, [*cond_consts, *carry])
+    return go_on
+
+  def body(state: Any) -> Any:
+    values, carry = state
+    carry, values = threaded.run(body_jaxpr, values, [*body_consts, *carry])
+    return values, carry
+
+  values, carry = lax.while_loop(cond, body, (threaded.values, list(init)))
+  threaded.update(values)
+  return carry
+
+
+@register(_jax.conditionals.cond_p)
+def _cond(ctx: Context, index: Any, *args: Any, branches: Sequence[Any], **_: Any) -> list[Any]:
+  threaded = Threaded(ctx, args)
+  plain = [a for a in args if not isinstance(a, Cell)]
+
+  def branch(closed: Any) -> Any:
+    def run(values: Any, plain: Any) -> Any:
+      rest = iter(plain)
+      return threaded.run(closed, values, [a if isinstance(a, Cell) else next(rest) for a in args])
+
+    return run
+
+  outs, values = lax.switch(index, [branch(b) for b in branches], threaded.values, plain)
+  threaded.update(values)
+  return outs
+
+
+def _inline(name: str) -> Any:
+  """A call whose body runs in place: its jaxpr is the parameter `name`."""
+
+  def rule(ctx: Context, *args: Any, **params: Any) -> list[Any]:
+    jaxpr, consts = _jax.open_jaxpr(params[name])
+    return ctx.evaluate(jaxpr, consts, args)
+
+  return rule
+
+
+register(_jax.pjit.jit_p)(_inline("jaxpr"))
+register(_jax.core.closed_call_p)(_inline("call_jaxpr"))
+register(_jax.core.call_p)(_inline("call_jaxpr"))
+register(_jax.eval_jaxpr_p)(_inline("jaxpr"))
+register(_jax.custom_derivatives.custom_jvp_call_p)(_inline("call_jaxpr"))
+register(_jax.custom_derivatives.custom_vjp_call_p)(_inline("call_jaxpr"))
+register(_jax.ad_checkpoint.remat_p)(_inline("jaxpr"))
+
+
+@register(_jax.discharge.run_state_p)
+def _run_state(ctx: Context, *args: Any, jaxpr: Any, **_: Any) -> list[Any]:
+  cells = [a if isinstance(a, Cell) else Cell(a, v.aval) for a, v in zip(args, jaxpr.invars)]
+  ctx.evaluate(jaxpr, (), cells)
+  return [a if isinstance(a, Cell) else cell.value for a, cell in zip(args, cells)]

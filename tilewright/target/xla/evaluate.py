@@ -1,0 +1,206 @@
+"""The evaluator behind the portable lowering: a jaxpr with refs, run as JAX operations on values.
+
+Each ref is a `Cell` that holds the value the ref has at this point of the program. Equations without refs are bound as they
+are; the others have a rule, in a table keyed by primitive. Rules for JAX's own primitives stand in `control` and below; the
+kernel language registers the rules of its primitives beside them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import jax
+
+from tilewright import errors
+from tilewright.runtime import _jax
+from tilewright.target.xla import refs
+from tilewright.tile.grid import Kernel, source_line
+
+
+@dataclasses.dataclass(eq=False)
+class Cell:
+  """The current value of a ref."""
+
+  value: Any
+  aval: Any
+
+  def read(self, transforms: Sequence[Any] = ()) -> Any:
+    return refs.read(self.value, transforms)
+
+  def write(self, transforms: Sequence[Any], new: Any) -> Any:
+    """Replace what `transforms` point at and give what stood there."""
+    old, self.value = refs.write(self.value, transforms, new)
+    return old
+
+
+@dataclasses.dataclass(frozen=True)
+class GlobalRef:
+  """A ref that lives as long as the whole call rather than one instance: its key, its type, its first value."""
+
+  key: Any
+  aval: Any
+  initial: Callable[[], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Instance:
+  """Where in the grid the body runs, and what it shares with the other instances."""
+
+  indices: tuple[Any, ...]
+  sizes: tuple[Any, ...]
+  axis_indices: dict[Any, Any]
+  kernel: Kernel | None
+  globals: dict[Any, Cell]
+
+  def with_globals(self, cells: dict[Any, Cell]) -> Instance:
+    return dataclasses.replace(self, globals=cells)
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+  """What a rule sees besides its operands: the equation and the instance."""
+
+  eqn: Any
+  instance: Instance
+
+  def evaluate(self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance | None = None) -> list[Any]:
+    return evaluate(jaxpr, consts, args, instance or self.instance)
+
+
+class Rule(Protocol):
+  def __call__(self, ctx: Context, *args: Any, **params: Any) -> Any: ...
+
+
+_rules: dict[Any, Rule] = {}
+_globals: dict[Any, Callable[[Any], Iterable[GlobalRef]]] = {}
+
+
+def register(primitive: Any) -> Callable[[Any], Any]:
+  """Give `primitive` its rule: called with the operands (refs as cells), returns its result or results."""
+
+  def add(rule: Any) -> Any:
+    _rules[primitive] = rule
+    return rule
+
+  return add
+
+
+def register_globals(primitive: Any) -> Callable[[Any], Any]:
+  """Say which refs outlive the instances because of an equation with this primitive."""
+
+  def add(find: Any) -> Any:
+    _globals[primitive] = find
+    return find
+
+  return add
+
+
+def subjaxprs(eqn: Any) -> Iterable[Any]:
+  for value in eqn.params.values():
+    for item in value if isinstance(value, tuple | list) else (value,):
+      if isinstance(item, _jax.core.ClosedJaxpr | _jax.core.Jaxpr):
+        yield _jax.open_jaxpr(item)[0]
+
+
+def find_globals(jaxpr: Any) -> dict[Any, GlobalRef]:
+  """Every ref of the jaxpr, nested ones included, that must be made before the first instance runs."""
+  found: dict[Any, GlobalRef] = {}
+  for eqn in jaxpr.eqns:
+    if eqn.primitive in _globals:
+      found.update((ref.key, ref) for ref in _globals[eqn.primitive](eqn))
+    for inner in subjaxprs(eqn):
+      found.update(find_globals(inner))
+  return found
+
+
+def evaluate(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance) -> list[Any]:
+  """Run a jaxpr; arguments for refs are cells, whose values are updated."""
+  env: dict[Any, Any] = {}
+
+  def value_of(atom: Any) -> Any:
+    return atom.val if isinstance(atom, _jax.core.Literal) else env[atom]
+
+  env.update(zip(jaxpr.constvars, consts))
+  env.update(zip(jaxpr.invars, args))
+  last_use = _last_uses(jaxpr)
+  for position, eqn in enumerate(jaxpr.eqns):
+    invals = [value_of(v) for v in eqn.invars]
+    name_stack = _jax.source_info_util.current_name_stack() + eqn.source_info.name_stack
+    with (
+      _jax.source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack),
+      eqn.ctx.manager,
+    ):
+      out = _evaluate_eqn(eqn, invals, instance)
+    env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
+    for var in last_use.get(position, ()):
+      env.pop(var, None)
+  return [value_of(v) for v in jaxpr.outvars]
+
+
+def _evaluate_eqn(eqn: Any, invals: list[Any], instance: Instance) -> Any:
+  rule = _rules.get(eqn.primitive)
+  if rule is not None:
+    return rule(Context(eqn, instance), *invals, **eqn.params)
+  if any(isinstance(x, Cell) for x in invals):
+    raise errors.UnsupportedPrimitiveError(
+      f"The primitive '{eqn.primitive}' takes a ref at {source_line(eqn)}, but the portable lowering has no rule for it. "
+      "Read the ref first (ref[...]) and pass the value."
+    )
+  return eqn.primitive.bind(*invals, **eqn.primitive.get_bind_params(eqn.params))
+
+
+def _last_uses(jaxpr: Any) -> dict[int, list[Any]]:
+  """For each equation, the variables nothing later reads: they are dropped so that memory follows liveness."""
+  last: dict[Any, int] = {}
+  for position, eqn in enumerate(jaxpr.eqns):
+    for var in eqn.invars:
+      if isinstance(var, _jax.core.Var):
+        last[var] = position
+  for var in jaxpr.outvars:
+    last.pop(var, None) if isinstance(var, _jax.core.Var) else None
+  at: dict[int, list[Any]] = {}
+  for var, position in last.items():
+    at.setdefault(position, []).append(var)
+  return at
+
+
+# --- refs --------------------------------------------------------------------------------------------------------
+
+
+@register(_jax.state_primitives.get_p)
+def _get(ctx: Context, cell: Cell, *flat: Any, tree: Any) -> Any:
+  return cell.read(jax.tree.unflatten(tree, flat))
+
+
+@register(_jax.state_primitives.swap_p)
+def _swap(ctx: Context, cell: Cell, new: Any, *flat: Any, tree: Any) -> Any:
+  return cell.write(jax.tree.unflatten(tree, flat), new)
+
+
+@register(_jax.state_primitives.addupdate_p)
+def _addupdate(ctx: Context, cell: Cell, update: Any, *flat: Any, tree: Any) -> list[Any]:
+  cell.value = refs.accumulate(cell.value, jax.tree.unflatten(tree, flat), update)
+  return []
+
+
+@register(_jax.core.ref_p)
+def _new_ref(ctx: Context, value: Any, **_: Any) -> Cell:
+  return Cell(value, ctx.eqn.outvars[0].aval)
+
+
+@register(_jax.core.empty_ref_p)
+def _empty_ref(ctx: Context, **_: Any) -> Cell:
+  aval = ctx.eqn.outvars[0].aval
+  return Cell(refs.poison(aval.shape, aval.dtype), aval)
+
+
+@register(_jax.core.freeze_p)
+def _freeze(ctx: Context, cell: Cell) -> Any:
+  return cell.value
+
+
+@register(_jax.core.free_ref_p)
+def _free_ref(ctx: Context, cell: Cell) -> list[Any]:
+  return []

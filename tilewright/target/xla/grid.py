@@ -1,0 +1,227 @@
+"""A kernel over its grid, as one loop of JAX operations.
+
+Each step cuts the instance's blocks out of the arrays, runs the body on them, and puts the output blocks back:
+
+    for step in range(points):            # the last grid dimension is the fastest
+      indices = unravel(step)
+      blocks  = [read_block(x, index_map(indices)) for x in (*inputs, *outputs)]
+      body(*prefetched, *blocks, *scratch)
+      outputs = [write_block(y, index_map(indices), block)]
+
+A block is read and written like any other index (see `refs`): the part of it outside of the array is poison when read and
+dropped when written. An operand without an index map is not cut at all: the body gets the array.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tilewright import errors
+from tilewright.runtime import _jax
+from tilewright.target.xla import refs
+from tilewright.target.xla.evaluate import Cell, GlobalRef, Instance, evaluate, find_globals
+from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, GridMapping, Indirect, Kernel, Squeezed
+
+Slice = _jax.indexing.Slice
+NDIndexer = _jax.indexing.NDIndexer
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockIndex:
+  """Where a block lies: an indexer for the (virtually padded) array, and which of its elements count."""
+
+  indexer: Any
+  squeezed: tuple[int, ...]
+  valid: tuple[tuple[int, Any], ...]  # (dimension, number of elements that count) for bounded slices
+
+
+def run(kernel: Kernel, *operands: Any) -> list[Any]:
+  """Run a kernel on dynamic grid bounds, prefetched scalars and inputs; gives its outputs."""
+  mapping = kernel.grid_mapping
+  bounds, rest = operands[: mapping.num_dynamic_bounds], operands[mapping.num_dynamic_bounds :]
+  prefetched, inputs = rest[: mapping.num_prefetch], rest[mapping.num_prefetch :]
+  grid = mapping.with_bounds([jnp.asarray(b, jnp.int32) for b in bounds])
+  aliases = {out: into for into, out in kernel.input_output_aliases}
+  outputs = tuple(_initial_output(kernel, i, aliases, prefetched, inputs) for i in range(mapping.num_outputs))
+  scratch = tuple(_initial_scratch(v.aval) for v in kernel.jaxpr.invars[_first_scratch(mapping) :])
+  global_refs = find_globals(kernel.jaxpr)
+  global_values = tuple(ref.initial() for ref in global_refs.values())
+
+  def step(indices: tuple[Any, ...], state: Any) -> Any:
+    return _step(kernel, grid, indices, prefetched, inputs, aliases, global_refs, state)
+
+  state = _loop(grid, step, (outputs, scratch, global_values))
+  return list(state[0])
+
+
+def _first_scratch(mapping: GridMapping) -> int:
+  return mapping.num_prefetch + mapping.num_inputs + mapping.num_outputs
+
+
+def _initial_output(kernel: Kernel, i: int, aliases: dict[int, int], prefetched: Sequence[Any], inputs: Sequence[Any]) -> Any:
+  if i in aliases:
+    return (*prefetched, *inputs)[aliases[i]]
+  aval = kernel.grid_mapping.output_mappings[i].array_aval
+  return refs.poison(aval.shape, aval.dtype)
+
+
+def _initial_scratch(aval: Any) -> Any:
+  return refs.poison(aval.shape, aval.dtype)
+
+
+def _loop(grid: Sequence[Any], step: Any, state: Any) -> Any:
+  if all(isinstance(b, int) and b == 1 for b in grid):
+    return step(tuple(jnp.int32(0) for _ in grid), state)
+  sizes = [jnp.asarray(_jax.core.dimension_as_value(b), jnp.int32) for b in grid]
+  points = sizes[0]
+  for size in sizes[1:]:
+    points = points * size
+  if all(isinstance(b, int) for b in grid):
+    points = int(np.prod(grid))  # a static bound lets JAX differentiate and XLA unroll the loop
+
+  def body(at: Any, state: Any) -> Any:
+    indices = []
+    left = jnp.asarray(at, jnp.int32)
+    for size in reversed(sizes):
+      indices.append(lax.rem(left, size))
+      left = lax.div(left, size)
+    return step(tuple(reversed(indices)), state)
+
+  return lax.fori_loop(0, points, body, state)
+
+
+def _step(
+  kernel: Kernel,
+  grid: Sequence[Any],
+  indices: tuple[Any, ...],
+  prefetched: Sequence[Any],
+  inputs: Sequence[Any],
+  aliases: dict[int, int],
+  global_refs: dict[Any, GlobalRef],
+  state: Any,
+) -> Any:
+  mapping = kernel.grid_mapping
+  outputs, scratch, global_values = state
+  num_vmapped = mapping.num_vmapped
+  names = dict(zip(mapping.grid_names or (), indices[num_vmapped:]))
+  globals_ = {key: Cell(value, ref.aval) for (key, ref), value in zip(global_refs.items(), global_values)}
+  instance = Instance(indices[num_vmapped:], tuple(grid[num_vmapped:]), names, kernel, globals_)
+
+  avals = [v.aval for v in kernel.jaxpr.invars]
+  scalar_cells = [
+    Cell(_own_prefetch(x, dims, indices), aval)
+    for x, dims, aval in zip(prefetched, mapping.prefetch_vmapped or ((),) * len(prefetched), avals)
+  ]
+  places = [block_index(m, indices, scalar_cells, instance) for m in mapping.block_mappings]
+  out_blocks = [read_block(m, place, y) for m, place, y in zip(mapping.output_mappings, places[len(inputs) :], outputs)]
+  out_cells = [Cell(b, a) for b, a in zip(out_blocks, avals[len(prefetched) + len(inputs) :])]
+  in_cells = []
+  sharing = {into - len(prefetched): out for out, into in aliases.items()}
+  for i, (m, x) in enumerate(zip(mapping.input_mappings, inputs)):
+    out = sharing.get(i)
+    if out is not None and m.is_whole_array and mapping.output_mappings[out].is_whole_array:
+      in_cells.append(out_cells[out])  # the same memory under two names
+    else:
+      in_cells.append(Cell(read_block(m, places[i], x), avals[len(prefetched) + i]))
+  scratch_cells = [Cell(value, aval) for value, aval in zip(scratch, avals[_first_scratch(mapping) :])]
+
+  evaluate(kernel.jaxpr, (), [*scalar_cells, *in_cells, *out_cells, *scratch_cells], instance)
+
+  outputs = tuple(
+    write_block(m, place, y, cell.value)
+    for m, place, y, cell in zip(mapping.output_mappings, places[len(inputs) :], outputs, out_cells)
+  )
+  return outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values())
+
+
+def _own_prefetch(x: Any, vmapped_dims: Sequence[int], indices: Sequence[Any]) -> Any:
+  """The part of a batched prefetched operand that belongs to this element of the batch."""
+  for dim in vmapped_dims:
+    x = lax.dynamic_index_in_dim(x, indices[dim], 0, keepdims=False)
+  return x
+
+
+# --- blocks ------------------------------------------------------------------------------------------------------
+
+
+def block_index(mapping: BlockMapping, indices: Sequence[Any], prefetched: Sequence[Cell], instance: Instance) -> BlockIndex | None:
+  """Evaluate an index map; None for an operand that is not cut."""
+  if mapping.is_whole_array:
+    return None
+  jaxpr, consts = _jax.open_jaxpr(mapping.index_map)
+  # An index map may read the prefetched scalars but its writes, if any, must not be seen.
+  leaves = evaluate(jaxpr, consts, [*indices, *(Cell(c.value, c.aval) for c in prefetched)], instance)
+  entries = jax.tree.unflatten(mapping.index_tree, leaves)
+  parts: list[Any] = []
+  valid: list[tuple[int, Any]] = []
+  gather_shape: tuple[int, ...] = ()
+  for axis, (dim, entry) in enumerate(zip(mapping.block_shape, entries)):
+    match dim:
+      case Blocked(size):
+        parts.append(Slice(entry * size, size))
+      case Element(size, (low, _)):
+        parts.append(Slice(entry - low, size))
+      case Squeezed():
+        parts.append(Slice(entry, 1))
+      case BoundedSlice(size):
+        start, count = _bounds_of(entry, size)
+        parts.append(Slice(start, size))
+        valid.append((axis, count))
+      case Indirect(size):
+        index = entry.value if isinstance(entry, Cell) else entry
+        gather_shape = (size,)
+        parts.append(jnp.asarray(index, jnp.int32))
+  shape = mapping.array_aval.shape
+  parts = [_static_if_only_choice(p, d) for p, d in zip(parts, shape)]
+  return BlockIndex(NDIndexer(tuple(parts), shape, gather_shape), mapping.squeezed_dims, tuple(valid))
+
+
+def _bounds_of(entry: Any, size: int) -> tuple[Any, Any]:
+  if isinstance(entry, Slice):
+    return entry.start, entry.size
+  if isinstance(entry, slice):
+    start = entry.start or 0
+    return start, (size if entry.stop is None else entry.stop - start)
+  raise errors.IndexMapError(f"A BoundedSlice dimension needs pl.ds(start, size) from its index map, got {entry}.")
+
+
+def _static_if_only_choice(part: Any, dim: Any) -> Any:
+  """Turn a concrete start into an int, so that a block known to lie inside costs no bounds check."""
+  if isinstance(part, Slice) and not isinstance(part.start, int):
+    value = _jax.core.to_concrete_value(part.start)
+    if value is not None:
+      return Slice(int(value), part.size, part.stride)
+  return part
+
+
+def _count_mask(shape: Sequence[Any], valid: Sequence[tuple[int, Any]]) -> Any:
+  mask: Any = True
+  for axis, count in valid:
+    mask = mask & (lax.broadcasted_iota(jnp.int32, tuple(shape), axis) < count)
+  return mask
+
+
+def read_block(mapping: BlockMapping, place: BlockIndex | None, array: Any) -> Any:
+  if place is None:
+    return array
+  block = refs.read(array, [place.indexer])
+  if place.valid:
+    block = jnp.where(_count_mask(block.shape, place.valid), block, refs.poison(block.shape, block.dtype))
+  return lax.squeeze(block, place.squeezed)
+
+
+def write_block(mapping: BlockMapping, place: BlockIndex | None, array: Any, block: Any) -> Any:
+  if place is None:
+    return block
+  block = lax.expand_dims(block, place.squeezed)
+  if place.valid:
+    old = refs.read(array, [place.indexer])
+    block = jnp.where(_count_mask(block.shape, place.valid), block, old)
+  return refs.write(array, [place.indexer], block)[1]

@@ -1,0 +1,296 @@
+"""Reading and writing through ref transforms, on values.
+
+A ref is a value that changes. Reading through transforms (index, reshape, bitcast, transpose) applies them forwards to the
+value; writing applies them forwards too, then puts the new part back into each intermediate on the way out. What an index
+reads outside of the value is poison (NaN, or the smallest integer), so that mistakes show; what it writes there is dropped.
+
+A slice with a dynamic start may hang over an edge. With `clamped` the nearest start that fits and `shift = start - clamped`
+(zero unless it hangs over), element j of the slice is element j + shift of the clamped slice, where that exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tilewright import errors
+from tilewright.runtime import _jax
+from tilewright.tile.memory import is_semaphore
+
+NDIndexer = _jax.indexing.NDIndexer
+Slice = _jax.indexing.Slice
+_types = _jax.state_types
+
+
+def poison(shape: Sequence[Any], dtype: Any) -> Any:
+  """An array of values no one should read: NaN where the dtype has one, else its smallest value."""
+  if is_semaphore(dtype):
+    return jnp.zeros(shape, jnp.int32)
+  if jnp.issubdtype(dtype, jax.dtypes.prng_key):
+    element = _jax.core.physical_aval(_jax.core.ShapedArray((), dtype))
+    return jax.random.wrap_key_data(jnp.zeros((*shape, *element.shape), jnp.uint32), impl=dtype._impl.tag)
+  return jnp.full(shape, poison_value(dtype), dtype)
+
+
+def poison_value(dtype: Any) -> Any:
+  dtype = np.dtype(dtype)
+  if dtype == np.bool_:
+    return False
+  if jnp.issubdtype(dtype, jnp.integer):
+    return jnp.iinfo(dtype).min
+  if dtype.name.startswith(("float4", "float6")):
+    return jnp.finfo(dtype).min  # these have no NaN
+  return jnp.nan
+
+
+def read(value: Any, transforms: Sequence[Any]) -> Any:
+  for transform in transforms:
+    value = _apply(value, transform)
+  return value
+
+
+def write(value: Any, transforms: Sequence[Any], new: Any) -> tuple[Any, Any]:
+  """Put `new` where `transforms` point; gives (what stood there, the whole value after the write)."""
+  if not transforms:
+    return value, new
+  first, *rest = transforms
+  old_part, new_part = write(_apply(value, first), rest, new)
+  return old_part, _put(value, first, new_part)
+
+
+def accumulate(value: Any, transforms: Sequence[Any], update: Any) -> Any:
+  """Add `update` where `transforms` point; repeated integer indices add up."""
+  *outer, last = transforms or [None]
+  inner = read(value, outer) if outer else value
+  if last is None:
+    return value + update
+  if isinstance(last, NDIndexer) and any(np.shape(i) for i in last.indices if not isinstance(i, Slice)):
+    arrays, order = _gather_indices(inner, last)
+    if order is not None:
+      added = inner.transpose(order).at[arrays].add(update, mode="drop")
+      added = added.transpose(np.argsort(order))
+    else:
+      added = inner.at[arrays].add(update, mode="drop")
+    return write(value, outer, added)[1]
+  return write(value, transforms, read(inner, [last]) + update)[1]
+
+
+def _apply(value: Any, transform: Any) -> Any:
+  match transform:
+    case NDIndexer():
+      return _index(value, transform)
+    case _types.ReshapeTransform():
+      return value.reshape(transform.shape)
+    case _types.BitcastTransform():
+      return _jax.state_utils.bitcast(value, transform.dtype)
+    case _types.TransposeTransform():
+      return value.transpose(transform.permutation)
+  raise errors.UnsupportedFeatureError(f"A ref transformed by {transform} can be neither read nor written.")
+
+
+def _put(value: Any, transform: Any, part: Any) -> Any:
+  match transform:
+    case NDIndexer():
+      return _index_update(value, transform, part)
+    case _types.ReshapeTransform():
+      return part.reshape(value.shape)
+    case _types.BitcastTransform():
+      return _jax.state_utils.bitcast(part, value.dtype).reshape(value.shape)
+    case _types.TransposeTransform():
+      return part.transpose(np.argsort(transform.permutation))
+  raise errors.UnsupportedFeatureError(f"A ref transformed by {transform} cannot be written.")
+
+
+# --- indexing ----------------------------------------------------------------------------------------------------
+
+
+def _is_static(x: Any) -> bool:
+  return isinstance(x, int | np.integer)
+
+
+def _is_whole(indexer: Any, shape: Sequence[Any]) -> bool:
+  return all(
+    isinstance(i, Slice) and _is_static(i.start) and i.start == 0 and i.size is not None and i.stride == 1 and i.size == d
+    for i, d in zip(indexer.indices, shape)
+  )
+
+
+def _static_slice(indexer: Any, shape: Sequence[Any]) -> tuple[list[Any], list[Any], list[int]] | None:
+  """Start, stop and stride for `lax.slice`, if every index is a static slice that lies inside."""
+  starts, stops, strides = [], [], []
+  for index, dim in zip(indexer.indices, shape):
+    if not isinstance(index, Slice) or not _is_static(index.start) or index.start < 0:
+      return None
+    if not _is_static(index.size) and index.size is not dim and not (index.start == 0 and index.size == dim):
+      return None
+    stop = index.start + max(index.size - 1, 0) * index.stride + 1 if _is_static(index.size) else dim
+    if _is_static(index.size) and index.size == 0:
+      stop = index.start
+    if _is_static(stop) and _is_static(dim) and stop > dim:
+      return None
+    starts.append(int(index.start))
+    stops.append(stop)
+    strides.append(int(index.stride))
+  return starts, stops, strides
+
+
+def _window(indexer: Any, shape: Sequence[Any]) -> tuple[list[Any], list[Any], tuple[int, ...]] | None:
+  """Starts, sizes and squeezed dimensions, if the index is a window: slices of stride one and scalars."""
+  starts: list[Any] = []
+  sizes: list[Any] = []
+  squeezed = []
+  for axis, (index, dim) in enumerate(zip(indexer.indices, shape)):
+    if isinstance(index, Slice):
+      if index.stride != 1 or index.is_dynamic_size:
+        return None
+      if _is_static(index.size) and _is_static(dim) and index.size > dim:
+        return None
+      starts.append(index.start)
+      sizes.append(index.size)
+    elif np.shape(index):
+      return None
+    else:
+      starts.append(_wrap(index, dim))
+      sizes.append(1)
+      squeezed.append(axis)
+  return starts, sizes, tuple(squeezed)
+
+
+def _wrap(index: Any, dim: Any) -> Any:
+  """NumPy's rule for scalars and arrays of indices: -1 is the last element."""
+  if _is_static(index):
+    return index + dim if index < 0 else index
+  if jnp.issubdtype(jnp.asarray(index).dtype, jnp.unsignedinteger):
+    index = index.astype(jnp.int32)
+  return jnp.where(index < 0, index + dim, index)
+
+
+def _int32(x: Any) -> Any:
+  return lax.convert_element_type(x, jnp.int32)
+
+
+def _clamp(starts: Sequence[Any], sizes: Sequence[Any], shape: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+  """The nearest starts that fit, and how far each asked-for start is from them (the int 0 where it surely fits)."""
+  clamped, shifts = [], []
+  for start, size, dim in zip(starts, sizes, shape):
+    if _is_static(start) and _is_static(size) and _is_static(dim):
+      fit = min(max(int(start), 0), dim - size)
+      clamped.append(fit)
+      shifts.append(int(start) - fit)
+    elif _is_static(start) and start == 0:
+      clamped.append(0)
+      shifts.append(0)
+    else:
+      start = _int32(start)
+      fit = jnp.clip(start, 0, _int32(_jax.core.dimension_as_value(dim)) - size)
+      clamped.append(fit)
+      shifts.append(start - fit)
+  return clamped, shifts
+
+
+def _shift(part: Any, shifts: Sequence[Any], fill: Any) -> Any:
+  """`out[j] = part[j + shift]` along each dimension, `fill[j]` where that is outside of `part`."""
+  inside: Any = True
+  for axis, shift in enumerate(shifts):
+    if _is_static(shift) and shift == 0:
+      continue
+    size = part.shape[axis]
+    source = lax.broadcasted_iota(jnp.int32, part.shape, axis) + shift
+    inside = inside & (source >= 0) & (source < size)
+    part = jnp.roll(part, -jnp.clip(shift, -size, size), axis)
+  return jnp.where(inside, part, fill)
+
+
+def _when_shifted(shifts: Sequence[Any], shifted: Any, plain: Any, *operands: Any) -> Any:
+  """`shifted(*operands)` if any shift is not zero, else `plain(*operands)`."""
+  moving = [s for s in shifts if not (_is_static(s) and s == 0)]
+  if not moving:
+    return plain(*operands)
+  if any(_is_static(s) for s in moving):
+    return shifted(*operands)
+  hangs_over = moving[0] != 0
+  for s in moving[1:]:
+    hangs_over |= s != 0
+  return lax.cond(hangs_over, shifted, plain, *operands)
+
+
+def _index(value: Any, indexer: Any) -> Any:
+  if _is_whole(indexer, value.shape):
+    return value
+  if (static := _static_slice(indexer, value.shape)) is not None:
+    return lax.slice(value, *static)
+  if (window := _window(indexer, value.shape)) is not None:
+    starts, sizes, squeezed = window
+    clamped, shifts = _clamp(starts, sizes, value.shape)
+    part = lax.dynamic_slice(value, clamped, sizes)
+    part = _when_shifted(shifts, lambda p: _shift(p, shifts, poison(p.shape, p.dtype)), lambda p: p, part)
+    return lax.squeeze(part, squeezed)
+  arrays, order = _gather_indices(value, indexer)
+  if order is not None:
+    value = value.transpose(order)
+  if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+    return value[arrays]
+  return value.at[arrays].get(mode="fill", fill_value=poison_value(value.dtype))
+
+
+def _index_update(value: Any, indexer: Any, part: Any) -> Any:
+  if _is_whole(indexer, value.shape):
+    return part
+  if (window := _window(indexer, value.shape)) is not None:
+    starts, sizes, squeezed = window
+    part = lax.expand_dims(part, squeezed)
+    clamped, shifts = _clamp(starts, sizes, value.shape)
+
+    def merge(old: Any, new: Any) -> Any:
+      return _shift(new, [-s for s in shifts], old)
+
+    if any(not (_is_static(s) and s == 0) for s in shifts):
+      old = lax.dynamic_slice(value, clamped, sizes)
+      part = _when_shifted(shifts, merge, lambda _, new: new, old, part)
+    return lax.dynamic_update_slice(value, part, clamped)
+  arrays, order = _gather_indices(value, indexer)
+  if order is None:
+    return value.at[arrays].set(part, mode="drop")
+  return value.transpose(order).at[arrays].set(part, mode="drop").transpose(np.argsort(order))
+
+
+def _gather_indices(value: Any, indexer: Any) -> tuple[tuple[Any, ...], tuple[int, ...] | None]:
+  """Integer arrays that together select what the indexer selects, and an order to transpose the value into first.
+
+  NumPy puts the dimensions of integer indices first if a slice stands between them, else where the first of them stood. Out
+  of range, an index becomes `dim`, which `fill` and `drop` treat as outside (a negative one would count from the end).
+  """
+  indices = list(indexer.indices)
+  is_int = [not isinstance(i, Slice) for i in indices]
+  positions = [axis for axis, flag in enumerate(is_int) if flag]
+  order = None
+  dims = list(value.shape)
+  if positions and positions[-1] - positions[0] + 1 != len(positions):
+    order = (*positions, *(axis for axis, flag in enumerate(is_int) if not flag))
+    indices = [indices[axis] for axis in order]
+    dims = [dims[axis] for axis in order]
+    is_int = [is_int[axis] for axis in order]
+  int_rank = len(indexer.int_indexer_shape) if positions else 0
+  out_rank = sum(not flag for flag in is_int) + int_rank
+  arrays: list[Any] = []
+  out_axis = 0
+  int_axis = None
+  for index, dim, flag in zip(indices, dims, is_int):
+    if flag:
+      if int_axis is None:
+        int_axis = out_axis
+        out_axis += int_rank
+      array = jnp.asarray(_wrap(index, dim), jnp.int32)
+      array = jnp.broadcast_to(array, indexer.int_indexer_shape)
+      array = array.reshape((*array.shape, *(1,) * (out_rank - int_axis - int_rank)))
+    else:
+      array = lax.iota(jnp.int32, index.size) * index.stride + index.start
+      array = array.reshape((*array.shape, *(1,) * (out_rank - out_axis - 1)))
+      out_axis += 1
+    arrays.append(jnp.where((array >= 0) & (array < dim), array, dim))
+  return tuple(arrays), order

@@ -1,0 +1,175 @@
+"""Memory spaces, semaphores, and the types of scratch memory.
+
+A memory space called with a shape and a dtype describes an allocation: `VMEM((8, 128), jnp.float32)`. A semaphore is an
+array of counters with a dtype of its own, so that it can be neither read nor written as numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright.runtime import _jax
+
+AbstractRef = _jax.state_types.AbstractRef
+
+
+class semaphore_dtype(jax.dtypes.extended):
+  """Scalar type above all kinds of semaphores, for `jnp.issubdtype`; never instantiated."""
+
+
+class semaphore(semaphore_dtype):
+  """Scalar type of a regular semaphore: a counter that is signalled and waited for."""
+
+
+class barrier_semaphore(semaphore_dtype):
+  """Scalar type of the semaphore on which the devices of one collective kernel meet."""
+
+
+class dma_semaphore(semaphore_dtype):
+  """Scalar type of a semaphore that counts the bytes of finished asynchronous copies."""
+
+
+class _SemaphoreRules:
+  """What JAX asks of an extended dtype: how it is stored."""
+
+  @staticmethod
+  def physical_element_aval(dtype: Any) -> Any:
+    return _jax.core.ShapedArray((), jnp.dtype("int32"))
+
+
+@dataclasses.dataclass(frozen=True)
+class _SemaphoreDType(_jax.dtypes.ExtendedDType):
+  _rules = _SemaphoreRules
+  itemsize = 4
+  name = "sem"
+  scalar = semaphore_dtype
+
+  @property
+  def type(self) -> type:
+    return self.scalar
+
+  def __repr__(self) -> str:
+    return self.name
+
+  __str__ = __repr__
+
+
+class RegularSemaphore(_SemaphoreDType):
+  name, scalar = "sem", semaphore
+
+
+class BarrierSemaphore(_SemaphoreDType):
+  name, scalar = "barrier_sem", barrier_semaphore
+
+
+class DMASemaphore(_SemaphoreDType):
+  name, scalar = "dma_sem", dma_semaphore
+
+
+def is_semaphore(dtype: Any) -> bool:
+  return isinstance(dtype, _SemaphoreDType)
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryRef:
+  """Like `jax.ShapeDtypeStruct`, with a memory space: the type of a ref that is yet to be allocated."""
+
+  inner_aval: Any
+  memory_space: Any
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.inner_aval.shape
+
+  @property
+  def dtype(self) -> Any:
+    return self.inner_aval.dtype
+
+  @property
+  def ndim(self) -> int:
+    return len(self.shape)
+
+  def get_array_aval(self) -> Any:
+    return self.inner_aval
+
+  def get_ref_aval(self) -> Any:
+    return AbstractRef(self.inner_aval, self.memory_space)
+
+  def __repr__(self) -> str:
+    return f"MemoryRef<{self.memory_space}>{{{self.inner_aval.str_short()}}}"
+
+
+def memory_ref(shape: Sequence[int], dtype: Any, memory_space: Any) -> MemoryRef:
+  if isinstance(shape, int):
+    shape = (shape,)
+  if not isinstance(dtype, _jax.dtypes.ExtendedDType):
+    dtype = jnp.dtype(dtype)
+  return MemoryRef(_jax.core.ShapedArray(tuple(shape), dtype), memory_space)
+
+
+class _Space(enum.Enum):
+  """What the members of every memory-space enum share: printing, and being called to describe an allocation."""
+
+  def __str__(self) -> str:
+    return self.value
+
+  def __call__(self, shape: Sequence[int], dtype: Any) -> MemoryRef:
+    return memory_ref(shape, dtype, self)
+
+  def from_type(self, ty: Any) -> MemoryRef:
+    return MemoryRef(ty, self)
+
+
+class MemorySpace(_Space):
+  """Memory spaces that every target knows. Each target maps them to its own memories."""
+
+  ANY = "any"  # wherever the array already is
+  ERROR = "error"  # the checkify error state
+  INDEX = "index"  # scalars known before the kernel starts
+  KEY = "key"  # PRNG keys
+  HOST = "host"  # the host's memory
+  DEFAULT = "default"  # the target's fastest memory for blocks
+
+
+class TpuMemorySpace(_Space):
+  """The memories a TPU kernel names. Off a TPU they say how far a ref is shared: a core, a device, everyone."""
+
+  VMEM = "vmem"
+  VMEM_SHARED = "vmem_shared"
+  SMEM = "smem"
+  CMEM = "cmem"
+  HBM = "hbm"
+  SEMAPHORE = "semaphore_mem"
+  HOST = "host"
+
+
+class SemaphoreType(enum.Enum):
+  """Kinds of semaphores. Used as a scratch type, bare or called with a shape."""
+
+  REGULAR = "regular"
+  DMA = "dma"
+  BARRIER = "barrier"
+
+  def __call__(self, shape: Sequence[int]) -> MemoryRef:
+    dtype = {"regular": RegularSemaphore, "dma": DMASemaphore, "barrier": BarrierSemaphore}[self.value]()
+    return memory_ref(tuple(shape), dtype, TpuMemorySpace.SEMAPHORE)
+
+  def get_array_aval(self) -> Any:
+    return self(()).get_array_aval()
+
+  def get_ref_aval(self) -> Any:
+    return self(()).get_ref_aval()
+
+  @property
+  def dtype(self) -> Any:
+    return self(()).dtype
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return ()
