@@ -21,7 +21,7 @@ from tilewright import errors
 from tilewright.pallas import effects, jaxprs, mapping, targets
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_scratch_type, ref_aval_of
-from tilewright.pallas.specs import GridSpec, canonical_grid, no_block_spec
+from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import BlockMapping, CostEstimate, GridMapping, Kernel, source_line
@@ -139,7 +139,7 @@ class _Call:
     in_avals = tuple(_jax.core.typeof(x) for x in flat_args)
     traced = self.trace(in_tree, in_avals, static_grid)
     out = pallas_call_p.bind(*bounds, *flat_args, *traced.consts, **kernel_params(traced.kernel))
-    return jax.tree.unflatten(traced.out_tree, _raise_outputs(out, self.out_shape))
+    return jax.tree.unflatten(traced.out_tree, out)
 
   def trace(self, in_tree: Any, in_avals: tuple[Any, ...], static_grid: tuple[Any, ...]) -> Traced:
     interpret = targets.effective_interpret(self.interpret)
@@ -249,14 +249,6 @@ def kernel_params(kernel: Kernel) -> dict[str, Any]:
   return {f.name: getattr(kernel, f.name) for f in dataclasses.fields(kernel)}
 
 
-def _raise_outputs(out: Sequence[Any], out_shape: Any) -> list[Any]:
-  """Rebuild outputs of user-defined (hijax) types from the arrays they consist of."""
-  avals = [out_aval(x) for x in jax.tree.leaves(out_shape, is_leaf=_is_out_leaf)]
-  if not any(a.is_high for a in avals):
-    return list(out)
-  return _jax.pe.raise_lo_outs(avals, out)
-
-
 # --- tracing -----------------------------------------------------------------------------------------------------
 
 
@@ -331,7 +323,7 @@ def trace_call(call: _Call, in_tree: Any, in_avals: Sequence[Any], static_grid: 
   kernel = Kernel(
     jaxpr=jaxpr,
     grid_mapping=grid_mapping,
-    out_avals=tuple(m.array_aval for m in lo_out),
+    out_avals=tuple(out_avals),
     input_output_aliases=aliases,
     name=name,
     interpret=interpret,
@@ -571,5 +563,3 @@ def _dce(used_outputs: Sequence[bool], eqn: Any) -> tuple[list[bool], Any]:
 
 _jax.pe.dce_rules[pallas_call_p] = _dce
 
-
-__all__ = ["Traced", "canonical_grid", "kernel_params", "pallas_call", "pallas_call_p"]

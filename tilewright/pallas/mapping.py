@@ -55,7 +55,7 @@ def make_block_mapping(
   if spec.block_shape is None and spec.index_map is None:
     shape = tuple(Blocked(d) for d in aval.shape)
     block = AbstractRef(ShapedArray(aval.shape, aval.dtype), space)
-    return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode)
+    return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode, in_place=True)
 
   if spec.block_shape is None:
     dims: tuple[Any, ...] = tuple(Blocked(d) for d in aval.shape)

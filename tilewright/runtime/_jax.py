@@ -75,6 +75,11 @@ def with_varying_axes(aval: Any, axes: Any) -> Any:
   return aval.update(sharding=sharding, manual_axis_type=core.ManualAxisType(varying=frozenset(axes)))
 
 
+def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tuple[Any, ...]:
+  """What a linearisation rule returns: jax 0.11 has a place for structured residuals in the middle."""
+  return (outs, nonzeros, residuals, linear) if JAX_VERSION < (0, 11) else (outs, nonzeros, residuals, None, linear)
+
+
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()

@@ -120,6 +120,7 @@ class BlockMapping:
   block_aval: Any
   origin: str
   pipeline_mode: Buffered | None = None
+  in_place: bool = False  # the kernel sees the memory of the array itself, so aliased operands are one ref
 
   @property
   def memory_space(self) -> Any:

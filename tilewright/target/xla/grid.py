@@ -126,7 +126,7 @@ def _step(
   sharing = {into - len(prefetched): out for out, into in aliases.items()}
   for i, (m, x) in enumerate(zip(mapping.input_mappings, inputs)):
     out = sharing.get(i)
-    if out is not None and m.is_whole_array and mapping.output_mappings[out].is_whole_array:
+    if out is not None and m.in_place and mapping.output_mappings[out].in_place:
       in_cells.append(out_cells[out])  # the same memory under two names
     else:
       in_cells.append(Cell(read_block(m, places[i], x), avals[len(prefetched) + i]))

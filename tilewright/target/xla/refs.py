@@ -148,7 +148,7 @@ def _window(indexer: Any, shape: Sequence[Any]) -> tuple[list[Any], list[Any], t
     if isinstance(index, Slice):
       if index.stride != 1 or index.is_dynamic_size:
         return None
-      if _is_static(index.size) and _is_static(dim) and index.size > dim:
+      if not _surely_fits(index.size, dim):
         return None
       starts.append(index.start)
       sizes.append(index.size)
@@ -159,6 +159,13 @@ def _window(indexer: Any, shape: Sequence[Any]) -> tuple[list[Any], list[Any], t
       sizes.append(1)
       squeezed.append(axis)
   return starts, sizes, tuple(squeezed)
+
+
+def _surely_fits(size: Any, dim: Any) -> bool:
+  try:
+    return bool(size <= dim)
+  except jax.errors.InconclusiveDimensionOperation:  # a symbolic dimension that may be smaller
+    return False
 
 
 def _wrap(index: Any, dim: Any) -> Any:

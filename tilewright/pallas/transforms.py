@@ -1,0 +1,275 @@
+"""What JAX's transformations do to a kernel call: each rewrites the kernel, so that the result is again one call.
+
+- vmap adds a grid dimension in front. A batched operand gets a squeezed dimension that this index selects; an operand that is
+  not batched keeps its mapping and is not copied.
+- Forward derivatives run the body's derivative beside it: every float ref gets a twin that holds its tangent.
+- Reverse derivatives linearise the portable lowering, which is ordinary JAX.
+- Values of user-defined (hijax) types are replaced by the arrays they consist of.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import effects
+from tilewright.pallas.call import kernel_params, pallas_call_p
+from tilewright.pallas.primitives import ShapedArray, int32_scalar
+from tilewright.runtime import _jax
+from tilewright.target import xla
+from tilewright.tile.grid import BlockMapping, Kernel, squeezed
+
+_ad = _jax.ad
+
+
+# --- vmap --------------------------------------------------------------------------------------------------------
+
+
+def _batched_mapping(m: BlockMapping, size: int, num_args: Sequence[Any], *, batched: bool) -> BlockMapping:
+  """A block mapping with one more grid index in front, which selects from a new leading dimension if batched."""
+  jaxpr, consts = (None, ()) if m.index_map is None else _jax.open_jaxpr(m.index_map)
+  if m.index_map is None and not batched:
+    return m
+
+  def index_map(b: Any, *args: Any) -> list[Any]:
+    if jaxpr is None:
+      own = [jnp.int32(0)] * len(m.block_shape)
+    else:
+      own = _jax.core.eval_jaxpr(jaxpr, consts, *args)
+    return [b, *own] if batched else own
+
+  old_tree = m.index_tree if jaxpr is not None else jax.tree.structure((0,) * len(m.block_shape))
+  entries = jax.tree.unflatten(old_tree, range(old_tree.num_leaves))
+  new_map = _jax.trace(index_map, [int32_scalar(), *num_args], what="index_map")
+  if not batched:
+    return dataclasses.replace(m, index_map=new_map)
+  aval = m.array_aval
+  return dataclasses.replace(
+    m,
+    block_shape=(squeezed, *m.block_shape),
+    index_map=new_map,
+    index_tree=jax.tree.structure((0, *entries)),
+    array_aval=ShapedArray((size, *aval.shape), aval.dtype),
+  )
+
+
+def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> tuple[list[Any], list[int]]:
+  kernel = Kernel(**params)
+  m = kernel.grid_mapping
+  size = axis_data.size
+  if any(d is not None for d in dims[: m.num_dynamic_bounds]):
+    return _vmap_in_turn(size, args, dims, params)
+  args = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(args, dims)]
+  batched = [d is not None for d in dims]
+  bounds, operands = args[: m.num_dynamic_bounds], list(args[m.num_dynamic_bounds :])
+  batched = batched[m.num_dynamic_bounds :]
+  for into, _ in kernel.input_output_aliases:
+    if not batched[into]:
+      operands[into] = jnp.broadcast_to(operands[into], (size, *operands[into].shape))
+      batched[into] = True
+
+  index_avals = [int32_scalar() for _ in m.grid] + [v.aval for v in kernel.jaxpr.invars[: m.num_prefetch]]
+  mappings = [
+    _batched_mapping(b, size, index_avals, batched=flag)
+    for b, flag in zip(m.block_mappings, [*batched[m.num_prefetch :], *[True] * m.num_outputs])
+  ]
+  old_vmapped = m.prefetch_vmapped or ((),) * m.num_prefetch
+  prefetch_vmapped = tuple(
+    ((0,) if flag else ()) + tuple(d + 1 for d in dims_) for flag, dims_ in zip(batched, old_vmapped)
+  )
+  cost = kernel.cost_estimate
+  if cost is not None:
+    cost = type(cost)(*(getattr(cost, f.name) * size for f in dataclasses.fields(cost)))
+  semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
+  compiler_params = kernel.compiler_params
+  if semantics is not None:
+    compiler_params = dataclasses.replace(compiler_params, dimension_semantics=("parallel", *semantics))
+  new = kernel.replace(
+    grid_mapping=dataclasses.replace(
+      m,
+      grid=(size, *m.grid),
+      block_mappings=tuple(mappings),
+      num_vmapped=m.num_vmapped + 1,
+      prefetch_vmapped=prefetch_vmapped,
+    ),
+    out_avals=tuple(b.array_aval for b in mappings[m.num_inputs :]),
+    cost_estimate=cost,
+    compiler_params=compiler_params,
+  )
+  outs = pallas_call_p.bind(*bounds, *operands, **kernel_params(new))
+  return outs, [0] * len(outs)
+
+
+def _vmap_in_turn(size: int, args: Sequence[Any], dims: Sequence[Any], params: Any) -> tuple[list[Any], list[int]]:
+  """Where the grid itself differs between elements of the batch: one call after another, in a loop."""
+  moved = [jnp.moveaxis(x, d, 0) for x, d in zip(args, dims) if d is not None]
+
+  def one(own: Sequence[Any]) -> list[Any]:
+    left = iter(own)
+    return pallas_call_p.bind(*(x if d is None else next(left) for x, d in zip(args, dims)), **params)
+
+  outs = lax.map(one, moved)
+  return outs, [0] * len(outs)
+
+
+_jax.batching.fancy_primitive_batchers[pallas_call_p] = _vmap
+
+
+# --- forward derivatives -----------------------------------------------------------------------------------------
+
+
+def _has_tangent(aval: Any) -> bool:
+  return not isinstance(aval.dtype, _jax.dtypes.ExtendedDType) and jnp.issubdtype(aval.dtype, jnp.inexact)
+
+
+def _tangent_mapping(m: BlockMapping) -> BlockMapping:
+  return dataclasses.replace(m, origin=f"tangent of {m.origin}")
+
+
+def _check_differentiable(kernel: Kernel) -> None:
+  refused = {e for e in kernel.jaxpr.effects if isinstance(e, effects.KernelEffect)}
+  refused -= {effects.debug_effect, effects.delay_effect}
+  if refused:
+    names = ", ".join(sorted(map(str, refused)))
+    raise errors.EffectError(
+      f"The kernel '{kernel.name}' has the effects {names}, which derivatives would repeat or reorder. Give it a derivative of "
+      "its own with jax.custom_jvp or jax.custom_vjp."
+    )
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
+  kernel = Kernel(**params)
+  _check_differentiable(kernel)
+  m = kernel.grid_mapping
+  first_input = m.num_dynamic_bounds + m.num_prefetch
+  in_tangents = list(tangents[first_input:])
+  aliased = {into - m.num_prefetch for into, _ in kernel.input_output_aliases}
+  for i in aliased:
+    if i >= 0 and isinstance(in_tangents[i], _ad.Zero) and _has_tangent(m.input_mappings[i].array_aval):
+      in_tangents[i] = _ad.instantiate_zeros(in_tangents[i])
+  nz_in = [not isinstance(t, _ad.Zero) for t in in_tangents]
+  invars = kernel.jaxpr.invars
+  outs_at = m.num_prefetch + m.num_inputs
+  nz_out = [_has_tangent(v.aval) for v in invars[outs_at : outs_at + m.num_outputs]]
+  nz_scratch = [_has_tangent(v.aval) for v in invars[outs_at + m.num_outputs :]]
+  nonzeros = [False] * m.num_prefetch + nz_in + nz_out + nz_scratch
+  closed, _ = _ad.jvp_jaxpr(_jax.pe.close_jaxpr(kernel.jaxpr), nonzeros, instantiate=[])
+  jaxpr, consts = _jax.open_jaxpr(closed)
+  if consts:
+    raise errors.CapturedConstantError(f"The derivative of the kernel '{kernel.name}' captures constants; pass them as inputs.")
+
+  count = len(invars)
+  primal_vars, tangent_vars = jaxpr.invars[:count], jaxpr.invars[count:]
+  split = [m.num_prefetch, m.num_inputs, m.num_outputs, m.num_scratch]
+  p_prefetch, p_in, p_out, p_scratch = _split(primal_vars, split)
+  t_in, t_out, t_scratch = _split(tangent_vars, [sum(nz_in), sum(nz_out), sum(nz_scratch)])
+  jaxpr = jaxpr.replace(
+    invars=[*p_prefetch, *p_in, *t_in, *p_out, *t_out, *p_scratch, *t_scratch],
+    debug_info=jaxpr.debug_info.with_unknown_names(),
+  )
+  in_maps = [_tangent_mapping(b) for b, nz in zip(m.input_mappings, nz_in) if nz]
+  out_maps = [_tangent_mapping(b) for b, nz in zip(m.output_mappings, nz_out) if nz]
+  place_in = _positions(nz_in, m.num_prefetch + m.num_inputs)
+  place_out = _positions(nz_out, m.num_outputs)
+  twins = [
+    (place_in[into - m.num_prefetch], place_out[out])
+    for into, out in kernel.input_output_aliases
+    if into >= m.num_prefetch and nz_in[into - m.num_prefetch] and nz_out[out]
+  ]
+  cost = kernel.cost_estimate
+  if cost is not None:
+    cost = type(cost)(*(2 * getattr(cost, f.name) for f in dataclasses.fields(cost)))
+  new = kernel.replace(
+    jaxpr=jaxpr,
+    name=f"{kernel.name}_jvp",
+    grid_mapping=dataclasses.replace(
+      m,
+      block_mappings=(*m.input_mappings, *in_maps, *m.output_mappings, *out_maps),
+      num_inputs=m.num_inputs + len(in_maps),
+      num_outputs=m.num_outputs + len(out_maps),
+      num_scratch=m.num_scratch + len(t_scratch),
+    ),
+    out_avals=(*kernel.out_avals, *(b.array_aval for b in out_maps)),
+    input_output_aliases=(*kernel.input_output_aliases, *twins),
+    cost_estimate=cost,
+  )
+  outs = pallas_call_p.bind(*primals, *(t for t, nz in zip(in_tangents, nz_in) if nz), **kernel_params(new))
+  out_primals, rest = outs[: m.num_outputs], iter(outs[m.num_outputs :])
+  return out_primals, [next(rest) if nz else _ad.Zero.from_primal_value(p) for p, nz in zip(out_primals, nz_out)]
+
+
+def _split(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
+  parts, at = [], 0
+  for n in counts:
+    parts.append(list(items[at : at + n]))
+    at += n
+  return parts
+
+
+def _positions(flags: Sequence[bool], start: int) -> list[int | None]:
+  """For each flag that is set, the place of its twin when twins follow from `start`."""
+  places: list[int | None] = []
+  for flag in flags:
+    places.append(start if flag else None)
+    start += flag
+  return places
+
+
+_ad.primitive_jvps[pallas_call_p] = _jvp
+
+
+# --- reverse derivatives -----------------------------------------------------------------------------------------
+
+
+def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: Any) -> Any:
+  kernel = Kernel(**params)
+  _check_differentiable(kernel)
+
+  def of_nonzero(*moving: Any) -> tuple[list[Any], list[Any]]:
+    left = iter(moving)
+    outs = xla.run(kernel, *(next(left) if nz else p for p, nz in zip(primals, nonzeros)))
+    floats = [o for o in outs if _has_tangent(_jax.core.typeof(o))]
+    return floats, [o for o in outs if not _has_tangent(_jax.core.typeof(o))]
+
+  floats, linear, others = jax.linearize(of_nonzero, *(p for p, nz in zip(primals, nonzeros) if nz), has_aux=True)
+  is_float = [_has_tangent(a) for a in kernel.out_avals]
+  left, rest = iter(floats), iter(others)
+  outs = [next(left) if f else next(rest) for f in is_float]
+  residuals, tree = jax.tree.flatten(linear)
+
+  def linearized(residuals: Sequence[Any], *rest: Any) -> list[Any]:
+    tangents = rest[-len(nonzeros) :]  # jax 0.11 passes its structured residuals, of which we have none, before them
+    moving = [t for t, nz in zip(tangents, nonzeros) if nz]
+    dots = iter(jax.tree.unflatten(tree, residuals)(*moving))
+    return [next(dots) if f else _ad.Zero(a.to_tangent_aval()) for a, f in zip(kernel.out_avals, is_float)]
+
+  return _jax.linearization(outs, is_float, residuals, linearized)
+
+
+_ad.primitive_linearizations[pallas_call_p] = _linearize
+
+
+# --- user-defined types ------------------------------------------------------------------------------------------
+
+
+def _is_high(*avals: Any, **params: Any) -> bool:
+  return any(a.is_high for a in (*avals, *params["out_avals"]))
+
+
+def _to_lojax(*args: Any, **params: Any) -> list[Any]:
+  kernel = Kernel(**params)
+  lo_args = [lo for x in args for lo in _jax.core.typeof(x).lower_val(x)]
+  lo_outs = tuple(b.array_aval for b in kernel.grid_mapping.output_mappings)
+  outs = pallas_call_p.bind(*lo_args, **kernel_params(kernel.replace(out_avals=lo_outs)))
+  return _jax.pe.raise_lo_outs(kernel.out_avals, outs)
+
+
+pallas_call_p.is_high = _is_high  # type: ignore[method-assign]
+pallas_call_p.to_lojax = _to_lojax  # type: ignore[attr-defined]
+
