@@ -6,6 +6,7 @@ from tilewright.pallas.arithmetic import align_to, broadcast_to, cdiv, dot, next
 from tilewright.pallas.call import pallas_call, pallas_call_p
 from tilewright.pallas.control import loop, when
 from tilewright.pallas.dma import select_ref
+from tilewright.pallas.kernel import core_map, kernel
 from tilewright.pallas.options import enable_debug_checks, enable_poison_buffers
 from tilewright.pallas.primitives import (
   atomic_add,

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright.pallas import effects, jaxprs, mapping, targets
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
-from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_scratch_type, ref_aval_of
+from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_scratch_type, program_id_p, ref_aval_of
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
@@ -416,6 +416,7 @@ def _trace_body(
         "pl.kernel or pl.core_map, whose bodies may close over refs."
       )
   jaxpr, consts = _jax.detach(closed)
+  jaxpr = jaxprs.resolve_axis_names(jaxpr, call.grid_spec.grid_names or (), program_id_p)
   if jaxpr.is_high:
     lowered = _jax.pe.lower_jaxpr2(_jax.pe.close_jaxpr(jaxpr))
     jaxpr, more = _jax.detach(lowered)

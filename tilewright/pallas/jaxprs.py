@@ -40,6 +40,47 @@ def inner_jaxprs(eqn: Any) -> Iterator[Inner]:
         yield Inner(name, None, params[name], invars)
 
 
+def map_inner(eqn: Any, f: Callable[[Inner, Any], Any]) -> Any:
+  """The equation with `f(inner, bare jaxpr)` in place of each jaxpr inside it."""
+  params = dict(eqn.params)
+  changed = False
+  for inner in inner_jaxprs(eqn):
+    body, consts = _jax.open_jaxpr(inner.jaxpr)
+    new = f(inner, body)
+    if new is body:
+      continue
+    changed = True
+    closed = _jax.core.ClosedJaxpr(new, consts) if isinstance(inner.jaxpr, _jax.core.ClosedJaxpr) else new
+    if inner.position is None:
+      params[inner.param] = closed
+    else:
+      items = list(params[inner.param])
+      items[inner.position] = closed
+      params[inner.param] = tuple(items)
+  return eqn.replace(params=params) if changed else eqn
+
+
+def _drop_effects(holder: Any, drop: Callable[[Any], bool]) -> Any:
+  """A jaxpr or equation without some of its effects."""
+  if not any(drop(e) for e in holder.effects):
+    return holder
+  return holder.replace(effects={e for e in holder.effects if not drop(e)})
+
+
+def resolve_axis_names(jaxpr: Any, names: Sequence[Any], program_id: Any) -> Any:
+  """Turn `axis_index` of a named grid dimension into `program_id`, so that the jaxpr needs no axis environment."""
+  if not any(isinstance(e, _jax.core.NamedAxisEffect) and e.name in names for e in jaxpr.effects):
+    return jaxpr
+  is_own = lambda e: isinstance(e, _jax.core.NamedAxisEffect) and e.name in names
+  eqns = []
+  for eqn in jaxpr.eqns:
+    if eqn.primitive is _jax.axis_index_p and eqn.params["axis_name"] in names:
+      eqn = eqn.replace(primitive=program_id, params={"axis": list(names).index(eqn.params["axis_name"])})
+    eqn = map_inner(eqn, lambda _, body: resolve_axis_names(body, names, program_id))
+    eqns.append(_drop_effects(eqn, is_own))
+  return _drop_effects(jaxpr.replace(eqns=eqns), is_own)
+
+
 def written_atoms(eqn: Any) -> list[Any]:
   return [e.input for e in eqn.effects if isinstance(e, _WRITES)]
 
@@ -61,13 +102,12 @@ def find_write(jaxpr: Any, var: Any) -> Any | None:
 # --- removal of writes nobody reads ------------------------------------------------------------------------------
 
 
-def _is_plain_write(eqn: Any) -> bool:
-  """A store whose old value nobody wants: removable if its ref is dead."""
-  if eqn.primitive is _jax.state_primitives.addupdate_p:
-    return True
-  if eqn.primitive is _jax.state_primitives.swap_p or eqn.primitive.name == "masked_swap":
-    return all(type(v) is _jax.core.DropVar for v in eqn.outvars)
-  return False
+_STORES = {"swap", "masked_swap", "addupdate"}
+
+
+def _is_unread_write(eqn: Any, unused: set[Any]) -> bool:
+  """A store whose old value nobody wants: removable if its ref, the first operand, is dead."""
+  return eqn.primitive.name in _STORES and all(type(v) is _jax.core.DropVar or v in unused for v in eqn.outvars)
 
 
 def _observed(jaxpr: Any, seen: Callable[[Any], None], unused: set[Any]) -> None:
@@ -82,10 +122,8 @@ def _observed(jaxpr: Any, seen: Callable[[Any], None], unused: set[Any]) -> None
         bound.update(a for a in inner.outer if isinstance(a, _jax.core.Var))
       rest = [a for a in eqn.invars if isinstance(a, _jax.core.Var) and a not in bound]
     else:
-      write_only = _is_plain_write(eqn) or (
-        eqn.primitive is _jax.state_primitives.swap_p and all(v in unused for v in eqn.outvars)
-      )
-      rest = [a for a in eqn.invars[1 if write_only else 0 :] if isinstance(a, _jax.core.Var)]
+      looked_at = eqn.invars[1:] if _is_unread_write(eqn, unused) else eqn.invars
+      rest = [a for a in looked_at if isinstance(a, _jax.core.Var)]
     for atom in rest:
       if isinstance(atom.aval, AbstractRef):
         seen(atom)
@@ -101,33 +139,16 @@ def _without_writes(jaxpr: Any, dead: set[Any]) -> Any:
   unused = _unused(jaxpr)
   eqns = []
   for eqn in jaxpr.eqns:
-    is_write = _is_plain_write(eqn) or (
-      eqn.primitive is _jax.state_primitives.swap_p and all(v in unused for v in eqn.outvars)
-    )
-    if is_write and eqn.invars[0] in dead:
+    if _is_unread_write(eqn, unused) and eqn.invars[0] in dead:
       continue
-    params = dict(eqn.params)
-    changed = False
-    for inner in inner_jaxprs(eqn):
-      body, consts = _jax.open_jaxpr(inner.jaxpr)
-      inner_dead = {own for outer, own in zip(inner.outer, body.invars) if isinstance(outer, _jax.core.Var) and outer in dead}
-      if not inner_dead:
-        continue
-      new = _without_writes(body, inner_dead)
-      closed = _jax.core.ClosedJaxpr(new, consts) if isinstance(inner.jaxpr, _jax.core.ClosedJaxpr) else new
-      if inner.position is None:
-        params[inner.param] = closed
-      else:
-        items = list(params[inner.param])
-        items[inner.position] = closed
-        params[inner.param] = tuple(items)
-      changed = True
-    if changed:
-      kept = {e for e in eqn.effects if not (isinstance(e, _WRITES) and e.input in dead)}
-      eqn = eqn.replace(params=params, effects=kept)
-    eqns.append(eqn)
-  kept = {e for e in jaxpr.effects if not (isinstance(e, _WRITES) and e.input in dead)}
-  return jaxpr.replace(eqns=eqns, effects=kept)
+
+    def prune(inner: Inner, body: Any) -> Any:
+      bound = zip(inner.outer, body.invars)
+      own_dead = {own for outer, own in bound if isinstance(outer, _jax.core.Var) and outer in dead}
+      return _without_writes(body, own_dead) if own_dead else body
+
+    eqns.append(_drop_effects(map_inner(eqn, prune), lambda e: isinstance(e, _WRITES) and e.input in dead))
+  return _drop_effects(jaxpr.replace(eqns=eqns), lambda e: isinstance(e, _WRITES) and e.input in dead)
 
 
 def eliminate_dead_code(jaxpr: Any, live_refs: Sequence[bool]) -> Any:

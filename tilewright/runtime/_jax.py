@@ -75,6 +75,19 @@ def with_varying_axes(aval: Any, axes: Any) -> Any:
   return aval.update(sharding=sharding, manual_axis_type=core.ManualAxisType(varying=frozenset(axes)))
 
 
+def discharge_rule(primitive: Any) -> Any:
+  """Register `rule(*args, **params) -> (new values of refs, outputs)`: how JAX turns the primitive's refs into values."""
+
+  def add(rule: Any) -> Any:
+    if JAX_VERSION < (0, 11):
+      discharge.register_discharge_rule(primitive)(lambda in_avals, out_avals, /, *args, **params: rule(*args, **params))
+    else:
+      discharge.register_discharge_rule(primitive)(lambda ctx, /, *args, **params: rule(*args, **params))
+    return rule
+
+  return add
+
+
 def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tuple[Any, ...]:
   """What a linearisation rule returns: jax 0.11 has a place for structured residuals in the middle."""
   return (outs, nonzeros, residuals, linear) if JAX_VERSION < (0, 11) else (outs, nonzeros, residuals, None, linear)

@@ -1,0 +1,400 @@
+"""Kernels over the cores of a mesh: `kernel`, `core_map`, and MPMD kernels with a different body for each mesh.
+
+Each core runs the body once, on whole arrays; the names of the mesh's axes tell it which core it is (`lax.axis_index`). A ref of
+the enclosing program, passed in or closed over, becomes an operand that is aliased to an output, so that a mesh kernel too is
+one `Kernel`: its grid is the mesh. With several bodies the grid is all cores in a row, and each body runs on its own stretch:
+
+    kernel([a, b], mesh=[Mesh(x=2), Mesh(y=3)])    # grid (5,): a on cores 0..1, b on cores 2..4
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import call, jaxprs, targets
+from tilewright.pallas.call import kernel_params, out_aval, pallas_call_p
+from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect
+from tilewright.pallas.primitives import is_scratch_type, program_id_p, ref_aval_of
+from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.runtime import _jax
+from tilewright.target import xla
+from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
+from tilewright.tile.memory import MemorySpace
+
+_UNSET: Any = object()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Options:
+  """What `kernel` and `core_map` are told besides bodies and meshes."""
+
+  compiler_params: Any = None
+  interpret: Any = False
+  debug: bool = False
+  cost_estimate: CostEstimate | None = None
+  name: str | None = None
+  metadata: dict[str, str] | None = None
+
+
+def mesh_axes(mesh: Any) -> dict[Any, int]:
+  """The axes of a mesh of cores with their sizes."""
+  shape = getattr(mesh, "shape", None)
+  if not isinstance(shape, Mapping):
+    raise errors.GridError(f"mesh: expected a mesh of cores such as pltpu.create_tensorcore_mesh('x', num_cores=2), got {mesh!r}.")
+  return dict(shape)
+
+
+# --- the public entries ------------------------------------------------------------------------------------------
+
+
+def kernel(
+  body: Any = _UNSET,
+  out_type: Any = (),
+  *,
+  mesh: Any,
+  scratch_types: Any = (),
+  compiler_params: Any = None,
+  interpret: Any = False,
+  cost_estimate: CostEstimate | None = None,
+  debug: bool = False,
+  name: str | None = None,
+  metadata: dict[str, str] | None = None,
+) -> Any:
+  """Make a function of arrays out of a body that runs on every core of a mesh.
+
+  Args:
+    body: gets a ref for each operand, output and scratch buffer; returns None. Left out, `kernel` is a decorator. A list, with
+      a list of meshes, for an MPMD kernel.
+    out_type: a tree of `jax.ShapeDtypeStruct`: the outputs.
+    mesh: the cores, or a list of meshes.
+    scratch_types: memory that each core has for itself; a sequence, or a dict whose refs are passed by keyword.
+    compiler_params, interpret, cost_estimate, debug, name, metadata: as for `pallas_call`.
+
+  Returns:
+    A function of arrays and refs. Refs, passed in or closed over by the body, are updated in place.
+  """
+  if body is _UNSET:
+    return lambda f: kernel(
+      f,
+      out_type,
+      mesh=mesh,
+      scratch_types=scratch_types,
+      compiler_params=compiler_params,
+      interpret=interpret,
+      cost_estimate=cost_estimate,
+      debug=debug,
+      name=name,
+      metadata=metadata,
+    )
+  bodies = list(body) if isinstance(body, Sequence) else [body]
+  meshes = list(mesh) if isinstance(mesh, Sequence) else [mesh]
+  if isinstance(body, Sequence) != isinstance(mesh, Sequence) or len(bodies) != len(meshes):
+    raise errors.GridError(
+      f"pl.kernel: for an MPMD kernel give a list of bodies and as many meshes, got {len(bodies)} bodies and {len(meshes)} meshes."
+    )
+  options = _Options(compiler_params, interpret, debug, cost_estimate, name, metadata)
+
+  def wrapped(*args: Any) -> Any:
+    return _run_on_meshes(bodies, meshes, args, out_type, scratch_types, options)
+
+  if hasattr(bodies[0], "__name__"):
+    functools.update_wrapper(wrapped, bodies[0], assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
+  return wrapped
+
+
+def core_map(
+  mesh: Any,
+  *,
+  compiler_params: Any = None,
+  interpret: Any = False,
+  debug: bool = False,
+  cost_estimate: CostEstimate | None = None,
+  name: str | None = None,
+  metadata: dict[str, str] | None = None,
+  scratch_shapes: Any = (),
+) -> Callable[[Callable[..., None]], None]:
+  """A decorator that runs a function at once on every core of a mesh.
+
+  The function takes only scratch refs and returns None; it works on the refs it closes over.
+  """
+  options = _Options(compiler_params, interpret, debug, cost_estimate, name, metadata)
+
+  def run(f: Callable[..., None]) -> None:
+    _run_on_meshes([f], [mesh], (), (), scratch_shapes, options)
+
+  return run
+
+
+# --- from bodies to a Kernel -------------------------------------------------------------------------------------
+
+
+def _is_ref(x: Any) -> bool:
+  return isinstance(_jax.core.typeof(x), AbstractRef)
+
+
+def _run_on_meshes(
+  bodies: Sequence[Callable[..., None]], meshes: Sequence[Any], args: Any, out_type: Any, scratch: Any, options: _Options
+) -> Any:
+  flat_args, in_tree = jax.tree.flatten(args)
+  flat_args = [x if hasattr(x, "dtype") else jnp.asarray(x) for x in flat_args]
+  flat_out, out_tree = jax.tree.flatten(out_type, is_leaf=call._is_out_leaf)
+  out_avals = [out_aval(x) for x in flat_out]
+  in_refs = [_jax.core.typeof(x) if _is_ref(x) else _array_ref(_jax.core.typeof(x)) for x in flat_args]
+  out_refs = [_array_ref(a, getattr(x, "memory_space", None)) for a, x in zip(out_avals, flat_out)]
+  many_outputs = isinstance(out_type, tuple | list)
+  scratch_avals, scratch_tree = jax.tree.flatten(scratch, is_leaf=is_scratch_type)
+  scratch_avals = [ref_aval_of(t, "scratch_types") for t in scratch_avals]
+
+  traced = []
+  for body, mesh in zip(bodies, meshes):
+    flat_body = functools.partial(_call_body, body, in_tree, out_tree, many_outputs, scratch_tree, len(in_refs), len(out_refs))
+    axes = mesh_axes(mesh)
+    with tracing_kernel(GridFrame(tuple(axes.values()), tuple(axes))):
+      info = _jax.api_util.debug_info("kernel", body, (), {})
+      closed = _jax.trace(flat_body, [*in_refs, *out_refs, *scratch_avals], info.with_unknown_names())
+    jaxpr, consts = _jax.detach(closed)
+    traced.append((jaxprs.resolve_axis_names(jaxpr, tuple(axes), program_id_p), consts))
+
+  captured = _unique([c for _, consts in traced for c in consts])
+  _check_captured(captured, bodies)
+  where = {id(c): i for i, c in enumerate(captured)}
+  cap_avals = [_jax.core.typeof(c) for c in captured]
+  cap_refs = [a if isinstance(a, AbstractRef) else _array_ref(a) for a in cap_avals]
+  stretches = _stretches(meshes)
+
+  def whole_body(*refs: Any) -> list[Any]:
+    caps, own = refs[: len(captured)], refs[len(captured) :]
+    for (jaxpr, consts), mesh, start in zip(traced, meshes, stretches):
+      values = [
+        caps[where[id(c)]] if _is_ref(c) else _jax.state_primitives.ref_get(caps[where[id(c)]], ()) for c in consts
+      ]
+      _on_mesh(jaxpr, mesh, start, len(meshes) > 1, [*values, *own])
+    return []
+
+  if len(meshes) == 1:
+    axes = mesh_axes(meshes[0])
+    grid, names = tuple(axes.values()), tuple(axes)
+  else:
+    grid, names = (sum(math.prod(mesh_axes(m).values()) for m in meshes),), None
+  jaxpr, more = _jax.detach(_jax.trace(whole_body, [*cap_refs, *in_refs, *out_refs, *scratch_avals], what="kernel"))
+  if more:
+    raise errors.CapturedConstantError(f"The kernel captures {more}; pass it as an operand.")
+
+  operands = [*captured, *flat_args]
+  built = _build(jaxpr, operands, [*cap_refs, *in_refs], out_avals, out_refs, scratch_avals, grid, names, meshes, bodies, options)
+  if any(_is_ref(x) for x in operands):
+    outs = mesh_kernel_p.bind(*operands, **kernel_params(built))
+  else:
+    outs = pallas_call_p.bind(*operands, **kernel_params(built))
+  return jax.tree.unflatten(out_tree, outs)
+
+
+def _call_body(
+  body: Any, in_tree: Any, out_tree: Any, many_outputs: bool, scratch_tree: Any, num_in: int, num_out: int, *refs: Any
+) -> list[Any]:
+  inputs = jax.tree.unflatten(in_tree, refs[:num_in])
+  outputs = jax.tree.unflatten(out_tree, refs[num_in : num_in + num_out])
+  scratch = jax.tree.unflatten(scratch_tree, refs[num_in + num_out :])
+  args = [*inputs, *(outputs if many_outputs else (outputs,))]
+  result = body(*args, **scratch) if isinstance(scratch, Mapping) else body(*args, *scratch)
+  if jax.tree.leaves(result):
+    raise errors.KernelReturnError(f"A kernel body must return None, got {result}. Write results to the output refs instead.")
+  return []
+
+
+def _array_ref(aval: Any, space: Any = None) -> Any:
+  return AbstractRef(ShapedArray(aval.shape, aval.dtype), space or MemorySpace.ANY)
+
+
+def _unique(values: Sequence[Any]) -> list[Any]:
+  return list({id(v): v for v in values}.values())
+
+
+def _check_captured(captured: Sequence[Any], bodies: Sequence[Any]) -> None:
+  arrays = [a for a in map(_jax.core.typeof, captured) if not isinstance(a, AbstractRef) and a.shape != ()]
+  if arrays:
+    names = ", ".join(getattr(b, "__name__", repr(b)) for b in bodies)
+    raise errors.CapturedConstantError(
+      f"The kernel function {names} captures constants {arrays}. You should pass them as inputs (or put them into refs)."
+    )
+
+
+def _stretches(meshes: Sequence[Any]) -> list[int]:
+  starts, at = [], 0
+  for mesh in meshes:
+    starts.append(at)
+    at += math.prod(mesh_axes(mesh).values())
+  return starts
+
+
+def _build(
+  jaxpr: Any,
+  operands: Sequence[Any],
+  operand_refs: Sequence[Any],
+  out_avals: Sequence[Any],
+  out_refs: Sequence[Any],
+  scratch_avals: Sequence[Any],
+  grid: tuple[int, ...],
+  names: Any,
+  meshes: Sequence[Any],
+  bodies: Sequence[Any],
+  options: _Options,
+) -> Kernel:
+  """The Kernel of a mesh: refs among the operands are inputs aliased to outputs, and the body uses the output's side."""
+  is_ref = [_is_ref(x) for x in operands]
+  own_out = len(out_avals)
+
+  def with_twins(*refs: Any) -> list[Any]:
+    inputs, rest = refs[: len(operands)], refs[len(operands) :]
+    outs, twins, scratch = rest[:own_out], iter(rest[own_out : own_out + sum(is_ref)]), rest[own_out + sum(is_ref) :]
+    seen = [next(twins) if flag else x for x, flag in zip(inputs, is_ref)]
+    _jax.core.eval_jaxpr(jaxpr, (), *seen, *outs, *scratch)
+    return []
+
+  twin_refs = [r for r, flag in zip(operand_refs, is_ref) if flag]
+  avals = [*operand_refs, *out_refs, *twin_refs, *scratch_avals]
+  full, _ = _jax.detach(_jax.trace(with_twins, avals, jaxpr.debug_info.with_unknown_names()))
+
+  def whole(ref: Any, origin: str) -> BlockMapping:
+    aval = ShapedArray(ref.shape, ref.dtype)
+    return BlockMapping(tuple(Blocked(d) for d in aval.shape), None, None, aval, ref, origin, in_place=True)
+
+  mappings = [
+    *(whole(r, f"operand {i}") for i, r in enumerate(operand_refs)),
+    *(whole(r, f"output {i}") for i, r in enumerate(out_refs)),
+    *(whole(r, f"ref {i}") for i, r in enumerate(twin_refs)),
+  ]
+  ref_positions = [i for i, flag in enumerate(is_ref) if flag]
+  first = bodies[0]
+  while isinstance(first, functools.partial):
+    first = first.func
+  built = Kernel(
+    jaxpr=full,
+    grid_mapping=GridMapping(
+      grid=grid,
+      grid_names=names,
+      block_mappings=tuple(mappings),
+      num_prefetch=0,
+      num_inputs=len(operand_refs),
+      num_outputs=len(out_refs) + len(twin_refs),
+      num_scratch=len(scratch_avals),
+    ),
+    out_avals=(*out_avals, *(ShapedArray(r.shape, r.dtype) for r in twin_refs)),
+    input_output_aliases=tuple((i, own_out + k) for k, i in enumerate(ref_positions)),
+    name=options.name or getattr(first, "__name__", "kernel"),
+    interpret=targets.effective_interpret(options.interpret),
+    compiler_params=options.compiler_params,
+    cost_estimate=options.cost_estimate,
+    debug=options.debug,
+    metadata=tuple(sorted(options.metadata.items())) if options.metadata else None,
+    mesh=tuple(meshes),
+  )
+  if options.debug:
+    print(f"The kernel jaxpr for {built.name}:\n{built.jaxpr}")
+  return call.eliminate_dead_code(built)
+
+
+# --- one body of several -----------------------------------------------------------------------------------------
+
+on_mesh_p = Primitive("on_mesh")
+on_mesh_p.multiple_results = True
+
+
+@on_mesh_p.def_effectful_abstract_eval
+def _(*avals: Any, jaxpr: Any, axes: Any) -> Any:
+  return [], set(_jax.core.positional_effects(jaxpr))
+
+
+def _on_mesh(jaxpr: Any, mesh: Any, start: int, several: bool, args: Sequence[Any]) -> None:
+  if not several:
+    _jax.core.eval_jaxpr(jaxpr, (), *args)
+    return
+  axes = tuple(mesh_axes(mesh).items())
+  core = program_id_p.bind(axis=0) - start
+
+  def run() -> None:
+    on_mesh_p.bind(core, *args, jaxpr=_with_core(jaxpr), axes=axes)
+
+  lax.cond((core >= 0) & (core < math.prod(s for _, s in axes)), run, lambda: None)
+
+
+def _with_core(jaxpr: Any) -> Any:
+  """The jaxpr with one more input in front: the number of the core within its mesh."""
+  avals = [ShapedArray((), jnp.dtype("int32")), *(v.aval for v in jaxpr.invars)]
+  body = lambda _, *args: _jax.core.eval_jaxpr(jaxpr, (), *args)
+  return _jax.detach(_jax.trace(body, avals, jaxpr.debug_info.with_unknown_names()))[0]
+
+
+def core_coordinates(core: Any, axes: Sequence[tuple[Any, int]]) -> list[Any]:
+  """The coordinates of the n-th core of a mesh, the last axis fastest."""
+  coordinates = []
+  for _, size in reversed(axes):
+    coordinates.append(lax.rem(core, jnp.int32(size)))
+    core = lax.div(core, jnp.int32(size))
+  return coordinates[::-1]
+
+
+@xla.register(on_mesh_p)
+def _(ctx: xla.Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
+  coordinates = core_coordinates(core, axes)
+  instance = dataclasses.replace(
+    ctx.instance,
+    indices=tuple(coordinates),
+    sizes=tuple(size for _, size in axes),
+    axis_indices={name: i for (name, _), i in zip(axes, coordinates)},
+  )
+  return ctx.evaluate(jaxpr, (), [core, *args], instance)
+
+
+# --- a kernel that works on refs ---------------------------------------------------------------------------------
+
+mesh_kernel_p = Primitive("mesh_kernel")
+mesh_kernel_p.multiple_results = True
+mesh_kernel_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+
+
+@mesh_kernel_p.def_effectful_abstract_eval
+def _(*avals: Any, **params: Any) -> Any:
+  built = Kernel(**params)
+  own = len(built.out_avals) - len(built.input_output_aliases)
+  refs = [i for i, a in enumerate(avals) if isinstance(a, AbstractRef)]
+  return list(built.out_avals[:own]), {e(i) for i in refs for e in (ReadEffect, WriteEffect)}
+
+
+def _discharge(args: Sequence[Any], params: Any) -> tuple[list[Any], list[Any]]:
+  """On values: the refs' new values, in the operands' places, and the outputs."""
+  built = Kernel(**params)
+  outs = pallas_call_p.bind(*args, **params)
+  own = len(built.out_avals) - len(built.input_output_aliases)
+  new: list[Any] = [None] * len(args)
+  for into, out in built.input_output_aliases:
+    new[into] = outs[out]
+  return new, list(outs[:own])
+
+
+@_jax.discharge_rule(mesh_kernel_p)
+def _(*args: Any, **params: Any) -> Any:
+  return _discharge(args, params)
+
+
+mesh_kernel_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, mesh_kernel_p))
+
+
+@xla.register(mesh_kernel_p)
+def _(ctx: xla.Context, *args: Any, **params: Any) -> list[Any]:
+  new, outs = _discharge([a.value if isinstance(a, xla.Cell) else a for a in args], params)
+  for arg, value in zip(args, new):
+    if value is not None:
+      arg.value = value
+  return outs
+
+
