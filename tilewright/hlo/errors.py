@@ -45,3 +45,7 @@ class HloVerifyError(HloError, ValueError):
 
 class HloGraphError(HloError, ValueError):
   """An edit that would break the graph: removing what is used, a cycle, a foreign operand."""
+
+
+class HloEvaluateError(HloError, RuntimeError):
+  """An instruction that the evaluator cannot compute. The message names it, its computation, and what to do."""
