@@ -2,10 +2,20 @@
 
 from tilewright.pallas import transforms as _transforms  # registers the rules of vmap and of derivatives
 from tilewright.pallas.allocation import empty, empty_like, empty_ref_like, run_state
-from tilewright.pallas.arithmetic import align_to, broadcast_to, cdiv, dot, next_power_of_2, reciprocal, strides_from_shape
+from tilewright.pallas.arithmetic import (
+  align_to,
+  broadcast_to,
+  cdiv,
+  dot,
+  next_power_of_2,
+  reciprocal,
+  strides_from_shape,
+)
 from tilewright.pallas.call import pallas_call, pallas_call_p
 from tilewright.pallas.control import loop, when
+from tilewright.pallas.cost import estimate_cost
 from tilewright.pallas.dma import select_ref
+from tilewright.pallas.export import lower_as_mlir, pallas_export_experimental
 from tilewright.pallas.kernel import core_map, kernel
 from tilewright.pallas.options import enable_debug_checks, enable_poison_buffers
 from tilewright.pallas.primitives import (
@@ -31,11 +41,11 @@ from tilewright.pallas.primitives import (
   with_scoped,
 )
 from tilewright.pallas.semaphores import DeviceIdType, semaphore_read, semaphore_signal, semaphore_wait
-from tilewright.pallas.specs import BlockSpec, GridSpec, no_block_spec
+from tilewright.pallas.specs import BlockSpec, CompilerParams, GridSpec, no_block_spec
 from tilewright.runtime._jax import Slice, ds, dslice
 from tilewright.tile.grid import (
-  Blocked,
   BlockDim,
+  Blocked,
   BoundedSlice,
   Buffered,
   CostEstimate,

@@ -52,7 +52,7 @@ def pallas_call(
   in_specs: Any = no_block_spec,
   out_specs: Any = no_block_spec,
   scratch_shapes: Any = (),
-  input_output_aliases: Mapping[int, int] = {},  # noqa: B006  read only
+  input_output_aliases: Mapping[int, int] = {},
   debug: bool = False,
   interpret: Any = False,
   name: str | None = None,
@@ -92,7 +92,9 @@ def pallas_call(
     }
     for field, is_given in given.items():
       if is_given:
-        raise errors.GridError(f"If `grid_spec` is specified, then `{field}` must not be specified. It is already part of it.")
+        raise errors.GridError(
+          f"If `grid_spec` is specified, then `{field}` must not be specified. It is already part of it."
+        )
   call = _Call(
     kernel=kernel,
     out_shape=out_shape,
@@ -134,7 +136,9 @@ class _Call:
     flat_args, in_tree = jax.tree.flatten(args)
     flat_args = [x if _is_jax_value(x) else jnp.asarray(x) for x in flat_args]
     if any(isinstance(_jax.core.typeof(x), AbstractRef) for x in flat_args):
-      raise errors.KernelTypeError("pallas_call takes arrays, but got a ref. Pass ref[...], or use pl.kernel, which takes refs.")
+      raise errors.KernelTypeError(
+        "pallas_call takes arrays, but got a ref. Pass ref[...], or use pl.kernel, which takes refs."
+      )
     bounds, static_grid = _split_grid(self.grid_spec.grid)
     in_avals = tuple(_jax.core.typeof(x) for x in flat_args)
     traced = self.trace(in_tree, in_avals, static_grid)
@@ -149,7 +153,10 @@ class _Call:
         *(fingerprint(x) for x in (self.grid_spec.in_specs, self.grid_spec.out_specs, self.grid_spec.scratch_shapes)),
         _out_key(self.out_shape),
         tuple(sorted(self.aliases.items())),
-        *(fingerprint(x) for x in (self.name, self.compiler_params, self.cost_estimate, self.metadata, interpret, self.debug)),
+        *(
+          fingerprint(x)
+          for x in (self.name, self.compiler_params, self.cost_estimate, self.metadata, interpret, self.debug)
+        ),
         (self.grid_spec.num_scalar_prefetch, self.grid_spec.grid_names, static_grid),
         in_tree,
         in_avals,
@@ -215,7 +222,9 @@ def out_aval(x: Any) -> Any:
   if hasattr(x, "get_array_aval"):
     return x.get_array_aval()
   if not hasattr(x, "shape") or not hasattr(x, "dtype"):
-    raise errors.KernelTypeError(f"out_shape: expected jax.ShapeDtypeStruct (something with a shape and a dtype), got {x!r}.")
+    raise errors.KernelTypeError(
+      f"out_shape: expected jax.ShapeDtypeStruct (something with a shape and a dtype), got {x!r}."
+    )
   dtype = x.dtype
   if not isinstance(dtype, _jax.dtypes.ExtendedDType):
     dtype = jax.dtypes.canonicalize_dtype(dtype)
@@ -226,7 +235,7 @@ def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
   """Dynamic bounds as operands, and the grid with None in their places."""
   bounds, static = [], []
   for axis, size in enumerate(grid):
-    if isinstance(size, bool) or (isinstance(size, float)):
+    if isinstance(size, bool | float):
       raise errors.GridError(f"grid: dimension {axis} must be an int or an integer scalar, got {size!r}.")
     if hasattr(size, "__index__") and not isinstance(size, jax.Array | _jax.core.Tracer):
       size = int(size)
@@ -239,7 +248,9 @@ def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
     else:
       bound = jnp.asarray(size)
       if bound.shape != () or not jnp.issubdtype(bound.dtype, jnp.integer):
-        raise errors.GridError(f"grid: dimension {axis} must be an integer scalar, got {bound.dtype}{list(bound.shape)}.")
+        raise errors.GridError(
+          f"grid: dimension {axis} must be an integer scalar, got {bound.dtype}{list(bound.shape)}."
+        )
       bounds.append(bound.astype(jnp.int32))
       static.append(None)
   return bounds, tuple(static)
@@ -252,7 +263,9 @@ def kernel_params(kernel: Kernel) -> dict[str, Any]:
 # --- tracing -----------------------------------------------------------------------------------------------------
 
 
-def trace_call(call: _Call, in_tree: Any, in_avals: Sequence[Any], static_grid: tuple[Any, ...], interpret: Any) -> Traced:
+def trace_call(
+  call: _Call, in_tree: Any, in_avals: Sequence[Any], static_grid: tuple[Any, ...], interpret: Any
+) -> Traced:
   """Trace the specs and the body for operands of these types."""
   spec = call.grid_spec
   num_prefetch = spec.num_scalar_prefetch
@@ -281,11 +294,20 @@ def trace_call(call: _Call, in_tree: Any, in_avals: Sequence[Any], static_grid: 
   if isinstance(out_specs, list):
     out_specs = tuple(out_specs)
   in_paths = _paths("args", input_tree, offset=num_prefetch)
-  out_paths = _paths("outputs", outs_tree) if not one_output else _paths("outputs", jax.tree.structure(out_shape, is_leaf=_is_out_leaf))
+  out_paths = (
+    _paths("outputs", outs_tree)
+    if not one_output
+    else _paths("outputs", jax.tree.structure(out_shape, is_leaf=_is_out_leaf))
+  )
 
-  def map_all(specs: Any, tree: Any, avals: Sequence[Any], paths: Sequence[str], name: str, values: str) -> list[list[BlockMapping]]:
+  def map_all(
+    specs: Any, tree: Any, avals: Sequence[Any], paths: Sequence[str], name: str, values: str
+  ) -> list[list[BlockMapping]]:
     make = functools.partial(
-      mapping.make_block_mapping, num_grid_dims=len(static_grid), prefetch_avals=prefetch_avals, prefetch_tree=prefetch_tree
+      mapping.make_block_mapping,
+      num_grid_dims=len(static_grid),
+      prefetch_avals=prefetch_avals,
+      prefetch_tree=prefetch_tree,
     )
     groups = []
     for s, aval, path in zip(mapping.flatten_specs(specs, tree, name, values), avals, paths, strict=True):
@@ -392,7 +414,9 @@ def _trace_body(
     if isinstance(scratch, Mapping):
       result = call.kernel(*prefetched, *inputs, *outputs, **scratch)
     else:
-      result = call.kernel(*prefetched, *inputs, *outputs, *(scratch if isinstance(scratch, tuple | list) else (scratch,)))
+      result = call.kernel(
+        *prefetched, *inputs, *outputs, *(scratch if isinstance(scratch, tuple | list) else (scratch,))
+      )
     if jax.tree.leaves(result):
       raise errors.KernelReturnError(
         f"The kernel function in the pallas_call {_kernel_name(call)[0]} at {_kernel_name(call)[1]} should return None. It "
@@ -441,7 +465,8 @@ def _consts_as_inputs(jaxpr: Any, consts: Sequence[Any], position: int) -> tuple
 
   closed = _jax.trace(body, [*own[:position], *ref_avals, *own[position:]], jaxpr.debug_info.with_unknown_names())
   mappings = [
-    BlockMapping((), None, None, ShapedArray(a.shape, a.dtype), r, f"captured scalar {i}") for i, (a, r) in enumerate(zip(avals, ref_avals))
+    BlockMapping((), None, None, ShapedArray(a.shape, a.dtype), r, f"captured scalar {i}")
+    for i, (a, r) in enumerate(zip(avals, ref_avals))
   ]
   return _jax.detach(closed)[0], mappings
 
@@ -506,8 +531,12 @@ def _starts(avals: Sequence[Any]) -> list[int]:
 
 def _check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]]) -> None:
   shared = {into for into, _ in aliases}
-  names = [f"the prefetched scalar {i}" for i in range(grid_mapping.num_prefetch)] + [m.origin for m in grid_mapping.input_mappings]
-  written = {e.input for e in jaxpr.effects if isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect)}
+  names = [f"the prefetched scalar {i}" for i in range(grid_mapping.num_prefetch)] + [
+    m.origin for m in grid_mapping.input_mappings
+  ]
+  written = {
+    e.input for e in jaxpr.effects if isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect)
+  }
   for i, (name, var) in enumerate(zip(names, jaxpr.invars)):
     if var in written and i not in shared:
       eqn = jaxprs.find_write(jaxpr, var)
@@ -563,4 +592,3 @@ def _dce(used_outputs: Sequence[bool], eqn: Any) -> tuple[list[bool], Any]:
 
 
 _jax.pe.dce_rules[pallas_call_p] = _dce
-

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 import jax.numpy as jnp
 from jax import lax
 
@@ -25,7 +24,9 @@ def when(condition: Any, /) -> Callable[[Callable[[], None]], None]:
       return
     aval = jnp.asarray(condition)
     if aval.shape != ():
-      raise errors.ShapeMismatchError(f"pl.when: the condition must be a scalar, got shape {aval.shape}. Reduce it first.")
+      raise errors.ShapeMismatchError(
+        f"pl.when: the condition must be a scalar, got shape {aval.shape}. Reduce it first."
+      )
 
     def branch() -> None:
       if (result := f()) is not None:
@@ -62,7 +63,9 @@ def loop(
         trips: Any = len(range(lower, upper, step))
       else:
         span = jnp.asarray(upper) - lower
-        trips = jnp.maximum(0, jnp.where(jnp.asarray(step) > 0, lax.div(span + step - 1, step), lax.div(span + step + 1, step)))
+        trips = jnp.maximum(
+          0, jnp.where(jnp.asarray(step) > 0, lax.div(span + step - 1, step), lax.div(span + step + 1, step))
+        )
       first, last, index_of = 0, trips, lambda i: lower + i * step
 
     def call(i: Any, carry: Any) -> Any:
@@ -75,5 +78,3 @@ def loop(
     return lax.fori_loop(first, last, call, init_carry, unroll=unroll)
 
   return decorator
-
-

@@ -16,7 +16,14 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
-from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, TransformedRef, WriteEffect, not_differentiable
+from tilewright.pallas.primitives import (
+  AbstractRef,
+  Primitive,
+  ReadEffect,
+  TransformedRef,
+  WriteEffect,
+  not_differentiable,
+)
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -34,10 +41,14 @@ def _check_ends(what: str, src: Any, dst: Any) -> None:
     if not isinstance(ref.type, AbstractRef):
       raise errors.RefTypeError(f"{what}: {name} must be a ref, got {ref}.")
   if src.dtype != dst.dtype:
-    raise errors.ShapeMismatchError(f"{what}: src_ref holds {src.dtype} but dst_ref holds {dst.dtype}; a copy does not convert.")
+    raise errors.ShapeMismatchError(
+      f"{what}: src_ref holds {src.dtype} but dst_ref holds {dst.dtype}; a copy does not convert."
+    )
   static = all(isinstance(d, int) for d in (*src.shape, *dst.shape))
   if static and tuple(src.shape) != tuple(dst.shape):
-    raise errors.ShapeMismatchError(f"{what}: src_ref has shape {src.shape} but dst_ref has shape {dst.shape}; they must be equal.")
+    raise errors.ShapeMismatchError(
+      f"{what}: src_ref has shape {src.shape} but dst_ref has shape {dst.shape}; they must be equal."
+    )
 
 
 def _check_semaphore(what: str, sem: Any) -> Any:
@@ -137,7 +148,12 @@ def make_async_remote_copy(
 
 
 def async_remote_copy(
-  src_ref: Any, dst_ref: Any, send_sem: Any, recv_sem: Any, device_id: Any, device_id_type: DeviceIdType = DeviceIdType.MESH
+  src_ref: Any,
+  dst_ref: Any,
+  send_sem: Any,
+  recv_sem: Any,
+  device_id: Any,
+  device_id_type: DeviceIdType = DeviceIdType.MESH,
 ) -> AsyncCopyDescriptor:
   """Describe a copy to another device and start it."""
   copy = make_async_remote_copy(src_ref, dst_ref, send_sem, recv_sem, device_id, device_id_type)
@@ -164,7 +180,9 @@ def _ref_positions(trees: Any, flat: Any) -> list[int]:
 def _(*flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> Any:
   positions = jax.tree.unflatten(tree, list(range(len(flat))))
   src, dst, dst_sem, src_sem, device_id = positions
-  found: set[Any] = {effects.semaphore_effect} if device_id is None else {effects.semaphore_effect, effects.comms_effect}
+  found: set[Any] = (
+    {effects.semaphore_effect} if device_id is None else {effects.semaphore_effect, effects.comms_effect}
+  )
   for part, kinds in (
     (src, (ReadEffect,)),
     (dst, (ReadEffect, WriteEffect) if add else (WriteEffect,)),

@@ -22,8 +22,16 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import call, jaxprs, targets
 from tilewright.pallas.call import kernel_params, out_aval, pallas_call_p
-from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect
-from tilewright.pallas.primitives import is_scratch_type, program_id_p, ref_aval_of
+from tilewright.pallas.primitives import (
+  AbstractRef,
+  Primitive,
+  ReadEffect,
+  ShapedArray,
+  WriteEffect,
+  is_scratch_type,
+  program_id_p,
+  ref_aval_of,
+)
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -49,7 +57,9 @@ def mesh_axes(mesh: Any) -> dict[Any, int]:
   """The axes of a mesh of cores with their sizes."""
   shape = getattr(mesh, "shape", None)
   if not isinstance(shape, Mapping):
-    raise errors.GridError(f"mesh: expected a mesh of cores such as pltpu.create_tensorcore_mesh('x', num_cores=2), got {mesh!r}.")
+    raise errors.GridError(
+      f"mesh: expected a mesh of cores such as pltpu.create_tensorcore_mesh('x', num_cores=2), got {mesh!r}."
+    )
   return dict(shape)
 
 
@@ -99,7 +109,7 @@ def kernel(
   meshes = list(mesh) if isinstance(mesh, Sequence) else [mesh]
   if isinstance(body, Sequence) != isinstance(mesh, Sequence) or len(bodies) != len(meshes):
     raise errors.GridError(
-      f"pl.kernel: for an MPMD kernel give a list of bodies and as many meshes, got {len(bodies)} bodies and {len(meshes)} meshes."
+      f"pl.kernel: give as many bodies as meshes for an MPMD kernel, got {len(bodies)} bodies and {len(meshes)} meshes."
     )
   options = _Options(compiler_params, interpret, debug, cost_estimate, name, metadata)
 
@@ -107,7 +117,9 @@ def kernel(
     return _run_on_meshes(bodies, meshes, args, out_type, scratch_types, options)
 
   if hasattr(bodies[0], "__name__"):
-    functools.update_wrapper(wrapped, bodies[0], assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
+    functools.update_wrapper(
+      wrapped, bodies[0], assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=()
+    )
   return wrapped
 
 
@@ -142,7 +154,12 @@ def _is_ref(x: Any) -> bool:
 
 
 def _run_on_meshes(
-  bodies: Sequence[Callable[..., None]], meshes: Sequence[Any], args: Any, out_type: Any, scratch: Any, options: _Options
+  bodies: Sequence[Callable[..., None]],
+  meshes: Sequence[Any],
+  args: Any,
+  out_type: Any,
+  scratch: Any,
+  options: _Options,
 ) -> Any:
   flat_args, in_tree = jax.tree.flatten(args)
   flat_args = [x if hasattr(x, "dtype") else jnp.asarray(x) for x in flat_args]
@@ -156,7 +173,9 @@ def _run_on_meshes(
 
   traced = []
   for body, mesh in zip(bodies, meshes):
-    flat_body = functools.partial(_call_body, body, in_tree, out_tree, many_outputs, scratch_tree, len(in_refs), len(out_refs))
+    flat_body = functools.partial(
+      _call_body, body, in_tree, out_tree, many_outputs, scratch_tree, len(in_refs), len(out_refs)
+    )
     axes = mesh_axes(mesh)
     with tracing_kernel(GridFrame(tuple(axes.values()), tuple(axes))):
       info = _jax.api_util.debug_info("kernel", body, (), {})
@@ -190,7 +209,9 @@ def _run_on_meshes(
     raise errors.CapturedConstantError(f"The kernel captures {more}; pass it as an operand.")
 
   operands = [*captured, *flat_args]
-  built = _build(jaxpr, operands, [*cap_refs, *in_refs], out_avals, out_refs, scratch_avals, grid, names, meshes, bodies, options)
+  built = _build(
+    jaxpr, operands, [*cap_refs, *in_refs], out_avals, out_refs, scratch_avals, grid, names, meshes, bodies, options
+  )
   if any(_is_ref(x) for x in operands):
     outs = mesh_kernel_p.bind(*operands, **kernel_params(built))
   else:
@@ -207,7 +228,9 @@ def _call_body(
   args = [*inputs, *(outputs if many_outputs else (outputs,))]
   result = body(*args, **scratch) if isinstance(scratch, Mapping) else body(*args, *scratch)
   if jax.tree.leaves(result):
-    raise errors.KernelReturnError(f"A kernel body must return None, got {result}. Write results to the output refs instead.")
+    raise errors.KernelReturnError(
+      f"A kernel body must return None, got {result}. Write results to the output refs instead."
+    )
   return []
 
 
@@ -396,5 +419,3 @@ def _(ctx: xla.Context, *args: Any, **params: Any) -> list[Any]:
     if value is not None:
       arg.value = value
   return outs
-
-

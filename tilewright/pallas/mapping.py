@@ -18,7 +18,13 @@ from tilewright.tile.memory import MemorySpace, TpuMemorySpace
 Slice = _jax.indexing.Slice
 
 # Where an operand stays as it is unless a block shape is given.
-_WHOLE_ARRAY_SPACES = (MemorySpace.ANY, MemorySpace.HOST, TpuMemorySpace.HBM, TpuMemorySpace.HOST, TpuMemorySpace.SEMAPHORE)
+_WHOLE_ARRAY_SPACES = (
+  MemorySpace.ANY,
+  MemorySpace.HOST,
+  TpuMemorySpace.HBM,
+  TpuMemorySpace.HOST,
+  TpuMemorySpace.SEMAPHORE,
+)
 
 
 def _name_of(f: Callable[..., Any]) -> str:
@@ -28,7 +34,11 @@ def _name_of(f: Callable[..., Any]) -> str:
 
 
 def check_memory_space(space: Any, origin: str) -> Any:
-  if space is None or isinstance(space, MemorySpace | TpuMemorySpace) or getattr(space, "is_tilewright_memory_space", False):
+  if (
+    space is None
+    or isinstance(space, MemorySpace | TpuMemorySpace)
+    or getattr(space, "is_tilewright_memory_space", False)
+  ):
     return space
   if isinstance(space, _jax.core.MemorySpace):
     return space
@@ -139,7 +149,9 @@ def _canonical_entry(entry: Any, dim: Any) -> Any:
   return jnp.asarray(entry, jnp.int32)
 
 
-def _check_index_entries(entries: Sequence[Any], dims: Sequence[Any], origin: str, index_map: Callable[..., Any]) -> None:
+def _check_index_entries(
+  entries: Sequence[Any], dims: Sequence[Any], origin: str, index_map: Callable[..., Any]
+) -> None:
   shown = tuple(None if isinstance(d, Squeezed) else d.block_size for d in dims)
   where = f"Index map function {_name_of(index_map)} for {origin}"
   if len(entries) != len(dims):
@@ -149,7 +161,9 @@ def _check_index_entries(entries: Sequence[Any], dims: Sequence[Any], origin: st
   for i, (entry, dim) in enumerate(zip(entries, dims)):
     if isinstance(dim, BoundedSlice):
       if not isinstance(entry, Slice | slice):
-        raise errors.IndexMapError(f"{where} must return pl.ds(start, size) for the pl.BoundedSlice in dimension {i}, got {entry}.")
+        raise errors.IndexMapError(
+          f"{where} must return pl.ds(start, size) for the BoundedSlice in dimension {i}, got {entry}."
+        )
       continue
     if isinstance(entry, Slice | slice):
       raise errors.IndexMapError(

@@ -111,7 +111,9 @@ def flatten_ref(ref: Any, idx: Any, what: str) -> TransformedRef:
   view = ref if isinstance(ref, TransformedRef) else TransformedRef(ref, ())
   base = view.ref
   if not isinstance(_jax.core.typeof(base), AbstractRef):
-    raise errors.RefTypeError(f"{what}: expected a ref, got {base}. Inside a kernel, arguments are refs; values are not.")
+    raise errors.RefTypeError(
+      f"{what}: expected a ref, got {base}. Inside a kernel, arguments are refs; values are not."
+    )
   return view
 
 
@@ -155,7 +157,9 @@ def load(
   mask = _check_mask("pl.load", mask, view.shape)
   if other is not None:
     if mask is None:
-      raise errors.ShapeMismatchError("pl.load: other is given but mask is not; other is the value where mask is false.")
+      raise errors.ShapeMismatchError(
+        "pl.load: other is given but mask is not; other is the value where mask is false."
+      )
     other = jnp.broadcast_to(jnp.asarray(other, view.dtype), view.shape)
   if mask is None:
     return _jax.state_primitives.ref_get(view)
@@ -191,10 +195,14 @@ def _swap(what: str, ref: Any, idx: Any, value: Any, mask: Any) -> Any:
     try:
       value = jnp.broadcast_to(value, view.shape)
     except ValueError:
-      raise errors.ShapeMismatchError(f"{what}: a value of shape {value.shape} does not fit the view of shape {view.shape}.") from None
+      raise errors.ShapeMismatchError(
+        f"{what}: a value of shape {value.shape} does not fit the view of shape {view.shape}."
+      ) from None
   value = _jax.state_primitives._maybe_implicit_cast(view.dtype, value)
   if value.dtype != view.dtype:
-    raise errors.ShapeMismatchError(f"{what}: the ref holds {view.dtype} but the value is {value.dtype}; convert it with astype.")
+    raise errors.ShapeMismatchError(
+      f"{what}: the ref holds {view.dtype} but the value is {value.dtype}; convert it with astype."
+    )
   if mask is None:
     return _jax.state_primitives.ref_swap(view, (), value)
   flat, tree = jax.tree.flatten((view, value, mask))
@@ -235,7 +243,7 @@ def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
 @functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_swap_p)
 def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
   out = masked_swap_p.bind(*primals, tree=tree)
-  view, value, mask = jax.tree.unflatten(tree, primals)
+  view, _, mask = jax.tree.unflatten(tree, primals)
   if isinstance(tangents[0], _jax.ad.Zero):
     return out, _jax.ad.Zero.from_primal_value(out)
   value_t = _jax.ad.instantiate_zeros(jax.tree.unflatten(tree, tangents)[1])
@@ -271,7 +279,9 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, kind: str) -> Any:
   old = view.ref.read(view.transforms)
   if kind == "add" and _may_repeat(view):
     # Repeated indices add up, as they would one thread after another.
-    view.ref.value = xla.accumulate(view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, 0))
+    view.ref.value = xla.accumulate(
+      view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, 0)
+    )
     return old
   new = _ATOMIC[kind](old, value)
   view.ref.write(view.transforms, new if mask is None else jnp.where(mask, new, old))
@@ -395,9 +405,7 @@ def with_scoped(
   def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-      return run_scoped(
-        functools.partial(f, *args, **kwargs), *types, collective_axes=collective_axes, **kw_types
-      )
+      return run_scoped(functools.partial(f, *args, **kwargs), *types, collective_axes=collective_axes, **kw_types)
 
     return wrapper
 

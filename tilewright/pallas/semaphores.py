@@ -13,8 +13,15 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects
-from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, fail_unless, flatten_ref, int32_scalar
-from tilewright.pallas.primitives import not_differentiable
+from tilewright.pallas.primitives import (
+  Primitive,
+  ReadEffect,
+  WriteEffect,
+  fail_unless,
+  flatten_ref,
+  int32_scalar,
+  not_differentiable,
+)
 from tilewright.pallas.tracing import GridMarker
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -32,7 +39,9 @@ class DeviceIdType(enum.Enum):
 def semaphore_view(sem: Any, what: str) -> Any:
   view = flatten_ref(sem, None, what)
   if not is_semaphore(view.dtype):
-    raise errors.RefTypeError(f"{what}: expected a semaphore, got a ref of {view.dtype}. Allocate one with pltpu.SemaphoreType.")
+    raise errors.RefTypeError(
+      f"{what}: expected a semaphore, got a ref of {view.dtype}. Allocate one with pltpu.SemaphoreType."
+    )
   if math.prod(view.shape) != 1:
     raise errors.ShapeMismatchError(
       f"{what}: expected one semaphore, got an array of shape {view.shape}. Pick one with sem.at[i]."

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from tilewright import errors
-from tilewright.tile.grid import Blocked, BlockDim, BoundedSlice, Buffered, Element, Indirect, Squeezed, squeezed
+from tilewright.tile.grid import BlockDim, Blocked, BoundedSlice, Buffered, Element, Indirect, Squeezed, squeezed
+
+
+@runtime_checkable
+class CompilerParams(Protocol):
+  """What the parameters of every target have in common: they are dataclasses."""
+
+  __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 class NoBlockSpec:
@@ -46,7 +53,9 @@ class BlockSpec:
         "BlockSpec: block_shape must be a sequence, got a function. The order is BlockSpec(block_shape, index_map)."
       )
     if self.index_map is not None and not callable(self.index_map):
-      raise errors.IndexMapError(f"BlockSpec: index_map must be a function of the grid indices, got {self.index_map!r}.")
+      raise errors.IndexMapError(
+        f"BlockSpec: index_map must be a function of the grid indices, got {self.index_map!r}."
+      )
     if self.block_shape is not None:
       object.__setattr__(self, "block_shape", tuple(self.block_shape))
 
@@ -81,7 +90,9 @@ def canonical_grid(grid: Any) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
   if not any(named):
     return grid, None
   if not all(named) or any(len(d) != 2 for d in grid):
-    raise errors.GridError(f"grid: either every dimension is named, as in (('i', 4), ('j', 2)), or none is; got {grid}.")
+    raise errors.GridError(
+      f"grid: either every dimension is named, as in (('i', 4), ('j', 2)), or none is; got {grid}."
+    )
   names = tuple(d[0] for d in grid)
   if len(set(names)) != len(names):
     raise errors.GridError(f"grid: the names of its dimensions must differ, got {names}.")

@@ -46,7 +46,10 @@ def tracing_kernel(frame: GridFrame) -> Iterator[None]:
   _frames.stack.append(frame)
   try:
     # A kernel body is the same program on every device: which values vary between devices is not tracked inside it.
-    with _jax.core.extend_axis_env_nd([(GridMarker(frame), 1), *named, *frame.axis_sizes]), _jax.config._check_vma(False):
+    with (
+      _jax.core.extend_axis_env_nd([(GridMarker(frame), 1), *named, *frame.axis_sizes]),
+      _jax.config._check_vma(False),
+    ):
       yield
   finally:
     _frames.stack.pop()

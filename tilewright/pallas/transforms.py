@@ -162,7 +162,9 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
   closed, _ = _ad.jvp_jaxpr(_jax.pe.close_jaxpr(kernel.jaxpr), nonzeros, instantiate=[])
   jaxpr, consts = _jax.open_jaxpr(closed)
   if consts:
-    raise errors.CapturedConstantError(f"The derivative of the kernel '{kernel.name}' captures constants; pass them as inputs.")
+    raise errors.CapturedConstantError(
+      f"The derivative of the kernel '{kernel.name}' captures constants; pass them as inputs."
+    )
 
   count = len(invars)
   primal_vars, tangent_vars = jaxpr.invars[:count], jaxpr.invars[count:]
@@ -272,4 +274,3 @@ def _to_lojax(*args: Any, **params: Any) -> list[Any]:
 
 pallas_call_p.is_high = _is_high  # type: ignore[method-assign]
 pallas_call_p.to_lojax = _to_lojax  # type: ignore[attr-defined]
-

@@ -8,30 +8,38 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-from jax._src import ad_checkpoint, custom_derivatives, pjit  # noqa: F401  primitives of remat, custom rules and jit
-from jax._src import api_util  # debug_info: names and source lines of a traced function
-from jax._src import blocked_sampler  # noqa: F401  sample_block: keys whose bits do not depend on blocking
-from jax._src import config  # options that are part of jit's cache key
-from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment
-from jax._src import dispatch  # noqa: F401  apply_primitive: an eager call compiles once per parameters
-from jax._src import dtypes  # noqa: F401  ExtendedDType, the base of semaphore types
-from jax._src import effects  # noqa: F401  sets of effects that control flow, remat and lowering accept
+from jax._src import (  # primitives of remat, custom rules and jit
+  ad_checkpoint,
+  api_util,  # debug_info: names and source lines of a traced function
+  blocked_sampler,
+  config,  # options that are part of jit's cache key
+  core,  # Jaxpr, Primitive, avals, Ref, axis environment
+  custom_derivatives,
+  dispatch,
+  dtypes,
+  effects,
+  pjit,
+  source_info_util,
+  state,
+)
 from jax._src import linear_util as lu  # WrappedFun, what the tracers take
-from jax._src import source_info_util  # noqa: F401  the user's file and line of an equation
-from jax._src import state  # noqa: F401  AbstractRef, TransformedRef and the read/write effects
-from jax._src.interpreters import ad  # noqa: F401  tables of differentiation rules
-from jax._src.interpreters import batching  # noqa: F401  tables of vmap rules
-from jax._src.interpreters import mlir  # noqa: F401  tables of lowering rules
+from jax._src.interpreters import (
+  ad,  # tables of differentiation rules
+  batching,  # tables of vmap rules
+  mlir,  # tables of lowering rules
+)
 from jax._src.interpreters import partial_eval as pe  # tracing, dead-code elimination, hijax lowering
-from jax._src.lax import lax as lax_internal  # noqa: F401  primitives of elementwise operations, for cost tables
-from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # noqa: F401  an inlined call, which custom rules leave behind
-from jax._src.lax.parallel import axis_index_p  # noqa: F401  axis_index over a named grid dimension
-from jax._src.lax.control_flow import conditionals, loops  # noqa: F401  primitives of cond, scan and while
-from jax._src.state import discharge  # noqa: F401  rules that turn ref effects into values outside kernels
-from jax._src.state import indexing  # noqa: F401  NDIndexer, Slice, ds
-from jax._src.state import primitives as state_primitives  # noqa: F401  get, swap, addupdate
-from jax._src.state import types as state_types  # noqa: F401  ref transforms: reshape, bitcast, transpose, select
-from jax._src.state import utils as state_utils  # noqa: F401  hoist_consts_to_refs, bitcast of a ref's value
+from jax._src.lax import lax as lax_internal  # primitives of elementwise operations, for cost tables
+from jax._src.lax.control_flow import conditionals, loops  # primitives of cond, scan and while
+from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # an inlined call, which custom rules leave behind
+from jax._src.lax.parallel import axis_index_p  # axis_index over a named grid dimension
+from jax._src.state import (
+  discharge,
+  indexing,
+)
+from jax._src.state import primitives as state_primitives  # get, swap, addupdate
+from jax._src.state import types as state_types  # ref transforms: reshape, bitcast, transpose, select
+from jax._src.state import utils as state_utils  # hoist_consts_to_refs, bitcast of a ref's value
 
 Slice, ds, dslice = indexing.Slice, indexing.ds, indexing.dslice
 JAX_VERSION: tuple[int, ...] = jax.__version_info__
@@ -80,7 +88,9 @@ def discharge_rule(primitive: Any) -> Any:
 
   def add(rule: Any) -> Any:
     if JAX_VERSION < (0, 11):
-      discharge.register_discharge_rule(primitive)(lambda in_avals, out_avals, /, *args, **params: rule(*args, **params))
+      discharge.register_discharge_rule(primitive)(
+        lambda in_avals, out_avals, /, *args, **params: rule(*args, **params)
+      )
     else:
       discharge.register_discharge_rule(primitive)(lambda ctx, /, *args, **params: rule(*args, **params))
     return rule

@@ -8,6 +8,17 @@ from tilewright.target.xla.evaluate import Cell, Context, GlobalRef, Instance, e
 from tilewright.target.xla.grid import run
 from tilewright.target.xla.refs import accumulate, poison
 
-__all__ = ["Cell", "Context", "GlobalRef", "Instance", "accumulate", "evaluate", "poison", "register", "register_globals", "run"]
+__all__ = [
+  "Cell",
+  "Context",
+  "GlobalRef",
+  "Instance",
+  "accumulate",
+  "evaluate",
+  "poison",
+  "register",
+  "register_globals",
+  "run",
+]
 
 del _control

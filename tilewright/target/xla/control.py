@@ -21,7 +21,9 @@ class Threaded:
 
   def __init__(self, ctx: Context, args: Sequence[Any]):
     self.ctx = ctx
-    self.cells = list({id(c): c for c in [*(a for a in args if isinstance(a, Cell)), *ctx.instance.globals.values()]}.values())
+    self.cells = list(
+      {id(c): c for c in [*(a for a in args if isinstance(a, Cell)), *ctx.instance.globals.values()]}.values()
+    )
 
   @property
   def values(self) -> list[Any]:
@@ -77,7 +79,8 @@ def _scan(
       state, rows[step] = body(state, [x[step] for x in xs])
     ys_avals = ctx.eqn.outvars[num_carry:]
     ys = [
-      jnp.stack([row[i] for row in rows]) if steps else jnp.zeros(v.aval.shape, v.aval.dtype) for i, v in enumerate(ys_avals)
+      jnp.stack([row[i] for row in rows]) if steps else jnp.zeros(v.aval.shape, v.aval.dtype)
+      for i, v in enumerate(ys_avals)
     ]
   else:
     state, ys = lax.scan(body, (threaded.values, list(init)), xs, length=length, reverse=reverse, unroll=unroll)

@@ -65,7 +65,9 @@ class Context:
   eqn: Any
   instance: Instance
 
-  def evaluate(self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance | None = None) -> list[Any]:
+  def evaluate(
+    self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance | None = None
+  ) -> list[Any]:
     return evaluate(jaxpr, consts, args, instance or self.instance)
 
 

@@ -65,7 +65,9 @@ def _first_scratch(mapping: GridMapping) -> int:
   return mapping.num_prefetch + mapping.num_inputs + mapping.num_outputs
 
 
-def _initial_output(kernel: Kernel, i: int, aliases: dict[int, int], prefetched: Sequence[Any], inputs: Sequence[Any]) -> Any:
+def _initial_output(
+  kernel: Kernel, i: int, aliases: dict[int, int], prefetched: Sequence[Any], inputs: Sequence[Any]
+) -> Any:
   if i in aliases:
     return (*prefetched, *inputs)[aliases[i]]
   aval = kernel.grid_mapping.output_mappings[i].array_aval
@@ -151,7 +153,9 @@ def _own_prefetch(x: Any, vmapped_dims: Sequence[int], indices: Sequence[Any]) -
 # --- blocks ------------------------------------------------------------------------------------------------------
 
 
-def block_index(mapping: BlockMapping, indices: Sequence[Any], prefetched: Sequence[Cell], instance: Instance) -> BlockIndex | None:
+def block_index(
+  mapping: BlockMapping, indices: Sequence[Any], prefetched: Sequence[Cell], instance: Instance
+) -> BlockIndex | None:
   """Evaluate an index map; None for an operand that is not cut."""
   if mapping.is_whole_array:
     return None

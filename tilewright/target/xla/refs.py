@@ -115,7 +115,12 @@ def _is_static(x: Any) -> bool:
 
 def _is_whole(indexer: Any, shape: Sequence[Any]) -> bool:
   return all(
-    isinstance(i, Slice) and _is_static(i.start) and i.start == 0 and i.size is not None and i.stride == 1 and i.size == d
+    isinstance(i, Slice)
+    and _is_static(i.start)
+    and i.start == 0
+    and i.size is not None
+    and i.stride == 1
+    and i.size == d
     for i, d in zip(indexer.indices, shape)
   )
 

@@ -1,0 +1,183 @@
+"""What a function costs: operations, transcendental operations and bytes, counted in its jaxpr.
+
+Bytes are those of the inputs and outputs, as if everything between them stayed on the chip. A loop counts as often as it runs
+where that is known, a branch as the most expensive of its arms.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from tilewright.runtime import _jax
+from tilewright.tile.grid import CostEstimate, Kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class _Count:
+  flops: int = 0
+  transcendentals: int = 0
+  remote_bytes: int = 0
+
+  def __add__(self, other: _Count) -> _Count:
+    return _Count(
+      self.flops + other.flops, self.transcendentals + other.transcendentals, self.remote_bytes + other.remote_bytes
+    )
+
+  def __mul__(self, times: int) -> _Count:
+    return _Count(self.flops * times, self.transcendentals * times, self.remote_bytes * times)
+
+
+def _size(atom: Any) -> int:
+  return math.prod(getattr(atom.aval, "shape", ()))
+
+
+_FLOP_PER_ELEMENT = {
+  *(
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "max",
+    "min",
+    "neg",
+    "floor",
+    "ceil",
+    "round",
+    "and",
+    "or",
+    "xor",
+    "not",
+    "square",
+  ),
+  *("add_any", "nextafter"),
+}
+_TRANSCENDENTAL = {
+  *(
+    "exp",
+    "exp2",
+    "log",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "asinh",
+  ),
+  *(
+    "acosh",
+    "atanh",
+    "logistic",
+    "erf",
+    "erfc",
+    "erf_inv",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "pow",
+    "atan2",
+    "lgamma",
+    "digamma",
+  ),
+}
+_REDUCTIONS = {
+  *(
+    "reduce_sum",
+    "reduce_max",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_and",
+    "reduce_or",
+    "reduce_xor",
+    "argmax",
+    "argmin",
+  ),
+  *("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"),
+}
+
+
+def _dot(eqn: Any) -> _Count:
+  (lhs_contract, _), _ = eqn.params["dimension_numbers"]
+  k = math.prod(eqn.invars[0].aval.shape[d] for d in lhs_contract)
+  return _Count(flops=2 * k * _size(eqn.outvars[0]))
+
+
+def _integer_pow(eqn: Any) -> _Count:
+  y = abs(eqn.params["y"])
+  # Repeated squaring: one multiplication per bit after the first, and one per bit that is set.
+  times = 0 if y <= 1 else y.bit_length() - 1 + y.bit_count()
+  return _Count(flops=times * _size(eqn.outvars[0]))
+
+
+def _scan(eqn: Any) -> _Count:
+  return _count(eqn.params["jaxpr"]) * int(eqn.params["length"])
+
+
+def _cond(eqn: Any) -> _Count:
+  return max((_count(b) for b in eqn.params["branches"]), key=lambda c: (c.flops, c.transcendentals))
+
+
+def _while(eqn: Any) -> _Count:
+  return _count(eqn.params["body_jaxpr"]) + _count(eqn.params["cond_jaxpr"])
+
+
+def _kernel(eqn: Any) -> _Count:
+  kernel = Kernel(**eqn.params)
+  if (own := kernel.cost_estimate) is not None:
+    return _Count(own.flops, own.transcendentals, own.remote_bytes_transferred)
+  return _count(kernel.jaxpr) * (kernel.grid_mapping.num_points or 1)
+
+
+_RULES: dict[str, Callable[[Any], _Count]] = {
+  "dot_general": _dot,
+  "integer_pow": _integer_pow,
+  "scan": _scan,
+  "cond": _cond,
+  "while": _while,
+  "pallas_call": _kernel,
+  **{name: lambda eqn: _Count(flops=_size(eqn.outvars[0])) for name in _FLOP_PER_ELEMENT},
+  **{name: lambda eqn: _Count(transcendentals=_size(eqn.outvars[0])) for name in _TRANSCENDENTAL},
+  **{name: lambda eqn: _Count(flops=_size(eqn.invars[0])) for name in _REDUCTIONS},
+}
+
+
+def _count(jaxpr: Any) -> _Count:
+  total = _Count()
+  for eqn in _jax.open_jaxpr(jaxpr)[0].eqns:
+    rule = _RULES.get(eqn.primitive.name)
+    if rule is not None:
+      total += rule(eqn)
+      continue
+    for name in ("jaxpr", "call_jaxpr"):
+      if name in eqn.params:
+        total += _count(eqn.params[name])
+  return total
+
+
+def _nbytes(aval: Any) -> int:
+  return math.prod(aval.shape) * aval.dtype.itemsize
+
+
+def estimate_cost(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> CostEstimate:
+  """Estimate what `fun(*args, **kwargs)` costs.
+
+  Args:
+    fun: a JAX function.
+    *args: arrays or `jax.ShapeDtypeStruct`s.
+    **kwargs: the same.
+  """
+  closed = jax.make_jaxpr(lambda args, kwargs: fun(*args, **kwargs))(args, kwargs)
+  count = _count(closed)
+  moved = sum(_nbytes(a) for a in (*closed.in_avals, *closed.out_avals))
+  return CostEstimate(count.flops, count.transcendentals, moved, count.remote_bytes)
