@@ -1,0 +1,112 @@
+"""`tilewright bench`: the rows, how they are timed, and the file they are written to."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import jax.numpy as jnp
+import pytest
+
+from tilewright.cli import bench, bench_cpu, main
+from tilewright.cli.bench import OURS, Case
+
+
+def constant(value):
+  return lambda: lambda: jnp.full((4,), value)
+
+
+def test_the_table_has_a_row_for_each_peer(capsys, tmp_path):
+  file = tmp_path / "rows.json"
+  assert main(["bench", "cpu", "--filter", "one call", "--seconds", "0.05", "--json", str(file)]) == 0
+  out = capsys.readouterr().out
+  assert all(word in out for word in ("one call on 1024 elements", "XLA", "Pallas interpret", "ratio"))
+  written = json.loads(file.read_text())
+  assert [row["peer"] for row in written["rows"]] == ["XLA", "Pallas interpret"]
+  for row in written["rows"]:
+    assert row["ratio"] == pytest.approx(row["peer_time"] / row["ours"])
+    assert row["rounds"] >= bench.MIN_ROUNDS
+  assert {"date", "machine", "versions", "unit", "target"} <= written.keys()
+  assert [p.name for p in tmp_path.iterdir()] == ["rows.json"]
+
+
+def test_every_case_has_ours_and_peers_and_a_name_of_its_own():
+  assert len({case.name for case in bench_cpu.CASES}) == len(bench_cpu.CASES)
+  for case in bench_cpu.CASES:
+    assert next(iter(case.contenders)) == OURS
+    assert case.peers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", bench_cpu.CASES, ids=lambda case: case.name)
+def test_every_contender_computes_the_same(case):
+  results = {name: build()() for name, build in case.contenders.items()}
+  bench.check_agreement(case, results)
+
+
+def test_list_prints_names_only(capsys):
+  assert main(["bench", "cpu", "--list", "--filter", "softmax"]) == 0
+  lines = capsys.readouterr().out.splitlines()
+  assert lines and all("softmax" in line for line in lines)
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(capsys):
+  assert main(["bench", "cpu", "--filter", "no such"]) == 2
+  message = capsys.readouterr().err
+  assert "'no such'" in message and "one call on 1024 elements" in message
+
+
+def test_the_gpu_bench_says_what_it_needs(capsys):
+  assert main(["bench", "gpu"]) == 2
+  assert "needs an NVIDIA GPU" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_noticed_before_the_work(capsys, tmp_path):
+  start = time.perf_counter()
+  assert main(["bench", "cpu", "--seconds", "100", "--json", str(tmp_path / "no" / "rows.json")]) == 2
+  assert time.perf_counter() - start < 5
+  assert "does not exist" in capsys.readouterr().err
+  assert main(["bench", "cpu", "--json", str(tmp_path)]) == 2
+
+
+def test_programs_that_disagree_are_not_compared():
+  with pytest.raises(AssertionError, match="give different results"):
+    bench.measure(Case("wrong", {OURS: constant(1.0), "peer": constant(2.0)}), 0.01)
+  with pytest.raises(AssertionError, match="give different results"):
+    bench.measure(Case("nan", {OURS: constant(float("nan")), "peer": constant(2.0)}), 0.01)
+
+
+def test_a_peer_that_cannot_run_is_a_note_and_ours_is_an_error():
+  def explode():
+    raise RuntimeError("no such backend\nmore")
+
+  (row,) = bench.measure(Case("a", {OURS: constant(1.0), "peer": explode}), 0.01)
+  assert row.ratio is None and row.note == "RuntimeError: no such backend"
+  assert bench.table_row(row)[3:] == ["-", "RuntimeError: no such backend"]
+  with pytest.raises(RuntimeError):
+    bench.measure(Case("a", {OURS: explode, "peer": constant(1.0)}), 0.01)
+
+
+def test_contenders_take_turns():
+  order = []
+  calls = {name: (lambda name=name: (order.append(name), time.sleep(bench.MIN_SAMPLE))) for name in ("a", "b")}
+  medians, rounds = bench.interleaved_medians(calls, 0.0)
+  assert rounds == bench.MIN_ROUNDS
+  assert order == ["a", "b"] * (1 + rounds)  # once to see how long a call takes
+  assert all(t >= bench.MIN_SAMPLE for t in medians.values())
+
+
+def test_writing_replaces_the_file_or_leaves_it(tmp_path, monkeypatch):
+  file = tmp_path / "x.json"
+  bench.write_atomically(file, "old")
+  bench.write_atomically(file, "new")
+  assert file.read_text() == "new"
+
+  def fail(*_):
+    raise OSError("disk full")
+
+  monkeypatch.setattr(bench.os, "fsync", fail)
+  with pytest.raises(OSError, match="disk full"):
+    bench.write_atomically(file, "half")
+  assert file.read_text() == "new"
+  assert [p.name for p in tmp_path.iterdir()] == ["x.json"]

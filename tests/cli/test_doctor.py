@@ -1,0 +1,99 @@
+"""`tilewright doctor` finds what is here, and never fails because something is not."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import tomllib
+
+import pytest
+
+from tilewright.cli import doctor, main
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def test_a_healthy_installation_passes(capsys):
+  assert main(["doctor"]) == 0
+  out = capsys.readouterr().out
+  for name in ("tilewright", "Python", "jax", "jaxlib", "numpy", "ml_dtypes", "llvmlite", "LLVM", "CPU features"):
+    assert name in out
+  for name in ("JAX devices", "GPU", "GPU driver", "CUDA bindings", "NCCL", "NVSHMEM", "ptxas", "kernel cache"):
+    assert name in out
+
+
+def test_it_asks_for_what_the_project_asks_for():
+  project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+  written = {f"{name}>={low}{f',<{high}' if high else ''}" for name, (low, high) in doctor.REQUIRED.items()}
+  assert written == set(project["dependencies"])
+  assert project["requires-python"] == ">={}.{}".format(*doctor.MINIMUM_PYTHON)
+
+
+@pytest.mark.parametrize(
+  ("version", "state"),
+  [(None, "missing"), ("0.9.1", "too old"), ("0.10.2", "ok"), ("0.11.9rc1", "ok"), ("0.12", "too new")],
+)
+def test_versions_outside_the_range_are_named(monkeypatch, version, state):
+  monkeypatch.setattr(doctor, "installed_version", lambda name: version)
+  row = doctor.check_package("jax", "0.10.2", "0.12")
+  assert row.state == state
+  assert row.is_fatal == (state != "ok")
+  assert (row.advice == "pip install 'jax>=0.10.2,<0.12'") == (state != "ok")
+
+
+def test_a_package_that_does_not_import_is_broken(monkeypatch):
+  monkeypatch.setitem(sys.modules, "jax", None)
+  row = doctor.check_package("jax", "0.10.2", "0.12")
+  assert row.state == "broken"
+  assert "--force-reinstall" in row.advice
+
+
+def test_a_missing_requirement_decides_the_exit_code(monkeypatch, capsys):
+  monkeypatch.setattr(doctor, "CHECKS", (lambda: doctor.check_package("no_such_package", "1", None),))
+  assert main(["doctor"]) == 1
+  assert "Broken: no_such_package" in capsys.readouterr().out
+
+
+def test_a_missing_option_does_not(monkeypatch):
+  monkeypatch.setattr(doctor, "CHECKS", (lambda: doctor.Row("GPU", doctor.MISSING, "-"),))
+  assert main(["doctor"]) == 0
+
+
+def test_a_check_that_fails_is_a_row(monkeypatch):
+  def explode():
+    raise RuntimeError("boom\nmore")
+
+  monkeypatch.setattr(doctor, "CHECKS", (explode,))
+  (row,) = doctor.examine()
+  assert (row.name, row.state, row.found) == ("explode", "broken", "RuntimeError: boom")
+
+
+def test_nothing_works_without_llvmlite_and_the_cpu_is_still_described(monkeypatch):
+  monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+  assert doctor.llvm().is_fatal
+  assert [row.name for row in doctor.cpu()] == ["CPU", "CPU features"]
+
+
+def test_a_child_that_dies_or_hangs_is_reported():
+  answer, complaint = doctor.ask("import os; os.abort()")
+  assert answer is None and complaint
+  answer, complaint = doctor.ask("import time; time.sleep(60)", timeout=0.5)
+  assert answer is None and "timed out" in complaint
+  assert doctor.ask("raise SystemExit('no driver')") == (None, "no driver")
+  assert doctor.ask("print('noise'); print([1, 2])") == ([1, 2], "")
+
+
+def test_the_cache_is_counted(monkeypatch, tmp_path):
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "kernels"))
+  assert "empty" in doctor.cache().found
+  (tmp_path / "kernels" / "a").mkdir(parents=True)
+  (tmp_path / "kernels" / "a" / "b").write_bytes(bytes(3 * 2**20))
+  assert "1 files, 3.0 MiB" in doctor.cache().found
+
+
+@pytest.mark.parametrize(
+  ("text", "numbers"),
+  [("0.10.2", (0, 10, 2)), ("2.0", (2, 0)), ("0.11.3.dev4+g1", (0, 11, 3)), ("13.0rc1", (13, 0)), ("x", ())],
+)
+def test_version_tuple(text, numbers):
+  assert doctor.version_tuple(text) == numbers

@@ -1,0 +1,54 @@
+"""The command `tilewright`.
+
+    tilewright doctor      what is here, and what to do about what is missing
+    tilewright demo        compile and run a few kernels, and check them
+    tilewright bench cpu   time kernels beside their peers
+
+Each command is a module with a function `run(arguments) -> exit code`. It is imported when it is called, so that
+`doctor` works where JAX does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+
+import tilewright
+
+
+def parser() -> argparse.ArgumentParser:
+  top = argparse.ArgumentParser(prog="tilewright", description="A kernel compiler for JAX users.")
+  top.add_argument("--version", action="version", version=f"tilewright {tilewright.__version__}")
+  commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+  commands.add_parser(
+    "doctor", help="say what is here: versions, CPU, GPU, libraries, caches; and what to do about the rest"
+  )
+
+  demo = commands.add_parser("demo", help="compile and run a few kernels on the CPU and check them against float64")
+  demo.add_argument("--filter", metavar="SUBSTRING", default="", help="only kernels whose name contains this")
+
+  bench = commands.add_parser("bench", help="time kernels beside their peers")
+  bench.add_argument("target", choices=["cpu", "gpu"], help="where to run")
+  bench.add_argument("--filter", metavar="SUBSTRING", default="", help="only rows whose name contains this")
+  bench.add_argument("--list", action="store_true", help="print the names of the rows and stop")
+  bench.add_argument("--json", metavar="FILE", help="also write the rows, with machine and versions, to FILE")
+  bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")
+  return top
+
+
+def _positive(text: str) -> float:
+  value = float(text)
+  if not value > 0:
+    raise argparse.ArgumentTypeError(f"must be a positive number, got {text}")
+  return value
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+  """Run the command line; gives the exit code."""
+  arguments = parser().parse_args(argv)
+  return importlib.import_module(f"tilewright.cli.{arguments.command}").run(arguments)
+
+
+__all__ = ["main", "parser"]

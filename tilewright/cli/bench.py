@@ -1,0 +1,222 @@
+"""`tilewright bench`: times of kernels beside those of their peers, from one run.
+
+All contenders of a case are built first, then called in turn, round after round, so that whatever slows the machine for
+a while slows all of them; a time is the median over the rounds. A ratio is the peer's time divided by ours: above 1,
+ours is faster. A call that takes less than a millisecond is repeated within a round until it fills one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import gc
+import json
+import math
+import os
+import pathlib
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+import tilewright
+from tilewright.cli import doctor
+from tilewright.cli.table import duration, print_table, progress
+
+OURS = "tilewright"
+MIN_SAMPLE = 1e-3
+MIN_ROUNDS, MAX_ROUNDS = 5, 500
+
+Call = Callable[[], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+  """Something to time: for each contender, ours among them, a function that builds (and compiles) the call to be timed.
+
+  Calls that return arrays are compared with each other before they are timed.
+  """
+
+  name: str
+  contenders: Mapping[str, Callable[[], Call]]
+
+  @property
+  def peers(self) -> list[str]:
+    return [name for name in self.contenders if name != OURS]
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+  """One line of the table. Times are in seconds; `note` says why a peer has none."""
+
+  name: str
+  ours: float
+  peer: str
+  peer_time: float | None
+  rounds: int
+  note: str = ""
+
+  @property
+  def ratio(self) -> float | None:
+    return None if self.peer_time is None else self.peer_time / self.ours
+
+
+# --- measuring ---------------------------------------------------------------------------------------------------
+
+
+def wait(result: Any) -> None:
+  if isinstance(result, jax.Array):
+    result.block_until_ready()  # without the walk over a tree, which a call of a few microseconds would feel
+  else:
+    jax.block_until_ready(result)
+
+
+def sample(call: Call, repeats: int) -> float:
+  start = time.perf_counter()
+  for _ in range(repeats):
+    wait(call())
+  return (time.perf_counter() - start) / repeats
+
+
+def interleaved_medians(calls: Mapping[str, Call], seconds: float) -> tuple[dict[str, float], int]:
+  """The median time of each call, and the number of rounds."""
+  repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1))) for name, call in calls.items()}
+  times: dict[str, list[float]] = {name: [] for name in calls}
+  end = time.perf_counter() + seconds
+  rounds = 0
+  was_enabled = gc.isenabled()
+  gc.disable()
+  try:
+    while rounds < MIN_ROUNDS or (rounds < MAX_ROUNDS and time.perf_counter() < end):
+      for name, call in calls.items():
+        times[name].append(sample(call, repeats[name]))
+      rounds += 1
+  finally:
+    if was_enabled:
+      gc.enable()
+  return {name: statistics.median(t) for name, t in times.items()}, rounds
+
+
+def check_agreement(case: Case, results: Mapping[str, Any]) -> None:
+  """Refuse to compare programs that compute different things. Catches gross mistakes; accuracy is the demo's subject."""
+  ours = jax.tree.leaves(results[OURS])
+  if not all(isinstance(x, jax.Array) for x in ours):
+    return
+  for peer in results:
+    for a, b in zip(ours, jax.tree.leaves(results[peer]), strict=True):
+      x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+      if x.shape != y.shape or not np.max(np.abs(x - y), initial=0) <= 1e-2 * np.max(np.abs(y), initial=1):
+        raise AssertionError(f"{case.name}: {OURS} and {peer} give different results, so their times mean nothing.")
+
+
+def measure(case: Case, seconds: float) -> list[Row]:
+  calls, notes = {}, {}
+  for name, build in case.contenders.items():
+    try:
+      calls[name] = build()
+    except Exception as error:
+      if name == OURS:
+        raise
+      notes[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[:100]
+  check_agreement(case, {name: jax.block_until_ready(call()) for name, call in calls.items()})
+  medians, rounds = interleaved_medians(calls, seconds)
+  return [Row(case.name, medians[OURS], p, medians.get(p), rounds, notes.get(p, "")) for p in case.peers]
+
+
+# --- reporting ---------------------------------------------------------------------------------------------------
+
+
+def environment() -> dict[str, Any]:
+  """The machine and the versions a time depends on."""
+  versions = {name: doctor.installed_version(name) for name in ("jax", "jaxlib", "numpy", "llvmlite")}
+  rows = {row.name: row.found for row in doctor.cpu()}
+  return {
+    "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    "machine": {"cpu": rows["CPU"], "features": rows["CPU features"], "system": platform.platform()},
+    "versions": {"tilewright": tilewright.__version__, "python": platform.python_version(), **versions},
+  }
+
+
+def as_json(target: str, rows: Sequence[Row]) -> dict[str, Any]:
+  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note")
+  return {
+    "target": target,
+    "unit": "seconds",
+    **environment(),
+    "rows": [{f: getattr(r, f) for f in fields} for r in rows],
+  }
+
+
+def write_atomically(path: pathlib.Path, text: str) -> None:
+  """Write a file so that, whatever happens, a reader sees the old one or the new one."""
+  handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+  try:
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+      file.write(text)
+      file.flush()
+      os.fsync(file.fileno())
+    os.replace(temporary, path)
+  except BaseException:
+    os.unlink(temporary)
+    raise
+
+
+def table_row(row: Row) -> list[str]:
+  if row.peer_time is None or row.ratio is None:
+    return [row.name, duration(row.ours), row.peer, "-", row.note or "-"]
+  return [row.name, duration(row.ours), row.peer, duration(row.peer_time), f"{row.ratio:.2f}"]
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+
+
+def complain(message: str) -> int:
+  print(message, file=sys.stderr)
+  return 2
+
+
+def run(arguments: argparse.Namespace) -> int:
+  if arguments.target == "gpu":
+    return complain(
+      "bench gpu needs an NVIDIA GPU and the NVIDIA target, which this version does not have yet. What is here now: "
+      "tilewright bench cpu."
+    )
+  from tilewright.cli.bench_cpu import CASES
+
+  cases = [case for case in CASES if arguments.filter in case.name]
+  if not cases:
+    return complain(f"No row's name contains {arguments.filter!r}. There are: {', '.join(c.name for c in CASES)}.")
+  if arguments.list:
+    print("\n".join(f"{case.name}  ({', '.join(case.peers)})" for case in cases))
+    return 0
+  path = pathlib.Path(arguments.json) if arguments.json else None
+  if path is not None and (not path.parent.is_dir() or path.is_dir()):
+    return complain(
+      f"--json: cannot write {path}: {'it is a directory' if path.is_dir() else 'its directory does not exist'}."
+    )
+
+  rows: list[Row] = []
+  failed: list[str] = []
+  with progress(len(cases)) as begin, jax.default_device(jax.devices("cpu")[0]):
+    for case in cases:
+      begin(case.name)
+      try:
+        rows += measure(case, arguments.seconds)
+      except Exception as error:
+        failed.append(f"{case.name}: {type(error).__name__}: {error}")
+  columns = ["name", "ours", "peer", "peer's time", "ratio"]
+  title = "tilewright bench cpu: medians; ratio = peer's time / ours, above 1 ours is faster"
+  print_table(title, columns, [table_row(r) for r in rows], right=["ours", "peer's time", "ratio"])
+  if path is not None:
+    write_atomically(path, json.dumps(as_json(arguments.target, rows), indent=2) + "\n")
+    print(f"Written: {path}")
+  for line in failed:
+    print(f"Failed: {line}", file=sys.stderr)
+  return 1 if failed else 0

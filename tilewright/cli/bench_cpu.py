@@ -1,0 +1,212 @@
+"""The rows of `tilewright bench cpu`, as data.
+
+Each kernel is written once, as a function of the language it is written in: ours, or jax.experimental.pallas in
+interpret mode as the peer. The other peer is XLA: `jax.jit` of the program a JAX user would write without kernels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import pallas
+from tilewright.cli.bench import OURS, Call, Case
+from tilewright.pallas import tpu
+
+XLA, PALLAS = "XLA", "Pallas interpret"
+
+
+@dataclasses.dataclass(frozen=True)
+class Language:
+  """A kernel language: its modules, and the options its `pallas_call` needs here."""
+
+  pl: Any
+  pltpu: Any
+  options: Mapping[str, Any]
+
+
+def ours() -> Language:
+  return Language(pallas, tpu, {})
+
+
+def peer() -> Language:
+  from jax.experimental import pallas as pl
+  from jax.experimental.pallas import tpu as pltpu
+
+  return Language(pl, pltpu, {"interpret": True})
+
+
+# --- kernels -----------------------------------------------------------------------------------------------------
+
+
+def by_rows(body: Callable[..., Any], block: int, lang: Language, x: jax.Array, *parameters: jax.Array) -> jax.Array:
+  """Apply `body` to blocks of rows of `x`; the parameters are the same for all."""
+
+  def kernel(*refs: Any) -> None:
+    *inputs, o_ref = refs
+    o_ref[...] = body(*(ref[...] for ref in inputs))
+
+  pl = lang.pl
+  rows = pl.BlockSpec((block, x.shape[1]), lambda i: (i, 0))
+  return pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    grid=(x.shape[0] // block,),
+    in_specs=[rows, *(pl.BlockSpec(p.shape, lambda i: (0,)) for p in parameters)],
+    out_specs=rows,
+    **lang.options,
+  )(x, *parameters)
+
+
+def softmax(x: jax.Array) -> jax.Array:
+  e = jnp.exp(x - jnp.max(x, axis=-1, keepdims=True))
+  return e / jnp.sum(e, axis=-1, keepdims=True)
+
+
+def layer_norm(x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
+  centred = x - jnp.mean(x, axis=-1, keepdims=True)
+  return centred * jax.lax.rsqrt(jnp.mean(centred * centred, axis=-1, keepdims=True) + 1e-5) * scale + shift
+
+
+def matmul(blocks: tuple[int, int, int], lang: Language, x: jax.Array, y: jax.Array) -> jax.Array:
+  bm, bn, bk = blocks
+  pl = lang.pl
+
+  def kernel(x_ref: Any, y_ref: Any, o_ref: Any) -> None:
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+      o_ref[...] = jnp.zeros(o_ref.shape, o_ref.dtype)
+
+    o_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
+
+  (m, k), (_, n) = x.shape, y.shape
+  return pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct((m, n), jnp.float32),
+    grid=(m // bm, n // bn, k // bk),
+    in_specs=[pl.BlockSpec((bm, bk), lambda i, j, l: (i, l)), pl.BlockSpec((bk, bn), lambda i, j, l: (l, j))],
+    out_specs=pl.BlockSpec((bm, bn), lambda i, j, l: (i, j)),
+    **lang.options,
+  )(x, y)
+
+
+def attention(block: int, lang: Language, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+  heads, length, depth = q.shape
+  pl = lang.pl
+
+  def kernel(q_ref: Any, k_ref: Any, v_ref: Any, o_ref: Any, m_ref: Any, l_ref: Any, acc_ref: Any) -> None:
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+      m_ref[...] = jnp.full(m_ref.shape, -1e30, m_ref.dtype)
+      l_ref[...] = jnp.zeros(l_ref.shape, l_ref.dtype)
+      acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
+
+    scores = jnp.dot(q_ref[...], k_ref[...].T) * depth**-0.5
+    m = jnp.maximum(m_ref[...], jnp.max(scores, axis=-1, keepdims=True))
+    weights, shrink = jnp.exp(scores - m), jnp.exp(m_ref[...] - m)
+    m_ref[...] = m
+    l_ref[...] = l_ref[...] * shrink + jnp.sum(weights, axis=-1, keepdims=True)
+    acc_ref[...] = acc_ref[...] * shrink + jnp.dot(weights, v_ref[...])
+
+    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
+    def _() -> None:
+      o_ref[...] = acc_ref[...] / l_ref[...]
+
+  of_queries = pl.BlockSpec((None, block, depth), lambda h, i, j: (h, i, 0))
+  of_keys = pl.BlockSpec((None, block, depth), lambda h, i, j: (h, j, 0))
+  column, rows = lang.pltpu.VMEM((block, 1), jnp.float32), lang.pltpu.VMEM((block, depth), jnp.float32)
+  return pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct(q.shape, q.dtype),
+    grid=(heads, length // block, length // block),
+    in_specs=[of_queries, of_keys, of_keys],
+    out_specs=of_queries,
+    scratch_shapes=[column, column, rows],
+    **lang.options,
+  )(q, k, v)
+
+
+def attention_without_kernel(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+  return softmax(jnp.einsum("hqd,hkd->hqk", q, k) * q.shape[-1] ** -0.5) @ v
+
+
+def double(lang: Language, x: jax.Array) -> jax.Array:
+  def kernel(x_ref: Any, o_ref: Any) -> None:
+    o_ref[...] = x_ref[...] * 2
+
+  return lang.pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), **lang.options)(x)
+
+
+# --- what is timed -----------------------------------------------------------------------------------------------
+
+
+def arrays(*shapes: tuple[int, ...], dtype: Any = jnp.float32) -> list[jax.Array]:
+  rng = np.random.default_rng(0)
+  return [jnp.asarray(rng.standard_normal(shape), dtype) for shape in shapes]
+
+
+def running(f: Callable[..., Any], args: list[jax.Array]) -> Call:
+  """A call of the compiled program."""
+  compiled = jax.jit(f)
+  jax.block_until_ready(compiled(*args))
+  return lambda: compiled(*args)
+
+
+def compiling(f: Callable[..., Any], args: list[jax.Array]) -> Call:
+  """Tracing, lowering and compiling, from the start: a function JAX has not seen before, each time."""
+  return lambda: jax.jit(lambda *xs: f(*xs)).lower(*args).compile() and None
+
+
+def tracing(f: Callable[..., Any], args: list[jax.Array]) -> Call:
+  """Tracing a program that holds a kernel seen before."""
+  return lambda: jax.make_jaxpr(lambda *xs: f(*xs))(*args) and None
+
+
+def case(
+  name: str,
+  kernel: Callable[..., Any],
+  program: Callable[..., Any] | None,
+  *shapes: tuple[int, ...],
+  dtype: Any = jnp.float32,
+  timed: Callable[[Callable[..., Any], list[jax.Array]], Call] = running,
+) -> Case:
+  """A row for each peer: XLA if there is a program without kernels, and the interpreter."""
+  contenders = {OURS: lambda: timed(functools.partial(kernel, ours()), arrays(*shapes, dtype=dtype))}
+  if program is not None:
+    contenders[XLA] = lambda: timed(program, arrays(*shapes, dtype=dtype))
+  contenders[PALLAS] = lambda: timed(functools.partial(kernel, peer()), arrays(*shapes, dtype=dtype))
+  return Case(name, contenders)
+
+
+_softmax = functools.partial(by_rows, softmax, 64)
+_layer_norm = functools.partial(by_rows, layer_norm, 64)
+_gelu = functools.partial(by_rows, jax.nn.gelu, 64)
+_matmul = functools.partial(matmul, (256, 256, 128))
+_attention = functools.partial(attention, 128)
+_square = (1024, 1024)
+
+CASES: tuple[Case, ...] = (
+  case("matmul f32 512x512x512", _matmul, jnp.dot, (512, 512), (512, 512)),
+  case("matmul f32 1024x1024x1024", _matmul, jnp.dot, _square, _square),
+  case(
+    "matmul bf16 512x512x512",
+    _matmul,
+    functools.partial(jnp.dot, preferred_element_type=jnp.float32),
+    *((512, 512), (512, 512)),
+    dtype=jnp.bfloat16,
+  ),
+  case("softmax f32 1024x1024", _softmax, softmax, _square),
+  case("layer_norm f32 1024x1024", _layer_norm, layer_norm, _square, (1024,), (1024,)),
+  case("gelu f32 1024x1024", _gelu, jax.nn.gelu, _square),
+  case("attention f32 4 heads 512x64", _attention, attention_without_kernel, *((4, 512, 64),) * 3),
+  case("one call on 1024 elements", double, lambda x: x * 2, (1024,)),
+  case("compile softmax", _softmax, softmax, _square, timed=compiling),
+  case("compile matmul", _matmul, jnp.dot, (512, 512), (512, 512), timed=compiling),
+  case("trace softmax again", _softmax, softmax, _square, timed=tracing),
+)

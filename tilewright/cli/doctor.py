@@ -1,0 +1,381 @@
+"""`tilewright doctor`: what is here, and what to do about what is not.
+
+Each check looks at one thing and gives a row; none may fail because something is absent. What could end the process or
+hang (starting a JAX backend, loading a GPU driver) happens in a child process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import tilewright
+from tilewright.cli.table import print_table
+
+OK, MISSING, TOO_OLD, TOO_NEW, BROKEN = "ok", "missing", "too old", "too new", "broken"
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+  """One thing that was looked for. `required` says that nothing works without it."""
+
+  name: str
+  state: str
+  found: str
+  advice: str = ""
+  required: bool = False
+
+  @property
+  def is_fatal(self) -> bool:
+    return self.required and self.state != OK
+
+
+# --- packages ----------------------------------------------------------------------------------------------------
+
+# What pyproject.toml asks for: the first version that will do, and the first that will not.
+REQUIRED: dict[str, tuple[str, str | None]] = {
+  "jax": ("0.10.2", "0.12"),
+  "jaxlib": ("0.10.2", "0.12"),
+  "numpy": ("2.0", None),
+  "ml_dtypes": ("0.5", None),
+  "llvmlite": ("0.50", None),
+  "rich": ("13", None),
+}
+MINIMUM_PYTHON = (3, 11)
+
+
+def version_tuple(text: str) -> tuple[int, ...]:
+  """The leading numbers of a version: '0.10.2.dev3' is (0, 10, 2)."""
+  numbers = []
+  for part in text.split("."):
+    digits = ""
+    for character in part:
+      if not character.isdigit():
+        break
+      digits += character
+    if not digits:
+      break
+    numbers.append(int(digits))
+    if digits != part:
+      break
+  return tuple(numbers)
+
+
+def installed_version(distribution: str) -> str | None:
+  try:
+    return importlib.metadata.version(distribution)
+  except importlib.metadata.PackageNotFoundError:
+    return None
+
+
+def check_package(name: str, minimum: str, below: str | None) -> Row:
+  wanted = f"'{name}>={minimum}{f',<{below}' if below else ''}'"
+  advice = f"pip install {wanted}"
+  version = installed_version(name)
+  if version is None:
+    return Row(name, MISSING, "-", advice, required=True)
+  if version_tuple(version) < version_tuple(minimum):
+    return Row(name, TOO_OLD, version, advice, required=True)
+  if below is not None and version_tuple(version) >= version_tuple(below):
+    return Row(name, TOO_NEW, version, advice, required=True)
+  try:
+    importlib.import_module(name)
+  except Exception as error:  # whatever a broken installation raises
+    return Row(
+      name, BROKEN, f"{version}: {_first_line(error)}", f"pip install --force-reinstall {wanted}", required=True
+    )
+  return Row(name, OK, version, required=True)
+
+
+def packages() -> Iterator[Row]:
+  yield Row("tilewright", OK, f"{tilewright.__version__} ({pathlib.Path(tilewright.__file__).parent})", required=True)
+  python = f"{platform.python_version()} ({platform.python_implementation()}, {platform.system()} {platform.machine()})"
+  if sys.version_info[:2] >= MINIMUM_PYTHON:
+    yield Row("Python", OK, python, required=True)
+  else:
+    yield Row("Python", TOO_OLD, python, "use Python {}.{} or later".format(*MINIMUM_PYTHON), required=True)
+  for name, (minimum, below) in REQUIRED.items():
+    yield check_package(name, minimum, below)
+
+
+# --- code generation and the CPU ---------------------------------------------------------------------------------
+
+# Target triples to ask LLVM for, with the name to show.
+TRIPLES = {
+  "x86_64-unknown-linux-gnu": "X86",
+  "aarch64-unknown-linux-gnu": "AArch64",
+  "nvptx64-nvidia-cuda": "NVPTX",
+  "amdgcn-amd-amdhsa": "AMDGPU",
+  "riscv64-unknown-linux-gnu": "RISC-V",
+}
+NEEDED_TARGETS = ("X86", "AArch64", "NVPTX")
+SHOWN_FEATURES = (
+  *(
+    "sse4.2",
+    "avx",
+    "avx2",
+    "fma",
+    "f16c",
+    "avx512f",
+    "avx512bw",
+    "avx512vl",
+    "avx512vnni",
+    "avx512bf16",
+    "avx512fp16",
+  ),
+  *("avxvnni", "amx-tile", "amx-bf16", "amx-int8", "neon", "dotprod", "fp16", "bf16", "i8mm", "sve", "sve2"),
+)
+
+
+def llvm() -> Row:
+  try:
+    import llvmlite.binding as binding
+
+    binding.initialize_all_targets()
+    version = ".".join(map(str, binding.llvm_version_info))
+  except Exception as error:
+    return Row("LLVM", MISSING, _first_line(error), "pip install 'llvmlite>=0.50'", required=True)
+  targets = []
+  for triple, name in TRIPLES.items():
+    try:
+      binding.Target.from_triple(triple)
+    except RuntimeError:
+      continue
+    targets.append(name)
+  found = f"{version}, targets {', '.join(targets)}"
+  if lost := [t for t in NEEDED_TARGETS if t not in targets]:
+    return Row("LLVM", BROKEN, found, f"no {', '.join(lost)}: install llvmlite from its wheel", required=True)
+  return Row("LLVM", OK, found, required=True)
+
+
+def cpu() -> Iterator[Row]:
+  try:
+    import llvmlite.binding as binding
+
+    name, features = binding.get_host_cpu_name(), binding.get_host_cpu_features()
+    shown = [f for f in SHOWN_FEATURES if features.get(f)]
+  except Exception as error:
+    name, shown = f"unknown ({_first_line(error)})", []
+  yield Row("CPU", OK, f"{_cpu_model()} (LLVM: {name}), {_usable_cores()} of {os.cpu_count()} cores usable")
+  yield Row(
+    "CPU features", OK if shown else MISSING, " ".join(shown) or "-", "" if shown else "vector code will be plain"
+  )
+
+
+def _cpu_model() -> str:
+  try:
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+      if line.lower().startswith("model name"):
+        return line.split(":", 1)[1].strip()
+  except OSError:
+    pass
+  return platform.processor() or platform.machine() or "unknown"
+
+
+def _usable_cores() -> int:
+  return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# --- JAX and the GPU, each in a child process --------------------------------------------------------------------
+
+_ASK_JAX = """
+import collections, json, jax
+kinds = collections.Counter(d.device_kind for d in jax.devices())
+print(json.dumps([jax.default_backend(), sorted(kinds.items())]))
+"""
+
+_ASK_CUDA = """
+import ctypes, json
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+  code = getattr(cuda, name)(*arguments)
+  if code:
+    raise SystemExit(f"{name} gives error {code}")
+version, count = ctypes.c_int(), ctypes.c_int()
+call("cuInit", 0)
+call("cuDriverGetVersion", ctypes.byref(version))
+call("cuDeviceGetCount", ctypes.byref(count))
+devices = []
+for i in range(count.value):
+  device, name, memory = ctypes.c_int(), ctypes.create_string_buffer(256), ctypes.c_size_t()
+  call("cuDeviceGet", ctypes.byref(device), i)
+  call("cuDeviceGetName", name, 256, device)
+  call("cuDeviceTotalMem_v2", ctypes.byref(memory), device)
+  capability = []
+  for attribute in (75, 76):  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+    value = ctypes.c_int()
+    call("cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
+    capability.append(value.value)
+  devices.append([name.value.decode(), "sm_%d%d" % tuple(capability), memory.value])
+print(json.dumps([version.value, devices]))
+"""
+
+_ASK_NCCL = """
+import ctypes, glob, importlib.util, json, os
+paths = ["libnccl.so.2"]
+for package in ("nvidia.nccl", "nvidia.cu13", "nvidia.cu12"):
+  try:
+    spec = importlib.util.find_spec(package)
+  except ModuleNotFoundError:
+    spec = None
+  for folder in (spec.submodule_search_locations or ()) if spec else ():
+    paths += glob.glob(os.path.join(folder, "lib", "libnccl.so.2"))
+for path in paths:
+  try:
+    library = ctypes.CDLL(path)
+  except OSError:
+    continue
+  version = ctypes.c_int()
+  library.ncclGetVersion(ctypes.byref(version))
+  print(json.dumps("%d.%d.%d" % (version.value // 10000, version.value // 100 % 100, version.value % 100)))
+  break
+else:
+  raise SystemExit("libnccl.so.2 is not found")
+"""
+
+
+def ask(program: str, timeout: float = 120) -> tuple[Any, str]:
+  """Run a program that prints JSON; gives what it printed, or None and the last line of its complaint."""
+  try:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=timeout)
+  except (OSError, subprocess.TimeoutExpired) as error:
+    return None, _first_line(error)
+  if done.returncode:
+    lines = done.stderr.strip().splitlines()
+    return None, lines[-1] if lines else f"ended with code {done.returncode}"
+  return json.loads(done.stdout.strip().splitlines()[-1]), ""
+
+
+def jax_devices() -> Row:
+  answer, complaint = ask(_ASK_JAX)
+  if answer is None:
+    return Row("JAX devices", BROKEN, complaint, "run: python -c 'import jax; print(jax.devices())'", required=True)
+  backend, kinds = answer
+  return Row("JAX devices", OK, f"{backend}: " + ", ".join(f"{count} x {kind}" for kind, count in kinds), required=True)
+
+
+def gpu() -> Iterator[Row]:
+  answer, complaint = ask(_ASK_CUDA)
+  if answer is None:
+    absent = "libcuda" in complaint
+    yield Row(
+      "GPU driver",
+      MISSING if absent else BROKEN,
+      "-" if absent else complaint,
+      "only needed for NVIDIA GPUs: install their driver",
+    )
+    yield Row("GPU", MISSING, "-", "only needed to run kernels on NVIDIA GPUs")
+    return
+  version, devices = answer
+  yield Row("GPU driver", OK, f"supports CUDA {version // 1000}.{version % 1000 // 10}")
+  for name, architecture, memory in devices:
+    yield Row("GPU", OK, f"{name} ({architecture}, {memory / 2**30:.0f} GiB)")
+  if not devices:
+    yield Row("GPU", MISSING, "the driver sees none", "check CUDA_VISIBLE_DEVICES")
+
+
+def gpu_libraries() -> Iterator[Row]:
+  bindings = installed_version("cuda-bindings")
+  yield _optional("CUDA bindings", bindings, "for NVIDIA GPUs: pip install 'tilewright[cuda]'")
+
+  answer, _ = ask(_ASK_NCCL)
+  yield _optional("NCCL", f"{answer}" if answer else None, "for several GPUs: pip install 'tilewright[cuda,nccl]'")
+
+  nvshmem = _versions(["nvshmem4py-cu13", "nvshmem4py-cu12", "nvidia-nvshmem-cu13", "nvidia-nvshmem-cu12"])
+  yield _optional("NVSHMEM", nvshmem, "for kernels that reach into other GPUs: pip install 'tilewright[nvshmem]'")
+
+  yield _optional("ptxas", _ptxas(), "only for resource reports and offline checks: part of the CUDA toolkit")
+
+
+def _optional(name: str, found: str | None, advice: str) -> Row:
+  return Row(name, OK, found) if found else Row(name, MISSING, "-", advice)
+
+
+def _versions(distributions: Iterable[str]) -> str | None:
+  found = [f"{d} {v}" for d in distributions if (v := installed_version(d))]
+  return ", ".join(found) or None
+
+
+def _ptxas() -> str | None:
+  path = shutil.which("ptxas")
+  if path is None:
+    return None
+  try:
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30).stdout
+  except (OSError, subprocess.TimeoutExpired):
+    return None
+  release = [line for line in text.splitlines() if "release" in line]
+  return f"{release[0].split('release', 1)[1].split(',')[0].strip()} ({path})" if release else path
+
+
+# --- caches ------------------------------------------------------------------------------------------------------
+
+
+def cache_directory() -> pathlib.Path:
+  """Where compiled kernels are kept: $TILEWRIGHT_CACHE_DIR, else tilewright/ in the user's cache directory."""
+  if own := os.environ.get("TILEWRIGHT_CACHE_DIR"):
+    return pathlib.Path(own)
+  base = os.environ.get("XDG_CACHE_HOME")
+  return (pathlib.Path(base) if base else pathlib.Path.home() / ".cache") / "tilewright"
+
+
+def cache() -> Row:
+  directory = cache_directory()
+  if not directory.exists():
+    return Row("kernel cache", OK, f"{directory} (empty: it is made when it is first needed)")
+  if not os.access(directory, os.W_OK):
+    return Row(
+      "kernel cache", BROKEN, f"{directory} cannot be written", "set TILEWRIGHT_CACHE_DIR to a directory of yours"
+    )
+  count = size = 0
+  for path in directory.rglob("*"):
+    try:
+      if path.is_file():
+        count, size = count + 1, size + path.stat().st_size
+    except OSError:  # removed by another process meanwhile
+      continue
+  return Row("kernel cache", OK, f"{directory} ({count} files, {size / 2**20:.1f} MiB)")
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+
+CHECKS: tuple[Callable[[], Row | Iterable[Row]], ...] = (packages, llvm, cpu, jax_devices, gpu, gpu_libraries, cache)
+
+
+def _first_line(error: BaseException) -> str:
+  return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def examine() -> list[Row]:
+  rows: list[Row] = []
+  for check in CHECKS:
+    try:
+      found = check()
+      rows += [found] if isinstance(found, Row) else list(found)
+    except Exception as error:  # a check that fails is a row, never a traceback
+      rows.append(Row(check.__name__, BROKEN, f"{type(error).__name__}: {_first_line(error)}", "please report this"))
+  return rows
+
+
+def run(arguments: argparse.Namespace) -> int:
+  rows = examine()
+  print_table(
+    "tilewright doctor", ["what", "state", "found", "what to do"], [[r.name, r.state, r.found, r.advice] for r in rows]
+  )
+  broken = [r.name for r in rows if r.is_fatal]
+  if broken:
+    print(f"Broken: {', '.join(broken)}. Nothing works before that is put right.")
+    return 1
+  print("Everything that is required is here.")
+  return 0

@@ -1,0 +1,74 @@
+"""Tables and progress on the terminal, with rich where it is installed and as plain text where it is not."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+_COLOURS = {"ok": "green", "FAILED": "bold red", "missing": "yellow", "broken": "bold red", "too old": "bold red"}
+_WIDE = 200  # columns when the output is a file or a pipe: nothing is cut or folded there
+
+
+def print_table(
+  title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+  """Print rows under a header; the columns named in `right` are aligned to the right."""
+  try:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+  except ImportError:
+    _print_plain(title, columns, rows)
+    return
+  table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+  for column in columns:
+    table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+  for row in rows:
+    table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
+  Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
+
+
+def _print_plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+  widths = [max(len(cell) for cell in cells) for cells in zip(columns, *rows)]
+  print(title)
+  for row in (columns, *rows):
+    print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+@contextlib.contextmanager
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+  """A progress bar on the terminal's error stream; call what it gives with the name of each step as it begins."""
+  try:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+  except ImportError:
+    yield lambda name: None
+    return
+  console = Console(stderr=True)
+  bar = Progress(
+    TextColumn("{task.description}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    console=console,
+    transient=True,
+    disable=not console.is_terminal,
+  )
+  with bar:
+    task = bar.add_task("", total=total)
+    begun = False
+
+    def begin(name: str) -> None:
+      nonlocal begun
+      bar.update(task, description=name, advance=1 if begun else 0)
+      begun = True
+
+    yield begin
+
+
+def duration(seconds: float) -> str:
+  """A time with three digits and a unit that suits it."""
+  for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+    if seconds >= scale:
+      return f"{seconds / scale:.3g} {unit}"
+  return f"{seconds / 1e-9:.3g} ns"
