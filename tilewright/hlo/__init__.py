@@ -7,6 +7,7 @@ from tilewright.hlo.errors import HloError, HloGraphError, HloParseError, HloPro
 from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups, ReplicaGroups
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
+from tilewright.hlo.parser import parse
 from tilewright.hlo.shape import UNBOUNDED, Layout, ProgramShape, Shape, ShapeIndex
 from tilewright.hlo.sharding import DimSharding, Domain, NamedSharding, Sharding
 from tilewright.hlo.values import (
@@ -73,4 +74,5 @@ __all__ = [
   "Window",
   "WindowDim",
   "element_type_of",
+  "parse",
 ]

@@ -13,7 +13,7 @@ One row per attribute. The kind decides how the text is read and printed and wha
     groups      groups.ReplicaGroups               pairs       tuple[tuple[int, int], ...], `{{0,1},{1,0}}`
     aliases     tuple[values.OutputAlias, ...]     literal     literal.Literal
     accuracy    values.ResultAccuracy              domain      sharding.Domain
-    sparsity    str, the text between the braces
+    int_lists   tuple[tuple[int, ...], ...]
 
 What every opcode may carry is a field of `Instruction` and has no row: metadata, sharding, frontend_attributes,
 backend_config, origin, statistics, control-predecessors. `parameter_number` (int) and, for
@@ -56,8 +56,6 @@ ATTRIBUTE_KINDS: dict[str, str] = {
   "rhs_group_dims": "ints",
   "operand_precision": "words",  # default, high, highest
   "algorithm": "word",  # of dot: dot_bf16_bf16_f32…; of rng-bit-generator: rng_default, rng_three_fry, rng_philox
-  "sparsity": "sparsity",
-  "block_scaling": "sparsity",
   # gather and scatter.
   "offset_dims": "ints",
   "collapsed_slice_dims": "ints",
@@ -65,7 +63,7 @@ ATTRIBUTE_KINDS: dict[str, str] = {
   "operand_batching_dims": "ints",
   "start_indices_batching_dims": "ints",
   "index_vector_dim": "int",
-  "slice_sizes": "ints",  # collective-permute with slices: a tuple of tuples, kept as `int_lists`
+  "slice_sizes": "ints",  # of collective-permute: int_lists
   "update_window_dims": "ints",
   "inserted_window_dims": "ints",
   "scatter_dims_to_operand_dims": "ints",
@@ -86,7 +84,7 @@ ATTRIBUTE_KINDS: dict[str, str] = {
   "kind": "word",  # of fusion: kLoop, kInput, kOutput, kCustom
   "direction": "word",  # of compare: EQ, NE, GE, GT, LE, LT
   "type": "word",  # of compare: FLOAT, TOTALORDER, SIGNED, UNSIGNED
-  "order": "word",  # of compare, jax 0.11 on: PARTIALORDER, TOTALORDER
+  "order": "word",  # of compare, jax 0.11 on: TOTAL, PARTIAL
   "fft_type": "word",  # FFT, IFFT, RFFT, IRFFT
   "fft_length": "ints",
   "distribution": "word",  # rng_uniform, rng_normal

@@ -169,7 +169,7 @@ class LiteralReader:
     dtype, bits = shape.dtype, PRIMITIVE_TYPES[shape.element_type].bits
     nans = [(i, e.bits) for i, e in enumerate(elements) if type(e) is _NanBits] if kind == "float" else []
     for i, _ in nans:
-      elements[i] = 0.0
+      elements[i] = 1.0  # a value every format has (e8m0 has no zero)
     if kind in ("signed", "unsigned"):
       low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind == "signed" else (0, (1 << bits) - 1)
       if elements and (min(elements) < low or max(elements) > high):  # type: ignore[type-var]

@@ -235,7 +235,7 @@ def _positional(cursor: Cursor) -> Sharding:
       cursor.error(f"`{word}` is not part of a sharding", cursor.pos - len(word))
   if not kind:
     cursor.error("this sharding says neither devices=[…] nor what else it is", start)
-  if kind == "maximal" and len(devices) != 1 if not isinstance(devices, Iota) else False:
+  if kind == "maximal" and (isinstance(devices, Iota) or len(devices) != 1):
     cursor.error("a maximal sharding names one device", start)
   if len(last_dims) + int(replicate_last) > len(tile_dims):
     cursor.error("more subgroup dimensions than tile dimensions", start)

@@ -21,9 +21,12 @@ def _float_texts(element_type: str, flat: np.ndarray) -> list[str]:
     # numpy's str of a float32 is the shortest spelling of that float32, far shorter than that of its float64 value.
     texts = [text[:-2] if text.endswith(".0") else text for text in flat.astype(np.str_).tolist()]
   else:
-    texts = [_real(value) for value in flat.astype(np.float64).tolist()]
+    with np.errstate(invalid="ignore"):
+      flat64 = flat.astype(np.float64)
+    texts = [_real(value) for value in flat64.tolist()]
   if element_type in FORMATS:
-    nan_at = np.flatnonzero(np.isnan(flat.astype(np.float64)))
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+      nan_at = np.flatnonzero(np.isnan(flat.astype(np.float64)))
     if nan_at.size:
       bits = flat.view(bits_dtype(element_type))
       for i in nan_at.tolist():
