@@ -209,4 +209,5 @@ CASES: tuple[Case, ...] = (
   case("compile softmax", _softmax, softmax, _square, timed=compiling),
   case("compile matmul", _matmul, jnp.dot, (512, 512), (512, 512), timed=compiling),
   case("trace softmax again", _softmax, softmax, _square, timed=tracing),
+  case("trace attention again", _attention, None, *((4, 512, 64),) * 3, timed=tracing),
 )

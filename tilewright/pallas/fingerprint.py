@@ -30,7 +30,7 @@ def fingerprint(x: Any, depth: int = 0) -> Any:
   """A hashable value that is equal for things that mean the same."""
   if depth > 12:
     raise NoFingerprint
-  if isinstance(x, _ATOMS):
+  if isinstance(x, _ATOMS) or isinstance(x, _jax.core.AbstractValue):  # types are interned, or compare by value
     return (type(x), x)
   if isinstance(x, jax.Array | np.ndarray | _jax.core.Tracer):
     raise NoFingerprint
@@ -55,6 +55,8 @@ def fingerprint(x: Any, depth: int = 0) -> Any:
       return ("slice", recur(x.start), recur(x.stop), recur(x.step))
   if dataclasses.is_dataclass(x) and not isinstance(x, type):
     return (type(x), tuple(recur(getattr(x, f.name)) for f in dataclasses.fields(x)))
+  if isinstance(x, _jax.core.AbstractValue):
+    return (type(x), x)  # JAX keeps one object for equal types
   if type(x).__hash__ is None:
     raise NoFingerprint
   if type(x).__hash__ is object.__hash__ and not callable(x):

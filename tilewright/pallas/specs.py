@@ -17,6 +17,8 @@ class CompilerParams(Protocol):
   __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
+@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class NoBlockSpec:
   """Stands for a spec that was not given."""
 
