@@ -50,6 +50,14 @@ class GridError(TilewrightError, ValueError):
   """A grid that is malformed, or a name or axis that is not in it."""
 
 
+class CollectiveIdError(TilewrightError, ValueError):
+  """A barrier between devices is used, but nothing says which devices share it."""
+
+
+class DeviceKindError(TilewrightError, ValueError):
+  """Facts were asked for about a device that is not of the kind they are known for."""
+
+
 class KernelTypeError(TilewrightError, TypeError):
   """A kernel got, or returned, something of the wrong type."""
 

@@ -121,7 +121,7 @@ def pallas_call(
 class _Call:
   """What the user gave to `pallas_call`."""
 
-  kernel: Callable[..., None]
+  kernel: Callable[..., Any]
   out_shape: Any
   grid_spec: GridSpec
   aliases: dict[int, int]
@@ -233,7 +233,8 @@ def out_aval(x: Any) -> Any:
 
 def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
   """Dynamic bounds as operands, and the grid with None in their places."""
-  bounds, static = [], []
+  bounds: list[Any] = []
+  static: list[Any] = []
   for axis, size in enumerate(grid):
     if isinstance(size, bool | float):
       raise errors.GridError(f"grid: dimension {axis} must be an int or an integer scalar, got {size!r}.")

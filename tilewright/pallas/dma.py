@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -22,12 +23,14 @@ from tilewright.pallas.primitives import (
   ReadEffect,
   TransformedRef,
   WriteEffect,
+  is_ref,
   not_differentiable,
+  run_scoped,
 )
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.runtime import _jax
 from tilewright.target import xla
-from tilewright.tile.memory import dma_semaphore
+from tilewright.tile.memory import SemaphoreType, dma_semaphore
 
 Slice = _jax.indexing.Slice
 
@@ -75,7 +78,7 @@ class AsyncCopyDescriptor:
 
   def start(self, priority: int = 0, *, add: bool = False) -> None:
     """Start the copy; with `add`, the destination accumulates instead of being replaced."""
-    flat, tree = jax.tree.flatten((self.src_ref, self.dst_ref, self.dst_sem, self.src_sem, self.device_id))
+    flat, tree = _jax.flatten((self.src_ref, self.dst_ref, self.dst_sem, self.src_sem, self.device_id))
     dma_start_p.bind(*flat, tree=tree, device_id_type=self.device_id_type, priority=priority, add=add)
 
   def wait(self) -> None:
@@ -95,7 +98,7 @@ class AsyncCopyDescriptor:
     self._wait(self.src_ref, self.src_sem)
 
   def _wait(self, moved: Any, sem: Any) -> None:
-    flat, tree = jax.tree.flatten((moved, sem))
+    flat, tree = _jax.flatten((moved, sem))
     dma_wait_p.bind(*flat, tree=tree)
 
 
@@ -172,14 +175,24 @@ dma_wait_p.multiple_results = True
 not_differentiable(dma_wait_p)
 
 
-def _ref_positions(trees: Any, flat: Any) -> list[int]:
-  return [i for i, x in enumerate(flat) if isinstance(x, AbstractRef)]
+@dataclasses.dataclass(frozen=True)
+class _Operand:
+  """Stands for the operand at a position. (A bare int in a transformed ref would be taken for part of a shape.)"""
+
+  position: int
+
+
+def _operands(tree: Any, flat: Any) -> Any:
+  return _jax.unflatten(tree, [_Operand(i) for i in range(len(flat))])
+
+
+def _ref_positions(part: Any, flat: Any) -> list[int]:
+  return [o.position for o in _jax.flatten(part)[0] if isinstance(flat[o.position], AbstractRef)]
 
 
 @dma_start_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> Any:
-  positions = jax.tree.unflatten(tree, list(range(len(flat))))
-  src, dst, dst_sem, src_sem, device_id = positions
+  src, dst, dst_sem, src_sem, device_id = _operands(tree, flat)
   found: set[Any] = (
     {effects.semaphore_effect} if device_id is None else {effects.semaphore_effect, effects.comms_effect}
   )
@@ -189,16 +202,14 @@ def _(*flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> A
     (dst_sem, (WriteEffect,)),
     (src_sem, (WriteEffect,)),
   ):
-    for i in jax.tree.leaves(part):
-      if isinstance(flat[i], AbstractRef):
-        found.update(kind(i) for kind in kinds)
+    found.update(kind(i) for i in _ref_positions(part, flat) for kind in kinds)
   return [], found
 
 
 @dma_wait_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any) -> Any:
-  _, sem = jax.tree.unflatten(tree, list(range(len(flat))))
-  refs = [i for i in jax.tree.leaves(sem) if isinstance(flat[i], AbstractRef)]
+  _, sem = _operands(tree, flat)
+  refs = _ref_positions(sem, flat)
   return [], {effects.semaphore_effect, *(e(i) for i in refs for e in (ReadEffect, WriteEffect))}
 
 
@@ -214,12 +225,24 @@ class _Window:
   counts: tuple[tuple[int, Any], ...]
 
   @property
-  def nbytes_per_element(self) -> int:
-    return max(1, jnp.dtype(self.cell.value.dtype).itemsize)
+  def shape(self) -> tuple[int, ...]:
+    return jax.eval_shape(lambda value: xla.Cell(value, self.cell.aval).read(self.transforms), self.cell.value).shape
+
+  @property
+  def nbytes(self) -> Any:
+    """How many bytes count. Needs the shape of the view only, not its value."""
+    dynamic = dict(self.counts)
+    number: Any = math.prod(d for axis, d in enumerate(self.shape) if axis not in dynamic)
+    for count in dynamic.values():
+      number = number * count
+    return jnp.asarray(number * max(1, jnp.dtype(self.cell.value.dtype).itemsize), jnp.int32)
 
 
-def _windows(view: Any) -> list[tuple[Any, _Window]]:
-  """The windows a view stands for, each with the condition under which it is the one: several for `select_ref`."""
+def _windows(view: Any, limits: Mapping[int, int] = {}) -> list[tuple[Any, _Window]]:
+  """The windows a view stands for, each with the condition under which it is the one: several for `select_ref`.
+
+  `limits` bounds the dynamic size along an axis of the view, where the other end of the copy is smaller.
+  """
   if isinstance(view, xla.Cell):
     return [(True, _Window(view, (), ()))]
   transforms = tuple(view.transforms)
@@ -228,41 +251,64 @@ def _windows(view: Any) -> list[tuple[Any, _Window]]:
     return [
       (jnp.logical_and(condition, choice == i), window)
       for i, ref in enumerate(view.ref)
-      for condition, window in _windows(ref)
+      for condition, window in _windows(ref, limits)
     ]
   found = []
-  for condition, inner in _windows(view.ref):
+  for condition, inner in _windows(view.ref, limits):
     counts = list(inner.counts)
     fixed: list[Any] = []
     for transform in transforms:
       if isinstance(transform, _jax.indexing.NDIndexer) and transform.is_dynamic_size:
-        transform, more = _fix_sizes(transform)
+        transform, more = _fix_sizes(transform, limits)
         counts += more
       fixed.append(transform)
     found.append((condition, _Window(inner.cell, (*inner.transforms, *fixed), tuple(counts))))
   return found
 
 
-def _fix_sizes(indexer: Any) -> tuple[Any, list[tuple[int, Any]]]:
-  """Replace dynamic slice sizes by the size of the dimension, and say how many elements count."""
-  indices, counts, axis = [], [], 0
-  for index, dim in zip(indexer.indices, indexer.shape):
+def _fix_sizes(indexer: Any, limits: Mapping[int, int]) -> tuple[Any, list[tuple[int, Any]]]:
+  """Replace dynamic slice sizes by a bound on them, and say how many elements count."""
+  indices, counts = [], []
+  array_rank = len(indexer.int_indexer_shape)
+  ints = [i for i, index in enumerate(indexer.indices) if not isinstance(index, Slice)]
+  # NumPy's rule: the dimensions of index arrays stand where the arrays stood, but first if a slice stands between them.
+  scattered = bool(ints) and ints[-1] - ints[0] + 1 != len(ints)
+  axis = array_rank if scattered else 0
+  for i, (index, dim) in enumerate(zip(indexer.indices, indexer.shape)):
     if isinstance(index, Slice):
       if index.is_dynamic_size:
         counts.append((axis, index.size))
-        index = Slice(index.start, dim, index.stride)
+        index = Slice(index.start, min(dim, limits.get(axis, dim)), index.stride)
       axis += 1
+    elif not scattered and i == ints[0]:
+      axis += array_rank
     indices.append(index)
   return _jax.indexing.NDIndexer(tuple(indices), indexer.shape, indexer.int_indexer_shape), counts
 
 
-def read_view(view: Any) -> tuple[Any, tuple[tuple[int, Any], ...]]:
-  """The value of a view, and which of its elements count."""
-  (_, first), *rest = _windows(view)
+def _common_limits(*views: Any) -> dict[int, int]:
+  """For each axis of dynamic size, the size that fits every end of a copy. Without it a block at the edge would be read as a
+  slice as long as the whole array."""
+  limits: dict[int, int] = {}
+  for view in views:
+    for _, window in _windows(view):
+      shape = window.shape
+      for axis, _ in window.counts:
+        limits[axis] = min(limits.get(axis, shape[axis]), shape[axis])
+  return limits
+
+
+def read_view(view: Any, limits: Mapping[int, int] = {}) -> Any:
+  """The value of a view, up to the limits along dimensions of dynamic size."""
+  (_, first), *rest = _windows(view, limits)
   value = first.cell.read(first.transforms)
   for condition, window in rest:
     value = jnp.where(condition, window.cell.read(window.transforms), value)
-  return value, first.counts
+  return value
+
+
+def _nbytes(view: Any) -> Any:
+  return _windows(view)[0][1].nbytes
 
 
 def _fit(value: Any, shape: tuple[int, ...]) -> Any:
@@ -273,8 +319,8 @@ def _fit(value: Any, shape: tuple[int, ...]) -> Any:
   return xla.poison(shape, value.dtype).at[tuple(slice(0, d) for d in value.shape)].set(value)
 
 
-def write_view(view: Any, value: Any, *, add: bool, when: Any = True) -> None:
-  for condition, window in _windows(view):
+def write_view(view: Any, value: Any, *, add: bool, limits: Mapping[int, int], when: Any = True) -> None:
+  for condition, window in _windows(view, limits):
     old = window.cell.read(window.transforms)
     new = _fit(value, old.shape)
     new = old + new if add else new
@@ -284,56 +330,57 @@ def write_view(view: Any, value: Any, *, add: bool, when: Any = True) -> None:
     window.cell.write(window.transforms, new if keep is True else jnp.where(keep, new, old))
 
 
-def _nbytes(value: Any, counts: tuple[tuple[int, Any], ...]) -> Any:
-  dynamic = dict(counts)
-  number: Any = math.prod(d for axis, d in enumerate(value.shape) if axis not in dynamic)
-  for count in dynamic.values():
-    number = number * count
-  return jnp.asarray(number * max(1, jnp.dtype(value.dtype).itemsize), jnp.int32)
-
-
 def _signal(sem: Any, nbytes: Any) -> None:
   sem.ref.write(sem.transforms, sem.ref.read(sem.transforms) + nbytes)
 
 
 @xla.register(dma_start_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Any]:
-  src, dst, dst_sem, src_sem, device_id = jax.tree.unflatten(tree, flat)
-  value, counts = read_view(src)
-  nbytes = _nbytes(value, counts)
+  src, dst, dst_sem, src_sem, device_id = _jax.unflatten(tree, flat)
+  limits = _common_limits(src, dst)
+  value = read_view(src, limits)
+  nbytes = _nbytes(src)
   if device_id is None:
-    write_view(dst, value, add=add)
+    write_view(dst, value, add=add, limits=limits)
     _signal(dst_sem, nbytes)
   else:
-    _send(value, nbytes, dst, dst_sem, device_id, device_id_type, add)
+    _send(value, nbytes, dst, dst_sem, device_id, device_id_type, add, limits)
   if src_sem is not None:
     _signal(src_sem, nbytes)
   return []
 
 
-def _send(value: Any, nbytes: Any, dst: Any, dst_sem: Any, device_id: Any, device_id_type: Any, add: bool) -> None:
+def _send(
+  value: Any,
+  nbytes: Any,
+  dst: Any,
+  dst_sem: Any,
+  device_id: Any,
+  device_id_type: Any,
+  add: bool,
+  limits: Mapping[int, int],
+) -> None:
   """Every device takes part: all gather what everyone sends and keep, in order of the senders, what is for them."""
   axes = semaphores.device_axes()
   names = tuple(axes)
   target = semaphores.logical_device_id(device_id, device_id_type, axes)
   me = semaphores.own_device_id(axes)
   # The indices in dst and dst_sem were computed by the sender, so they travel along.
-  leaves, tree = jax.tree.flatten((dst, dst_sem))
+  leaves, tree = _jax.flatten((dst, dst_sem))
   is_cell = [isinstance(x, xla.Cell) for x in leaves]
   sent = [None if cell else lax.all_gather(jnp.asarray(x), names) for x, cell in zip(leaves, is_cell)]
   targets, values, sizes = (lax.all_gather(x, names) for x in (target, value, nbytes))
   for sender in range(math.prod(axes.values())):
-    theirs = jax.tree.unflatten(tree, [x if cell else s[sender] for x, s, cell in zip(leaves, sent, is_cell)])
+    theirs = _jax.unflatten(tree, [x if cell else s[sender] for x, s, cell in zip(leaves, sent, is_cell)])
     for_me = targets[sender] == me
-    write_view(theirs[0], values[sender], add=add, when=for_me)
+    write_view(theirs[0], values[sender], add=add, limits=limits, when=for_me)
     _signal(theirs[1], jnp.where(for_me, sizes[sender], 0))
 
 
 @xla.register(dma_wait_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any) -> list[Any]:
-  moved, sem = jax.tree.unflatten(tree, flat)
-  value, counts = read_view(moved)
-  semaphores.take(sem, _nbytes(value, counts), ctx)
+  moved, sem = _jax.unflatten(tree, flat)
+  semaphores.take(sem, _nbytes(moved), ctx)
   return []
 
 
@@ -351,11 +398,18 @@ def select_ref(idx: Any, *refs: Any) -> Any:
 
 
 def sync_copy(src_ref: Any, dst_ref: Any, *, add: bool = False) -> None:
-  """Copy between two refs and wait for it."""
-  from tilewright.pallas.primitives import run_scoped
-  from tilewright.tile.memory import SemaphoreType
+  """Copy a ref, or each ref of a tree, to another and wait for it. The copies of a tree run side by side."""
+  sources, source_tree = jax.tree.flatten(src_ref, is_leaf=is_ref)
+  targets, target_tree = jax.tree.flatten(dst_ref, is_leaf=is_ref)
+  if source_tree != target_tree:
+    raise errors.TreeMismatchError(
+      f"pltpu.sync_copy: src_ref and dst_ref must have the same structure, got {source_tree} and {target_tree}."
+    )
 
-  def copy(sem: Any) -> None:
-    async_copy(src_ref, dst_ref, sem, add=add).wait()
+  def copy(sems: Any) -> None:
+    copies = [async_copy(s, t, sems.at[i], add=add) for i, (s, t) in enumerate(zip(sources, targets))]
+    for each in copies:
+      each.wait()
 
-  run_scoped(copy, SemaphoreType.DMA(()))
+  if sources:
+    run_scoped(copy, SemaphoreType.DMA((len(sources),)))

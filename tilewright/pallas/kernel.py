@@ -313,7 +313,7 @@ def _build(
     ),
     out_avals=(*out_avals, *(ShapedArray(r.shape, r.dtype) for r in twin_refs)),
     input_output_aliases=tuple((i, own_out + k) for k, i in enumerate(ref_positions)),
-    name=options.name or getattr(first, "__name__", "kernel"),
+    name=options.name or str(getattr(first, "__name__", "kernel")),
     interpret=targets.effective_interpret(options.interpret),
     compiler_params=options.compiler_params,
     cost_estimate=options.cost_estimate,
@@ -382,7 +382,7 @@ def _(ctx: xla.Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[An
 
 mesh_kernel_p = Primitive("mesh_kernel")
 mesh_kernel_p.multiple_results = True
-mesh_kernel_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+mesh_kernel_p.is_effectful = lambda params: True
 
 
 @mesh_kernel_p.def_effectful_abstract_eval

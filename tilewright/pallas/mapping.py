@@ -162,7 +162,7 @@ def _check_index_entries(
     if isinstance(dim, BoundedSlice):
       if not isinstance(entry, Slice | slice):
         raise errors.IndexMapError(
-          f"{where} must return pl.ds(start, size) for the BoundedSlice in dimension {i}, got {entry}."
+          f"{where} must return pl.ds(start, size) for the BoundedSlice dimension {i}, got {entry}."
         )
       continue
     if isinstance(entry, Slice | slice):

@@ -20,6 +20,7 @@ from tilewright.pallas.options import enable_debug_checks
 from tilewright.pallas.tracing import current_frame
 from tilewright.runtime import _jax
 from tilewright.target import xla
+from tilewright.tile.grid import source_line
 
 AbstractRef = _jax.state_types.AbstractRef
 TransformedRef = _jax.state_types.TransformedRef
@@ -39,8 +40,8 @@ def not_differentiable(primitive: Any) -> None:
   def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     out = primitive.bind(*primals, **params)
     if primitive.multiple_results:
-      return out, [_jax.ad.Zero.from_primal_value(x) for x in out]
-    return out, _jax.ad.Zero.from_primal_value(out)
+      return out, [_jax.zero_tangent(x) for x in out]
+    return out, _jax.zero_tangent(out)
 
   _jax.ad.primitive_jvps[primitive] = jvp
 
@@ -104,7 +105,7 @@ def _(ctx: xla.Context, *, axis_name: Any) -> Any:
 # --- masked memory access ----------------------------------------------------------------------------------------
 
 
-def flatten_ref(ref: Any, idx: Any, what: str) -> TransformedRef:
+def flatten_ref(ref: Any, idx: Any, what: str) -> Any:
   """The view `ref[idx]` as a ref with transforms."""
   if idx is not None and idx != ():
     ref = ref.at[idx] if not isinstance(idx, tuple) or idx else ref
@@ -130,12 +131,12 @@ def _check_mask(what: str, mask: Any, shape: tuple[int, ...]) -> Any:
 
 
 masked_load_p = Primitive("masked_load")
-masked_load_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+masked_load_p.is_effectful = lambda params: True
 
 
 @masked_load_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any) -> Any:
-  view, _, _ = jax.tree.unflatten(tree, flat)
+  view, _, _ = _jax.unflatten(tree, flat)
   return view.type.inner_aval, {ReadEffect(0)}
 
 
@@ -163,17 +164,17 @@ def load(
     other = jnp.broadcast_to(jnp.asarray(other, view.dtype), view.shape)
   if mask is None:
     return _jax.state_primitives.ref_get(view)
-  flat, tree = jax.tree.flatten((view, mask, other))
+  flat, tree = _jax.flatten((view, mask, other))
   return masked_load_p.bind(*flat, tree=tree)
 
 
 masked_swap_p = Primitive("masked_swap")
-masked_swap_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+masked_swap_p.is_effectful = lambda params: True
 
 
 @masked_swap_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any) -> Any:
-  view, _, _ = jax.tree.unflatten(tree, flat)
+  view, _, _ = _jax.unflatten(tree, flat)
   return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
 
 
@@ -205,20 +206,20 @@ def _swap(what: str, ref: Any, idx: Any, value: Any, mask: Any) -> Any:
     )
   if mask is None:
     return _jax.state_primitives.ref_swap(view, (), value)
-  flat, tree = jax.tree.flatten((view, value, mask))
+  flat, tree = _jax.flatten((view, value, mask))
   return masked_swap_p.bind(*flat, tree=tree)
 
 
 @xla.register(masked_load_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
-  view, mask, other = jax.tree.unflatten(tree, flat)
+  view, mask, other = _jax.unflatten(tree, flat)
   value = view.ref.read(view.transforms)
   return jnp.where(mask, value, xla.poison(value.shape, value.dtype) if other is None else other)
 
 
 @xla.register(masked_swap_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
-  view, value, mask = jax.tree.unflatten(tree, flat)
+  view, value, mask = _jax.unflatten(tree, flat)
   old = view.ref.read(view.transforms)
   view.ref.write(view.transforms, jnp.where(mask, value, old))
   return old
@@ -231,10 +232,10 @@ def _tangent_view(view: Any, tangent_ref: Any) -> Any:
 @functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_load_p)
 def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
   out = masked_load_p.bind(*primals, tree=tree)
-  view, mask, other = jax.tree.unflatten(tree, primals)
-  other_t = jax.tree.unflatten(tree, tangents)[2]
+  view, mask, other = _jax.unflatten(tree, primals)
+  other_t = _jax.unflatten(tree, tangents)[2]
   if isinstance(tangents[0], _jax.ad.Zero):
-    return out, _jax.ad.Zero.from_primal_value(out)
+    return out, _jax.zero_tangent(out)
   if other is None or isinstance(other_t, _jax.ad.Zero):
     other_t = jnp.zeros(mask.shape, out.dtype)
   return out, load(_tangent_view(view, tangents[0]), mask=mask, other=other_t)
@@ -243,10 +244,10 @@ def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
 @functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_swap_p)
 def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
   out = masked_swap_p.bind(*primals, tree=tree)
-  view, _, mask = jax.tree.unflatten(tree, primals)
+  view, _, mask = _jax.unflatten(tree, primals)
   if isinstance(tangents[0], _jax.ad.Zero):
-    return out, _jax.ad.Zero.from_primal_value(out)
-  value_t = _jax.ad.instantiate_zeros(jax.tree.unflatten(tree, tangents)[1])
+    return out, _jax.zero_tangent(out)
+  value_t = _jax.ad.instantiate_zeros(_jax.unflatten(tree, tangents)[1])
   return out, _swap("pl.swap", _tangent_view(view, tangents[0]), None, value_t, mask)
 
 
@@ -264,18 +265,18 @@ _ATOMIC = {
 }
 
 atomic_rmw_p = Primitive("atomic_rmw")
-atomic_rmw_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+atomic_rmw_p.is_effectful = lambda params: True
 
 
 @atomic_rmw_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any, kind: str) -> Any:
-  view, _, _ = jax.tree.unflatten(tree, flat)
+  view, _, _ = _jax.unflatten(tree, flat)
   return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
 
 
 @xla.register(atomic_rmw_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, kind: str) -> Any:
-  view, value, mask = jax.tree.unflatten(tree, flat)
+  view, value, mask = _jax.unflatten(tree, flat)
   old = view.ref.read(view.transforms)
   if kind == "add" and _may_repeat(view):
     # Repeated indices add up, as they would one thread after another.
@@ -300,7 +301,7 @@ def _atomic(kind: str) -> Callable[..., jax.Array]:
     value = jnp.broadcast_to(jnp.asarray(val, view.dtype), view.shape)
     if kind in ("and", "or", "xor") and not (jnp.issubdtype(view.dtype, jnp.integer) or view.dtype == jnp.bool_):
       raise errors.ShapeMismatchError(f"{what}: needs an integer ref, got {view.dtype}.")
-    flat, tree = jax.tree.flatten((view, value, _check_mask(what, mask, view.shape)))
+    flat, tree = _jax.flatten((view, value, _check_mask(what, mask, view.shape)))
     return atomic_rmw_p.bind(*flat, tree=tree, kind=kind)
 
   symbol = {"xchg": "exchanges", "cas": "compares"}.get(kind, f"applies '{kind}' to")
@@ -313,12 +314,12 @@ atomic_add, atomic_max, atomic_min = _atomic("add"), _atomic("max"), _atomic("mi
 atomic_and, atomic_or, atomic_xor, atomic_xchg = _atomic("and"), _atomic("or"), _atomic("xor"), _atomic("xchg")
 
 atomic_cas_p = Primitive("atomic_cas")
-atomic_cas_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+atomic_cas_p.is_effectful = lambda params: True
 
 
 @atomic_cas_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any) -> Any:
-  view, _, _ = jax.tree.unflatten(tree, flat)
+  view, _, _ = _jax.unflatten(tree, flat)
   return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
 
 
@@ -330,13 +331,13 @@ def atomic_cas(ref: Any, cmp: Any, val: Any) -> jax.Array:
     raise errors.ShapeMismatchError(
       f"atomic_cas: ref, cmp and val must be scalars, got shapes {view.shape}, {cmp.shape} and {val.shape}."
     )
-  flat, tree = jax.tree.flatten((view, cmp, val))
+  flat, tree = _jax.flatten((view, cmp, val))
   return atomic_cas_p.bind(*flat, tree=tree)
 
 
 @xla.register(atomic_cas_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
-  view, cmp, val = jax.tree.unflatten(tree, flat)
+  view, cmp, val = _jax.unflatten(tree, flat)
   old = view.ref.read(view.transforms)
   view.ref.write(view.transforms, jnp.where(old == cmp, val, old))
   return old
@@ -458,11 +459,12 @@ def _(primals: Any, tangents: Any, *, jaxpr: Any, collective_axes: Any) -> Any:
   out = run_scoped_p.bind(*more, *primals, *live, jaxpr=new, collective_axes=collective_axes)
   num_out = len(jaxpr.outvars)
   dots = iter(out[num_out:])
-  return out[:num_out], [next(dots) if nz else _jax.ad.Zero.from_primal_value(p) for p, nz in zip(out, out_nonzero)]
+  return out[:num_out], [next(dots) if nz else _jax.zero_tangent(p) for p, nz in zip(out, out_nonzero)]
 
 
 get_global_p = Primitive("get_global")
-get_global_p.is_effectful = lambda params: True  # type: ignore[attr-defined]
+get_global_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
+get_global_p.is_effectful = lambda params: True
 
 
 class _GlobalKey:
@@ -525,7 +527,7 @@ def _(ctx: xla.Context, *args: Any, fmt: str, has_placeholders: bool) -> list[An
 
 debug_check_p = Primitive("pallas_debug_check")
 debug_check_p.multiple_results = True
-debug_check_p.def_effectful_abstract_eval(lambda *avals, message, where: ([], {effects.debug_effect}))
+debug_check_p.def_effectful_abstract_eval(lambda *avals, message: ([], {effects.debug_effect}))
 not_differentiable(debug_check_p)
 
 
@@ -533,8 +535,7 @@ def debug_check(condition: Any, message: str) -> None:
   """Fail with `message` if `condition` is false, provided that `enable_debug_checks` is set; otherwise do nothing."""
   if not enable_debug_checks.value:
     return
-  where = _jax.source_info_util.summarize(_jax.source_info_util.current())
-  debug_check_p.bind(jnp.asarray(condition), message=message, where=where)
+  debug_check_p.bind(jnp.asarray(condition), message=message)
 
 
 def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
@@ -550,7 +551,8 @@ def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
 
 
 @xla.register(debug_check_p)
-def _(ctx: xla.Context, condition: Any, *, message: str, where: str) -> list[Any]:
+def _(ctx: xla.Context, condition: Any, *, message: str) -> list[Any]:
+  where = source_line(ctx.eqn)
   fail_unless(jnp.all(condition), errors.DebugCheckError, f"debug_check failed: {message} (at {where})")
   return []
 

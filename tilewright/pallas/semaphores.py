@@ -75,7 +75,7 @@ not_differentiable(semaphore_signal_p)
 
 @semaphore_signal_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any, device_id_type: DeviceIdType) -> Any:
-  _, _, device_id, _ = jax.tree.unflatten(tree, flat)
+  _, _, device_id, _ = _jax.unflatten(tree, flat)
   remote = set() if device_id is None else {effects.comms_effect}
   return [], {ReadEffect(0), WriteEffect(0), effects.semaphore_effect} | remote
 
@@ -101,13 +101,13 @@ def semaphore_signal(
   what = "pl.semaphore_signal"
   view = semaphore_view(sem_or_view, what)
   core = None if core_index is None else int32(core_index, what, "core_index")
-  flat, tree = jax.tree.flatten((view, int32(inc, what, "inc"), canonical_device_id(device_id, what), core))
+  flat, tree = _jax.flatten((view, int32(inc, what, "inc"), canonical_device_id(device_id, what), core))
   semaphore_signal_p.bind(*flat, tree=tree, device_id_type=device_id_type)
 
 
 @xla.register(semaphore_signal_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
-  view, inc, device_id, _ = jax.tree.unflatten(tree, flat)
+  view, inc, device_id, _ = _jax.unflatten(tree, flat)
   if device_id is not None:
     axes = device_axes()
     target = logical_device_id(device_id, device_id_type, axes)
@@ -133,13 +133,13 @@ def _(*flat: Any, tree: Any, decrement: bool) -> Any:
 def semaphore_wait(sem_or_view: Any, value: int | jax.Array = 1, *, decrement: bool = True) -> None:
   """Wait until a semaphore has reached `value`; then, unless `decrement` is false, take that much off again."""
   view = semaphore_view(sem_or_view, "pl.semaphore_wait")
-  flat, tree = jax.tree.flatten((view, int32(value, "pl.semaphore_wait", "value")))
+  flat, tree = _jax.flatten((view, int32(value, "pl.semaphore_wait", "value")))
   semaphore_wait_p.bind(*flat, tree=tree, decrement=bool(decrement))
 
 
 @xla.register(semaphore_wait_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
-  view, value = jax.tree.unflatten(tree, flat)
+  view, value = _jax.unflatten(tree, flat)
   take(view, value, ctx, decrement=decrement)
   return []
 
@@ -169,13 +169,13 @@ semaphore_read_p.def_effectful_abstract_eval(
 def semaphore_read(sem_or_view: Any) -> jax.Array:
   """The value of a semaphore, as an int32 scalar."""
   view = semaphore_view(sem_or_view, "pl.semaphore_read")
-  flat, tree = jax.tree.flatten(view)
+  flat, tree = _jax.flatten(view)
   return semaphore_read_p.bind(*flat, tree=tree)
 
 
 @xla.register(semaphore_read_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
-  view = jax.tree.unflatten(tree, flat)
+  view = _jax.unflatten(tree, flat)
   return view.ref.read(view.transforms).reshape(())
 
 

@@ -203,7 +203,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
   )
   outs = pallas_call_p.bind(*primals, *(t for t, nz in zip(in_tangents, nz_in) if nz), **kernel_params(new))
   out_primals, rest = outs[: m.num_outputs], iter(outs[m.num_outputs :])
-  return out_primals, [next(rest) if nz else _ad.Zero.from_primal_value(p) for p, nz in zip(out_primals, nz_out)]
+  return out_primals, [next(rest) if nz else _jax.zero_tangent(p) for p, nz in zip(out_primals, nz_out)]
 
 
 def _split(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
@@ -272,5 +272,5 @@ def _to_lojax(*args: Any, **params: Any) -> list[Any]:
   return _jax.pe.raise_lo_outs(kernel.out_avals, outs)
 
 
-pallas_call_p.is_high = _is_high  # type: ignore[method-assign]
-pallas_call_p.to_lojax = _to_lojax  # type: ignore[attr-defined]
+pallas_call_p.is_high = _is_high
+pallas_call_p.to_lojax = _to_lojax

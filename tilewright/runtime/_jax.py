@@ -5,44 +5,44 @@ Works with jax 0.10.2 and 0.11.x. Nothing else in the package imports `jax._src`
 
 from __future__ import annotations
 
+import os
+import pathlib
 from typing import Any
 
 import jax
-from jax._src import (  # primitives of remat, custom rules and jit
-  ad_checkpoint,
-  api_util,  # debug_info: names and source lines of a traced function
-  blocked_sampler,
-  config,  # options that are part of jit's cache key
-  core,  # Jaxpr, Primitive, avals, Ref, axis environment
-  custom_derivatives,
-  dispatch,
-  dtypes,
-  effects,
-  pjit,
-  source_info_util,
-  state,
-)
+from jax._src import ad_checkpoint  # remat_p
+from jax._src import ad_util  # symbolic zeros
+from jax._src import api_util  # debug_info: names and source lines of a traced function
+from jax._src import blocked_sampler  # sample_block: random values that do not depend on blocking
+from jax._src import config  # options that are part of jit's cache key
+from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment
+from jax._src import custom_derivatives  # custom_jvp_call_p, custom_vjp_call_p
+from jax._src import dispatch  # apply_primitive: an eager call compiles once per parameters
+from jax._src import dtypes  # ExtendedDType, the base of semaphore types
+from jax._src import effects  # sets of effects that control flow, remat and lowering accept
 from jax._src import linear_util as lu  # WrappedFun, what the tracers take
-from jax._src.interpreters import (
-  ad,  # tables of differentiation rules
-  batching,  # tables of vmap rules
-  mlir,  # tables of lowering rules
-)
+from jax._src import pjit  # jit_p
+from jax._src import tree_util  # the registry in which transformed refs are nodes
+from jax._src import source_info_util  # the user's file and line of an equation
+from jax._src.interpreters import ad  # tables of differentiation rules
+from jax._src.interpreters import batching  # tables of vmap rules
+from jax._src.interpreters import mlir  # tables of lowering rules
 from jax._src.interpreters import partial_eval as pe  # tracing, dead-code elimination, hijax lowering
-from jax._src.lax import lax as lax_internal  # primitives of elementwise operations, for cost tables
-from jax._src.lax.control_flow import conditionals, loops  # primitives of cond, scan and while
+from jax._src.lax.control_flow import conditionals  # cond_p
+from jax._src.lax.control_flow import loops  # scan_p, while_p
 from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # an inlined call, which custom rules leave behind
 from jax._src.lax.parallel import axis_index_p  # axis_index over a named grid dimension
-from jax._src.state import (
-  discharge,
-  indexing,
-)
+from jax._src.state import discharge  # rules that turn ref effects into values outside kernels
+from jax._src.state import indexing  # NDIndexer, Slice, ds
 from jax._src.state import primitives as state_primitives  # get, swap, addupdate
-from jax._src.state import types as state_types  # ref transforms: reshape, bitcast, transpose, select
-from jax._src.state import utils as state_utils  # hoist_consts_to_refs, bitcast of a ref's value
+from jax._src.state import types as state_types  # AbstractRef, TransformedRef, effects, ref transforms
+from jax._src.state import utils as state_utils  # bitcast of a ref's value
 
 Slice, ds, dslice = indexing.Slice, indexing.ds, indexing.dslice
 JAX_VERSION: tuple[int, ...] = jax.__version_info__
+
+# The line JAX reports for an equation is the user's, not one of this package.
+source_info_util.register_exclusion(str(pathlib.Path(__file__).parents[1]) + os.sep)
 
 
 def trace(fun: Any, in_avals: Any, debug_info: Any = None, *, what: str = "kernel") -> Any:
@@ -63,6 +63,28 @@ def detach(closed: Any) -> tuple[Any, tuple[Any, ...]]:
   """A jaxpr that takes what were its constants as its first inputs, and those constants."""
   jaxpr, consts = open_jaxpr(closed)
   return pe.convert_constvars_jaxpr(jaxpr), consts
+
+
+def flatten(x: Any) -> tuple[list[Any], Any]:
+  """Like `jax.tree.flatten`, but a transformed ref is a node: its ref and its indices are leaves."""
+  return tree_util.tracing_registry.flatten(x)
+
+
+def unflatten(tree: Any, leaves: Any) -> Any:
+  return tree.unflatten(leaves)
+
+
+def scan_counts(params: Any) -> tuple[int, int]:
+  """How many of a scan's operands are constants, and how many are carried."""
+  if JAX_VERSION < (0, 11):
+    return params["num_consts"], params["num_carry"]
+  consts, carry, _ = params["ft_in"].unpack()
+  return len(consts), len(carry)
+
+
+def zero_tangent(x: Any) -> Any:
+  """The symbolic zero that is the tangent of a value nothing depends on differentiably."""
+  return ad_util.p2tz(x)
 
 
 def varying_axes(avals: Any) -> frozenset[Any]:

@@ -51,17 +51,8 @@ def _split(items: Sequence[Any], *counts: int) -> list[list[Any]]:
 
 
 @register(_jax.loops.scan_p)
-def _scan(
-  ctx: Context,
-  *args: Any,
-  jaxpr: Any,
-  num_consts: int,
-  num_carry: int,
-  length: int,
-  reverse: bool,
-  unroll: Any,
-  **_: Any,
-) -> list[Any]:
+def _scan(ctx: Context, *args: Any, jaxpr: Any, length: int, reverse: bool, unroll: Any, **_: Any) -> list[Any]:
+  num_consts, num_carry = _jax.scan_counts(ctx.eqn.params)
   consts, init, xs = _split(args, num_consts, num_carry)
   threaded = Threaded(ctx, consts)
 
