@@ -18,7 +18,6 @@ class CompilerParams(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-@dataclasses.dataclass(frozen=True)
 class NoBlockSpec:
   """Stands for a spec that was not given."""
 
