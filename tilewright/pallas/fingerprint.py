@@ -30,7 +30,7 @@ def fingerprint(x: Any, depth: int = 0) -> Any:
   """A hashable value that is equal for things that mean the same."""
   if depth > 12:
     raise NoFingerprint
-  if isinstance(x, _ATOMS) or isinstance(x, _jax.core.AbstractValue):  # types are interned, or compare by value
+  if isinstance(x, (*_ATOMS, _jax.core.AbstractValue)):  # types are interned, or compare by value
     return (type(x), x)
   if isinstance(x, jax.Array | np.ndarray | _jax.core.Tracer):
     raise NoFingerprint

@@ -156,7 +156,8 @@ def _check_index_entries(
   where = f"Index map function {_name_of(index_map)} for {origin}"
   if len(entries) != len(dims):
     raise errors.IndexMapError(
-      f"{where} must return {len(dims)} values to match block_shape={shown}. Currently returning {len(entries)} values: {entries}."
+      f"{where} must return {len(dims)} values to match block_shape={shown}. Currently returning {len(entries)} values:"
+      f" {entries}."
     )
   for i, (entry, dim) in enumerate(zip(entries, dims)):
     if isinstance(dim, BoundedSlice):

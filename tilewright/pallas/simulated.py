@@ -1,0 +1,231 @@
+"""What the primitives of the kernel language do on the simulated machine.
+
+One rule for each primitive, as the portable rules beside the primitives are; here the operands are concrete, memory is shared,
+and a wait really waits. `targets` imports this module before the first simulated kernel runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas import dma, primitives, semaphores
+from tilewright.pallas import kernel as mesh_kernels
+from tilewright.pallas.semaphores import DeviceIdType
+from tilewright.runtime import _jax
+from tilewright.target import simulator
+from tilewright.target.simulator import Context
+from tilewright.tile.memory import TpuMemorySpace
+
+register = simulator.register
+
+
+# --- position in the grid ----------------------------------------------------------------------------------------
+
+
+@register(primitives.program_id_p)
+def _(ctx: Context, *, axis: int) -> Any:
+  return np.int32(ctx.instance.indices[axis])
+
+
+@register(primitives.num_programs_p)
+def _(ctx: Context, *, axis: int) -> Any:
+  return np.int32(ctx.instance.sizes[axis])
+
+
+@register(_jax.axis_index_p)
+def _(ctx: Context, *, axis_name: Any) -> Any:
+  known = ctx.instance.axis_indices
+  if axis_name in known:
+    return np.int32(known[axis_name])
+  sizes = dict(ctx.instance.mesh_axes)
+  number = 0
+  for name in axis_name if isinstance(axis_name, tuple) else (axis_name,):
+    if name not in known:
+      raise errors.GridError(f"{ctx.where}: no axis is called {name!r}; the grid and the devices have {list(known)}.")
+    number = number * sizes.get(name, 1) + known[name]
+  return np.int32(number)
+
+
+@register(mesh_kernels.on_mesh_p)
+def _(ctx: Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
+  sizes = [size for _, size in axes]
+  coordinates = tuple(int(i) for i in np.unravel_index(int(core), sizes))
+  names = {name: i for (name, _), i in zip(axes, coordinates)}
+  instance = dataclasses.replace(
+    ctx.instance, indices=coordinates, sizes=tuple(sizes), axis_indices={**ctx.instance.axis_indices, **names}
+  )
+  return ctx.evaluate(jaxpr, (), [core, *args], instance)
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+@register(primitives.masked_load_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+  view, mask, other = jax.tree.unflatten(tree, flat)
+  value = ctx.read(view, mask)
+  fill = simulator.resolve(view)[0].fill if other is None else np.asarray(other)
+  return np.where(np.asarray(mask), value, fill).astype(value.dtype)
+
+
+@register(primitives.masked_swap_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+  view, value, mask = jax.tree.unflatten(tree, flat)
+  return ctx.write(view, value, mask)
+
+
+@register(primitives.atomic_rmw_p)
+def _(ctx: Context, *flat: Any, tree: Any, kind: str) -> Any:
+  view, value, mask = jax.tree.unflatten(tree, flat)
+  if kind == "add" and primitives._may_repeat(view):
+    with ctx.core.world.changed:
+      old = ctx.read(view, mask)
+      update = value if mask is None else np.where(np.asarray(mask), np.asarray(value), 0)
+      ctx.core.world.accumulate(ctx.core, view, ctx.where, update)
+    return old
+  return ctx.update(view, lambda old: np.asarray(primitives._ATOMIC[kind](old, value)), mask)
+
+
+@register(primitives.atomic_cas_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+  view, cmp, val = jax.tree.unflatten(tree, flat)
+  return ctx.update(view, lambda old: np.where(old == np.asarray(cmp), np.asarray(val), old))
+
+
+@register(primitives.run_scoped_p)
+def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
+  own = {k: v for k, v in ctx.instance.axis_indices.items() if k not in collective_axes}
+  refs = []
+  for i, v in enumerate(jaxpr.invars[len(consts) :]):
+    in_hbm = v.aval.memory_space is TpuMemorySpace.HBM
+    if in_hbm and not collective_axes and not ctx.instance.program.options.allow_hbm_allocation_in_run_scoped:
+      raise errors.MemorySpaceError(
+        f"{ctx.where}: run_scoped allocates {v.aval} in HBM, which a TPU cannot do. Pass an operand or a scratch buffer in HBM, or "
+        "set InterpretParams(allow_hbm_allocation_in_run_scoped=True)."
+      )
+    place = ("scoped", ctx.eqn, i, tuple(sorted(own.items(), key=str)) if collective_axes else None)
+    label = f"scoped memory {i} of {ctx.where}"
+    refs.append(ctx.allocate(place, v.aval, label, shared=bool(collective_axes) or in_hbm))
+  out = ctx.evaluate(jaxpr, (), [*consts, *refs])
+  for ref in refs:
+    if ref.address.core is not None:  # other cores may still be at work on what they share
+      ctx.core.world.free(ref.address)
+  return out
+
+
+@register(primitives.get_global_p)
+def _(ctx: Context, *, aval: Any, key: Any) -> Any:
+  return ctx.allocate(("global", key), aval, f"the global ref of {ctx.where}", shared=True)
+
+
+# --- debugging and time ------------------------------------------------------------------------------------------
+
+
+@register(primitives.debug_print_p)
+def _(ctx: Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
+  values = [np.asarray(a) for a in args]
+  print(fmt.format(*values) if has_placeholders else " ".join([fmt, *map(str, values)]), flush=True)
+  return []
+
+
+@register(primitives.debug_check_p)
+def _(ctx: Context, condition: Any, *, message: str, where: str) -> list[Any]:
+  if not np.all(np.asarray(condition)):
+    raise errors.DebugCheckError(f"debug_check failed: {message} (at {where}, {ctx.core})")
+  return []
+
+
+@register(primitives.delay_p)
+def _(ctx: Context, nanos: Any) -> list[Any]:
+  time.sleep(max(0, int(nanos)) * 1e-9)
+  return []
+
+
+# --- semaphores --------------------------------------------------------------------------------------------------
+
+
+def device_number(ctx: Context, device_id: Any, kind: DeviceIdType) -> int:
+  """The number of a device in row-major order of the mesh."""
+  axes, own = dict(ctx.instance.mesh_axes), ctx.instance.axis_indices
+  if device_id is None:
+    return ctx.core.device
+  if isinstance(device_id, Mapping):
+    unknown = [axis for axis in device_id if axis not in axes]
+    if unknown:
+      raise errors.GridError(f"{ctx.where}: device_id names the mesh axes {unknown}, but the mesh has {list(axes)}.")
+    coordinates = [int(device_id.get(a, own[a])) for a in axes]
+  else:
+    coordinates = [int(i) for i in (device_id if isinstance(device_id, Sequence) else [device_id])]
+    if kind is DeviceIdType.LOGICAL:
+      (number,) = coordinates
+      return number
+    if len(coordinates) != len(axes):
+      raise errors.GridError(
+        f"{ctx.where}: device_id has {len(coordinates)} coordinates but the mesh has the axes {list(axes)}; give one for each, a "
+        "dict for some, or use DeviceIdType.LOGICAL."
+      )
+  for axis, coordinate in zip(axes, coordinates):
+    if not 0 <= coordinate < axes[axis]:
+      raise errors.GridError(
+        f"{ctx.where}: device_id {coordinate} is outside of the mesh axis {axis!r} of size {axes[axis]}."
+      )
+  return int(np.ravel_multi_index(coordinates, list(axes.values()))) if axes else 0
+
+
+def _target(ctx: Context, sem: Any, device: int | None = None, core: int | None = None) -> tuple[Any, int]:
+  """One semaphore, here or on another device: the array it is in, and its number there."""
+  found, transforms = simulator.resolve(sem)
+  if device is not None:
+    found = ctx.core.world.on_device(found, device, core)
+  return found, found.position(transforms, ctx.where)
+
+
+@register(semaphores.semaphore_signal_p)
+def _(ctx: Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
+  view, inc, device_id, core = jax.tree.unflatten(tree, flat)
+  device = device_number(ctx, device_id, device_id_type)
+  ctx.core.world.signal(ctx.core, *_target(ctx, view, device, None if core is None else int(core)), int(inc))
+  return []
+
+
+@register(semaphores.semaphore_wait_p)
+def _(ctx: Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
+  view, value = jax.tree.unflatten(tree, flat)
+  ctx.core.world.wait(ctx.core, *_target(ctx, view), int(value), ctx.where, decrement=decrement)
+  return []
+
+
+@register(semaphores.semaphore_read_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+  found, position = _target(ctx, jax.tree.unflatten(tree, flat))
+  with ctx.core.world.changed:
+    return np.int32(found.counts.flat[position])
+
+
+# --- copies ------------------------------------------------------------------------------------------------------
+
+
+@register(dma.dma_start_p)
+def _(ctx: Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Any]:
+  src, dst, dst_sem, src_sem, device_id = jax.tree.unflatten(tree, flat)
+  device = device_number(ctx, device_id, device_id_type)
+  found, transforms = simulator.resolve(dst)
+  world = ctx.core.world
+  left = None if src_sem is None else _target(ctx, src_sem)
+  arrived = _target(ctx, dst_sem, device)
+  world.start_copy(ctx.core, src, (world.on_device(found, device), transforms), left, arrived, ctx.where, add=add)
+  return []
+
+
+@register(dma.dma_wait_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> list[Any]:
+  moved, sem = jax.tree.unflatten(tree, flat)
+  ctx.core.world.wait(ctx.core, *_target(ctx, sem), simulator.size_in_bytes(moved), ctx.where)
+  return []
