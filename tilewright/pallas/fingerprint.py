@@ -26,21 +26,20 @@ class NoFingerprint(Exception):
 _ATOMS = (str, bytes, int, float, complex, bool, type(None), type(...), np.dtype, type, types.ModuleType, enum.Enum)
 
 
-def fingerprint(x: Any, depth: int = 0) -> Any:
-  """A hashable value that is equal for things that mean the same."""
-  if depth > 12:
-    raise NoFingerprint
+# Code that does not change while a program runs: looking into it would only cost time.
+_LIBRARIES = ("jax.", "jaxlib.", "numpy.", "ml_dtypes.", "tilewright.", "functools.", "builtins.")
+
+
+def fingerprint(x: Any, inside: tuple[Any, ...] = ()) -> Any:
+  """A hashable value that is equal for things that mean the same. `inside` are the functions being looked into."""
   if isinstance(x, (*_ATOMS, _jax.core.AbstractValue)):  # types are interned, or compare by value
     return (type(x), x)
   if isinstance(x, jax.Array | np.ndarray | _jax.core.Tracer):
     raise NoFingerprint
-  recur = functools.partial(fingerprint, depth=depth + 1)
+  recur = functools.partial(fingerprint, inside=inside)
   match x:
     case types.FunctionType():
-      cells = tuple(_cell(c, recur) for c in x.__closure__ or ())
-      defaults = recur(x.__defaults__), recur(x.__kwdefaults__)
-      # The globals of a module are looked up by name when the code runs, as for any jitted function.
-      return ("function", x.__code__, cells, defaults, x.__globals__.get("__name__"), recur(dict(x.__dict__)))
+      return _function(x, inside)
     case functools.partial():
       return ("partial", recur(x.func), recur(x.args), recur(x.keywords))
     case types.MethodType():
@@ -55,14 +54,29 @@ def fingerprint(x: Any, depth: int = 0) -> Any:
       return ("slice", recur(x.start), recur(x.stop), recur(x.step))
   if dataclasses.is_dataclass(x) and not isinstance(x, type):
     return (type(x), tuple(recur(getattr(x, f.name)) for f in dataclasses.fields(x)))
-  if isinstance(x, _jax.core.AbstractValue):
-    return (type(x), x)  # JAX keeps one object for equal types
   if type(x).__hash__ is None:
     raise NoFingerprint
   if type(x).__hash__ is object.__hash__ and not callable(x):
     raise NoFingerprint  # equal only to itself, and it may have changed since
   hash(x)
   return (type(x), x)
+
+
+def _function(f: types.FunctionType, inside: tuple[Any, ...]) -> Any:
+  if f in inside:
+    return ("recursion", inside.index(f))
+  if f"{f.__module__}.".startswith(_LIBRARIES):
+    return ("library function", f)
+  recur = functools.partial(fingerprint, inside=(*inside, f))
+  cells = tuple(_cell(c, recur) for c in f.__closure__ or ())
+  # A helper or constant of the module may have been redefined since, as happens in a notebook.
+  used = tuple((name, recur(f.__globals__[name])) for name in sorted(_names(f.__code__)) if name in f.__globals__)
+  return ("function", f.__code__, cells, recur(f.__defaults__), recur(f.__kwdefaults__), used, recur(f.__dict__))
+
+
+def _names(code: types.CodeType) -> set[str]:
+  inner = (_names(c) for c in code.co_consts if isinstance(c, types.CodeType))
+  return set(code.co_names).union(*inner)
 
 
 def _cell(cell: Any, recur: Any) -> Any:

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright import errors
+from tilewright.pallas import effects
+from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import Kernel
 
-_forced_interpret: list[Any] = []
+forced_interpret = _jax.config.string_or_object_state(
+  name="jax_tilewright_interpret",
+  default=None,
+  help="If set, every kernel traced runs with this value of `interpret`. Set by force_tpu_interpret_mode.",
+  validator=lambda value: None,
+  include_in_trace_context=True,
+)
 
 
 def effective_interpret(interpret: Any) -> Any:
   """The `interpret` argument in force: a surrounding `force_tpu_interpret_mode` wins over a call's own."""
-  for forced in reversed(_forced_interpret):
-    if forced is not None:
-      return forced
-  return interpret
+  forced = forced_interpret.value
+  return interpret if forced is None else forced
 
 
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on the target its `interpret` names: the simulator for parameters, else the portable lowering."""
-  if kernel.interpret is not False and kernel.interpret is not True and kernel.interpret is not None:
-    from tilewright.target import simulator
+  if isinstance(kernel.interpret, bool) or kernel.interpret is None:
+    return xla.run(kernel, *operands)
+  from tilewright.pallas import simulated  # noqa: F401  registers the rules
+  from tilewright.target import simulator
 
-    return simulator.run(kernel, *operands)
-  return xla.run(kernel, *operands)
+  if not isinstance(kernel.interpret, simulator.Options):
+    raise errors.KernelTypeError(
+      f"interpret: expected False, True or pltpu.InterpretParams(...), got {kernel.interpret!r} for kernel '{kernel.name}'."
+    )
+  communicates = any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects)
+  return simulator.run(kernel, *operands, communicates=communicates)

@@ -128,3 +128,7 @@ def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tupl
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()
+
+
+from jax._src import callback  # noqa: E402, F401  emit_python_callback: a callback whose operands stay NumPy arrays
+from jax._src.lib.xla_client import make_cpu_client  # noqa: E402, F401  a client that computes in the calling thread
