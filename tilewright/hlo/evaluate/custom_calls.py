@@ -1,0 +1,82 @@
+"""Custom calls: a table from target to a function of the instruction and its operand values.
+
+    @custom_call("my_target")
+    def my_target(instruction, operands): return operands[0] + 1
+
+or, for one evaluation, `evaluate(module, x, custom_calls={"my_target": my_target})`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tilewright.hlo.evaluate.dynamic import pad_to_static, slice_to_dynamic
+from tilewright.hlo.evaluate.interpreter import CustomCall, Device, evaluate_error
+from tilewright.hlo.evaluate.sorting import top_k
+from tilewright.hlo.evaluate.table import Value, rule
+from tilewright.hlo.ir import Instruction
+
+CUSTOM_CALLS: dict[str, CustomCall] = {}
+
+
+def custom_call(*targets: str) -> Callable[[CustomCall], CustomCall]:
+  """Registers a function for custom calls of these targets, for every evaluation from now on."""
+
+  def register(function: CustomCall) -> CustomCall:
+    for target in targets:
+      CUSTOM_CALLS[target] = function
+    return function
+
+  return register
+
+
+@rule("custom-call")
+def run_custom_call(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Value:
+  target = instruction.attrs["custom_call_target"]
+  function = device.program.custom_calls.get(target) or CUSTOM_CALLS.get(target)
+  if function is None:
+    known = ", ".join(sorted(CUSTOM_CALLS))
+    reason = f'the evaluator does not know the custom call "{target}"; say what it computes with '
+    reason += f'evaluate(…, custom_calls={{"{target}": function}}) or @hlo.custom_call("{target}"). Known: {known}'
+    raise evaluate_error(instruction, reason)
+  return function(instruction, operands)
+
+
+# What XLA and JAX emit themselves.
+
+
+@custom_call(
+  "Sharding",
+  "SPMDFullToShardShape",
+  "SPMDShardToFullShape",
+  "MoveToHost",
+  "MoveToDevice",
+  "annotate_device_placement",
+  "LayoutConstraint",
+  "Pin",
+  "Unpin",
+  "xla.sdy.FuncResultSharding",
+)
+def unchanged(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  """Annotations, and moves between memories: the value stays."""
+  return operands[0] if len(operands) == 1 else tuple(operands)
+
+
+@custom_call("AllocateBuffer", "CreateBuffer")
+def allocate(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  from tilewright.hlo.evaluate.control import zeros
+
+  return operands[0] if operands else zeros(instruction.shape)
+
+
+@custom_call("TopK", "__gpu$TopK")
+def top_k_call(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  k = instruction.shape.tuple_shapes[0].dimensions[-1]
+  return top_k(operands[0], k, largest=True)
+
+
+custom_call("PadToStatic")(pad_to_static)
+custom_call("SliceToDynamic")(slice_to_dynamic)
+assert np
