@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.pallas import dma, primitives, semaphores
-from tilewright.pallas import kernel as mesh_kernels
+from tilewright.pallas.kernel import on_mesh_p
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.runtime import _jax
 from tilewright.target import simulator
@@ -53,7 +53,7 @@ def _(ctx: Context, *, axis_name: Any) -> Any:
   return np.int32(number)
 
 
-@register(mesh_kernels.on_mesh_p)
+@register(on_mesh_p)
 def _(ctx: Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
   sizes = [size for _, size in axes]
   coordinates = tuple(int(i) for i in np.unravel_index(int(core), sizes))

@@ -14,6 +14,7 @@ from jax._src import ad_checkpoint  # remat_p
 from jax._src import ad_util  # symbolic zeros
 from jax._src import api_util  # debug_info: names and source lines of a traced function
 from jax._src import blocked_sampler  # sample_block: random values that do not depend on blocking
+from jax._src import callback  # emit_python_callback: a callback whose operands stay NumPy arrays
 from jax._src import config  # options that are part of jit's cache key
 from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment
 from jax._src import custom_derivatives  # custom_jvp_call_p, custom_vjp_call_p
@@ -32,6 +33,7 @@ from jax._src.lax.control_flow import conditionals  # cond_p
 from jax._src.lax.control_flow import loops  # scan_p, while_p
 from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # an inlined call, which custom rules leave behind
 from jax._src.lax.parallel import axis_index_p  # axis_index over a named grid dimension
+from jax._src.lib import xla_client  # make_cpu_client: a client that computes in the calling thread
 from jax._src.state import discharge  # rules that turn ref effects into values outside kernels
 from jax._src.state import indexing  # NDIndexer, Slice, ds
 from jax._src.state import primitives as state_primitives  # get, swap, addupdate
@@ -128,7 +130,3 @@ def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tupl
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()
-
-
-from jax._src import callback  # noqa: E402, F401  emit_python_callback: a callback whose operands stay NumPy arrays
-from jax._src.lib.xla_client import make_cpu_client  # noqa: E402, F401  a client that computes in the calling thread

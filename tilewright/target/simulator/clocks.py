@@ -1,0 +1,141 @@
+"""Finding races with vector clocks.
+
+Every core has an entry in each clock, and so has every copy in flight (copies share the entries that are left). Entry i of a core's clock is the
+latest moment of agent i that this core knows to have passed: it learns of others by waiting on a semaphore, which carries the
+clocks of all who signalled it. For each element of a buffer we keep the moment of its last write and of the last read by each
+agent. An access is a race if it conflicts with one whose moment the accessing agent does not know to have passed:
+
+    core 0: write x (moment 0:1); signal s        core 1: wait s → knows 0:1; read x     ordered
+    core 0: write x (moment 0:1)                  core 1: knows 0:0;          read x     race
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import Any
+
+import numpy as np
+
+log = logging.getLogger("tilewright.simulator")
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+  """Who touches memory, how, and in which line."""
+
+  agent: str
+  action: str
+  where: str
+
+  def __str__(self) -> str:
+    return f"{self.action} by {self.agent} at {self.where}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Race:
+  """Two accesses to one buffer that nothing orders; at least one of them writes."""
+
+  kernel: str
+  buffer: str
+  elements: int
+  first: Site
+  second: Site
+
+  def __str__(self) -> str:
+    return (
+      f"Race in kernel '{self.kernel}' on {self.elements} element(s) of {self.buffer}: {self.first}, and {self.second}. Nothing "
+      "orders the two: let one wait on a semaphore that the other signals when it is done."
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+  """When an access happens: whose entry and value it has, and what the agent knows of the others."""
+
+  agent: int
+  clock: np.ndarray
+
+  @property
+  def time(self) -> int:
+    return int(self.clock[self.agent])
+
+
+class History:
+  """The last accesses to each element of one buffer."""
+
+  def __init__(self, size: int, num_agents: int):
+    self.write_agent = np.zeros(size, np.int32)
+    self.write_time = np.zeros(size, np.int64)
+    self.read_time = np.zeros((num_agents, size), np.int64)
+    self.sites: dict[tuple[int, int, bool], Site] = {}
+
+  def access(self, elements: np.ndarray, moment: Moment, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
+    """Note an access; gives the earlier ones that it races with, and on how many elements."""
+    found: list[tuple[Site, int]] = []
+    agents, times = self.write_agent[elements], self.write_time[elements]
+    unknown = times > moment.clock[agents]
+    for agent, time in {*zip(agents[unknown].tolist(), times[unknown].tolist())}:
+      found.append((self.sites[agent, time, True], int(((agents == agent) & (times == time) & unknown).sum())))
+    if writes:
+      reads = self.read_time[:, elements]
+      unread = reads > moment.clock[:, None]
+      unread[moment.agent] = False
+      for agent in np.flatnonzero(unread.any(axis=1)).tolist():
+        for time in np.unique(reads[agent][unread[agent]]).tolist():
+          found.append((self.sites[agent, time, False], int((reads[agent] == time).sum())))
+      self.write_agent[elements] = moment.agent
+      self.write_time[elements] = moment.time
+    else:
+      self.read_time[moment.agent, elements] = moment.time
+    self.sites[moment.agent, moment.time, writes] = site
+    return found
+
+
+class Clocks:
+  """The clocks of all agents of one kernel call on all its devices, and the races found."""
+
+  def __init__(self, num_cores: int, size: int):
+    self.num_cores = num_cores
+    self.size = size
+    self.cores = [np.zeros(size, np.int64) for _ in range(num_cores)]
+    for core, clock in enumerate(self.cores):
+      clock[core] = 1
+    self.copy_times = np.zeros(size, np.int64)
+    self.next_copy = num_cores
+
+  def of_core(self, core: int) -> Moment:
+    return Moment(core, self.cores[core])
+
+  def tick(self, core: int) -> None:
+    """Start a new moment: what this core does from now on is not known to who learns its clock now."""
+    self.cores[core][core] += 1
+
+  def learn(self, core: int, clock: np.ndarray | None) -> None:
+    if clock is not None:
+      np.maximum(self.cores[core], clock, out=self.cores[core])
+
+  def start_copy(self, core: int) -> tuple[Moment, Moment]:
+    """The moments at which a copy started by this core reads and writes."""
+    agent = self.next_copy
+    self.next_copy = self.num_cores + (agent + 1 - self.num_cores) % (self.size - self.num_cores)
+    moments = []
+    for _ in range(2):
+      clock = self.cores[core].copy()
+      self.copy_times[agent] += 1
+      clock[agent] = self.copy_times[agent]
+      moments.append(Moment(agent, clock))
+    self.tick(core)
+    return moments[0], moments[1]
+
+
+def report(races: list[Race], race: Race) -> None:
+  """Keep a race and tell the user of it, once for each pair of lines."""
+  if any(r.first == race.first and r.second == race.second and r.buffer == race.buffer for r in races):
+    return
+  races.append(race)
+  log.warning("%s", race)
+
+
+def joined(clock: np.ndarray | None, other: np.ndarray) -> Any:
+  return other.copy() if clock is None else np.maximum(clock, other)

@@ -1,0 +1,247 @@
+"""From a kernel in a JAX program to the simulated machine: one callback per device and call.
+
+The kernel becomes a callback that XLA calls on each device with the operands as NumPy arrays. The callbacks of one call find each
+other here: a kernel that talks to other devices starts when all of them have arrived and ends when all have finished.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tilewright import errors
+from tilewright.runtime import _jax
+from tilewright.target.simulator import grid, machine
+from tilewright.target.simulator.clocks import Race
+from tilewright.target.simulator.evaluate import Program, host
+from tilewright.target.simulator.machine import Core, Stopped, World
+from tilewright.target.simulator.memory import is_key
+from tilewright.tile.grid import Kernel
+
+# A device that fails in one kernel never arrives at the next. Others who wait there give up after this many seconds if some
+# kernel has failed since the last reset, and after many more in any case.
+_GIVE_UP_AFTER_FAILURE = 5.0
+_GIVE_UP = 600.0
+
+races: list[Race] = []
+_failures: list[BaseException] = []
+_meeting = threading.Condition()
+
+
+def reset() -> None:
+  """Forget semaphores that outlive calls, races found, and failures."""
+  machine.forget_persistent()
+  races.clear()
+  with _meeting:
+    _failures.clear()
+    _meeting.notify_all()
+
+
+# --- one call on one device --------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(eq=False)
+class Gathering:
+  """A call that devices are arriving at."""
+
+  world: World
+  arrived: set[int] = dataclasses.field(default_factory=set)
+
+
+@dataclasses.dataclass(eq=False)
+class Launch:
+  """A kernel at one place of a program: what XLA calls, on each device."""
+
+  program: Program
+  axes: tuple[tuple[Any, int], ...]  # the mesh axes of the devices around it
+  communicates: bool
+  x64: bool
+  gatherings: list[Gathering] = dataclasses.field(default_factory=list)
+
+  def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
+    with jax.default_device(host()), jax.enable_x64(self.x64):
+      return self._run([np.asarray(x) for x in operands])
+
+  def _run(self, operands: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    kernel, mapping = self.program.kernel, self.program.kernel.grid_mapping
+    coordinates, rest = ([int(i) for i in operands[0]], operands[1:]) if self.axes else ([], operands)
+    bounds, rest = rest[: mapping.num_dynamic_bounds], rest[mapping.num_dynamic_bounds :]
+    sizes = [int(d) for d in mapping.with_bounds([int(b) for b in bounds])]
+    decoded = [_decode(x, v) for x, v in zip(rest, _operand_avals(kernel))]
+    number = int(np.ravel_multi_index(coordinates, [s for _, s in self.axes])) if self.axes else 0
+    gathering = self._arrive(number)
+    world = gathering.world
+    try:
+      arrays = grid.Operands(self.program, world, number, decoded[: mapping.num_prefetch], decoded[mapping.num_prefetch :])
+      axes = [(name, size, index) for (name, size), index in zip(self.axes, coordinates)]
+      runs = [grid.CoreRun(self.program, core, arrays, sizes, axes) for core in world.cores[number - world.first]]
+      self._await_others(gathering, number)
+      self._run_cores(world, runs)
+    except BaseException as error:
+      world.fail(error)
+    self._await_end(world)
+    return tuple(_encode_array(y.array) for y in arrays.outputs)
+
+  def _run_cores(self, world: World, runs: Sequence[grid.CoreRun]) -> None:
+    def work(run: grid.CoreRun) -> None:
+      try:
+        with jax.default_device(host()), jax.enable_x64(self.x64):
+          run.run()
+      except BaseException as error:
+        world.fail(error)
+      world.finish(run.core)
+
+    others = [threading.Thread(target=work, args=(run,), name=f"tilewright {run.core}", daemon=True) for run in runs[1:]]
+    for thread in others:
+      thread.start()
+    work(runs[0])
+    for thread in others:
+      thread.join()
+
+  # --- the devices of one call find each other -------------------------------------------------------------------
+
+  def _world(self, num_devices: int, first: int) -> World:
+    kernel = self.program.kernel
+    return World(kernel.name, num_devices, grid.num_cores(kernel), kernel.interpret, races, first)
+
+  def _arrive(self, device: int) -> Gathering:
+    if not self.communicates:
+      return Gathering(self._world(1, device))
+    with _meeting:
+      for gathering in self.gatherings:
+        if device not in gathering.arrived:
+          return gathering
+      self.gatherings.append(Gathering(self._world(math.prod(s for _, s in self.axes), 0)))
+      return self.gatherings[-1]
+
+  def _await_others(self, gathering: Gathering, device: int) -> None:
+    """Wait until all devices have their operands in place, so that a copy finds where it goes."""
+    if not self.communicates:
+      return
+    world, start = gathering.world, time.monotonic()
+    with _meeting:
+      gathering.arrived.add(device)
+      if len(gathering.arrived) == world.num_devices:
+        self.gatherings.remove(gathering)
+        _failures.clear()
+        _meeting.notify_all()
+      while len(gathering.arrived) < world.num_devices and world.error is None:
+        _meeting.wait(timeout=0.25)
+        waited = time.monotonic() - start
+        if waited > _GIVE_UP or (_failures and waited > _GIVE_UP_AFTER_FAILURE):
+          missing = sorted(set(range(world.num_devices)) - gathering.arrived)
+          reason = f" A kernel has failed before: {_failures[0]}" if _failures else ""
+          if gathering in self.gatherings:
+            self.gatherings.remove(gathering)
+          world.fail(
+            errors.DeadlockError(
+              f"The kernel '{world.name}' talks to other devices, but the devices {missing} have not called it within {waited:.0f} "
+              f"seconds. All devices of the mesh must call it.{reason}"
+            )
+          )
+          _meeting.notify_all()
+
+  def _await_end(self, world: World) -> None:
+    with world.changed:
+      while world.running and world.error is None:
+        world.changed.wait()
+      error = world.error
+    if error is not None:
+      machine.forget_persistent()  # counts that a kernel left behind halfway are of no use to the next
+      with _meeting:
+        _failures.append(error)
+        _meeting.notify_all()
+      raise error
+
+
+# --- as a primitive of the user's program ------------------------------------------------------------------------
+
+simulate_p = _jax.core.Primitive("simulate")
+simulate_p.multiple_results = True
+simulate_p.def_abstract_eval(lambda *avals, launch, out_avals: list(out_avals))
+
+
+def _lower(ctx: Any, *operands: Any, launch: Launch, out_avals: Any) -> Any:
+  # JAX's own io_callback first puts the operands on a device of the client that is running, which can wait for itself.
+  sharding = _jax.callback._callback_op_sharding(ctx.module_context.axis_context, None, ctx.avals_out)
+  results, _, _ = _jax.callback.emit_python_callback(
+    ctx,
+    launch,
+    None,
+    list(operands),
+    ctx.avals_in,
+    ctx.avals_out,
+    has_side_effect=True,
+    returns_token=False,
+    sharding=sharding,
+  )
+  return results
+
+
+_jax.mlir.register_lowering(simulate_p, _lower)
+
+
+def run(kernel: Kernel, *operands: Any, communicates: bool = True) -> list[Any]:
+  """Run a kernel on the simulated machine; `communicates` says that it talks to other devices."""
+  axes = tuple(_jax.core.get_axis_env().axis_sizes.items())
+  launch = Launch(Program(kernel), axes, communicates and bool(axes), bool(jax.config.jax_enable_x64))
+  position = [jnp.stack([lax.axis_index(name) for name, _ in axes])] if axes else []
+  out_avals = tuple(_encoded_aval(a) for a in kernel.out_avals)
+  outs = simulate_p.bind(*position, *(_encode(x) for x in operands), launch=launch, out_avals=out_avals)
+  return [_restore(y, aval) for y, aval in zip(outs, kernel.out_avals)]
+
+
+# --- types that callbacks do not carry ---------------------------------------------------------------------------
+
+
+def _operand_avals(kernel: Kernel) -> list[Any]:
+  mapping = kernel.grid_mapping
+  scalars = [v.aval for v in kernel.jaxpr.invars[: mapping.num_prefetch]]
+  return [*scalars, *(m.array_aval for m in mapping.input_mappings)]
+
+
+def _carrier(dtype: Any) -> Any:
+  """The dtype in which numbers of less than a byte travel."""
+  if isinstance(dtype, np.dtype) and dtype.name in ("int2", "int4", "uint2", "uint4"):
+    return np.dtype("int8" if dtype.name.startswith("i") else "uint8")
+  if isinstance(dtype, np.dtype) and dtype.name.startswith(("float4", "float6")):
+    return np.dtype("float32")
+  return dtype
+
+
+def _encoded_aval(aval: Any) -> Any:
+  if is_key(aval.dtype):
+    aval = _jax.core.physical_aval(_jax.core.ShapedArray(aval.shape, aval.dtype))
+  return _jax.core.ShapedArray(aval.shape, _carrier(aval.dtype))
+
+
+def _encode(x: Any) -> Any:
+  if is_key(x.dtype):
+    return jax.random.key_data(x)
+  return x if _carrier(x.dtype) == x.dtype else x.astype(_carrier(x.dtype))
+
+
+def _restore(y: Any, aval: Any) -> Any:
+  if is_key(aval.dtype):
+    return jax.random.wrap_key_data(y, impl=aval.dtype._impl.tag)
+  return y if y.dtype == aval.dtype else y.astype(aval.dtype)
+
+
+def _decode(x: np.ndarray, aval: Any) -> np.ndarray:
+  return x if is_key(aval.dtype) or x.dtype == aval.dtype else x.astype(aval.dtype)
+
+
+def _encode_array(y: np.ndarray) -> np.ndarray:
+  return y.astype(_carrier(y.dtype)) if _carrier(y.dtype) != y.dtype else y
+
+
+__all__ = ["Core", "Launch", "Stopped", "races", "reset", "run"]

@@ -1,0 +1,363 @@
+"""The machine: devices with cores that run side by side, their memories, semaphores and copy engines.
+
+A `World` is one kernel call on all the devices that take part in it. Every core is a thread; one lock guards all memory, and
+whoever changes a semaphore wakes all who wait. A wait that cannot end is found when it begins (or when a core finishes):
+
+    every core that has not finished waits, no semaphore waited for is high enough, and no pending copy would signal one.
+
+Then nothing can ever happen again, so all cores stop with an error that lists what each of them waits for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.target.simulator import clocks, indexing, memory
+from tilewright.target.simulator.clocks import Clocks, Moment, Race, Site
+from tilewright.target.simulator.memory import Address, Buffer, Semaphores
+from tilewright.target.simulator.options import Options
+
+
+class Stopped(Exception):
+  """Another core has failed; this one ends too. Never reaches the user."""
+
+
+@dataclasses.dataclass(eq=False)
+class Core:
+  """One core of one device: a thread of the kernel."""
+
+  world: World
+  device: int
+  index: int
+
+  @property
+  def agent(self) -> int:
+    return (self.device - self.world.first) * self.world.num_cores + self.index
+
+  def __str__(self) -> str:
+    return f"device {self.device}, core {self.index}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Wait:
+  """What a core waits for."""
+
+  semaphores: Semaphores
+  position: int
+  value: int
+  where: str
+
+  @property
+  def can_end(self) -> bool:
+    return bool(self.semaphores.counts.flat[self.position] >= self.value or self.semaphores.pending.get(self.position))
+
+  def __str__(self) -> str:
+    count = int(self.semaphores.counts.flat[self.position])
+    return f"{self.semaphores.name(self.position)}: is {count}, needs {self.value}, at {self.where}"
+
+
+@dataclasses.dataclass(eq=False)
+class Copy:
+  """A copy that has started: it reads, signals that the data has left, writes, and signals that it has arrived."""
+
+  source: tuple[Buffer, tuple[Any, ...]]
+  destination: tuple[Buffer, tuple[Any, ...]]
+  left: tuple[Semaphores, int] | None
+  arrived: tuple[Semaphores, int]
+  add: bool
+  where: str
+  moments: tuple[Moment, Moment] | None
+  data: np.ndarray | None = None
+  written: bool = False
+
+
+class World:
+  """One kernel call on all devices that take part."""
+
+  def __init__(self, name: str, num_devices: int, num_cores: int, options: Options, races: list[Race], first: int = 0):
+    self.name = name
+    self.first = first  # the number of the first device
+    self.num_devices = num_devices
+    self.devices = range(first, first + num_devices)
+    self.num_cores = num_cores
+    self.options = options
+    self.races = races
+    self.changed = threading.Condition(threading.RLock())
+    self.memories: dict[Address, Buffer | Semaphores] = {}
+    self.cores = [[Core(self, d, c) for c in range(num_cores)] for d in self.devices]
+    self.running = {core for device in self.cores for core in device}
+    self.waiting: dict[Core, Wait] = {}
+    self.error: BaseException | None = None
+    total = num_devices * num_cores
+    self.clocks = Clocks(total, options.clock_size(total)) if options.detect_races else None
+
+  # --- memory ----------------------------------------------------------------------------------------------------
+
+  def allocate(self, address: Address, aval: Any, label: str, initial: Any = None) -> Any:
+    """The memory at an address; made now unless another device has already reached for it."""
+    with self.changed:
+      found = self.memories.get(address)
+      if found is None:
+        found = self.memories[address] = memory.allocate(address, aval, label, self.options, initial)
+        if self.clocks is not None and isinstance(found, Buffer):
+          found.history = clocks.History(max(1, int(np.prod(found.shape))), self.clocks.size)
+      return found
+
+  def adopt(self, address: Address, found: Buffer | Semaphores) -> Any:
+    """Make a memory that outlives this call known under an address of it."""
+    with self.changed:
+      if address not in self.memories and isinstance(found, Semaphores):
+        found.clocks.clear()  # clocks of an earlier call mean nothing in this one
+      return self.memories.setdefault(address, found)
+
+  def free(self, address: Address) -> None:
+    with self.changed:
+      self.memories.pop(address, None)
+
+  def on_device(self, found: Any, device: int, core: int | None = None) -> Any:
+    """The memory of the same name on another device (and core)."""
+    if device not in self.devices:
+      raise errors.GridError(
+        f"The device {device} does not take part: kernel '{self.name}' runs on the devices {list(self.devices)}. A kernel that "
+        "talks to other devices is called inside of jax.shard_map over all of them."
+      )
+    own = found.address
+    if core is not None and not 0 <= core < self.num_cores:
+      raise errors.GridError(f"core_index {core} does not exist: each device has {self.num_cores} core(s).")
+    core = own.core if core is None or own.core is None else core
+    if (device, core) == (own.device, own.core):
+      return found
+    address = Address(device, core, own.key)
+    persistent = _persistent.get(address)
+    return self.adopt(address, persistent) if persistent is not None else self.allocate(address, found.aval, found.label)
+
+  def read(self, core: Core, view: Any, where: str, mask: Any = None) -> Any:
+    found, transforms = memory.resolve(view)
+    with self.changed:
+      self._check(found, transforms, where, "read", mask)
+      self._note(found, transforms, self._moment(core), str(core), where, writes=False)
+      return found.read(transforms)
+
+  def update(self, core: Core, view: Any, where: str, new: Callable[[Any], Any], mask: Any = None) -> Any:
+    """Replace what stands in a view by a function of it, as one step; gives what stood there."""
+    found, transforms = memory.resolve(view)
+    with self.changed:
+      self._check(found, transforms, where, "write", mask)
+      self._note(found, transforms, self._moment(core), str(core), where, writes=True)
+      old = found.read(transforms)
+      found.write(transforms, new(old))
+      return old
+
+  def accumulate(self, core: Core, view: Any, where: str, update: Any) -> None:
+    found, transforms = memory.resolve(view)
+    with self.changed:
+      self._check(found, transforms, where, "write", None)
+      self._note(found, transforms, self._moment(core), str(core), where, writes=True)
+      indexing.accumulate(found.array, transforms, np.asarray(update))
+
+  def fetch(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], where: str) -> np.ndarray:
+    """A block of an array, as the pipeline around a kernel reads it: what hangs over the edge is uninitialised."""
+    with self.changed:
+      self._note_block(core, found, parts, where, writes=False)
+      return np.array(indexing.take(found.array, parts, found.fill))
+
+  def deposit(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], new: np.ndarray, where: str) -> None:
+    """Write a block back: what hangs over the edge is dropped."""
+    with self.changed:
+      self._note_block(core, found, parts, where, writes=True)
+      indexing.put(found.array, parts, new)
+
+  def _note_block(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], where: str, *, writes: bool) -> None:
+    if self.clocks is None:
+      return
+    numbers = np.arange(max(1, int(np.prod(found.shape)))).reshape(found.shape)
+    elements = np.asarray(indexing.take(numbers, parts, -1)).reshape(-1)
+    self._note_elements(found, elements, self._moment(core), Site(str(core), "write" if writes else "read", where))
+
+  def _moment(self, core: Core) -> Moment | None:
+    return None if self.clocks is None else self.clocks.of_core(core.agent)
+
+  def _check(self, found: Buffer, transforms: Sequence[Any], where: str, action: str, mask: Any) -> None:
+    bounds = memory.padded_shape(found.shape, found.dtype) if self.options.buffer_bounds == "padded" else found.shape
+    outside = indexing.first_outside(transforms, bounds)
+    if outside is None or (action == "read" and self.options.out_of_bounds_reads == "uninitialized"):
+      return
+    if mask is not None and not np.any(np.asarray(mask) & ~indexing.is_inside(found.shape, transforms)):
+      return
+    axis, part, dim = outside
+    advice = " Mask it, clamp the index, or use out_of_bounds_reads='uninitialized'." if action == "read" else " Mask it or clamp the index."
+    raise errors.OutOfBoundsError(
+      f"{where}: out-of-bounds {action} of {found}: index {indexing.describe(transforms)} of a buffer of shape {found.shape}; "
+      f"dimension {axis} goes from 0 to {dim - 1}." + advice
+    )
+
+  def _note(
+    self, found: Buffer, transforms: Sequence[Any], moment: Moment | None, agent: str, where: str, *, writes: bool
+  ) -> None:
+    if moment is None or found.history is None:
+      return
+    elements = indexing.elements_of(found.shape, transforms)
+    elements = np.arange(max(1, int(np.prod(found.shape)))) if elements is None else elements.reshape(-1)
+    self._note_elements(found, elements, moment, Site(agent, "write" if writes else "read", where))
+
+  def _note_elements(self, found: Buffer, elements: np.ndarray, moment: Moment | None, site: Site) -> None:
+    if moment is None or found.history is None:
+      return
+    for earlier, count in found.history.access(elements[elements >= 0], moment, site, writes=site.action == "write"):
+      clocks.report(self.races, Race(self.name, str(found), count, earlier, site))
+
+  # --- semaphores ------------------------------------------------------------------------------------------------
+
+  def signal(self, core: Core, semaphores: Semaphores, position: int, amount: int) -> None:
+    with self.changed:
+      self._stop_if_failed()
+      semaphores.counts.flat[position] += amount
+      if self.clocks is not None:
+        own = self.clocks.of_core(core.agent).clock
+        semaphores.clocks[position] = clocks.joined(semaphores.clocks.get(position), own)
+        self.clocks.tick(core.agent)
+      self.changed.notify_all()
+
+  def wait(self, core: Core, semaphores: Semaphores, position: int, value: int, where: str, *, decrement: bool = True) -> None:
+    wait = Wait(semaphores, position, value, where)
+    with self.changed:
+      while semaphores.counts.flat[position] < value:
+        self._stop_if_failed()
+        if self._advance(semaphores, position):
+          continue
+        self.waiting[core] = wait
+        try:
+          self._stop_if_stuck()
+          self.changed.wait()
+        finally:
+          del self.waiting[core]
+      if decrement:
+        semaphores.counts.flat[position] -= value
+      if self.clocks is not None:
+        self.clocks.learn(core.agent, semaphores.clocks.get(position))
+
+  # --- copies ----------------------------------------------------------------------------------------------------
+
+  def start_copy(
+    self,
+    core: Core,
+    source: Any,
+    destination: tuple[Buffer, tuple[Any, ...]],
+    left: tuple[Semaphores, int] | None,
+    arrived: tuple[Semaphores, int],
+    where: str,
+    *,
+    add: bool,
+  ) -> None:
+    with self.changed:
+      self._stop_if_failed()
+      moments = None if self.clocks is None else self.clocks.start_copy(core.agent)
+      copy = Copy(memory.resolve(source), destination, left, arrived, add, where, moments)
+      self._check(*copy.source, where, "read", None)
+      self._check(*copy.destination, where, "write", None)
+      for semaphores, position in [arrived] if left is None else [left, arrived]:
+        semaphores.pending.setdefault(position, []).append(copy)
+      if self.options.dma_execution_mode == "eager":
+        self._write(copy)
+      self.changed.notify_all()
+
+  def _advance(self, semaphores: Semaphores, position: int) -> bool:
+    """Do the part of the oldest pending copy that signals this semaphore."""
+    pending = semaphores.pending.get(position)
+    if not pending:
+      return False
+    copy = pending[0]
+    if copy.left == (semaphores, position) and copy.data is None:
+      self._read(copy)
+    else:
+      self._write(copy)
+    return True
+
+  def _read(self, copy: Copy) -> None:
+    moment = None if copy.moments is None else copy.moments[0]
+    self._note(*copy.source, moment, "a copy", copy.where, writes=False)
+    copy.data = copy.source[0].read(copy.source[1])
+    if copy.left is not None:
+      self._signal_copy(copy, copy.left, moment)
+
+  def _write(self, copy: Copy) -> None:
+    if copy.data is None:
+      self._read(copy)
+    moment = None if copy.moments is None else copy.moments[1]
+    found, transforms = copy.destination
+    self._note(found, transforms, moment, "a copy", copy.where, writes=True)
+    new = copy.data if not copy.add else found.read(transforms) + copy.data
+    found.write(transforms, new)
+    copy.written = True
+    self._signal_copy(copy, copy.arrived, moment)
+
+  def _signal_copy(self, copy: Copy, target: tuple[Semaphores, int], moment: Moment | None) -> None:
+    semaphores, position = target
+    semaphores.pending[position].remove(copy)
+    assert copy.data is not None
+    semaphores.counts.flat[position] += memory.num_bytes(copy.data.shape, copy.data.dtype)
+    if moment is not None:
+      semaphores.clocks[position] = clocks.joined(semaphores.clocks.get(position), moment.clock)
+    self.changed.notify_all()
+
+  # --- the end ---------------------------------------------------------------------------------------------------
+
+  def finish(self, core: Core) -> None:
+    """This core has reached the end of the kernel: others may now wait in vain."""
+    with self.changed:
+      self.running.discard(core)
+      try:
+        self._stop_if_stuck()
+      except (errors.DeadlockError, Stopped):
+        pass  # those who wait are told; this core itself is done
+      self.changed.notify_all()
+
+  def fail(self, error: BaseException) -> None:
+    with self.changed:
+      if self.error is None and not isinstance(error, Stopped):
+        self.error = error
+      self.changed.notify_all()
+
+  def _stop_if_failed(self) -> None:
+    if self.error is not None:
+      raise Stopped
+
+  def _stop_if_stuck(self) -> None:
+    self._stop_if_failed()
+    if not self.running or len(self.waiting) < len(self.running) or any(w.can_end for w in self.waiting.values()):
+      return
+    lines = "\n".join(f"  {core} waits for {wait}" for core, wait in self.waiting.items())
+    error = errors.DeadlockError(
+      f"Deadlock in kernel '{self.name}': every core that has not finished waits for a semaphore, and nothing is left that would "
+      f"signal one:\n{lines}\nSignal each semaphore as often as it is waited for, or start the copy before waiting for it."
+    )
+    self.fail(error)
+    raise error
+
+
+# --- memory that outlives a call ---------------------------------------------------------------------------------
+
+_persistent: dict[Address, Semaphores] = {}
+_persistent_lock = threading.Lock()
+
+
+def persistent(core: Core, key: Hashable, aval: Any, label: str) -> Any:
+  """The semaphores of this name that all kernels of this core and device share, across calls."""
+  with _persistent_lock:
+    for device in core.world.devices:
+      address = Address(device, core.index, ("persistent", key))
+      if address not in _persistent:
+        _persistent[address] = memory.allocate(address, aval, label, core.world.options)  # type: ignore[assignment]
+  own = Address(core.device, core.index, ("persistent", key))
+  return core.world.adopt(own, _persistent[own])
+
+
+def forget_persistent() -> None:
+  with _persistent_lock:
+    _persistent.clear()
