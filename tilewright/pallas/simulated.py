@@ -11,13 +11,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from tilewright import errors
 from tilewright.pallas import dma, primitives, semaphores
 from tilewright.pallas.kernel import on_mesh_p
 from tilewright.pallas.semaphores import DeviceIdType
+from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id, get_barrier_semaphore_p
 from tilewright.runtime import _jax
 from tilewright.target import simulator
 from tilewright.target.simulator import Context
@@ -69,7 +69,7 @@ def _(ctx: Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
 
 @register(primitives.masked_load_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> Any:
-  view, mask, other = jax.tree.unflatten(tree, flat)
+  view, mask, other = _jax.unflatten(tree, flat)
   value = ctx.read(view, mask)
   fill = simulator.resolve(view)[0].fill if other is None else np.asarray(other)
   return np.where(np.asarray(mask), value, fill).astype(value.dtype)
@@ -77,13 +77,13 @@ def _(ctx: Context, *flat: Any, tree: Any) -> Any:
 
 @register(primitives.masked_swap_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> Any:
-  view, value, mask = jax.tree.unflatten(tree, flat)
+  view, value, mask = _jax.unflatten(tree, flat)
   return ctx.write(view, value, mask)
 
 
 @register(primitives.atomic_rmw_p)
 def _(ctx: Context, *flat: Any, tree: Any, kind: str) -> Any:
-  view, value, mask = jax.tree.unflatten(tree, flat)
+  view, value, mask = _jax.unflatten(tree, flat)
   if kind == "add" and primitives._may_repeat(view):
     with ctx.core.world.changed:
       old = ctx.read(view, mask)
@@ -95,7 +95,7 @@ def _(ctx: Context, *flat: Any, tree: Any, kind: str) -> Any:
 
 @register(primitives.atomic_cas_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> Any:
-  view, cmp, val = jax.tree.unflatten(tree, flat)
+  view, cmp, val = _jax.unflatten(tree, flat)
   return ctx.update(view, lambda old: np.where(old == np.asarray(cmp), np.asarray(val), old))
 
 
@@ -189,7 +189,7 @@ def _target(ctx: Context, sem: Any, device: int | None = None, core: int | None 
 
 @register(semaphores.semaphore_signal_p)
 def _(ctx: Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
-  view, inc, device_id, core = jax.tree.unflatten(tree, flat)
+  view, inc, device_id, core = _jax.unflatten(tree, flat)
   device = device_number(ctx, device_id, device_id_type)
   ctx.core.world.signal(ctx.core, *_target(ctx, view, device, None if core is None else int(core)), int(inc))
   return []
@@ -197,16 +197,23 @@ def _(ctx: Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list
 
 @register(semaphores.semaphore_wait_p)
 def _(ctx: Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
-  view, value = jax.tree.unflatten(tree, flat)
+  view, value = _jax.unflatten(tree, flat)
   ctx.core.world.wait(ctx.core, *_target(ctx, view), int(value), ctx.where, decrement=decrement)
   return []
 
 
 @register(semaphores.semaphore_read_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> Any:
-  found, position = _target(ctx, jax.tree.unflatten(tree, flat))
+  found, position = _target(ctx, _jax.unflatten(tree, flat))
   with ctx.core.world.changed:
     return np.int32(found.counts.flat[position])
+
+
+@register(get_barrier_semaphore_p)
+def _(ctx: Context, *, tag: Any) -> Any:
+  check_collective_id(ctx.kernel, tag, ctx.eqn)
+  identity = tag if tag is not None else getattr(ctx.kernel.compiler_params, "collective_id", None)
+  return simulator.persistent(ctx.core, barrier_key(identity), ctx.eqn.outvars[0].aval, f"barrier semaphore {identity}")
 
 
 # --- copies ------------------------------------------------------------------------------------------------------
@@ -214,7 +221,7 @@ def _(ctx: Context, *flat: Any, tree: Any) -> Any:
 
 @register(dma.dma_start_p)
 def _(ctx: Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Any]:
-  src, dst, dst_sem, src_sem, device_id = jax.tree.unflatten(tree, flat)
+  src, dst, dst_sem, src_sem, device_id = _jax.unflatten(tree, flat)
   device = device_number(ctx, device_id, device_id_type)
   found, transforms = simulator.resolve(dst)
   world = ctx.core.world
@@ -226,6 +233,6 @@ def _(ctx: Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, a
 
 @register(dma.dma_wait_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> list[Any]:
-  moved, sem = jax.tree.unflatten(tree, flat)
+  moved, sem = _jax.unflatten(tree, flat)
   ctx.core.world.wait(ctx.core, *_target(ctx, sem), simulator.size_in_bytes(moved), ctx.where)
   return []

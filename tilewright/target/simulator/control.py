@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.runtime import _jax
 from tilewright.target.simulator.evaluate import Context, register
-from tilewright.target.simulator.memory import Buffer, Semaphores
+from tilewright.target.simulator.memory import Address, Buffer, Semaphores
 
 TransformedRef = _jax.state_types.TransformedRef
 
@@ -49,8 +49,6 @@ def _empty_ref(ctx: Context, **_: Any) -> Any:
 
 
 def _own_address(ctx: Context) -> Any:
-  from tilewright.target.simulator.memory import Address
-
   return Address(ctx.core.device, ctx.core.index, ("ref", ctx.eqn))
 
 
@@ -93,7 +91,8 @@ def _split(items: Sequence[Any], *counts: int) -> list[list[Any]]:
 
 
 @register(_jax.loops.scan_p, structural=True)
-def _scan(ctx: Context, *args: Any, jaxpr: Any, num_consts: int, num_carry: int, length: int, reverse: bool, **_: Any) -> list[Any]:
+def _scan(ctx: Context, *args: Any, jaxpr: Any, length: int, reverse: bool, **_: Any) -> list[Any]:
+  num_consts, num_carry = _jax.scan_counts(ctx.eqn.params)
   consts, carry, xs = _split(args, num_consts, num_carry)
   body, body_consts = _jax.open_jaxpr(jaxpr)
   rows: list[Any] = [None] * int(length)

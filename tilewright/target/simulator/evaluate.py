@@ -29,6 +29,8 @@ from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.simulator.machine import Core
 from tilewright.target.simulator.memory import SHARED_SPACES, Address, Buffer, Semaphores
+from tilewright.target.xla.evaluate import _globals as _portable_globals
+from tilewright.target.xla.evaluate import _rules as _portable_rules
 from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import Kernel, source_line
 
@@ -146,6 +148,7 @@ class Program:
 
   kernel: Kernel
   plans: dict[Any, Plan] = dataclasses.field(default_factory=dict)
+  functions: dict[Any, Any] = dataclasses.field(default_factory=dict)
   lock: Any = dataclasses.field(default_factory=threading.Lock)
 
   @property
@@ -158,6 +161,14 @@ class Program:
       if found is None:
         found = self.plans[jaxpr] = make_plan(jaxpr, skip_floats=self.options.skip_floating_point_ops)
       return found
+
+  def portable(self, eqn: Any, refs: tuple[int, ...], outlive: tuple[Any, ...]) -> Any:
+    """An equation by its portable rule, compiled."""
+    with self.lock:
+      key = (eqn, outlive)
+      if key not in self.functions:
+        self.functions[key] = _compile_portably(self.kernel, eqn, refs, outlive)
+      return self.functions[key]
 
 
 def only_computes(eqn: Any) -> bool:
@@ -288,9 +299,47 @@ def _evaluate_eqn(eqn: Any, values: list[Any], instance: Instance) -> Any:
   rule = _rules.get(eqn.primitive)
   if rule is not None:
     return rule(Context(eqn, instance), *values, **eqn.params)
+  if eqn.primitive in _portable_rules:
+    return _evaluate_portably(Context(eqn, instance), values)
   if any(isinstance(x, Buffer | Semaphores) for x in values):
     raise errors.UnsupportedPrimitiveError(
       f"The primitive '{eqn.primitive}' takes a ref at {source_line(eqn)}, but the simulated machine has no rule for it. "
       "Read the ref first (ref[...]) and pass the value."
     )
   return eqn.primitive.bind(*values, **eqn.primitive.get_bind_params(eqn.params))
+
+
+def _evaluate_portably(ctx: Context, values: list[Any]) -> Any:
+  """Run an equation by its portable rule, as one step: on the values of its refs, which it puts back after.
+
+  Refs that outlive the instances belong to the core: the state of a random number generator, say.
+  """
+  found = _portable_globals[ctx.eqn.primitive](ctx.eqn) if ctx.eqn.primitive in _portable_globals else ()
+  outlive = {
+    key: ctx.allocate(("portable", key), ref.aval, str(key), shared=False, initial=np.asarray(ref.initial()))
+    for key, ref in ((r.key, r) for r in found)
+  }
+  refs = {i: x for i, x in enumerate(values) if isinstance(x, Buffer | Semaphores)}
+  memories = [*refs.values(), *outlive.values()]
+  plain = [None if i in refs else x for i, x in enumerate(values)]
+  function = ctx.instance.program.portable(ctx.eqn, tuple(refs), tuple(outlive))
+  with ctx.core.world.changed:
+    old = [m.array.copy() if isinstance(m, Buffer) else m.counts.astype(np.int32) for m in memories]
+    outs, new = function([x for x in plain if x is not None], old)
+    for m, before, after in zip(memories, old, new):
+      if not np.array_equal(before, np.asarray(after), equal_nan=before.dtype.kind == "f"):
+        (m.array if isinstance(m, Buffer) else m.counts)[...] = np.asarray(after)
+  return outs if ctx.eqn.primitive.multiple_results else outs[0]
+
+
+def _compile_portably(kernel: Kernel, eqn: Any, refs: tuple[int, ...], outlive: tuple[Any, ...]) -> Callable[..., Any]:
+  def run(plain: Sequence[Any], old: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    left = iter(plain)
+    cells = dict(zip(refs, (xla.Cell(x, eqn.invars[i].aval) for i, x in zip(refs, old))))
+    shared = {key: xla.Cell(x, None) for key, x in zip(outlive, old[len(refs) :])}
+    args = [cells[i] if i in cells else next(left) for i in range(len(eqn.invars))]
+    out = _portable_rules[eqn.primitive](xla.Context(eqn, xla.Instance((), (), {}, kernel, shared)), *args, **eqn.params)
+    outs = list(out) if eqn.primitive.multiple_results else [out]
+    return outs, [c.value for c in (*cells.values(), *shared.values())]
+
+  return jax.jit(run)
