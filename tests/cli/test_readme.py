@@ -1,0 +1,44 @@
+"""The README shows programs and commands that work as they stand there."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def blocks(language: str) -> list[str]:
+  return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_the_kernel_runs_as_shown():
+  (program,) = blocks("python")
+  assert len([line for line in program.splitlines() if line.strip()]) <= 15
+  env = os.environ | {"PYTHONPATH": str(ROOT)}
+  done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env, timeout=120)
+  assert done.returncode == 0, done.stderr
+  # A row is 500 equal numbers, each 1/500 rounded; their sum is rounded 499 times: within 500 roundings of 1.
+  assert 0 <= float(done.stdout) <= 500 * 2.0**-24
+
+
+def test_there_are_two_commands():
+  demo, tests = (block.strip() for block in blocks("sh"))
+  assert demo == "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/tilewright demo"
+  assert tests == "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/python -m pytest -n 2"
+
+
+def test_ci_is_executable():
+  assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.parametrize("document", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(document):
+  path = ROOT / document
+  links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
+  assert not [link for link in links if not (path.parent / link).exists()]
