@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES, element_type_of
 from tilewright.hlo.errors import HloError, HloGraphError, HloParseError, HloProtoError, HloShapeError, HloVerifyError
+from tilewright.hlo.evaluate import HloEvaluateError, custom_call, evaluate, evaluate_devices
 from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups, ReplicaGroups
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
@@ -40,6 +41,7 @@ __all__ = [
   "Domain",
   "FileLocation",
   "HloError",
+  "HloEvaluateError",
   "HloGraphError",
   "HloParseError",
   "HloProtoError",
@@ -73,6 +75,9 @@ __all__ = [
   "Statistics",
   "Window",
   "WindowDim",
+  "custom_call",
   "element_type_of",
+  "evaluate",
+  "evaluate_devices",
   "parse",
 ]

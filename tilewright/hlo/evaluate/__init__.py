@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tilewright.hlo.errors import HloEvaluateError
-from tilewright.hlo.evaluate import (  # noqa: F401  # importing a module fills the rule table
+from tilewright.hlo.evaluate import (  # importing a module fills the rule table
   collectives,
   contractions,
   control,
   dynamic,
   elementwise,
   indexing,
+  lapack,
   linalg,
   random,
   reductions,
@@ -88,8 +89,10 @@ def evaluate_devices(
   replicas = module.replica_count if num_replicas is None else num_replicas
   partitions = module.num_partitions if num_partitions is None else num_partitions
   if len(args) != replicas * partitions:
-    counts = f"{replicas} replicas × {partitions} partitions"
-    raise HloEvaluateError(f"{len(args)} lists of arguments for {counts}: one for each device, or set num_replicas / num_partitions")
+    counts = f"{replicas} replicas of {partitions} partitions"
+    raise HloEvaluateError(
+      f"{len(args)} lists of arguments for {counts}: one for each device, or set num_replicas / num_partitions"
+    )
   hosts = [_host(infeed[d] if infeed is not None else (), seed, d) for d in range(len(args))]
   results = _run(module, args, replicas, partitions, custom_calls, hosts, on_value)
   if outfeed is not None:

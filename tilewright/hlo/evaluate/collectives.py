@@ -60,10 +60,11 @@ def group_of(device: Device, instruction: Instruction) -> tuple[int, ...]:
   for ids in groups:
     members = device_numbers(device, instruction, ids)
     if any(m >= total for m in members):
-      reason = f"the groups name device {max(members)}, but there are {total} ({device.replicas} replicas × "
-      raise evaluate_error(
-        instruction, reason + f"{device.partitions} partitions); use evaluate_devices with as many as the module is for"
+      reason = (
+        f"the groups name device {max(members)}, but there are {device.replicas} replicas of {device.partitions} "
       )
+      reason += "partitions; use evaluate_devices with as many as the module is for"
+      raise evaluate_error(instruction, reason)
     if device.number in members:
       return members
   raise evaluate_error(instruction, f"device {device.number} runs this collective but is in none of its groups")

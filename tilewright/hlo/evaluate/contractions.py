@@ -196,7 +196,11 @@ def ragged_dot(device: Device, instruction: Instruction, operands: Sequence[Valu
   result = np.zeros(instruction.shape.dimensions, dtype)
   for group, (a, b) in enumerate(spans):
     part = dot_general(
-      cut(x, ragged, a, b), np.take(y, group, axis=group_dim), (batch[0], shifted[0]), (contracting[0], shifted[1]), dtype
+      cut(x, ragged, a, b),
+      np.take(y, group, axis=group_dim),
+      (batch[0], shifted[0]),
+      (contracting[0], shifted[1]),
+      dtype,
     )
     result[tuple(slice(a, b) if d == axis else slice(None) for d in range(result.ndim))] = part
   return result

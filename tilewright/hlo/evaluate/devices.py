@@ -68,5 +68,7 @@ def _hang_message(waiting: dict[int, Request], results: dict[int, Value]) -> str
       lines.append(f"  device {number} waits for a message of {request.source} at {describe(request.instruction)}")
   if results:
     lines.append(f"  finished: {', '.join(str(number) for number in sorted(results))}")
-  lines.append("Every member of a group must reach the same collective equally often: look at the conditions before it.")
+  lines.append(
+    "Every member of a group must reach the same collective equally often: look at the conditions before it."
+  )
   return "\n".join(lines)

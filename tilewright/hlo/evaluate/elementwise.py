@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.special
 
 from tilewright.hlo.evaluate import numbers
 from tilewright.hlo.evaluate.numbers import UNSIGNED, WIDE, kind_of, narrow, total_order_key, widen
@@ -192,6 +191,12 @@ def logistic(x: np.ndarray) -> np.ndarray:
   return 1.0 / (1.0 + np.exp(-x))
 
 
+def erf(x: np.ndarray) -> np.ndarray:
+  import scipy.special  # here, because most programs that import tilewright never need it
+
+  return scipy.special.erf(x)
+
+
 def absolute(instruction: Instruction, x: np.ndarray) -> np.ndarray:
   if kind_of(x.dtype) == "complex":
     wide = x.astype(np.complex128)
@@ -297,7 +302,7 @@ TABLE: dict[str, Callable[..., np.ndarray]] = {
   "cosh": math(np.cosh),
   "count-leading-zeros": count_leading_zeros,
   "divide": arithmetic(divide),
-  "erf": math(scipy.special.erf),
+  "erf": math(erf),
   "exponential": math(np.exp),
   "exponential-minus-one": math(np.expm1),
   "floor": arithmetic(np.floor),

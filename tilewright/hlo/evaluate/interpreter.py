@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tilewright.hlo.errors import HloError, HloEvaluateError
+from tilewright.hlo.evaluate.numbers import bitcast_convert
 from tilewright.hlo.evaluate.requests import Request
 from tilewright.hlo.evaluate.table import BLOCKING_RULES, ELEMENTWISE, RULES, Arrays, Value
 from tilewright.hlo.ir import Computation, Instruction, Module
@@ -25,8 +26,8 @@ from tilewright.hlo.shape import Shape
 CustomCall = Callable[[Instruction, Sequence[Value]], Value]
 Observer = Callable[[int, Instruction, Value], None]
 
-# Scalar to scalar these change nothing, so they may stand in a vectorised computation.
-_TRIVIAL_ON_SCALARS = frozenset({"broadcast", "reshape", "copy", "transpose"})
+# Scalar to scalar these change the type at most, so they may stand in a vectorised computation.
+_TRIVIAL_ON_SCALARS = frozenset({"broadcast", "reshape", "bitcast", "copy", "transpose"})
 # Evaluated even if nothing uses them.
 _EFFECTS = frozenset({"custom-call", "rng", "rng-get-and-update-state"})
 
@@ -121,7 +122,9 @@ class Program:
 class Device:
   """One simulated device."""
 
-  def __init__(self, program: Program, host: Host, replica: int, partition: int, replicas: int, partitions: int) -> None:
+  def __init__(
+    self, program: Program, host: Host, replica: int, partition: int, replicas: int, partitions: int
+  ) -> None:
     self.program = program
     self.host = host
     self.replica, self.partition = replica, partition
@@ -249,6 +252,15 @@ def _step(instruction: Instruction, operands: tuple[int, ...], slot: int, freed:
   return Step(instruction, function, is_blocking, operands, slot, freed, dimensions, dtype)
 
 
+def apply_to_arrays(step: Step, operands: Sequence[Value]) -> Value:
+  """One step of a vectorised computation: an instruction on scalars, applied to arrays."""
+  if step.instruction.opcode in _TRIVIAL_ON_SCALARS:
+    return bitcast_convert(operands[0], step.instruction.shape.dtype)
+  # The rules of elementwise opcodes and of tuples do not look at the device.
+  value = step.rule(None, step.instruction, operands)
+  return value if isinstance(value, tuple) else np.asarray(value)
+
+
 def _vectorise(program: Program, plan: Plan) -> Callable[[Sequence[np.ndarray]], Arrays] | None:
   calls: dict[Instruction, Callable[[Sequence[np.ndarray]], Arrays]] = {}
   for step in plan.steps:
@@ -275,12 +287,8 @@ def _vectorise(program: Program, plan: Plan) -> Callable[[Sequence[np.ndarray]],
       if step.instruction in calls:
         parts = calls[step.instruction](operands)
         values[step.slot] = tuple(parts) if step.instruction.shape.is_tuple else parts[0]
-      elif step.instruction.opcode in _TRIVIAL_ON_SCALARS:
-        values[step.slot] = operands[0]
       else:
-        # The rules of these opcodes do not look at the device.
-        value = step.rule(None, step.instruction, operands)
-        values[step.slot] = value if isinstance(value, tuple) else np.asarray(value)
+        values[step.slot] = apply_to_arrays(step, operands)
     root = values[plan.root]
     return list(root) if isinstance(root, tuple) else [root]
 

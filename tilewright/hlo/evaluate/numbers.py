@@ -20,8 +20,18 @@ F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 C128 = np.dtype(np.complex128)
 
 TYPE_OF: dict[np.dtype, PrimitiveType] = {row.dtype: row for row in PRIMITIVE_TYPES.values() if row.dtype is not None}
-UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
-SIGNED = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+UNSIGNED: dict[int, np.dtype] = {
+  1: np.dtype(np.uint8),
+  2: np.dtype(np.uint16),
+  4: np.dtype(np.uint32),
+  8: np.dtype(np.uint64),
+}
+SIGNED: dict[int, np.dtype] = {
+  1: np.dtype(np.int8),
+  2: np.dtype(np.int16),
+  4: np.dtype(np.int32),
+  8: np.dtype(np.int64),
+}
 
 
 def _compute_type(row: PrimitiveType) -> np.dtype:

@@ -84,7 +84,9 @@ def bitcast(device: Device, instruction: Instruction, operands: Sequence[Value])
     return x
   for shape in (source, target):
     if shape.layout is not None and shape.layout.tiles and not source.same_logical(target):
-      raise evaluate_error(instruction, "the evaluator reads bitcasts of untiled layouts only; lay the array out plainly")
+      raise evaluate_error(
+        instruction, "the evaluator reads bitcasts of untiled layouts only; lay the array out plainly"
+      )
   memory = x.transpose(_major_to_minor(source)).reshape(-1)
   if memory.dtype != target.dtype:
     memory = _reinterpret(memory, target.dtype)

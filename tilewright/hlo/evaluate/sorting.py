@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tilewright.hlo.evaluate.elementwise import is_total_order
-from tilewright.hlo.evaluate.interpreter import Device
+from tilewright.hlo.evaluate.interpreter import Device, apply_to_arrays
 from tilewright.hlo.evaluate.numbers import kind_of, total_order_key, widen
 from tilewright.hlo.evaluate.reductions import untuple
 from tilewright.hlo.evaluate.table import Arrays, Value, rule
@@ -111,7 +111,7 @@ def _apply_graph(device: Device, node: Instruction, value: np.ndarray) -> np.nda
         break
     else:
       if instruction.opcode not in ("call", "fusion") and _depends_only_on_one(instruction):
-        values[instruction] = np.asarray(step.rule(device, instruction, operands))
+        values[instruction] = apply_to_arrays(step, operands)
   return values.get(node)
 
 
