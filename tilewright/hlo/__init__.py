@@ -9,6 +9,7 @@ from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, M
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.parser import parse
+from tilewright.hlo.proto_read import from_proto
 from tilewright.hlo.shape import UNBOUNDED, Layout, ProgramShape, Shape, ShapeIndex
 from tilewright.hlo.sharding import DimSharding, Domain, NamedSharding, Sharding
 from tilewright.hlo.values import (
@@ -79,5 +80,6 @@ __all__ = [
   "element_type_of",
   "evaluate",
   "evaluate_devices",
+  "from_proto",
   "parse",
 ]

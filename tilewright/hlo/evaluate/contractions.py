@@ -8,7 +8,7 @@ operands to it first, and one with several terms (`dot_bf16_bf16_f32_x3`) splits
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import ml_dtypes
 import numpy as np
@@ -49,6 +49,8 @@ def _to(x: np.ndarray, wide: np.dtype) -> np.ndarray:
 
 # Algorithms.
 
+Rounding = Callable[[np.ndarray], np.ndarray]
+
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
@@ -56,11 +58,11 @@ def _round_tf32(x: np.ndarray) -> np.ndarray:
   return numbers.reduce_precision(x.astype(np.float32), 8, 10)
 
 
-def _round_to(dtype: np.typing.DTypeLike) -> np.ufunc:
-  return lambda x: x.astype(np.float32).astype(dtype).astype(np.float32)  # type: ignore[return-value]
+def _round_to(dtype: np.typing.DTypeLike) -> Rounding:
+  return lambda x: x.astype(np.float32).astype(dtype).astype(np.float32)
 
 
-_OPERAND_ROUNDING = {
+_OPERAND_ROUNDING: dict[str, Rounding] = {
   "dot_f16_f16_f16": _round_to(np.float16),
   "dot_f16_f16_f32": _round_to(np.float16),
   "dot_bf16_bf16_bf16": _round_to(_BF16),
@@ -236,7 +238,8 @@ def convolution(device: Device, instruction: Instruction, operands: Sequence[Val
   out = tuple(_output_size(n, dim) for n, dim in zip(x.shape[3:], window))
   total = np.zeros((count, x.shape[1], math.prod(out), weights.shape[1]), wide)
   for position in np.ndindex(*(dim.size for dim in window)):
-    seen = x[(..., *(_seen(p, dim, n) for p, dim, n in zip(position, window, out)))]
+    box: tuple = (..., *(_seen(p, dim, n) for p, dim, n in zip(position, window, out)))
+    seen = x[box]
     rows = np.moveaxis(seen, 2, -1).reshape(count, x.shape[1], math.prod(out), x.shape[2])
     taps = weights[(slice(None), slice(None), slice(None), *position)]
     total += np.matmul(rows, taps.transpose(0, 2, 1)[:, None])
@@ -259,7 +262,7 @@ def _spread(x: np.ndarray, window: tuple[WindowDim, ...]) -> np.ndarray:
     place = np.arange(size) * dim.base_dilation + dim.padding_low
     inside = np.flatnonzero((place >= 0) & (place < full))
     spread = np.zeros((*x.shape[:axis], full, *x.shape[axis + 1 :]), x.dtype)
-    before = (slice(None),) * axis
+    before: tuple = (slice(None),) * axis
     spread[(*before, place[inside])] = x[(*before, inside)]
     x = spread
   return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -82,7 +82,12 @@ def fft(device: Device, instruction: Instruction, operands: Sequence[Value]) -> 
   (x,) = operands
   lengths = instruction.attrs["fft_length"]
   axes = tuple(range(x.ndim - len(lengths), x.ndim))
-  functions = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}
+  functions: dict[str, Callable[..., np.ndarray]] = {
+    "FFT": np.fft.fftn,
+    "IFFT": np.fft.ifftn,
+    "RFFT": np.fft.rfftn,
+    "IRFFT": np.fft.irfftn,
+  }
   result = functions[instruction.attrs["fft_type"]](_wide(x), s=lengths, axes=axes)
   return result.astype(instruction.shape.dtype)
 

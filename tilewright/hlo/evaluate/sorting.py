@@ -99,7 +99,7 @@ def _apply_graph(device: Device, node: Instruction, value: np.ndarray) -> np.nda
   values: dict[Instruction, np.ndarray] = {}
   for step in device.program.plan(node.parent).steps:
     instruction = step.instruction
-    operands = []
+    operands: list[Value] = []
     for operand in instruction.operands:
       if operand.opcode == "parameter":
         operands.append(value)
