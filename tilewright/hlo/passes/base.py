@@ -1,0 +1,145 @@
+"""What a pass is: a name, a docstring with its precondition and proof, and `run(module) -> bool`.
+
+    @register_pass("dce")
+    @dataclass(frozen=True)
+    class DeadCode(Pass):
+      remove_loop_outputs: bool = True          # options are fields with defaults
+
+      def run(self, module: Module) -> bool:    # True if anything changed
+        ...
+
+    make_pass("dce{remove_loop_outputs=false}").run(module)
+
+A pass edits the module in place. It need not clean up when it fails: `run_passes` puts the module back as it was. A plain
+function `Module -> bool | Module | None` is a pass too (`as_pass`): that is what users write.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from tilewright.hlo.errors import HloError
+from tilewright.hlo.ir import Module
+
+
+class HloPassError(HloError, ValueError):
+  """A pass that does not exist, an option it does not have, or something that is not a pass."""
+
+
+@dataclass(frozen=True)
+class Pass:
+  """Base of every pass. Subclasses are frozen dataclasses whose fields are the options."""
+
+  name: ClassVar[str] = ""
+
+  def run(self, module: Module) -> bool:
+    """Edits the module; says whether anything changed."""
+    raise NotImplementedError(f"{type(self).__name__} does not define run")
+
+  @property
+  def summary(self) -> str:
+    """The first line of the documentation."""
+    lines = inspect.cleandoc(type(self).__doc__ or "").splitlines()
+    return lines[0] if lines else ""
+
+
+PassFunction = Callable[[Module], Any]  # -> bool | Module | None
+PassLike = Pass | PassFunction | str
+
+
+@dataclass(frozen=True)
+class FunctionPass(Pass):
+  """A user's function as a pass. It edits the module and returns whether it changed, or returns another module."""
+
+  function: PassFunction
+  label: str = ""
+
+  @property
+  def name(self) -> str:  # type: ignore[override]  # a class attribute elsewhere, here each object has its own
+    return self.label or getattr(self.function, "__name__", type(self.function).__name__)
+
+  @property
+  def summary(self) -> str:
+    lines = (inspect.getdoc(self.function) or "").splitlines()
+    return lines[0] if lines else ""
+
+  def run(self, module: Module) -> bool:
+    result = self.function(module)
+    if isinstance(result, Module):
+      if result is module:
+        return True
+      become(module, result)
+      return True
+    if result is not None and not isinstance(result, bool):
+      raise HloPassError(f"pass {self.name} must return a bool, a Module or None, not {type(result).__name__}")
+    return bool(result)
+
+
+def become(module: Module, other: Module) -> None:
+  """`module` takes over everything `other` holds. `other` must not be used afterwards."""
+  for item in dataclasses.fields(Module):
+    setattr(module, item.name, getattr(other, item.name))
+  for computation in module.computations:
+    computation.parent = module
+
+
+PASSES: dict[str, Callable[..., Pass]] = {}
+P = TypeVar("P", bound=type[Pass])
+
+
+def register_pass(name: str) -> Callable[[P], P]:
+  """Adds a pass class to the table under `name`, which becomes its `name`."""
+
+  def register(cls: P) -> P:
+    if name in PASSES:
+      raise HloPassError(f"there is a pass called {name} already: {PASSES[name]}")
+    cls.name = name
+    PASSES[name] = cls
+    return cls
+
+  return register
+
+
+def make_pass(text: str) -> Pass:
+  """A pass from its name, options in braces: `dce`, `constant_folding{max_bytes=1024}`."""
+  name, _, rest = text.strip().partition("{")
+  name = name.strip().replace("-", "_")
+  if name not in PASSES:
+    raise HloPassError(f"there is no pass called {name}; there are: {', '.join(sorted(PASSES))}")
+  if rest and not rest.endswith("}"):
+    raise HloPassError(f"{text}: the options of a pass stand in braces, name{{option=value,…}}")
+  factory = PASSES[name]
+  known = {f.name: f for f in dataclasses.fields(factory)} if isinstance(factory, type) else {}
+  options: dict[str, Any] = {}
+  for part in filter(None, (p.strip() for p in rest.removesuffix("}").split(","))):
+    key, equals, value = part.partition("=")
+    if not equals or key.strip() not in known:
+      raise HloPassError(f"{name} has no option {part!r}; it has: {', '.join(known) or 'none'}")
+    options[key.strip()] = _option(value.strip())
+  return factory(**options)
+
+
+def _option(text: str) -> bool | int | float | str:
+  if text in ("true", "false"):
+    return text == "true"
+  for kind in (int, float):
+    try:
+      return kind(text)
+    except ValueError:
+      pass
+  return text
+
+
+def as_pass(item: PassLike) -> Pass:
+  """A `Pass`, the name of one, or a function on modules."""
+  if isinstance(item, Pass):
+    return item
+  if isinstance(item, str):
+    return make_pass(item)
+  if callable(item):
+    return FunctionPass(item)
+  raise HloPassError(f"a pass is a Pass, the name of one or a function on modules, not {type(item).__name__}")
