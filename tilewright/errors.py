@@ -30,6 +30,14 @@ class IndexMapError(BlockSpecError):
   """An index map returns the wrong number, type or kind of indices."""
 
 
+class IndexMapArityError(IndexMapError, TypeError):
+  """An index map takes another number of arguments than there are grid indices and prefetched scalars."""
+
+
+class OutShapeError(TilewrightError, ValueError):
+  """`out_shape` has a leaf that does not describe an array."""
+
+
 class CapturedConstantError(TilewrightError, ValueError):
   """A kernel or an index map closes over an array."""
 

@@ -84,17 +84,14 @@ def pallas_call(
   if grid_spec is None:
     grid_spec = GridSpec(grid, in_specs, out_specs, scratch_shapes)
   else:
-    given = {
-      "grid": grid != (),
-      "in_specs": in_specs is not no_block_spec,
-      "out_specs": out_specs is not no_block_spec,
-      "scratch_shapes": scratch_shapes != (),
-    }
-    for field, is_given in given.items():
-      if is_given:
-        raise errors.GridError(
-          f"If `grid_spec` is specified, then `{field}` must not be specified. It is already part of it."
-        )
+    for field, value, default in (
+      ("grid", grid, ()),
+      ("in_specs", in_specs, no_block_spec),
+      ("out_specs", out_specs, no_block_spec),
+      ("scratch_shapes", scratch_shapes, ()),
+    ):
+      if value is not default and value != default:
+        raise errors.GridError(f"If `grid_spec` is specified, then `{field}` must be `{default}`. It is {value}.")
   call = _Call(
     kernel=kernel,
     out_shape=out_shape,
@@ -222,8 +219,8 @@ def out_aval(x: Any) -> Any:
   if hasattr(x, "get_array_aval"):
     return x.get_array_aval()
   if not hasattr(x, "shape") or not hasattr(x, "dtype"):
-    raise errors.KernelTypeError(
-      f"out_shape: expected jax.ShapeDtypeStruct (something with a shape and a dtype), got {x!r}."
+    raise errors.OutShapeError(
+      f"Invalid out_shape type: {type(x)}. Expected jax.ShapeDtypeStruct, or something else with a shape and a dtype."
     )
   dtype = x.dtype
   if not isinstance(dtype, _jax.dtypes.ExtendedDType):
@@ -237,7 +234,7 @@ def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
   static: list[Any] = []
   for axis, size in enumerate(grid):
     if isinstance(size, bool | float):
-      raise errors.GridError(f"grid: dimension {axis} must be an int or an integer scalar, got {size!r}.")
+      raise errors.GridError(f"Grid must be a tuple of integers or jax.Array, got {tuple(grid)}: see dimension {axis}.")
     if hasattr(size, "__index__") and not isinstance(size, jax.Array | _jax.core.Tracer):
       size = int(size)
     if isinstance(size, int):
@@ -281,7 +278,7 @@ def trace_call(
   prefetch_avals = [AbstractRef(ShapedArray(a.shape, a.dtype), TpuMemorySpace.SMEM) for a in in_avals[:num_scalars]]
 
   out_shape = tuple(call.out_shape) if isinstance(call.out_shape, list) else call.out_shape
-  flat_out, out_tree = jax.tree.flatten(call.out_shape, is_leaf=_is_out_leaf)
+  flat_out, out_tree = jax.tree.flatten(out_shape, is_leaf=_is_out_leaf)
   out_avals = [out_aval(x) for x in flat_out]
   one_output = not isinstance(out_shape, tuple)
   outs_tree = jax.tree.structure((out_shape,) if one_output else out_shape, is_leaf=_is_out_leaf)
@@ -289,7 +286,7 @@ def trace_call(
 
   in_specs = spec.in_specs
   if in_specs is not no_block_spec and not isinstance(in_specs, tuple | list):
-    raise errors.TreeMismatchError(f"`in_specs` must be a tuple or a list, got {type(in_specs).__name__}: {in_specs}.")
+    raise errors.TreeMismatchError(f"`in_specs` must be a tuple or a list. Found: {in_specs}.")
   if isinstance(in_specs, list):
     in_specs = tuple(in_specs)
   if isinstance(out_specs, list):
@@ -318,7 +315,7 @@ def trace_call(
   frame = GridFrame(static_grid, spec.grid_names)
   with tracing_kernel(frame):
     in_groups = map_all(in_specs, input_tree, in_avals[num_scalars:], in_paths, "in_specs", "inputs")
-    out_groups = map_all(out_specs, outs_tree, out_avals, out_paths, "out_specs", "outputs")
+    out_groups = map_all(out_specs, outs_tree, out_avals, out_paths, "out_specs", "out_shape")
     flat_scratch, scratch_tree = jax.tree.flatten(spec.scratch_shapes, is_leaf=is_scratch_type)
     scratch_avals = [ref_aval_of(t, "scratch_shapes") for t in flat_scratch]
     in_refs = [_block_ref(g, a) for g, a in zip(in_groups, in_avals[num_scalars:])]
@@ -421,7 +418,7 @@ def _trace_body(
     if jax.tree.leaves(result):
       raise errors.KernelReturnError(
         f"The kernel function in the pallas_call {_kernel_name(call)[0]} at {_kernel_name(call)[1]} should return None. It "
-        f"returns a PyTree: {result}. Write results to the output refs instead."
+        f"returns a PyTree: {jax.tree.structure(result)}. Write results to the output refs instead."
       )
     return []
 
@@ -430,9 +427,10 @@ def _trace_body(
   for const in closed.consts:
     aval = _jax.core.typeof(const)
     if not isinstance(aval, AbstractRef) and getattr(aval, "shape", ()) != ():
-      shapes = [_jax.core.typeof(c) for c in closed.consts]
+      shapes = [_jax.core.typeof(c).str_short(short_dtypes=True) for c in closed.consts]
       raise errors.CapturedConstantError(
-        f"The kernel function in the pallas_call {_kernel_name(call)[0]} at {_kernel_name(call)[1]} captures constants {shapes}. "
+        f"The kernel function in the pallas_call {_kernel_name(call)[0]} at {_kernel_name(call)[1]} captures constants "
+        f"[{', '.join(shapes)}]. "
         "You should pass them as inputs."
       )
     if isinstance(aval, AbstractRef):
@@ -496,7 +494,8 @@ def _check_aliases(
   out_paths: Sequence[str],
 ) -> tuple[tuple[int, int], ...]:
   in_starts, out_starts = _starts(in_avals), _starts(out_avals)
-  paths = [f"scalar {i}" for i in range(len(in_avals) - len(in_paths))] + list(in_paths)
+  num_scalars = len(in_avals) - len(in_paths)
+  paths = [f"[{i}]" for i in range(num_scalars)] + [p.removeprefix("args") for p in in_paths]
   result: list[tuple[int, int]] = []
   for into, out in aliases.items():
     if not 0 <= into < len(in_avals):
@@ -513,8 +512,8 @@ def _check_aliases(
     same = a == b if a.is_high or b.is_high else (a.shape, a.dtype) == (b.shape, b.dtype)
     if not same:
       raise errors.AliasError(
-        f"input_output_aliases contains the mapping '{into}:{out}' referring to input {paths[into]} with abstract value {a} "
-        f"and to output {out_paths[out]} with a different abstract value {b}."
+        f"input_output_aliases contains the mapping '{into}:{out}' referring to input{paths[into]} with abstract value {a} "
+        f"and to output{out_paths[out].removeprefix('outputs')} with a different abstract value {b}."
       )
     result += [(in_starts[into] + k, out_starts[out] + k) for k in range(in_starts[into + 1] - in_starts[into])]
   outs = [o for _, o in result]

@@ -17,7 +17,7 @@ from tilewright.tile.memory import MemorySpace, TpuMemorySpace
 
 Slice = _jax.indexing.Slice
 
-# Where an operand stays as it is unless a block shape is given.
+# Where an operand is not copied for the kernel: its ref is the array's own memory.
 _WHOLE_ARRAY_SPACES = (
   MemorySpace.ANY,
   MemorySpace.HOST,
@@ -65,7 +65,8 @@ def make_block_mapping(
   if spec.block_shape is None and spec.index_map is None:
     shape = tuple(Blocked(d) for d in aval.shape)
     block = AbstractRef(ShapedArray(aval.shape, aval.dtype), space)
-    return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode, in_place=True)
+    in_place = space in _WHOLE_ARRAY_SPACES
+    return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode, in_place)
 
   if spec.block_shape is None:
     dims: tuple[Any, ...] = tuple(Blocked(d) for d in aval.shape)
@@ -122,7 +123,7 @@ def _trace_index_map(
     closed = _jax.trace(flat_map, avals, info.with_unknown_names())
   except TypeError as e:
     if "positional argument" in str(e):
-      raise errors.IndexMapError(
+      raise errors.IndexMapArityError(
         f"Index map function {_name_of(user_map)} for {origin} was called with {len(avals)} arguments (grid indices, then "
         f"prefetched scalars): {e}"
       ) from e
@@ -184,22 +185,47 @@ def _check_index_entries(
 
 
 def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[Any]:
-  """One spec per leaf of `tree`; a spec given for a whole subtree counts for each of its leaves."""
-  is_spec = lambda x: x is None or isinstance(x, BlockSpec | NoBlockSpec)
+  """One spec per leaf of `tree`. The structures must be equal; None stands for the whole array."""
   if isinstance(specs, NoBlockSpec):
     return [specs] * tree.num_leaves
-  dummy = jax.tree.unflatten(tree, range(tree.num_leaves))
-  flat: list[Any] = [None] * tree.num_leaves
-
-  def place(spec: Any, subtree: Any) -> None:
-    for leaf in jax.tree.leaves(subtree):
-      flat[leaf] = spec
-
-  try:
-    jax.tree.map(place, specs, dummy, is_leaf=is_spec)
-  except ValueError as e:
+  flat: list[Any] = []
+  dummy = jax.tree.unflatten(tree, [0] * tree.num_leaves)
+  mismatches = _match_specs(specs, dummy, "", flat)
+  if mismatches:
+    shown = "".join(f"\n    * {m.format(name=name, values=values_name)}" for m in mismatches[:3])
     raise errors.TreeMismatchError(
-      f"Pytree for `{name}` and `{values_name}` do not match: {name} is {jax.tree.structure(specs, is_leaf=is_spec)} but the "
-      f"{values_name} are {tree}. {e}"
-    ) from e
+      f"Pytree for `{name}` and `{values_name}` do not match. There are {len(mismatches)} mismatches, including:{shown}"
+    )
   return flat
+
+
+def _match_specs(specs: Any, values: Any, path: str, flat: list[Any]) -> list[str]:
+  """Append a spec for each leaf of `values` to `flat`; gives what does not match."""
+  at = f"at {path}, " if path else ""
+  spec_is_leaf = specs is None or isinstance(specs, BlockSpec | NoBlockSpec)
+  if isinstance(values, int):  # a leaf
+    if spec_is_leaf:
+      flat.append(specs)
+      return []
+    return [f"{at}`{{name}}` is a {type(specs).__name__} but `{{values}}` is a pytree leaf"]
+  if values is None and specs is None:
+    return []
+  children, own = jax.tree_util.default_registry.flatten_one_level(values) or ((), None)
+  if spec_is_leaf:
+    return [f"{at}`{{name}}` is a pytree leaf but `{{values}}` is a {type(values)}, so their Python types differ"]
+  if type(specs) is not type(values) and not (isinstance(specs, list | tuple) and isinstance(values, list | tuple)):
+    return [f"{at}`{{name}}` is a {type(specs)} but `{{values}}` is a {type(values)}, so their Python types differ"]
+  spec_children, spec_own = jax.tree_util.default_registry.flatten_one_level(specs) or ((), None)
+  spec_children, children = list(spec_children), list(children)
+  if len(spec_children) != len(children):
+    return [
+      f"{at}`{{name}}` is a {type(specs).__name__} of length {len(spec_children)} but `{{values}}` is a "
+      f"{type(values).__name__} of length {len(children)}, so the lengths do not match"
+    ]
+  if spec_own != own:
+    return [f"{at}`{{name}}` has the keys {spec_own} but `{{values}}` has {own}"]
+  keys = own if isinstance(values, dict) and own is not None else range(len(children))
+  found: list[str] = []
+  for key, spec, value in zip(keys, spec_children, children):
+    found += _match_specs(spec, value, f"{path}[{key!r}]", flat)
+  return found

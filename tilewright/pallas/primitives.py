@@ -66,10 +66,7 @@ def _grid_axis(what: str, axis: Any) -> int:
     raise errors.GridError(f"{what}: axis must be an int (or the name of a grid dimension), got {axis!r}.")
   axis = axis.__index__()
   if not -len(frame.sizes) <= axis < len(frame.sizes):
-    raise errors.GridError(
-      f"{what}: axis {axis} is out of range, axis must be in [0, {len(frame.sizes)}): the grid {frame.sizes} has "
-      f"{len(frame.sizes)} dimensions."
-    )
+    raise errors.GridError(f"{what}: Axis {axis} is out of bounds for grid {frame.sizes}.")
   return axis % len(frame.sizes)
 
 

@@ -70,13 +70,13 @@ def canonical_block_dim(dim: Any, origin: str) -> BlockDim:
     return squeezed
   if isinstance(dim, Blocked | Squeezed | Element | BoundedSlice | Indirect):
     return dim
-  try:
-    return Blocked(dim if hasattr(dim, "scope") else int(dim))  # a symbolic dimension stays as it is
-  except TypeError:
-    pass
+  if hasattr(dim, "scope"):  # a symbolic dimension stays as it is
+    return Blocked(dim)
+  if hasattr(dim, "__index__") and not isinstance(dim, bool):
+    return Blocked(dim.__index__())
   raise errors.BlockSpecError(
-    f"Block shape for {origin} has the entry {dim!r}; expected an int, None, or one of pl.Blocked, pl.Squeezed, pl.Element, "
-    "pl.BoundedSlice and pl.Indirect."
+    f"Unsupported block dimension type: {type(dim)} in the block shape for {origin}. Allowed types: `pl.Squeezed`, "
+    "`pl.Blocked`, `pl.Element`, `pl.BoundedSlice`, `pl.Indirect`, `int`, `None`."
   )
 
 
