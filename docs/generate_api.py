@@ -71,7 +71,9 @@ def outcome(program: Program) -> tuple[str, str]:
   """The state of the names that a program uses, and the reason if it is not that they work."""
   logging.disable(logging.CRITICAL)  # a check that is meant to fail need not be seen
   try:
-    program()
+    with warnings.catch_warnings():
+      warnings.simplefilter("ignore", DeprecationWarning)
+      program()
   except UnsupportedFeatureError as error:
     return ERROR, first_sentence(str(error))
   except Exception as error:
@@ -128,24 +130,18 @@ def summary(value: Any) -> str:
   return paragraph.split(". ")[0].rstrip(".")
 
 
-def look_up(module: types.ModuleType, name: str) -> tuple[Any, bool]:
-  """The value of a name and whether using it warns; raises AttributeError if it is not there."""
-  with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    return getattr(module, name), any(issubclass(w.category, DeprecationWarning) for w in caught)
-
-
 def examine(short: str, module: types.ModuleType, name: str, where: str) -> Name:
   try:
-    value, warns = look_up(module, name)
+    with warnings.catch_warnings():
+      warnings.simplefilter("ignore", DeprecationWarning)
+      value = getattr(module, name)
   except AttributeError:
     return Name(name, where, NOT_HERE, "")
   if (reason := unsupported_reason(value)) is not None:
     return Name(name, where, ERROR, reason)
   program = load_programs().get((short, name))
   state, reason = outcome(program) if program is not None else (HERE_ONLY, "")
-  notes = [reason or summary(value), "warns that it is deprecated" if warns else ""]
-  return Name(name, where, state, "; ".join(filter(None, notes)))
+  return Name(name, where, state, reason or summary(value))
 
 
 def own_names(module: types.ModuleType, peers: set[str]) -> list[str]:

@@ -295,7 +295,7 @@ def _lowering():
 
 @use("pl", "kernel core_map")
 def _mesh_kernels():
-  mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
+  mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=2)
 
   def body(x_ref, o_ref):
     core = jax.lax.axis_index("core")

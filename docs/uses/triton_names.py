@@ -83,7 +83,7 @@ def _this_gpu():
   else:
     try:
       triton.get_gpu_info()
-    except NotImplementedError as error:
+    except Exception as error:
       assert "not a GPU" in str(error)
     else:
       raise AssertionError("there is no GPU here to describe")
