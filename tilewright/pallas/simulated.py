@@ -136,9 +136,9 @@ def _(ctx: Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
 
 
 @register(primitives.debug_check_p)
-def _(ctx: Context, condition: Any, *, message: str, where: str) -> list[Any]:
+def _(ctx: Context, condition: Any, *, message: str) -> list[Any]:
   if not np.all(np.asarray(condition)):
-    raise errors.DebugCheckError(f"debug_check failed: {message} (at {where}, {ctx.core})")
+    raise errors.DebugCheckError(f"debug_check failed: {message} (at {ctx.where}, {ctx.core})")
   return []
 
 

@@ -15,6 +15,7 @@ forced_interpret = _jax.config.string_or_object_state(
   default=None,
   help="If set, every kernel traced runs with this value of `interpret`. Set by force_tpu_interpret_mode.",
   validator=lambda value: None,
+  include_in_jit_key=True,
   include_in_trace_context=True,
 )
 

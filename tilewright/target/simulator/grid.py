@@ -195,7 +195,8 @@ class CoreRun:
   def run(self) -> None:
     for point in points_of(self.program.kernel, self.grid, self.core.index):
       own = point[self.mapping.num_vmapped :]
-      self.program.options.record(tuple(np.int32(i) for i in own), np.int32(self.core.index))
+      if self.program.options.grid_point_recorder is not None:
+        self.program.options.grid_point_recorder(tuple(np.int32(i) for i in own), np.int32(self.core.index))
       self._visit(point)
     for i in range(self.mapping.num_inputs, len(self.blocks)):
       self._write_back(i)

@@ -10,6 +10,29 @@ from typing import Any, Literal
 from tilewright import errors
 
 
+class Recorder:
+  """A user's function that is told of grid points. Two are equal only if the function is the same object.
+
+  (A kernel is kept for calls that mean the same; functions of equal code that write to different lists do not.)
+  """
+
+  def __init__(self, function: Callable[..., Any]):
+    self.function = function
+
+  def __call__(self, point: tuple[Any, ...], core: Any) -> None:
+    """The function takes (point, core), or (token, point, core) as in programs that thread a token through."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(self.function).parameters.values()
+    takes_token = sum(p.kind in kinds and p.default is p.empty for p in parameters) >= 3
+    self.function(*((0,) if takes_token else ()), point, core)
+
+  def __eq__(self, other: object) -> bool:
+    return isinstance(other, Recorder) and self.function is other.function
+
+  def __hash__(self) -> int:
+    return hash((Recorder, id(self.function)))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
   """Parameters of the simulated machine; `pltpu.InterpretParams` documents each of them."""
@@ -40,6 +63,10 @@ class Options:
     if self.num_cores_or_threads < 1:
       raise errors.KernelTypeError(f"InterpretParams: num_cores_or_threads must be at least 1, got {self.num_cores_or_threads}.")
 
+    recorder = self.grid_point_recorder
+    if recorder is not None and not isinstance(recorder, Recorder):
+      object.__setattr__(self, "grid_point_recorder", Recorder(recorder))
+
   @property
   def num_cores_per_device(self) -> int:
     return self.num_cores_or_threads
@@ -57,12 +84,3 @@ class Options:
         f"{self.vector_clock_size}."
       )
     return self.vector_clock_size
-
-  def record(self, point: tuple[Any, ...], core: Any) -> None:
-    """Tell the recorder about a grid point. It takes (point, core), or (token, point, core) as older programs have it."""
-    if self.grid_point_recorder is None:
-      return
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(self.grid_point_recorder).parameters.values()
-    takes_token = sum(p.kind in kinds and p.default is p.empty for p in parameters) >= 3
-    self.grid_point_recorder(*((0,) if takes_token else ()), point, core)
