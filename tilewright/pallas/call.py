@@ -10,12 +10,14 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from tilewright import errors
 from tilewright.pallas import effects, jaxprs, mapping, targets
@@ -564,17 +566,24 @@ def _(*avals: Any, **params: Any) -> Any:
   vary = _jax.varying_axes(avals)
   outs = [a if _jax.varying_axes([a]) else _jax.with_varying_axes(a, vary) for a in kernel.out_avals]
   found: set[Any] = set(effects.call_effects(kernel.jaxpr.effects))
-  if getattr(kernel.compiler_params, "has_side_effects", False):
+  if _has_side_effects(kernel.compiler_params):
     found.add(effects.side_effect)
   return outs, found
+
+
+def _has_side_effects(compiler_params: Any) -> bool:
+  said = getattr(compiler_params, "has_side_effects", False)
+  return said if isinstance(said, bool) else getattr(said, "name", "PURE") != "PURE"
 
 
 pallas_call_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, pallas_call_p))
 
 
 def _run(*operands: Any, **params: Any) -> Any:
-  with _jax.config._check_vma(False):
-    return targets.run(Kernel(**params), *operands)
+  kernel = Kernel(**params)
+  metadata = {"kernel_metadata": json.dumps(dict(kernel.metadata))} if kernel.metadata else {}
+  with jax.named_scope(kernel.name), set_xla_metadata(**metadata), _jax.config._check_vma(False):
+    return targets.run(kernel, *operands)
 
 
 _jax.mlir.register_lowering(pallas_call_p, _jax.mlir.lower_fun(_run, multiple_results=True))

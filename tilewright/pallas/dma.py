@@ -24,7 +24,6 @@ from tilewright.pallas.primitives import (
   TransformedRef,
   WriteEffect,
   is_ref,
-  not_differentiable,
   run_scoped,
 )
 from tilewright.pallas.semaphores import DeviceIdType
@@ -168,11 +167,9 @@ def async_remote_copy(
 
 dma_start_p = Primitive("dma_start")
 dma_start_p.multiple_results = True
-not_differentiable(dma_start_p)
 
 dma_wait_p = Primitive("dma_wait")
 dma_wait_p.multiple_results = True
-not_differentiable(dma_wait_p)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,6 @@ from tilewright.pallas.primitives import (
   fail_unless,
   flatten_ref,
   int32_scalar,
-  not_differentiable,
 )
 from tilewright.pallas.tracing import GridMarker
 from tilewright.runtime import _jax
@@ -70,7 +69,6 @@ def canonical_device_id(device_id: Any, what: str) -> Any:
 
 semaphore_signal_p = Primitive("semaphore_signal")
 semaphore_signal_p.multiple_results = True
-not_differentiable(semaphore_signal_p)
 
 
 @semaphore_signal_p.def_effectful_abstract_eval
@@ -122,7 +120,6 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> 
 
 semaphore_wait_p = Primitive("semaphore_wait")
 semaphore_wait_p.multiple_results = True
-not_differentiable(semaphore_wait_p)
 
 
 @semaphore_wait_p.def_effectful_abstract_eval
@@ -160,7 +157,6 @@ def take(view: Any, value: Any, ctx: xla.Context, *, decrement: bool = True) -> 
 # --- read --------------------------------------------------------------------------------------------------------
 
 semaphore_read_p = Primitive("semaphore_read")
-not_differentiable(semaphore_read_p)
 semaphore_read_p.def_effectful_abstract_eval(
   lambda *flat, tree: (int32_scalar(), {ReadEffect(0), effects.semaphore_effect})
 )

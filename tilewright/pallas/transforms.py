@@ -2,7 +2,8 @@
 
 - vmap adds a grid dimension in front. A batched operand gets a squeezed dimension that this index selects; an operand that is
   not batched keeps its mapping and is not copied.
-- Forward derivatives run the body's derivative beside it: every float ref gets a twin that holds its tangent.
+- Forward derivatives run the body's derivative beside it: every float ref gets a twin that holds its tangent. Where the body
+  copies asynchronously or waits, its portable lowering is differentiated instead.
 - Reverse derivatives linearise the portable lowering, which is ordinary JAX.
 - Values of user-defined (hijax) types are replaced by the arrays they consist of.
 """
@@ -23,6 +24,7 @@ from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import ShapedArray, int32_scalar
 from tilewright.runtime import _jax
 from tilewright.target import xla
+from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import BlockMapping, Kernel, squeezed
 
 _ad = _jax.ad
@@ -132,20 +134,40 @@ def _tangent_mapping(m: BlockMapping) -> BlockMapping:
   return dataclasses.replace(m, origin=f"tangent of {m.origin}")
 
 
-def _check_differentiable(kernel: Kernel) -> None:
-  refused = {e for e in kernel.jaxpr.effects if isinstance(e, effects.KernelEffect)}
-  refused -= {effects.debug_effect, effects.delay_effect}
-  if refused:
-    names = ", ".join(sorted(map(str, refused)))
-    raise errors.EffectError(
-      f"The kernel '{kernel.name}' has the effects {names}, which derivatives would repeat or reorder. Give it a derivative of "
-      "its own with jax.custom_jvp or jax.custom_vjp."
-    )
+def _body_has_derivative(kernel: Kernel) -> bool:
+  """Whether the body can be differentiated equation by equation, ref by ref.
+
+  Copies, semaphores and the like cannot: what they move has no twin. The portable lowering, which is pure, always can.
+  """
+  safe = {effects.debug_effect, effects.delay_effect}
+  if {e for e in kernel.jaxpr.effects if isinstance(e, effects.KernelEffect)} - safe:
+    return False
+  return _all_differentiable(kernel.jaxpr)
+
+
+def _all_differentiable(jaxpr: Any) -> bool:
+  known = _ad.primitive_jvps
+  return all(
+    (eqn.primitive in known or "custom" in eqn.primitive.name) and all(_all_differentiable(j) for j in subjaxprs(eqn))
+    for eqn in jaxpr.eqns
+  )
+
+
+def _jvp_of_portable(kernel: Kernel, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+  moving = [not isinstance(t, _ad.Zero) for t in tangents]
+
+  def of_moving(*values: Any) -> list[Any]:
+    left = iter(values)
+    return xla.run(kernel, *(next(left) if m else p for p, m in zip(primals, moving)))
+
+  outs, dots = jax.jvp(of_moving, [p for p, m in zip(primals, moving) if m], [t for t, m in zip(tangents, moving) if m])
+  return outs, [d if _has_tangent(o) else _jax.zero_tangent(o) for o, d in zip(outs, dots)]
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
   kernel = Kernel(**params)
-  _check_differentiable(kernel)
+  if not _body_has_derivative(kernel):
+    return _jvp_of_portable(kernel, primals, tangents)
   m = kernel.grid_mapping
   first_input = m.num_dynamic_bounds + m.num_prefetch
   in_tangents = list(tangents[first_input:])
@@ -231,7 +253,6 @@ _ad.primitive_jvps[pallas_call_p] = _jvp
 
 def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: Any) -> Any:
   kernel = Kernel(**params)
-  _check_differentiable(kernel)
 
   def of_nonzero(*moving: Any) -> tuple[list[Any], list[Any]]:
     left = iter(moving)
