@@ -42,6 +42,12 @@ def test_the_package_runs_as_a_module():
   assert done.stdout.strip() == f"tilewright {tilewright.__version__}"
 
 
+def test_a_reader_that_stops_reading_is_no_error():
+  command = f"{sys.executable} -m tilewright bench cpu --list | true; exit ${{PIPESTATUS[0]}}"
+  done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+  assert done.stderr == ""
+
+
 def test_the_version_is_that_of_the_project():
   import tomllib
 

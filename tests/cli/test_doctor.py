@@ -83,6 +83,23 @@ def test_a_child_that_dies_or_hangs_is_reported():
   assert doctor.ask("print('noise'); print([1, 2])") == ([1, 2], "")
 
 
+def test_a_gpu_is_described(monkeypatch):
+  monkeypatch.setattr(doctor, "ask", lambda program: ([13000, [["NVIDIA H200", "sm_90", 141 * 2**30]]], ""))
+  rows = list(doctor.gpu())
+  assert [(row.name, row.state) for row in rows] == [("GPU driver", "ok"), ("GPU", "ok")]
+  assert [row.found for row in rows] == ["supports CUDA 13.0", "NVIDIA H200 (sm_90, 141 GiB)"]
+
+
+@pytest.mark.parametrize(
+  ("complaint", "state"), [("OSError: libcuda.so.1: cannot open", "missing"), ("cuInit gives error 999", "broken")]
+)
+def test_a_driver_that_is_absent_and_one_that_fails_are_told_apart(monkeypatch, complaint, state):
+  monkeypatch.setattr(doctor, "ask", lambda program: (None, complaint))
+  driver, gpu = doctor.gpu()
+  assert (driver.state, gpu.state) == (state, "missing")
+  assert not driver.is_fatal
+
+
 def test_the_cache_is_counted(monkeypatch, tmp_path):
   monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "kernels"))
   assert "empty" in doctor.cache().found

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import sys
 from collections.abc import Sequence
 
 import tilewright
@@ -48,7 +50,16 @@ def _positive(text: str) -> float:
 def main(argv: Sequence[str] | None = None) -> int:
   """Run the command line; gives the exit code."""
   arguments = parser().parse_args(argv)
-  return importlib.import_module(f"tilewright.cli.{arguments.command}").run(arguments)
+  try:
+    code = importlib.import_module(f"tilewright.cli.{arguments.command}").run(arguments)
+    sys.stdout.flush()
+  except BrokenPipeError:  # whoever read the output, `head` for example, has seen enough
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python still flushes at the end
+    return 1
+  except KeyboardInterrupt:
+    print("Stopped.", file=sys.stderr)
+    return 130
+  return code
 
 
 __all__ = ["main", "parser"]

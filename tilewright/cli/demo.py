@@ -295,7 +295,9 @@ def run(arguments: argparse.Namespace) -> int:
       try:
         o = run_case(case)
       except Exception as error:
-        rows.append([case.name, "-", f"{type(error).__name__}: {error}"[:80], "-", "-", "-", "FAILED"])
+        rows.append(
+          [case.name, "-", f"{type(error).__name__}: {str(error).strip()}".splitlines()[0][:80], *"---", "FAILED"]
+        )
         failed.append(case.name)
         continue
       state = "ok" if o.ok else "FAILED"
