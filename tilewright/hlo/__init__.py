@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from tilewright.hlo.alias import (
+  Alias,
+  ModuleAliases,
+  buffer_source,
+  forwards,
+  may_alias,
+  module_aliases,
+  must_alias,
+)
+from tilewright.hlo.analysis import (
+  CallGraph,
+  Reachability,
+  call_graph,
+  computation_order,
+  is_ordered,
+  topological_order,
+)
+from tilewright.hlo.builder import Builder
+from tilewright.hlo.clone import clone_computation, clone_instruction, clone_module, copy_body
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES, element_type_of
 from tilewright.hlo.errors import HloError, HloGraphError, HloParseError, HloProtoError, HloShapeError, HloVerifyError
 from tilewright.hlo.evaluate import HloEvaluateError, custom_call, evaluate, evaluate_devices
 from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups, ReplicaGroups
-from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.infer import infer_shape
+from tilewright.hlo.ir import Computation, Instruction, Module, OriginRecovery
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.parser import parse
 from tilewright.hlo.proto_read import from_proto
@@ -15,6 +35,8 @@ from tilewright.hlo.sharding import DimSharding, Domain, NamedSharding, Sharding
 from tilewright.hlo.values import (
   BufferDonor,
   ConvDims,
+  DebugAttributes,
+  DebugEntry,
   FileLocation,
   InputOutputAlias,
   OpMetadata,
@@ -30,14 +52,20 @@ from tilewright.hlo.values import (
   Window,
   WindowDim,
 )
+from tilewright.hlo.verify import problems, verify
 
 __all__ = [
   "PRIMITIVE_TYPES",
   "UNBOUNDED",
+  "Alias",
   "AxisRef",
   "BufferDonor",
+  "Builder",
+  "CallGraph",
   "Computation",
   "ConvDims",
+  "DebugAttributes",
+  "DebugEntry",
   "DimSharding",
   "Domain",
   "FileLocation",
@@ -58,13 +86,16 @@ __all__ = [
   "Mesh",
   "MeshGroups",
   "Module",
+  "ModuleAliases",
   "NamedSharding",
   "OpMetadata",
+  "OriginRecovery",
   "Original",
   "OriginalArray",
   "OutputAlias",
   "PaddingDim",
   "ProgramShape",
+  "Reachability",
   "ReplicaGroups",
   "ResultAccuracy",
   "Shape",
@@ -76,10 +107,26 @@ __all__ = [
   "Statistics",
   "Window",
   "WindowDim",
+  "buffer_source",
+  "call_graph",
+  "clone_computation",
+  "clone_instruction",
+  "clone_module",
+  "computation_order",
+  "copy_body",
   "custom_call",
   "element_type_of",
   "evaluate",
   "evaluate_devices",
+  "forwards",
   "from_proto",
+  "infer_shape",
+  "is_ordered",
+  "may_alias",
+  "module_aliases",
+  "must_alias",
   "parse",
+  "problems",
+  "topological_order",
+  "verify",
 ]

@@ -24,7 +24,15 @@ RAW_STEP = re.compile(r'[^{}"]*+')
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 
 # What XLA's lexer takes for something else than a name unless `%` stands before it.
-RESERVED = frozenset(PRIMITIVE_TYPES) - {"buffer", "tuple"} | {"inf", "nan", "true", "false", "ROOT", "ENTRY", "HloModule"}
+RESERVED = frozenset(PRIMITIVE_TYPES) - {"buffer", "tuple"} | {
+  "inf",
+  "nan",
+  "true",
+  "false",
+  "ROOT",
+  "ENTRY",
+  "HloModule",
+}
 
 _SIMPLE = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 

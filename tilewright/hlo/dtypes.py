@@ -23,8 +23,8 @@ class PrimitiveType:
 
   @property
   def packed_bits(self) -> int:
-    """How many bits an element takes in a serialised literal. XLA packs 1-, 2- and 4-bit types, not 6-bit ones."""
-    return self.bits if self.bits in (1, 2, 4) and self.name != "pred" else max(8, self.bits)
+    """How many bits an element takes in a serialised literal. XLA packs 1-, 2- and 4-bit integers, but no floats."""
+    return self.bits if self.bits < 8 and self.kind in ("signed", "unsigned") else max(8, self.bits)
 
 
 def _rows() -> list[PrimitiveType]:

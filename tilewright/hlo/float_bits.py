@@ -1,7 +1,7 @@
 """NaNs with a payload: `nan(0x123)` in the text is a bit pattern, not a number.
 
-A table of the float formats: mantissa bits, and whether there is an infinity. Where there is none, XLA knows one NaN only
-(or, with a sign, two), and a payload has no meaning.
+A table of the float formats: mantissa bits, and whether there is an infinity. Where there is none, XLA knows one NaN
+only (or, with a sign, two), and a payload has no meaning.
 """
 
 from __future__ import annotations
@@ -36,7 +36,12 @@ FORMATS: dict[str, FloatFormat] = {
 }
 WITHOUT_NAN = frozenset({"f4e2m1fn", "f6e2m3fn", "f6e3m2fn"})
 
-_BITS = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}
+_BITS: dict[int, np.dtype] = {
+  8: np.dtype(np.uint8),
+  16: np.dtype(np.uint16),
+  32: np.dtype(np.uint32),
+  64: np.dtype(np.uint64),
+}
 
 
 def bits_dtype(element_type: str) -> np.dtype:

@@ -103,9 +103,7 @@ def _tuple(shapes: Sequence[Shape], attrs: Attrs) -> Shape:
 
 def _element(shapes: Sequence[Shape], attrs: Attrs) -> Shape:
   index = _attr(attrs, "index")
-  _need(
-    shapes[0].is_tuple and 0 <= index < len(shapes[0].tuple_shapes), f"{shapes[0]} has no element {index}"
-  )
+  _need(shapes[0].is_tuple and 0 <= index < len(shapes[0].tuple_shapes), f"{shapes[0]} has no element {index}")
   return shapes[0].tuple_shapes[index]
 
 
@@ -172,9 +170,7 @@ def _reduce(shapes: Sequence[Shape], attrs: Attrs) -> Shape:
   _need(len(set(axes)) == len(axes) and all(0 <= a < first.rank for a in axes), f"{first} has no dimensions {axes}")
   kept = [i for i in range(first.rank) if i not in axes]
   flags = _flags(first)
-  results = [
-    _array(init, [first.dimensions[i] for i in kept], [flags[i] for i in kept]) for init in shapes[count:]
-  ]
+  results = [_array(init, [first.dimensions[i] for i in kept], [flags[i] for i in kept]) for init in shapes[count:]]
   return results[0] if count == 1 else Shape.tuple_of(*results)
 
 
@@ -387,7 +383,15 @@ def infer_shape(opcode: str, operands: Sequence[Instruction], attrs: Attrs) -> S
   rule = RULES.get(opcode)
   if rule is None:
     raise HloShapeError(f"a {opcode} needs an explicit shape")
-  if not operands and opcode not in ("tuple", "after-all", "partition-id", "replica-id", "call", "fusion", "conditional"):
+  if not operands and opcode not in (
+    "tuple",
+    "after-all",
+    "partition-id",
+    "replica-id",
+    "call",
+    "fusion",
+    "conditional",
+  ):
     raise HloShapeError(f"{opcode} takes operands")
   try:
     return rule([operand.shape for operand in operands], attrs)

@@ -19,6 +19,7 @@ from tilewright.hlo.values import (
 )
 
 FIELD = re.compile(r"([a-z_]++)=(-?\d++)", re.ASCII)
+LOCATION = ("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
 TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
@@ -165,9 +166,9 @@ class HeaderReader:
         if table in names:
           names[table].append(cursor.string())
         elif table == "FileLocations":
-          row = self._row(("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"))
-          ids = (row.pop("file_name_id", 0), row.pop("function_name_id", 0), row.pop("line", 0))
-          locations.append(FileLocation(*ids, **row))
+          row = self._row(LOCATION)
+          name, function, line, end, column, end_column = (row.get(key, 0) for key in LOCATION)
+          locations.append(FileLocation(name, function, line, end, column, end_column))
         else:
           row = self._row(("file_location_id", "parent_frame_id"))
           # The text counts parents from 1 so that an outermost frame, stored as 0, names itself or prints 1.

@@ -131,7 +131,9 @@ class LiteralReader:
     if cursor.accept_word("false"):
       return False
     match = cursor.match(PLAIN_INTEGER)
-    if not match or cursor.text[cursor.pos : cursor.pos + 1].isalnum() or cursor.text[cursor.pos : cursor.pos + 1] == ".":
+    if (
+      not match or cursor.text[cursor.pos : cursor.pos + 1].isalnum() or cursor.text[cursor.pos : cursor.pos + 1] == "."
+    ):
       cursor.error(f"expected a value of type {element_type}, found {cursor.found()}")
     return int(match[0])
 
@@ -172,7 +174,8 @@ class LiteralReader:
       elements[i] = 1.0  # a value every format has (e8m0 has no zero)
     if kind in ("signed", "unsigned"):
       low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if kind == "signed" else (0, (1 << bits) - 1)
-      if elements and (min(elements) < low or max(elements) > high):  # type: ignore[type-var]
+      whole = [e for e in elements if isinstance(e, int)]
+      if whole and (min(whole) < low or max(whole) > high):
         cursor.error(f"a value is out of the range of {element_type} ({low} to {high})", start)
       wide = np.array(elements, np.uint64 if kind == "unsigned" else np.int64)
       array = wide.astype(dtype)

@@ -82,12 +82,11 @@ def read_mesh(cursor: Cursor) -> Mesh:
     cursor.expect("=")
     cursor.expect("(", "for device_ids")
     if cursor.at("["):
-      devices = iota_tail(cursor)
+      iota = iota_tail(cursor)
       cursor.expect(")")
-      if not devices.transpose_perm and len(devices.reshape_dims) <= 1:
-        devices, count = None, _product(devices.reshape_dims)
-      else:
-        count = _product(devices.reshape_dims)
+      count = _product(iota.reshape_dims)
+      # `([8])` is what no device_ids means too.
+      devices = iota if iota.transpose_perm or len(iota.reshape_dims) > 1 else None
     else:
       devices = paren_ints(cursor)
       count = len(devices)
@@ -102,11 +101,11 @@ def read_axis(cursor: Cursor, mesh: Mesh) -> AxisRef:
   """`"x"` or `"x":(2)4`."""
   start = cursor.pos
   name = cursor.string()
-  for index, (axis, size) in enumerate(mesh.axes):
-    if axis == name:
-      break
-  else:
+  names = [axis for axis, _ in mesh.axes]
+  if name not in names:
     cursor.error(f"the mesh has no axis {name!r}", start)
+  index = names.index(name)
+  size = mesh.axes[index][1]
   if not cursor.accept(":"):
     return AxisRef(index)
   cursor.expect("(", "before the pre-size of a sub-axis")
@@ -202,9 +201,7 @@ def _positional(cursor: Cursor) -> Sharding:
     if cursor.accept(","):
       continue
     word = cursor.word("a sharding")
-    if word in KINDS:
-      kind = word
-    elif word == "maximal":
+    if word in KINDS or word == "maximal":
       kind = word
     elif word == "device":
       cursor.expect("=")
@@ -285,9 +282,7 @@ def _named(cursor: Cursor) -> NamedSharding:
     elif word != "replicated":
       # Without axes, `manual` and `unreduced` mean all of them, and `replicated` means that nothing is split.
       axes[word] = whole
-  return NamedSharding(
-    mesh, dims, axes["replicated"], axes["unreduced"], "sum", axes["manual"], metadata
-  )
+  return NamedSharding(mesh, dims, axes["replicated"], axes["unreduced"], "sum", axes["manual"], metadata)
 
 
 def _dim_shardings(cursor: Cursor, mesh: Mesh) -> tuple[DimSharding, ...]:

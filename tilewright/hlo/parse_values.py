@@ -165,7 +165,7 @@ def read_padding(cursor: Cursor) -> tuple[PaddingDim, ...]:
   dims: list[PaddingDim] = []
   for part in match[0].split("x"):
     numbers = [_small(cursor, number, match.start()) for number in part.split("_")]
-    dims.append(PaddingDim(*numbers))
+    dims.append(PaddingDim(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else 0))
   return tuple(dims)
 
 

@@ -56,6 +56,8 @@ OPERAND_NAME = re.compile(r"%?([A-Za-z_][\w.-]*+)", re.ASCII)
 FRONTEND_KEY = re.compile(r'([^\s=,{}"]++)\s*+=', re.ASCII)
 COMPUTATION_START = re.compile(r"(?:ENTRY\s++)?+%?[A-Za-z_][\w.-]*+\s*+[({]", re.ASCII)
 
+UNKNOWN_SHAPE = Shape("opaque")
+
 Scope = dict[str, Instruction]
 
 
@@ -246,12 +248,13 @@ class Parser:
       cursor.expect(")", "after a literal")
     else:
       operands = self._operands(computation, scope)
-    instruction = Instruction(
-      take_name(name, self.names), opcode, shape, operands, attrs, parent=computation  # type: ignore[arg-type]
-    )
+    placed = shape or UNKNOWN_SHAPE  # inferred below, when the attributes are known
+    instruction = Instruction(take_name(name, self.names), opcode, placed, operands, attrs, parent=computation)
     self._attributes(instruction, scope, nested)
     if shape is None:
       self._infer(instruction, start)
+    if opcode == "topk":
+      attrs.setdefault("is_stable", True)  # the default of the text, not of the proto
     if sugar is not None:
       self._wrap(instruction, sugar[1], start)
     if instruction.sharding is not None and instruction.shape.is_tuple and instruction.sharding.kind != "tuple":
@@ -262,8 +265,6 @@ class Parser:
     return instruction
 
   def _infer(self, instruction: Instruction, start: int) -> None:
-    if any(operand.shape is None for operand in instruction.operands):
-      self.cursor.error(f"the shape of %{instruction.name} cannot be inferred", start)
     try:
       instruction.shape = infer_shape(instruction.opcode, instruction.operands, instruction.attrs)
     except HloShapeError as error:

@@ -1,7 +1,7 @@
 """Which field of HloInstructionProto holds which attribute, and what a missing field means.
 
-proto3 does not write zeros, so whether `index=0` is there depends on the opcode: `REQUIRED` lists the attributes each opcode
-always has. Reading and writing share these tables.
+proto3 does not write zeros, so whether `index=0` is there depends on the opcode: `REQUIRED` lists the attributes each
+opcode always has. Reading and writing share these tables.
 """
 
 from __future__ import annotations
@@ -117,8 +117,21 @@ ALGORITHMS = (
 ALIAS_KINDS = ("undefined-alias", "may-alias", "must-alias")
 
 HAS_DIMENSIONS = frozenset(
-  """all-gather all-gather-start broadcast concatenate get-dimension-size map reduce reduce-scatter reverse scan
-  set-dimension-size sort transpose""".split()
+  [
+    "all-gather",
+    "all-gather-start",
+    "broadcast",
+    "concatenate",
+    "get-dimension-size",
+    "map",
+    "reduce",
+    "reduce-scatter",
+    "reverse",
+    "scan",
+    "set-dimension-size",
+    "sort",
+    "transpose",
+  ]
 )
 REQUIRED: dict[str, dict[str, Any]] = {
   **{opcode: {"dimensions": ()} for opcode in HAS_DIMENSIONS},
@@ -143,8 +156,19 @@ REQUIRED: dict[str, dict[str, Any]] = {
 }
 # One attribute for the whole list of called computations, by opcode; the others are in `called_attrs`.
 TO_APPLY = frozenset(
-  """all-reduce all-reduce-start call collective-reduce map reduce reduce-scatter reduce-window scan scatter
-  sort""".split()
+  [
+    "all-reduce",
+    "all-reduce-start",
+    "call",
+    "collective-reduce",
+    "map",
+    "reduce",
+    "reduce-scatter",
+    "reduce-window",
+    "scan",
+    "scatter",
+    "sort",
+  ]
 )
 HAS_GROUP_COUNTS = frozenset({"convolution", "custom-call"})
 HAS_PRECISION = frozenset({"convolution", "custom-call", "dot", "ragged-dot", "scaled-dot"})

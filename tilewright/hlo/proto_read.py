@@ -1,8 +1,8 @@
 """A serialised HloModuleProto → `Module`.
 
 The proto holds everything the text does except what XLA keeps in the module's config: replica_count, num_partitions,
-alias_passthrough_params and the sharding-propagation flags. XLA's hooks put their own config back, so nothing is lost there.
-Equal shapes and metadata are decoded once.
+alias_passthrough_params and the sharding-propagation flags. XLA's hooks put their own config back, so nothing is lost
+there. Equal shapes and metadata are decoded once.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ class ProtoReader:
 
   def module(self, data: bytes) -> Module:
     module = Module("")
-    computations: list[tuple[Computation, bytes]] = []
     by_id: dict[int, Computation] = {}
     entry_id, entry_name, sequences = 0, "", dict[int, tuple[int, ...]]()
     for field in wire.fields(data):
@@ -85,7 +84,9 @@ class ProtoReader:
       elif number == 17:
         module.stack_frames = decode(StackFrameIndex, as_bytes(value))
       elif number == 18:
-        module.buffer_donor = tuple(decode(BufferDonor, as_bytes(v)) for n, _, v in wire.fields(as_bytes(value)) if n == 1)
+        module.buffer_donor = tuple(
+          decode(BufferDonor, as_bytes(v)) for n, _, v in wire.fields(as_bytes(value)) if n == 1
+        )
       elif number == 19:
         module.frontend_attributes = values.decode_map(as_bytes(value))
       elif number == 20:
@@ -94,7 +95,6 @@ class ProtoReader:
         module.debug_attributes += (_debug_entry(as_bytes(value)),)
       else:
         module.unknown += wire.put_raw(field)
-    del computations
     if not module.computations:
       raise HloProtoError("the proto has no computations: these bytes are not an HloModuleProto")
     if entry_id not in by_id:

@@ -1,8 +1,8 @@
 """Field numbers of hlo.proto and xla_data.proto, and one codec for every message that maps field by field to a value class.
 
 A row is (field number, attribute, kind). Kinds: int, uint, bool, str, ints (packed), float, double, strs, or a value
-class (a message), or a one-element list of it (a repeated message). What has no row is kept in `unknown`, byte for byte.
-Messages that need more than a table (shapes, literals, shardings, groups) are in `proto_values.py`.
+class (a message), or a one-element list of it (a repeated message). What has no row is kept in `unknown`, byte for
+byte. Messages that need more than a table (shapes, literals, shardings, groups) are in `proto_values.py`.
 """
 
 from __future__ import annotations

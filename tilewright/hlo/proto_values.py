@@ -217,7 +217,7 @@ def decode_literal(data: bytes) -> Literal:
   unknown = b""
   known = {row.literal_field for row in PRIMITIVE_TYPES.values() if row.literal_field}
   for field in wire.fields(data):
-    number, kind, value = field
+    number, _, value = field
     if number == 1:
       shape = decode_shape(as_bytes(value))
     elif number == 10:
@@ -258,8 +258,7 @@ def _elements(raw: bytes, element_type: str, count: int) -> np.ndarray:
     if len(raw) != -(-count * row.bits // 8):
       raise HloProtoError(f"{count} elements of type {element_type} in {len(raw)} bytes")
     small = _unpack_bits(np.frombuffer(raw, np.uint8), row.packed_bits, count, row.kind == "signed")
-    # Float formats keep their bits; integers are converted by value.
-    return small.view(dtype) if row.kind == "float" else small.astype(dtype)
+    return small.astype(dtype)
   if len(raw) != count * dtype.itemsize:
     raise HloProtoError(f"{count} elements of type {element_type} in {len(raw)} bytes")
   return np.frombuffer(raw, dtype)
@@ -288,8 +287,7 @@ def _element_bytes(flat: np.ndarray, element_type: str) -> bytes:
   if row.literal_field in _VARINT_FIELDS:
     return wire.pack_array(flat.astype(np.int64).astype(np.uint64) if row.kind == "signed" else flat.astype(np.uint64))
   if row.packed_bits < 8:
-    small = flat.view(np.uint8) if row.kind == "float" else flat.astype(np.int8).view(np.uint8)
-    return _pack_bits(small, row.packed_bits)
+    return _pack_bits(flat.astype(np.int8).view(np.uint8), row.packed_bits)
   return flat.tobytes()
 
 
@@ -528,7 +526,8 @@ def decode_map(data: bytes) -> dict[str, str]:
 
 def encode_map(attributes: dict[str, str]) -> bytes:
   entries = [
-    wire.put_message(1, k.encode("utf-8", "surrogateescape")) + wire.put_message(2, v.encode("utf-8", "surrogateescape"))
+    wire.put_message(1, k.encode("utf-8", "surrogateescape"))
+    + wire.put_message(2, v.encode("utf-8", "surrogateescape"))
     for k, v in attributes.items()
   ]
   return b"".join(wire.put_message(1, entry) for entry in entries)

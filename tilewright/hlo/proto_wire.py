@@ -32,7 +32,9 @@ def read_varint(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def fields(data: bytes) -> list[Field]:
-  """Every field of a message, in order. Length-prefixed values are bytes, all others are unsigned integers or raw bytes."""
+  """Every field of a message, in order. Length-prefixed values are bytes, all others are unsigned integers or raw
+  bytes.
+  """
   found: list[Field] = []
   pos, size = 0, len(data)
   while pos < size:
@@ -58,7 +60,7 @@ def fields(data: bytes) -> list[Field]:
       pos += length
       if pos > size:
         raise HloProtoError("a field of the proto reaches beyond its message")
-    elif wire == FIXED32 or wire == FIXED64:
+    elif wire in (FIXED32, FIXED64):
       width = 4 if wire == FIXED32 else 8
       value = data[pos : pos + width]
       pos += width

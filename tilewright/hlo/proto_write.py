@@ -1,8 +1,8 @@
 """`Module` → a serialised HloModuleProto.
 
-Fields come in the order of their numbers, as XLA writes them, with the fields XLA always writes (empty metadata, precision
-and so on); what was unknown on reading comes last in its message. Instructions without a usable id get a fresh one: XLA
-wants the computation's id in the upper and a local number in the lower 32 bits.
+Fields come in the order of their numbers, as XLA writes them, with the fields XLA always writes (empty metadata,
+precision and so on); what was unknown on reading comes last in its message. Instructions without a usable id get a
+fresh one: XLA wants the computation's id in the upper and a local number in the lower 32 bits.
 """
 
 from __future__ import annotations
@@ -51,6 +51,12 @@ def assign_ids(module: Module) -> None:
       local.add(instruction.id)
 
 
+def _merge_unknown(unknown: bytes, out: Parts) -> None:
+  """Puts fields without a name back in their places."""
+  for field in wire.fields(unknown):
+    out[field[0]] = out.get(field[0], b"") + wire.put_raw(field)
+
+
 class ProtoWriter:
   def __init__(self) -> None:
     self.shapes: dict[Shape, bytes] = {}
@@ -89,7 +95,8 @@ class ProtoWriter:
       inner = wire.put_message(1, encode(entry.array)) if entry.array is not None else b""
       inner += b"".join(wire.put_message(2, encode(item)) for item in entry.attributes) + entry.unknown
       out[24] = out.get(24, b"") + wire.put_message(24, inner)
-    return b"".join(out[number] for number in sorted(out)) + module.unknown
+    _merge_unknown(module.unknown, out)
+    return b"".join(out[number] for number in sorted(out))
 
   def _recovery_table(self, module: Module) -> bytes:
     rows: list[bytes] = []
@@ -155,7 +162,9 @@ class ProtoWriter:
       _write_attrs(instruction, out)
     if instruction.opcode in _ALWAYS:
       _ALWAYS[instruction.opcode](instruction, out)
-    return b"".join([out[number] for number in sorted(out)]) + instruction.unknown
+    if instruction.unknown:
+      _merge_unknown(instruction.unknown, out)
+    return b"".join([out[number] for number in sorted(out)])
 
 
 # Attributes.
@@ -170,29 +179,34 @@ _SCATTER = {name: number for number, name in table.SCATTER_DIMS.items()}
 _DOT = {name: number for number, name in table.DOT_DIMS.items()}
 
 # Written together with others, or elsewhere.
-_TOGETHER = frozenset(_GATHER) | frozenset(_SCATTER) | frozenset(_DOT) | {
-  "index_vector_dim",
-  "lhs_ragged_dims",
-  "rhs_group_dims",
-  "operand_precision",
-  "left_side",
-  "lower",
-  "unit_diagonal",
-  "transpose_a",
-  "direction",
-  "type",
-  "order",
-  "calls",
-  "to_apply",
-  "body",
-  "condition",
-  "select",
-  "scatter",
-  "true_computation",
-  "false_computation",
-  "branch_computations",
-  "called_computations",
-}
+_TOGETHER = (
+  frozenset(_GATHER)
+  | frozenset(_SCATTER)
+  | frozenset(_DOT)
+  | {
+    "index_vector_dim",
+    "lhs_ragged_dims",
+    "rhs_group_dims",
+    "operand_precision",
+    "left_side",
+    "lower",
+    "unit_diagonal",
+    "transpose_a",
+    "direction",
+    "type",
+    "order",
+    "calls",
+    "to_apply",
+    "body",
+    "condition",
+    "select",
+    "scatter",
+    "true_computation",
+    "false_computation",
+    "branch_computations",
+    "called_computations",
+  }
+)
 
 
 def _groups(groups: ReplicaGroups) -> Parts:
@@ -353,7 +367,6 @@ def _compare(instruction: Instruction, out: Parts) -> None:
   out[72] = wire.put_string(72, kind)
   if order is not None:
     out[102] = wire.put_string(102, order)
-
 
 
 _ALWAYS: dict[str, Callable[[Instruction, Parts], None]] = {

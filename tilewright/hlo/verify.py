@@ -1,0 +1,348 @@
+"""The rules of HLO, checked.
+
+`verify(module)` raises `HloVerifyError` with every broken rule. The graph: edges on both ends, no cycles, roots and
+parameters in place, unique names, the schedule an order. The types: result shapes that follow from the operands,
+called computations whose signature fits. Layouts are not compared (XLA assigns them), dynamic dimensions are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tilewright.hlo.analysis import call_graph, is_ordered, topological_order
+from tilewright.hlo.errors import HloError, HloGraphError, HloVerifyError
+from tilewright.hlo.infer import infer_shape, rule_for
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.opcodes import ARITY, OPCODES
+from tilewright.hlo.shape import Shape
+
+Problems = Iterator[str]
+
+
+def problems(module: Module) -> list[str]:
+  """Every broken rule, one sentence each; empty for a legal module."""
+  found = list(_module_problems(module))
+  if found:
+    return found  # what follows relies on a sound graph
+  for computation in module.computations:
+    for instruction in computation.instructions:
+      found += [f"%{instruction.name}: {problem}" for problem in _instruction_problems(instruction)]
+  return found
+
+
+def verify(module: Module) -> None:
+  """Raises `HloVerifyError` unless the module is legal HLO."""
+  found = problems(module)
+  if found:
+    raise HloVerifyError(found)
+
+
+# The graph.
+
+
+def _module_problems(module: Module) -> Problems:
+  if module.entry is None or module.entry not in module.computations:
+    yield f"module {module.name} has no entry computation"
+    return
+  names: set[str] = set()
+  computation_names: set[str] = set()
+  for computation in module.computations:
+    if computation.parent is not module:
+      yield f"computation %{computation.name} does not know that it is in module {module.name}"
+    if computation.name in computation_names:
+      yield f"two computations are called %{computation.name}"
+    computation_names.add(computation.name)
+    for instruction in computation.instructions:
+      if instruction.name in names:
+        yield f"two instructions are called %{instruction.name}"
+      names.add(instruction.name)
+    yield from _computation_problems(computation, module.is_scheduled)
+  try:
+    call_graph(module)
+  except HloGraphError as error:
+    yield str(error)
+    return
+  yield from _entry_problems(module)
+
+
+def _computation_problems(computation: Computation, scheduled: bool) -> Problems:
+  where = f"computation %{computation.name}"
+  inside = set(computation.instructions)
+  if len(inside) != len(computation.instructions):
+    yield f"{where} lists an instruction twice"
+  if computation.root not in inside:
+    yield f"the root of {where} is not in it"
+    return
+  numbers = [p.attrs.get("parameter_number") for p in computation.instructions if p.opcode == "parameter"]
+  if sorted(n for n in numbers if isinstance(n, int)) != list(range(len(numbers))):
+    yield f"the parameters of {where} are numbered {numbers}, not 0 to {len(numbers) - 1}"
+  sound = True
+  for instruction in computation.instructions:
+    if instruction.parent is not computation:
+      yield f"%{instruction.name} does not know that it is in {where}"
+    for other in (*instruction.operands, *instruction.control_predecessors):
+      if other not in inside:
+        sound = False
+        yield f"%{instruction.name} depends on %{other.name}, which is not in {where}"
+    for operand in instruction.operands:
+      if instruction not in operand._users:
+        yield f"%{operand.name} does not know its user %{instruction.name}"
+    for user in instruction.users:
+      if user not in inside or instruction not in user.operands:
+        yield f"%{instruction.name} names %{user.name} as a user, which it is not"
+  if not sound:
+    return
+  try:
+    topological_order(computation)
+  except HloGraphError as error:
+    yield str(error)
+    return
+  if scheduled and not is_ordered(computation.instructions):
+    yield f"the schedule of {where} runs an instruction before something it depends on"
+
+
+def _entry_problems(module: Module) -> Problems:
+  entry = module.entry
+  if module.entry_layout is not None:
+    shapes = tuple(p.shape for p in entry.parameters)
+    if len(shapes) != len(module.entry_layout.parameters):
+      yield f"entry_computation_layout has {len(module.entry_layout.parameters)} parameters, the entry {len(shapes)}"
+    else:
+      for i, (wanted, shape) in enumerate(zip(module.entry_layout.parameters, shapes)):
+        if not wanted.compatible(shape):
+          yield f"parameter {i} is {shape}, but {wanted} in entry_computation_layout"
+      if not module.entry_layout.result.compatible(entry.root.shape):
+        yield f"the entry returns {entry.root.shape}, but {module.entry_layout.result} in entry_computation_layout"
+  seen: set[tuple[int, ...]] = set()
+  for alias in module.input_output_alias:
+    if alias.output_index in seen:
+      yield f"output {{{','.join(map(str, alias.output_index))}}} is aliased twice"
+    seen.add(alias.output_index)
+    try:
+      output = entry.root.shape.at(alias.output_index)
+      parameter = entry.parameters[alias.parameter].shape.at(alias.parameter_index)
+    except IndexError:
+      yield f"input_output_alias names output {alias.output_index} or parameter {alias.parameter}, which do not exist"
+      continue
+    if output.byte_size != parameter.byte_size:
+      yield f"input_output_alias pairs {output} with parameter {alias.parameter} of shape {parameter}"
+
+
+# Instructions.
+
+
+def _instruction_problems(instruction: Instruction) -> Problems:
+  opcode = instruction.opcode
+  if opcode not in OPCODES:
+    yield f"`{opcode}` is not an opcode of HLO"
+    return
+  arity = ARITY.get(opcode)
+  if arity is not None and len(instruction.operands) != arity:
+    yield f"{opcode} takes {arity} operand(s), not {len(instruction.operands)}"
+    return
+  rule = _RULES.get(opcode)
+  if rule is not None:
+    yield from rule(instruction)
+  if rule_for(opcode) is not None and opcode not in _OWN_SHAPE:
+    try:
+      wanted = infer_shape(opcode, instruction.operands, instruction.attrs)
+    except HloError as error:
+      yield str(error)
+      return
+    if not _fits(wanted, instruction.shape):
+      yield f"a {opcode} of these operands has the shape {wanted}, not {instruction.shape}"
+
+
+def _fits(wanted: Shape, given: Shape) -> bool:
+  """Equal up to layout; where operands mix precision, the result type is the writer's choice (see _MIXED)."""
+  if wanted.is_tuple != given.is_tuple or len(wanted.tuple_shapes) != len(given.tuple_shapes):
+    return False
+  if wanted.is_tuple:
+    return all(_fits(a, b) for a, b in zip(wanted.tuple_shapes, given.tuple_shapes))
+  return wanted.element_type == given.element_type and wanted.dimensions == given.dimensions
+
+
+# Their result type does not follow from the operands (preferred element types, padded collectives, buffers).
+_OWN_SHAPE = frozenset(
+  [
+    "dot",
+    "convolution",
+    "all-gather-done",
+    "collective-permute-done",
+    "async-done",
+    "opt-barrier",
+    "fusion",
+    "call",
+    "collective-permute",
+    "async-update",
+    "copy-start",
+    "copy-done",
+    "get-dimension-size",
+    "add-dependency",
+  ]
+)
+
+
+def _signature(instruction: Instruction, computation: Computation, shapes: list[Shape], what: str) -> Problems:
+  parameters = computation.parameters
+  if len(parameters) != len(shapes):
+    yield f"{what} %{computation.name} takes {len(parameters)} parameter(s), not {len(shapes)}"
+    return
+  for i, (parameter, shape) in enumerate(zip(parameters, shapes)):
+    if not parameter.shape.compatible(shape):
+      yield f"parameter {i} of {what} %{computation.name} is {parameter.shape}, not {shape}"
+
+
+def _returns(computation: Computation, shape: Shape, what: str) -> Problems:
+  if not computation.root.shape.compatible(shape):
+    yield f"{what} %{computation.name} returns {computation.root.shape}, not {shape}"
+
+
+def _missing(instruction: Instruction, *names: str) -> Problems:
+  for name in names:
+    if name not in instruction.attrs:
+      yield f"{instruction.opcode} needs the attribute {name}"
+
+
+def _while(instruction: Instruction) -> Problems:
+  yield from _missing(instruction, "condition", "body")
+  if not {"condition", "body"} <= instruction.attrs.keys():
+    return
+  state = instruction.operands[0].shape
+  condition, body = instruction.attrs["condition"], instruction.attrs["body"]
+  yield from _signature(instruction, condition, [state], "the condition")
+  yield from _signature(instruction, body, [state], "the body")
+  yield from _returns(body, state, "the body")
+  if condition.root.shape.element_type != "pred" or condition.root.shape.dimensions:
+    yield f"the condition %{condition.name} returns {condition.root.shape}, not pred[]"
+
+
+def _conditional(instruction: Instruction) -> Problems:
+  branches = instruction.called_computations
+  if not instruction.operands or len(branches) != len(instruction.operands) - 1 or not branches:
+    yield f"{len(branches)} branches but {max(len(instruction.operands) - 1, 0)} branch operands"
+    return
+  for branch, operand in zip(branches, instruction.operands[1:]):
+    yield from _signature(instruction, branch, [operand.shape], "the branch")
+    yield from _returns(branch, instruction.shape, "the branch")
+
+
+def _called(attribute: str) -> Callable[[Instruction], Problems]:
+  def rule(instruction: Instruction) -> Problems:
+    yield from _missing(instruction, attribute)
+    computation = instruction.attrs.get(attribute)
+    if computation is not None:
+      yield from _signature(instruction, computation, [o.shape for o in instruction.operands], "the callee")
+      yield from _returns(computation, instruction.shape, "the callee")
+
+  return rule
+
+
+def _scalars(count: Callable[[Instruction], int]) -> Callable[[Instruction], Problems]:
+  """`to_apply` works on scalars: a pair of them per input."""
+
+  def rule(instruction: Instruction) -> Problems:
+    yield from _missing(instruction, "to_apply")
+    computation = instruction.attrs.get("to_apply")
+    if computation is None:
+      return
+    if len(computation.parameters) != 2 * count(instruction):
+      yield (
+        f"%{computation.name} takes {len(computation.parameters)} parameter(s), but {instruction.opcode} gives it "
+        f"{2 * count(instruction)}"
+      )
+    for parameter in computation.parameters:
+      if parameter.shape.dimensions:
+        yield f"%{computation.name} must work on scalars, but takes {parameter.shape}"
+
+  return rule
+
+
+def _constant(instruction: Instruction) -> Problems:
+  literal = instruction.attrs.get("literal")
+  if literal is None:
+    yield "a constant needs a literal"
+  elif not literal.shape.compatible(instruction.shape):
+    yield f"the literal is {literal.shape}, the constant {instruction.shape}"
+  elif literal.value is not None and literal.value.shape != instruction.shape.dimensions:
+    yield f"the literal holds an array of shape {literal.value.shape}, the constant is {instruction.shape}"
+
+
+def _reshape(instruction: Instruction) -> Problems:
+  before, after = instruction.operands[0].shape, instruction.shape
+  static = before.is_array and after.is_array and not before.is_dynamic and not after.is_dynamic
+  if static and (before.element_type != after.element_type or before.num_elements != after.num_elements):
+    yield f"{before} cannot become {after}"
+
+
+def _same_dimensions(instruction: Instruction) -> Problems:
+  before, after = instruction.operands[0].shape, instruction.shape
+  if before.is_array and before.dimensions != after.dimensions:
+    yield f"{before} cannot become {after}: the dimensions differ"
+
+
+def _broadcast(instruction: Instruction) -> Problems:
+  yield from _missing(instruction, "dimensions")
+  source, result = instruction.operands[0].shape, instruction.shape
+  places = instruction.attrs.get("dimensions", ())
+  if len(places) != source.rank or len(set(places)) != len(places) or any(not 0 <= p < result.rank for p in places):
+    yield f"dimensions={places} does not place the {source.rank} dimensions of {source} in {result}"
+  elif any(source.dimensions[i] != result.dimensions[p] for i, p in enumerate(places)):
+    yield f"{source} does not fit {result} at dimensions={places}"
+  if source.element_type != result.element_type:
+    yield f"{source} cannot become {result}: the types differ"
+
+
+def _dot(instruction: Instruction) -> Problems:
+  try:
+    wanted = infer_shape(instruction.opcode, instruction.operands, instruction.attrs)
+  except HloError as error:
+    yield str(error)
+    return
+  if wanted.dimensions != instruction.shape.dimensions:
+    yield f"the result has the dimensions {list(wanted.dimensions)}, not {list(instruction.shape.dimensions)}"
+
+
+def _compare(instruction: Instruction) -> Problems:
+  if instruction.attrs.get("direction") not in ("EQ", "NE", "GE", "GT", "LE", "LT"):
+    yield f"direction={instruction.attrs.get('direction')} is none of EQ, NE, GE, GT, LE, LT"
+
+
+def _done(instruction: Instruction) -> Problems:
+  start = instruction.operands[0].opcode
+  wanted = instruction.opcode.removesuffix("-done") + "-start"
+  if start not in (wanted, "async-update" if wanted == "async-start" else wanted):
+    yield f"its operand is a {start}, not a {wanted}"
+
+
+def _update(instruction: Instruction) -> Problems:
+  x, update = instruction.operands[0].shape, instruction.operands[1].shape
+  if len(instruction.operands) != 2 + x.rank and len(instruction.operands) != 3:
+    yield f"{len(instruction.operands) - 2} start indices for {x}"
+  if update.rank != x.rank or any(u > d for u, d in zip(update.dimensions, x.dimensions)):
+    yield f"the update {update} does not fit into {x}"
+
+
+_RULES: dict[str, Callable[[Instruction], Problems]] = {
+  "while": _while,
+  "conditional": _conditional,
+  "call": _called("to_apply"),
+  "fusion": _called("calls"),
+  "reduce": _scalars(lambda i: len(i.operands) // 2),
+  "reduce-window": _scalars(lambda i: len(i.operands) // 2),
+  "scatter": _scalars(lambda i: len(i.operands) // 2),
+  "sort": _scalars(lambda i: len(i.operands)),
+  "constant": _constant,
+  "reshape": _reshape,
+  "convert": _same_dimensions,
+  "broadcast": _broadcast,
+  "dot": _dot,
+  "convolution": _dot,
+  "compare": _compare,
+  "dynamic-update-slice": _update,
+  "async-done": _done,
+  "all-reduce-done": _done,
+  "all-gather-done": _done,
+  "collective-permute-done": _done,
+  "copy-done": _done,
+}
