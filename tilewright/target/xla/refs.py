@@ -231,9 +231,20 @@ def _when_shifted(shifts: Sequence[Any], shifted: Any, plain: Any, *operands: An
   return lax.cond(hangs_over, shifted, plain, *operands)
 
 
+def _wider(dtype: Any) -> Any:
+  """A dtype of whole bytes that holds all values of a smaller one, or None: XLA cuts no arrays between bytes."""
+  if is_semaphore(dtype) or isinstance(dtype, _jax.dtypes.ExtendedDType) or _jax.dtypes.itemsize_bits(dtype) >= 8:
+    return None
+  if jnp.issubdtype(dtype, jnp.floating):
+    return jnp.bfloat16
+  return jnp.uint8 if jnp.issubdtype(dtype, jnp.unsignedinteger) else jnp.int8
+
+
 def _index(value: Any, indexer: Any) -> Any:
   if _is_whole(indexer, value.shape):
     return value
+  if (wider := _wider(value.dtype)) is not None:
+    return _index(value.astype(wider), indexer).astype(value.dtype)
   if (static := _static_slice(indexer, value.shape)) is not None:
     return lax.slice(value, *static)
   if (window := _window(indexer, value.shape)) is not None:
@@ -253,6 +264,8 @@ def _index(value: Any, indexer: Any) -> Any:
 def _index_update(value: Any, indexer: Any, part: Any) -> Any:
   if _is_whole(indexer, value.shape):
     return part
+  if (wider := _wider(value.dtype)) is not None:
+    return _index_update(value.astype(wider), indexer, part.astype(wider)).astype(value.dtype)
   if (window := _window(indexer, value.shape)) is not None:
     starts, sizes, squeezed = window
     part = lax.expand_dims(part, squeezed)
