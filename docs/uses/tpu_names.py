@@ -179,6 +179,20 @@ def _pipeline_with_allocations():
   same(run(kernel, count(16), shape=(16,), in_specs=[WHOLE], out_specs=WHOLE), np.arange(16) + 1)
 
 
+@use("pltpu", "emit_pipeline_with_async_prefetch")
+def _pipeline_with_prefetch():
+  mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=1)
+
+  def kernel(x_ref, o_ref):
+    pipeline, prefetch = pltpu.emit_pipeline_with_async_prefetch(
+      _inner, grid=(4,), in_specs=[_BLOCK], out_specs=[_BLOCK], mesh=mesh
+    )
+    started = prefetch(x_ref)
+    pipeline(x_ref, o_ref, allocations=started)
+
+  same(run(kernel, count(16), shape=(16,), in_specs=[WHOLE], out_specs=WHOLE), np.arange(16) + 1)
+
+
 @use("pltpu", "BufferedRef BufferedRefBase BufferType")
 def _buffered_refs():
   def kernel(x_ref, o_ref):

@@ -48,11 +48,19 @@ def _convolution():
   same(run(kernel, jnp.ones((1, 4, 4, 2)), jnp.ones((3, 3, 2, 1)), shape=(1, 2, 2, 1)), np.full((1, 2, 2, 1), 18))
 
 
-@use("pltpu", "load store touch annotate trace_value")
+@use("pltpu", "touch")
+def _touch():
+  def kernel(x_ref, o_ref):
+    pltpu.touch(x_ref)
+    o_ref[...] = x_ref[...]
+
+  same(run(kernel, count()), count())
+
+
+@use("pltpu", "load store annotate trace_value")
 def _access():
   def kernel(x_ref, o_ref):
     mask = jax.lax.iota(jnp.int32, 8) < 5
-    pltpu.touch(x_ref)
     pltpu.trace_value("first", x_ref[0])
     o_ref[...] = jnp.zeros(8)
     pltpu.store(o_ref, pltpu.load(pltpu.annotate(x_ref, no_bank_conflict=True)) + 1, mask=mask)
