@@ -169,7 +169,8 @@ class BufferedRefBase:
     dims = tuple(canonical_block_dim(d, "a pipeline operand") for d in self.spec.block_shape)
     if rank is not None and len(dims) != rank:
       raise errors.BlockRankError(
-        f"emit_pipeline: the block shape {self.block_shape} must have the same number of dimensions as its operand, which has {rank}."
+        f"emit_pipeline: the block shape {self.block_shape} must have the same number of dimensions as its operand, "
+        f"which has {rank}."
       )
     return dims
 
@@ -181,8 +182,8 @@ class BufferedRefBase:
     result = tuple(result) if isinstance(result, tuple | list) else (result,)
     if len(result) != len(dims):
       raise errors.IndexMapError(
-        f"emit_pipeline: the index map must return {len(dims)} values to match block_shape={self.block_shape}, got {len(result)}: "
-        f"{result}."
+        f"emit_pipeline: the index map must return {len(dims)} values to match block_shape={self.block_shape}, got "
+        f"{len(result)}: {result}."
       )
     return tuple(self._entry(e, d) for e, d in zip(result, dims))
 

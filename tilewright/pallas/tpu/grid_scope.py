@@ -45,10 +45,7 @@ def call_in_grid(f: Callable[[], None], point: GridPoint) -> None:
 
 
 def _asks_for_position(jaxpr: Any) -> bool:
-  for eqn in jaxpr.eqns:
-    if eqn.primitive in (program_id_p, num_programs_p) or _holds_position(eqn):
-      return True
-  return False
+  return any(eqn.primitive in (program_id_p, num_programs_p) or _holds_position(eqn) for eqn in jaxpr.eqns)
 
 
 def _holds_position(eqn: Any) -> bool:

@@ -78,7 +78,7 @@ def einshape(equation: str, x: jax.Array, assert_is_tile_preserving: bool = Fals
     raise errors.ShapeMismatchError(
       f"einshape: the left side of {equation!r} has {len(left)} dimensions but the array has shape {x.shape}."
     )
-  names, target = sum(left, []), sum(right, [])
+  names, target = [n for g in left for n in g], [n for g in right for n in g]
   if len(set(names)) != len(names) or sorted(names) != sorted(target):
     raise errors.ShapeMismatchError(
       f"einshape: both sides of {equation!r} must have the same letters, each once; einshape splits, reorders and merges only."
@@ -129,7 +129,8 @@ def _split_sizes(group: list[str], size: int, known: dict[str, int], equation: s
     )
   if size % product or (not unknown and size != product):
     raise errors.ShapeMismatchError(
-      f"einshape: a dimension of size {size} cannot be split into {group} with sizes { ({n: known[n] for n in group if n in known}) }."
+      f"einshape: a dimension of size {size} cannot be split into {group} with the sizes "
+      f"{[known.get(name) for name in group]}."
     )
   found = {name: size // product for name in unknown}
   return found | ({"1": 1} if "1" in group else {})
@@ -178,8 +179,7 @@ def _check_packing(what: str, wide: Any, packed: Any) -> int:
   ints = jnp.issubdtype(wide, jnp.integer) and jnp.issubdtype(packed, jnp.integer)
   if not (floats or ints) or _bits(wide) <= _bits(packed):
     raise errors.ShapeMismatchError(
-      f"{what}: elements of {wide.name} are packed as bfloat16 if they are float32 and as narrower integers if they are integers, "
-      f"not as {packed.name}."
+      f"{what}: float32 is packed as bfloat16 and integers as narrower integers; got {wide.name} and {packed.name}."
     )
   return _bits(wide) // _bits(packed)
 
@@ -201,8 +201,8 @@ def pack_elementwise(xs: Sequence[jax.Array], *, packed_dtype: Any) -> jax.Array
   factor = _check_packing("pack_elementwise", xs[0].dtype, packed_dtype)
   if len(xs) != factor:
     raise errors.ShapeMismatchError(
-      f"pack_elementwise: {factor} elements of {jnp.dtype(packed_dtype).name} fit into one of {xs[0].dtype}, but {len(xs)} arrays "
-      "were given."
+      f"pack_elementwise: {factor} elements of {jnp.dtype(packed_dtype).name} fit into one of {xs[0].dtype}, but "
+      f"{len(xs)} arrays were given."
     )
   wide, narrow = _bits(xs[0].dtype), _bits(packed_dtype)
   word = _unsigned(wide)
@@ -254,7 +254,8 @@ def stochastic_round(x: jax.Array, random_bits: jax.Array, *, target_dtype: Any)
     raise errors.ShapeMismatchError(f"stochastic_round: x must be float32, got {x.dtype}.")
   if random_bits.dtype != jnp.uint32 or random_bits.shape != x.shape:
     raise errors.ShapeMismatchError(
-      f"stochastic_round: random_bits must be uint32 of the shape of x, {x.shape}; got {random_bits.dtype} of {random_bits.shape}."
+      f"stochastic_round: random_bits must be uint32 of the shape of x, {x.shape}; got "
+      f"{random_bits.dtype}{list(random_bits.shape)}."
     )
   if not jnp.issubdtype(target, jnp.floating) or _bits(target) >= 32:
     raise errors.ShapeMismatchError(
@@ -324,7 +325,8 @@ def conv(
     return out
   if acc.shape != out.shape or acc.dtype != out.dtype:
     raise errors.ShapeMismatchError(
-      f"pltpu.conv: acc is {acc.dtype}{list(acc.shape)} but the convolution gives {out.dtype}{list(out.shape)}; they must be equal."
+      f"pltpu.conv: acc is {acc.dtype}{list(acc.shape)} but the convolution gives {out.dtype}{list(out.shape)}; they "
+      "must be equal."
     )
   return acc + out
 
@@ -404,8 +406,8 @@ def with_memory_space_constraint(x: jax.Array, memory_space: Any) -> jax.Array:
 def _matrix_unit_only(name: str) -> Any:
   def unsupported(*args: Any, **kwargs: Any) -> Any:
     raise errors.UnsupportedFeatureError(
-      f"pltpu.{name} drives the staging registers and accumulators of a TPU's matrix unit, which no other device has. Use jnp.dot "
-      "or pl.dot: a TPU compiles them to the same instructions."
+      f"pltpu.{name} drives the staging registers and accumulators of a TPU's matrix unit, which no other device has. "
+      "Use jnp.dot or pl.dot: a TPU compiles them to the same instructions."
     )
 
   unsupported.__name__ = unsupported.__qualname__ = name

@@ -341,7 +341,8 @@ def flatten_operands(in_specs: Any, out_specs: Any, refs: Sequence[Any]) -> tupl
   specs = (*_as_tuple(in_specs), *_as_tuple(out_specs))
   if len(refs) != len(specs):
     raise errors.TreeMismatchError(
-      f"emit_pipeline: {len(specs)} specs (in_specs, then out_specs) were given, but the pipeline was called with {len(refs)} refs."
+      f"emit_pipeline: {len(specs)} specs (in_specs, then out_specs) were given, but the pipeline was called with "
+      f"{len(refs)} refs."
     )
   flat_specs, tree = jax.tree.flatten(specs, is_leaf=_is_spec)
   try:
@@ -401,7 +402,7 @@ def make_pipeline_allocations(
 
 
 def emit_pipeline(
-  body: Callable[..., None],
+  body: Callable[..., Any],
   *,
   grid: Sequence[Any],
   in_specs: Any = (),
@@ -478,7 +479,7 @@ def _given_allocations(allocations: Any, count: int) -> list[Any]:
 
 
 def emit_pipeline_with_allocations(
-  body: Callable[..., None], *, grid: Sequence[Any], in_specs: Any = (), out_specs: Any = ()
+  body: Callable[..., Any], *, grid: Sequence[Any], in_specs: Any = (), out_specs: Any = ()
 ) -> tuple[Callable[..., None], Callable[..., tuple[BufferedRef, ...]]]:
   """A pipeline, and a function that describes its buffers for given refs, so that several calls can use the same ones.
 

@@ -1,7 +1,8 @@
 """Fetching the first blocks of a pipeline ahead of it, while something else still runs.
 
-`async_prefetch` allocates the input buffers and starts the copies that the pipeline would start first; the pipeline then finds them
-under way and only waits. Buffers and semaphores must live from the one to the other, so they are refs of the whole call.
+`async_prefetch` allocates the input buffers and starts the copies that the pipeline would start first; the pipeline then
+finds them under way and only waits. Buffers and semaphores must live from the one to the other, so they are refs of the
+whole call.
 """
 
 from __future__ import annotations

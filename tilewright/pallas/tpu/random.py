@@ -36,7 +36,7 @@ def _hash(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
   """Threefry-2x32 of the pairs (high, low) under a key of two words."""
   high, low = jnp.broadcast_arrays(jnp.asarray(high, jnp.uint32), jnp.asarray(low, jnp.uint32))
   k0, k1 = (jnp.broadcast_to(k, high.shape) for k in key)
-  return tuple(jex_random.threefry2x32_p.bind(k0, k1, high, low))  # type: ignore[return-value]
+  return tuple(jex_random.threefry2x32_p.bind(k0, k1, high, low))
 
 
 def mix_seeds(words: Sequence[Any]) -> Any:
@@ -86,7 +86,8 @@ def prng_seed(*seeds: int | jax.Array) -> None:
       words.append(seed)
     else:
       raise errors.ShapeMismatchError(
-        f"{what}: seeds must be integer scalars or a key, got {seed.dtype}{list(seed.shape)}. Read it from SMEM as a scalar first."
+        f"{what}: seeds must be integer scalars or a key, got {seed.dtype}{list(seed.shape)}. Read a scalar "
+        "from SMEM first."
       )
   prng_seed_p.bind(*(_as_word(w) for w in words))
 
@@ -191,7 +192,9 @@ def _stateful(name: str, sampler: Callable[..., Any], summary: str) -> Callable[
     return sampler(jax.random.wrap_key_data(words, impl=key_impl), *args, **kwargs)
 
   sample.__name__ = sample.__qualname__ = name
-  sample.__doc__ = f"{summary}, from the state that `prng_seed` set. Takes the arguments of `jax.random.{sampler.__name__}` but no key."
+  sample.__doc__ = (
+    f"{summary}, from the state that `prng_seed` set. Takes what `jax.random.{sampler.__name__}` takes, but no key."
+  )
   return sample
 
 
