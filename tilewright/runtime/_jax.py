@@ -130,3 +130,10 @@ def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tupl
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()
+
+
+def xla_hlo() -> Any:
+  """XLA's own HLO reader and printer: the oracle of tests and a check in the hook. May abort on malformed text."""
+  from jaxlib import _hlo  # parses, prints and serialises HLO; nothing public does
+
+  return _hlo
