@@ -1,0 +1,61 @@
+"""Runs a JAX function and our evaluator on its HLO, before and after XLA's optimisations, and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import ml_dtypes
+import numpy as np
+from jaxlib._hlo import HloPrintOptions
+
+from tilewright import hlo
+
+
+def full_text(module: Any) -> str:
+  """The text of XLA's own module object, constants included."""
+  options = HloPrintOptions()
+  options.print_large_constants = True
+  return module.to_string(options)
+
+
+def hlo_texts(function: Callable, *args: Any) -> dict[str, str]:
+  """The module as JAX writes it, and as XLA leaves it."""
+  lowered = jax.jit(function).lower(*args)
+  before = lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True)
+  (after,) = lowered.compile().runtime_executable().hlo_modules()
+  return {"before": before, "after": full_text(after)}
+
+
+def assert_close(got: np.ndarray, want: np.ndarray, ulps: float, scale: float = 0.0, what: str = "") -> None:
+  """Equal bits for integers; for floats, within `ulps` units in the last place of the wanted value or of `scale`.
+
+  XLA's CPU code flushes subnormal numbers to zero; results below the smallest normal number count as zero.
+  """
+  want = np.asarray(want)
+  assert got.shape == want.shape and got.dtype == want.dtype, f"{what}: {got.dtype}{got.shape} {want.dtype}{want.shape}"
+  if hlo.PRIMITIVE_TYPES[hlo.element_type_of(got.dtype)].kind not in ("float", "complex"):
+    np.testing.assert_array_equal(got, want, err_msg=what)
+    return
+  info = ml_dtypes.finfo(got.real.dtype if got.dtype.kind == "c" else got.dtype)
+  wide = np.complex128 if got.dtype.kind == "c" else np.float64
+  a, b = got.astype(wide), want.astype(wide)
+  with np.errstate(all="ignore"):
+    reach = ulps * float(info.eps) * np.maximum(np.abs(b), scale) + 2 * float(info.smallest_normal)
+    same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= reach)
+  assert same.all(), f"{what}: {a[~same][:5]} instead of {b[~same][:5]}"
+
+
+def check(function: Callable, *args: Any, ulps: float = 4, scale: float = 0.0, stages: Sequence[str] = ()) -> None:
+  """Our result, on the module before and after optimisation, is JAX's."""
+  want = jax.tree.leaves(jax.jit(function)(*args))
+  leaves = jax.tree.leaves(args)
+  for stage, text in hlo_texts(function, *args).items():
+    if stages and stage not in stages:
+      continue
+    result = hlo.evaluate(hlo.parse(text), *leaves)
+    got = jax.tree.leaves(result)
+    assert len(got) == len(want)
+    for i, (g, w) in enumerate(zip(got, want)):
+      assert_close(g, np.asarray(w), ulps, scale, f"{stage} optimisation, result {i}")
