@@ -42,9 +42,9 @@ def poison_value(dtype: Any) -> Any:
   if dtype == np.bool_:
     return False
   if jnp.issubdtype(dtype, jnp.integer):
-    return jnp.iinfo(dtype).min
+    return int(jnp.iinfo(dtype).min)
   if dtype.name.startswith(("float4", "float6")):
-    return jnp.finfo(dtype).min  # these have no NaN
+    return float(jnp.finfo(dtype).min)  # these have no NaN
   return jnp.nan
 
 
@@ -244,21 +244,28 @@ def _index(value: Any, indexer: Any) -> Any:
   if _is_whole(indexer, value.shape):
     return value
   if (wider := _wider(value.dtype)) is not None:
-    return _index(value.astype(wider), indexer).astype(value.dtype)
+    return _select(value.astype(wider), indexer, poison_value(value.dtype)).astype(value.dtype)
+  if jnp.issubdtype(value.dtype, jax.dtypes.extended):
+    return _select(value, indexer, poison((), value.dtype))
+  return _select(value, indexer, poison_value(value.dtype))
+
+
+def _select(value: Any, indexer: Any, fill: Any) -> Any:
+  """What the indexer selects, and `fill` where it points outside."""
   if (static := _static_slice(indexer, value.shape)) is not None:
     return lax.slice(value, *static)
   if (window := _window(indexer, value.shape)) is not None:
     starts, sizes, squeezed = window
     clamped, shifts = _clamp(starts, sizes, value.shape)
     part = lax.dynamic_slice(value, clamped, sizes)
-    part = _when_shifted(shifts, lambda p: _shift(p, shifts, poison(p.shape, p.dtype)), lambda p: p, part)
+    part = _when_shifted(shifts, lambda p: _shift(p, shifts, fill), lambda p: p, part)
     return lax.squeeze(part, squeezed)
   arrays, order = _gather_indices(value, indexer)
   if order is not None:
     value = value.transpose(order)
-  if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+  if jnp.issubdtype(value.dtype, jax.dtypes.extended):
     return value[arrays]
-  return value.at[arrays].get(mode="fill", fill_value=poison_value(value.dtype))
+  return value.at[arrays].get(mode="fill", fill_value=fill)
 
 
 def _index_update(value: Any, indexer: Any, part: Any) -> Any:
