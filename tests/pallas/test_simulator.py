@@ -64,9 +64,7 @@ def blocks_over_the_edge(interpret):
     o[...] = x[...] * pl.program_id(0).astype(F32) + y[...]
 
   spec = pl.BlockSpec((8, 128), lambda i, j: (i, j))
-  call = pl.pallas_call(
-    kernel, out((20, 200)), grid=(3, 2), in_specs=[spec, spec], out_specs=spec, interpret=interpret
-  )
+  call = pl.pallas_call(kernel, out((20, 200)), grid=(3, 2), in_specs=[spec, spec], out_specs=spec, interpret=interpret)
   return call(arange(20, 200), jnp.ones((20, 200)))
 
 
@@ -104,7 +102,12 @@ def accumulation_into_a_revisited_block(interpret):
 
   spec = pl.BlockSpec((1, 8), lambda i: (i, 0))
   call = pl.pallas_call(
-    kernel, out((1, 8)), grid=(4,), in_specs=[spec], out_specs=pl.BlockSpec((1, 8), lambda i: (0, 0)), interpret=interpret
+    kernel,
+    out((1, 8)),
+    grid=(4,),
+    in_specs=[spec],
+    out_specs=pl.BlockSpec((1, 8), lambda i: (0, 0)),
+    interpret=interpret,
   )
   return call(arange(4, 8))
 
@@ -169,7 +172,9 @@ def a_scalar_chooses_the_block(interpret):
     o[...] = x[...] + order[pl.program_id(0)].astype(F32)
 
   spec = pl.GridSpec(
-    grid=(3,), in_specs=[pl.BlockSpec((None, 8), lambda i, order: (order[i], 0))], out_specs=pl.BlockSpec((None, 8), lambda i, order: (i, 0))
+    grid=(3,),
+    in_specs=[pl.BlockSpec((None, 8), lambda i, order: (order[i], 0))],
+    out_specs=pl.BlockSpec((None, 8), lambda i, order: (i, 0)),
   )
   spec.num_scalar_prefetch = 1
   return pl.pallas_call(kernel, out((3, 8)), grid_spec=spec, interpret=interpret)(jnp.array([2, 0, 1]), arange(3, 8))
@@ -418,7 +423,9 @@ def read_at(start, **params):
 def test_a_read_outside_of_a_buffer_names_line_buffer_shape_and_index():
   message = message_of(lambda: read_at(6))
   assert "OutOfBoundsError" in message
-  assert "test_simulator.py:" in message and "(8,)" in message and "[6:10]" in message and "out-of-bounds read" in message
+  assert (
+    "test_simulator.py:" in message and "(8,)" in message and "[6:10]" in message and "out-of-bounds read" in message
+  )
 
 
 def test_a_read_outside_of_a_buffer_can_be_poison():
@@ -485,7 +492,9 @@ def test_floating_point_work_can_be_left_out():
     y[...] = jnp.exp(x[...]) * 2
     z[...] = (x[...] > 3).astype(jnp.int32) + 1
 
-  y, z = pl.pallas_call(kernel, (out((8,)), out((8,), jnp.int32)), interpret=Params(skip_floating_point_ops=True))(arange(8))
+  y, z = pl.pallas_call(kernel, (out((8,)), out((8,), jnp.int32)), interpret=Params(skip_floating_point_ops=True))(
+    arange(8)
+  )
   np.testing.assert_array_equal(y, np.full(8, np.inf))
   np.testing.assert_array_equal(z, np.full(8, 2))
 

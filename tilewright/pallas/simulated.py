@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,22 +81,31 @@ def _(ctx: Context, *flat: Any, tree: Any) -> Any:
   return ctx.write(view, value, mask)
 
 
+_ATOMIC: dict[str, Callable[[Any, Any], Any]] = {
+  "add": np.add,
+  "max": np.maximum,
+  "min": np.minimum,
+  "and": np.bitwise_and,
+  "or": np.bitwise_or,
+  "xor": np.bitwise_xor,
+  "xchg": lambda old, new: new,
+}
+
+
 @register(primitives.atomic_rmw_p)
 def _(ctx: Context, *flat: Any, tree: Any, kind: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
-  if kind == "add" and primitives._may_repeat(view):
-    with ctx.core.world.changed:
-      old = ctx.read(view, mask)
-      update = value if mask is None else np.where(np.asarray(mask), np.asarray(value), 0)
-      ctx.core.world.accumulate(ctx.core, view, ctx.where, update)
-    return old
-  return ctx.update(view, lambda old: np.asarray(primitives._ATOMIC[kind](old, value)), mask)
+  value = np.asarray(value)
+  if kind == "add":  # repeated indices add up
+    update = value if mask is None else np.where(np.asarray(mask), value, np.zeros((), value.dtype))
+    return ctx.core.world.accumulate(ctx.core, view, ctx.where, update, atomic=True)
+  return ctx.update(view, lambda old: _ATOMIC[kind](old, value), mask, atomic=True)
 
 
 @register(primitives.atomic_cas_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> Any:
   view, cmp, val = _jax.unflatten(tree, flat)
-  return ctx.update(view, lambda old: np.where(old == np.asarray(cmp), np.asarray(val), old))
+  return ctx.update(view, lambda old: np.where(old == np.asarray(cmp), np.asarray(val), old), atomic=True)
 
 
 @register(primitives.run_scoped_p)
@@ -107,8 +116,8 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
     in_hbm = v.aval.memory_space is TpuMemorySpace.HBM
     if in_hbm and not collective_axes and not ctx.instance.program.options.allow_hbm_allocation_in_run_scoped:
       raise errors.MemorySpaceError(
-        f"{ctx.where}: run_scoped allocates {v.aval} in HBM, which a TPU cannot do. Pass an operand or a scratch buffer in HBM, or "
-        "set InterpretParams(allow_hbm_allocation_in_run_scoped=True)."
+        f"{ctx.where}: run_scoped allocates {v.aval} in HBM, which a TPU cannot do. Pass an operand or a scratch buffer in "
+        "HBM, or set InterpretParams(allow_hbm_allocation_in_run_scoped=True)."
       )
     place = ("scoped", ctx.eqn, i, tuple(sorted(own.items(), key=str)) if collective_axes else None)
     label = f"scoped memory {i} of {ctx.where}"

@@ -1,9 +1,9 @@
 """Running kernels on the simulated machine instead of hardware: `interpret=pltpu.InterpretParams(...)`.
 
-    with pltpu.force_tpu_interpret_mode(pltpu.InterpretParams(detect_races=True)):
-      y = my_kernel(x)
-    for race in pltpu.interpret_races():
-      print(race)
+with pltpu.force_tpu_interpret_mode(pltpu.InterpretParams(detect_races=True)):
+  y = my_kernel(x)
+for race in pltpu.interpret_races():
+  print(race)
 """
 
 from __future__ import annotations

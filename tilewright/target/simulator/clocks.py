@@ -1,9 +1,10 @@
 """Finding races with vector clocks.
 
-Every core has an entry in each clock, and so has every copy in flight (copies share the entries that are left). Entry i of a core's clock is the
-latest moment of agent i that this core knows to have passed: it learns of others by waiting on a semaphore, which carries the
-clocks of all who signalled it. For each element of a buffer we keep the moment of its last write and of the last read by each
-agent. An access is a race if it conflicts with one whose moment the accessing agent does not know to have passed:
+Every core has an entry in each clock, and so has every copy in flight (copies share the entries that are left). Entry i of a
+core's clock is the latest moment of agent i that this core knows to have passed: it learns of others by waiting on a semaphore,
+which carries the clocks of all who signalled it. For each element of a buffer we keep the moment of its last write and of the
+last read by each agent. An access is a race if it conflicts with one whose moment the accessing agent does not know to have
+passed:
 
     core 0: write x (moment 0:1); signal s        core 1: wait s → knows 0:1; read x     ordered
     core 0: write x (moment 0:1)                  core 1: knows 0:0;          read x     race

@@ -67,7 +67,9 @@ def _free_ref(ctx: Context, ref: Any) -> list[Any]:
 def _run_state(ctx: Context, *args: Any, jaxpr: Any, **_: Any) -> list[Any]:
   is_memory = [isinstance(a, Buffer | Semaphores) for a in args]
   refs = [
-    a if own else ctx.allocate(("run_state", ctx.eqn, i), v.aval, f"state {i} of run_state", shared=False, initial=np.asarray(a))
+    a
+    if own
+    else ctx.allocate(("run_state", ctx.eqn, i), v.aval, f"state {i} of run_state", shared=False, initial=np.asarray(a))
     for i, (a, own, v) in enumerate(zip(args, is_memory, jaxpr.invars))
   ]
   ctx.evaluate(jaxpr, (), refs)

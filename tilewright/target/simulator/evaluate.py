@@ -74,7 +74,9 @@ class Context:
   def where(self) -> str:
     return source_line(self.eqn)
 
-  def evaluate(self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance | None = None) -> list[Any]:
+  def evaluate(
+    self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance | None = None
+  ) -> list[Any]:
     return evaluate(jaxpr, consts, args, instance or self.instance)
 
   def read(self, view: Any, mask: Any = None) -> Any:
@@ -83,13 +85,13 @@ class Context:
   def write(self, view: Any, new: Any, mask: Any = None) -> Any:
     return self.update(view, lambda _: new, mask)
 
-  def update(self, view: Any, new: Callable[[Any], Any], mask: Any = None) -> Any:
+  def update(self, view: Any, new: Callable[[Any], Any], mask: Any = None, *, atomic: bool = False) -> Any:
     """Replace what stands in a view by a function of it, which no one else can come between; gives what stood there."""
 
     def masked(old: Any) -> Any:
       return new(old) if mask is None else np.where(np.asarray(mask), np.asarray(new(old)), old)
 
-    return self.core.world.update(self.core, view, self.where, masked, mask)
+    return self.core.world.update(self.core, view, self.where, masked, mask, atomic=atomic)
 
   def allocate(self, key: Hashable, aval: Any, label: str, *, shared: bool | None = None, initial: Any = None) -> Any:
     """A memory of this core, or of all cores of this device, under a key that means the same on every device."""
@@ -220,7 +222,9 @@ def make_plan(jaxpr: Any, *, skip_floats: bool) -> Plan:
   return Plan(tuple(steps), tuple(tuple(d) for d in dead))
 
 
-def _compile(jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], skip: bool) -> Callable[..., Any]:
+def _compile(
+  jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], skip: bool
+) -> Callable[..., Any]:
   def block(*args: Any) -> list[Any]:
     clean = _jax.core.JaxprEqnContext()  # made here, where no mesh is in force, instead of inside of shard_map
     if not skip:
@@ -233,10 +237,16 @@ def _compile(jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Se
   return jax.jit(block)
 
 
-def _compute(jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], args: Any, clean: Any) -> list[Any]:
+def _compute(
+  jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], args: Any, clean: Any
+) -> list[Any]:
   """Some equations of a jaxpr as JAX operations: here the portable lowering is what runs."""
   part = jaxpr.replace(
-    constvars=[], invars=list(inputs), outvars=list(outputs), eqns=[_without_mesh(e, clean) for e in eqns], effects=frozenset()
+    constvars=[],
+    invars=list(inputs),
+    outvars=list(outputs),
+    eqns=[_without_mesh(e, clean) for e in eqns],
+    effects=frozenset(),
   )
   return xla.evaluate(part, (), args, xla.Instance((), (), {}, None, {}))
 
@@ -338,7 +348,9 @@ def _compile_portably(kernel: Kernel, eqn: Any, refs: tuple[int, ...], outlive: 
     cells = dict(zip(refs, (xla.Cell(x, eqn.invars[i].aval) for i, x in zip(refs, old))))
     shared = {key: xla.Cell(x, None) for key, x in zip(outlive, old[len(refs) :])}
     args = [cells[i] if i in cells else next(left) for i in range(len(eqn.invars))]
-    out = _portable_rules[eqn.primitive](xla.Context(eqn, xla.Instance((), (), {}, kernel, shared)), *args, **eqn.params)
+    out = _portable_rules[eqn.primitive](
+      xla.Context(eqn, xla.Instance((), (), {}, kernel, shared)), *args, **eqn.params
+    )
     outs = list(out) if eqn.primitive.multiple_results else [out]
     return outs, [c.value for c in (*cells.values(), *shared.values())]
 

@@ -44,10 +44,14 @@ def _num_parallel(kernel: Kernel, rank: int) -> int:
   names = [str(getattr(s, "value", s)).lower() for s in semantics]
   flags = [name.endswith("parallel") for name in names]
   if len(flags) != rank:
-    raise errors.GridError(f"dimension_semantics: expected one entry for each of the {rank} grid dimensions, got {names}.")
+    raise errors.GridError(
+      f"dimension_semantics: expected one entry for each of the {rank} grid dimensions, got {names}."
+    )
   count = flags.index(False) if False in flags else len(flags)
   if any(flags[count:]):
-    raise errors.GridError(f"dimension_semantics: parallel dimensions must come first in the grid, got {names}. Reorder the grid.")
+    raise errors.GridError(
+      f"dimension_semantics: parallel dimensions must come first in the grid, got {names}. Reorder the grid."
+    )
   return count
 
 
@@ -84,7 +88,8 @@ class Place:
 
   def same_as(self, other: Place | None) -> bool:
     return other is not None and all(
-      np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in zip(self.parts, other.parts, strict=True)
+      np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+      for a, b in zip(self.parts, other.parts, strict=True)
     )
 
 
@@ -131,8 +136,8 @@ def _check_place(mapping: BlockMapping, place: Place, instance: Instance, *, is_
     if outside:
       raise errors.OutOfBoundsError(
         f"The block of {mapping.origin} at grid point {instance.indices} ({instance.core}) is outside of the array of shape "
-        f"{tuple(mapping.array_aval.shape)}: its index map asks for {part} of dimension {axis}. Make the grid smaller or clamp the "
-        "index map."
+        f"{tuple(mapping.array_aval.shape)}: its index map asks for {part} of dimension {axis}. Make the grid smaller or clamp "
+        "the index map."
       )
 
 

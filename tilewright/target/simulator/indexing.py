@@ -110,7 +110,9 @@ def put(array: np.ndarray, parts: Sequence[Part], new: np.ndarray) -> None:
     return
   numbers = _positions(shape, parts)
   inside = numbers >= 0
-  array[np.unravel_index(numbers[inside], shape)] = np.broadcast_to(new, (*numbers.shape, *array.shape[len(parts) :]))[inside]
+  array[np.unravel_index(numbers[inside], shape)] = np.broadcast_to(new, (*numbers.shape, *array.shape[len(parts) :]))[
+    inside
+  ]
 
 
 def _apply(array: np.ndarray, transform: Any, fill: Any) -> np.ndarray:

@@ -81,7 +81,9 @@ class Launch:
     gathering = self._arrive(number)
     world = gathering.world
     try:
-      arrays = grid.Operands(self.program, world, number, decoded[: mapping.num_prefetch], decoded[mapping.num_prefetch :])
+      arrays = grid.Operands(
+        self.program, world, number, decoded[: mapping.num_prefetch], decoded[mapping.num_prefetch :]
+      )
       axes = [(name, size, index) for (name, size), index in zip(self.axes, coordinates)]
       runs = [grid.CoreRun(self.program, core, arrays, sizes, axes) for core in world.cores[number - world.first]]
       self._await_others(gathering, number)
@@ -100,7 +102,9 @@ class Launch:
         world.fail(error)
       world.finish(run.core)
 
-    others = [threading.Thread(target=work, args=(run,), name=f"tilewright {run.core}", daemon=True) for run in runs[1:]]
+    others = [
+      threading.Thread(target=work, args=(run,), name=f"tilewright {run.core}", daemon=True) for run in runs[1:]
+    ]
     for thread in others:
       thread.start()
     work(runs[0])
@@ -144,8 +148,8 @@ class Launch:
             self.gatherings.remove(gathering)
           world.fail(
             errors.DeadlockError(
-              f"The kernel '{world.name}' talks to other devices, but the devices {missing} have not called it within {waited:.0f} "
-              f"seconds. All devices of the mesh must call it.{reason}"
+              f"The kernel '{world.name}' talks to other devices, but the devices {missing} have not called it within "
+              f"{waited:.0f} seconds. All devices of the mesh must call it.{reason}"
             )
           )
           _meeting.notify_all()

@@ -10,6 +10,7 @@ Then nothing can ever happen again, so all cores stop with an error that lists w
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -135,7 +136,9 @@ class World:
       return found
     address = Address(device, core, own.key)
     persistent = _persistent.get(address)
-    return self.adopt(address, persistent) if persistent is not None else self.allocate(address, found.aval, found.label)
+    return (
+      self.adopt(address, persistent) if persistent is not None else self.allocate(address, found.aval, found.label)
+    )
 
   def read(self, core: Core, view: Any, where: str, mask: Any = None) -> Any:
     found, transforms = memory.resolve(view)
@@ -144,22 +147,32 @@ class World:
       self._note(found, transforms, self._moment(core), str(core), where, writes=False)
       return found.read(transforms)
 
-  def update(self, core: Core, view: Any, where: str, new: Callable[[Any], Any], mask: Any = None) -> Any:
-    """Replace what stands in a view by a function of it, as one step; gives what stood there."""
+  def update(
+    self, core: Core, view: Any, where: str, new: Callable[[Any], Any], mask: Any = None, *, atomic: bool = False
+  ) -> Any:
+    """Replace what stands in a view by a function of it, as one step; gives what stood there.
+
+    An atomic update never races with another one, so it is not watched.
+    """
     found, transforms = memory.resolve(view)
     with self.changed:
       self._check(found, transforms, where, "write", mask)
-      self._note(found, transforms, self._moment(core), str(core), where, writes=True)
+      if not atomic:
+        self._note(found, transforms, self._moment(core), str(core), where, writes=True)
       old = found.read(transforms)
       found.write(transforms, new(old))
       return old
 
-  def accumulate(self, core: Core, view: Any, where: str, update: Any) -> None:
+  def accumulate(self, core: Core, view: Any, where: str, update: Any, *, atomic: bool = False) -> Any:
+    """Add to a view, repeated indices several times; gives what stood there."""
     found, transforms = memory.resolve(view)
     with self.changed:
       self._check(found, transforms, where, "write", None)
-      self._note(found, transforms, self._moment(core), str(core), where, writes=True)
+      if not atomic:
+        self._note(found, transforms, self._moment(core), str(core), where, writes=True)
+      old = found.read(transforms)
       indexing.accumulate(found.array, transforms, np.asarray(update))
+      return old
 
   def fetch(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], where: str) -> np.ndarray:
     """A block of an array, as the pipeline around a kernel reads it: what hangs over the edge is uninitialised."""
@@ -190,8 +203,12 @@ class World:
       return
     if mask is not None and not np.any(np.asarray(mask) & ~indexing.is_inside(found.shape, transforms)):
       return
-    axis, part, dim = outside
-    advice = " Mask it, clamp the index, or use out_of_bounds_reads='uninitialized'." if action == "read" else " Mask it or clamp the index."
+    axis, _, dim = outside
+    advice = (
+      " Mask it, clamp the index, or use out_of_bounds_reads='uninitialized'."
+      if action == "read"
+      else " Mask it or clamp the index."
+    )
     raise errors.OutOfBoundsError(
       f"{where}: out-of-bounds {action} of {found}: index {indexing.describe(transforms)} of a buffer of shape {found.shape}; "
       f"dimension {axis} goes from 0 to {dim - 1}." + advice
@@ -224,7 +241,9 @@ class World:
         self.clocks.tick(core.agent)
       self.changed.notify_all()
 
-  def wait(self, core: Core, semaphores: Semaphores, position: int, value: int, where: str, *, decrement: bool = True) -> None:
+  def wait(
+    self, core: Core, semaphores: Semaphores, position: int, value: int, where: str, *, decrement: bool = True
+  ) -> None:
     wait = Wait(semaphores, position, value, where)
     with self.changed:
       while semaphores.counts.flat[position] < value:
@@ -312,10 +331,8 @@ class World:
     """This core has reached the end of the kernel: others may now wait in vain."""
     with self.changed:
       self.running.discard(core)
-      try:
+      with contextlib.suppress(errors.DeadlockError, Stopped):  # those who wait are told; this core itself is done
         self._stop_if_stuck()
-      except (errors.DeadlockError, Stopped):
-        pass  # those who wait are told; this core itself is done
       self.changed.notify_all()
 
   def fail(self, error: BaseException) -> None:

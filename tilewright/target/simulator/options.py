@@ -59,9 +59,13 @@ class Options:
     }
     for field, allowed in choices.items():
       if getattr(self, field) not in allowed:
-        raise errors.KernelTypeError(f"InterpretParams: {field} must be one of {allowed}, got {getattr(self, field)!r}.")
+        raise errors.KernelTypeError(
+          f"InterpretParams: {field} must be one of {allowed}, got {getattr(self, field)!r}."
+        )
     if self.num_cores_or_threads < 1:
-      raise errors.KernelTypeError(f"InterpretParams: num_cores_or_threads must be at least 1, got {self.num_cores_or_threads}.")
+      raise errors.KernelTypeError(
+        f"InterpretParams: num_cores_or_threads must be at least 1, got {self.num_cores_or_threads}."
+      )
 
     recorder = self.grid_point_recorder
     if recorder is not None and not isinstance(recorder, Recorder):
