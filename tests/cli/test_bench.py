@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 
+import jax
 import jax.numpy as jnp
 import pytest
 
 from tilewright.cli import bench, bench_cpu, main
 from tilewright.cli.bench import OURS, Case
+from tilewright.pallas import call
 
 
 def constant(value):
@@ -42,6 +44,18 @@ def test_every_case_has_ours_and_peers_and_a_name_of_its_own():
 def test_every_contender_computes_the_same(case):
   results = {name: build()() for name, build in case.contenders.items()}
   bench.check_agreement(case, results)
+
+
+@pytest.mark.parametrize("kernel", [bench_cpu.softmax_kernel, bench_cpu.attention_kernel], ids=["softmax", "attention"])
+def test_a_kernel_that_is_built_again_is_not_traced_again(kernel, monkeypatch):
+  """What the rows 'trace ... again' time: the second time, the trace comes from the cache."""
+  traced = []
+  trace = call.trace_call
+  monkeypatch.setattr(call, "trace_call", lambda *args: traced.append(1) or trace(*args))
+  shapes = ((64, 48),) if kernel is bench_cpu.softmax_kernel else ((2, 128, 24),) * 3
+  for _ in range(3):
+    jax.make_jaxpr(lambda *xs: kernel(bench_cpu.ours(), *xs))(*bench_cpu.arrays(*shapes))
+  assert len(traced) == 1
 
 
 def test_list_prints_names_only(capsys):

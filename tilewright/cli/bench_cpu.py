@@ -184,30 +184,30 @@ def case(
   return Case(name, contenders)
 
 
-_softmax = functools.partial(by_rows, softmax, 64)
-_layer_norm = functools.partial(by_rows, layer_norm, 64)
-_gelu = functools.partial(by_rows, jax.nn.gelu, 64)
-_matmul = functools.partial(matmul, (256, 256, 128))
-_attention = functools.partial(attention, 128)
-_square = (1024, 1024)
+softmax_kernel = functools.partial(by_rows, softmax, 64)
+layer_norm_kernel = functools.partial(by_rows, layer_norm, 64)
+gelu_kernel = functools.partial(by_rows, jax.nn.gelu, 64)
+matmul_kernel = functools.partial(matmul, (256, 256, 128))
+attention_kernel = functools.partial(attention, 128)
+SQUARE = (1024, 1024)
 
 CASES: tuple[Case, ...] = (
-  case("matmul f32 512x512x512", _matmul, jnp.dot, (512, 512), (512, 512)),
-  case("matmul f32 1024x1024x1024", _matmul, jnp.dot, _square, _square),
+  case("matmul f32 512x512x512", matmul_kernel, jnp.dot, (512, 512), (512, 512)),
+  case("matmul f32 1024x1024x1024", matmul_kernel, jnp.dot, SQUARE, SQUARE),
   case(
     "matmul bf16 512x512x512",
-    _matmul,
+    matmul_kernel,
     functools.partial(jnp.dot, preferred_element_type=jnp.float32),
     *((512, 512), (512, 512)),
     dtype=jnp.bfloat16,
   ),
-  case("softmax f32 1024x1024", _softmax, softmax, _square),
-  case("layer_norm f32 1024x1024", _layer_norm, layer_norm, _square, (1024,), (1024,)),
-  case("gelu f32 1024x1024", _gelu, jax.nn.gelu, _square),
-  case("attention f32 4 heads 512x64", _attention, attention_without_kernel, *((4, 512, 64),) * 3),
+  case("softmax f32 1024x1024", softmax_kernel, softmax, SQUARE),
+  case("layer_norm f32 1024x1024", layer_norm_kernel, layer_norm, SQUARE, (1024,), (1024,)),
+  case("gelu f32 1024x1024", gelu_kernel, jax.nn.gelu, SQUARE),
+  case("attention f32 4 heads 512x64", attention_kernel, attention_without_kernel, *((4, 512, 64),) * 3),
   case("one call on 1024 elements", double, lambda x: x * 2, (1024,)),
-  case("compile softmax", _softmax, softmax, _square, timed=compiling),
-  case("compile matmul", _matmul, jnp.dot, (512, 512), (512, 512), timed=compiling),
-  case("trace softmax again", _softmax, softmax, _square, timed=tracing),
-  case("trace attention again", _attention, None, *((4, 512, 64),) * 3, timed=tracing),
+  case("compile softmax", softmax_kernel, softmax, SQUARE, timed=compiling),
+  case("compile matmul", matmul_kernel, jnp.dot, (512, 512), (512, 512), timed=compiling),
+  case("trace softmax again", softmax_kernel, softmax, SQUARE, timed=tracing),
+  case("trace attention again", attention_kernel, None, *((4, 512, 64),) * 3, timed=tracing),
 )

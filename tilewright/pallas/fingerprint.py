@@ -65,12 +65,14 @@ def fingerprint(x: Any, inside: tuple[Any, ...] = ()) -> Any:
 def _function(f: types.FunctionType, inside: tuple[Any, ...]) -> Any:
   if f in inside:
     return ("recursion", inside.index(f))
-  if f"{f.__module__}.".startswith(_LIBRARIES):
+  in_library = f"{f.__module__}.".startswith(_LIBRARIES)
+  if in_library and "<locals>" not in f.__qualname__:  # a function made inside another is a new object on each call
     return ("library function", f)
   recur = functools.partial(fingerprint, inside=(*inside, f))
   cells = tuple(_cell(c, recur) for c in f.__closure__ or ())
   # A helper or constant of the module may have been redefined since, as happens in a notebook.
-  used = tuple((name, recur(f.__globals__[name])) for name in sorted(_names(f.__code__)) if name in f.__globals__)
+  names = () if in_library else sorted(_names(f.__code__))
+  used = tuple((name, recur(f.__globals__[name])) for name in names if name in f.__globals__)
   return ("function", f.__code__, cells, recur(f.__defaults__), recur(f.__kwdefaults__), used, recur(f.__dict__))
 
 
