@@ -1,5 +1,6 @@
 """The kernel language: a program written for `jax.experimental.pallas` runs with this module in its place."""
 
+from tilewright.pallas import checks as _checks  # registers the rule of checkify
 from tilewright.pallas import transforms as _transforms  # registers the rules of vmap and of derivatives
 from tilewright.pallas.allocation import empty, empty_like, empty_ref_like, run_state
 from tilewright.pallas.arithmetic import (

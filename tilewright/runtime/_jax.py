@@ -15,6 +15,7 @@ from jax._src import ad_util  # symbolic zeros
 from jax._src import api_util  # debug_info: names and source lines of a traced function
 from jax._src import blocked_sampler  # sample_block: random values that do not depend on blocking
 from jax._src import callback  # emit_python_callback: a callback whose operands stay NumPy arrays
+from jax._src import checkify  # rules that turn failed checks into values
 from jax._src import config  # options that are part of jit's cache key
 from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment
 from jax._src import custom_derivatives  # custom_jvp_call_p, custom_vjp_call_p
@@ -118,6 +119,21 @@ def discharge_rule(primitive: Any) -> Any:
     else:
       discharge.register_discharge_rule(primitive)(lambda ctx, /, *args, **params: rule(*args, **params))
     return rule
+
+  return add
+
+
+def checkify_rule(primitive: Any) -> Any:
+  """Register `expand(*args, **params) -> closed jaxpr`: what checkify looks into in place of the primitive."""
+
+  def add(expand: Any) -> Any:
+    def rule(*args: Any, **params: Any) -> Any:
+      *ctx, error, enabled = args[: 2 if JAX_VERSION < (0, 11) else 3]
+      operands = args[len(ctx) + 2 :]
+      return checkify.checkify_jaxpr(*ctx, expand(*operands, **params), enabled, error, *operands)
+
+    checkify.error_checks[primitive] = rule
+    return expand
 
   return add
 
