@@ -1,6 +1,6 @@
 """HLO's primitive types, and the numpy (ml_dtypes) type each one is held in.
 
-Types narrower than a byte take one byte per element in numpy; XLA packs them in literals (`packed_bits`).
+Types narrower than a byte take one byte per element, in numpy and in XLA's protos.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ class PrimitiveType:
   dtype: np.dtype | None
   kind: str  # pred, signed, unsigned, float, complex, other
   literal_field: int  # of LiteralProto, 0 where there is none
-
-  @property
-  def packed_bits(self) -> int:
-    """How many bits an element takes in a serialised literal. XLA packs 1-, 2- and 4-bit integers, but no floats."""
-    return self.bits if self.bits < 8 and self.kind in ("signed", "unsigned") else max(8, self.bits)
 
 
 def _rows() -> list[PrimitiveType]:

@@ -310,6 +310,8 @@ class Computation:
     """Adds an instruction at the end, or next to another one. Its name is made unique in the module."""
     if instruction.parent is not None:
       raise HloGraphError(f"%{instruction.name} already belongs to computation %{instruction.parent.name}")
+    if self.parent is not None:
+      instruction.name = self.parent.unique_name(instruction.name)
     if before is not None:
       self.instructions.insert(self.instructions.index(before), instruction)
     elif after is not None:
@@ -317,8 +319,6 @@ class Computation:
     else:
       self.instructions.append(instruction)
     instruction.parent = self
-    if self.parent is not None:
-      instruction.name = self.parent.unique_name(instruction.name)
     return instruction
 
   def remove(self, instruction: Instruction) -> None:
@@ -440,10 +440,10 @@ class Module:
     if computation.parent is not None:
       raise HloGraphError(f"computation %{computation.name} already belongs to module {computation.parent.name}")
     computation.name = self.unique_computation_name(computation.name)
-    computation.parent = self
-    self.computations.append(computation)
     for instruction in computation.instructions:
       instruction.name = self.unique_name(instruction.name)
+    computation.parent = self
+    self.computations.append(computation)
     return computation
 
   def remove_computation(self, computation: Computation) -> None:

@@ -14,7 +14,7 @@ from tilewright.hlo.cursor import NUMBER, Cursor
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.float_bits import FORMATS, WITHOUT_NAN, bits_dtype, default_nan_bits, nan_bits
 from tilewright.hlo.literal import Literal
-from tilewright.hlo.shape import UNBOUNDED, Shape
+from tilewright.hlo.shape import UNBOUNDED, Layout, Shape
 
 ROW = re.compile(r"\{([-+0-9.eE,\s]*+)\}", re.ASCII)
 PLAIN_NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?+", re.ASCII)
@@ -35,6 +35,12 @@ class _NanBits:
     self.bits = bits
 
 
+def _plain(shape: Shape) -> Shape:
+  """A literal has an order of elements, but no tiles, memory space or packed element size."""
+  order = shape.layout.minor_to_major if shape.layout is not None else ()
+  return shape if shape.layout == Layout(order) else shape.with_layout(Layout(order))
+
+
 class LiteralReader:
   def __init__(self, cursor: Cursor) -> None:
     self.cursor = cursor
@@ -45,7 +51,7 @@ class LiteralReader:
     start = cursor.pos
     if shape.is_tuple:
       if cursor.match(ELIDED):  # XLA elides whole tuples too
-        return Literal(shape, None, tuple(Literal(part) for part in shape.tuple_shapes))
+        return Literal(shape, None, tuple(Literal(_plain(part)) for part in shape.tuple_shapes))
       cursor.expect("(", "before the elements of a tuple literal")
       parts: list[Literal] = []
       for i, part in enumerate(shape.tuple_shapes):
@@ -60,11 +66,11 @@ class LiteralReader:
     if UNBOUNDED in shape.dimensions:
       cursor.error("a literal cannot have an unbounded dimension", start)
     if cursor.match(ELIDED):
-      return Literal(shape)
+      return Literal(_plain(shape))
     self._repeated_shape(shape)
     elements: list[Element | _NanBits] = []
     self._nested(shape, 0, elements)
-    return Literal(shape, self._convert(shape, elements, start))
+    return Literal(_plain(shape), self._convert(shape, elements, start))
 
   def _repeated_shape(self, shape: Shape) -> None:
     """Older text repeats the shape before the elements: `f32[2] {1, 2}`."""

@@ -13,7 +13,8 @@ def _ints(values: tuple[int, ...]) -> str:
 
 
 def iota_text(iota: Iota) -> str:
-  return f"[{_ints(iota.reshape_dims)}]" + (f"T({_ints(iota.transpose_perm)})" if iota.transpose_perm else "")
+  moved = iota.transpose_perm and iota.transpose_perm != tuple(range(len(iota.reshape_dims)))
+  return f"[{_ints(iota.reshape_dims)}]" + (f"T({_ints(iota.transpose_perm)})" if moved else "")
 
 
 def mesh_text(mesh: Mesh) -> str:

@@ -190,25 +190,6 @@ def _from_layout_order(flat: np.ndarray, shape: Shape) -> np.ndarray:
   return np.ascontiguousarray(stored.transpose(np.argsort(major)))
 
 
-def _unpack_bits(raw: np.ndarray, bits: int, count: int, signed: bool) -> np.ndarray:
-  """Elements of 1, 2 or 4 bits, the first in the low bits of the first byte."""
-  per_byte = 8 // bits
-  shifts = np.arange(per_byte, dtype=np.uint8) * bits
-  values = ((raw[:, None] >> shifts) & ((1 << bits) - 1)).reshape(-1)[:count]
-  if signed:
-    sign = 1 << (bits - 1)
-    return ((values.astype(np.int8) ^ sign) - sign).astype(np.int8)
-  return values
-
-
-def _pack_bits(values: np.ndarray, bits: int) -> bytes:
-  per_byte = 8 // bits
-  padded = np.zeros(-(-values.size // per_byte) * per_byte, np.uint8)
-  padded[: values.size] = values & ((1 << bits) - 1)
-  shifts = np.arange(per_byte, dtype=np.uint8) * bits
-  return np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1).astype(np.uint8).tobytes()
-
-
 def decode_literal(data: bytes) -> Literal:
   shape: Shape | None = None
   parts: list[Literal] = []
@@ -254,13 +235,14 @@ def _elements(raw: bytes, element_type: str, count: int) -> np.ndarray:
     if row.kind == "signed":
       return values.astype(np.int64).astype(dtype)
     return values.astype(dtype)
-  if row.packed_bits < 8:
-    if len(raw) != -(-count * row.bits // 8):
-      raise HloProtoError(f"{count} elements of type {element_type} in {len(raw)} bytes")
-    small = _unpack_bits(np.frombuffer(raw, np.uint8), row.packed_bits, count, row.kind == "signed")
-    return small.astype(dtype)
   if len(raw) != count * dtype.itemsize:
     raise HloProtoError(f"{count} elements of type {element_type} in {len(raw)} bytes")
+  if row.bits < 8 and row.kind == "signed":
+    # A byte per element holds the low bits only: spread the sign.
+    sign = 1 << (row.bits - 1)
+    return ((np.frombuffer(raw, np.int8) ^ sign) - sign).astype(dtype)
+  if row.bits < 8 and row.kind == "unsigned":
+    return np.frombuffer(raw, np.uint8).astype(dtype)
   return np.frombuffer(raw, dtype)
 
 
@@ -286,8 +268,8 @@ def _element_bytes(flat: np.ndarray, element_type: str) -> bytes:
   row = PRIMITIVE_TYPES[element_type]
   if row.literal_field in _VARINT_FIELDS:
     return wire.pack_array(flat.astype(np.int64).astype(np.uint64) if row.kind == "signed" else flat.astype(np.uint64))
-  if row.packed_bits < 8:
-    return _pack_bits(flat.astype(np.int8).view(np.uint8), row.packed_bits)
+  if row.bits < 8 and row.kind in ("signed", "unsigned"):
+    return (flat.astype(np.int8).view(np.uint8) & ((1 << row.bits) - 1)).tobytes()
   return flat.tobytes()
 
 
@@ -473,7 +455,7 @@ def decode_sharding(data: bytes) -> Sharding:
   return Sharding(
     "named" if named is not None else SHARDING_TYPES[numbers[1]],
     lists[3],
-    Iota(lists[9], lists[10]) if lists[9] else lists[4],
+    Iota(lists[9], () if lists[10] == tuple(range(len(lists[9]))) else lists[10]) if lists[9] else lists[4],
     bool(numbers[6]),
     tuple(SHARDING_TYPES[i] for i in lists[8]),
     tuple(elements),
