@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.extend.backend
 import ml_dtypes
 import numpy as np
-from jaxlib._hlo import HloPrintOptions
+from jaxlib import _jax
+from jaxlib._hlo import HloPrintOptions, hlo_module_from_text
 
 from tilewright import hlo
 
@@ -26,6 +28,25 @@ def hlo_texts(function: Callable, *args: Any) -> dict[str, str]:
   before = lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True)
   (after,) = lowered.compile().runtime_executable().hlo_modules()
   return {"before": before, "after": full_text(after)}
+
+
+def run_on_xla(text: str, *args: np.ndarray) -> list[np.ndarray]:
+  """Compiles HLO text with XLA and runs it on one CPU device; the leaves of the result."""
+  stable = _jax.mlir.hlo_to_stablehlo(hlo_module_from_text(text).as_serialized_hlo_module_proto())
+  device = jax.devices("cpu")[0]
+  devices = _jax.DeviceList((device,))
+  loaded = jax.extend.backend.get_backend("cpu").compile_and_load(stable, devices, _jax.CompileOptions())
+  results = loaded.execute_sharded([jax.device_put(a, device) for a in args]).disassemble_into_single_device_arrays()
+  return [np.asarray(result[0]) for result in results]
+
+
+def check_text(text: str, *args: np.ndarray, ulps: float = 4, scale: float = 0.0) -> None:
+  """Our result on this HLO is XLA's."""
+  got = jax.tree.leaves(hlo.evaluate(hlo.parse(text), *args))
+  want = run_on_xla(text, *args)
+  assert len(got) == len(want)
+  for i, (g, w) in enumerate(zip(got, want)):
+    assert_close(g, w, ulps, scale, f"result {i}")
 
 
 def assert_close(got: np.ndarray, want: np.ndarray, ulps: float, scale: float = 0.0, what: str = "") -> None:
