@@ -122,3 +122,14 @@ class OutOfBoundsError(TilewrightError, IndexError):
 
 class DeprecatedNameWarning(TilewrightWarning, DeprecationWarning):
   """A name that JAX has deprecated was used. It still works."""
+
+
+# --- the compiler ------------------------------------------------------------------------------------------------
+
+
+class TileError(TilewrightError, ValueError):
+  """The tile IR is not well formed."""
+
+
+class NativeCodeError(TilewrightError, NotImplementedError):
+  """The native target cannot compile something yet."""

@@ -1,0 +1,408 @@
+"""The ops of the tile IR, as data: what each takes, gives, and does besides.
+
+Adding an op is adding a row to `OPS`. A row's `infer` checks operands and attributes and gives the result types; `effects` says what the
+op does to memory or to the world. Every other op is pure: it may be moved, duplicated, or dropped when nothing uses it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.tile.ir import Op
+from tilewright.tile.types import INDEX, RefType, SemaphoreArrayType, TileType, Type, dense_strides
+
+READ, WRITE, ALLOC, SYNC, WORLD, CONTROL = "read", "write", "alloc", "sync", "world", "control"
+
+
+@dataclasses.dataclass(frozen=True)
+class OpDef:
+  """A row of the table."""
+
+  name: str
+  infer: Callable[[Op], Sequence[Type]]
+  effects: frozenset[str] = frozenset()
+  doc: str = ""
+
+  @property
+  def is_pure(self) -> bool:
+    return not self.effects
+
+
+OPS: dict[str, OpDef] = {}
+
+
+def define(name: str, infer: Callable[[Op], Sequence[Type]], *effects: str, doc: str = "") -> None:
+  OPS[name] = OpDef(name, infer, frozenset(effects), doc)
+
+
+def expect(condition: bool, message: str) -> None:
+  if not condition:
+    raise errors.TileError(message)
+
+
+def tile_of(op: Op, i: int) -> TileType:
+  ty = op.operands[i].type
+  expect(isinstance(ty, TileType), f"operand {i} must be a tile, got {ty}")
+  assert isinstance(ty, TileType)
+  return ty
+
+
+def ref_of(op: Op, i: int = 0) -> RefType:
+  ty = op.operands[i].type
+  expect(isinstance(ty, RefType), f"operand {i} must be a ref, got {ty}")
+  assert isinstance(ty, RefType)
+  return ty
+
+
+# --- elementwise -------------------------------------------------------------------------------------------------
+
+UNARY = (
+  *("neg", "abs", "sign", "floor", "ceil", "round", "round_even", "not", "popcount", "clz"),
+  *("exp", "exp2", "expm1", "log", "log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan"),
+  *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "logistic", "erf", "erfc", "erf_inv", "lgamma", "digamma"),
+)
+BINARY = (
+  *("add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "nextafter"),
+  *("and", "or", "xor", "shl", "shr_logical", "shr_arithmetic"),
+)
+COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _same_types(op: Op, count: int) -> TileType:
+  expect(len(op.operands) == count, f"takes {count} operands")
+  first = tile_of(op, 0)
+  for i in range(1, count):
+    expect(tile_of(op, i) == first, f"operands differ: {first} and {tile_of(op, i)}")
+  return first
+
+
+for _name in UNARY:
+  define(_name, lambda op: [_same_types(op, 1)], doc="elementwise")
+for _name in BINARY:
+  define(_name, lambda op: [_same_types(op, 2)], doc="elementwise")
+for _name in COMPARE:
+  define(_name, lambda op: [_same_types(op, 2).with_dtype(np.bool_)], doc="elementwise comparison")
+define("is_finite", lambda op: [_same_types(op, 1).with_dtype(np.bool_)], doc="elementwise")
+
+
+def _integer_pow(op: Op) -> list[Type]:
+  expect(isinstance(op.attrs.get("y"), int), "the attribute y must be an int")
+  return [_same_types(op, 1)]
+
+
+define("integer_pow", _integer_pow, doc="x to a static integer power")
+
+
+def _select(op: Op) -> list[Type]:
+  """`select(condition, if_true, if_false)`"""
+  expect(len(op.operands) == 3, "takes 3 operands")
+  condition, a, b = (tile_of(op, i) for i in range(3))
+  expect(condition.dtype == np.bool_, "the condition must be bool")
+  expect(a == b, f"the choices differ: {a} and {b}")
+  expect(condition.shape == a.shape, f"the condition has shape {condition.shape}, the choices {a.shape}")
+  return [a]
+
+
+define("select", _select, doc="elementwise choice")
+define("convert", lambda op: [tile_of(op, 0).with_dtype(op.attrs["dtype"])], doc="to another dtype, as XLA converts")
+
+
+def _bitcast(op: Op) -> list[Type]:
+  source, target = tile_of(op, 0), np.dtype(op.attrs["dtype"])
+  expect(source.dtype.itemsize == target.itemsize, f"{source.dtype} and {target} have different widths")
+  return [source.with_dtype(target)]
+
+
+define("bitcast", _bitcast, doc="the same bits as another dtype of the same width")
+
+# --- making and moving elements ----------------------------------------------------------------------------------
+
+
+def _constant(op: Op) -> list[Type]:
+  value = op.attrs["value"]
+  return [TileType(tuple(np.shape(value)), np.dtype(op.attrs["dtype"]))]
+
+
+define("constant", _constant, doc="a static value")
+define(
+  "iota",
+  lambda op: [TileType(tuple(op.attrs["shape"]), np.dtype(op.attrs["dtype"]))],
+  doc="the index along a dimension",
+)
+
+
+def _broadcast(op: Op) -> list[Type]:
+  """`dims[i]` is the dimension of the result that dimension i of the operand becomes."""
+  source, shape, dims = tile_of(op, 0), tuple(op.attrs["shape"]), tuple(op.attrs["dims"])
+  expect(len(dims) == source.rank, f"dims {dims} must name a dimension for each of {source.shape}")
+  expect(list(dims) == sorted(set(dims)), f"dims {dims} must increase")
+  for d, size in zip(dims, source.shape):
+    expect(size in (1, shape[d]), f"size {size} does not broadcast to {shape[d]}")
+  return [source.with_shape(shape)]
+
+
+define("broadcast", _broadcast, doc="repeat along new dimensions or dimensions of size one")
+
+
+def _reshape(op: Op) -> list[Type]:
+  source, shape = tile_of(op, 0), tuple(op.attrs["shape"])
+  expect(source.size == int(np.prod(shape)), f"{source.shape} and {shape} have different sizes")
+  return [source.with_shape(shape)]
+
+
+define("reshape", _reshape, doc="the same elements in row-major order")
+
+
+def _transpose(op: Op) -> list[Type]:
+  source, perm = tile_of(op, 0), tuple(op.attrs["permutation"])
+  expect(sorted(perm) == list(range(source.rank)), f"{perm} is not a permutation of {source.rank} dimensions")
+  return [source.with_shape(tuple(source.shape[p] for p in perm))]
+
+
+define("transpose", _transpose, doc="dimensions in another order")
+
+
+def _slice(op: Op) -> list[Type]:
+  source = tile_of(op, 0)
+  starts, stops, strides = (tuple(op.attrs[k]) for k in ("starts", "stops", "strides"))
+  shape = tuple(-(-(e - s) // t) for s, e, t in zip(starts, stops, strides))
+  expect(len(shape) == source.rank, "one start, stop and stride for each dimension")
+  for s, e, d in zip(starts, stops, source.shape):
+    expect(0 <= s <= e <= d, f"slice {s}:{e} is outside of a dimension of size {d}")
+  return [source.with_shape(shape)]
+
+
+define("slice", _slice, doc="a static part")
+
+
+def _pad(op: Op) -> list[Type]:
+  """`pad(x, fill)` by `low`, `high` and `interior` elements along each dimension."""
+  source, fill = tile_of(op, 0), tile_of(op, 1)
+  expect(fill.is_scalar and fill.dtype == source.dtype, "the fill must be a scalar of the same dtype")
+  shape = tuple(
+    d + low + high + max(d - 1, 0) * inside
+    for d, low, high, inside in zip(source.shape, op.attrs["low"], op.attrs["high"], op.attrs["interior"])
+  )
+  expect(all(d >= 0 for d in shape), f"negative padding leaves the shape {shape}")
+  return [source.with_shape(shape)]
+
+
+define("pad", _pad, doc="surround with a value")
+
+
+def _concatenate(op: Op) -> list[Type]:
+  axis, first = op.attrs["axis"], tile_of(op, 0)
+  total = 0
+  for i in range(len(op.operands)):
+    part = tile_of(op, i)
+    others = [d for a, d in enumerate(part.shape) if a != axis]
+    expect(others == [d for a, d in enumerate(first.shape) if a != axis], "shapes differ besides the axis")
+    expect(part.dtype == first.dtype, "dtypes differ")
+    total += part.shape[axis]
+  return [first.with_shape((*first.shape[:axis], total, *first.shape[axis + 1 :]))]
+
+
+define("concatenate", _concatenate, doc="one after another along an axis")
+define("reverse", lambda op: [tile_of(op, 0)], doc="backwards along `axes`")
+
+
+def _dynamic_slice(op: Op) -> list[Type]:
+  source, sizes = tile_of(op, 0), tuple(op.attrs["sizes"])
+  expect(len(op.operands) == 1 + source.rank, "one start for each dimension")
+  expect(all(s <= d for s, d in zip(sizes, source.shape)), f"sizes {sizes} exceed {source.shape}")
+  return [source.with_shape(sizes)]
+
+
+define("dynamic_slice", _dynamic_slice, doc="a part at dynamic starts, clamped so that it fits")
+
+
+def _dynamic_update_slice(op: Op) -> list[Type]:
+  source, update = tile_of(op, 0), tile_of(op, 1)
+  expect(len(op.operands) == 2 + source.rank, "one start for each dimension")
+  expect(update.rank == source.rank and update.dtype == source.dtype, "the update must match in rank and dtype")
+  return [source]
+
+
+define("dynamic_update_slice", _dynamic_update_slice, doc="replace a part at dynamic starts, clamped so that it fits")
+
+
+def _take(op: Op) -> list[Type]:
+  """`take(x, indices)` along `axis`: out[i, j, k] = x[i, indices[j], k]; outside of x it is `fill` or clamped."""
+  source, indices = tile_of(op, 0), tile_of(op, 1)
+  axis = op.attrs["axis"]
+  return [source.with_shape((*source.shape[:axis], *indices.shape, *source.shape[axis + 1 :]))]
+
+
+define("take", _take, doc="elements at given positions along an axis")
+
+# --- combining elements ------------------------------------------------------------------------------------------
+
+REDUCTIONS = ("sum", "prod", "max", "min", "and", "or", "xor")
+
+
+def _without(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+  return tuple(d for i, d in enumerate(shape) if i not in axes)
+
+
+def _reduce(op: Op) -> list[Type]:
+  source = tile_of(op, 0)
+  expect(op.attrs["kind"] in REDUCTIONS, f"unknown kind {op.attrs['kind']!r}")
+  return [source.with_shape(_without(source.shape, op.attrs["axes"]))]
+
+
+define("reduce", _reduce, doc="over `axes`, by `kind`")
+
+
+def _arg_reduce(op: Op) -> list[Type]:
+  source = tile_of(op, 0)
+  expect(op.attrs["kind"] in ("max", "min"), "kind must be max or min")
+  return [TileType(_without(source.shape, (op.attrs["axis"],)), np.dtype(op.attrs["dtype"]))]
+
+
+define("arg_reduce", _arg_reduce, doc="the position of the first extreme along an axis")
+define("cumulative", lambda op: [tile_of(op, 0)], doc="running `kind` along `axis`, backwards if `reverse`")
+
+
+def _dot(op: Op) -> list[Type]:
+  """Contract `contract` of both sides, keep `batch` in front: [batch, lhs free, rhs free]."""
+  lhs, rhs = tile_of(op, 0), tile_of(op, 1)
+  (lc, rc), (lb, rb) = op.attrs["contract"], op.attrs["batch"]
+  for a, b in (*zip(lc, rc), *zip(lb, rb)):
+    expect(lhs.shape[a] == rhs.shape[b], f"dimension {a} of {lhs} and {b} of {rhs} differ")
+  shape = (
+    *(lhs.shape[a] for a in lb),
+    *_without(lhs.shape, (*lc, *lb)),
+    *_without(rhs.shape, (*rc, *rb)),
+  )
+  return [TileType(shape, np.dtype(op.attrs["dtype"]))]
+
+
+define("dot", _dot, doc="contraction, accumulated in `dtype`")
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def _subview(op: Op) -> list[Type]:
+  """`subview(ref, start, …)`: from dynamic starts, `sizes` elements with `steps`; dimensions in `dropped` go."""
+  ref = ref_of(op)
+  sizes, steps, dropped = tuple(op.attrs["sizes"]), tuple(op.attrs["steps"]), tuple(op.attrs["dropped"])
+  expect(len(op.operands) == 1 + ref.rank == 1 + len(sizes), "one start and size for each dimension")
+  kept = [i for i in range(ref.rank) if i not in dropped]
+  strides = tuple(ref.strides[i] * steps[i] for i in kept)
+  return [RefType(tuple(sizes[i] for i in kept), ref.dtype, ref.space, strides)]
+
+
+define("subview", _subview, doc="part of a ref; the starts must lie inside")
+
+
+def _reshape_ref(op: Op) -> list[Type]:
+  ref, shape = ref_of(op), tuple(op.attrs["shape"])
+  expect(ref.is_dense, "only a dense ref can be reshaped")
+  expect(ref.size == int(np.prod(shape)), f"{ref.shape} and {shape} have different sizes")
+  return [RefType(shape, ref.dtype, ref.space, dense_strides(shape))]
+
+
+define("reshape_ref", _reshape_ref, doc="a dense ref with another shape")
+
+
+def _transpose_ref(op: Op) -> list[Type]:
+  ref, perm = ref_of(op), tuple(op.attrs["permutation"])
+  return [RefType(tuple(ref.shape[p] for p in perm), ref.dtype, ref.space, tuple(ref.strides[p] for p in perm))]
+
+
+define("transpose_ref", _transpose_ref, doc="a ref with its dimensions in another order")
+
+
+def _bitcast_ref(op: Op) -> list[Type]:
+  ref, dtype = ref_of(op), np.dtype(op.attrs["dtype"])
+  expect(ref.dtype.itemsize == dtype.itemsize, f"{ref.dtype} and {dtype} have different widths")
+  return [dataclasses.replace(ref, dtype=dtype)]
+
+
+define("bitcast_ref", _bitcast_ref, doc="a ref to the same bits as another dtype of the same width")
+define("load", lambda op: [ref_of(op).tile], READ, doc="the value of a view")
+
+
+def _store(op: Op) -> list[Type]:
+  ref, value = ref_of(op), tile_of(op, 1)
+  expect(ref.tile == value, f"cannot store {value} to {ref}")
+  return []
+
+
+define("store", _store, READ, WRITE, doc="replace the value of a view")
+define(
+  "alloc",
+  lambda op: [RefType(tuple(op.attrs["shape"]), np.dtype(op.attrs["dtype"]), op.attrs["space"], dense_strides(op.attrs["shape"]))],
+  ALLOC,
+  doc="memory for as long as the enclosing block runs",
+)
+
+
+def _gather_load(op: Op) -> list[Type]:
+  """`gather_load(ref, index, …)`: one index tile per dimension, all of one shape; `mask` as last operand if `masked`."""
+  ref = ref_of(op)
+  shape = tile_of(op, 1).shape
+  expect(len(op.operands) == 1 + ref.rank, "one index for each dimension")
+  return [TileType(shape, ref.dtype)]
+
+
+define("gather_load", _gather_load, READ, doc="elements at given positions; poison outside")
+define("scatter_store", lambda op: [], READ, WRITE, doc="write elements at given positions; outside they are dropped")
+define("copy", lambda op: [], READ, WRITE, doc="copy between refs of one shape and dtype: `copy(source, destination)`")
+
+# --- position, control, the world --------------------------------------------------------------------------------
+
+define("program_id", lambda op: [INDEX], doc="the index along a grid dimension")
+define("num_programs", lambda op: [INDEX], doc="the size of a grid dimension")
+define("yield", lambda op: [], CONTROL, doc="what a block gives to the op around it")
+
+
+def _for(op: Op) -> list[Type]:
+  """`for(lower, upper, *carried)`: the block takes the index and the carried values, and yields the next ones."""
+  (body,) = op.blocks
+  carried = [v.type for v in op.operands[2:]]
+  expect([p.type for p in body.params[1:]] == carried, "the block must take the carried values")
+  expect([v.type for v in body.yielded] == carried, "the block must yield the carried values")
+  return carried
+
+
+define("for", _for, CONTROL, doc="a counted loop")
+
+
+def _while(op: Op) -> list[Type]:
+  """Blocks: the condition, which yields a bool, and the body, which yields the next carried values."""
+  condition, body = op.blocks
+  carried = [v.type for v in op.operands]
+  expect([v.type for v in condition.yielded] == [TileType((), np.dtype(np.bool_))], "the condition must yield a bool")
+  expect([v.type for v in body.yielded] == carried, "the body must yield the carried values")
+  return carried
+
+
+define("while", _while, CONTROL, doc="a loop while a condition holds")
+
+
+def _switch(op: Op) -> list[Type]:
+  """`switch(index)`: one block per case; an index outside is clamped."""
+  types = [[v.type for v in block.yielded] for block in op.blocks]
+  expect(all(t == types[0] for t in types), "the cases yield different types")
+  return types[0]
+
+
+define("switch", _switch, CONTROL, doc="one of several blocks")
+
+define(
+  "alloc_semaphores",
+  lambda op: [SemaphoreArrayType(tuple(op.attrs["shape"]), op.attrs["kind"])],
+  ALLOC,
+  doc="counters, at zero",
+)
+define("signal", lambda op: [], SYNC, doc="`signal(semaphore, increment, index…)`")
+define("wait", lambda op: [], SYNC, doc="`wait(semaphore, value, index…)`, taking the value off")
+define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
+define("print", lambda op: [], WORLD, doc="values with a format")
+define("check", lambda op: [], WORLD, doc="fail with a message unless a condition holds")
+define("delay", lambda op: [], WORLD, doc="sleep for some nanoseconds")
