@@ -1,0 +1,176 @@
+"""Call inlining: a call becomes a copy of what it calls.
+
+Precondition: the callee runs in the caller's thread, the call asks for nothing of its own (`inlineable="false"`, a back-end
+config, another sharding than the root's; composites if `preserve_composites`), and the callee's root is not marked for the
+CPU's parallel loops. Proof: parameters are replaced by operands, and HLO values do not change; control edges of the call
+become edges of every inlined instruction.
+
+Names tell where an instruction comes from: its op_name becomes `call/op`, slashes at the ends stripped; not if it has that
+prefix already, and not if the result would reach 1,024 characters. Stack frames likewise: the op's frames continue in the
+call's, unless they do already. The bodies of loops and the branches of conditionals inside the callee are renamed too;
+called and embedded computations (reductions, fusions) are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tilewright.hlo.analysis import call_graph
+from tilewright.hlo.clone import clone_computation, copy_body
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.values import OpMetadata, StackFrame
+
+MAX_OP_NAME = 1024
+
+
+@register_pass("call_inliner")
+@dataclass(frozen=True)
+class CallInliner(Pass):
+  """Replaces calls by what they call, and lets op names and stack frames say so."""
+
+  preserve_composites: bool = False
+
+  def run(self, module: Module) -> bool:
+    graph = call_graph(module)
+    inliner = _Inliner(module)
+    changed = False
+    for computation in graph.post_order:  # callees first: what is copied holds no call any more
+      if computation.is_fusion:
+        continue
+      calls = [i for i in computation.instructions if i.opcode == "call" and self.may_inline(i)]
+      if calls:
+        inliner.inline(computation, calls)
+        changed = True
+    inliner.frames.store()
+    if changed:
+      module.remove_unreachable_computations()
+    return changed
+
+  def may_inline(self, call: Instruction) -> bool:
+    callee = call.called_computations[0]
+    assert call.parent is not None
+    if callee.execution_thread != call.parent.execution_thread or call.backend_config:
+      return False
+    if call.frontend_attributes.get("inlineable") == "false" or (
+      self.preserve_composites and call.attrs.get("is_composite")
+    ):
+      return False
+    if call.sharding is not None and call.sharding != callee.root.sharding:
+      return False
+    return "outer_dimension_partitions" not in callee.root.backend_config
+
+
+class _Inliner:
+  def __init__(self, module: Module) -> None:
+    self.module = module
+    self.frames = _Frames(module)
+
+  def inline(self, computation: Computation, calls: list[Instruction]) -> None:
+    wanted = set(calls)
+    instructions: list[Instruction] = []
+    for instruction in computation.topological_order() if not self.module.is_scheduled else computation.instructions:
+      if instruction not in wanted:
+        instructions.append(instruction)
+        continue
+      for copy in self._copy(instruction, computation):
+        instructions.append(copy)
+    computation.instructions = instructions
+
+  def _copy(self, call: Instruction, computation: Computation) -> list[Instruction]:
+    callee = call.called_computations[0]
+    operands = {p: call.operands[p.parameter_number] for p in callee.parameters}
+    copies, new = copy_body(callee, operands)
+    rename = _renaming(call, self.frames)
+    for copy in copies:
+      copy.parent = computation
+      copy.name = self.module.unique_name(copy.name)
+      rename(copy)
+      if copy.opcode in ("while", "conditional"):
+        self._own_computations(copy, rename)
+      for predecessor in call.control_predecessors:
+        copy.add_control_predecessor(predecessor)
+      for successor in call.control_successors:
+        successor.add_control_predecessor(copy)
+    call.replace_all_uses_with(new[callee.root])
+    call.drop_control_edges()
+    call.set_operands(())
+    call.parent = None
+    return copies
+
+  def _own_computations(self, instruction: Instruction, rename: Callable[[Instruction], None]) -> None:
+    """Each inlined copy of a loop gets bodies of its own, renamed; the callee keeps its."""
+    for called in dict.fromkeys(instruction.called_computations):
+      own = self.module.add_computation(clone_computation(called))
+      instruction.replace_called_computation(called, own)
+      for inner in own.instructions:
+        rename(inner)
+        if inner.opcode in ("while", "conditional"):
+          self._own_computations(inner, rename)
+
+
+def _renaming(call: Instruction, frames: _Frames) -> Callable[[Instruction], None]:
+  outer = call.metadata or OpMetadata()
+
+  def rename(instruction: Instruction) -> None:
+    inner = instruction.metadata
+    if instruction.opcode == "parameter" or (inner is None and not outer.op_name):
+      return
+    inner = inner or OpMetadata()
+    name, frame = joined_name(outer.op_name, inner.op_name), frames.joined(outer.stack_frame_id, inner.stack_frame_id)
+    if name != inner.op_name or frame != inner.stack_frame_id:
+      instruction.metadata = replace(inner, op_name=name, stack_frame_id=frame)
+
+  return rename
+
+
+def joined_name(call: str, op: str) -> str:
+  """`call/op`; `op` itself if it is so already or would grow too long."""
+  call, stripped = call.strip("/"), op.strip("/")
+  if not call or stripped == call or stripped.startswith(call + "/"):
+    return op
+  name = f"{call}/{stripped}" if stripped else call
+  return op if len(name) >= MAX_OP_NAME else name
+
+
+class _Frames:
+  """The module's stack frames, growing. Frame ids count from 1; 0 is no frame."""
+
+  def __init__(self, module: Module) -> None:
+    self.module = module
+    self.rows = list(module.stack_frames.stack_frames)
+    self._known: dict[tuple[int, int], int] = {}
+    self._ids = {row: i for i, row in reversed(list(enumerate(self.rows, start=1)))}
+
+  def joined(self, outer: int, inner: int) -> int:
+    """The frame `inner` whose outermost frame is called from frame `outer`."""
+    if not 0 < outer <= len(self.rows) or not 0 <= inner <= len(self.rows) or outer == inner:
+      return inner
+    if inner == 0:
+      return outer
+    if (outer, inner) not in self._known:
+      chain = self._chain(inner)
+      self._known[outer, inner] = inner if outer in chain else self._extend(outer, chain)
+    return self._known[outer, inner]
+
+  def _chain(self, frame: int) -> list[int]:
+    """From a frame out to the outermost one."""
+    chain: list[int] = []
+    while 0 < frame <= len(self.rows) and frame not in chain:
+      chain.append(frame)
+      frame = self.rows[frame - 1].parent_frame_id
+    return chain
+
+  def _extend(self, parent: int, chain: list[int]) -> int:
+    for frame in reversed(chain):
+      row = StackFrame(self.rows[frame - 1].file_location_id, parent, self.rows[frame - 1].unknown)
+      parent = self._ids.get(row, 0)
+      if not parent:
+        self.rows.append(row)
+        parent = self._ids[row] = len(self.rows)
+    return parent
+
+  def store(self) -> None:
+    if len(self.rows) != len(self.module.stack_frames.stack_frames):
+      self.module.stack_frames = replace(self.module.stack_frames, stack_frames=tuple(self.rows))

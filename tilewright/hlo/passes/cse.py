@@ -1,0 +1,99 @@
+"""Common-subexpression elimination: of two instructions that compute the same value, the first serves both.
+
+Precondition: both are pure functions of their operands (`Effects.is_value`: no side effects, no collectives, no custom calls,
+no barriers, no randomness), in one computation, without control edges, and agree in opcode, shape with layout, operands and
+every attribute (called computations by structure, constants bit by bit). Proof: equal functions of equal operands are equal,
+and the first stands before every use of the second because its operands do.
+
+Metadata is not compared; the first keeps its own. A copy is not merged: it exists for its buffer. Scheduled modules are
+refused: there every buffer has been settled, and two values in one buffer may be overwritten by one user of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright.hlo.analysis import call_graph, topological_order
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.literal import Literal
+from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.effects import Effects
+from tilewright.hlo.passes.tuple_simplifier import has_control_edges
+
+
+@register_pass("cse")
+@dataclass(frozen=True)
+class CommonSubexpressions(Pass):
+  """Computes equal values once."""
+
+  def run(self, module: Module) -> bool:
+    if module.is_scheduled:
+      return False
+    effects, keys = Effects(), Keys()
+    changed = False
+    for computation in call_graph(module).post_order:
+      first: dict[Hashable, Instruction] = {}
+      gone: list[Instruction] = []
+      for instruction in topological_order(computation):
+        if instruction.opcode == "copy" or has_control_edges(instruction) or not effects.is_value(instruction):
+          continue
+        kept = first.setdefault(keys.of(instruction), instruction)
+        if kept is not instruction:
+          instruction.replace_all_uses_with(kept)
+          gone.append(instruction)
+      computation.remove_all(gone)
+      changed |= bool(gone)
+    return changed
+
+
+class Keys:
+  """Keys that are equal exactly where two instructions of one computation compute the same."""
+
+  def __init__(self) -> None:
+    self._computations: dict[Computation, Hashable] = {}
+
+  def of(self, instruction: Instruction) -> Hashable:
+    return (*self._rest(instruction), tuple(map(id, instruction.operands)))
+
+  def _rest(self, instruction: Instruction) -> tuple[Hashable, ...]:
+    attrs = tuple(sorted((name, self._value(value)) for name, value in instruction.attrs.items()))
+    own = (instruction.backend_config, tuple(sorted(instruction.frontend_attributes.items())), instruction.unknown)
+    return (instruction.opcode, instruction.shape, _Opaque(attrs), instruction.sharding, *own)
+
+  def _value(self, value: Any) -> Hashable:
+    if isinstance(value, Computation):
+      return self.computation(value)
+    if isinstance(value, Literal):
+      return _literal_key(value)
+    if isinstance(value, tuple) and any(isinstance(part, Computation) for part in value):
+      return tuple(self._value(part) for part in value)
+    return _Opaque(value)
+
+  def computation(self, computation: Computation) -> Hashable:
+    """Its instructions with operands as positions."""
+    if computation not in self._computations:
+      order = topological_order(computation)
+      place = {instruction: i for i, instruction in enumerate(order)}
+      rows = tuple((*self._rest(i), tuple(place[o] for o in i.operands)) for i in order)
+      self._computations[computation] = _Opaque((rows, place[computation.root], computation.execution_thread))
+    return self._computations[computation]
+
+
+@dataclass(frozen=True)
+class _Opaque:
+  """A value that can be hashed and compared, but is never put in order (dicts of attributes are sorted by name)."""
+
+  value: Any
+
+  def __lt__(self, other: object) -> bool:
+    return False
+
+
+def _literal_key(literal: Literal) -> Hashable:
+  if literal.elements:
+    return _Opaque((literal.shape, tuple(_literal_key(part) for part in literal.elements)))
+  data = None if literal.value is None else literal.value.tobytes()
+  # Elided elements are unknown, so such a constant equals itself only.
+  return _Opaque((literal.shape, data if data is not None else id(literal), literal.dynamic_sizes))

@@ -1,0 +1,85 @@
+"""Dead-code elimination: what nobody can notice goes.
+
+An instruction is removed if nothing uses it, nothing waits for it, it is not the root or a parameter, and it has no side
+effect (`effects.py`: collectives are removable, because all devices run the same program and leave it out together; an
+effect marked `xla_allow_dce_side_effecting_op="true"` is too). Proof: the value of an unused instruction reaches no root and
+no effect.
+
+Unused outputs go as well.
+  * A multi-output fusion keeps the outputs somebody takes. Precondition: every user is a get-tuple-element, nothing else
+    calls its computation, and it is not kCustom (whose back end owns the signature). An output with a side effect stays.
+  * A while loop keeps the elements that are *live*: taken after the loop, read by the condition, needed by a side effect in
+    the body, or needed by the next value of a live element. Proof: the least such set is closed, so the loop restricted to
+    it computes the same values in every iteration; and the number of iterations depends on the condition only.
+
+Computations that nothing calls any more are removed at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.hlo.analysis import CallGraph, call_graph
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.effects import Effects
+from tilewright.hlo.passes.narrow import narrow_fusion, narrow_while
+
+
+@register_pass("dce")
+@dataclass(frozen=True)
+class DeadCode(Pass):
+  """Removes what nobody can notice: dead instructions, outputs of fusions and loops, computations."""
+
+  narrow: bool = True  # also unused outputs
+
+  def run(self, module: Module) -> bool:
+    changed = False
+    again = True
+    while again:
+      again = False
+      graph, effects = call_graph(module), Effects()
+      for computation in reversed(graph.post_order):  # callers first: what they drop is then dead in the callee
+        again |= remove_dead(computation, effects)
+        if self.narrow:
+          again |= _narrow(computation, graph, effects)
+      changed |= again
+    return module.remove_unreachable_computations() > 0 or changed
+
+
+def remove_dead(computation: Computation, effects: Effects | None = None) -> bool:
+  """Removes the dead instructions of one computation."""
+  effects = effects or Effects()
+  gone: dict[Instruction, None] = {}
+  uses = {i: i.user_count for i in computation.instructions}
+  work = [i for i in computation.instructions if not uses[i]]
+  while work:
+    instruction = work.pop()
+    if instruction in gone or instruction.is_root or instruction.opcode == "parameter":
+      continue
+    if any(s not in gone for s in instruction.control_successors) or effects.of(instruction):
+      continue
+    gone[instruction] = None
+    for operand in dict.fromkeys(instruction.operands):
+      uses[operand] -= 1
+      if not uses[operand]:
+        work.append(operand)
+    work += [p for p in instruction.control_predecessors if not uses[p]]
+  computation.remove_all(gone)
+  return bool(gone)
+
+
+def _narrow(computation: Computation, graph: CallGraph, effects: Effects) -> bool:
+  changed = False
+  for instruction in list(computation.instructions):
+    if instruction.parent is not computation or instruction.is_root:
+      continue
+    if instruction.opcode not in ("fusion", "while") or not all(
+      map(graph.called_once, instruction.called_computations)
+    ):
+      continue
+    if instruction.opcode == "while":
+      changed |= narrow_while(instruction, effects)
+    else:
+      changed |= narrow_fusion(instruction, effects)
+  return changed
