@@ -24,7 +24,7 @@ def full_text(module: Any) -> str:
 
 def hlo_texts(function: Callable, *args: Any) -> dict[str, str]:
   """The module as JAX writes it, and as XLA leaves it."""
-  lowered = jax.jit(function).lower(*args)
+  lowered = jax.jit(function, keep_unused=True).lower(*args)
   before = lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True)
   (after,) = lowered.compile().runtime_executable().hlo_modules()
   return {"before": before, "after": full_text(after)}

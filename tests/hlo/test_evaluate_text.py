@@ -296,7 +296,7 @@ def test_rng_needs_a_seed() -> None:
   with pytest.raises(hlo.HloEvaluateError, match="seed"):
     evaluate(text)
   drawn = evaluate(text, seed=1)
-  assert 0 <= drawn.min() and drawn.max() < 1 and abs(drawn.mean() - 0.5) < 0.05
+  assert drawn.min() >= 0 and drawn.max() < 1 and abs(drawn.mean() - 0.5) < 0.05
   np.testing.assert_array_equal(drawn, evaluate(text, seed=1))
 
 
