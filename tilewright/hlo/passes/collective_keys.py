@@ -1,0 +1,59 @@
+"""What two collectives must agree on to be merged, and what they do: groups, reducers, channels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from tilewright.hlo.groups import Groups
+from tilewright.hlo.ir import Computation, Instruction, Module
+
+
+def groups_of(instruction: Instruction) -> Groups:
+  """The plain list of groups; empty for one group of everybody."""
+  groups = instruction.attrs.get("replica_groups")
+  found: Groups = groups.groups() if groups is not None else ()
+  return tuple(group for group in found if group)
+
+
+def participants_key(instruction: Instruction) -> Hashable:
+  """Equal for collectives whose numbers in `replica_groups` name the same devices."""
+  attrs = instruction.attrs
+  return groups_of(instruction), bool(attrs.get("channel_id")), bool(attrs.get("use_global_device_ids"))
+
+
+def reducer(instruction: Instruction) -> str | None:
+  """`add` where `to_apply` is `(a, b) → a + b`, and so on; None for anything else."""
+  computation: Computation | None = instruction.attrs.get("to_apply")
+  if computation is None:
+    return None
+  root, parameters = computation.root, computation.parameters
+  if len(parameters) != 2 or len(root.operands) != 2 or set(root.operands) != set(parameters):
+    return None
+  return root.opcode if root.shape.is_scalar else None
+
+
+def group_size(instruction: Instruction, module: Module) -> int | None:
+  """How many devices meet; None if the groups differ in size."""
+  groups, attrs = groups_of(instruction), instruction.attrs
+  per_id = 1
+  if not attrs.get("use_global_device_ids") and attrs.get("channel_id"):
+    per_id = module.num_partitions  # ids name replicas, with all their partitions
+  if not groups:
+    everyone = module.replica_count * (module.num_partitions if attrs.get("use_global_device_ids") else 1)
+    return everyone * per_id
+  sizes = {len(group) for group in groups}
+  return sizes.pop() * per_id if len(sizes) == 1 else None
+
+
+def next_channel(module: Module) -> int:
+  """A channel id that nothing uses yet."""
+  return 1 + max((int(i.attrs.get("channel_id") or 0) for i in module.instructions()), default=0)
+
+
+def has_control_edges(instruction: Instruction) -> bool:
+  return bool(instruction.control_predecessors or instruction.control_successors)
+
+
+def scalar_type(instruction: Instruction) -> str:
+  """The element type a reducer works on."""
+  return str(instruction.attrs["to_apply"].root.shape.element_type)
