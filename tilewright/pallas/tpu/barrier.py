@@ -18,6 +18,7 @@ from tilewright.tile.grid import source_line
 from tilewright.tile.memory import SemaphoreType
 
 get_barrier_semaphore_p = Primitive("get_barrier_semaphore")
+get_barrier_semaphore_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
 get_barrier_semaphore_p.is_effectful = lambda params: True
 not_differentiable(get_barrier_semaphore_p)
 

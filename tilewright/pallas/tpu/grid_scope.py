@@ -99,7 +99,7 @@ def _cond(params: Any, operands: list[Any], point: GridPoint) -> list[Any]:
 
 
 def _scan(params: Any, operands: list[Any], point: GridPoint) -> list[Any]:
-  num_consts, num_carry = params["num_consts"], params["num_carry"]
+  num_consts, num_carry = _jax.scan_counts(params)
   consts, init, xs = (
     operands[:num_consts],
     operands[num_consts : num_consts + num_carry],

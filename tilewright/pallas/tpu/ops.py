@@ -16,6 +16,7 @@ from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.mapping import check_memory_space
 from tilewright.pallas.primitives import Primitive, ReadEffect, TransformedRef
+from tilewright.runtime import _jax
 from tilewright.target import xla
 
 # --- moving elements ---------------------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ xla.register(touch_p)(lambda ctx, *flat, tree: [])  # the portable lowering keep
 
 def touch(ref: Any) -> None:
   """Say that the ref is used here, so that what comes before and after is not reordered across this point."""
-  flat, tree = jax.tree.flatten(primitives.flatten_ref(ref, None, "pltpu.touch"))
+  flat, tree = _jax.flatten(primitives.flatten_ref(ref, None, "pltpu.touch"))
   touch_p.bind(*flat, tree=tree)
 
 

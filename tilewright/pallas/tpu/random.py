@@ -32,11 +32,24 @@ from tilewright.tile.memory import TpuMemorySpace
 # --- the generator, as pure functions ----------------------------------------------------------------------------
 
 
+# Threefry-2x32 with 20 rounds, from "Parallel random numbers: as easy as 1, 2, 3" (Salmon et al., 2011).
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+
+
 def _hash(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
-  """Threefry-2x32 of the pairs (high, low) under a key of two words."""
+  """Threefry of the pairs (high, low) under a key of two words. Additions and rotations only, so every target has them."""
+  k0, k1 = key
+  keys = (k0, k1, k0 ^ k1 ^ jnp.uint32(_PARITY))
   high, low = jnp.broadcast_arrays(jnp.asarray(high, jnp.uint32), jnp.asarray(low, jnp.uint32))
-  k0, k1 = (jnp.broadcast_to(k, high.shape) for k in key)
-  return tuple(jex_random.threefry2x32_p.bind(k0, k1, high, low))
+  high, low = high + k0, low + k1
+  for group in range(5):
+    for bits in _ROTATIONS[group % 2]:
+      high = high + low
+      low = ((low << jnp.uint32(bits)) | (low >> jnp.uint32(32 - bits))) ^ high
+    high = high + keys[(group + 1) % 3]
+    low = low + keys[(group + 2) % 3] + jnp.uint32(group + 1)
+  return high, low
 
 
 def mix_seeds(words: Sequence[Any]) -> Any:
