@@ -28,8 +28,8 @@ def programs() -> dict[str, tuple[Callable, tuple[Any, ...]]]:
   image, kernel = jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 4))
   sharded = jax.device_put(square, NamedSharding(mesh, P("x", "y")))
 
-  def manual(body: Callable, spec: Any = P("x"), out: Any = P("x")) -> Callable:
-    return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=out, check_vma=False)
+  def manual(body: Callable) -> Callable:
+    return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False)
 
   def scan(x: Any) -> Any:
     return lax.scan(lambda c, a: (c + jnp.sin(a), c * 2), jnp.zeros(8), x)
@@ -81,21 +81,39 @@ def programs() -> dict[str, tuple[Callable, tuple[Any, ...]]]:
     "scatter": (lambda x, i: x.at[i].add(1.0).at[0, i].set(3.0), (square, jnp.arange(4))),
     "slices": (lambda x, i: lax.dynamic_update_slice(x, lax.dynamic_slice(x, (i, 0), (2, 3)), (0, i)), (square, 2)),
     "pad": (lambda x: lax.pad(x[::2, 1:], 0.0, ((1, 2, 1), (-1, 0, 0))), (square,)),
-    "dot_batch": (lambda a, b: jnp.einsum("bij,bjk->bik", a, b, precision="highest"), (jnp.ones((2, 3, 4)),) * 2 and (jnp.ones((2, 3, 4)), jnp.ones((2, 4, 5)))),
+    "dot_batch": (
+      lambda a, b: jnp.einsum("bij,bjk->bik", a, b, precision="highest"),
+      (jnp.ones((2, 3, 4)), jnp.ones((2, 4, 5))),
+    ),
     "grad": (jax.grad(loss), (jnp.ones((8, 4)), square)),
-    "linalg": (lambda x: (jnp.linalg.cholesky(x @ x.T + 9 * jnp.eye(8)), jnp.linalg.solve(x + 9 * jnp.eye(8), x)), (square,)),
+    "linalg": (
+      lambda x: (jnp.linalg.cholesky(x @ x.T + 9 * jnp.eye(8)), jnp.linalg.solve(x + 9 * jnp.eye(8), x)),
+      (square,),
+    ),
     "triangular": (lambda x: lax.linalg.triangular_solve(x, x, left_side=True, lower=True), (square,)),
     "fft": (lambda x: (jnp.fft.rfft(x), jnp.fft.ifft(x)), (square,)),
-    "random": (lambda k: (jax.random.normal(k, (4,)), lax.rng_bit_generator(jnp.zeros(4, jnp.uint32), (8,))), (jax.random.PRNGKey(0),)),
+    "random": (
+      lambda k: (jax.random.normal(k, (4,)), lax.rng_bit_generator(jnp.zeros(4, jnp.uint32), (8,))),
+      (jax.random.PRNGKey(0),),
+    ),
     "constants": (lambda: [jnp.asarray(c) for c in constants] + [jnp.asarray(exotic)], ()),
-    "large_constant": (lambda x: x + jnp.asarray(np.random.default_rng(0).normal(size=(32, 33)), jnp.float32), (jnp.ones((32, 33)),)),
+    "large_constant": (
+      lambda x: x + jnp.asarray(np.random.default_rng(0).normal(size=(32, 33)), jnp.float32),
+      (jnp.ones((32, 33)),),
+    ),
     "int_constant": (lambda x: x + jnp.asarray(np.arange(-300, 300, 7, dtype=np.int32)), (jnp.ones(86, jnp.int32),)),
-    "bits": (lambda x: (lax.population_count(x), lax.clz(x), x << 2, lax.shift_right_logical(x, jnp.int32(1))), (jnp.arange(4),)),
+    "bits": (
+      lambda x: (lax.population_count(x), lax.clz(x), x << 2, lax.shift_right_logical(x, jnp.int32(1))),
+      (jnp.arange(4),),
+    ),
     "reductions": (lambda x: (x.sum(0), x.max(), jnp.argmax(x, 1), jnp.cumsum(x, 1), jnp.any(x > 3)), (square,)),
     "precision": (lambda x: lax.reduce_precision(x, 5, 2), (row,)),
     "barrier": (lambda x: lax.optimization_barrier((x, x + 1)), (row,)),
     "complex": (lambda x: jnp.abs(lax.complex(x, x * 2)) + jnp.real(jnp.exp(1j * x)), (row,)),
-    "total_order": (lambda x: lax.sort(lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32), jnp.float32)), (row,)),
+    "total_order": (
+      lambda x: lax.sort(lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32), jnp.float32)),
+      (row,),
+    ),
     "callback": (lambda x: jax.pure_callback(lambda a: a, jax.ShapeDtypeStruct((8,), jnp.float32), x), (row,)),
     "iota": (lambda: (lax.broadcasted_iota(jnp.int32, (3, 4), 1), jnp.eye(3)), ()),
     "psum": (manual(lambda x: lax.psum(x, "x") + lax.pmean(x, ("x", "y"))), (square,)),

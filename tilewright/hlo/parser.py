@@ -13,6 +13,7 @@ modules, computations and instructions; the values of attributes are read by `pa
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable
 from typing import Any
@@ -600,10 +601,21 @@ _READERS: dict[str, Callable[[Parser], Any]] = {
 def parse(text: str) -> Module:
   """Reads HLO text. Raises `HloParseError` with line and column where the text is not HLO."""
   parser = Parser(text)
+  if not text.isascii():
+    try:
+      text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+      parser.cursor.error("this character is half of a surrogate pair", error.start)
+  # Nothing made here is garbage until the end, so looking for cycles again and again only costs time (half of it).
+  collecting = gc.isenabled()
+  gc.disable()
   try:
     return parser.parse()
   except RecursionError:
     pass  # raised anew below, without the thousand frames of its context
+  finally:
+    if collecting:
+      gc.enable()
   start = text.rfind("\n", 0, parser.cursor.pos) + 1
   raise HloParseError(
     "this is nested too deeply", text.count("\n", 0, parser.cursor.pos) + 1, parser.cursor.pos - start + 1, ""

@@ -371,6 +371,8 @@ def _finish_compare(instruction: Instruction) -> None:
   order = attrs.pop("order", None)
   if attrs.get("type") == table.default_comparison(kind):
     del attrs["type"]
+    if order is not None:
+      instruction.unknown += wire.put_string(102, order)  # it follows from the type, but jax 0.10 does not write it
   elif order is not None and attrs.get("type") == "TOTALORDER":
     attrs["order"] = order
     del attrs["type"]

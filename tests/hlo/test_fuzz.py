@@ -1,0 +1,22 @@
+"""A few thousand accidents per test run; `python -m tests.hlo.fuzz` does as many as you like."""
+
+from __future__ import annotations
+
+from tests.hlo.fuzz import SEEDS, run
+from tilewright import hlo
+
+
+def test_the_seeds_are_modules() -> None:
+  for seed in SEEDS:
+    hlo.parse(seed)
+
+
+def test_mutated_texts_give_a_module_or_an_error() -> None:
+  results = [result for result, _ in run(3000, seed=1, corpus=[], protos=[])]
+  assert results.count("module") > 50 and results.count("error") > 1000
+
+
+def test_mutated_protos_give_a_module_or_an_error() -> None:
+  protos = [hlo.parse(SEEDS[0]).to_proto()]
+  results = [result for result, _ in run(1000, seed=2, corpus=[], protos=protos)]
+  assert results.count("module") > 10 and results.count("error") > 100
