@@ -432,6 +432,15 @@ def test_a_read_outside_of_a_buffer_can_be_poison():
   np.testing.assert_array_equal(read_at(6, out_of_bounds_reads="uninitialized"), [6, 7, np.nan, np.nan])
 
 
+def test_one_element_outside_can_be_poison():
+  def kernel(i, x, o):
+    o[...] = jnp.full((2,), x[i[0]])
+
+  specs = [pl.BlockSpec(memory_space=SMEM), pl.BlockSpec()]
+  call = pl.pallas_call(kernel, out((2,)), in_specs=specs, interpret=Params(out_of_bounds_reads="uninitialized"))
+  np.testing.assert_array_equal(call(jnp.array([8]), arange(8)), [np.nan, np.nan])
+
+
 def test_padded_bounds_allow_what_a_tile_holds():
   np.testing.assert_array_equal(read_at(6, buffer_bounds="padded"), [6, 7, np.nan, np.nan])
   assert "out-of-bounds read" in message_of(lambda: read_at(126, buffer_bounds="padded"))
@@ -648,6 +657,19 @@ def test_debug_print_prints_concrete_values(capsys):
 
   jax.block_until_ready(pl.pallas_call(kernel, out((8,)), grid=(2,), interpret=Params())(arange(8)))
   assert capsys.readouterr().out.splitlines() == ["at 0: 0.0", "at 1: 0.0"]
+
+
+def test_callbacks_of_jax_work_inside_of_kernels(capfd):
+  table = np.arange(8, dtype=np.float32) * 10
+
+  def kernel(x, o):
+    jax.debug.print("x is {}", x[3])
+    o[...] = jax.pure_callback(lambda v: np.asarray(v) + table, jax.ShapeDtypeStruct((8,), F32), x[...])
+
+  found = pl.pallas_call(kernel, out((8,)), interpret=Params())(arange(8))
+  np.testing.assert_array_equal(found, np.arange(8) * 11)
+  jax.effects_barrier()
+  assert "x is 3.0" in capfd.readouterr().out
 
 
 def test_parameters_are_checked():

@@ -65,32 +65,35 @@ class Moment:
 class History:
   """The last accesses to each element of one buffer."""
 
-  def __init__(self, size: int, num_agents: int):
+  def __init__(self, size: int):
+    self.size = size
     self.write_agent = np.zeros(size, np.int32)
     self.write_time = np.zeros(size, np.int64)
-    self.read_time = np.zeros((num_agents, size), np.int64)
+    self.read_times: dict[int, np.ndarray] = {}  # for each agent that has read, when it did
     self.sites: dict[tuple[int, int, bool], Site] = {}
 
   def access(self, elements: np.ndarray, moment: Moment, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
     """Note an access; gives the earlier ones that it races with, and on how many elements."""
-    found: list[tuple[Site, int]] = []
-    agents, times = self.write_agent[elements], self.write_time[elements]
-    unknown = times > moment.clock[agents]
-    for agent, time in {*zip(agents[unknown].tolist(), times[unknown].tolist())}:
-      found.append((self.sites[agent, time, True], int(((agents == agent) & (times == time) & unknown).sum())))
+    found = self._unknown(self.write_agent[elements], self.write_time[elements], moment, writes=True)
     if writes:
-      reads = self.read_time[:, elements]
-      unread = reads > moment.clock[:, None]
-      unread[moment.agent] = False
-      for agent in np.flatnonzero(unread.any(axis=1)).tolist():
-        for time in np.unique(reads[agent][unread[agent]]).tolist():
-          found.append((self.sites[agent, time, False], int((reads[agent] == time).sum())))
+      for agent, times in self.read_times.items():
+        if agent != moment.agent:
+          found += self._unknown(np.full(elements.shape, agent), times[elements], moment, writes=False)
       self.write_agent[elements] = moment.agent
       self.write_time[elements] = moment.time
     else:
-      self.read_time[moment.agent, elements] = moment.time
+      times = self.read_times.setdefault(moment.agent, np.zeros(self.size, np.int64))
+      times[elements] = moment.time
     self.sites[moment.agent, moment.time, writes] = site
     return found
+
+  def _unknown(self, agents: np.ndarray, times: np.ndarray, moment: Moment, *, writes: bool) -> list[tuple[Site, int]]:
+    """The accesses by these agents at these times that an agent at `moment` does not know to have passed."""
+    unknown = times > moment.clock[agents]
+    if not unknown.any():
+      return []
+    pairs, counts = np.unique(np.stack([agents[unknown], times[unknown]]), axis=1, return_counts=True)
+    return [(self.sites[agent, time, writes], count) for (agent, time), count in zip(pairs.T.tolist(), counts.tolist())]
 
 
 class Clocks:

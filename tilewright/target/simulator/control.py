@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.runtime import _jax
 from tilewright.target.simulator.evaluate import Context, register
-from tilewright.target.simulator.memory import Address, Buffer, Semaphores
+from tilewright.target.simulator.memory import Address, Buffer, Semaphores, is_key
 
 TransformedRef = _jax.state_types.TransformedRef
 
@@ -97,13 +97,20 @@ def _scan(ctx: Context, *args: Any, jaxpr: Any, length: int, reverse: bool, **_:
   num_consts, num_carry = _jax.scan_counts(ctx.eqn.params)
   consts, carry, xs = _split(args, num_consts, num_carry)
   body, body_consts = _jax.open_jaxpr(jaxpr)
+  xs = [x if is_key(x.dtype) else np.asarray(x) for x in xs]
   rows: list[Any] = [None] * int(length)
   for i in reversed(range(int(length))) if reverse else range(int(length)):
     outs = ctx.evaluate(body, body_consts, [*consts, *carry, *(x[i] for x in xs)])
     carry, rows[i] = _split(outs, num_carry)
   avals = [v.aval for v in ctx.eqn.outvars[num_carry:]]
-  ys = [jnp.stack([row[k] for row in rows]) if rows else jnp.zeros(a.shape, a.dtype) for k, a in enumerate(avals)]
+  ys = [_stack([row[k] for row in rows], aval) for k, aval in enumerate(avals)]
   return [*carry, *ys]
+
+
+def _stack(rows: Sequence[Any], aval: Any) -> Any:
+  if is_key(aval.dtype):
+    return jnp.stack(rows)
+  return np.stack([np.asarray(row) for row in rows]) if rows else np.zeros(aval.shape, aval.dtype)
 
 
 @register(_jax.loops.while_p, structural=True)

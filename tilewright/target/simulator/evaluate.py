@@ -28,7 +28,7 @@ from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.simulator.machine import Core
-from tilewright.target.simulator.memory import SHARED_SPACES, Address, Buffer, Semaphores
+from tilewright.target.simulator.memory import SHARED_SPACES, Address, Buffer, Semaphores, is_key
 from tilewright.target.xla.evaluate import _globals as _portable_globals
 from tilewright.target.xla.evaluate import _rules as _portable_rules
 from tilewright.target.xla.evaluate import subjaxprs
@@ -41,6 +41,11 @@ AbstractRef = _jax.state_types.AbstractRef
 def host() -> Any:
   """The device on which kernels compute: the only one of a client that runs in the calling thread."""
   return _jax.xla_client.make_cpu_client(asynchronous=False, num_devices=1).local_devices()[0]
+
+
+def on_host(x: Any) -> Any:
+  """A constant of the user's program without the device it is on, which is not ours."""
+  return np.asarray(x) if isinstance(x, jax.Array) and not is_key(x.dtype) else x
 
 
 @dataclasses.dataclass(frozen=True)
@@ -276,6 +281,7 @@ def _clean_parameter(value: Any, clean: Any) -> Any:
     return type(value)(_clean_parameter(v, clean) for v in value)
   if isinstance(value, _jax.core.ClosedJaxpr | _jax.core.Jaxpr):
     jaxpr, consts = _jax.open_jaxpr(value)
+    consts = tuple(map(on_host, consts))
     new = jaxpr.replace(eqns=[_without_mesh(e, clean) for e in jaxpr.eqns])
     return _jax.core.ClosedJaxpr(new, consts) if isinstance(value, _jax.core.ClosedJaxpr) else new
   return value
@@ -292,7 +298,7 @@ def evaluate(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: I
   def value_of(atom: Any) -> Any:
     return atom.val if isinstance(atom, _jax.core.Literal) else env[atom]
 
-  env.update(zip(jaxpr.constvars, consts))
+  env.update(zip(jaxpr.constvars, map(on_host, consts)))
   env.update(zip(jaxpr.invars, args))
   for step, dead in zip(plan.steps, plan.last_uses):
     if isinstance(step, Block):

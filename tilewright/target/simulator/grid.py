@@ -179,8 +179,6 @@ class CoreRun:
     avals = [v.aval for v in program.kernel.jaxpr.invars]
     first_block = self.mapping.num_prefetch
     first_scratch = first_block + len(self.mapping.block_mappings)
-    names = program.kernel.jaxpr.debug_info.arg_names or ()
-    self.names = [str(names[i]) if i < len(names) and names[i] else "" for i in range(len(avals))]
     self.scalars = [
       self._own(("prefetch", i), aval, f"prefetched scalar {i}") for i, aval in enumerate(avals[:first_block])
     ]

@@ -88,7 +88,7 @@ def _positions(shape: Sequence[int], parts: Sequence[Part]) -> np.ndarray:
       index.append(slice(None))
     else:
       index.append(inside)
-  return numbers[tuple(index)]
+  return np.asarray(numbers[tuple(index)])
 
 
 def take(array: np.ndarray, parts: Sequence[Part], fill: Any) -> np.ndarray:
@@ -97,7 +97,7 @@ def take(array: np.ndarray, parts: Sequence[Part], fill: Any) -> np.ndarray:
   if not any(_is_outside(p, d) for p, d in zip(parts, shape)):
     return array[tuple(_basic(p) for p in parts)]
   numbers = _positions(shape, parts)
-  found = array.reshape(math.prod(shape), *array.shape[len(parts) :])[np.maximum(numbers, 0)]
+  found = np.array(array.reshape(math.prod(shape), *array.shape[len(parts) :])[np.maximum(numbers, 0)])
   found[numbers < 0] = fill
   return found
 

@@ -42,8 +42,14 @@ def reset() -> None:
   machine.forget_persistent()
   races.clear()
   with _meeting:
+    failed = bool(_failures)
     _failures.clear()
     _meeting.notify_all()
+  if failed:
+    try:
+      jax.effects_barrier()
+    except Exception:
+      _jax.dispatch.runtime_tokens.clear()  # JAX keeps what failed kernels left, and would raise it again at exit
 
 
 # --- one call on one device --------------------------------------------------------------------------------------
@@ -90,6 +96,7 @@ class Launch:
       self._run_cores(world, runs)
     except BaseException as error:
       world.fail(error)
+      self._close(gathering)
     self._await_end(world)
     return tuple(_encode_array(y.array) for y in arrays.outputs)
 
@@ -144,15 +151,21 @@ class Launch:
         if waited > _GIVE_UP or (_failures and waited > _GIVE_UP_AFTER_FAILURE):
           missing = sorted(set(range(world.num_devices)) - gathering.arrived)
           reason = f" A kernel has failed before: {_failures[0]}" if _failures else ""
-          if gathering in self.gatherings:
-            self.gatherings.remove(gathering)
           world.fail(
             errors.DeadlockError(
               f"The kernel '{world.name}' talks to other devices, but the devices {missing} have not called it within "
               f"{waited:.0f} seconds. All devices of the mesh must call it.{reason}"
             )
           )
-          _meeting.notify_all()
+    if world.error is not None:
+      raise Stopped
+
+  def _close(self, gathering: Gathering) -> None:
+    """Let no more devices join a call that has failed."""
+    with _meeting:
+      if gathering in self.gatherings:
+        self.gatherings.remove(gathering)
+      _meeting.notify_all()
 
   def _await_end(self, world: World) -> None:
     with world.changed:

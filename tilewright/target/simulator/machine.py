@@ -107,7 +107,7 @@ class World:
       if found is None:
         found = self.memories[address] = memory.allocate(address, aval, label, self.options, initial)
         if self.clocks is not None and isinstance(found, Buffer):
-          found.history = clocks.History(max(1, int(np.prod(found.shape))), self.clocks.size)
+          found.history = clocks.History(max(1, int(np.prod(found.shape))))
       return found
 
   def adopt(self, address: Address, found: Buffer | Semaphores) -> Any:
