@@ -1,0 +1,62 @@
+"""docs/design.md says who may import whom. This is that table, checked."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "tilewright"
+FILES = sorted(PACKAGE.rglob("*.py"))
+LAYERS = ("cli", "pallas", "target", "tile", "hlo", "runtime")  # a package may import those behind it
+
+
+def imports(path: pathlib.Path) -> Iterator[str]:
+  for node in ast.walk(ast.parse(path.read_text())):
+    if isinstance(node, ast.Import):
+      yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+      assert node.level == 0, f"{path}: relative import"
+      yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def name_of(path: pathlib.Path) -> str:
+  return str(path.relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_go_down(layer):
+  above = LAYERS[: LAYERS.index(layer)]
+  wrong = [
+    f"{name_of(path)} imports {name}"
+    for path in FILES
+    if path.relative_to(PACKAGE).parts[0] == layer
+    for name in imports(path)
+    if any(f"{name}.".startswith(f"tilewright.{other}.") for other in above)
+  ]
+  assert not wrong
+
+
+def test_private_modules_of_jax_are_imported_in_one_file():
+  wrong = [
+    f"{name_of(path)} imports {name}"
+    for path in FILES
+    if name_of(path) != "runtime/_jax.py"
+    for name in imports(path)
+    if f"{name}.".startswith(("jax._src.", "jaxlib."))
+  ]
+  assert not wrong
+
+
+def test_the_peer_is_imported_by_benchmarks_only():
+  peers = ("jax.experimental.pallas.", "jax._src.pallas.", "jax.experimental.mosaic.")
+  wrong = [
+    f"{name_of(path)} imports {name}"
+    for path in FILES
+    if not name_of(path).startswith("cli/bench")
+    for name in imports(path)
+    if f"{name}.".startswith(peers)
+  ]
+  assert not wrong
