@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright.runtime import _jax
-from tilewright.target.xla.evaluate import Cell, Context, Instance, register
+from tilewright.target.xla.evaluate import Cell, Context, Instance, register, uses_language
 
 
 class Threaded:
@@ -133,9 +133,28 @@ register(_jax.pjit.jit_p)(_inline("jaxpr"))
 register(_jax.core.closed_call_p)(_inline("call_jaxpr"))
 register(_jax.core.call_p)(_inline("call_jaxpr"))
 register(_jax.eval_jaxpr_p)(_inline("jaxpr"))
-register(_jax.custom_derivatives.custom_jvp_call_p)(_inline("call_jaxpr"))
-register(_jax.custom_derivatives.custom_vjp_call_p)(_inline("call_jaxpr"))
-register(_jax.ad_checkpoint.remat_p)(_inline("jaxpr"))
+
+
+def _keep(name: str) -> Any:
+  """A call that says how to differentiate its body: bound as it is, so that derivatives of the kernel still see that. Only where
+  the body uses refs or the language itself does it run in place."""
+  inline = _inline(name)
+
+  def rule(ctx: Context, *args: Any, **params: Any) -> Any:
+    if any(isinstance(a, Cell) for a in args) or uses_language(_jax.open_jaxpr(params[name])[0]):
+      return inline(ctx, *args, **params)
+    return ctx.eqn.primitive.bind(*args, **ctx.eqn.primitive.get_bind_params(params))
+
+  return rule
+
+
+KEPT = {
+  _jax.custom_derivatives.custom_jvp_call_p: "call_jaxpr",
+  _jax.custom_derivatives.custom_vjp_call_p: "call_jaxpr",
+  _jax.ad_checkpoint.remat_p: "jaxpr",
+}
+for _primitive, _name in KEPT.items():
+  register(_primitive)(_keep(_name))
 
 
 @register(_jax.discharge.run_state_p)

@@ -106,6 +106,15 @@ def subjaxprs(eqn: Any) -> Iterable[Any]:
         yield _jax.open_jaxpr(item)[0]
 
 
+def uses_language(jaxpr: Any) -> bool:
+  """Whether a jaxpr means something only inside a kernel: it uses refs, or primitives of the kernel language."""
+  for eqn in jaxpr.eqns:
+    inner = list(subjaxprs(eqn))
+    if any(map(uses_language, inner)) or (not inner and eqn.primitive in _rules):
+      return True
+  return False
+
+
 def find_globals(jaxpr: Any) -> dict[Any, GlobalRef]:
   """Every ref of the jaxpr, nested ones included, that must be made before the first instance runs."""
   found: dict[Any, GlobalRef] = {}
