@@ -169,13 +169,14 @@ def test_complex_functions(dtype: Any) -> None:
     check(program, x.astype(dtype), y.astype(dtype), ulps=32, scale=1.0)
 
 
-def test_total_order_puts_zeros_and_nans_in_their_places() -> None:
+@pytest.mark.parametrize("spelling", ["type=TOTALORDER", "order=TOTAL"])
+def test_total_order_puts_zeros_and_nans_in_their_places(spelling: str) -> None:
   text = """HloModule m
   ENTRY e {
     x = f32[7] parameter(0)
     y = f32[7] parameter(1)
-    ROOT c = pred[7] compare(x, y), direction=LT, type=TOTALORDER
-  }"""
+    ROOT c = pred[7] compare(x, y), direction=LT, SPELLING
+  }""".replace("SPELLING", spelling)
   order = np.array([-np.nan, -np.inf, -1.0, -0.0, 0.0, np.inf, np.nan], np.float32)
   module = hlo.parse(text)
   assert hlo.evaluate(module, order[:-1].repeat(2)[:7], order[1:].repeat(2)[:7]).all()

@@ -239,7 +239,8 @@ COMPARISONS: dict[str, Binary] = {
 
 
 def is_total_order(instruction: Instruction) -> bool:
-  return "TOTALORDER" in (instruction.attrs.get("type"), instruction.attrs.get("order"))
+  """`type=TOTALORDER`, which jax 0.11 writes as `order=TOTAL`."""
+  return instruction.attrs.get("type") == "TOTALORDER" or instruction.attrs.get("order") in ("TOTAL", "TOTALORDER")
 
 
 def compare(instruction: Instruction, x: np.ndarray, y: np.ndarray) -> np.ndarray:
