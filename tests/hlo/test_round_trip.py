@@ -87,6 +87,28 @@ def test_text_becomes_the_proto_xla_would_write(corpus: Corpus) -> None:
   assert differences(protos, ours, list(corpus), exact=False) == {}
 
 
+def test_text_and_proto_give_the_same_attributes(corpus: Corpus) -> None:
+  """A pass that works on parsed text works on what the hook hands over."""
+
+  def plain(value: object) -> object:
+    if isinstance(value, hlo.Computation):
+      return value.name
+    if isinstance(value, hlo.Literal):
+      return (value.shape, None if value.value is None else value.value.shape)
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+  for name, (text, proto) in corpus.items():
+    from_text = {i.name: i for i in hlo.parse(text).instructions()}
+    for instruction in hlo.from_proto(proto).instructions():
+      other = from_text[instruction.name]
+      mine = {key: plain(value) for key, value in instruction.attrs.items()}
+      if instruction.opcode == "topk":
+        mine["is_stable"] = True  # the default of the text; jax 0.10 does not write it in protos
+      assert mine == {key: plain(value) for key, value in other.attrs.items()}, f"{name}: {other.to_text()}"
+      assert instruction.shape == other.shape and instruction.sharding == other.sharding
+      assert instruction.frontend_attributes == other.frontend_attributes
+
+
 def test_every_module_of_xla_is_legal(corpus: Corpus) -> None:
   for name, (text, proto) in corpus.items():
     assert hlo.problems(hlo.parse(text)) == [], name

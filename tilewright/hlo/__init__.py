@@ -22,13 +22,23 @@ from tilewright.hlo.analysis import (
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_computation, clone_instruction, clone_module, copy_body
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES, element_type_of
-from tilewright.hlo.errors import HloError, HloGraphError, HloParseError, HloProtoError, HloShapeError, HloVerifyError
+from tilewright.hlo.errors import (
+  HloError,
+  HloGraphError,
+  HloParseError,
+  HloPassWarning,
+  HloProtoError,
+  HloShapeError,
+  HloVerifyError,
+)
 from tilewright.hlo.evaluate import HloEvaluateError, custom_call, evaluate, evaluate_devices
 from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups, ReplicaGroups
+from tilewright.hlo.hook import Hook, install, installed_hooks
 from tilewright.hlo.infer import infer_shape
 from tilewright.hlo.ir import Computation, Instruction, Module, OriginRecovery
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.parser import parse
+from tilewright.hlo.passes import PASSES, Pass, make_pass, register_pass, run_passes
 from tilewright.hlo.proto_read import from_proto
 from tilewright.hlo.shape import UNBOUNDED, Layout, ProgramShape, Shape, ShapeIndex
 from tilewright.hlo.sharding import DimSharding, Domain, NamedSharding, Sharding
@@ -55,6 +65,7 @@ from tilewright.hlo.values import (
 from tilewright.hlo.verify import problems, verify
 
 __all__ = [
+  "PASSES",
   "PRIMITIVE_TYPES",
   "UNBOUNDED",
   "Alias",
@@ -73,9 +84,11 @@ __all__ = [
   "HloEvaluateError",
   "HloGraphError",
   "HloParseError",
+  "HloPassWarning",
   "HloProtoError",
   "HloShapeError",
   "HloVerifyError",
+  "Hook",
   "InputOutputAlias",
   "Instruction",
   "Iota",
@@ -94,6 +107,7 @@ __all__ = [
   "OriginalArray",
   "OutputAlias",
   "PaddingDim",
+  "Pass",
   "ProgramShape",
   "Reachability",
   "ReplicaGroups",
@@ -121,12 +135,17 @@ __all__ = [
   "forwards",
   "from_proto",
   "infer_shape",
+  "install",
+  "installed_hooks",
   "is_ordered",
+  "make_pass",
   "may_alias",
   "module_aliases",
   "must_alias",
   "parse",
   "problems",
+  "register_pass",
+  "run_passes",
   "topological_order",
   "verify",
 ]

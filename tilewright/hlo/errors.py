@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, TilewrightWarning
 
 
 class HloError(TilewrightError):
@@ -49,3 +49,7 @@ class HloGraphError(HloError, ValueError):
 
 class HloEvaluateError(HloError, RuntimeError):
   """An instruction that the evaluator cannot compute. The message names it, its computation, and what to do."""
+
+
+class HloPassWarning(TilewrightWarning, RuntimeWarning):
+  """An installed pass failed inside XLA's compilation. The module was compiled without it; the message names a reproducer."""

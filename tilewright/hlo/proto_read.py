@@ -7,6 +7,7 @@ there. Equal shapes and metadata are decoded once.
 
 from __future__ import annotations
 
+import gc
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -491,9 +492,14 @@ def _debug_entry(data: bytes) -> DebugEntry:
 
 def from_proto(data: bytes) -> Module:
   """Reads a serialised HloModuleProto, as XLA's hooks hand it over. `HloProtoError` if it is not one."""
+  collecting = gc.isenabled()  # see parser.parse
+  gc.disable()
   try:
     return ProtoReader().module(data)
   except HloError:
     raise
   except (IndexError, ValueError, KeyError, TypeError, struct.error, RecursionError) as error:
     raise HloProtoError(f"these bytes are not an HloModuleProto ({type(error).__name__}: {error})") from None
+  finally:
+    if collecting:
+      gc.enable()

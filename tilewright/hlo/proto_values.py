@@ -298,7 +298,7 @@ def decode_mesh(data: bytes) -> Mesh:
 def encode_mesh(mesh: Mesh) -> bytes:
   out = b"".join(wire.put_message(1, wire.put_string(1, name) + wire.put_int(2, size)) for name, size in mesh.axes)
   if isinstance(mesh.device_ids, Iota):
-    iota = wire.put_packed(1, mesh.device_ids.reshape_dims) + wire.put_packed(2, mesh.device_ids.transpose_perm)
+    iota = wire.put_packed(1, mesh.device_ids.reshape_dims) + wire.put_packed(2, _perm(mesh.device_ids))
     out += wire.put_message(3, iota)
   elif mesh.device_ids is not None:
     out += wire.put_packed(2, mesh.device_ids)
@@ -313,7 +313,12 @@ def _decode_iota(data: bytes, dims_field: int, perm_field: int) -> Iota:
       dims = as_ints(dims, value)
     elif number == perm_field:
       perm = as_ints(perm, value)
-  return Iota(dims, perm)
+  return _iota(dims, perm)
+
+
+def _iota(dims: tuple[int, ...], perm: tuple[int, ...]) -> Iota:
+  """XLA writes the identity out, the text leaves it out, and so do we."""
+  return Iota(dims, () if perm == tuple(range(len(dims))) else perm)
 
 
 def decode_list_groups(data: bytes) -> ListGroups:
@@ -355,7 +360,7 @@ def encode_iota_groups(groups: IotaGroups) -> bytes:
     wire.put_int(1, groups.num_groups)
     + wire.put_int(2, groups.group_size)
     + wire.put_packed(3, groups.iota.reshape_dims)
-    + wire.put_packed(4, groups.iota.transpose_perm)
+    + wire.put_packed(4, _perm(groups.iota))
     + groups.unknown
   )
 
@@ -455,7 +460,7 @@ def decode_sharding(data: bytes) -> Sharding:
   return Sharding(
     "named" if named is not None else SHARDING_TYPES[numbers[1]],
     lists[3],
-    Iota(lists[9], () if lists[10] == tuple(range(len(lists[9]))) else lists[10]) if lists[9] else lists[4],
+    _iota(lists[9], lists[10]) if lists[9] else lists[4],
     bool(numbers[6]),
     tuple(SHARDING_TYPES[i] for i in lists[8]),
     tuple(elements),
@@ -470,7 +475,6 @@ def decode_sharding(data: bytes) -> Sharding:
 def encode_sharding(sharding: Sharding) -> bytes:
   devices, group = sharding.devices, sharding.shard_group
   kind = 0 if sharding.named is not None else SHARDING_TYPES.index(sharding.kind)
-  iota = isinstance(devices, Iota)
   return (
     wire.put_int(1, kind)
     + (wire.put_message(2, encode_shape(sharding.tile_shape)) if sharding.tile_shape is not None else b"")
@@ -481,7 +485,7 @@ def encode_sharding(sharding: Sharding) -> bytes:
     + b"".join(wire.put_message(7, encode(metadata)) for metadata in sharding.metadata)
     + wire.put_packed(8, tuple(SHARDING_TYPES.index(name) for name in sharding.last_tile_dims))
     + (wire.put_packed(9, devices.reshape_dims) if isinstance(devices, Iota) else b"")
-    + (wire.put_packed(10, _perm(devices)) if iota and isinstance(devices, Iota) else b"")
+    + (wire.put_packed(10, _perm(devices)) if isinstance(devices, Iota) else b"")
     + (wire.put_int(11, 1) + wire.put_int(12, group[1]) + wire.put_int(13, int(group[0] == "like")) if group else b"")
     + (wire.put_message(14, encode_named(sharding.named)) if sharding.named is not None else b"")
     + sharding.unknown

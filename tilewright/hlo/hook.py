@@ -1,0 +1,295 @@
+"""Your passes inside XLA: `install` makes them part of every compilation of this process.
+
+    def no_dead_code(module: hlo.Module) -> bool: ...
+
+    with hlo.install([no_dead_code, "cse"], stage="pre_scheduler"):
+      jax.jit(f)(x)
+
+XLA hands over each module twice, as a proto, and takes back what we return: before scheduling and after it. On the GPU
+`pre_scheduler` comes before fusion; on the CPU it comes after fusion and after copies were inserted, as `post_scheduler` does
+everywhere. From there on every buffer is settled, so a pass that lets two values share what one of them overwrites would be
+wrong: after passes have run at such a place, copies are put back wherever that could be (`passes/buffers.py`).
+
+Nothing here can break a compilation. A pass that raises, or makes a module the verifier refuses, is undone and reported with
+an `HloPassWarning` and a reproducer; XLA gets the module as it was before that pass. Passes may run in several threads at once,
+one module each. Installing and uninstalling change what `jax.jit` means, so both start a new epoch (`hook_cache.py`): what was
+compiled before is compiled anew when it is next called. A compilation that is under way keeps the hooks it finds at each stage.
+
+XLA's GPU autotuner compiles candidates through the same pipeline, hundreds of them, as modules named after an instruction
+(`gemm_fusion_dot.2`), in threads of its own, and shows them only after scheduling. A module seen after scheduling that was not
+seen before it is therefore the autotuner's, and left alone unless `include_autotuning=True`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import threading
+import warnings
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright.hlo import hook_cache
+from tilewright.hlo.errors import HloError, HloPassWarning
+from tilewright.hlo.ir import Module
+from tilewright.hlo.passes import Pass, PassLike, Report, as_pass, run_passes
+from tilewright.hlo.passes.base import HloPassError
+from tilewright.hlo.passes.buffers import BufferUses
+from tilewright.hlo.reproducer import write_reproducer
+
+STAGES = ("pre_scheduler", "post_scheduler")
+_GPU = ("cuda", "rocm", "gpu")
+
+_lock = threading.Lock()
+_hooks: tuple[Hook, ...] = ()
+_registered: set[tuple[str, str]] = set()  # (platform, stage) that XLA calls us for
+_waiting: Counter[tuple[str, str]] = Counter()  # (platform, module name) seen before scheduling, not yet after it
+_numbers = itertools.count(1)
+
+
+@dataclass(eq=False)
+class Hook:
+  """Installed passes. `uninstall()` takes them out again; so does leaving a `with` block."""
+
+  passes: tuple[Pass, ...]
+  stage: str
+  platforms: tuple[str, ...] | None
+  include_autotuning: bool
+  fixed_point: bool
+  verify: bool
+  only: re.Pattern[str] | None
+  fingerprint: str
+  number: int = field(default_factory=lambda: next(_numbers))
+  reports: deque[Report] = field(default_factory=lambda: deque(maxlen=1000))  # of the latest modules, oldest first
+
+  @property
+  def installed(self) -> bool:
+    return self in _hooks
+
+  @property
+  def changed(self) -> bool:
+    """Whether any module was changed so far."""
+    return any(report.changed for report in self.reports)
+
+  def uninstall(self) -> None:
+    """From now on nothing is compiled with these passes. Twice does no harm."""
+    global _hooks
+    with _lock:
+      if self not in _hooks:
+        return
+      _hooks = tuple(h for h in _hooks if h is not self)
+      _announce()
+
+  def __enter__(self) -> Hook:
+    return self
+
+  def __exit__(self, *exception: object) -> None:
+    self.uninstall()
+
+  def wants(self, platform: str, stage: str, module: str, autotuning: bool) -> bool:
+    if stage != self.stage or (autotuning and not self.include_autotuning):
+      return False
+    if self.platforms is not None and platform not in self.platforms:
+      return False
+    return self.only is None or self.only.search(module) is not None
+
+
+def install(
+  passes: PassLike | Sequence[PassLike],
+  *,
+  stage: str | Any = "pre_scheduler",
+  platforms: str | Sequence[str] | None = None,
+  include_autotuning: bool = False,
+  fixed_point: bool = False,
+  verify: bool = True,
+  only: str | None = None,
+  fingerprint: str | None = None,
+) -> Hook:
+  """Runs `passes` inside every compilation from now on, until the returned hook's `uninstall()`.
+
+  A pass is a function on modules (returning whether it changed anything, or a new module), a `Pass`, or the name of one.
+  `stage` is "pre_scheduler" or "post_scheduler", `platforms` a choice of "cpu", "gpu", "cuda", … (all if None). `only` is a
+  regular expression that module names must contain. Several hooks run in the order of their installation.
+
+  `fingerprint` names this version of the passes in keys of JAX's persistent compilation cache. Without one it is computed from
+  their code; a pass that refers to objects whose value cannot be read off gets one that no other process has, so that it is
+  never served a program from disk that other passes made.
+  """
+  items = [passes] if isinstance(passes, (str, Pass)) or callable(passes) else list(passes)
+  todo = tuple(as_pass(item) for item in items)
+  where = _stage_name(stage)
+  names = _platform_names(platforms)
+  key = fingerprint if fingerprint is not None else hook_cache.fingerprint(todo)
+  options = repr((where, names, include_autotuning, fixed_point, only))
+  pattern = None if only is None else re.compile(only)
+  hook = Hook(todo, where, names, include_autotuning, fixed_point, verify, pattern, f"{options}:{key}")
+  global _hooks
+  with _lock:
+    _register(names)
+    _hooks = (*_hooks, hook)
+    _announce()
+  return hook
+
+
+def installed_hooks() -> tuple[Hook, ...]:
+  """What is installed now, in order."""
+  return _hooks
+
+
+def _announce() -> None:
+  hook_cache.hooks_changed("".join(f"[tilewright.hlo {h.fingerprint}]" for h in _hooks))
+
+
+def _stage_name(stage: Any) -> str:
+  name = str(getattr(stage, "name", stage)).lower()
+  if name not in STAGES:
+    raise HloPassError(f"stage={stage!r} is neither of {', '.join(STAGES)}")
+  return name
+
+
+def _platform_names(platforms: str | Sequence[str] | None) -> tuple[str, ...] | None:
+  if platforms is None:
+    return None
+  named = [platforms] if isinstance(platforms, str) else list(platforms)
+  if not named or not all(isinstance(p, str) and p for p in named):
+    raise HloPassError(f"platforms={platforms!r}: expected names such as 'cpu' or 'gpu', or None for all")
+  return tuple(dict.fromkeys(p for name in named for p in (_GPU if name == "gpu" else (name,))))
+
+
+def _register(names: tuple[str, ...] | None) -> None:
+  """Makes XLA call us, once and for good: taking a callback away while XLA may be about to call it is not safe. One that
+  has nothing to do costs the writing of a proto per module.
+  """
+  import jax
+  from jax.extend import backend
+  from jax.extend import xla as jex
+
+  if jax.__version_info__ < (0, 11):  # registers with plug-ins when they start
+    groups = [("cpu",), _GPU, ("tpu",)]
+  else:  # plug-ins must be there
+    groups = [(platform,) for platform in backend.backends()]
+  for group in groups:
+    if names is not None and not set(group) & set(names):
+      continue
+    for stage in jex.PipelineStage:  # both, to tell autotuning from compiling
+      key = (group[0], stage.name.lower())
+      if key in _registered:
+        continue
+      callback = functools.partial(_callback, *key)
+      name = f"tilewright_{key[0]}_{key[1]}"
+      jex.register_hlo_module_transformation(callback, name=name, stage=stage, platforms=list(group))
+      _registered.add(key)
+
+
+def _callback(platform: str, stage: str, data: bytes) -> bytes | None:
+  """What XLA calls. Returns the new module, or None to keep the old one. Raises only what the user's filters make of
+  warnings.
+  """
+  hooks = _hooks
+  if not hooks and not _waiting:
+    return None
+  name = module_name(data)
+  autotuning = _is_autotuning(platform, stage, name)
+  wanted = [h for h in hooks if h.wants(platform, stage, name, autotuning)]
+  if not wanted:
+    return None
+  problems: list[str] = []
+  result = _transform(wanted, platform, stage, name, data, problems)
+  for problem in problems:
+    warnings.warn(problem, HloPassWarning, stacklevel=2)
+  return result
+
+
+def _transform(
+  hooks: list[Hook], platform: str, stage: str, name: str, data: bytes, problems: list[str]
+) -> bytes | None:
+  passes = [item for hook in hooks for item in hook.passes]
+  try:
+    from tilewright.hlo.proto_read import from_proto
+
+    module = from_proto(data)
+    uses = BufferUses(module) if copies_are_in(platform, stage) else None
+    reports = [_run(hook, module, data, problems) for hook in hooks]
+    if not any(report.changed for report in reports):
+      return None
+    if uses is not None:
+      uses.protect(module)
+    if any(hook.verify for hook in hooks):
+      _check(module, data)
+    return module.to_proto()
+  except Exception as error:
+    problems.append(_failure(name, data, None, passes, error, "XLA compiles it unchanged"))
+    return None
+
+
+def _run(hook: Hook, module: Module, data: bytes, problems: list[str]) -> Report:
+  report = run_passes(module, hook.passes, fixed_point=hook.fixed_point, on_error="skip")
+  hook.reports.append(report)
+  by_name = {item.name: item for item in hook.passes}
+  for run in report.failures:
+    assert run.error is not None
+    what = "XLA compiles the module without it"
+    problems.append(_failure(module.name, data, by_name.get(run.name), list(hook.passes), run.error, what))
+  return report
+
+
+def _check(module: Module, data: bytes) -> None:
+  """An error if the module breaks rules that it did not break before."""
+  from tilewright.hlo.proto_read import from_proto
+  from tilewright.hlo.verify import problems
+
+  found = problems(module)
+  if found:
+    new = [p for p in found if p not in set(problems(from_proto(data)))]
+    if new:
+      raise HloError(f"the passes made a module that is not legal HLO: {'; '.join(new[:3])}")
+
+
+def _failure(name: str, data: bytes, failed: Pass | None, passes: list[Pass], error: BaseException, then: str) -> str:
+  hook_cache.pass_failed()
+  text = None
+  try:
+    from tilewright.hlo.proto_read import from_proto
+
+    text = from_proto(data).to_text()
+  except Exception:  # the reader itself may be what failed: then the bytes are kept
+    pass
+  place = write_reproducer(name, text, data, failed, passes, error)
+  who = f"pass {failed.name}" if failed is not None else "running passes"
+  where = f" To see it again: python {place / 'reproduce.py'}" if place is not None else ""
+  return f"{who} failed on module {name} ({type(error).__name__}: {error}); {then}.{where}"
+
+
+def copies_are_in(platform: str, stage: str) -> bool:
+  """Whether XLA has inserted its copies by then, so that nobody will add one that a pass makes necessary."""
+  return stage == "post_scheduler" or platform not in _GPU
+
+
+def _is_autotuning(platform: str, stage: str, name: str) -> bool:
+  with _lock:
+    if stage == "pre_scheduler":
+      if len(_waiting) > 10_000:  # compilations that failed half-way leave their names
+        _waiting.clear()
+      _waiting[platform, name] += 1
+      return False
+    if _waiting[platform, name] > 0:
+      _waiting[platform, name] -= 1
+    else:
+      del _waiting[platform, name]
+      return platform in _GPU
+    if not _waiting[platform, name]:
+      del _waiting[platform, name]
+    return False
+
+
+def module_name(data: bytes) -> str:
+  """The first field of an HloModuleProto, without decoding the rest."""
+  from tilewright.hlo import proto_wire
+
+  try:
+    return next((proto_wire.text(value) for number, _, value in proto_wire.fields(data) if number == 1), "")
+  except HloError:
+    return ""

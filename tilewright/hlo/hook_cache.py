@@ -1,0 +1,189 @@
+"""JAX's caches, told about hooks.
+
+JAX keeps compiled programs in memory, by everything in its configuration that a program depends on, and on disk, by a hash of
+the program and the compiler. Neither knows of passes. Two facts go into the keys:
+
+  * in memory: the *epoch*, a number that grows with every install and uninstall. It is a JAX user context, so jit, tracing and
+    lowering all miss when it changes. It never comes back, so a program that was being compiled while the hooks changed is
+    stored under a number nobody asks for again.
+  * on disk: the *fingerprint* of the installed passes, equal in two processes if and only if their passes are the same code with
+    the same constants. With no hooks the key is what it would be without Tilewright. A program is not written if the hooks
+    changed, or a pass failed, between the making of its key and its end.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import pathlib
+import sys
+import threading
+import types
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+import tilewright
+from tilewright.hlo.passes.base import FunctionPass, Pass
+
+_lock = threading.Lock()
+_thread = threading.local()
+_state: Any = None  # the user context, made on first use
+_epoch = 0
+_failures = 0
+_fingerprint = ""
+
+
+def hooks_changed(fingerprint: str) -> None:
+  """A new epoch: everything JAX compiled before is compiled anew when it is next called."""
+  global _state, _epoch, _fingerprint
+  import jax
+
+  with _lock:
+    if _state is None:
+      _state = jax.make_user_context(0)
+      _watch_disk_cache()
+    _epoch, _fingerprint = _epoch + 1, fingerprint
+    _state.set_global(_epoch)
+
+
+def pass_failed() -> None:
+  """What is being compiled now must not be found by another process."""
+  global _failures
+  with _lock:
+    _failures += 1
+
+
+def _watch_disk_cache() -> None:
+  from tilewright.runtime import _jax
+
+  inherited = _jax.cache_key.custom_hook
+  put = _jax.compilation_cache.put_executable_and_time
+
+  @functools.wraps(inherited)
+  def custom_hook() -> str:
+    with _lock:
+      _thread.started = (_epoch, _failures)
+      own = _fingerprint
+    return inherited() + own
+
+  @functools.wraps(put)
+  def put_unless_changed(*args: Any, **kwargs: Any) -> Any:
+    with _lock:
+      now = (_epoch, _failures)
+    if getattr(_thread, "started", now) == now:
+      return put(*args, **kwargs)
+
+  _jax.cache_key.custom_hook = custom_hook
+  _jax.compilation_cache.put_executable_and_time = put_unless_changed
+
+
+# Fingerprints.
+
+
+def fingerprint(passes: Iterable[Pass], *context: object) -> str:
+  """A hash of what the passes do. What cannot be known is hashed as something that never occurs again."""
+  found = hashlib.sha256(repr((tilewright.__version__, package_hash(), context)).encode())
+  for item in passes:
+    found.update(repr(_pass_key(item)).encode())
+  return found.hexdigest()
+
+
+@functools.cache
+def package_hash() -> str:
+  """Of the source of `tilewright.hlo`: a developer's edit counts as another version."""
+  found = hashlib.sha256()
+  folder = pathlib.Path(__file__).parent
+  for path in sorted(folder.rglob("*.py")):
+    found.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+  return found.hexdigest()
+
+
+def _pass_key(item: Pass) -> object:
+  if isinstance(item, FunctionPass):
+    return ("function", item.name, _key(item.function, {}))
+  own = type(item).__module__.startswith("tilewright.hlo.")
+  return (type(item).__module__, type(item).__qualname__, repr(item), None if own else _key(type(item).run, {}))
+
+
+def _once() -> object:
+  return ("unknown", uuid.uuid4().hex)
+
+
+def _key(value: Any, seen: dict[int, int]) -> object:
+  """Something whose repr is equal for equal values, in any process."""
+  if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) or value is Ellipsis:
+    return (type(value).__name__, repr(value))
+  if id(value) in seen:
+    return ("again", seen[id(value)])
+  seen[id(value)] = len(seen)
+  match value:
+    case tuple() | list():
+      return (type(value).__name__, [_key(part, seen) for part in value])
+    case dict():
+      return ("dict", [(_key(k, seen), _key(v, seen)) for k, v in value.items()])
+    case set() | frozenset():
+      return ("set", sorted(repr(_key(part, seen)) for part in value))
+    case types.CodeType():
+      consts = [_key(c, seen) for c in value.co_consts]
+      return ("code", value.co_code, consts, value.co_names, value.co_varnames, value.co_freevars, value.co_flags)
+    case types.FunctionType():
+      return _function_key(value, seen)
+    case types.MethodType():
+      return ("method", _key(value.__func__, seen), _key(value.__self__, seen))
+    case functools.partial():
+      return ("partial", _key(value.func, seen), _key(value.args, seen), _key(value.keywords, seen))
+    case types.BuiltinFunctionType():
+      return (
+        ("builtin", value.__module__, value.__qualname__) if not _is_user_module(value.__module__ or "") else _once()
+      )
+    case types.ModuleType():
+      return _module_key(value)
+    case type():
+      return ("type", value.__module__, value.__qualname__, _version(value.__module__))
+  return _once()
+
+
+def _function_key(function: types.FunctionType, seen: dict[int, int]) -> object:
+  if not _is_user_module(function.__module__ or ""):
+    return ("library", function.__module__, function.__qualname__, _version(function.__module__))
+  cells = [_key(cell.cell_contents, seen) if _is_set(cell) else None for cell in function.__closure__ or ()]
+  used = {
+    name: function.__globals__[name] for name in sorted(_names(function.__code__)) if name in function.__globals__
+  }
+  defaults = (_key(function.__defaults__, seen), _key(function.__kwdefaults__, seen))
+  return ("function", _key(function.__code__, seen), cells, _key(used, seen), defaults)
+
+
+def _is_set(cell: types.CellType) -> bool:
+  try:
+    cell.cell_contents  # noqa: B018  # reading it is the question
+    return True
+  except ValueError:
+    return False
+
+
+def _names(code: types.CodeType) -> set[str]:
+  return set(code.co_names).union(*(_names(c) for c in code.co_consts if isinstance(c, types.CodeType)))
+
+
+def _module_key(module: types.ModuleType) -> object:
+  return _once() if _is_user_module(module.__name__) else ("module", module.__name__, _version(module.__name__))
+
+
+def _is_user_module(name: str) -> bool:
+  """Neither Python's own, nor installed with a version, nor Tilewright's."""
+  top = name.partition(".")[0]
+  return top not in sys.stdlib_module_names and top != "tilewright" and _version(name) is None
+
+
+@functools.cache
+def _version(name: str) -> str | None:
+  top = name.partition(".")[0]
+  if top in sys.stdlib_module_names:
+    return sys.version
+  try:
+    return importlib.metadata.version(top)
+  except (importlib.metadata.PackageNotFoundError, ValueError):
+    return None
