@@ -1,0 +1,175 @@
+"""Collectives and copies as start/done pairs, so that a scheduler may put work between the two; and back.
+
+    y = all-reduce(x)        s = all-reduce-start(x)    y = all-reduce-done(s)
+
+*Into pairs.* A pair has the value of the instruction it replaces: the start does the work, the done hands it over. What had
+to come before waits before the start, what had to come after waits for the done. An opcode without start and done of
+its own (reduce-scatter, all-to-all, …) is wrapped in an async computation. Copies are taken where they cross memory spaces.
+
+*And back.* In a scheduled module, if everything between a start and its done costs nothing (parameters, constants, tuples,
+bitcasts), nothing overlaps and the pair only costs a stream change: it becomes the plain instruction, in the done's
+place. Its operands are still there and nobody reads the result earlier. Left alone: pairs with control edges between,
+updates, results shared by several dones, prefetches across programs. `everything=true` takes every such pair, in any module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.hlo.builder import Builder
+from tilewright.hlo.clone import clone_instruction
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.shape import Shape
+
+OWN_PAIRS = frozenset({"all-reduce", "all-gather", "collective-permute"})
+WRAPPED = frozenset({"reduce-scatter", "all-to-all", "collective-broadcast", "ragged-all-to-all"})
+FREE = frozenset(
+  {"parameter", "constant", "bitcast", "tuple", "get-tuple-element", "after-all", "partition-id", "replica-id"}
+)
+
+
+@register_pass("async_collectives")
+@dataclass(frozen=True)
+class AsyncCollectives(Pass):
+  """Turns collectives, and copies between memory spaces, into start/done pairs."""
+
+  min_bytes: int = 0  # of the operands; smaller ones stay
+  copies: bool = True
+  all_copies: bool = False  # also within one memory space
+
+  def run(self, module: Module) -> bool:
+    changed = False
+    for computation in _bodies(module):
+      for instruction in list(computation.instructions):
+        if self._is_wanted(instruction):
+          _make_async(instruction, module)
+          changed = True
+    return changed
+
+  def _is_wanted(self, instruction: Instruction) -> bool:
+    if instruction.opcode == "copy":
+      return self.copies and (self.all_copies or _crosses_memories(instruction)) and self._is_large(instruction)
+    if instruction.opcode == "collective-permute" and len(instruction.operands) != 1:
+      return False  # the forms with slices or several operands have starts of many shapes
+    return instruction.opcode in OWN_PAIRS | WRAPPED and self._is_large(instruction)
+
+  def _is_large(self, instruction: Instruction) -> bool:
+    return sum(operand.shape.byte_size for operand in instruction.operands) >= self.min_bytes
+
+
+def _bodies(module: Module) -> list[Computation]:
+  """Computations in which an async pair may stand: not fusions, not reducers, not the inside of another pair."""
+  applied = {
+    called
+    for instruction in module.instructions()
+    for called in instruction.called_computations
+    if instruction.opcode not in ("while", "conditional", "call")
+  }
+  return [c for c in module.computations if not c.is_fusion and c not in applied]
+
+
+def _crosses_memories(copy: Instruction) -> bool:
+  before, after = copy.operands[0].shape.layout, copy.shape.layout
+  return before is not None and after is not None and before.memory_space != after.memory_space
+
+
+def _make_async(instruction: Instruction, module: Module) -> None:
+  opcode, computation = instruction.opcode, instruction.parent
+  assert computation is not None
+  if opcode in WRAPPED:
+    start = _wrapped_start(instruction, module)
+    done = Instruction(f"{opcode}-done", "async-done", instruction.shape, (start,), {"calls": start.attrs["calls"]})
+  else:
+    start = clone_instruction(instruction, shape=_start_shape(instruction), name=f"{opcode}-start")
+    start.opcode, start.sharding, start.origin = f"{opcode}-start", None, None
+    done = Instruction(f"{opcode}-done", f"{opcode}-done", instruction.shape, (start,))
+  done.metadata = start.metadata = instruction.metadata
+  computation.insert(start, before=instruction)
+  computation.insert(done, before=instruction)
+  for predecessor in instruction.control_predecessors:
+    start.add_control_predecessor(predecessor)
+    instruction.remove_control_predecessor(predecessor)
+  computation.replace(instruction, done)
+
+
+def _start_shape(instruction: Instruction) -> Shape:
+  result, operands = instruction.shape, [operand.shape for operand in instruction.operands]
+  if instruction.opcode == "all-reduce":
+    return result
+  if instruction.opcode == "copy":
+    return Shape.tuple_of(result, operands[0], Shape.array("u32"))
+  return Shape.tuple_of(operands[0] if len(operands) == 1 else Shape.tuple_of(*operands), result)
+
+
+def _wrapped_start(instruction: Instruction, module: Module) -> Instruction:
+  builder = Builder(f"async_{instruction.opcode.replace('-', '_')}")
+  parameters = [builder.parameter(operand.shape) for operand in instruction.operands]
+  inner = builder.computation.insert(clone_instruction(instruction, parameters))
+  wrapper = module.add_computation(builder.finish(inner))
+  shape = Shape.tuple_of(Shape.tuple_of(*(o.shape for o in instruction.operands)), instruction.shape)
+  return Instruction(
+    f"{instruction.opcode}-start", "async-start", shape, instruction.operands, {"calls": wrapper}, instruction.metadata
+  )
+
+
+@register_pass("sync_collectives")
+@dataclass(frozen=True)
+class SyncCollectives(Pass):
+  """Turns start/done pairs that nothing overlaps back into plain instructions."""
+
+  everything: bool = False  # also pairs that something does overlap, and modules without a schedule
+
+  def run(self, module: Module) -> bool:
+    if not module.is_scheduled and not self.everything:
+      return False
+    changed = False
+    for computation in module.computations:
+      for start in [i for i in computation.instructions if i.opcode.endswith("-start")]:
+        done = _lone_done(start)
+        if done is not None and (self.everything or _nothing_between(computation, start, done)):
+          _make_sync(start, done)
+          changed = True
+    if changed:
+      module.remove_unreachable_computations()
+    return changed
+
+
+def _lone_done(start: Instruction) -> Instruction | None:
+  """The one done of a start that may become a plain instruction."""
+  if start.is_root or start.user_count != 1 or "cross_program_prefetch_index" in start.attrs:
+    return None
+  (done,) = start.users
+  if done.opcode != start.opcode.removesuffix("-start") + "-done" or start.control_successors:
+    return None
+  if done.control_predecessors:
+    return None
+  if start.opcode == "async-start":
+    wrapper = start.called_computations[0]
+    plain = all(i.opcode == "parameter" or i is wrapper.root for i in wrapper.instructions)
+    if not plain or [o.opcode for o in wrapper.root.operands] != ["parameter"] * len(wrapper.root.operands):
+      return None
+  return done
+
+
+def _nothing_between(computation: Computation, start: Instruction, done: Instruction) -> bool:
+  first, last = computation.instructions.index(start), computation.instructions.index(done)
+  return all(i.opcode in FREE for i in computation.instructions[first + 1 : last])
+
+
+def _make_sync(start: Instruction, done: Instruction) -> None:
+  computation = start.parent
+  assert computation is not None
+  if start.opcode == "async-start":
+    inner = start.called_computations[0].root
+    plain = clone_instruction(inner, [start.operands[o.parameter_number] for o in inner.operands], done.shape)
+  else:
+    opcode = start.opcode.removesuffix("-start")
+    plain = clone_instruction(start, shape=done.shape, name=opcode)
+    plain.opcode = opcode
+  computation.insert(plain, before=done)
+  for predecessor in start.control_predecessors:
+    plain.add_control_predecessor(predecessor)
+    start.remove_control_predecessor(predecessor)
+  computation.replace(done, plain)
+  computation.remove(start)

@@ -1,0 +1,132 @@
+"""A collective-permute as sends and receives, which a pipeline can start early and finish late.
+
+    y = collective-permute(x), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
+
+becomes two transfers, {{0,1},{1,2},{2,3}} and {{3,0}}, on channels of their own, and a choice by the device's number.
+
+*Why cycles are broken.* A receive that waits for a send which waits for a receive, all the way round, never ends once the
+transfers are spread over iterations or one buffer is used for both. One edge of every cycle (the one into its smallest device)
+goes to the second transfer; what remains are paths, which have a device that only sends.
+
+*Proof.* Every device is the target of at most one pair, so at most one of the two transfers brings it something: the choice
+takes the one that does. A device that is nobody's target gets zeros from both, as a permute gives it. Per channel,
+control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block.
+
+Left alone: permutes without a channel (their numbers are replicas, those of a send are partitions), with several operands or
+slices, with control edges, below `min_bytes`, and pairs that name a device twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.hlo.builder import Builder
+from tilewright.hlo.ir import Instruction, Module
+from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.collective_keys import has_control_edges, next_channel
+from tilewright.hlo.shape import Shape
+
+Pairs = tuple[tuple[int, int], ...]
+PAIRS = "_xla_send_recv_source_target_pairs"
+
+
+@register_pass("collective_permute_to_send_recv")
+@dataclass(frozen=True)
+class CollectivePermuteToSendRecv(Pass):
+  """Turns collective-permutes into sends and receives, breaking cycles."""
+
+  min_bytes: int = 0
+  cycles_only: bool = False
+
+  def run(self, module: Module) -> bool:
+    changed = False
+    for computation in module.computations:
+      for instruction in list(computation.instructions):
+        if self._is_wanted(instruction):
+          to_send_recv(instruction, module)
+          changed = True
+    return changed
+
+  def _is_wanted(self, instruction: Instruction) -> bool:
+    attrs = instruction.attrs
+    if instruction.opcode != "collective-permute" or not attrs.get("channel_id") or has_control_edges(instruction):
+      return False
+    if len(instruction.operands) != 1 or "slice_sizes" in attrs or not instruction.shape.is_array:
+      return False
+    pairs: Pairs = attrs["source_target_pairs"]
+    once = len({s for s, _ in pairs}) == len({t for _, t in pairs}) == len(pairs)
+    if not pairs or not once or instruction.operands[0].shape.byte_size < self.min_bytes:
+      return False
+    return bool(break_cycles(pairs)[1]) or not self.cycles_only
+
+
+def break_cycles(pairs: Pairs) -> tuple[Pairs, Pairs]:
+  """(paths, one edge of every cycle). Each device occurs at most once as a source and once as a target."""
+  target_of = dict(pairs)
+  closing: list[tuple[int, int]] = []
+  seen: set[int] = set()
+  for start in sorted(target_of):
+    walk, device = [], start
+    while device in target_of and device not in seen:
+      seen.add(device)
+      walk.append(device)
+      device = target_of[device]
+    if walk and device == start:
+      closing.append((walk[-1], start))
+  return tuple(p for p in pairs if p not in closing), tuple(closing)
+
+
+def to_send_recv(instruction: Instruction, module: Module) -> None:
+  assert instruction.parent is not None
+  (x,) = instruction.operands
+  builder = Builder(instruction.parent, before=instruction, metadata=instruction.metadata)
+  paths, closing = break_cycles(instruction.attrs["source_target_pairs"])
+  channel = int(instruction.attrs["channel_id"])
+  received: list[tuple[Pairs, Instruction]] = []
+  last: Instruction | None = None
+  for pairs in (paths, closing):
+    if pairs:
+      data, last = _transfer(x, instruction.shape, pairs, channel, builder, last)
+      received.append((pairs, data))
+      channel = next_channel(module)
+  value = received[0][1]
+  if len(received) == 2:
+    chosen = _is_one_of([target for _, target in closing], value.shape, builder)
+    value = builder.op("select", (chosen, received[1][1], value), instruction.shape)
+  instruction.parent.replace(instruction, value)
+
+
+def _transfer(
+  x: Instruction, shape: Shape, pairs: Pairs, channel: int, builder: Builder, previous: Instruction | None
+) -> tuple[Instruction, Instruction]:
+  """Sends `x` along the pairs. Gives what arrives, and the send, which the next transfer waits for."""
+  token = builder.op("after-all")
+  state = Shape.tuple_of(shape, Shape.array("u32"), Shape.token())
+  recv = builder.op("recv", (token,), state, channel_id=channel)
+  send = builder.op("send", (x, token), state, channel_id=channel)
+  recv_done = builder.op("recv-done", (recv,), Shape.tuple_of(shape, Shape.token()), channel_id=channel)
+  send_done = builder.op("send-done", (send,), Shape.token(), channel_id=channel)
+  text = "{" + ",".join(f"{{{s},{t}}}" for s, t in pairs) + "}"
+  for instruction in (recv, send):
+    instruction.frontend_attributes[PAIRS] = text
+  send.add_control_predecessor(recv)
+  recv_done.add_control_predecessor(send)
+  send_done.add_control_predecessor(recv_done)
+  if previous is not None:
+    recv.add_control_predecessor(previous)
+  return builder.element(recv_done, 0), send
+
+
+def _is_one_of(devices: list[int], shape: Shape, builder: Builder) -> Instruction:
+  """Whether this partition is one of them, as a predicate of the given shape."""
+  number = builder.op("partition-id")
+  found: Instruction | None = None
+  for device in devices:
+    equal = builder.compare(number, builder.constant(np.uint32(device)), "EQ")
+    found = equal if found is None else builder.op("or", (found, equal))
+  assert found is not None
+  return (
+    builder.op("broadcast", (found,), shape.with_element_type("pred"), dimensions=()) if shape.dimensions else found
+  )
