@@ -14,7 +14,9 @@ from jax._src import ad_checkpoint  # remat_p
 from jax._src import ad_util  # symbolic zeros
 from jax._src import api_util  # debug_info: names and source lines of a traced function
 from jax._src import blocked_sampler  # sample_block: random values that do not depend on blocking
+from jax._src import cache_key  # custom_hook: what else the key of the persistent compilation cache depends on
 from jax._src import callback  # emit_python_callback: a callback whose operands stay NumPy arrays
+from jax._src import compilation_cache  # put_executable_and_time: executables that must not be kept
 from jax._src import checkify  # rules that turn failed checks into values
 from jax._src import config  # options that are part of jit's cache key
 from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment

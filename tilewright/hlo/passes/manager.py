@@ -5,8 +5,8 @@
     print(report.diff())    # what changed, as a text difference, pass by pass (keep_text=True)
 
 A pass that raises leaves the module as it was: `on_error="raise"` then raises `PassFailed` (with the pass and the cause),
-`on_error="skip"` notes it in the report and goes on. `verify=True` checks the module after every pass that changed it, and
-that one that says it changed nothing did not; what the verifier finds counts as a failure of that pass.
+`on_error="skip"` notes it in the report and goes on. `verify=True` checks the module after every pass that changed it;
+`strict=True` (for tests) also that a pass which says it changed nothing did not. What is found counts as a failure of that pass.
 
 With `TILEWRIGHT_DUMP=dir` the text before the first pass and after each one that changed something is written to
 `dir/hlo/<module>.<n>/`, with the report beside it.
@@ -106,6 +106,7 @@ def run_passes(
   *,
   fixed_point: bool = False,
   verify: bool = False,
+  strict: bool = False,
   on_error: Literal["raise", "skip"] = "raise",
   keep_text: bool = False,
   dump: str | os.PathLike[str] | None = None,
@@ -113,7 +114,7 @@ def run_passes(
   """Runs the passes over the module; with `fixed_point`, again and again until a whole round changes nothing."""
   report = Report(module.name)
   folder = _dump_folder(module, dump)
-  runner = _Runner(module, report, verify, on_error == "raise", keep_text or folder is not None)
+  runner = _Runner(module, report, verify, strict, on_error == "raise", keep_text or folder is not None)
   todo = [as_pass(item) for item in passes]
   if folder is not None:
     _write(folder / "00.input.hlo", module.to_text())
@@ -135,10 +136,11 @@ def run_passes(
 
 
 class _Runner:
-  def __init__(self, module: Module, report: Report, verify: bool, raises: bool, keep_text: bool) -> None:
+  def __init__(self, module: Module, report: Report, verify: bool, strict: bool, raises: bool, keep_text: bool) -> None:
     self.module = module
     self.report = report
     self.verify = verify
+    self.strict = strict
     self.raises = raises
     self.keep_text = keep_text
     self._snapshot: Snapshot | None = None
@@ -148,7 +150,7 @@ class _Runner:
     # A pass that changed nothing leaves the last snapshot and text good.
     if self._snapshot is None:
       self._snapshot = Snapshot(self.module)
-    if self._text is None and (self.keep_text or self.verify):
+    if self._text is None and (self.keep_text or self.strict):
       self._text = self.module.to_text()
     before, text = self.module.instruction_count, self._text
     start = time.perf_counter()
@@ -156,9 +158,8 @@ class _Runner:
     try:
       changed = bool(item.run(self.module))
       seconds = time.perf_counter() - start
-      after_text = self.module.to_text() if self.verify or (changed and self.keep_text) else None
-      if self.verify:
-        self._check(changed, text, after_text)
+      after_text = self.module.to_text() if self.strict or (changed and self.keep_text) else None
+      self._check(changed, text, after_text)
     except Exception as caught:
       seconds = time.perf_counter() - start
       self._snapshot.restore()
@@ -173,9 +174,9 @@ class _Runner:
     return changed
 
   def _check(self, changed: bool, before: str | None, after: str | None) -> None:
-    if not changed and before != after:
+    if self.strict and not changed and before != after:
       raise HloError("it says that it changed nothing, but the module is not as it was")
-    if changed:
+    if changed and (self.verify or self.strict):
       from tilewright.hlo.verify import verify
 
       verify(self.module)
