@@ -104,7 +104,7 @@ def test_dominance_is_dependence() -> None:
 def test_call_graph() -> None:
   module = hlo.parse(LOOP)
   graph = hlo.call_graph(module)
-  assert [c.name for c in graph.post_order] == ["body", "cond", "e"] or [c.name for c in graph.post_order][-1] == "e"
+  assert [c.name for c in graph.post_order] == ["body", "cond", "e"]
   assert graph.called_once(module.find("body")) and graph.callers[module.entry] == ()
   module.find_instruction("w").attrs["body"] = module.find("cond")
   assert module.remove_unreachable_computations() == 1
