@@ -122,6 +122,16 @@ PROGRAMS: dict[str, tuple[Callable, tuple, float, float]] = {
   ),
   "sort two keys": (lambda x, y: lax.sort((x, y, x * y), num_keys=2), (INTS % 3, INTS), 0, 0),
   "top k": (lambda x: [lax.top_k(x, 3), lax.top_k(-x, 1)], (INTS,), 0, 0),
+  "top k special": (
+    lambda x: lax.top_k(x, 9),
+    (np.array([1, np.nan, -0.0, 0.0, np.inf, -np.inf, -1, np.nan, 0.0], np.float32),),
+    0,
+    0,
+  ),
+  "quantile": (lambda x: jnp.quantile(x, 0.3, axis=1), (X,), 8, 2),
+  "segment sum": (lambda x, i: jax.ops.segment_sum(x, i, 4), (X, np.array([0, 2, -1, 2], np.int32)), 8, 4),
+  "unique": (lambda x: jnp.unique(x, size=8), (INTS,), 0, 0),
+  "resize": (lambda x: jax.image.resize(x, (7, 5), "bilinear"), (X,), 16, 2),
   "gather": (
     lambda x, i: [x[i], x[i[:, 0], i[:, 1]], x[:, i[:, 0]], jnp.take(x, i, axis=1, mode="clip")],
     (X, INDICES),
@@ -228,6 +238,12 @@ PROGRAMS: dict[str, tuple[Callable, tuple, float, float]] = {
   "barrier": (lambda x: lax.optimization_barrier((x + 1, x * 2)), (X,), 0, 0),
   "bits": (lambda x: [lax.bitcast_convert_type(x, jnp.int32), lax.bitcast_convert_type(x, jnp.uint8)], (X,), 0, 0),
   "map": (lambda x: lax.map(lambda row: row * row.sum(), x), (X,), 16, 30),
+  "ragged dot over the contraction": (
+    lambda x, y, n: lax.ragged_dot_general(x, y, n, lax.RaggedDotDimensionNumbers((([0], [0]), ([], [])), [0], [])),
+    (X, X[:, :3], np.array([1, 0, 2], np.int32)),
+    16,
+    20,
+  ),
   "ragged dot": (
     lambda x, w, n: lax.ragged_dot(x, w, n),
     (X, RNG.normal(size=(3, 6, 5)).astype(np.float32), np.array([1, 0, 3], np.int32)),

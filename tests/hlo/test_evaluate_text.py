@@ -179,6 +179,18 @@ TEXTS: dict[str, tuple[str, tuple[np.ndarray, ...], float]] = {
     (np.array([2, -2, 3, 0, -1, 1, 5, -3], np.int32), np.array([10, 31, 40, 0, -3, -7, -1, 3], np.int32)),
     0,
   ),
+  "scan": (
+    """f { x = f32[3] parameter(0)
+      c = f32[3] parameter(1)
+      y = f32[3] add(x, c)
+      m = f32[3] multiply(y, x)
+      ROOT t = (f32[3], f32[3]) tuple(m, y) }
+    ENTRY e { x = f32[5,3] parameter(0)
+      i = f32[3] parameter(1)
+      ROOT s = (f32[5,3], f32[3]) scan(x, i), dimensions={0}, num_carries=1, is_reverse=true, to_apply=f }""",
+    (normal(5, 3), normal(3)),
+    16,
+  ),
   "dynamic sizes": (
     """add { a = f32[] parameter(0)
       b = f32[] parameter(1)
@@ -319,6 +331,28 @@ def test_scaled_dot_repeats_each_scale_over_its_block() -> None:
   wide = lambda a: a.astype(np.float64)
   want = (wide(x) * wide(p).repeat(32, 1)) @ (wide(y) * wide(q).repeat(32, 1)).T
   np.testing.assert_array_equal(evaluate(text, x, y, p, q), want.astype(np.float32))
+
+
+def test_block_scaled_dot_custom_call() -> None:
+  text = """ENTRY e { x = f8e4m3fn[2,4,64] parameter(0)
+    y = f8e4m3fn[2,8,64] parameter(1)
+    p = f8e8m0fnu[2,4,2] parameter(2)
+    q = f8e8m0fnu[2,8,2] parameter(3)
+    g = f32[] constant(0.5)
+    ROOT d = f32[2,4,8] custom-call(x, y, p, q, g), custom_call_target="__op$block_scaled_dot" }"""
+  types = {k: hlo.PRIMITIVE_TYPES[k].dtype for k in ("f8e4m3fn", "f8e8m0fnu")}
+  x, y = normal(2, 4, 64).astype(types["f8e4m3fn"]), normal(2, 8, 64).astype(types["f8e4m3fn"])
+  p, q = (np.exp2(RNG.integers(-3, 3, shape)).astype(types["f8e8m0fnu"]) for shape in ((2, 4, 2), (2, 8, 2)))
+  wide = lambda a: a.astype(np.float64)
+  want = 0.5 * np.einsum("bmk,bnk->bmn", wide(x) * wide(p).repeat(32, 2), wide(y) * wide(q).repeat(32, 2))
+  np.testing.assert_array_equal(evaluate(text, x, y, p, q), want.astype(np.float32))
+
+
+def test_results_belong_to_the_caller() -> None:
+  x = normal(2)
+  result = evaluate("ENTRY e { x = f32[2] parameter(0)\n ROOT r = f32[2] copy(x) }", x)
+  result[0] = 99
+  assert x[0] != 99
 
 
 def test_reductions_with_a_computation_that_is_not_scalar_arithmetic() -> None:

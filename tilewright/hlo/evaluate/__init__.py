@@ -122,7 +122,14 @@ def _run(
   values = [_arguments(module, own) for own in args]
   devices = [Device(program, host, *divmod(d, partitions), replicas, partitions) for d, host in enumerate(hosts)]
   with np.errstate(all="ignore"):  # overflow, division by zero and the like are ordinary values in HLO
-    return run_devices(devices, values)
+    return [_owned(result) for result in run_devices(devices, values)]
+
+
+def _owned(value: Value) -> Value:
+  """A copy the caller may write to: inside, values are shared with arguments, constants and each other."""
+  if isinstance(value, tuple):
+    return tuple(_owned(part) for part in value)
+  return np.array(value, order="C") if isinstance(value, np.ndarray) else value
 
 
 def _arguments(module: Module, args: Sequence[object]) -> list[Value]:

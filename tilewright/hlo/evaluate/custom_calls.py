@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tilewright.hlo.evaluate.contractions import dot_general, rescaled
+from tilewright.hlo.evaluate.control import zeros
 from tilewright.hlo.evaluate.dynamic import pad_to_static, slice_to_dynamic
 from tilewright.hlo.evaluate.interpreter import CustomCall, Device, evaluate_error
+from tilewright.hlo.evaluate.numbers import F64, convert
 from tilewright.hlo.evaluate.sorting import top_k
 from tilewright.hlo.evaluate.table import Value, rule
 from tilewright.hlo.ir import Instruction
@@ -63,8 +66,6 @@ def unchanged(instruction: Instruction, operands: Sequence[Value]) -> Value:
 
 @custom_call("AllocateBuffer", "CreateBuffer")
 def allocate(instruction: Instruction, operands: Sequence[Value]) -> Value:
-  from tilewright.hlo.evaluate.control import zeros
-
   return operands[0] if operands else zeros(instruction.shape)
 
 
@@ -76,3 +77,22 @@ def top_k_call(instruction: Instruction, operands: Sequence[Value]) -> Value:
 
 custom_call("PadToStatic")(pad_to_static)
 custom_call("SliceToDynamic")(slice_to_dynamic)
+
+
+@custom_call("__op$dequantize")
+def dequantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  """(data, scales): each scale times its block."""
+  return convert(rescaled(operands[0], operands[1]), instruction.shape.dtype)
+
+
+@custom_call("__op$block_scaled_dot")
+def block_scaled_dot(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given; contracting dimension minor, batch major."""
+  x, y, x_scale, *rest = operands
+  left = rescaled(x, x_scale)
+  right = rescaled(y, rest[0]) if rest else y
+  batch = tuple(range(x.ndim - 2))
+  product = dot_general(left, right, (batch, batch), ((x.ndim - 1,), (y.ndim - 1,)), F64)
+  if len(rest) > 1:
+    product = product * rest[1].astype(F64)
+  return convert(product, instruction.shape.dtype)

@@ -109,7 +109,7 @@ def gather(device: Device, instruction: Instruction, operands: Sequence[Value]) 
   window_dims = [d for d in range(x.ndim) if d not in dropped]
   index = []
   for dimension in range(x.ndim):
-    start = starts[..., dimension].reshape(*batch_shape, *(1,) * len(window_dims))
+    start = starts[..., dimension].reshape((*batch_shape, *(1,) * len(window_dims)))
     if dimension in dropped:
       index.append(start)
     else:
