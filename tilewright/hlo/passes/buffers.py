@@ -17,13 +17,13 @@ own and this is its only use. Otherwise it gets a copy. A result's copy waits fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.hlo.alias import forwards, must_alias
 from tilewright.hlo.analysis import call_graph
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ELEMENTWISE
-from tilewright.hlo.shape import ShapeIndex
+from tilewright.hlo.shape import Shape, ShapeIndex
 
 Value = tuple[Instruction, ShapeIndex]
 Use = tuple[Instruction, int, ShapeIndex]  # user, operand number, part of the operand
@@ -42,9 +42,18 @@ class Position:
 
   @property
   def key(self) -> tuple[object, ...]:
-    place = "ROOT" if self.is_result else self.instruction.name
-    home = self.instruction.parent.name if self.instruction.parent is not None else ""
-    return (home, place, self.operand, self.path)
+    assert self.instruction.parent is not None
+    if not self.is_result:
+      return (self.instruction.name, self.operand, self.path)
+    return (self.instruction.parent.name, "ROOT", self.path if self.operand < 0 else (self.operand, *self.path))
+
+  @property
+  def now(self) -> Position:
+    """The same place after the root was taken apart."""
+    root = self.instruction.parent.root if self.instruction.parent is not None else self.instruction
+    if self.operand >= 0 or root is self.instruction or not self.path:
+      return self
+    return replace(self, instruction=root, operand=self.path[0], path=self.path[1:])
 
 
 class BufferUses:
@@ -54,14 +63,23 @@ class BufferUses:
     self._records = {position.key: _record(position) for position in _positions(module)}
 
   def protect(self, module: Module) -> int:
-    """Adds the copies that have become necessary; says how many."""
-    copies = 0
-    for position in list(_positions(module)):
-      if self._records.get(position.key) == _record(position) or _is_safe(position):
-        continue
-      _copy_result(position) if position.is_result else _copy_operand(position)
-      copies += 1
-    return copies
+    """Adds the copies that have become necessary; says how many instructions that took."""
+    before = module.instruction_count
+    positions = list(_positions(module))
+    for position in positions:
+      if not position.is_result and not self._holds(position):
+        _copy_operand(position)
+    # Elements that move to another place are read before anything is written, so that two can change places.
+    for position in positions:
+      if position.is_result and position.written is not None and not self._holds(position):
+        _read_early(position)
+    for position in positions:
+      if position.is_result and not self._holds(position.now):
+        _copy_result(position.now)
+    return module.instruction_count - before
+
+  def _holds(self, position: Position) -> bool:
+    return self._records.get(position.key) == _record(position) or _is_safe(position)
 
 
 def _positions(module: Module) -> Iterator[Position]:
@@ -257,30 +275,35 @@ def _with_copy(value: Instruction, path: ShapeIndex, before: Instruction) -> Ins
   return computation.insert(rebuilt, before=before)
 
 
+def _read_early(position: Position) -> None:
+  root, (source, _) = position.instruction, _of(position)
+  if root.opcode == "tuple" and source.opcode == "parameter":
+    root.replace_operand(position.operand, _with_copy(root.operands[position.operand], position.path, _last(root)))
+
+
+def _last(root: Instruction) -> Instruction:
+  """The root, moved to the end: results are written last."""
+  computation = root.parent
+  assert computation is not None
+  if not root.users:
+    computation.instructions.remove(root)
+    computation.instructions.append(root)
+  return root
+
+
 def _copy_result(position: Position) -> None:
   root = position.instruction
   computation = root.parent
   assert computation is not None
-  readers = [u for u, i, _ in _uses(position.written) if i >= 0] if position.written is not None else []
-  source, _ = _of(position)
-  if root.opcode != "tuple":  # a root that is not a tuple has one part, or is taken apart
-    end = Instruction("result", root.opcode, root.shape)
-    computation.insert(end)  # a place to insert before
-    copied = _with_copy(root, position.path, end)
-    computation.root = copied
-    computation.remove(end)
-  else:
-    if not root.users:  # results are written last
-      computation.instructions.remove(root)
-      computation.instructions.append(root)
-    value = root.operands[position.operand]
-    if source.opcode == "parameter" and position.written is not None:
-      # The element moves to another place. Its own copy first, so that two elements can change places.
-      value = _with_copy(value, position.path, root)
-    copied = _with_copy(value, position.path, root)
+  if root.opcode == "tuple":
+    copied = _with_copy(root.operands[position.operand], position.path, _last(root))
     root.replace_operand(position.operand, copied)
+  else:  # one part, or a tuple that has to be taken apart
+    end = computation.insert(Instruction("end", "after-all", Shape.token()))  # a place to insert before
+    copied = computation.root = _with_copy(root, position.path, end)
+    computation.remove(end)
   made = _source(copied, position.path)[0]
   earlier = _before(made)
-  for reader in readers:
-    if reader is not made and reader not in earlier and made not in _before(reader):
+  for reader, i, _ in _uses(position.written) if position.written is not None else ():
+    if i >= 0 and reader is not made and reader not in earlier and made not in _before(reader):
       made.add_control_predecessor(reader)
