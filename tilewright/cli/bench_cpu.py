@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import pallas
+from tilewright.cli import bench_data_parallel
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.pallas import tpu
 
@@ -210,4 +211,8 @@ CASES: tuple[Case, ...] = (
   case("compile matmul", matmul_kernel, jnp.dot, (512, 512), (512, 512), timed=compiling),
   case("trace softmax again", softmax_kernel, softmax, SQUARE, timed=tracing),
   case("trace attention again", attention_kernel, None, *((4, 512, 64),) * 3, timed=tracing),
+  Case(
+    "data-parallel step, 16 microbatches, 4 devices",
+    {OURS: lambda: bench_data_parallel.start("all_reduce_code_motion"), XLA: bench_data_parallel.start},
+  ),
 )
