@@ -90,6 +90,16 @@ def test_a_pallas_key_is_a_seed_and_a_key() -> None:
   np.testing.assert_array_equal(uniform, jax.random.uniform(jax.random.fold_in(key, 2), (4, 8)))
 
 
+def test_keys_of_jax_work_in_the_key_memory_space() -> None:
+  key = jax.random.key(5)
+
+  def kernel(k: Any, o: Any) -> None:
+    o[...] = jax.random.uniform(k[...], (4, 8))
+
+  call = pl.pallas_call(kernel, S((4, 8), jnp.float32), in_specs=[pl.BlockSpec(memory_space=pltpu.KEY)])
+  np.testing.assert_array_equal(call(key), jax.random.uniform(key, (4, 8)))
+
+
 def test_keys_split_seed_and_batch() -> None:
   key = jax.random.key(1, impl=tpu_random.key_impl)
   first, second = jax.random.split(key)

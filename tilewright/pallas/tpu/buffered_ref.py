@@ -24,9 +24,10 @@ from tilewright import errors
 from tilewright.pallas import dma
 from tilewright.pallas.primitives import AbstractRef, TransformedRef
 from tilewright.pallas.specs import BlockSpec, canonical_block_dim
+from tilewright.pallas.tpu.block_window import dim_slices, is_static, known_or_int32, minimum, whole_block
 from tilewright.pallas.tpu.params import Tiling
 from tilewright.runtime import _jax
-from tilewright.tile.grid import Blocked, BoundedSlice, Element, Indirect, Squeezed
+from tilewright.tile.grid import BoundedSlice, Indirect, Squeezed
 from tilewright.tile.memory import MemorySpace, SemaphoreType, TpuMemorySpace, memory_ref
 
 Slice = _jax.indexing.Slice
@@ -47,54 +48,6 @@ class BufferType(enum.Enum):
   @property
   def is_output(self) -> bool:
     return self in (BufferType.OUTPUT, BufferType.INPUT_OUTPUT)
-
-
-# --- where a block lies ------------------------------------------------------------------------------------------
-
-
-def is_static(x: Any) -> bool:
-  return isinstance(x, int)
-
-
-def _minimum(a: Any, b: Any) -> Any:
-  return min(a, b) if is_static(a) and is_static(b) else jnp.minimum(a, b)
-
-
-def _maximum(a: Any, b: Any) -> Any:
-  return max(a, b) if is_static(a) and is_static(b) else jnp.maximum(a, b)
-
-
-def _scalar(entry: Any) -> Any:
-  """An entry of an index map: an int if it is known, else an int32 scalar."""
-  if hasattr(entry, "__index__") and not isinstance(entry, _jax.core.Tracer):
-    return entry.__index__()
-  return lax.convert_element_type(entry, jnp.int32)
-
-
-def _inside(start: Any, size: Any, dim: Any) -> tuple[Any, Any]:
-  """The part of start … start + size - 1 that lies in an array of size dim, and where in the window it goes."""
-  first = _maximum(start, 0)
-  count = _maximum(_minimum(start + size, dim) - first, 0)
-  return Slice(first, count), Slice(first - start, count)
-
-
-def _dim_slices(block: Any, dim: Any, entry: Any) -> tuple[Any, Any]:
-  """Along one dimension: the index into the array, and the index into the window."""
-  match block:
-    case Blocked(size):
-      start = entry * size
-      if is_static(dim) and dim % size == 0:
-        return Slice(start, size), Slice(0, size)
-      return _inside(start, size, dim)
-    case Element(size, (low, _)):
-      return _inside(entry - low, size, dim)
-    case Squeezed():
-      return Slice(entry, 1), Slice(0, 1)
-    case BoundedSlice():
-      return _inside(entry.start, entry.size, dim)
-    case Indirect(size):
-      return entry, Slice(0, size)
-  raise errors.BlockSpecError(f"A pipeline cannot cut a dimension as {block}.")
 
 
 class BufferedRefBase:
@@ -196,7 +149,7 @@ class BufferedRefBase:
         raise errors.IndexMapError(
           f"emit_pipeline: a pl.BoundedSlice needs pl.ds(start, size) from its index map, got {entry}."
         )
-      return Slice(_scalar(entry.start), _minimum(_scalar(entry.size), dim.block_size))
+      return Slice(known_or_int32(entry.start), minimum(known_or_int32(entry.size), dim.block_size))
     if isinstance(dim, Indirect):
       is_view = isinstance(entry, TransformedRef) or isinstance(_jax.core.typeof(entry), AbstractRef)
       return jnp.asarray(entry[...] if is_view else entry, jnp.int32)
@@ -204,7 +157,7 @@ class BufferedRefBase:
       raise errors.IndexMapError(
         f"emit_pipeline: the index map returns a slice for {dim}. Use pl.BoundedSlice in the block shape."
       )
-    return _scalar(entry)
+    return known_or_int32(entry)
 
   def get_dma_slice(self, src_ty: Any, grid_indices: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The indices of a block in the array and in one slot of the window: the part of it that lies inside of the array."""
@@ -213,7 +166,7 @@ class BufferedRefBase:
     if dims is None:
       return (), ()
     entries = self._entries(grid_indices, len(shape))
-    pairs = [_dim_slices(*parts) for parts in zip(dims, shape, entries)]
+    pairs = [dim_slices(*parts) for parts in zip(dims, shape, entries)]
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
   def bind_existing_ref(self, window_ref: Any, indices: Sequence[Any]) -> Any:
@@ -221,23 +174,10 @@ class BufferedRefBase:
     dims = self._dims(len(window_ref.shape))
     if dims is None:
       return window_ref
-    starts = [s for s, _ in (_whole_block(*p) for p in zip(dims, self._entries(indices, len(dims))))]
-    return window_ref.at[tuple(starts)]
+    return window_ref.at[tuple(whole_block(d, e) for d, e in zip(dims, self._entries(indices, len(dims))))]
 
   def with_spec(self, spec: BlockSpec) -> Any:
     raise NotImplementedError
-
-
-def _whole_block(dim: Any, entry: Any) -> tuple[Any, None]:
-  """The index of a block that is not copied: all of it, even where it hangs over the array."""
-  match dim:
-    case Blocked(size):
-      return Slice(entry * size, size), None
-    case Element(size, (low, _)):
-      return Slice(entry - low, size), None
-    case BoundedSlice(size):
-      return Slice(entry.start, size), None
-  return entry, None
 
 
 # --- the usual buffers -------------------------------------------------------------------------------------------
@@ -475,7 +415,7 @@ class BufferedRef(BufferedRefBase):
   def compute_slice(self, grid_indices: Sequence[Any]) -> tuple[Any, ...]:
     """The index of the block in the array, as if it did not hang over the edge."""
     dims = self._dims(None) or ()
-    return tuple(_whole_block(d, e)[0] for d, e in zip(dims, self._entries(grid_indices, None)))
+    return tuple(whole_block(d, e) for d, e in zip(dims, self._entries(grid_indices, None)))
 
   def _copy(self, ref: Any, grid_indices: Sequence[Any], slot: Any, *, out: bool) -> dma.AsyncCopyDescriptor:
     in_array, in_slot = self.get_dma_slice(ref, grid_indices)

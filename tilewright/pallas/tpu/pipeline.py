@@ -29,12 +29,13 @@ from tilewright import errors
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import run_scoped
 from tilewright.pallas.specs import BlockSpec
-from tilewright.pallas.tpu.buffered_ref import BufferedRef, add_if, is_static
+from tilewright.pallas.tpu.block_window import is_static
+from tilewright.pallas.tpu.buffered_ref import BufferedRef, add_if
 from tilewright.pallas.tpu.grid_scope import GridPoint, call_in_grid
 from tilewright.pallas.tpu.params import Tiling
 from tilewright.pallas.tpu.pipeline_grid import PipelineGrid, partition
 from tilewright.pallas.tracing import current_frame
-from tilewright.tile.grid import Buffered, RevisitMode
+from tilewright.tile.grid import Blocked, Buffered, RevisitMode, Squeezed
 from tilewright.tile.memory import MemorySpace
 
 
@@ -153,8 +154,12 @@ class Operand:
     """How many steps ahead of its use a block is fetched."""
     if self.synchronous:
       return 0
-    # What will be read may still be written at the current step; only the very next block is known not to be.
-    return min(self.slots - 1, 1) if self.copies_out else self.slots - 1
+    if not self.copies_out:
+      return self.slots - 1
+    # What will be read may still be written at the current step. Only of the very next block is it known that it is another
+    # one, and only blocks of the grid are known not to overlap.
+    blocks = all(d is None or isinstance(d, int | Blocked | Squeezed) for d in self.buffers.block_shape or ())
+    return min(self.slots - 1, 1) if blocks else 0
 
   def at(self, p: Progress) -> BufferedRef:
     return self.buffers.with_slot_index(p.copied_in, p.copied_out, p.waited_in, p.waited_out)
@@ -444,6 +449,11 @@ def emit_pipeline(
       make_buffers(spec, ref, i < num_inputs, len(grid), tiling) if given[i] is None else None
       for i, (spec, ref) in enumerate(zip(specs, flat_refs))
     )
+
+    if any(b is not None and b.prefetched_count for b in missing):
+      raise errors.BlockSpecError(
+        "emit_pipeline: an operand with Buffered(prefetched_count=...) needs the buffers that hold those blocks, as allocations."
+      )
 
     def call_body(step: PipelineStep, blocks: Sequence[Any]) -> None:
       if body_prologue is not None:

@@ -69,9 +69,9 @@ def emit_pipeline_with_async_prefetch(
     share = partition(grid, core_axis, core_axis_name, dimension_semantics)
     started = []
     for ref, spec in zip(flat, specs):
-      described = pipeline.make_buffers(spec, ref, True, len(grid), tiling)
+      # Nothing is in the window yet, whatever the spec says about what will be.
+      described = dataclasses.replace(pipeline.make_buffers(spec, ref, True, len(grid), tiling), prefetched_count=0)
       buffers = jax.tree.map(get_global, described, is_leaf=lambda x: hasattr(x, "get_ref_aval"))
-      # With buffers that are fetched synchronously there is nothing to start.
       operand = pipeline.Operand(buffers.initialize_slots(), ref, share, no_pipelining)
       operand.prologue(pipeline.Progress())
       started.append(dataclasses.replace(buffers, await_prefetch=True))
