@@ -81,6 +81,13 @@ def resolve_axis_names(jaxpr: Any, names: Sequence[Any], program_id: Any) -> Any
   return _drop_effects(jaxpr.replace(eqns=eqns), is_own)
 
 
+def without(jaxpr: Any, primitives: Sequence[Any]) -> Any:
+  """The jaxpr without the equations of primitives that give no results."""
+  kept = [map_inner(e, lambda _, body: without(body, primitives)) for e in jaxpr.eqns if e.primitive not in primitives]
+  same = len(kept) == len(jaxpr.eqns) and all(a is b for a, b in zip(kept, jaxpr.eqns))
+  return jaxpr if same else jaxpr.replace(eqns=kept)
+
+
 def written_atoms(eqn: Any) -> list[Any]:
   return [e.input for e in eqn.effects if isinstance(e, _WRITES)]
 

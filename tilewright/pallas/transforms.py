@@ -19,13 +19,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects
-from tilewright.pallas.call import kernel_params, pallas_call_p
-from tilewright.pallas.primitives import ShapedArray, int32_scalar
+from tilewright.pallas import effects, jaxprs
+from tilewright.pallas.call import eliminate_dead_code, kernel_params, pallas_call_p
+from tilewright.pallas.primitives import ShapedArray, debug_check_p, debug_print_p, int32_scalar
+from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
-from tilewright.target.xla.evaluate import subjaxprs
-from tilewright.tile.grid import BlockMapping, Kernel, squeezed
+from tilewright.target.xla.evaluate import subjaxprs, uses_language
+from tilewright.tile.grid import BlockMapping, Kernel, source_line, squeezed
 
 _ad = _jax.ad
 
@@ -61,10 +62,13 @@ def _batched_mapping(m: BlockMapping, size: int, num_args: Sequence[Any], *, bat
   )
 
 
-def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> tuple[list[Any], list[int]]:
+def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
   kernel = Kernel(**params)
   m = kernel.grid_mapping
   size = axis_data.size
+  if all(d is None for d in dims):  # asked for only because the axis has a name
+    outs = pallas_call_p.bind(*args, **params)
+    return outs, [None] * len(outs)
   if any(d is not None for d in dims[: m.num_dynamic_bounds]):
     return _vmap_in_turn(size, args, dims, params)
   args = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(args, dims)]
@@ -166,10 +170,10 @@ def _jvp_of_portable(kernel: Kernel, primals: Sequence[Any], tangents: Sequence[
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
   kernel = Kernel(**params)
-  if not _body_has_derivative(kernel):
-    return _jvp_of_portable(kernel, primals, tangents)
   m = kernel.grid_mapping
   first_input = m.num_dynamic_bounds + m.num_prefetch
+  if not all(isinstance(t, _ad.Zero) for t in tangents[:first_input]) or not _body_has_derivative(kernel):
+    return _jvp_of_portable(kernel, primals, tangents)
   in_tangents = list(tangents[first_input:])
   aliased = {into - m.num_prefetch for into, _ in kernel.input_output_aliases}
   for i in aliased:
@@ -181,7 +185,8 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
   nz_out = [_has_tangent(v.aval) for v in invars[outs_at : outs_at + m.num_outputs]]
   nz_scratch = [_has_tangent(v.aval) for v in invars[outs_at + m.num_outputs :]]
   nonzeros = [False] * m.num_prefetch + nz_in + nz_out + nz_scratch
-  closed, _ = _ad.jvp_jaxpr(_jax.pe.close_jaxpr(kernel.jaxpr), nonzeros, instantiate=[])
+  with tracing_kernel(GridFrame(m.grid[m.num_vmapped :], m.grid_names)):  # custom rules may ask for program_id
+    closed, _ = _ad.jvp_jaxpr(_jax.pe.close_jaxpr(kernel.jaxpr), nonzeros, instantiate=[])
   jaxpr, consts = _jax.open_jaxpr(closed)
   if consts:
     raise errors.CapturedConstantError(
@@ -210,7 +215,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
   if cost is not None:
     cost = type(cost)(*(2 * getattr(cost, f.name) for f in dataclasses.fields(cost)))
   new = kernel.replace(
-    jaxpr=jaxpr,
+    jaxpr=jaxprs.without(jaxpr, (debug_print_p, debug_check_p)),  # the call that computes the outputs has them already
     name=f"{kernel.name}_jvp",
     grid_mapping=dataclasses.replace(
       m,
@@ -222,10 +227,20 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     out_avals=(*kernel.out_avals, *(b.array_aval for b in out_maps)),
     input_output_aliases=(*kernel.input_output_aliases, *twins),
     cost_estimate=cost,
+    compiler_params=_without_side_effects(kernel.compiler_params),
   )
+  new = eliminate_dead_code(new, [False] * m.num_outputs + [True] * len(out_maps))
+  # Two calls, not one with all outputs: what does not depend on tangents stays known to remat and unbatched under jacfwd.
+  out_primals = pallas_call_p.bind(*primals, **params)
   outs = pallas_call_p.bind(*primals, *(t for t, nz in zip(in_tangents, nz_in) if nz), **kernel_params(new))
-  out_primals, rest = outs[: m.num_outputs], iter(outs[m.num_outputs :])
+  rest = iter(outs[m.num_outputs :])
   return out_primals, [next(rest) if nz else _jax.zero_tangent(p) for p, nz in zip(out_primals, nz_out)]
+
+
+def _without_side_effects(compiler_params: Any) -> Any:
+  if not getattr(compiler_params, "has_side_effects", False):
+    return compiler_params
+  return dataclasses.replace(compiler_params, has_side_effects=False)
 
 
 def _split(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
@@ -251,8 +266,22 @@ _ad.primitive_jvps[pallas_call_p] = _jvp
 # --- reverse derivatives -----------------------------------------------------------------------------------------
 
 
+def _check_custom_rules(jaxpr: Any) -> None:
+  """A custom rule inside a body is kept if it is one about values; what uses refs or the grid runs in place, without its rule."""
+  custom = (_jax.custom_derivatives.custom_jvp_call_p, _jax.custom_derivatives.custom_vjp_call_p)
+  for eqn in jaxpr.eqns:
+    if eqn.primitive in custom and uses_language(_jax.open_jaxpr(eqn.params["call_jaxpr"])[0]):
+      raise errors.EffectError(
+        f"The function called at {source_line(eqn)} has a custom derivative, but reads refs or the position in the grid, "
+        "so that reverse derivatives of the kernel cannot use its rule. Pass what it reads as its arguments."
+      )
+    for inner in subjaxprs(eqn):
+      _check_custom_rules(inner)
+
+
 def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: Any) -> Any:
   kernel = Kernel(**params)
+  _check_custom_rules(kernel.jaxpr)
 
   def of_nonzero(*moving: Any) -> tuple[list[Any], list[Any]]:
     left = iter(moving)
@@ -276,6 +305,25 @@ def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: 
 
 
 _ad.primitive_linearizations[pallas_call_p] = _linearize
+
+
+def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
+  """A call that is linear in some operands, as the tangent of a call is: inside remat JAX transposes it."""
+  kernel = Kernel(**params)
+  linear = [_ad.is_undefined_primal(x) for x in args]
+
+  def of_linear(*values: Any) -> list[Any]:
+    left = iter(values)
+    outs = xla.run(kernel, *(next(left) if flag else x for x, flag in zip(args, linear)))
+    return [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
+
+  zeros = [jnp.zeros(x.aval.shape, x.aval.dtype) for x, flag in zip(args, linear) if flag]
+  _, pull = jax.vjp(of_linear, *zeros)
+  found = iter(pull([ct for ct in cotangents if not isinstance(ct, _ad.Zero)]))
+  return [next(found) if flag else None for flag in linear]
+
+
+_ad.primitive_transposes[pallas_call_p] = _transpose
 
 
 # --- user-defined types ------------------------------------------------------------------------------------------
