@@ -37,7 +37,7 @@ class Builder:
     self.computation = Computation(target) if isinstance(target, str) else target
     self.before = before
     self.metadata = metadata
-    self._names: set[str] = {i.name for i in self.computation.instructions}
+    self._names: dict[str, int] = dict.fromkeys((i.name for i in self.computation.instructions), 0)
 
   def op(
     self,

@@ -44,15 +44,21 @@ if TYPE_CHECKING:
 MAIN_THREAD = "main"
 
 
-def take_name(name: str, taken: set[str]) -> str:
-  """`name` if it is free, else `stem.N` with the next free number; adds the result to `taken`."""
+def take_name(name: str, taken: dict[str, int]) -> str:
+  """`name` if it is free, else `stem.N` with the next free number; adds the result to `taken`.
+
+  A stem's last number is remembered in `taken` too (under a key no name can have), so that a thousand equal names do not
+  take a million steps.
+  """
   if name in taken:
     head, dot, tail = name.rpartition(".")
     stem, n = (head, int(tail)) if dot and tail.isascii() and tail.isdigit() and len(tail) < 10 else (name, 0)
+    n = max(n, taken.get("\0" + stem, 0))
     while name in taken:
       n += 1
       name = f"{stem}.{n}"
-  taken.add(name)
+    taken["\0" + stem] = n
+  taken[name] = 0
   return name
 
 
@@ -405,8 +411,8 @@ class Module:
   spmd_output_sharding: Sharding | None = None  # protos only
   spmd_parameter_shardings: tuple[Sharding, ...] = ()  # protos only
   unknown: bytes = b""
-  _taken_names: set[str] | None = None  # of instructions
-  _taken_computation_names: set[str] | None = None
+  _taken_names: dict[str, int] | None = None  # of instructions
+  _taken_computation_names: dict[str, int] | None = None
 
   def __repr__(self) -> str:
     return f"<module {self.name}: {len(self.computations)} computations, {self.instruction_count} instructions>"
@@ -470,13 +476,13 @@ class Module:
   def unique_name(self, name: str) -> str:
     """`name`, or `name.N` if an instruction has it; the result counts as taken from then on."""
     if self._taken_names is None:
-      self._taken_names = {i.name for i in self.instructions()}
+      self._taken_names = dict.fromkeys((i.name for i in self.instructions()), 0)
     return take_name(name, self._taken_names)
 
   def unique_computation_name(self, name: str) -> str:
     """The same for computations, whose names are apart from those of instructions."""
     if self._taken_computation_names is None:
-      self._taken_computation_names = {c.name for c in self.computations}
+      self._taken_computation_names = dict.fromkeys((c.name for c in self.computations), 0)
     return take_name(name, self._taken_computation_names)
 
   def clone(self, name: str | None = None) -> Module:

@@ -69,9 +69,10 @@ class Parser:
     self.literals = LiteralReader(self.cursor)
     self.module = Module("")
     self.computations: dict[str, Computation] = {}
-    self.names: set[str] = set()  # of instructions, in the whole module
-    self.computation_names: set[str] = set()
+    self.names: dict[str, int] = {}  # of instructions, in the whole module
+    self.computation_names: dict[str, int] = {}
     self.known_metadata: dict[str, OpMetadata] = {}
+    self.implied_parameters = 0
     self.single = False  # one instruction is the whole text: its unknown operands are parameters
 
   # Modules and computations.
@@ -310,7 +311,8 @@ class Parser:
     if operand is None:
       if not self.single or shape is None:
         cursor.error(f"there is no instruction %{name} before this", start)
-      number = sum(1 for i in computation.instructions if i.opcode == "parameter")
+      number = self.implied_parameters
+      self.implied_parameters += 1
       operand = Instruction(
         take_name(name, self.names), "parameter", shape, attrs={"parameter_number": number}, parent=computation
       )
