@@ -132,6 +132,7 @@ def run(body: str, count: int, replicas: int = 1, shape: str = "f32[2]", values:
     ("replica_groups={{0,1}}, channel_id=1", [[0, 1, 2, 3]]),
     ("replica_groups={{0,3},{1,2}}, channel_id=1, use_global_device_ids=true", [[0, 3], [1, 2]]),
     ("replica_groups=[2,2]<=[2,2]T(1,0), channel_id=1, use_global_device_ids=true", [[0, 2], [1, 3]]),
+    ('replica_groups=mesh["a"=2,"b"=2] {"a"}, channel_id=1, use_global_device_ids=true', [[0, 2], [1, 3]]),
     ("replica_groups={}", [[0, 2], [1, 3]]),
   ],
 )

@@ -124,8 +124,14 @@ def window_boxes(window: Window, sizes: tuple[int, ...], out: tuple[int, ...]) -
   boxes = []
   for combination in itertools.product(*per_dim):
     if all(outputs.size for outputs, _ in combination):
-      boxes.append((np.ix_(*(o for o, _ in combination)), np.ix_(*(i for _, i in combination))))
+      boxes.append((tuple(_as_slice(o) for o, _ in combination), tuple(_as_slice(i) for _, i in combination)))
   return boxes
+
+
+def _as_slice(places: np.ndarray) -> slice:
+  """Equally spaced places, which those of one window position always are, as a slice: a view instead of a copy."""
+  step = int(places[1] - places[0]) if places.size > 1 else 1
+  return slice(int(places[0]), int(places[-1]) + 1, step)
 
 
 @rule("reduce-window")
