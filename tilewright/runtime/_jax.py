@@ -37,6 +37,7 @@ from jax._src.lax.control_flow import loops  # scan_p, while_p
 from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # an inlined call, which custom rules leave behind
 from jax._src.lax.parallel import axis_index_p  # axis_index over a named grid dimension
 from jax._src.lib import xla_client  # make_cpu_client: a client that computes in the calling thread
+from jax._src.random import prng  # random_wrap: bits to keys of any implementation, registered or not
 from jax._src.state import discharge  # rules that turn ref effects into values outside kernels
 from jax._src.state import indexing  # NDIndexer, Slice, ds
 from jax._src.state import primitives as state_primitives  # get, swap, addupdate
