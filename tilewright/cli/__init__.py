@@ -3,6 +3,7 @@
     tilewright doctor      what is here, and what to do about what is missing
     tilewright demo        compile and run a few kernels, and check them
     tilewright bench cpu   time kernels beside their peers
+    tilewright hlo FILE    run passes over an HLO module, compare, draw
 
 Each command is a module with a function `run(arguments) -> exit code`. It is imported when it is called, so that
 `doctor` works where JAX does not.
@@ -37,6 +38,21 @@ def parser() -> argparse.ArgumentParser:
   bench.add_argument("--list", action="store_true", help="print the names of the rows and stop")
   bench.add_argument("--json", metavar="FILE", help="also write the rows, with machine and versions, to FILE")
   bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")
+
+  hlo = commands.add_parser(
+    "hlo", help="run passes over an HLO module, compare values before and after, draw the graph"
+  )
+  hlo.add_argument(
+    "file", metavar="FILE", nargs="?", help="HLO text or a serialised HloModuleProto; - for standard input"
+  )
+  hlo.add_argument("--passes", metavar="A,B", default="", help="names, name{option=value}, or file.py:function")
+  hlo.add_argument("--fixed-point", action="store_true", help="repeat the passes until nothing changes")
+  hlo.add_argument("--evaluate", action="store_true", help="compare values before and after, on random arguments")
+  hlo.add_argument("--seed", type=int, default=0, help="of the random arguments (default: %(default)s)")
+  hlo.add_argument("--out", metavar="FILE", help="write the module as text (as a proto if the name ends in .pb)")
+  hlo.add_argument("--html", metavar="FILE", help="draw the module as a page")
+  hlo.add_argument("--diff", action="store_true", help="print what each pass changed")
+  hlo.add_argument("--list", action="store_true", help="print the passes there are and stop")
   return top
 
 

@@ -1,9 +1,9 @@
 """Call inlining: a call becomes a copy of what it calls.
 
-Precondition: the callee runs in the caller's thread, the call asks for nothing of its own (`inlineable="false"`, a back-end
-config, another sharding than the root's; composites if `preserve_composites`), and the callee's root is not marked for the
-CPU's parallel loops. Proof: parameters are replaced by operands, and HLO values do not change; control edges of the call
-become edges of every inlined instruction.
+Precondition: the callee runs in the caller's thread, the call asks for nothing of its own (a back-end config, frontend
+attributes such as `inlineable="false"` or host offloading, another sharding than the root's; composites if
+`preserve_composites`), and the callee's root is not marked for the CPU's parallel loops. Proof: parameters are replaced by
+operands, and HLO values do not change; control edges of the call become edges of every inlined instruction.
 
 Names tell where an instruction comes from: its op_name becomes `call/op`, slashes at the ends stripped; not if it has that
 prefix already, and not if the result would reach 1,024 characters. Stack frames likewise: the op's frames continue in the
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tilewright.hlo.analysis import call_graph
+from tilewright.hlo.analysis import CallGraph, call_graph
 from tilewright.hlo.clone import clone_computation, copy_body
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
@@ -34,7 +34,7 @@ class CallInliner(Pass):
 
   def run(self, module: Module) -> bool:
     graph = call_graph(module)
-    inliner = _Inliner(module)
+    inliner = _Inliner(module, graph)
     changed = False
     for computation in graph.post_order:  # callees first: what is copied holds no call any more
       if computation.is_fusion:
@@ -53,7 +53,7 @@ class CallInliner(Pass):
     assert call.parent is not None
     if callee.execution_thread != call.parent.execution_thread or call.backend_config:
       return False
-    if call.frontend_attributes.get("inlineable") == "false" or (
+    if call.frontend_attributes not in ({}, {"inlineable": "true"}) or (
       self.preserve_composites and call.attrs.get("is_composite")
     ):
       return False
@@ -63,51 +63,67 @@ class CallInliner(Pass):
 
 
 class _Inliner:
-  def __init__(self, module: Module) -> None:
+  def __init__(self, module: Module, graph: CallGraph) -> None:
     self.module = module
+    self.graph = graph
     self.frames = _Frames(module)
 
   def inline(self, computation: Computation, calls: list[Instruction]) -> None:
     wanted = set(calls)
     instructions: list[Instruction] = []
-    for instruction in computation.topological_order() if not self.module.is_scheduled else computation.instructions:
-      if instruction not in wanted:
-        instructions.append(instruction)
-        continue
-      for copy in self._copy(instruction, computation):
-        instructions.append(copy)
+    for instruction in computation.instructions if self.module.is_scheduled else computation.topological_order():
+      instructions += self._body(instruction, computation) if instruction in wanted else [instruction]
     computation.instructions = instructions
 
-  def _copy(self, call: Instruction, computation: Computation) -> list[Instruction]:
+  def _body(self, call: Instruction, computation: Computation) -> list[Instruction]:
+    """What takes the place of the call."""
     callee = call.called_computations[0]
-    operands = {p: call.operands[p.parameter_number] for p in callee.parameters}
-    copies, new = copy_body(callee, operands)
+    moves = self.graph.called_once(callee)  # then its instructions themselves, names and all
+    body, result = _moved(call, callee) if moves else _copied(call, callee)
     rename = _renaming(call, self.frames)
-    for copy in copies:
-      copy.parent = computation
-      copy.name = self.module.unique_name(copy.name)
-      rename(copy)
-      if copy.opcode in ("while", "conditional"):
-        self._own_computations(copy, rename)
+    for instruction in body:
+      instruction.parent = computation
+      if not moves:
+        instruction.name = self.module.unique_name(instruction.name)
+      rename(instruction)
+      self._rename_inside(instruction, rename, copy=not moves)
       for predecessor in call.control_predecessors:
-        copy.add_control_predecessor(predecessor)
+        instruction.add_control_predecessor(predecessor)
       for successor in call.control_successors:
-        successor.add_control_predecessor(copy)
-    call.replace_all_uses_with(new[callee.root])
+        successor.add_control_predecessor(instruction)
+    call.replace_all_uses_with(result)
     call.drop_control_edges()
     call.set_operands(())
     call.parent = None
-    return copies
+    if moves:
+      self.module.computations.remove(callee)
+      callee.parent = None
+    return body
 
-  def _own_computations(self, instruction: Instruction, rename: Callable[[Instruction], None]) -> None:
-    """Each inlined copy of a loop gets bodies of its own, renamed; the callee keeps its."""
+  def _rename_inside(self, instruction: Instruction, rename: Callable[[Instruction], None], copy: bool) -> None:
+    """Bodies and branches. Each copy of a loop gets bodies of its own; the callee keeps its."""
+    if instruction.opcode not in ("while", "conditional"):
+      return
     for called in dict.fromkeys(instruction.called_computations):
-      own = self.module.add_computation(clone_computation(called))
-      instruction.replace_called_computation(called, own)
+      own = called
+      if copy or not self.graph.called_once(called):
+        own = self.module.add_computation(clone_computation(called))
+        instruction.replace_called_computation(called, own)
       for inner in own.instructions:
         rename(inner)
-        if inner.opcode in ("while", "conditional"):
-          self._own_computations(inner, rename)
+        self._rename_inside(inner, rename, copy or own is not called)
+
+
+def _copied(call: Instruction, callee: Computation) -> tuple[list[Instruction], Instruction]:
+  copies, new = copy_body(callee, {p: call.operands[p.parameter_number] for p in callee.parameters})
+  return copies, new[callee.root]
+
+
+def _moved(call: Instruction, callee: Computation) -> tuple[list[Instruction], Instruction]:
+  body = [i for i in callee.topological_order() if i.opcode != "parameter"]
+  for parameter in callee.parameters:
+    parameter.replace_all_uses_with(call.operands[parameter.parameter_number])
+  return body, callee.root
 
 
 def _renaming(call: Instruction, frames: _Frames) -> Callable[[Instruction], None]:

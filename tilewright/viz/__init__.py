@@ -1,0 +1,1 @@
+"""Pictures: self-contained HTML and SVG of what the compiler holds."""
