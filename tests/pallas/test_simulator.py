@@ -270,6 +270,14 @@ def atomics_and_globals(interpret):
   return call(jnp.zeros(4, jnp.int32))
 
 
+def derivatives(interpret):
+  def kernel(x, o):
+    o[...] = x[...] * x[...] * 3
+
+  call = pl.pallas_call(kernel, out((8,)), interpret=interpret)
+  return jax.grad(lambda x: call(x).sum())(arange(8))
+
+
 BASIC = [
   blocks_over_the_edge,
   matmul_with_a_k_loop,
@@ -285,6 +293,7 @@ BASIC = [
   a_batch,
   several_dtypes,
   atomics_and_globals,
+  derivatives,
 ]
 
 
@@ -293,6 +302,28 @@ def test_the_machine_computes_what_the_portable_lowering_computes(program):
   expected = jax.tree.leaves(program(True))
   for found, want in zip(jax.tree.leaves(program(Params())), expected, strict=True):
     np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "float8_e4m3fn", "int4", "uint4", "complex64"])
+def test_every_dtype_gets_in_and_out_unchanged(dtype):
+  def kernel(x, o):
+    o[...] = x[...]
+
+  with jax.enable_x64(dtype.endswith("64") and dtype != "complex64"):
+    x = jnp.asarray([0, 1, 1 / 3, 3, 2**40 + 1]).astype(dtype)
+    found = pl.pallas_call(kernel, out(x.shape, x.dtype), interpret=Params())(x)
+    assert found.dtype == x.dtype
+    assert np.asarray(found).tobytes() == np.asarray(x).tobytes()
+
+
+def test_keys_of_random_numbers_are_operands_like_others():
+  def kernel(keys, o):
+    o[...] = jax.random.uniform(keys[2], (8,))
+
+  keys = jax.random.split(jax.random.key(3), 4)
+  spec = pl.BlockSpec(memory_space=MemorySpace.KEY)
+  found = pl.pallas_call(kernel, out((8,)), in_specs=[spec], interpret=Params())(keys)
+  np.testing.assert_array_equal(found, jax.random.uniform(keys[2], (8,)))
 
 
 @pytest.mark.parametrize("program", [matmul_with_a_k_loop, scoped_memory_and_copies, blocks_over_the_edge])
@@ -536,6 +567,7 @@ def test_a_wait_that_cannot_end_is_reported_with_line_semaphore_and_count():
   call = pl.pallas_call(kernel, out((1,)), scratch_shapes=[SemaphoreType.REGULAR((2,))], interpret=Params())
   message = message_of(call)
   assert "DeadlockError" in message and "scratch 0[1]" in message and "is 2, needs 3" in message
+  assert isinstance(sim.interpret_error(), errors.DeadlockError)
   assert "test_simulator.py:" in message
 
 
@@ -636,7 +668,9 @@ def test_reading_what_a_copy_writes_before_waiting_is_a_race(mode, waits_first):
 
 def test_after_an_error_and_a_reset_the_next_kernel_works():
   message_of(lambda: read_at(100))
+  assert isinstance(sim.interpret_error(), errors.OutOfBoundsError)
   sim.reset_tpu_interpret_mode_state()
+  assert sim.interpret_error() is None
   np.testing.assert_array_equal(read_at(2), [2, 3, 4, 5])
 
 

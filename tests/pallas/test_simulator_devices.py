@@ -14,11 +14,8 @@ from jax.sharding import PartitionSpec as P
 from tilewright import pallas as pl
 from tilewright.pallas import dma
 from tilewright.pallas.tpu import interpret as sim
-from tilewright.pallas.tpu.barrier import get_barrier_semaphore, get_barrier_semaphore_p
+from tilewright.pallas.tpu.barrier import get_barrier_semaphore
 from tilewright.tile.memory import MemorySpace, SemaphoreType, TpuMemorySpace
-
-# Without this JAX refuses a kernel that uses the semaphore. It belongs beside the primitive.
-get_barrier_semaphore_p.ref_allocating = True
 
 Params = sim.InterpretParams
 VMEM, SMEM, ANY = TpuMemorySpace.VMEM, TpuMemorySpace.SMEM, MemorySpace.ANY
@@ -212,6 +209,26 @@ def test_kernels_follow_each_other_in_one_program_and_in_loops():
   expected = np.roll(np.tile(total, (n, 1)) + data(n), 24, axis=0)
   for _ in range(2):
     np.testing.assert_array_equal(run(data(n)), expected)
+
+
+def test_pure_loops_and_jitted_helpers_inside_of_shard_map_are_compiled():
+  def kernel(x, o):
+    halve = lambda _, v: jnp.where(v > 0, jnp.sort(v, axis=-1), v) * 0.5
+    o[...] = lax.fori_loop(0, 3, halve, x[...]) + lax.scan(lambda c, v: (c + v, c), 0.0, jnp.arange(3.0))[0]
+
+  def f(interpret):
+    return on_devices(lambda x: pl.pallas_call(kernel, out(x.shape), interpret=interpret)(x), x=4)(data(4))
+
+  np.testing.assert_array_equal(f(Params()), f(True))
+
+
+def test_an_array_spread_over_devices_outside_of_shard_map_is_one_array():
+  def kernel(x, o):
+    o[...] = x[...] - x[0, 0]
+
+  sharded = jax.device_put(data(4), jax.sharding.NamedSharding(mesh_of(x=4), P("x")))
+  found = jax.jit(pl.pallas_call(kernel, out((32, 128)), interpret=Params()))(sharded)
+  np.testing.assert_array_equal(found, data(4))
 
 
 @pytest.mark.parametrize("kind", ["mesh", "logical", "dict"])

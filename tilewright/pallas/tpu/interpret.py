@@ -67,3 +67,8 @@ def reset_tpu_interpret_mode_state() -> None:
 def interpret_races() -> tuple[Race, ...]:
   """The races found since the last reset: each with the buffer and both accesses, with their source lines."""
   return tuple(simulator.races)
+
+
+def interpret_error() -> BaseException | None:
+  """What last stopped a kernel since the last reset, as it was raised: JAX reports it in an exception of its own."""
+  return simulator.errors_raised[-1] if simulator.errors_raised else None

@@ -20,7 +20,7 @@ primitive its rule.
 from tilewright.target.simulator import control as _control  # registers the rules of refs and control flow
 from tilewright.target.simulator.clocks import Race, Site
 from tilewright.target.simulator.evaluate import Context, Instance, register
-from tilewright.target.simulator.launch import races, reset, run
+from tilewright.target.simulator.launch import errors_raised, races, reset, run
 from tilewright.target.simulator.machine import Core, persistent
 from tilewright.target.simulator.memory import Buffer, Semaphores, num_bytes, resolve, size_in_bytes
 from tilewright.target.simulator.options import Options
@@ -34,6 +34,7 @@ __all__ = [
   "Race",
   "Semaphores",
   "Site",
+  "errors_raised",
   "num_bytes",
   "persistent",
   "races",

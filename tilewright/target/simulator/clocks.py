@@ -72,26 +72,28 @@ class History:
     self.read_times: dict[int, np.ndarray] = {}  # for each agent that has read, when it did
     self.sites: dict[tuple[int, int, bool], Site] = {}
 
-  def access(self, elements: np.ndarray, moment: Moment, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
-    """Note an access; gives the earlier ones that it races with, and on how many elements."""
+  def access(self, elements: Any, moment: Moment, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
+    """Note an access to these elements; gives the earlier ones that it races with, and on how many of them."""
     found = self._unknown(self.write_agent[elements], self.write_time[elements], moment, writes=True)
     if writes:
       for agent, times in self.read_times.items():
         if agent != moment.agent:
-          found += self._unknown(np.full(elements.shape, agent), times[elements], moment, writes=False)
+          found += self._unknown(agent, times[elements], moment, writes=False)
       self.write_agent[elements] = moment.agent
       self.write_time[elements] = moment.time
     else:
-      times = self.read_times.setdefault(moment.agent, np.zeros(self.size, np.int64))
-      times[elements] = moment.time
+      if moment.agent not in self.read_times:
+        self.read_times[moment.agent] = np.zeros(self.size, np.int64)
+      self.read_times[moment.agent][elements] = moment.time
     self.sites[moment.agent, moment.time, writes] = site
     return found
 
-  def _unknown(self, agents: np.ndarray, times: np.ndarray, moment: Moment, *, writes: bool) -> list[tuple[Site, int]]:
+  def _unknown(self, agents: Any, times: np.ndarray, moment: Moment, *, writes: bool) -> list[tuple[Site, int]]:
     """The accesses by these agents at these times that an agent at `moment` does not know to have passed."""
     unknown = times > moment.clock[agents]
     if not unknown.any():
       return []
+    agents = np.broadcast_to(agents, times.shape)
     pairs, counts = np.unique(np.stack([agents[unknown], times[unknown]]), axis=1, return_counts=True)
     return [(self.sites[agent, time, writes], count) for (agent, time), count in zip(pairs.T.tolist(), counts.tolist())]
 

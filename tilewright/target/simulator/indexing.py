@@ -7,6 +7,7 @@ calls decides beforehand, with `first_outside`, whether that is an error.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -201,9 +202,24 @@ def is_inside(shape: Sequence[int], transforms: Sequence[Any]) -> np.ndarray:
   return read(np.ones(tuple(shape), np.bool_), transforms, False)
 
 
+@functools.lru_cache(maxsize=64)
+def numbered(shape: tuple[int, ...]) -> np.ndarray:
+  """An array of this shape in which each element is its own flat number."""
+  numbers = np.arange(math.prod(shape)).reshape(shape)
+  numbers.flags.writeable = False
+  return numbers
+
+
+def is_everything(numbers: np.ndarray, shape: tuple[int, ...]) -> bool:
+  """Whether these are the numbers of all elements in their order; found out without looking at each."""
+  everything = numbered(shape)
+  same_layout = (numbers.shape, numbers.strides) == (everything.shape, everything.strides)
+  return same_layout and np.may_share_memory(numbers, everything)
+
+
 def elements_of(shape: Sequence[int], transforms: Sequence[Any]) -> np.ndarray | None:
   """The flat numbers of the elements that the transforms show (-1 outside), or None if a bitcast mixes elements."""
-  numbers = np.arange(math.prod(shape)).reshape(tuple(shape))
+  numbers = numbered(tuple(shape))
   for transform in transforms:
     if isinstance(transform, _types.BitcastTransform):
       return None

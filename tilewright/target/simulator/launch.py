@@ -23,7 +23,7 @@ from tilewright.runtime import _jax
 from tilewright.target.simulator import grid, machine
 from tilewright.target.simulator.clocks import Race
 from tilewright.target.simulator.evaluate import Program, host
-from tilewright.target.simulator.machine import Core, Stopped, World
+from tilewright.target.simulator.machine import Stopped, World
 from tilewright.target.simulator.memory import is_key
 from tilewright.tile.grid import Kernel
 
@@ -33,7 +33,8 @@ _GIVE_UP_AFTER_FAILURE = 5.0
 _GIVE_UP = 600.0
 
 races: list[Race] = []
-_failures: list[BaseException] = []
+errors_raised: list[BaseException] = []  # what stopped kernels since the last reset
+_failures: list[BaseException] = []  # the same, since devices last met
 _meeting = threading.Condition()
 
 
@@ -42,7 +43,8 @@ def reset() -> None:
   machine.forget_persistent()
   races.clear()
   with _meeting:
-    failed = bool(_failures)
+    failed = bool(errors_raised)
+    errors_raised.clear()
     _failures.clear()
     _meeting.notify_all()
   if failed:
@@ -176,6 +178,7 @@ class Launch:
       machine.forget_persistent()  # counts that a kernel left behind halfway are of no use to the next
       with _meeting:
         _failures.append(error)
+        errors_raised.append(error)
         _meeting.notify_all()
       raise error
 
@@ -210,7 +213,7 @@ _jax.mlir.register_lowering(simulate_p, _lower)
 def run(kernel: Kernel, *operands: Any, communicates: bool = True) -> list[Any]:
   """Run a kernel on the simulated machine; `communicates` says that it talks to other devices."""
   axes = tuple(_jax.core.get_axis_env().axis_sizes.items())
-  launch = Launch(Program(kernel), axes, communicates and bool(axes), bool(jax.config.jax_enable_x64))
+  launch = Launch(Program(kernel), axes, communicates and bool(axes), bool(_jax.config.enable_x64.value))
   position = [jnp.stack([lax.axis_index(name) for name, _ in axes])] if axes else []
   out_avals = tuple(_encoded_aval(a) for a in kernel.out_avals)
   outs = simulate_p.bind(*position, *(_encode(x) for x in operands), launch=launch, out_avals=out_avals)
@@ -230,14 +233,21 @@ def _carrier(dtype: Any) -> Any:
   """The dtype in which numbers of less than a byte travel."""
   if isinstance(dtype, np.dtype) and dtype.name in ("int2", "int4", "uint2", "uint4"):
     return np.dtype("int8" if dtype.name.startswith("i") else "uint8")
-  if isinstance(dtype, np.dtype) and dtype.name.startswith(("float4", "float6")):
+  if isinstance(dtype, np.dtype) and dtype.name.startswith(("float4_", "float6_")):
     return np.dtype("float32")
   return dtype
+
+
+def _is_wide(dtype: Any) -> bool:
+  """Whether results of this dtype travel as two words: JAX narrows what a callback returns, in a thread without x64."""
+  return isinstance(dtype, np.dtype) and dtype.itemsize == 8 and dtype.kind in "iuf"
 
 
 def _encoded_aval(aval: Any) -> Any:
   if is_key(aval.dtype):
     aval = _jax.core.physical_aval(_jax.core.ShapedArray(aval.shape, aval.dtype))
+  if _is_wide(aval.dtype):
+    return _jax.core.ShapedArray((*aval.shape, 2), np.dtype("uint32"))
   return _jax.core.ShapedArray(aval.shape, _carrier(aval.dtype))
 
 
@@ -249,7 +259,9 @@ def _encode(x: Any) -> Any:
 
 def _restore(y: Any, aval: Any) -> Any:
   if is_key(aval.dtype):
-    return jax.random.wrap_key_data(y, impl=aval.dtype._impl.tag)
+    return _jax.prng.random_wrap(y, impl=aval.dtype._impl)
+  if _is_wide(aval.dtype):
+    return lax.bitcast_convert_type(y, aval.dtype)
   return y if y.dtype == aval.dtype else y.astype(aval.dtype)
 
 
@@ -258,7 +270,9 @@ def _decode(x: np.ndarray, aval: Any) -> np.ndarray:
 
 
 def _encode_array(y: np.ndarray) -> np.ndarray:
+  if _is_wide(y.dtype):
+    return np.ascontiguousarray(y).view(np.uint32).reshape(*y.shape, 2)
   return y.astype(_carrier(y.dtype)) if _carrier(y.dtype) != y.dtype else y
 
 
-__all__ = ["Core", "Launch", "Stopped", "races", "reset", "run"]
+__all__ = ["Launch", "errors_raised", "races", "reset", "run"]

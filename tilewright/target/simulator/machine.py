@@ -189,8 +189,7 @@ class World:
   def _note_block(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], where: str, *, writes: bool) -> None:
     if self.clocks is None:
       return
-    numbers = np.arange(max(1, int(np.prod(found.shape)))).reshape(found.shape)
-    elements = np.asarray(indexing.take(numbers, parts, -1)).reshape(-1)
+    elements = np.asarray(indexing.take(indexing.numbered(found.shape), parts, -1))
     self._note_elements(found, elements, self._moment(core), Site(str(core), "write" if writes else "read", where))
 
   def _moment(self, core: Core) -> Moment | None:
@@ -220,13 +219,15 @@ class World:
     if moment is None or found.history is None:
       return
     elements = indexing.elements_of(found.shape, transforms)
-    elements = np.arange(max(1, int(np.prod(found.shape)))) if elements is None else elements.reshape(-1)
     self._note_elements(found, elements, moment, Site(agent, "write" if writes else "read", where))
 
-  def _note_elements(self, found: Buffer, elements: np.ndarray, moment: Moment | None, site: Site) -> None:
+  def _note_elements(self, found: Buffer, elements: np.ndarray | None, moment: Moment | None, site: Site) -> None:
     if moment is None or found.history is None:
       return
-    for earlier, count in found.history.access(elements[elements >= 0], moment, site, writes=site.action == "write"):
+    which: Any = slice(None)
+    if elements is not None and not indexing.is_everything(elements, found.shape):
+      which = elements[elements >= 0]
+    for earlier, count in found.history.access(which, moment, site, writes=site.action == "write"):
       clocks.report(self.races, Race(self.name, str(found), count, earlier, site))
 
   # --- semaphores ------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class Buffer:
 
   def read(self, transforms: Sequence[Any]) -> Any:
     found = indexing.read(self.array, transforms, self.fill)
-    return jax.random.wrap_key_data(found, impl=self.dtype._impl.tag) if is_key(self.dtype) else found
+    return _jax.prng.random_wrap(found, impl=self.dtype._impl) if is_key(self.dtype) else found
 
   def write(self, transforms: Sequence[Any], new: Any) -> None:
     indexing.write(self.array, transforms, jax.random.key_data(new) if is_key(self.dtype) else np.asarray(new))
