@@ -192,10 +192,10 @@ def _clamp(starts: Sequence[Any], sizes: Sequence[Any], shape: Sequence[Any]) ->
   for start, size, dim in zip(starts, sizes, shape):
     if _is_static(start) and _is_static(size) and _is_static(dim):
       fit = min(max(int(start), 0), dim - size)
-      clamped.append(fit)
+      clamped.append(np.int32(fit))  # all starts have one dtype, also where JAX's default is int64
       shifts.append(int(start) - fit)
     elif _is_static(start) and start == 0:
-      clamped.append(0)
+      clamped.append(np.int32(0))
       shifts.append(0)
     else:
       start = _int32(start)

@@ -1,0 +1,352 @@
+"""JAX's transformations of a kernel call: what they give is what they give for the same mathematics in plain JAX."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+from language import F32, I32, S, arange, examples, numbers, pointwise, run, same
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.pallas import specs
+from tilewright.tile.memory import TpuMemorySpace
+
+VMEM, SMEM = TpuMemorySpace.VMEM, TpuMemorySpace.SMEM
+
+
+def add(x_ref, y_ref, o_ref):
+  o_ref[...] = 2 * x_ref[...] + y_ref[...] + pl.program_id(0) * pl.num_programs(0)
+
+
+def blocked_add(x, y):
+  spec = pl.BlockSpec((2,), lambda i: i)
+  return run(add, x, y, grid=2, in_specs=[spec, spec], out_specs=spec)
+
+
+def model_add(x, y):
+  return 2 * x + y + np.array([0, 0, 2, 2], x.dtype)
+
+
+# --- vmap --------------------------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from([0, 1, None]), st.sampled_from([0, 1, None]), st.sampled_from([0, 1]), st.booleans())
+@examples(12)
+def test_vmap_maps_any_axes(x_axis, y_axis, out_axis, jitted):
+  if x_axis is None and y_axis is None:
+    return
+
+  def operand(axis, seed):
+    shape = {None: (4,), 0: (3, 4), 1: (4, 3)}[axis]
+    return numbers(shape, np.float32, seed)
+
+  x, y = operand(x_axis, 0), operand(y_axis, 1)
+  f = jax.vmap(blocked_add, (x_axis, y_axis), out_axis)
+  expected = jax.vmap(model_add, (x_axis, y_axis), out_axis)(x, y)
+  same((jax.jit(f) if jitted else f)(x, y), expected)
+
+
+def test_vmaps_nest():
+  x, y = numbers((3, 2, 4), np.float32), numbers((2, 4), np.float32)
+  same(jax.vmap(jax.vmap(blocked_add), (0, None))(x, y), model_add(x, y[None]))
+  same(jax.vmap(jax.vmap(blocked_add, (None, 0)), (0, None))(x[:, 0], y), model_add(x[:, :1], y[None]))
+
+
+def test_vmap_adds_a_grid_dimension_and_does_not_copy_what_is_not_batched():
+  x, y = numbers((3, 4), np.float32), numbers((4,), np.float32)
+  jaxpr = jax.make_jaxpr(jax.vmap(blocked_add, (0, None)))(x, y)
+  (eqn,) = jaxpr.eqns
+  assert eqn.params["grid_mapping"].grid == (3, 2)
+  assert [v.aval.shape for v in eqn.invars] == [(3, 4), (4,)]
+
+
+def test_program_id_and_num_programs_do_not_see_the_batch():
+  def kernel(o_ref):
+    o_ref[0] = 10 * pl.program_id(0) + pl.num_programs(0) + 0 * lax.axis_index("i")
+
+  def f(_):
+    return run(kernel, out=S((3,), I32), grid=(("i", 3),), out_specs=pl.BlockSpec((1,), lambda i: i))
+
+  same(jax.vmap(lambda x: f(x) + x)(jnp.arange(2)), np.array([[3, 13, 23], [4, 14, 24]], np.int32))
+
+  def with_operand(x_ref, o_ref):
+    kernel(o_ref)
+    o_ref[0] += x_ref[...]
+
+  g = lambda x: run(with_operand, x, out=S((3,), I32), grid=(("i", 3),), out_specs=pl.BlockSpec((1,), lambda i: i))
+  same(jax.vmap(g)(jnp.arange(2, dtype=I32)), np.array([[3, 13, 23], [4, 14, 24]], np.int32))
+
+
+def gather_rows(table, x):
+  def kernel(table_ref, x_ref, o_ref):
+    o_ref[...] = x_ref[...] + table_ref[0]
+
+  grid_spec = specs.PrefetchScalarGridSpec(
+    num_scalar_prefetch=1,
+    grid=table.shape[0],
+    in_specs=[pl.BlockSpec((None, 3), lambda i, t: (t[i], 0))],
+    out_specs=pl.BlockSpec((None, 3), lambda i, t: (i, 0)),
+  )
+  return pl.pallas_call(kernel, S((table.shape[0], 3), x.dtype), grid_spec=grid_spec)(table, x)
+
+
+def test_vmap_of_prefetched_scalars():
+  x = numbers((2, 4, 3), np.int32)
+  tables = np.array([[3, 0], [1, 1], [2, 3]], np.int32)
+  one = lambda t, x: x[t] + t[0]
+  same(jax.vmap(gather_rows, (0, None))(tables, x[0]), np.stack([one(t, x[0]) for t in tables]))
+  same(jax.vmap(gather_rows, (None, 0))(tables[0], x), np.stack([one(tables[0], a) for a in x]))
+  same(jax.vmap(gather_rows)(tables[:2], x), np.stack([one(t, a) for t, a in zip(tables, x)]))
+  nested = jax.vmap(jax.vmap(gather_rows, (0, None)), (None, 0))(tables, x)
+  same(nested, np.stack([[one(t, a) for t in tables] for a in x]))
+  deep = jax.vmap(jax.vmap(gather_rows, (0, None)), (1, None))(np.stack([tables, tables[::-1]]).swapaxes(0, 1), x[0])
+  same(deep, np.stack([[one(t, x[0]) for t in ts] for ts in np.stack([tables, tables[::-1]])]))
+
+
+def test_vmap_of_a_dynamic_grid():
+  def f(n, x):
+    spec = pl.BlockSpec((1,), lambda i: i)
+    return run(pointwise(lambda x: x + 1), x, grid=(n,), in_specs=[spec], out_specs=spec, input_output_aliases={0: 0})
+
+  x = numbers((3, 4), np.int32)
+  n = np.array([0, 2, 4], np.int32)
+  expected = x + (np.arange(4) < n[:, None])
+  same(jax.vmap(f)(n, x), expected.astype(np.int32))
+  same(jax.vmap(f, (None, 0))(np.int32(2), x), (x + (np.arange(4) < 2)).astype(np.int32))
+  same(jax.jit(jax.vmap(f, (0, None)))(n, x[0]), (x[0] + (np.arange(4) < n[:, None])).astype(np.int32))
+
+
+def test_vmap_of_aliases_and_scratch():
+  def kernel(x_ref, y_ref, o_ref, acc):
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+      acc[...] = jnp.zeros_like(acc)
+
+    acc[...] += y_ref[...]
+    o_ref[0] = acc[0]
+
+  def f(x, y):
+    spec = pl.BlockSpec((1,), lambda i: i)
+    return run(
+      kernel, x, y, grid=3, in_specs=[None, spec], input_output_aliases={0: 0}, scratch_shapes=[VMEM((1,), F32)]
+    )
+
+  x, y = numbers((2,), np.float32), numbers((4, 3), np.float32)
+  same(jax.vmap(f, (None, 0))(x, y), np.stack([[r.sum(), x[1]] for r in y]))
+
+
+def test_vmap_of_a_captured_scalar():
+  f = lambda s, x: run(pointwise(lambda x: x * s), x)
+  same(jax.vmap(f, (0, None))(jnp.array([2.0, 3.0]), arange(3)), np.outer([2, 3], np.arange(3)).astype(np.float32))
+
+
+# --- derivatives -------------------------------------------------------------------------------------------------
+
+
+def sum_over_grid(x):
+  """The sum over rows of x², accumulated in an output that every instance sees."""
+
+  def kernel(x_ref, o_ref):
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+      o_ref[...] = jnp.zeros_like(o_ref)
+
+    o_ref[...] += x_ref[...] * x_ref[...]
+
+  return run(kernel, x, out=S((3,), x.dtype), grid=4, in_specs=[pl.BlockSpec((None, 3), lambda i: (i, 0))])
+
+
+def scoped(x):
+  def kernel(x_ref, o_ref):
+    def body(t, u):
+      t[...] = jnp.sin(x_ref[...])
+      u[...] = t[...] * x_ref[...]
+      o_ref[...] = u[...] + t[...]
+
+    pl.run_scoped(body, VMEM(x.shape, x.dtype), VMEM(x.shape, x.dtype))
+
+  return run(kernel, x)
+
+
+def looped(x):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...]
+
+    def body(i, carry):
+      o_ref[i] = o_ref[i] * carry[0]
+      return jnp.cos(carry) + x_ref[i]
+
+    last = lax.fori_loop(0, 4, body, x_ref[0])
+
+    @pl.when(x_ref[0, 0] > -100)
+    def _():
+      o_ref[3] = o_ref[3] + last
+
+  return run(kernel, x)
+
+
+def looped_model(x):
+  out, carry = x, x[0]
+  for i in range(4):
+    out = out.at[i].set(out[i] * carry[0])
+    carry = jnp.cos(carry) + x[i]
+  return out.at[3].add(carry)
+
+
+def masked(x):
+  def kernel(x_ref, o_ref):
+    rows = lax.broadcasted_iota(I32, (4, 3), 0)
+    value = pl.load(x_ref, (...,), mask=rows < 3, other=x_ref[0] * 5)
+    o_ref[...] = jnp.zeros_like(o_ref)
+    pl.store(o_ref, (...,), value * value, mask=rows > 0)
+
+  return run(kernel, x)
+
+
+def masked_model(x):
+  rows = jnp.arange(4)[:, None]
+  value = jnp.where(rows < 3, x, x[0] * 5)
+  return jnp.where(rows > 0, value * value, 0)
+
+
+def gathered(x):
+  def kernel(i_ref, x_ref, o_ref):
+    o_ref[...] = x_ref[i_ref[...]] * x_ref[pl.ds(i_ref[1], 2)]
+
+  return run(kernel, np.array([3, 1], np.int32), x, out=S((2, 3), x.dtype))
+
+
+def aliased(x):
+  def kernel(x_ref, o_ref):
+    o_ref[1] = x_ref[0] * o_ref[1]
+
+  return run(kernel, x, input_output_aliases={0: 0})
+
+
+def two_outputs(x):
+  def kernel(x_ref, a_ref, n_ref):
+    a_ref[...] = jnp.exp(x_ref[...] / 8)
+    n_ref[...] = jnp.argmax(x_ref[...], axis=0).astype(I32)
+
+  return run(kernel, x, out=(S(x.shape, x.dtype), S((3,), I32)))[0]
+
+
+PROGRAMS = {
+  "sum over a grid": (sum_over_grid, lambda x: (x * x).sum(0)),
+  "scoped memory": (scoped, lambda x: jnp.sin(x) * x + jnp.sin(x)),
+  "loop and branch": (looped, looped_model),
+  "masks": (masked, masked_model),
+  "gather": (gathered, lambda x: x[jnp.array([3, 1])] * x[1:3]),
+  "alias": (aliased, lambda x: x.at[1].multiply(x[0])),
+  "integer output": (two_outputs, lambda x: jnp.exp(x / 8)),
+}
+
+
+@pytest.fixture
+def x64():
+  with jax.enable_x64(True):
+    yield
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives_are_those_of_the_mathematics(name, x64):
+  kernel, model = PROGRAMS[name]
+  x = jnp.asarray(np.random.default_rng(0).normal(size=(4, 3)))
+  dx = jnp.asarray(np.random.default_rng(1).normal(size=(4, 3)))
+  assert x.dtype == jnp.float64
+  close = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12)  # a few roundings of float64
+  close(kernel(x), model(x))
+  jax.tree.map(close, jax.jvp(kernel, (x,), (dx,)), jax.jvp(model, (x,), (dx,)))
+  scalar = lambda f: lambda x: jnp.sum(jnp.sin(f(x)))
+  close(jax.grad(scalar(kernel))(x), jax.grad(scalar(model))(x))
+  close(jax.jit(jax.grad(jax.checkpoint(scalar(kernel))))(x), jax.grad(scalar(model))(x))
+  close(jax.jacfwd(kernel)(x), jax.jacfwd(model)(x))
+  second = lambda f: jax.jvp(jax.grad(scalar(f)), (x,), (dx,))[1]
+  close(second(kernel), second(model))
+  close(
+    jax.grad(lambda x: jax.grad(scalar(kernel))(x).sum())(x), jax.grad(lambda x: jax.grad(scalar(model))(x).sum())(x)
+  )
+  batch = jnp.stack([x, 2 * x])
+  close(jax.vmap(jax.grad(scalar(kernel)))(batch), jax.vmap(jax.grad(scalar(model)))(batch))
+  close(jax.grad(lambda b: jax.vmap(scalar(kernel))(b).sum())(batch), jax.vmap(jax.grad(scalar(model)))(batch))
+
+
+def test_a_block_at_the_edge_has_no_derivative_beyond_it():
+  spec = pl.BlockSpec((4,), lambda i: i)
+  f = lambda x: run(pointwise(jnp.square), x, grid=2, in_specs=[spec], out_specs=spec)
+  same(jax.grad(lambda x: f(x).sum())(arange(6)), 2 * arange(6))
+  same(jax.jvp(f, (arange(6),), (arange(6),))[1], 2 * arange(6) ** 2)
+
+
+def test_complex_and_low_precision_kernels_have_derivatives():
+  z = jnp.array([1 + 2j, 3 - 1j], jnp.complex64)
+  f = lambda z: run(pointwise(lambda z: z * z), z)
+  np.testing.assert_allclose(jax.jvp(f, (z,), (z,))[1], 2 * z * z, rtol=1e-6)
+  np.testing.assert_allclose(jax.grad(lambda z: f(z).sum(), holomorphic=True)(z), 2 * z, rtol=1e-6)
+  same(
+    jax.grad(lambda x: run(pointwise(lambda x: x * x), x).sum())(arange(3, dtype=jnp.bfloat16)),
+    2 * arange(3, dtype=jnp.bfloat16),
+  )
+
+
+# --- everything around a call ------------------------------------------------------------------------------------
+
+
+def test_eval_shape_needs_no_values():
+  out = jax.eval_shape(blocked_add, S((4,), F32), S((4,), F32))
+  assert (out.shape, out.dtype) == ((4,), F32)
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_shard_map_runs_the_kernel_on_each_device(check_vma):
+  mesh = Mesh(np.array(jax.devices()[:4]), ("d",))
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] + lax.axis_index("d").astype(F32)
+
+  f = jax.shard_map(
+    lambda x: run(kernel, x), mesh=mesh, in_specs=PartitionSpec("d"), out_specs=PartitionSpec("d"), check_vma=check_vma
+  )
+  same(jax.jit(f)(arange(8)), arange(8) + np.repeat(np.arange(4, dtype=np.float32), 2))
+  same(jax.grad(lambda x: f(x).sum())(arange(8)), np.ones(8, np.float32))
+
+
+@pytest.mark.parametrize("block", ["whole", "blocked", "symbolic"])
+def test_export_with_symbolic_shapes(block):
+  def f(x):
+    if block == "whole":
+      return run(pointwise(lambda x: x * 2), x)
+    spec = pl.BlockSpec((4 if block == "blocked" else x.shape[0],), lambda i: i)
+    grid = pl.cdiv(x.shape[0], 4) if block == "blocked" else 1
+    return run(pointwise(lambda x: x * 2), x, grid=grid, in_specs=[spec], out_specs=spec)
+
+  exported = jax.export.export(jax.jit(f))(S(jax.export.symbolic_shape("n"), F32))
+  for n in (3, 4, 11):
+    same(exported.call(arange(n)), 2 * arange(n))
+
+
+def test_a_call_works_inside_every_control_flow_of_the_program():
+  double = lambda x: run(pointwise(lambda x: 2 * x), x)
+
+  def f(x):
+    x = lax.scan(lambda c, _: (double(c), None), x, None, length=2)[0]
+    x = lax.while_loop(lambda x: x[1] < 10, double, x)
+    return lax.cond(x[1] > 100, lambda x: x, double, x)
+
+  same(f(arange(3)), 32 * arange(3))
+  same(jax.jit(f)(arange(3)), 32 * arange(3))
+  with jax.disable_jit():
+    same(f(arange(3)), 32 * arange(3))
+
+
+def test_a_ref_is_not_an_array():
+  with pytest.raises(errors.KernelTypeError, match=r"got a ref. Pass ref\[...\], or use pl.kernel"):
+    run(pointwise(jnp.sin), jax.new_ref(arange(3)), out=S((3,), F32))
