@@ -19,10 +19,11 @@ import numpy as np
 
 from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.builder import Builder
-from tilewright.hlo.clone import clone_computation, copy_body
+from tilewright.hlo.clone import clone_computation, clone_instruction
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.opcodes import SIDE_EFFECTS
+from tilewright.hlo.passes.collective_keys import next_channel
 from tilewright.hlo.shape import Shape
 
 
@@ -276,10 +277,8 @@ def own_computations(loop: Loop) -> None:
   module = loop.computation.parent
   assert module is not None
   callers = call_graph(module).callers
-  for key in ("body", "condition"):
-    computation = loop.instruction.attrs[key]
-    if len(callers[computation]) > 1:
-      loop.instruction.attrs[key] = module.add_computation(clone_computation(computation))
+  if any(len(callers[c]) > 1 for c in (loop.body, loop.condition)):
+    unshare(module)
 
 
 def after(instruction: Instruction) -> Builder:
@@ -370,14 +369,49 @@ def zeros(builder: Builder, shape: Shape) -> Instruction:
   return builder.op("broadcast", (zero,), shape, dimensions=())
 
 
-def inline(
-  computation: Computation, arguments: Mapping[Instruction, Instruction], builder: Builder
+def copy_in(
+  instructions: Iterable[Instruction], known: Mapping[Instruction, Instruction], builder: Builder, module: Module
 ) -> dict[Instruction, Instruction]:
-  """Copies the instructions of `computation` that `arguments` does not replace to the builder's place; old → new."""
-  copies, new = copy_body(computation, arguments)
-  for copy in copies:
-    builder.computation.insert(copy, before=builder.before)
+  """Copies instructions (in topological order) to the builder's place; old → new, with `known` to begin with.
+
+  Copied collectives and transfers get channels of their own, the same one for those that share one.
+  """
+  new = dict(known)
+  channels: dict[int, int] = {}
+  for instruction in instructions:
+    if instruction in new:
+      continue
+    copy = clone_instruction(instruction, [new[operand] for operand in instruction.operands])
+    channel = copy.attrs.get("channel_id")
+    if channel:
+      if channel not in channels:
+        channels[channel] = next_channel(module)
+      copy.attrs["channel_id"] = channels[channel]
+    for predecessor in instruction.control_predecessors:
+      if predecessor in new:
+        copy.add_control_predecessor(new[predecessor])
+    new[instruction] = builder.computation.insert(copy, before=builder.before)
   return new
+
+
+_OWNERS = frozenset({"fusion", "while", "conditional", "call"})
+
+
+def unshare(module: Module) -> None:
+  """Gives every fusion, loop, branch and call a computation of its own, as XLA's back ends need it."""
+  taken: set[Computation] = {module.entry}
+  todo = [module.entry]
+  while todo:
+    for instruction in todo.pop().instructions:
+      if instruction.opcode not in _OWNERS:
+        continue
+      for called in dict.fromkeys(instruction.called_computations):
+        own = called
+        if called in taken:
+          own = module.add_computation(clone_computation(called))
+          instruction.replace_called_computation(called, own)
+        taken.add(own)
+        todo.append(own)
 
 
 def note_trips(loop: Loop, counter: Counter | None) -> None:

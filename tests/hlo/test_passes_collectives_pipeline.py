@@ -1,0 +1,439 @@
+"""Collectives that move across the trips of a loop: what changes, what does not, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from collective_checks import ADD, count, executed, transformed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright import hlo
+from tilewright.hlo.passes.collective_pipeliner import CollectivePipeliner
+from tilewright.hlo.passes.while_loops import find_counter, loops_of
+
+FORWARD = CollectivePipeliner()
+SINK = CollectivePipeliner("forward_sink")
+BACKWARD = CollectivePipeliner("backward")
+AR = "replica_groups={{0,1,2,3}}, to_apply=add"
+
+
+@dataclasses.dataclass(frozen=True)
+class Layers:
+  """A loop over `(i, buf, h, w)`: the state `h` goes through layers of weights `w`; `buf` collects."""
+
+  body: str  # defines buf1 and h1 from i, buf, h, w, zero
+  buf: str = "f32[5,4]"
+  h: str = "f32[4]"
+  w: str = "f32[5,4]"
+  trips: int = 5
+  start: int = 0
+  step: int = 1
+  condition: str = ""
+  header: str = "replica_count=4"
+  extra: str = ""
+  i1: str = "i1 = s32[] add(i, one)"
+
+  def __str__(self) -> str:
+    state = f"(s32[], {self.buf}, {self.h}, {self.w})"
+    limit = self.start + self.step * self.trips
+    direction = "LT" if self.step > 0 else "GT"
+    condition = self.condition or f"n = s32[] constant({limit}) ROOT lt = pred[] compare(ci, n), direction={direction}"
+    return f"""HloModule layers, {self.header}
+{ADD}
+{self.extra}
+body {{
+  p = {state} parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  buf = {self.buf} get-tuple-element(p), index=1
+  h = {self.h} get-tuple-element(p), index=2
+  w = {self.w} get-tuple-element(p), index=3
+  one = s32[] constant({self.step})
+  zero = s32[] constant(0)
+  {self.i1}
+  {self.body}
+  ROOT t = {state} tuple(i1, buf1, h1, w)
+}}
+cond {{
+  cp = {state} parameter(0)
+  ci = s32[] get-tuple-element(cp), index=0
+  cbuf = {self.buf} get-tuple-element(cp), index=1
+  {condition}
+}}
+ENTRY main {{
+  b0 = {self.buf} parameter(0)
+  h0 = {self.h} parameter(1)
+  w0 = {self.w} parameter(2)
+  z = s32[] constant({self.start})
+  init = {state} tuple(z, b0, h0, w0)
+  ROOT loop = {state} while(init), condition=cond, body=body
+}}"""
+
+
+def trips(module: hlo.Module) -> int:
+  (loop,) = loops_of(module)
+  counter = find_counter(loop)
+  assert counter is not None
+  return counter.trips
+
+
+def store(chain: str = "u = f32[1,4] reshape(r)", index: str = "i, zero", compute: str = "h1 = f32[4] sine(h)") -> str:
+  return f"""{compute} r = f32[4] all-reduce(h1), {AR} {chain}
+  buf1 = f32[5,4] dynamic-update-slice(buf, u, {index})"""
+
+
+# Forward.
+
+
+def test_forward_delays_a_collective_by_one_trip() -> None:
+  module = transformed(str(Layers(store())), FORWARD)
+  assert trips(module) == 4 and executed(module, "all-reduce") == 5
+  (loop,) = loops_of(module)
+  (reduction,) = [i for i in loop.body.instructions if i.opcode == "all-reduce"]
+  assert reduction.operands[0].opcode == "get-tuple-element"  # it does not wait for this trip's work
+  assert count(module, "all-reduce", "main") == 1
+
+
+def test_forward_twice_changes_nothing_more() -> None:
+  once = transformed(str(Layers(store())), FORWARD)
+  assert not FORWARD.run(once)
+
+
+@pytest.mark.parametrize(
+  "chain",
+  [
+    "a = f32[4] copy(r) u = f32[1,4] reshape(a)",
+    "a = bf16[4] convert(r) b = f32[4] convert(a) u = f32[1,4] reshape(b)",
+    "a = f32[2,2] reshape(r) b = f32[2,2] transpose(a), dimensions={1,0} u = f32[1,4] reshape(b)",
+    "a = f32[2] slice(r), slice={[1:3]} b = f32[2,2] broadcast(a), dimensions={1} u = f32[1,4] reshape(b)",
+    "a = f32[2] dynamic-slice(r, i), dynamic_slice_sizes={2} b = f32[2,2] broadcast(a), dimensions={1} u = f32[1,4] reshape(b)",
+    "a = f32[4] opt-barrier(r) u = f32[1,4] reshape(a)",
+    "a = f32[4] reverse(r), dimensions={0} u = f32[1,4] reshape(a)",
+  ],
+)
+def test_forward_takes_formatting_along(chain: str) -> None:
+  assert trips(transformed(str(Layers(store(chain))), FORWARD)) == 4
+
+
+@pytest.mark.parametrize(
+  "collective",
+  [
+    "r = f32[4] collective-permute(h1), source_target_pairs={{0,1},{1,2},{3,0}} u = f32[1,4] reshape(r)",
+    "g = f32[16] all-gather(h1), replica_groups={{0,1,2,3}}, dimensions={0} r = f32[4] slice(g), slice={[4:8]} "
+    "u = f32[1,4] reshape(r)",
+    "r = f32[1] reduce-scatter(h1), replica_groups={{0,1,2,3}}, dimensions={0}, to_apply=add "
+    "b = f32[4,1] broadcast(r), dimensions={1} u = f32[1,4] reshape(b)",
+    "r = f32[4] all-to-all(h1), replica_groups={{0,1,2,3}}, dimensions={0} u = f32[1,4] reshape(r)",
+  ],
+)
+def test_forward_moves_every_kind_of_collective(collective: str) -> None:
+  body = f"h1 = f32[4] sine(h) {collective} buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)"
+  assert trips(transformed(str(Layers(body)), FORWARD)) == 4
+
+
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (2, 1), (0, 2), (7, -1), (-3, 3)])
+def test_forward_counts_from_anywhere_by_any_step(start: int, step: int) -> None:
+  assert trips(transformed(str(Layers(store(), start=start, step=step)), FORWARD)) == 4
+
+
+def test_forward_keeps_the_order_of_stores_to_one_place() -> None:
+  transformed(str(Layers(store(index="zero, zero"))), FORWARD)
+
+
+def test_forward_moves_two_stores_into_one_buffer_together() -> None:
+  body = f"""h1 = f32[4] sine(h) r = f32[4] all-reduce(h1), {AR} u = f32[1,4] reshape(r)
+  c = f32[4] cosine(h) q = f32[4] all-reduce(c), {AR} v = f32[1,4] reshape(q) two = s32[] constant(2)
+  b = f32[5,4] dynamic-update-slice(buf, u, i, zero) buf1 = f32[5,4] dynamic-update-slice(b, v, two, zero)"""
+  module = transformed(str(Layers(body)), FORWARD)
+  assert count(module, "all-reduce", "main") == 2
+
+
+def test_forward_looks_through_a_barrier_between_parameter_and_update() -> None:
+  body = f"""h1 = f32[4] sine(h) bt = (f32[5,4], f32[4], f32[4]) tuple(buf, h1, h)
+  bar = (f32[5,4], f32[4], f32[4]) opt-barrier(bt) bb = f32[5,4] get-tuple-element(bar), index=0
+  bh = f32[4] get-tuple-element(bar), index=1 r = f32[4] all-reduce(bh), {AR} u = f32[1,4] reshape(r)
+  buf1 = f32[5,4] dynamic-update-slice(bb, u, i, zero)"""
+  module = transformed(str(Layers(body)), FORWARD)
+  (loop,) = loops_of(module)
+  assert trips(module) == 4 and count(module, "opt-barrier", loop.body.name) == 2
+
+
+def test_forward_looks_through_a_barrier_behind_the_collective() -> None:
+  body = f"""hs = f32[4] sine(h) r = f32[4] all-reduce(hs), {AR}
+  bt1 = (f32[4], f32[4]) tuple(r, hs) bar = (f32[4], f32[4]) opt-barrier(bt1)
+  rr = f32[4] get-tuple-element(bar), index=0 h1 = f32[4] get-tuple-element(bar), index=1 u = f32[1,4] reshape(rr)
+  buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)"""
+  assert trips(transformed(str(Layers(body)), FORWARD)) == 4
+
+
+def test_forward_takes_a_store_inside_a_fusion() -> None:
+  extra = """put { b = f32[5,4] parameter(0) v = f32[4] parameter(1) k = s32[] parameter(2) kz = s32[] constant(0)
+  kv = f32[1,4] reshape(v) ROOT d = f32[5,4] dynamic-update-slice(b, kv, k, kz) }"""
+  body = f"h1 = f32[4] sine(h) r = f32[4] all-reduce(h1), {AR} buf1 = f32[5,4] fusion(buf, r, i), kind=kLoop, calls=put"
+  module = transformed(str(Layers(body, extra=extra)), FORWARD)
+  called = [i.attrs["calls"] for i in module.instructions() if i.opcode == "fusion"]
+  assert len(called) == len(set(called)) == 2  # each fusion has its own computation
+
+
+def test_forward_gives_copies_their_own_channels() -> None:
+  attrs = "channel_id=3, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add"
+  body = f"""g = f32[4] all-reduce(h), {attrs.replace("=3", "=9")} h1 = f32[4] sine(g) r = f32[4] all-reduce(h1), {attrs}
+  u = f32[1,4] reshape(r) buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)"""
+  module = transformed(str(Layers(body, header="num_partitions=4")), FORWARD)
+  channels = [i.attrs["channel_id"] for i in module.instructions() if i.opcode == "all-reduce"]
+  assert len(channels) == len(set(channels)) == 4
+
+
+@pytest.mark.parametrize(
+  "layers",
+  [
+    Layers(store(), trips=1),
+    Layers(store(), trips=0),
+    Layers(store(compute="b0 = f32[1,4] slice(buf), slice={[0:1],[0:4]} h2 = f32[4] reshape(b0) h1 = f32[4] sine(h2)")),
+    Layers(
+      store().replace("h1 = f32[4] sine(h)", "h0 = f32[4] sine(h)").replace("(h1)", "(h0)") + " h1 = f32[4] copy(r)"
+    ),
+    Layers(store("a = f32[4] sine(r) u = f32[1,4] reshape(a)")),  # work, not formatting
+    Layers(store() + f" q = f32[4] all-reduce(r), {AR}"),
+    Layers(store().replace("buf1 =", "b1 =") + " buf1 = f32[5,4] add(b1, b1)"),
+    Layers(store().replace(AR, AR + ", control-predecessors={h1}")),
+    Layers(
+      store(), condition="k = s32[] multiply(ci, ci) n = s32[] constant(9) ROOT lt = pred[] compare(k, n), direction=LT"
+    ),
+  ],
+)
+def test_forward_refuses(layers: Layers) -> None:
+  transformed(str(layers), FORWARD, changes=False)
+
+
+def test_forward_refuses_a_buffer_that_the_condition_reads() -> None:
+  condition = """n = s32[] constant(5) lt = pred[] compare(ci, n), direction=LT e = f32[1,1] slice(cbuf), slice={[0:1],[0:1]}
+  f = f32[] reshape(e) big = f32[] constant(1e9) ok = pred[] compare(f, big), direction=LT ROOT both = pred[] and(lt, ok)"""
+  transformed(str(Layers(store(), condition=condition)), FORWARD, changes=False)
+
+
+def test_small_collectives_are_not_worth_it() -> None:
+  transformed(str(Layers(store())), CollectivePipeliner(min_bytes=17), changes=False)
+
+
+def test_an_unknown_direction_is_an_error() -> None:
+  with pytest.raises(hlo.HloError, match="none of forward"):
+    CollectivePipeliner("sideways").run(hlo.parse(str(Layers(store()))))
+
+
+# Sink.
+
+
+def test_sink_leaves_one_collective_behind_the_loop() -> None:
+  module = transformed(str(Layers(store())), SINK)
+  assert executed(module, "all-reduce") == 1 and trips(module) == 5
+
+
+@pytest.mark.parametrize(
+  "chain",
+  [
+    "a = f32[4] copy(r) u = f32[1,4] reshape(a)",
+    "a = bf16[4] convert(r) b = f32[4] convert(a) u = f32[1,4] reshape(b)",
+    "a = f32[2,2] reshape(r) b = f32[2,2] transpose(a), dimensions={1,0} u = f32[1,4] reshape(b)",
+    "a = f32[2] slice(r), slice={[1:3]} b = f32[2,2] broadcast(a), dimensions={1} u = f32[1,4] reshape(b)",
+    "a = f32[4] opt-barrier(r) u = f32[1,4] reshape(a)",
+    "a = f32[4] reverse(r), dimensions={0} u = f32[1,4] reshape(a)",
+    "u = f32[1,4] bitcast(r)",
+  ],
+)
+def test_sink_takes_formatting_along(chain: str) -> None:
+  assert executed(transformed(str(Layers(store(chain))), SINK), "all-reduce") == 1
+
+
+@pytest.mark.parametrize(
+  ("opcode", "collective"),
+  [
+    (
+      "collective-permute",
+      "r = f32[4] collective-permute(h1), source_target_pairs={{0,1},{1,2},{3,0}} u = f32[1,4] reshape(r)",
+    ),
+    (
+      "all-gather",
+      "g = f32[16] all-gather(h1), replica_groups={{0,1,2,3}}, dimensions={0} r = f32[4] slice(g), slice={[4:8]} "
+      "u = f32[1,4] reshape(r)",
+    ),
+    (
+      "reduce-scatter",
+      "r = f32[1] reduce-scatter(h1), replica_groups={{0,1,2,3}}, dimensions={0}, to_apply=add "
+      "b = f32[4,1] broadcast(r), dimensions={1} u = f32[1,4] reshape(b)",
+    ),
+    ("all-to-all", "r = f32[4] all-to-all(h1), replica_groups={{0,1,2,3}}, dimensions={0} u = f32[1,4] reshape(r)"),
+  ],
+)
+def test_sink_moves_every_kind_of_collective(opcode: str, collective: str) -> None:
+  body = f"h1 = f32[4] sine(h) {collective} buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)"
+  assert executed(transformed(str(Layers(body)), SINK), opcode) == 1
+
+
+def test_sink_stores_from_the_end_and_in_the_last_dimension() -> None:
+  body = f"""h1 = f32[4] sine(h) r = f32[4] all-reduce(h1), {AR} u = f32[4,1] reshape(r) m = s32[] constant(4)
+  j = s32[] subtract(m, i) buf1 = f32[4,5] dynamic-update-slice(buf, u, zero, j)"""
+  assert executed(transformed(str(Layers(body, buf="f32[4,5]")), SINK), "all-reduce") == 1
+
+
+def test_sink_feeds_several_buffers() -> None:
+  body = f"""hs = f32[4] sine(q) r = f32[4] all-reduce(hs), {AR} u = f32[1,4] reshape(r) n = f32[4] reverse(r), dimensions={{0}}
+  v = f32[4,1] reshape(n) buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)
+  h1 = f32[4,5] dynamic-update-slice(h, v, zero, i)"""
+  body = "w0s = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={1,4} q = f32[4] reshape(w0s) " + body
+  assert executed(transformed(str(Layers(body, h="f32[4,5]")), SINK), "all-reduce") == 1
+
+
+def test_sink_looks_through_a_barrier_between_parameter_and_update() -> None:
+  body = f"""h1 = f32[4] sine(h) bt = (f32[5,4], f32[4]) tuple(buf, h1) bar = (f32[5,4], f32[4]) opt-barrier(bt)
+  bb = f32[5,4] get-tuple-element(bar), index=0 bh = f32[4] get-tuple-element(bar), index=1
+  r = f32[4] all-reduce(bh), {AR} u = f32[1,4] reshape(r) buf1 = f32[5,4] dynamic-update-slice(bb, u, i, zero)"""
+  module = transformed(str(Layers(body)), SINK)
+  assert executed(module, "all-reduce") == 1
+  (loop,) = loops_of(module)
+  assert count(module, "opt-barrier", loop.body.name) >= 1  # what the barrier holds back stays held back
+
+
+@pytest.mark.parametrize(
+  "layers",
+  [
+    Layers(store(), trips=4),  # row 4 keeps what it held
+    Layers(store(index="zero, zero")),
+    Layers(store("a = f32[4] sine(r) u = f32[1,4] reshape(a)")),
+    Layers(
+      store(
+        "a = f32[2] dynamic-slice(r, i), dynamic_slice_sizes={2} b = f32[2,2] broadcast(a), dimensions={1} "
+        "u = f32[1,4] reshape(b)"
+      )
+    ),
+    Layers(
+      store().replace("h1 = f32[4] sine(h)", "h0 = f32[4] sine(h)").replace("(h1)", "(h0)") + " h1 = f32[4] copy(r)"
+    ),
+    Layers(store(compute="b0 = f32[1,4] slice(buf), slice={[0:1],[0:4]} h2 = f32[4] reshape(b0) h1 = f32[4] sine(h2)")),
+    Layers(store().replace(AR, AR + ", control-predecessors={h1}")),
+  ],
+)
+def test_sink_refuses(layers: Layers) -> None:
+  transformed(str(layers), SINK, changes=False)
+
+
+def test_sink_has_a_limit() -> None:
+  transformed(str(Layers(store())), CollectivePipeliner("forward_sink", max_bytes=79), changes=False)
+  transformed(str(Layers(store())), CollectivePipeliner("forward_sink", max_bytes=80))
+
+
+# Backward.
+
+
+def fetch(operand: str = "a", more: str = "", use: str = "h1 = f32[4] multiply(h, g)") -> str:
+  return f"""row = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={{1,4}} a = f32[4] reshape(row) {more}
+  g = f32[4] all-reduce({operand}), {AR} {use} buf1 = f32[5,4] copy(buf)"""
+
+
+def test_backward_fetches_one_trip_ahead() -> None:
+  module = transformed(str(Layers(fetch())), BACKWARD)
+  assert trips(module) == 4 and executed(module, "all-reduce") == 5
+  (loop,) = loops_of(module)
+  (reduction,) = [i for i in loop.body.instructions if i.opcode == "all-reduce"]
+  assert reduction.users == (loop.body.root,)
+  assert not BACKWARD.run(module)
+
+
+@pytest.mark.parametrize(
+  "more",
+  [
+    "b = f32[4] copy(a)",
+    "b0 = bf16[4] convert(a) b = f32[4] convert(b0)",
+    "b0 = f32[2,2] reshape(a) b1 = f32[2,2] transpose(b0), dimensions={1,0} b = f32[4] reshape(b1)",
+    "b = f32[4] opt-barrier(a)",
+    "bt = (f32[4], f32[4]) tuple(a, h) bar = (f32[4], f32[4]) opt-barrier(bt) b = f32[4] get-tuple-element(bar), index=0 "
+    "hb = f32[4] get-tuple-element(bar), index=1",
+  ],
+)
+def test_backward_looks_through_formatting_and_barriers(more: str) -> None:
+  use = "h1 = f32[4] multiply(hb, g)" if "hb" in more else "h1 = f32[4] multiply(h, g)"
+  assert trips(transformed(str(Layers(fetch("b", more, use))), BACKWARD)) == 4
+
+
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (2, 1), (0, 2), (4, -1), (-3, 3)])
+def test_backward_counts_from_anywhere_by_any_step(start: int, step: int) -> None:
+  assert trips(transformed(str(Layers(fetch(), start=start, step=step)), BACKWARD)) == 4
+
+
+def test_backward_moves_several_collectives_at_once() -> None:
+  more = "d = f32[4] reverse(a), dimensions={0} e = f32[16] all-gather(d), replica_groups={{0,1,2,3}}, dimensions={0} "
+  more += "e4 = f32[4] slice(e), slice={[2:6]}"
+  module = transformed(str(Layers(fetch("a", more, "h0 = f32[4] multiply(h, g) h1 = f32[4] add(h0, e4)"))), BACKWARD)
+  (loop,) = loops_of(module)
+  assert loop.slots == 6
+
+
+def test_backward_indexes_by_arithmetic_on_the_counter() -> None:
+  body = fetch().replace("dynamic-slice(w, i, zero)", "dynamic-slice(w, j, zero)")
+  body = "four = s32[] constant(4) j = s32[] subtract(four, i) " + body
+  assert trips(transformed(str(Layers(body)), BACKWARD)) == 4
+
+
+def test_backward_takes_a_slice_inside_a_fusion() -> None:
+  extra = """get { v = f32[5,4] parameter(0) k = s32[] parameter(1) kz = s32[] constant(0)
+  kv = f32[1,4] dynamic-slice(v, k, kz), dynamic_slice_sizes={1,4} ROOT d = f32[4] reshape(kv) }"""
+  body = f"""a = f32[4] fusion(w, i), kind=kLoop, calls=get g = f32[4] all-reduce(a), {AR} h1 = f32[4] multiply(h, g)
+  buf1 = f32[5,4] copy(buf)"""
+  module = transformed(str(Layers(body, extra=extra)), BACKWARD)
+  called = [i.attrs["calls"] for i in module.instructions() if i.opcode == "fusion"]
+  assert trips(module) == 4 and len(called) == len(set(called))
+
+
+@pytest.mark.parametrize(
+  "layers",
+  [
+    Layers(fetch(), trips=1),
+    Layers(fetch("h")),  # what the trip before computed
+    Layers(fetch("b", "b = f32[4] multiply(a, h)")),
+    Layers(fetch("b", "b = f32[4] sine(a)")),  # work, not formatting
+    Layers(fetch().replace(AR, AR + ", control-predecessors={a}")),
+    Layers(
+      fetch("b", "b0 = f32[1,4] dynamic-slice(buf, i, zero), dynamic_slice_sizes={1,4} b = f32[4] reshape(b0)").replace(
+        "copy(buf)", "negate(buf)"
+      )
+    ),
+    Layers(
+      fetch(), condition="k = s32[] multiply(ci, ci) n = s32[] constant(9) ROOT lt = pred[] compare(k, n), direction=LT"
+    ),
+    Layers(fetch(), i1="ii = s32[] multiply(i, one) i1 = s32[] add(ii, one)"),
+  ],
+)
+def test_backward_refuses(layers: Layers) -> None:
+  transformed(str(layers), BACKWARD, changes=False)
+
+
+# All directions, one after another, on generated loops.
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_generated_loops_survive_every_direction(data: st.DataObject) -> None:
+  lines = ["row = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={1,4}", "a = f32[4] reshape(row)"]
+  values = ["h", "a"]
+  ops = [
+    "v{n} = f32[4] all-reduce({x}), replica_groups={{{{0,1,2,3}}}}, to_apply=add",
+    "v{n} = f32[4] collective-permute({x}), source_target_pairs={{{{0,1}},{{1,2}},{{2,3}},{{3,0}}}}",
+    "v{n} = f32[4] tanh({x})",
+    "v{n} = f32[4] add({x}, {y})",
+    "v{n} = f32[4] reverse({x}), dimensions={{0}}",
+    "v{n} = f32[4] opt-barrier({x})",
+  ]
+  for n in range(data.draw(st.integers(1, 6))):
+    x, y = data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values))
+    lines.append(data.draw(st.sampled_from(ops)).format(n=n, x=x, y=y))
+    values.append(f"v{n}")
+  lines.append(f"h1 = f32[4] tanh({data.draw(st.sampled_from(values))})")
+  lines.append(f"u = f32[1,4] reshape({data.draw(st.sampled_from(values))})")
+  lines.append("buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)")
+  layers = Layers("\n  ".join(lines), trips=data.draw(st.integers(1, 5)), start=data.draw(st.integers(-1, 2)))
+  directions = data.draw(st.permutations(["forward", "backward", "forward_sink"]))
+  passes = [CollectivePipeliner(direction) for direction in directions]
+  probe = hlo.parse(str(layers))
+  changes = any([item.run(probe) for item in passes])
+  transformed(str(layers), passes, changes=changes)
