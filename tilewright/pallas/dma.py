@@ -365,7 +365,7 @@ def _send(
   # The indices in dst and dst_sem were computed by the sender, so they travel along.
   leaves, tree = _jax.flatten((dst, dst_sem))
   is_cell = [isinstance(x, xla.Cell) for x in leaves]
-  sent = [None if cell else lax.all_gather(jnp.asarray(x), names) for x, cell in zip(leaves, is_cell)]
+  sent: list[Any] = [None if cell else lax.all_gather(jnp.asarray(x), names) for x, cell in zip(leaves, is_cell)]
   targets, values, sizes = (lax.all_gather(x, names) for x in (target, value, nbytes))
   for sender in range(math.prod(axes.values())):
     theirs = _jax.unflatten(tree, [x if cell else s[sender] for x, s, cell in zip(leaves, sent, is_cell)])

@@ -112,23 +112,22 @@ def test_run_on_first_core() -> None:
   np.testing.assert_array_equal(pl.kernel(body, S((2, 4), jnp.float32), mesh=mesh)()[:, 0], [9, 1])
 
 
-def test_core_barrier_with_real_cores() -> None:
+def test_core_barrier_needs_cores_that_run_side_by_side() -> None:
   def body(x: Any, o: Any, sem: Any) -> None:
     core = jax.lax.axis_index("core")
     o[core] = x[core]
     pltpu.core_barrier(sem, core_axis_name="core")
     o[2 + core] = o[1 - core] * 10
 
-  mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=2)
+  def call(interpret: Any) -> Any:
+    mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=2)
+    scratch = [pltpu.SemaphoreType.REGULAR(())]
+    return pl.kernel(body, S((4, 4), jnp.float32), mesh=mesh, scratch_types=scratch, interpret=interpret)(x)
+
   x = jnp.arange(8.0).reshape(2, 4)
-  kernel = pl.kernel(
-    body,
-    S((4, 4), jnp.float32),
-    mesh=mesh,
-    scratch_types=[pltpu.SemaphoreType.REGULAR(())],
-    interpret=pltpu.InterpretParams(),
-  )
-  np.testing.assert_array_equal(kernel(x), np.concatenate([x, x[::-1] * 10]))
+  np.testing.assert_array_equal(call(pltpu.InterpretParams()), np.concatenate([x, x[::-1] * 10]))
+  with pytest.raises(errors.DeadlockError, match="runs cores one after another"):
+    call(True)
 
 
 def test_sync_copy_takes_trees() -> None:

@@ -12,11 +12,14 @@ import jax
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import semaphores
+from tilewright.pallas import effects, semaphores
 from tilewright.pallas.control import when
+from tilewright.pallas.primitives import Primitive
 from tilewright.pallas.tpu.info import get_tpu_info, is_tpu_device
 from tilewright.pallas.tpu.memory import CommonMemorySpace, MemorySpace
 from tilewright.pallas.tpu.params import GridDimensionSemantics
+from tilewright.target import simulator, xla
+from tilewright.tile.grid import source_line
 
 
 class CoreType(enum.Enum):
@@ -109,11 +112,28 @@ def run_on_first_core(core_axis_name: str) -> Callable[[Callable[[], None]], Non
   return decorator
 
 
+# Marks where cores must run side by side. The portable lowering runs them one after another and cannot go on there; the
+# simulated machine runs them as threads and has nothing to do.
+concurrent_cores_p = Primitive("concurrent_cores")
+concurrent_cores_p.multiple_results = True
+concurrent_cores_p.def_effectful_abstract_eval(lambda *, num_cores: ([], {effects.semaphore_effect}))
+simulator.register(concurrent_cores_p)(lambda ctx, *, num_cores: [])
+
+
+@xla.register(concurrent_cores_p)
+def _(ctx: xla.Context, *, num_cores: int) -> list[Any]:
+  raise errors.DeadlockError(
+    f"The barrier at {source_line(ctx.eqn)} is for {num_cores} cores, but the portable lowering runs cores one after another: "
+    "the first would wait for ever. Use interpret=pltpu.InterpretParams(), which runs them side by side."
+  )
+
+
 def core_barrier(sem: Any, *, core_axis_name: str) -> None:
   """Wait until every core along an axis has come here. `sem` is a regular semaphore that each core has, at zero."""
   num_cores = lax.axis_size(core_axis_name)
   if num_cores == 1:
     return
+  concurrent_cores_p.bind(num_cores=num_cores)
   me = lax.axis_index(core_axis_name)
   for distance in range(1, num_cores):
     semaphores.semaphore_signal(sem, 1, core_index=lax.rem(me + distance, num_cores))
