@@ -22,6 +22,7 @@ from typing import Any
 
 import tilewright
 from tilewright.cli.table import print_table
+from tilewright.runtime import cache as kernel_cache
 
 OK, MISSING, TOO_OLD, TOO_NEW, BROKEN = "ok", "missing", "too old", "too new", "broken"
 
@@ -322,16 +323,8 @@ def _ptxas() -> str | None:
 # --- caches ------------------------------------------------------------------------------------------------------
 
 
-def cache_directory() -> pathlib.Path:
-  """Where compiled kernels are kept: $TILEWRIGHT_CACHE_DIR, else tilewright/ in the user's cache directory."""
-  if own := os.environ.get("TILEWRIGHT_CACHE_DIR"):
-    return pathlib.Path(own)
-  base = os.environ.get("XDG_CACHE_HOME")
-  return (pathlib.Path(base) if base else pathlib.Path.home() / ".cache") / "tilewright"
-
-
 def cache() -> Row:
-  directory = cache_directory()
+  directory = kernel_cache.directory()
   if not directory.exists():
     return Row("kernel cache", OK, f"{directory} (empty: it is made when it is first needed)")
   if not os.access(directory, os.W_OK):

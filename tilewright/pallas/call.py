@@ -586,7 +586,21 @@ def _run(*operands: Any, **params: Any) -> Any:
     return targets.run(kernel, *operands)
 
 
-_jax.mlir.register_lowering(pallas_call_p, _jax.mlir.lower_fun(_run, multiple_results=True))
+_lower_run = _jax.mlir.lower_fun(_run, multiple_results=True)
+
+
+def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
+  kernel = Kernel(**params)
+  platforms = ctx.module_context.platforms
+  if targets.is_native(kernel) and tuple(platforms) != ("cpu",):
+    raise errors.NativeCodeError(
+      f"The kernel '{kernel.name}' asks for native CPU code (compiler_params=cpu.CompilerParams()) but is compiled for "
+      f"{', '.join(platforms)}. Leave compiler_params out, or run it on the CPU."
+    )
+  return _lower_run(ctx, *operands, **params)
+
+
+_jax.mlir.register_lowering(pallas_call_p, _lower)
 
 
 def _dce(used_outputs: Sequence[bool], eqn: Any) -> tuple[list[bool], Any]:

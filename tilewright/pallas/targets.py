@@ -6,6 +6,7 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.pallas import effects
+from tilewright.pallas.cpu import CompilerParams as CpuParams
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import Kernel
@@ -26,8 +27,22 @@ def effective_interpret(interpret: Any) -> Any:
   return interpret if forced is None else forced
 
 
+def is_native(kernel: Kernel) -> bool:
+  """Whether the kernel is to become native code for the CPU."""
+  return not kernel.interpret and isinstance(kernel.compiler_params, CpuParams)
+
+
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel on the target its `interpret` names: the simulator for parameters, else the portable lowering."""
+  """Run a kernel on its target.
+
+  `interpret` decides first: True for the portable lowering, parameters for the simulator. Then the compiler parameters: those of the CPU
+  target ask for native code. Everything else takes the portable lowering.
+  """
+  if is_native(kernel):
+    from tilewright.pallas.lowering import lower_kernel
+    from tilewright.target import cpu
+
+    return cpu.run(lower_kernel(kernel), *operands)
   if isinstance(kernel.interpret, bool) or kernel.interpret is None:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules

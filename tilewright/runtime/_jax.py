@@ -146,6 +146,17 @@ def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tupl
   return (outs, nonzeros, residuals, linear) if JAX_VERSION < (0, 11) else (outs, nonzeros, residuals, None, linear)
 
 
+def user_line(error: BaseException) -> str:
+  """The innermost line of the user's own code that an error passed through."""
+  at, found = error.__traceback__, "an unknown line"
+  while at is not None:
+    name = at.tb_frame.f_code.co_filename
+    if source_info_util.is_user_filename(name):
+      found = f"{name}:{at.tb_lineno}"
+    at = at.tb_next
+  return found
+
+
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()

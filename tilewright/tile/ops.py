@@ -342,6 +342,24 @@ define(
 )
 
 
+def _window(op: Op, first: int) -> TileType:
+  """A part of a ref that may hang over its edges: dynamic starts, static sizes and steps, some dimensions dropped."""
+  ref = ref_of(op)
+  sizes, dropped = tuple(op.attrs["sizes"]), tuple(op.attrs["dropped"])
+  expect(len(op.operands) == first + ref.rank == first + len(sizes), "one start and size for each dimension")
+  return TileType(tuple(s for i, s in enumerate(sizes) if i not in dropped), ref.dtype)
+
+
+def _window_store(op: Op) -> list[Type]:
+  window, value = _window(op, 2), tile_of(op, 1)
+  expect(window == value, f"cannot store {value} to a window of {window}")
+  return []
+
+
+define("window_load", lambda op: [_window(op, 1)], READ, doc="`window_load(ref, start…)`: poison outside of the ref")
+define("window_store", _window_store, READ, WRITE, doc="`window_store(ref, value, start…)`: dropped outside of the ref")
+
+
 def _gather_load(op: Op) -> list[Type]:
   """`gather_load(ref, index, …)`: one index tile per dimension, all of one shape; `mask` as last operand if `masked`."""
   ref = ref_of(op)

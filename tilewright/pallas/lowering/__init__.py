@@ -1,0 +1,11 @@
+"""From kernel jaxprs to the tile IR: a table of rules keyed by JAX primitive.
+
+`lower_kernel` is the entry. A primitive without a rule raises an error that names it, the user's line, and the way on.
+"""
+
+from tilewright.pallas.lowering import memory as _memory
+from tilewright.pallas.lowering import structure as _structure
+from tilewright.pallas.lowering.control import lower_kernel
+from tilewright.pallas.lowering.table import RULES
+
+__all__ = ["RULES", "lower_kernel"]

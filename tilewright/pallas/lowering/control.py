@@ -1,0 +1,184 @@
+"""Rules for control flow, and the lowering of a whole kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
+from tilewright.runtime import _jax
+from tilewright.tile.grid import Kernel
+from tilewright.tile.ir import Block, Builder, Function, Value
+from tilewright.tile.memory import is_semaphore
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.types import BOOL, INDEX, RefType, TileType, dense_strides
+
+
+@rule("program_id")
+def _program_id(ctx: Context, *, axis: int) -> Value:
+  return ctx.emit("program_id", axis=axis)
+
+
+@rule("num_programs")
+def _num_programs(ctx: Context, *, axis: int) -> Value:
+  return ctx.emit("num_programs", axis=axis)
+
+
+def _inline(name: str) -> Any:
+  def lower(ctx: Context, *args: Value, **params: Any) -> list[Value]:
+    jaxpr, consts = _jax.open_jaxpr(params[name])
+    return lower_jaxpr(ctx.builder, jaxpr, [_constant(ctx, c) for c in consts], args)
+
+  return lower
+
+
+def _constant(ctx: Context, value: Any) -> Value:
+  array = np.asarray(value)
+  return ctx.constant(array, array.dtype)
+
+
+rule("jit", "pjit", "remat2", "checkpoint", "eval_jaxpr")(_inline("jaxpr"))
+rule("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call")(_inline("call_jaxpr"))
+
+
+def _body(ctx: Context, jaxpr: Any, params: Sequence[Any], before: Sequence[Value], after: Sequence[Value] = ()) -> Block:
+  """A block for a jaxpr that takes values from outside, then the block's parameters, then more from outside."""
+  inner, consts = _jax.open_jaxpr(jaxpr)
+  block = Block.of(params)
+  with ctx.builder.into(block):
+    outs = lower_jaxpr(ctx.builder, inner, [_constant(ctx, c) for c in consts], [*before, *block.params, *after])
+    ctx.builder.emit_all("yield", outs)
+  return block
+
+
+@rule("cond")
+def _cond(ctx: Context, index: Value, *args: Value, branches: Any, **_: Any) -> list[Value]:
+  assert isinstance(index.type, TileType)
+  if index.type.dtype == np.bool_:
+    index = ctx.emit("convert", index, dtype=np.dtype(np.int32))
+  blocks = [_body(ctx, branch, [], args) for branch in branches]
+  return ctx.builder.emit_all("switch", [index], blocks)
+
+
+@rule("while")
+def _while(ctx: Context, *args: Value, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any) -> list[Value]:
+  cond_consts, body_consts = args[:cond_nconsts], args[cond_nconsts : cond_nconsts + body_nconsts]
+  init = args[cond_nconsts + body_nconsts :]
+  types = [v.type for v in init]
+  blocks = [_body(ctx, cond_jaxpr, types, cond_consts), _body(ctx, body_jaxpr, types, body_consts)]
+  assert [v.type for v in blocks[0].yielded] == [BOOL]
+  return ctx.builder.emit_all("while", init, blocks)
+
+
+@rule("scan")
+def _scan(ctx: Context, *args: Value, jaxpr: Any, length: int, reverse: bool, unroll: Any, **_: Any) -> list[Value]:
+  num_consts, num_carry = _jax.scan_counts(ctx.eqn.params)
+  consts, init, xs = args[:num_consts], args[num_consts : num_consts + num_carry], args[num_consts + num_carry :]
+  out_avals = [v.aval for v in ctx.eqn.outvars[num_carry:]]
+  b = ctx.builder
+  # What the scan stacks up is written to memory as it is made.
+  stacked = [ctx.emit("alloc", shape=tuple(a.shape), dtype=np.dtype(a.dtype), space="scratch") for a in out_avals]
+  inner, inner_consts = _jax.open_jaxpr(jaxpr)
+
+  def step(i: Value, carried: Sequence[Value]) -> list[Value]:
+    at = ctx.emit("sub", ctx.constant(length - 1, np.int32), i) if reverse else i
+    rows = [_row(ctx, x, at) for x in xs]
+    outs = lower_jaxpr(b, inner, [_constant(ctx, c) for c in inner_consts], [*consts, *carried, *rows])
+    for ref, y in zip(stacked, outs[num_carry:]):
+      _store_row(ctx, ref, y, at)
+    return outs[:num_carry]
+
+  if unroll is True or (unroll is not False and length <= int(unroll)):
+    carried = list(init)
+    for n in range(length):
+      carried = step(ctx.constant(n, np.int32), carried)
+  else:
+    block = Block.of([INDEX, *(v.type for v in init)])
+    with b.into(block):
+      b.emit_all("yield", step(block.params[0], block.params[1:]))
+    carried = b.emit_all("for", [ctx.constant(0, np.int32), ctx.constant(length, np.int32), *init], [block])
+  return [*carried, *(ctx.emit("load", ref) for ref in stacked)]
+
+
+def _row(ctx: Context, x: Value, at: Value) -> Value:
+  assert isinstance(x.type, TileType)
+  zero = ctx.constant(0, np.int32)
+  part = ctx.emit("dynamic_slice", x, at, *[zero] * (x.type.rank - 1), sizes=(1, *x.type.shape[1:]))
+  return ctx.emit("reshape", part, shape=x.type.shape[1:])
+
+
+def _store_row(ctx: Context, ref: Value, y: Value, at: Value) -> None:
+  assert isinstance(ref.type, RefType)
+  shape = ref.type.shape
+  zero = ctx.constant(0, np.int32)
+  view = ctx.emit(
+    "subview", ref, at, *[zero] * (len(shape) - 1), sizes=(1, *shape[1:]), steps=(1,) * len(shape), dropped=(0,)
+  )
+  ctx.builder.emit_all("store", [view, y])
+
+
+# --- a whole kernel ----------------------------------------------------------------------------------------------
+
+
+def _ref_type(aval: Any, strides: tuple[int, ...] | None = None) -> RefType:
+  if is_semaphore(aval.dtype):
+    raise errors.NativeCodeError("A kernel with semaphores cannot be compiled to native code yet. Pass interpret=True.")
+  if isinstance(aval.dtype, _jax.dtypes.ExtendedDType):
+    raise errors.NativeCodeError(f"{aval.dtype} cannot be compiled to native code yet. Pass interpret=True.")
+  shape = tuple(aval.shape)
+  return RefType(shape, np.dtype(aval.dtype), "any", dense_strides(shape) if strides is None else strides)
+
+
+def lower_kernel(kernel: Kernel) -> NativeKernel:
+  """The tile IR of a kernel: body and index maps."""
+  mapping = kernel.grid_mapping
+  if kernel.mesh is not None:
+    raise errors.NativeCodeError("A kernel over a mesh of cores cannot be compiled to native code yet. Pass interpret=True.")
+  if any(b is not None and not isinstance(b, int) for b in mapping.grid):
+    raise errors.NativeCodeError("A symbolic grid cannot be compiled to native code. Pass interpret=True.")
+  first_block = mapping.num_prefetch
+  types = []
+  for i, var in enumerate(kernel.jaxpr.invars):
+    position = i - first_block
+    strides = None
+    if 0 <= position < len(mapping.block_mappings):
+      m = mapping.block_mappings[position]
+      if any(not isinstance(d, int) for d in m.array_aval.shape):
+        raise errors.NativeCodeError("Symbolic shapes cannot be compiled to native code. Pass interpret=True.")
+      dense = dense_strides(tuple(m.array_aval.shape))
+      strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
+    types.append(_ref_type(var.aval, strides))
+  body = Function(kernel.name, Block.of(types))
+  lower_jaxpr(Builder(body.body), kernel.jaxpr, (), body.params)
+  maps = tuple(_lower_index_map(kernel, m) for m in mapping.block_mappings)
+  semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
+  scratch = tuple(types[first_block + len(mapping.block_mappings) :])
+  return NativeKernel(
+    kernel.name,
+    body,
+    maps,
+    mapping,
+    kernel.input_output_aliases,
+    scratch,
+    None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
+  )
+
+
+def _lower_index_map(kernel: Kernel, m: Any) -> Function | None:
+  if m.is_whole_array:
+    return None
+  mapping = kernel.grid_mapping
+  prefetched = [_ref_type(v.aval) for v in kernel.jaxpr.invars[: mapping.num_prefetch]]
+  function = Function(f"index_map of {m.origin}", Block.of([*[INDEX] * len(mapping.grid), *prefetched]))
+  builder = Builder(function.body)
+  jaxpr, consts = _jax.open_jaxpr(m.index_map)
+  outs = lower_jaxpr(builder, jaxpr, [_constant(Context(builder, None), c) for c in consts], function.params)
+  if len(outs) != len(m.block_shape) or any(isinstance(v.type, TileType) and v.type.shape for v in outs):
+    raise errors.NativeCodeError(f"The index map of {m.origin} gives slices or arrays, which cannot be compiled yet. Pass interpret=True.")
+  builder.emit_all("yield", outs)
+  return function
+
+

@@ -1,0 +1,80 @@
+"""The table of lowering rules, and the walk over a jaxpr that uses it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.runtime import _jax
+from tilewright.tile.grid import source_line
+from tilewright.tile.ir import Builder, Value
+from tilewright.tile.types import TileType
+
+Rule = Callable[..., Any]
+RULES: dict[str, Rule] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+  """What a rule sees besides its operands."""
+
+  builder: Builder
+  eqn: Any
+
+  def emit(self, name: str, *operands: Value, **attrs: Any) -> Value:
+    return self.builder.emit(name, operands, **attrs)
+
+  def constant(self, value: Any, dtype: Any) -> Value:
+    return self.builder.emit("constant", (), value=value, dtype=np.dtype(dtype))
+
+  def broadcast(self, v: Value, shape: Sequence[int]) -> Value:
+    """A scalar, or a tile with dimensions of size one, repeated over a shape of the same rank."""
+    assert isinstance(v.type, TileType)
+    if v.type.shape == tuple(shape):
+      return v
+    return self.emit("broadcast", v, shape=tuple(shape), dims=tuple(range(v.type.rank)))
+
+  @property
+  def out(self) -> TileType:
+    """The type of the equation's first result."""
+    aval = self.eqn.outvars[0].aval
+    return TileType(tuple(aval.shape), np.dtype(aval.dtype))
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+  def add(f: Rule) -> Rule:
+    for name in names:
+      RULES[name] = f
+    return f
+
+  return add
+
+
+def lower_jaxpr(builder: Builder, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
+  """Append the ops of a jaxpr; gives its results."""
+  env: dict[Any, Value] = {}
+  env.update(zip(jaxpr.constvars, consts))
+  env.update(zip(jaxpr.invars, args))
+
+  def read(atom: Any) -> Value:
+    if isinstance(atom, _jax.core.Literal):
+      return builder.emit("constant", (), value=np.asarray(atom.val), dtype=np.dtype(atom.aval.dtype))
+    return env[atom]
+
+  for eqn in jaxpr.eqns:
+    loc = source_line(eqn)
+    lower = RULES.get(eqn.primitive.name)
+    if lower is None:
+      raise errors.NativeCodeError(
+        f"The primitive '{eqn.primitive}' at {loc} cannot be compiled to native code yet. Pass interpret=True to run this kernel "
+        "through the portable lowering."
+      )
+    with builder.at(loc):
+      out = lower(Context(builder, eqn), *(read(v) for v in eqn.invars), **eqn.params)
+    outs = out if eqn.primitive.multiple_results else [out]
+    env.update(zip(eqn.outvars, outs))
+  return [read(v) for v in jaxpr.outvars]

@@ -1,0 +1,47 @@
+"""XLA's foreign-function interface, as offsets into its C structs.
+
+The header `xla/ffi/api/c_api.h` ships with jaxlib; the API's version and the order of its functions are read from there. Handlers are
+written as LLVM IR with these offsets, compiled, and registered by address.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import pathlib
+import re
+
+import jax
+
+# struct XLA_FFI_CallFrame: size 0, extension 8, api 16, ctx 24, stage 32, args 40, rets 80. Both lists have their pointer at +32.
+FRAME_EXTENSION, FRAME_API, FRAME_CONTEXT = 8, 16, 24
+FRAME_ARGS, FRAME_RETS = 40 + 32, 80 + 32
+# struct XLA_FFI_Buffer: size 0, extension 8, dtype 16, data 24.
+BUFFER_DATA = 24
+# A call that carries the metadata extension asks for the version: the metadata's pointer at +24, in it the version's major and minor.
+METADATA_POINTER, VERSION_MAJOR, VERSION_MINOR = 24, 24, 28
+
+
+@functools.cache
+def _header() -> str:
+  return (pathlib.Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
+
+
+@functools.cache
+def api_version() -> tuple[int, int]:
+  numbers = re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", _header())
+  return int(numbers[0]), int(numbers[1])
+
+
+@functools.cache
+def api_function_offset(name: str) -> int:
+  """Where in struct XLA_FFI_Api the pointer to a function is: after size, extension, version (24 bytes) and the internal API."""
+  names = re.findall(r"_XLA_FFI_API_STRUCT_FIELD\((XLA_FFI_\w+)\);", _header())
+  return 48 + 8 * names.index(name)
+
+
+def register(name: str, address: int, platform: str) -> None:
+  """Let XLA call the handler at an address under a name."""
+  make = ctypes.pythonapi.PyCapsule_New
+  make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+  jax.ffi.register_ffi_target(name, make(address, None, None), platform=platform)

@@ -1,0 +1,97 @@
+"""The CPU target: a kernel in the tile IR becomes vector code, called by XLA without any Python.
+
+`run(native_kernel, *operands)` compiles (once per kernel) and calls it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import threading
+from typing import Any
+
+import jax
+from llvmlite import ir
+
+from tilewright.runtime import ffi, jit
+from tilewright.target.cpu.code import Host
+from tilewright.target.cpu.handler import emit_handler, emit_worker
+from tilewright.target.cpu.launch import emit_point
+from tilewright.target.cpu.parallel import parallel_dims
+from tilewright.tile.native import NativeKernel
+
+_SMALL = 1 << 15  # elements: less work than this is not worth a second thread
+
+
+@functools.cache
+def host() -> Host:
+  """What this processor's vectors are like."""
+  features = jit.host_features()
+  if "avx512f" in features:
+    return Host(vector_bytes=64, num_registers=32)
+  if "avx2" in features:
+    return Host(vector_bytes=32, num_registers=16)
+  return Host(vector_bytes=16, num_registers=32 if "neon" in features else 16)
+
+
+def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str:
+  """The LLVM IR of a kernel's handler."""
+  mapping = kernel.mapping
+  module = ir.Module("tilewright")
+  parallel = parallel_dims(kernel)
+  point, arena_bytes = emit_point(module, kernel, machine, parallel)
+  num_arrays = mapping.num_prefetch + len(mapping.block_mappings)
+  worker = emit_worker(module, point, num_arrays, arena_bytes)
+  emit_handler(
+    module,
+    worker,
+    num_operands=mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs,
+    num_bounds=mapping.num_dynamic_bounds,
+    num_results=mapping.num_outputs,
+    grid=mapping.grid,
+    parallel=parallel,
+    name=symbol,
+    inline=not parallel or _total_elements(kernel) < _SMALL,
+  )
+  return str(module)
+
+
+def _total_elements(kernel: NativeKernel) -> int:
+  """How much data the kernel touches at least."""
+  return sum(m.array_aval.size for m in kernel.mapping.block_mappings)
+
+
+_compiled: dict[str, str] = {}
+_lock = threading.Lock()
+
+
+def compile_kernel(kernel: NativeKernel) -> str:
+  """The name under which XLA can call a kernel. The same code is compiled once per process."""
+  text = to_llvm(kernel, host())
+  digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+  with _lock:
+    if digest not in _compiled:
+      engine = jit.compile_host(text)
+      name = f"tilewright_cpu_{digest}"
+      ffi.register(name, engine.get_function_address("handler"), "cpu")
+      _compiled[digest] = name
+    return _compiled[digest]
+
+
+def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
+  mapping = kernel.mapping
+  name = compile_kernel(kernel)
+  results = [jax.ShapeDtypeStruct(m.array_aval.shape, m.array_aval.dtype) for m in mapping.output_mappings]
+  aliases: dict[int, int] = {}
+  extra: list[Any] = []
+  for into, out in kernel.input_output_aliases:
+    operand = into + mapping.num_dynamic_bounds
+    shared = into >= mapping.num_prefetch and mapping.input_mappings[into - mapping.num_prefetch].in_place
+    if shared and mapping.output_mappings[out].in_place:
+      aliases[operand] = out
+    else:
+      # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
+      aliases[len(operands) + len(extra)] = out
+      extra.append(operands[operand])
+  return list(jax.ffi.ffi_call(name, results, input_output_aliases=aliases)(*operands, *extra))

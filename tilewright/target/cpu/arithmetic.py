@@ -1,0 +1,281 @@
+"""Elementwise ops as LLVM instructions, on scalars and vectors alike. A table keyed by op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import constant, intrinsic, is_float, is_signed
+
+Rule = Callable[[ir.IRBuilder, Any, list[ir.Value]], ir.Value]  # builder, op, operands -> result
+
+
+def _dtype(op: Any) -> np.dtype:
+  return op.operands[0].type.dtype
+
+
+def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  rule = RULES.get(op.name)
+  if rule is not None:
+    return rule(b, op, args)
+  from tilewright.target.llvm import math
+
+  if op.name in math.FUNCTIONS and is_float(_dtype(op)):
+    return math.emit(op.name, b, *args)
+  raise errors.NativeCodeError(
+    f"The CPU target does not compile '{op.name}' on {_dtype(op)} yet, at {op.loc}. Use interpret=True."
+  )
+
+
+def _choose(float_: str, signed: str, unsigned: str | None = None) -> Rule:
+  def rule(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+    dtype = _dtype(op)
+    name = float_ if is_float(dtype) else signed if is_signed(dtype) or unsigned is None else unsigned
+    return getattr(b, name)(*args)
+
+  return rule
+
+
+def _compare(sign: str) -> Rule:
+  def rule(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+    dtype = _dtype(op)
+    if is_float(dtype):
+      # Every comparison with NaN is false, except "not equal".
+      return (b.fcmp_unordered if sign == "!=" else b.fcmp_ordered)(sign, *args)
+    return (b.icmp_signed if is_signed(dtype) else b.icmp_unsigned)(sign, *args)
+
+  return rule
+
+
+def _extreme(float_: str, signed: str, unsigned: str) -> Rule:
+  def rule(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+    dtype = _dtype(op)
+    if not is_float(dtype):
+      if dtype == np.bool_:
+        return b.or_(*args) if "max" in signed else b.and_(*args)
+      return intrinsic(b, signed if is_signed(dtype) else unsigned, args)
+    return float_extreme(b, float_, *args)
+
+  return rule
+
+
+def float_extreme(b: ir.IRBuilder, which: str, x: ir.Value, y: ir.Value) -> ir.Value:
+  """max or min that gives NaN if either is NaN, by one comparison and two selects."""
+  sign = ">" if which == "max" else "<"
+  better = b.select(b.fcmp_ordered(sign, x, y), x, y)
+  return b.select(b.fcmp_unordered("uno", x, x), x, better)
+
+
+def _divide(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  """Integers as in XLA: x / 0 is -1 (all ones), and the smallest / -1 is itself."""
+  dtype, (x, y) = _dtype(op), args
+  if is_float(dtype):
+    return b.fdiv(x, y)
+  zero = b.icmp_unsigned("==", y, constant(y.type, 0))
+  if not is_signed(dtype):
+    safe = b.select(zero, constant(y.type, 1), y)
+    return b.select(zero, constant(x.type, -1), b.udiv(x, safe))
+  overflow = _overflows(b, x, y)
+  safe = b.select(b.or_(zero, overflow), constant(y.type, 1), y)
+  quotient = b.sdiv(x, safe)  # with 1 for -1, the smallest stays itself
+  return b.select(zero, constant(x.type, -1), quotient)
+
+
+def _overflows(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+  smallest = constant(x.type, -(1 << (ty.element_type(x.type).width - 1)))
+  return b.and_(b.icmp_signed("==", x, smallest), b.icmp_signed("==", y, constant(y.type, -1)))
+
+
+def _remainder(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  dtype, (x, y) = _dtype(op), args
+  if is_float(dtype):
+    from tilewright.target.llvm import math
+
+    return math.emit("rem", b, x, y)
+  zero = b.icmp_unsigned("==", y, constant(y.type, 0))
+  special = b.or_(zero, _overflows(b, x, y)) if is_signed(dtype) else zero
+  safe = b.select(special, constant(y.type, 1), y)
+  plain = (b.srem if is_signed(dtype) else b.urem)(x, safe)
+  return b.select(zero, x, plain)
+
+
+def _negate(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  (x,) = args
+  return b.fneg(x) if is_float(_dtype(op)) else b.sub(constant(x.type, 0), x)
+
+
+def _absolute(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  (x,) = args
+  if is_float(_dtype(op)):
+    return intrinsic(b, "fabs", [x])
+  if not is_signed(_dtype(op)):
+    return x
+  return b.select(b.icmp_signed("<", x, constant(x.type, 0)), b.sub(constant(x.type, 0), x), x)
+
+
+def _sign(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  (x,) = args
+  zero, one, minus = (constant(x.type, v) for v in (0, 1, -1))
+  if is_float(_dtype(op)):
+    signed = b.select(b.fcmp_ordered(">", x, zero), one, b.select(b.fcmp_ordered("<", x, zero), minus, x))
+    return signed  # ±0 and NaN give themselves
+  positive = b.icmp_signed(">", x, zero) if is_signed(_dtype(op)) else b.icmp_unsigned("!=", x, zero)
+  negative = b.icmp_signed("<", x, zero) if is_signed(_dtype(op)) else constant(positive.type, 0)
+  return b.select(positive, one, b.select(negative, minus, zero))
+
+
+def _shift(name: str, overflow: str) -> Rule:
+  """Shifts by the width or more give 0, or the sign for an arithmetic shift, as in XLA."""
+
+  def rule(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+    x, n = args
+    width = ty.element_type(x.type).width
+    too_far = b.icmp_unsigned(">=", n, constant(n.type, width))
+    if overflow == "sign":
+      return b.ashr(x, b.select(too_far, constant(n.type, width - 1), n))
+    plain = getattr(b, name)(x, b.select(too_far, constant(n.type, 0), n))
+    return b.select(too_far, constant(x.type, 0), plain)
+
+  return rule
+
+
+def _integer_power(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  (x,) = args
+  y = op.attrs["y"]
+  multiply = b.fmul if is_float(_dtype(op)) else b.mul
+  result = None
+  power, n = x, abs(y)
+  while n:
+    if n & 1:
+      result = power if result is None else multiply(result, power)
+    n >>= 1
+    power = multiply(power, power) if n else power
+  one = constant(x.type, 1)
+  if result is None:
+    return one
+  return b.fdiv(one, result) if y < 0 else result
+
+
+def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
+  """Between dtypes as XLA does: float to int truncates and saturates, NaN becomes 0."""
+  source, target = np.dtype(source), np.dtype(target)
+  lanes = ty.lanes_of(x)
+  result = ty.register_type(target, lanes)
+  if source == target:
+    return x
+  if target == np.bool_:
+    zero = constant(x.type, 0)
+    return b.fcmp_unordered("!=", x, zero) if is_float(source) else b.icmp_unsigned("!=", x, zero)
+  if is_float(source) and is_float(target):
+    if x.type != result:
+      wider = ty.element_type(result) == ty.F64
+      x = b.fpext(x, result) if wider else b.fptrunc(x, result)
+    return ty.round_to(b, x, target)
+  if is_float(target):
+    signed = is_signed(source)
+    return ty.round_to(b, (b.sitofp if signed else b.uitofp)(x, result), target)
+  if is_float(source):
+    name = "fptosi.sat" if is_signed(target) else "fptoui.sat"
+    return intrinsic(b, name, [x], result, [result, x.type])
+  from_width, to_width = ty.element_type(x.type).width, ty.element_type(result).width
+  if from_width == to_width:
+    return x
+  if from_width > to_width:
+    return b.trunc(x, result)
+  return (b.sext if is_signed(source) else b.zext)(x, result)
+
+
+def _bitcast(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  (x,) = args
+  source, target = _dtype(op), np.dtype(op.attrs["dtype"])
+  lanes = ty.lanes_of(x)
+  raw = ty.narrow(b, x, source)
+  memory = ty.memory_type(target)
+  same = b.bitcast(raw, memory if lanes == 1 else ir.VectorType(memory, lanes))
+  return ty.widen(b, same, target, lanes)
+
+
+def _not(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  (x,) = args
+  return b.xor(x, constant(x.type, -1 if ty.element_type(x.type).width > 1 else 1))
+
+
+def _is_finite(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  magnitude = intrinsic(b, "fabs", [args[0]])
+  return b.fcmp_ordered("<", magnitude, constant(magnitude.type, float("inf")))
+
+
+def _square_root(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  return intrinsic(b, "sqrt", args)
+
+
+def _reciprocal_root(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  root = intrinsic(b, "sqrt", args)
+  return b.fdiv(constant(root.type, 1), root)
+
+
+def _rounding(name: str) -> Rule:
+  return lambda b, op, args: intrinsic(b, name, args)
+
+
+def _count(name: str) -> Rule:
+  def rule(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+    extra = [ir.Constant(ty.I1, 0)] if name == "ctlz" else []
+    return intrinsic(b, name, [*args, *extra], args[0].type, [args[0].type])
+
+  return rule
+
+
+RULES: dict[str, Rule] = {
+  "add": _choose("fadd", "add"),
+  "sub": _choose("fsub", "sub"),
+  "mul": _choose("fmul", "mul"),
+  "div": _divide,
+  "rem": _remainder,
+  "max": _extreme("max", "smax", "umax"),
+  "min": _extreme("min", "smin", "umin"),
+  "neg": _negate,
+  "abs": _absolute,
+  "sign": _sign,
+  "and": lambda b, op, args: b.and_(*args),
+  "or": lambda b, op, args: b.or_(*args),
+  "xor": lambda b, op, args: b.xor(*args),
+  "not": _not,
+  "shl": _shift("shl", "zero"),
+  "shr_logical": _shift("lshr", "zero"),
+  "shr_arithmetic": _shift("ashr", "sign"),
+  "eq": _compare("=="),
+  "ne": _compare("!="),
+  "lt": _compare("<"),
+  "le": _compare("<="),
+  "gt": _compare(">"),
+  "ge": _compare(">="),
+  "select": lambda b, op, args: b.select(*args),
+  "convert": lambda b, op, args: convert(b, args[0], _dtype(op), op.attrs["dtype"]),
+  "bitcast": _bitcast,
+  "integer_pow": _integer_power,
+  "is_finite": _is_finite,
+  "sqrt": _square_root,
+  "rsqrt": _reciprocal_root,
+  "floor": _rounding("floor"),
+  "ceil": _rounding("ceil"),
+  "round": _rounding("round"),
+  "round_even": _rounding("roundeven"),
+  "popcount": _count("ctpop"),
+  "clz": _count("ctlz"),
+}
+
+# How much an op costs, to decide whether computing it again is cheaper than keeping it.
+_CHEAP = 1
+_COSTS = {"div": 4, "rem": 8, "sqrt": 4, "rsqrt": 6, "select": 1, "convert": 1}
+
+
+def cost(name: str) -> int:
+  if name in _COSTS:
+    return _COSTS[name]
+  return _CHEAP if name in RULES else 12

@@ -1,0 +1,259 @@
+"""Reductions over a tile, vectorised along its last dimension whether that is reduced or kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.cpu import arithmetic
+from tilewright.target.cpu.loops import ZERO, Index, for_range, i64
+from tilewright.target.llvm import types as ty
+from tilewright.tile.ir import Op
+from tilewright.tile.types import TileType
+
+_UNROLL = 4  # independent accumulators, to hide the latency of an add
+
+
+def identity(kind: str, dtype: Any) -> Any:
+  """What a reduction starts from."""
+  dtype = np.dtype(dtype)
+  if kind in ("sum", "or", "xor"):
+    return 0
+  if kind == "prod":
+    return 1
+  if kind == "and":
+    return -1 if dtype != np.bool_ else 1
+  if ty.is_float(dtype):
+    return -np.inf if kind == "max" else np.inf
+  if dtype == np.bool_:
+    return kind == "min"
+  info = jnp.iinfo(dtype)
+  return info.min if kind == "max" else info.max
+
+
+def combine(b: ir.IRBuilder, kind: str, dtype: Any, x: ir.Value, y: ir.Value) -> ir.Value:
+  name = {"sum": "add", "prod": "mul"}.get(kind, kind)
+  if ty.is_float(dtype) and name in ("max", "min"):
+    return arithmetic.float_extreme(b, name, x, y)
+
+  class _Typed:
+    """A stand-in for an op: only its operands' dtype is looked at."""
+
+    operands = [type("_Operand", (), {"type": TileType((), np.dtype(dtype))})]
+    attrs: dict[str, Any] = {}
+
+  return arithmetic.RULES[name](b, _Typed, [x, y])
+
+
+def horizontal(b: ir.IRBuilder, kind: str, dtype: Any, value: ir.Value) -> ir.Value:
+  """Combine the lanes of a vector, half with half."""
+  lanes = ty.lanes_of(value)
+  while lanes > 1:
+    half = lanes // 2
+    odd = b.extract_element(value, ty.I32(lanes - 1)) if lanes % 2 else None
+    undefined = ir.Constant(value.type, ir.Undefined)
+    low = b.shuffle_vector(value, undefined, ir.Constant(ir.VectorType(ty.I32, half), list(range(half))))
+    high = b.shuffle_vector(value, undefined, ir.Constant(ir.VectorType(ty.I32, half), list(range(half, 2 * half))))
+    if half == 1:
+      low, high = (b.extract_element(v, ty.I32(0)) for v in (low, high))
+    value = combine(b, kind, dtype, low, high)
+    if odd is not None:
+      value = combine(b, kind, dtype, value, odd) if half == 1 else _add_to_first(b, kind, dtype, value, odd)
+    lanes = half
+  return value
+
+
+def _add_to_first(b: ir.IRBuilder, kind: str, dtype: Any, vector: ir.Value, extra: ir.Value) -> ir.Value:
+  first = combine(b, kind, dtype, b.extract_element(vector, ty.I32(0)), extra)
+  return b.insert_element(vector, first, ty.I32(0))
+
+
+def reduce(code: Any, op: Op) -> None:
+  """Compute a reduction where it is defined."""
+  (x,) = op.operands
+  result = op.results[0]
+  source = x.type
+  assert isinstance(source, TileType)
+  axes = tuple(sorted(op.attrs["axes"]))
+  kept = [a for a in range(source.rank) if a not in axes]
+  memory = code.allocate(result.type.shape, result.type.dtype)  # type: ignore[union-attr]
+  last = max((a for a, d in enumerate(source.shape) if d > 1), default=source.rank - 1)
+  if last in axes:
+    _reduce_last(code, op.attrs["kind"], x, source, axes, kept, last, memory)
+  else:
+    _reduce_leading(code, op.attrs["kind"], x, source, axes, kept, memory)
+  code.env[result] = memory
+  if not result.type.shape:  # type: ignore[union-attr]
+    code.env[result] = code.load(memory, [], 1)
+
+
+def _reduce_last(
+  code: Any, kind: str, x: Any, source: TileType, axes: Any, kept: list[int], last: int, memory: Any
+) -> None:
+  """Along the vector dimension: vector accumulators, combined at the end."""
+  b, dtype, lanes = code.b, source.dtype, code.host.lanes
+  size = source.shape[last]
+  outer = [a for a in axes if a != last]
+  wide = min(size, lanes)
+  unroll = max(1, min(_UNROLL, size // wide))
+  register = ty.register_type(dtype, wide)
+  slots = [_entry_alloca(b, register) for _ in range(unroll)]
+  whole = size // (wide * unroll) * (wide * unroll)
+
+  def each(out: list[Index], _: int) -> None:
+    index: list[Any] = [None] * source.rank
+    for a, i in zip(kept, out):
+      index[a] = i
+    index[last] = Index(0)
+    for slot in slots:
+      b.store(ty.constant(register, identity(kind, dtype)), slot)
+
+    def run(axes_left: list[int]) -> None:
+      if axes_left:
+        with for_range(b, 0, source.shape[axes_left[0]]) as i, code.scope():
+          index[axes_left[0]] = Index(i)
+          run(axes_left[1:])
+        return
+      code._hoist([x], index[:last], last, index[last + 1 :])
+      if whole:
+        with for_range(b, 0, whole, wide * unroll) as i, code.scope():
+          for k, slot in enumerate(slots):
+            index[last] = Index(b.add(i, i64(k * wide)) if k else i, 1 if wide > 1 else 0, wide)
+            value = code.value_at(x, list(index), wide)
+            b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
+      at = whole
+      while size - at >= wide:
+        with code.scope():
+          index[last] = Index(at, 1 if wide > 1 else 0, wide)
+          value = code.value_at(x, list(index), wide)
+          b.store(combine(b, kind, dtype, b.load(slots[0], typ=register), value), slots[0])
+        at += wide
+      if at < size:
+        with code.scope():
+          index[last] = Index(at, 1 if size - at > 1 else 0, 1)
+          tail = code.value_at(x, list(index), size - at)
+          if size - at > 1:
+            tail = horizontal(b, kind, dtype, tail)
+          first = b.load(slots[0], typ=register)
+          joined = (
+            _add_to_first(b, kind, dtype, first, tail) if wide > 1 else combine(b, kind, dtype, first, tail)
+          )
+          b.store(joined, slots[0])
+
+    run(outer)
+    total = b.load(slots[0], typ=register)
+    for slot in slots[1:]:
+      total = combine(b, kind, dtype, total, b.load(slot, typ=register))
+    code.store(memory, out, horizontal(b, kind, dtype, total))
+
+  _scalar_nest(code, [source.shape[a] for a in kept], each)
+
+
+def _reduce_leading(code: Any, kind: str, x: Any, source: TileType, axes: Any, kept: list[int], memory: Any) -> None:
+  """Along other dimensions: each vector of the result accumulates over them."""
+  b, dtype = code.b, source.dtype
+
+  def each(out: list[Index], lanes: int) -> None:
+    index: list[Any] = [ZERO] * source.rank
+    for a, i in zip(kept, out):
+      index[a] = i
+    register = ty.register_type(dtype, lanes)
+    slot = _entry_alloca(b, register)
+    b.store(ty.constant(register, identity(kind, dtype)), slot)
+
+    def run(left: list[int]) -> None:
+      if left:
+        with for_range(b, 0, source.shape[left[0]]) as i, code.scope():
+          index[left[0]] = Index(i)
+          run(left[1:])
+        return
+      value = code.value_at(x, list(index), lanes)
+      b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
+
+    run(list(axes))
+    code.store(memory, out, b.load(slot, typ=register))
+
+  code.nest([source.shape[a] for a in kept], each)
+
+
+def _scalar_nest(code: Any, shape: list[int], body: Any) -> None:
+  """Loops without vectors."""
+
+  def run(left: list[int], index: list[Index]) -> None:
+    if not left:
+      with code.scope():
+        body(index, 1)
+      return
+    with for_range(code.b, 0, left[0]) as i, code.scope():
+      run(left[1:], [*index, Index(i)])
+
+  run(shape, [])
+
+
+def _entry_alloca(b: ir.IRBuilder, register: ir.Type) -> ir.Value:
+  """A slot on the stack, made once per call: LLVM turns it into registers."""
+  with b.goto_entry_block():
+    return b.alloca(register)
+
+
+def arg_reduce(code: Any, op: Op) -> None:
+  """The position of the first extreme; a NaN counts as extreme, as in XLA."""
+  (x,) = op.operands
+  result, axis, kind = op.results[0], op.attrs["axis"], op.attrs["kind"]
+  source = x.type
+  assert isinstance(source, TileType)
+  b, dtype = code.b, source.dtype
+  memory = code.allocate(result.type.shape, result.type.dtype)  # type: ignore[union-attr]
+  best = _entry_alloca(b, ty.register_type(dtype))
+  where = _entry_alloca(b, ty.I64)
+
+  def each(out: list[Index], _: int) -> None:
+    first = [*out[:axis], ZERO, *out[axis:]]
+    b.store(code.value_at(x, first, 1), best)
+    b.store(i64(0), where)
+    with for_range(b, 1, source.shape[axis]) as i, code.scope():
+      value = code.value_at(x, [*out[:axis], Index(i), *out[axis:]], 1)
+      old = b.load(best, typ=value.type)
+      sign = ">" if kind == "max" else "<"
+      if ty.is_float(dtype):
+        better = b.fcmp_ordered(sign, value, old)
+        new_nan = b.and_(b.fcmp_unordered("uno", value, value), b.fcmp_ordered("ord", old, old))
+        better = b.or_(better, new_nan)
+      else:
+        better = (b.icmp_signed if ty.is_signed(dtype) else b.icmp_unsigned)(sign, value, old)
+      b.store(b.select(better, value, old), best)
+      b.store(b.select(better, i, b.load(where, typ=ty.I64)), where)
+    found = arithmetic.convert(b, b.load(where, typ=ty.I64), np.dtype(np.int64), result.type.dtype)  # type: ignore[union-attr]
+    code.store(memory, out, found)
+
+  _scalar_nest(code, [d for a, d in enumerate(source.shape) if a != axis], each)
+  code.env[result] = memory if result.type.shape else code.load(memory, [], 1)  # type: ignore[union-attr]
+
+
+def cumulative(code: Any, op: Op) -> None:
+  """Running totals: each element from the one before it along the axis, vectors along the others."""
+  (x,) = op.operands
+  result, axis, kind = op.results[0], op.attrs["axis"], op.attrs["kind"]
+  source = x.type
+  assert isinstance(source, TileType)
+  memory = code.allocate(source.shape, source.dtype)
+  size = source.shape[axis]
+  others = [d for a, d in enumerate(source.shape) if a != axis]
+  b = code.b
+
+  def each(out: list[Index], lanes: int) -> None:
+    register = ty.register_type(source.dtype, lanes)
+    slot = _entry_alloca(b, register)
+    b.store(ty.constant(register, identity(kind, source.dtype)), slot)
+    with for_range(b, 0, size) as i, code.scope():
+      at = b.sub(i64(size - 1), i) if op.attrs["reverse"] else i
+      index = [*out[:axis], Index(at), *out[axis:]]
+      total = combine(b, kind, source.dtype, b.load(slot, typ=register), code.value_at(x, index, lanes))
+      b.store(total, slot)
+      code.store(memory, index, total)
+
+  code.nest(others, each)
+  code.env[result] = memory

@@ -1,0 +1,402 @@
+"""Ops that are carried out where they stand: memory, control flow, and values that need a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.target.cpu import contraction, reductions, structure
+from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
+from tilewright.target.llvm import types as ty
+from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.types import RefType, TileType
+
+
+def bases_written(code: Code, op: Op) -> set[Any]:
+  """The memory that an op, with what is nested in it, may change."""
+  found: set[Any] = set()
+  for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
+    if o.name in ("store", "window_store", "copy", "scatter_store"):
+      ref = o.operands[1 if o.name == "copy" else 0]
+      found.add(_base(code, ref))
+  return found
+
+
+def _base(code: Code, ref: Value) -> Any:
+  """What memory a ref is part of; the refs inside of an op that is yet to be emitted are followed to the outside."""
+  while ref not in code.env:
+    op = ref.owner
+    if not isinstance(op, Op) or op.name == "alloc":
+      return ref
+    ref = op.operands[0]
+  return code.memory_of(ref).base
+
+
+# --- views -------------------------------------------------------------------------------------------------------
+
+
+def _subview(code: Code, op: Op) -> None:
+  ref, *starts = op.operands
+  memory = code.memory_of(ref)
+  offset: Any = 0
+  for start, stride in zip(starts, memory.strides):
+    offset = add(code.b, offset, mul(code.b, code.scalar_index(start), stride))
+  pointer = code.b.gep(memory.pointer, [i64(offset)], source_etype=ty.memory_type(memory.dtype))
+  kept = [i for i in range(len(memory.strides)) if i not in op.attrs["dropped"]]
+  strides = tuple(mul(code.b, memory.strides[i], op.attrs["steps"][i]) for i in kept)
+  code.env[op.results[0]] = Memory(pointer, strides, memory.dtype, memory.base)
+
+
+def _view(strides: Callable[[Memory, Op], tuple[Any, ...]]) -> Callable[[Code, Op], None]:
+  def rule(code: Code, op: Op) -> None:
+    memory = code.memory_of(op.operands[0])
+    result = op.results[0].type
+    assert isinstance(result, RefType)
+    code.env[op.results[0]] = Memory(memory.pointer, strides(memory, op), result.dtype, memory.base)
+
+  return rule
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def _store(code: Code, op: Op) -> None:
+  ref, value = op.operands
+  memory = code.memory_of(ref)
+  if _accumulates(code, ref, value, memory):
+    return
+  if memory.base in code.bases_read(value) and not _reads_in_place(code, value, ref):
+    code.materialise(value)
+  code.fill(memory, value)
+
+
+def _window_store(code: Code, op: Op) -> None:
+  ref, value, *starts = op.operands
+  memory = code.memory_of(ref)
+  assert isinstance(value.type, TileType)
+  if memory.base in code.bases_read(value):
+    code.materialise(value)
+  places = [code.scalar_index(s) for s in starts]
+
+  def each(index: list[Index], lanes: int) -> None:
+    where = structure.window_index(code, op, index, places)
+    code.store_window(memory, where, ref.type.shape, code.value_at(value, index, lanes))
+
+  code.nest(value.type.shape, each, reads=[value])
+
+
+def _accumulates(code: Code, ref: Value, value: Value, memory: Memory) -> bool:
+  """`ref += dot(…)`: the contraction starts from what stands in the ref instead of from zero."""
+  add_op = value.owner
+  if not isinstance(add_op, Op) or add_op.name != "add" or value in code.env:
+    return False
+  for operand in add_op.operands:
+    if isinstance(code.env.get(operand), _Deferred):
+      assert isinstance(operand.owner, Op)
+      contraction.dot(code, operand.owner, into=memory)
+      return True
+  return False
+
+
+class _Deferred:
+  """Marks a contraction that its only user, a store, will carry out."""
+
+  base = None
+
+
+def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
+  """Whether the result is only added to a ref, at once, and no operand reads that ref."""
+  result = dot.results[0]
+  users = code.users.get(result, [])
+  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
+    return False
+  add_op = users[0]
+  (old,) = [v for v in add_op.operands if v is not result] or [None]
+  stores = code.users.get(add_op.results[0], [])
+  if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
+    return False
+  ref, load = stores[0].operands[0], old.owner
+  if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not ref or old in code.env:
+    return False
+  between = block.ops[block.ops.index(dot) + 1 : block.ops.index(stores[0])]
+  if any(bases_written(code, op) or op.blocks for op in between) or len(code.users.get(old, [])) != 1:
+    return False
+  memory = code.memory_of(ref)
+  reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
+  exact = memory.dtype == result.type.dtype and memory.dtype in (np.float32, np.float64, np.int32)  # type: ignore[union-attr]
+  return exact and memory.base not in reads
+
+
+def _reads_in_place(code: Code, value: Value, ref: Value) -> bool:
+  """Whether every read of the destination's memory is of the very element that is written."""
+  if value in code.env:
+    known = code.env[value]
+    return not isinstance(known, Memory) or known.base is not code.memory_of(ref).base
+  op = value.owner
+  if not isinstance(op, Op):
+    return True
+  base = code.memory_of(ref).base
+  if op.name == "window_load":
+    return code.memory_of(op.operands[0]).base is not base
+  if op.name == "load":
+    return op.operands[0] is ref or code.memory_of(op.operands[0]).base is not base
+  if op.name in structure.MOVES or op.name in structure.SOURCES:
+    return base not in code.bases_read(value)
+  return all(_reads_in_place(code, o, ref) for o in op.operands)
+
+
+def _copy(code: Code, op: Op) -> None:
+  source, target = (code.memory_of(v) for v in op.operands)
+  shape = op.operands[0].type.shape
+  code.nest(shape, lambda index, lanes: code.store(target, index, code.load(source, index, lanes)))
+
+
+def _alloc(code: Code, op: Op) -> None:
+  code.env[op.results[0]] = code.allocate(op.attrs["shape"], op.attrs["dtype"])
+  if op.attrs.get("poison", True):
+    poison(code, code.env[op.results[0]], op.attrs["shape"])
+
+
+def poison(code: Code, memory: Memory, shape: Any) -> None:
+  """Fill fresh memory with values no one should read."""
+  value = np.nan if ty.is_float(memory.dtype) else reductions.identity("max", memory.dtype)
+  code.nest(
+    shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), value))
+  )
+
+
+# --- values that need a buffer -----------------------------------------------------------------------------------
+
+
+def _dot(code: Code, op: Op) -> None:
+  result = op.results[0]
+  if _can_accumulate(code, op, code.current):
+    code.env[result] = _Deferred()
+    return
+  contraction.dot(code, op)
+
+
+def _concatenate(code: Code, op: Op) -> None:
+  result = op.results[0].type
+  assert isinstance(result, TileType)
+  memory = code.allocate(result.shape, result.dtype)
+  axis, at = op.attrs["axis"], 0
+  for part in op.operands:
+    _fill_part(code, memory, part, [at if a == axis else 0 for a in range(result.rank)])
+    at += part.type.shape[axis]  # type: ignore[union-attr]
+  code.env[op.results[0]] = memory
+
+
+def _fill_part(code: Code, memory: Memory, part: Value, starts: list[Any], steps: list[int] | None = None) -> None:
+  """Write a tile into a larger buffer from given starts on."""
+  assert isinstance(part.type, TileType)
+  steps = steps or [1] * len(starts)
+
+  def each(index: list[Index], lanes: int) -> None:
+    place = []
+    for i, start, step in zip(index, starts, steps):
+      moved = Index(mul(code.b, i.base, step), i.step * step)
+      place.append(shifted(code.b, moved, start))
+    code.store(memory, place, code.value_at(part, index, lanes))
+
+  code.nest(part.type.shape, each, reads=[part])
+
+
+def _pad(code: Code, op: Op) -> None:
+  x, fill = op.operands
+  result = op.results[0].type
+  assert isinstance(result, TileType) and isinstance(x.type, TileType)
+  memory = code.allocate(result.shape, result.dtype)
+  value = code.scalar(fill)
+  code.nest(result.shape, lambda index, lanes: code.store(memory, index, ty.splat(code.b, value, lanes)))
+  low, high, inside = op.attrs["low"], op.attrs["high"], op.attrs["interior"]
+  # Negative padding cuts: only the part of x that stays is written.
+  starts, stops = [], []
+  for d, lo, hi, step in zip(x.type.shape, low, high, inside):
+    first = max(0, -(-max(0, -lo) // (step + 1)))
+    last = d - max(0, -(-max(0, -hi) // (step + 1)))
+    starts.append(first)
+    stops.append(max(first, last))
+  shape = [e - s for s, e in zip(starts, stops)]
+
+  def each(index: list[Index], lanes: int) -> None:
+    own = [shifted(code.b, i, s) for i, s in zip(index, starts)]
+    place = [
+      shifted(code.b, Index(mul(code.b, i.base, step + 1), i.step * (step + 1)), lo) for i, step, lo in zip(own, inside, low)
+    ]
+    code.store(memory, place, code.value_at(x, own, lanes))
+
+  code.nest(shape, each)
+  code.env[op.results[0]] = memory
+
+
+def _dynamic_update_slice(code: Code, op: Op) -> None:
+  x, update, *starts = op.operands
+  assert isinstance(x.type, TileType) and isinstance(update.type, TileType)
+  memory = code.allocate(x.type.shape, x.type.dtype)
+  code.fill(memory, x)
+  places = structure.clamped_starts(code, starts, x.type.shape, update.type.shape)
+  _fill_part(code, memory, update, places)
+  code.env[op.results[0]] = memory
+
+
+# --- control flow ------------------------------------------------------------------------------------------------
+
+
+def _slots(code: Code, values: list[Value]) -> list[Any]:
+  """Where carried values live between iterations: a stack slot for a scalar, a buffer for a tile."""
+  slots: list[Any] = []
+  for v in values:
+    assert isinstance(v.type, TileType)
+    if v.type.is_scalar:
+      with code.b.goto_entry_block():
+        slot = code.b.alloca(ty.register_type(v.type.dtype))
+      code.b.store(code.scalar(v), slot)
+      slots.append(slot)
+    else:
+      memory = code.allocate(v.type.shape, v.type.dtype)
+      code.fill(memory, v)
+      slots.append(memory)
+  return slots
+
+
+def _read_slots(code: Code, values: list[Value], slots: list[Any]) -> None:
+  for v, slot in zip(values, slots):
+    assert isinstance(v.type, TileType)
+    code.env[v] = slot if isinstance(slot, Memory) else code.b.load(slot, typ=ty.register_type(v.type.dtype))
+
+
+def _write_slots(code: Code, values: list[Value], slots: list[Any]) -> None:
+  """Replace the carried values, all at once: each is computed before any is overwritten."""
+  scalars = [code.scalar(v) if not isinstance(slot, Memory) else None for v, slot in zip(values, slots)]
+  bases = {slot.base for slot in slots if isinstance(slot, Memory)}
+  for v, slot in zip(values, slots):
+    if not isinstance(slot, Memory) or code.env.get(v) is slot:
+      continue
+    others = bases - {slot.base}
+    if code.bases_read(v) & others or not _elementwise_of(code, v, slot):
+      code.materialise(v)
+  for v, slot, scalar in zip(values, slots, scalars):
+    if scalar is not None:
+      code.b.store(scalar, slot)
+    elif code.env.get(v) is not slot:
+      code.fill(slot, v)
+
+
+def _elementwise_of(code: Code, v: Value, slot: Memory) -> bool:
+  """Whether computing `v` reads the slot only at the element that is computed."""
+  known = code.env.get(v)
+  if known is not None:
+    return not isinstance(known, Memory) or known is slot or known.base is not slot.base
+  op = v.owner
+  if not isinstance(op, Op):
+    return True
+  if op.name in ("load", "window_load") or op.name in structure.MOVES or op.name in structure.SOURCES:
+    return slot.base not in code.bases_read(v)
+  return all(_elementwise_of(code, o, slot) for o in op.operands)
+
+
+def _settle(code: Code, op: Op) -> None:
+  """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
+  inside = {v for inner in op.blocks for o in walk(inner) for v in o.operands}
+  own = {r for inner in op.blocks for o in walk(inner) for r in o.results} | {p for inner in op.blocks for p in inner.params}
+  for v in inside - own:
+    if isinstance(v.type, TileType) and v not in code.env and not v.type.is_scalar and code._cost(v) > 2:
+      code.materialise(v)
+
+
+def _run(code: Code, block: Block) -> None:
+  with code.scope():
+    code.block(block)
+
+
+def _for(code: Code, op: Op) -> None:
+  lower, upper, *carried = op.operands
+  (body,) = op.blocks
+  _settle(code, op)
+  slots = _slots(code, carried)
+  dtype = lower.type.dtype  # type: ignore[union-attr]
+  with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, code.scope():
+    code.env[body.params[0]] = code.b.trunc(i, ty.register_type(dtype)) if dtype.itemsize < 8 else i
+    _read_slots(code, body.params[1:], slots)
+    code.block(body)
+    _write_slots(code, body.yielded, slots)
+  _read_slots(code, op.results, slots)
+
+
+def _while(code: Code, op: Op) -> None:
+  condition, body = op.blocks
+  _settle(code, op)
+  slots = _slots(code, op.operands)
+  b = code.b
+  head, inner, done = (b.append_basic_block(name) for name in ("while", "while.body", "while.done"))
+  b.branch(head)
+  b.position_at_end(head)
+  with code.scope():
+    _read_slots(code, condition.params, slots)
+    code.block(condition)
+    b.cbranch(code.scalar(condition.yielded[0]), inner, done)
+  b.position_at_end(inner)
+  with code.scope():
+    _read_slots(code, body.params, slots)
+    code.block(body)
+    _write_slots(code, body.yielded, slots)
+  b.branch(head)
+  b.position_at_end(done)
+  _read_slots(code, op.results, slots)
+
+
+def _switch(code: Code, op: Op) -> None:
+  (selector,) = op.operands
+  b = code.b
+  _settle(code, op)
+  slots: list[Any] = []
+  for result in op.results:
+    assert isinstance(result.type, TileType)
+    if result.type.is_scalar:
+      with b.goto_entry_block():
+        slots.append(b.alloca(ty.register_type(result.type.dtype)))
+    else:
+      slots.append(code.allocate(result.type.shape, result.type.dtype))
+  index = code.scalar_index(selector)
+  done = b.append_basic_block("switch.done")
+  cases = [b.append_basic_block(f"case.{n}") for n in range(len(op.blocks))]
+  # An index below the first or above the last case is clamped, as in XLA.
+  negative = b.icmp_signed("<", index, i64(0))
+  switch = b.switch(b.select(negative, i64(0), index), cases[-1])
+  for n, case in enumerate(cases[:-1]):
+    switch.add_case(i64(n), case)
+  for case, block in zip(cases, op.blocks):
+    b.position_at_end(case)
+    with code.scope():
+      code.block(block)
+      _write_slots(code, block.yielded, slots)
+    b.branch(done)
+  b.position_at_end(done)
+  _read_slots(code, op.results, slots)
+
+
+STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
+  "subview": _subview,
+  "reshape_ref": _view(lambda memory, op: op.results[0].type.strides),  # type: ignore[union-attr]
+  "transpose_ref": _view(lambda memory, op: tuple(memory.strides[p] for p in op.attrs["permutation"])),
+  "bitcast_ref": _view(lambda memory, op: memory.strides),
+  "store": _store,
+  "window_store": _window_store,
+  "copy": _copy,
+  "alloc": _alloc,
+  "reduce": reductions.reduce,
+  "arg_reduce": reductions.arg_reduce,
+  "cumulative": reductions.cumulative,
+  "dot": _dot,
+  "concatenate": _concatenate,
+  "pad": _pad,
+  "dynamic_update_slice": _dynamic_update_slice,
+  "for": _for,
+  "while": _while,
+  "switch": _switch,
+}
+
