@@ -119,7 +119,7 @@ class World:
 
   def free(self, address: Address) -> None:
     with self.changed:
-      self.memories.pop(address, None)
+      self._report_leftovers(self.memories.pop(address, None))
 
   def on_device(self, found: Any, device: int, core: int | None = None) -> Any:
     """The memory of the same name on another device (and core)."""
@@ -334,7 +334,19 @@ class World:
       self.running.discard(core)
       with contextlib.suppress(errors.DeadlockError, Stopped):  # those who wait are told; this core itself is done
         self._stop_if_stuck()
+      if not self.running:
+        for found in self.memories.values():
+          self._report_leftovers(found)
       self.changed.notify_all()
+
+  def _report_leftovers(self, found: Buffer | Semaphores | None) -> None:
+    """A right kernel waits for all that it starts: else the next one to use the semaphore goes on too early."""
+    if not isinstance(found, Semaphores) or self.error is not None:
+      return
+    unfinished = {position for position, copies in found.pending.items() if copies}
+    for position in sorted({*np.flatnonzero(found.counts).tolist(), *unfinished}):
+      what = "a copy that no one waited for" if position in unfinished else f"the count {found.counts.flat[position]}"
+      clocks.log.warning("Kernel '%s' leaves %s on %s.", self.name, what, found.name(position))
 
   def fail(self, error: BaseException) -> None:
     with self.changed:
