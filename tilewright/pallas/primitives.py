@@ -104,14 +104,13 @@ def _(ctx: xla.Context, *, axis_name: Any) -> Any:
 
 def flatten_ref(ref: Any, idx: Any, what: str) -> Any:
   """The view `ref[idx]` as a ref with transforms."""
-  if idx is not None and idx != ():
-    ref = ref.at[idx] if not isinstance(idx, tuple) or idx else ref
-  view = ref if isinstance(ref, TransformedRef) else TransformedRef(ref, ())
-  base = view.ref
-  if not isinstance(_jax.core.typeof(base), AbstractRef):
+  if not is_ref(ref):
     raise errors.RefTypeError(
-      f"{what}: expected a ref, got {base}. Inside a kernel, arguments are refs; values are not."
+      f"{what}: expected a ref, got {ref}. Inside a kernel, arguments are refs; values are not."
     )
+  if idx is not None and not (isinstance(idx, tuple) and not idx):
+    ref = ref.at[idx]
+  view = ref if isinstance(ref, TransformedRef) else TransformedRef(ref, ())
   return view
 
 
@@ -251,7 +250,7 @@ def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
 # --- atomics -----------------------------------------------------------------------------------------------------
 
 # In the portable lowering instances run one after another, so reading, combining and writing is atomic.
-_ATOMIC = {
+_ATOMIC: dict[str, Callable[[Any, Any], Any]] = {
   "add": lambda a, b: a + b,
   "max": jnp.maximum,
   "min": jnp.minimum,

@@ -51,6 +51,13 @@ def tracing_kernel(frame: GridFrame) -> Iterator[None]:
       _jax.config._check_vma(False),
     ):
       yield
+  except ValueError as e:
+    if str(e).startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
+      raise errors.ShapeMismatchError(
+        f"{str(e).strip()} This is at {_jax.user_line(e)}. What is written must have the shape and dtype of the ref: use "
+        "jnp.broadcast_to or astype."
+      ) from e
+    raise
   finally:
     _frames.stack.pop()
 
