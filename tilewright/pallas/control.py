@@ -11,13 +11,13 @@ from jax import lax
 from tilewright import errors
 
 
-def when(condition: Any, /) -> Callable[[Callable[[], None]], None]:
+def when(condition: Any, /) -> Callable[[Callable[[], Any]], None]:
   """A decorator that calls the function at once if `condition` holds.
 
   A Python bool decides now; an array becomes a `lax.cond` with the function as its true branch.
   """
 
-  def decorator(f: Callable[[], None]) -> None:
+  def decorator(f: Callable[[], Any]) -> None:
     if isinstance(condition, bool):
       if condition:
         f()

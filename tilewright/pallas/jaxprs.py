@@ -125,7 +125,10 @@ def _observed(jaxpr: Any, seen: Callable[[Any], None], unused: set[Any]) -> None
       for inner in inners:
         body = _jax.open_jaxpr(inner.jaxpr)[0]
         outer_of = dict(zip(body.invars, inner.outer))
-        _observed(body, lambda v, m=outer_of: seen(m.get(v, v)), _unused(body))
+        own: set[Any] = set()
+        _observed(body, own.add, _unused(body))
+        for v in own:
+          seen(outer_of.get(v, v))
         bound.update(a for a in inner.outer if isinstance(a, _jax.core.Var))
       rest = [a for a in eqn.invars if isinstance(a, _jax.core.Var) and a not in bound]
     else:

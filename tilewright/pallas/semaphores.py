@@ -105,7 +105,13 @@ def semaphore_signal(
 
 @xla.register(semaphore_signal_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
-  view, inc, device_id, _ = _jax.unflatten(tree, flat)
+  view, inc, device_id, core = _jax.unflatten(tree, flat)
+  if core is not None:
+    message = (
+      f"The signal at {source_line(ctx.eqn)} is for another core. The portable lowering runs cores one after another, with semaphores they "
+      "share; use interpret=pltpu.InterpretParams()."
+    )
+    fail_unless(core == _own_core(ctx.instance), errors.UnsupportedFeatureError, message)
   if device_id is not None:
     axes = device_axes()
     target = logical_device_id(device_id, device_id_type, axes)
@@ -114,6 +120,16 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> 
   count = view.ref.read(view.transforms)
   view.ref.write(view.transforms, count + inc)
   return []
+
+
+def _own_core(instance: xla.Instance) -> Any:
+  """The number of the core an instance runs on: its place in the mesh, or 0 where there is only one."""
+  number: Any = jnp.int32(0)
+  if instance.kernel is None or instance.kernel.mesh is None:
+    return number
+  for index, size in zip(instance.indices, instance.sizes):
+    number = number * size + index
+  return number
 
 
 # --- wait --------------------------------------------------------------------------------------------------------

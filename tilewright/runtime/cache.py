@@ -1,7 +1,8 @@
 """A cache on disk for compiled code, shared by all processes of a user.
 
-An entry is a file named after the hash of everything it depends on. It is written to a temporary name first and then renamed, so that no one
-ever sees half of it; it begins with the hash of its contents, so that a damaged entry is noticed, reported once, and ignored.
+An entry is a file named after the hash of everything it depends on. It is written to a temporary name first and then
+renamed, so that no one ever sees half of it; it begins with the hash of its contents, so that a damaged entry is
+noticed, reported, and ignored.
 """
 
 from __future__ import annotations
@@ -78,4 +79,6 @@ def put(kind: str, name: str, contents: bytes) -> None:
         os.unlink(temporary)
       raise
   except OSError as e:
-    warnings.warn(f"Compiled code could not be kept in {directory()}: {e}. Set TILEWRIGHT_CACHE_DIR.", CacheWarning, stacklevel=2)
+    warnings.warn(
+      f"Compiled code could not be kept in {directory()}: {e}. Set TILEWRIGHT_CACHE_DIR.", CacheWarning, stacklevel=2
+    )

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tilewright import errors
-from tilewright.tile.types import Type
+from tilewright.tile.types import RefType, TileType, Type
 
 
 @dataclasses.dataclass(eq=False)
@@ -26,6 +26,18 @@ class Value:
 
   type: Type
   owner: Op | Block | None = None
+
+  @property
+  def tile(self) -> TileType:
+    """The type, which must be a tile's."""
+    assert isinstance(self.type, TileType), self.type
+    return self.type
+
+  @property
+  def ref(self) -> RefType:
+    """The type, which must be a ref's."""
+    assert isinstance(self.type, RefType), self.type
+    return self.type
 
   def __repr__(self) -> str:
     return f"Value({self.type})"

@@ -336,7 +336,9 @@ def _store(op: Op) -> list[Type]:
 define("store", _store, READ, WRITE, doc="replace the value of a view")
 define(
   "alloc",
-  lambda op: [RefType(tuple(op.attrs["shape"]), np.dtype(op.attrs["dtype"]), op.attrs["space"], dense_strides(op.attrs["shape"]))],
+  lambda op: [
+    RefType(tuple(op.attrs["shape"]), np.dtype(op.attrs["dtype"]), op.attrs["space"], dense_strides(op.attrs["shape"]))
+  ],
   ALLOC,
   doc="memory for as long as the enclosing block runs",
 )

@@ -44,7 +44,9 @@ rule("jit", "pjit", "remat2", "checkpoint", "eval_jaxpr")(_inline("jaxpr"))
 rule("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call")(_inline("call_jaxpr"))
 
 
-def _body(ctx: Context, jaxpr: Any, params: Sequence[Any], before: Sequence[Value], after: Sequence[Value] = ()) -> Block:
+def _body(
+  ctx: Context, jaxpr: Any, params: Sequence[Any], before: Sequence[Value], after: Sequence[Value] = ()
+) -> Block:
   """A block for a jaxpr that takes values from outside, then the block's parameters, then more from outside."""
   inner, consts = _jax.open_jaxpr(jaxpr)
   block = Block.of(params)
@@ -64,7 +66,9 @@ def _cond(ctx: Context, index: Value, *args: Value, branches: Any, **_: Any) -> 
 
 
 @rule("while")
-def _while(ctx: Context, *args: Value, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any) -> list[Value]:
+def _while(
+  ctx: Context, *args: Value, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any
+) -> list[Value]:
   cond_consts, body_consts = args[:cond_nconsts], args[cond_nconsts : cond_nconsts + body_nconsts]
   init = args[cond_nconsts + body_nconsts :]
   types = [v.type for v in init]
@@ -136,7 +140,9 @@ def lower_kernel(kernel: Kernel) -> NativeKernel:
   """The tile IR of a kernel: body and index maps."""
   mapping = kernel.grid_mapping
   if kernel.mesh is not None:
-    raise errors.NativeCodeError("A kernel over a mesh of cores cannot be compiled to native code yet. Pass interpret=True.")
+    raise errors.NativeCodeError(
+      "A kernel over a mesh of cores cannot be compiled to native code yet. Pass interpret=True."
+    )
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
     raise errors.NativeCodeError("A symbolic grid cannot be compiled to native code. Pass interpret=True.")
   first_block = mapping.num_prefetch
@@ -177,8 +183,8 @@ def _lower_index_map(kernel: Kernel, m: Any) -> Function | None:
   jaxpr, consts = _jax.open_jaxpr(m.index_map)
   outs = lower_jaxpr(builder, jaxpr, [_constant(Context(builder, None), c) for c in consts], function.params)
   if len(outs) != len(m.block_shape) or any(isinstance(v.type, TileType) and v.type.shape for v in outs):
-    raise errors.NativeCodeError(f"The index map of {m.origin} gives slices or arrays, which cannot be compiled yet. Pass interpret=True.")
+    raise errors.NativeCodeError(
+      f"The index map of {m.origin} gives slices or arrays, which cannot be compiled yet. Pass interpret=True."
+    )
   builder.emit_all("yield", outs)
   return function
-
-

@@ -10,9 +10,9 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
 from tilewright.runtime import _jax
-from tilewright.tile.ir import Value
+from tilewright.tile.ir import Op, Value
 from tilewright.tile.memory import is_semaphore
-from tilewright.tile.types import RefType
+from tilewright.tile.types import RefType, TileType
 
 NDIndexer = _jax.indexing.NDIndexer
 Slice = _jax.indexing.Slice
@@ -142,25 +142,31 @@ def _transforms(ctx: Context, tree: Any, flat: Sequence[Value]) -> Any:
 def _known(v: Value) -> Any:
   """A constant index as an int, so that what is surely inside needs no check."""
   op = v.owner
-  if getattr(op, "name", "") == "constant" and np.ndim(op.attrs["value"]) == 0:  # type: ignore[union-attr]
-    return int(op.attrs["value"])  # type: ignore[union-attr]
+  if isinstance(op, Op) and op.name == "constant" and np.ndim(op.attrs["value"]) == 0:
+    return int(op.attrs["value"])
   return v
 
 
 @rule("masked_load")
 def _masked_load(ctx: Context, *flat: Value, tree: Any) -> Value:
-  view, mask, other = _jax.unflatten(tree, [_known(v) if not isinstance(v.type, RefType) and v.type.shape == () else v for v in flat])
+  view, mask, other = _jax.unflatten(
+    tree, [_known(v) if not isinstance(v.type, RefType) and v.type.shape == () else v for v in flat]
+  )
   value = Window(ctx, view.ref, view.transforms).load()
   if other is None:
     return value
+  assert isinstance(value.type, TileType)
   return ctx.emit("select", _as_value(ctx, mask, np.bool_), value, _as_value(ctx, other, value.type.dtype))
 
 
 @rule("masked_swap")
 def _masked_swap(ctx: Context, *flat: Value, tree: Any) -> Value:
-  view, value, mask = _jax.unflatten(tree, [_known(v) if not isinstance(v.type, RefType) and v.type.shape == () else v for v in flat])
+  view, value, mask = _jax.unflatten(
+    tree, [_known(v) if not isinstance(v.type, RefType) and v.type.shape == () else v for v in flat]
+  )
   window = Window(ctx, view.ref, view.transforms)
   old = window.load()
+  assert isinstance(old.type, TileType)
   window.store(ctx.emit("select", _as_value(ctx, mask, np.bool_), _as_value(ctx, value, old.type.dtype), old))
   return old
 

@@ -13,9 +13,57 @@ from tilewright.tile.types import TileType
 
 # Primitives that are one op with the same name, or another one.
 _SAME = (
-  *("add", "sub", "mul", "div", "rem", "max", "min", "neg", "abs", "sign", "floor", "ceil", "exp", "exp2", "expm1", "log"),
-  *("log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh"),
-  *("atanh", "logistic", "erf", "erfc", "erf_inv", "lgamma", "digamma", "pow", "atan2", "nextafter", "and", "or", "xor", "not"),
+  *(
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "max",
+    "min",
+    "neg",
+    "abs",
+    "sign",
+    "floor",
+    "ceil",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+  ),
+  *(
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+  ),
+  *(
+    "atanh",
+    "logistic",
+    "erf",
+    "erfc",
+    "erf_inv",
+    "lgamma",
+    "digamma",
+    "pow",
+    "atan2",
+    "nextafter",
+    "and",
+    "or",
+    "xor",
+    "not",
+  ),
   *("eq", "ne", "lt", "le", "gt", "ge", "is_finite", "clz"),
 )
 _RENAMED = {
@@ -107,7 +155,9 @@ def _barrier(ctx: Context, *xs: Value) -> list[Value]:
 
 
 @rule("broadcast_in_dim")
-def _broadcast_in_dim(ctx: Context, x: Value, *dynamic: Value, shape: Any, broadcast_dimensions: Any, **_: Any) -> Value:
+def _broadcast_in_dim(
+  ctx: Context, x: Value, *dynamic: Value, shape: Any, broadcast_dimensions: Any, **_: Any
+) -> Value:
   return ctx.emit("broadcast", x, shape=tuple(shape), dims=tuple(broadcast_dimensions))
 
 
@@ -205,7 +255,9 @@ def _cumulative(kind: str) -> Any:
   return lambda ctx, x, *, axis, reverse, **_: ctx.emit("cumulative", x, kind=kind, axis=axis, reverse=reverse)
 
 
-RULES.update({f"cum{name}": _cumulative(kind) for name, kind in (("sum", "sum"), ("prod", "prod"), ("max", "max"), ("min", "min"))})
+RULES.update(
+  {f"cum{name}": _cumulative(kind) for name, kind in (("sum", "sum"), ("prod", "prod"), ("max", "max"), ("min", "min"))}
+)
 
 
 @rule("dot_general")

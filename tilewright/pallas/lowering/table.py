@@ -66,7 +66,7 @@ def lower_jaxpr(builder: Builder, jaxpr: Any, consts: Sequence[Value], args: Seq
     return env[atom]
 
   for eqn in jaxpr.eqns:
-    loc = source_line(eqn)
+    loc = source_line(eqn) or builder.loc  # code of a library inside has no line of the user
     lower = RULES.get(eqn.primitive.name)
     if lower is None:
       raise errors.NativeCodeError(

@@ -103,7 +103,7 @@ class Code:
     return args[0] if op.name in structure.MOVES else arithmetic.compute(self.b, op, args)
 
   def _lane_by_lane(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
-    result = ir.Constant(ty.register_type(v.type.dtype, lanes), ir.Undefined)  # type: ignore[union-attr]
+    result = ir.Constant(ty.register_type(v.tile.dtype, lanes), ir.Undefined)
     for number in range(lanes):
       element = self.value_at(v, [lane(self.b, i, number) for i in index], 1)
       result = self.b.insert_element(result, element, ty.I32(number))
@@ -154,7 +154,7 @@ class Code:
     """Which lanes lie inside of a shape; None if all surely do."""
     b, inside = self.b, None
     for i, size in zip(index, shape):
-      if i.is_static and 0 <= i.base and i.base + i.step * (lanes - 1) < size:
+      if i.is_static and i.base >= 0 and i.base + i.step * (lanes - 1) < size:
         continue
       place = i64(i.base)
       if lanes > 1:
@@ -186,9 +186,7 @@ class Code:
         [vector, ty.PTR],
       )
       return self.b.select(inside, ty.widen(self.b, raw, memory.dtype, lanes), poison)
-    safe = [
-      Index(self.b.select(self._lane(inside, 0, lanes), i64(i.base), i64(0))) if lanes == 1 else i for i in index
-    ]
+    safe = [Index(self.b.select(self._lane(inside, 0, lanes), i64(i.base), i64(0))) if lanes == 1 else i for i in index]
     if lanes == 1:
       return self.b.select(inside, self.load(memory, safe, 1), poison)
     result = poison
@@ -337,9 +335,7 @@ class Code:
   def fill(self, memory: Memory, v: Value) -> None:
     """Write all elements of a tile to a view of the same shape."""
     assert isinstance(v.type, TileType)
-    self.nest(
-      v.type.shape, lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)), reads=[v]
-    )
+    self.nest(v.type.shape, lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)), reads=[v])
 
   def _forget(self, v: Value) -> None:
     for scope in self.memo:
@@ -353,7 +349,7 @@ class Code:
   def scalar_index(self, v: Value) -> ir.Value:
     """A scalar integer as i64."""
     value = self.scalar(v)
-    dtype = v.type.dtype  # type: ignore[union-attr]
+    dtype = v.tile.dtype
     return arithmetic.convert(self.b, value, dtype, np.dtype(np.int64))
 
   # --- dependence ------------------------------------------------------------------------------------------------
@@ -407,7 +403,9 @@ class Code:
       if op.name in statements.STATEMENTS:
         statements.STATEMENTS[op.name](self, op)
       elif op.name not in ("load", "window_load") and not OPS[op.name].is_pure:
-        raise errors.NativeCodeError(f"The CPU target does not compile '{op.name}' yet, at {op.loc}. Use interpret=True.")
+        raise errors.NativeCodeError(
+          f"The CPU target does not compile '{op.name}' yet, at {op.loc}. Use interpret=True."
+        )
       for result in op.results:
         if isinstance(result.type, TileType) and result not in self.env:
           self._define(result, op, counts.get(result, 0))

@@ -72,7 +72,7 @@ def dot(code: Any, op: Op, into: Any = None) -> None:
   lhs = _in_memory(code, d.lhs, d.accumulator)
   target = into
   if target is None:
-    target = code.allocate(result.type.shape, d.accumulator)  # type: ignore[union-attr]
+    target = code.allocate(result.tile.shape, d.accumulator)
   panel_columns = 2 * code.host.lanes if d.accumulator.itemsize <= 4 else code.host.lanes
   columns = min(panel_columns, d.n)
   packed = code.allocate([d.k, panel_columns], d.accumulator)
@@ -89,10 +89,10 @@ def dot(code: Any, op: Op, into: Any = None) -> None:
   if into is None:
     code.env[result] = target
     if d.accumulator != d.dtype:
-      rounded = code.allocate(result.type.shape, d.dtype)  # type: ignore[union-attr]
+      rounded = code.allocate(result.tile.shape, d.dtype)
       code.fill(rounded, result)
       code.env[result] = rounded
-    if not result.type.shape:  # type: ignore[union-attr]
+    if not result.tile.shape:
       code.env[result] = code.load(code.env[result], [], 1)
 
 
@@ -126,7 +126,9 @@ def _in_memory(code: Any, v: Any, dtype: np.dtype) -> Any:
   return buffer
 
 
-def _panel(code: Any, d: _Dot, lhs: Any, target: Any, packed: Any, batch: Any, n: Any, columns: int, *, accumulate: bool) -> None:
+def _panel(
+  code: Any, d: _Dot, lhs: Any, target: Any, packed: Any, batch: Any, n: Any, columns: int, *, accumulate: bool
+) -> None:
   _pack(code, d, packed, batch, n, columns)
   lanes = code.host.lanes if d.accumulator.itemsize <= 4 else code.host.lanes // 2
   vectors = -(-columns // lanes)
@@ -151,10 +153,12 @@ def _pack(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int) -> 
       count = min(lanes, columns - at)
       number = add(b, n, at)
       if len(d.ns) == 1 or count == 1:
-        value = code.value_at(d.rhs, d.place(batch, d.spread(number, d.ns, 1 if count > 1 else 0), contracted, "rhs"), count)
+        value = code.value_at(
+          d.rhs, d.place(batch, d.spread(number, d.ns, 1 if count > 1 else 0), contracted, "rhs"), count
+        )
       else:
         value = _columns_one_by_one(code, d, batch, number, contracted, count)
-      value = arithmetic.convert(b, value, d.rhs.type.dtype, d.accumulator)  # type: ignore[union-attr]
+      value = arithmetic.convert(b, value, d.rhs.tile.dtype, d.accumulator)
       code.store(packed, [Index(k), Index(at, 1 if count > 1 else 0)], value)
       at += count
     if at < width and at % lanes:
@@ -165,7 +169,7 @@ def _pack(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int) -> 
 
 def _columns_one_by_one(code: Any, d: _Dot, batch: Any, number: Any, contracted: Any, count: int) -> ir.Value:
   """Columns that are spread over several dimensions need not lie a fixed step apart."""
-  result = ir.Constant(ty.register_type(d.rhs.type.dtype, count), ir.Undefined)  # type: ignore[union-attr]
+  result = ir.Constant(ty.register_type(d.rhs.tile.dtype, count), ir.Undefined)
   for c in range(count):
     index = d.place(batch, d.spread(add(code.b, number, c), d.ns), contracted, "rhs")
     result = code.b.insert_element(result, code.value_at(d.rhs, index, 1), ty.I32(c))
@@ -194,7 +198,11 @@ def _micro_kernel(
   for r in range(rows):
     row = d.spread(add(b, m, r), d.ms)
     for v in range(vectors):
-      starts.append(_read_target(code, d, target, batch, row, n, v * lanes, counts[v], register) if accumulate else ty.constant(register, 0))
+      starts.append(
+        _read_target(code, d, target, batch, row, n, v * lanes, counts[v], register)
+        if accumulate
+        else ty.constant(register, 0)
+      )
 
   before = b.block
   head, body, done = (b.append_basic_block(name) for name in ("k", "k.body", "k.done"))
@@ -214,7 +222,9 @@ def _micro_kernel(
     element = ty.memory_type(d.accumulator)
     line = [
       b.load(
-        b.gep(packed.pointer, [i64(add(b, mul(b, k, packed.strides[0]), v * lanes))], inbounds=True, source_etype=element),
+        b.gep(
+          packed.pointer, [i64(add(b, mul(b, k, packed.strides[0]), v * lanes))], inbounds=True, source_etype=element
+        ),
         typ=register,
         align=d.accumulator.itemsize,
       )
@@ -262,7 +272,9 @@ def _read_target(
   return code.b.shuffle_vector(value, short_zero, ir.Constant(ir.VectorType(ty.I32, register.count), picks))
 
 
-def _write_target(code: Any, d: _Dot, target: Any, batch: Any, row: Any, n: Any, offset: int, count: int, value: ir.Value) -> None:
+def _write_target(
+  code: Any, d: _Dot, target: Any, batch: Any, row: Any, n: Any, offset: int, count: int, value: ir.Value
+) -> None:
   b = code.b
   index = _target_index(code, d, batch, row, n, offset, count)
   if count == 1:

@@ -192,4 +192,3 @@ def _emit_wait(b: ir.IRBuilder, module: ir.Module, state: Any, points: Any) -> N
   b.call(_external(module, "sched_yield", I32, []), [])
   b.branch(check)
   b.position_at_end(out)
-

@@ -59,9 +59,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   for d in reversed(parallel):
     indices[d] = b.urem(left, sizes[d])
     left = b.udiv(left, sizes[d])
-  pointers = [
-    b.load(b.gep(args, [i64(k)], source_etype=PTR), typ=PTR) for k in range(_num_arrays(kernel))
-  ]
+  pointers = [b.load(b.gep(args, [i64(k)], source_etype=PTR), typ=PTR) for k in range(_num_arrays(kernel))]
   scratch = [code.allocate(t.shape, t.dtype) for t in kernel.scratch]
   sequential = [d for d in range(len(grid)) if d not in parallel]
 
@@ -192,9 +190,7 @@ class _Block:
       self._copy_valid(starts, copy, into_copy=True)
     pointer = b.select(inside, direct, copy.pointer)
     # The last dimension's neighbours are side by side in both, so only the others' strides depend on the case.
-    mixed = tuple(
-      s if s == c else b.select(inside, i64(s), i64(c)) for s, c in zip(strides, copy.strides)
-    )
+    mixed = tuple(s if s == c else b.select(inside, i64(s), i64(c)) for s, c in zip(strides, copy.strides))
     memory = Memory(pointer, mixed, self.dtype, self.base)
 
     def writeback() -> None:
@@ -246,5 +242,3 @@ class _Block:
         run(dim + 1, [*block_index, i])
 
     run(0, [])
-
-

@@ -17,7 +17,11 @@ from tilewright.tile.native import NativeKernel
 def parallel_dims(kernel: NativeKernel) -> list[int]:
   grid = kernel.mapping.grid
   said = kernel.dimension_semantics
-  return [d for d in range(len(grid)) if grid[d] == 1 or (said[d] == "parallel" if said is not None and d < len(said) else _proven(kernel, d))]
+  return [
+    d
+    for d in range(len(grid))
+    if grid[d] == 1 or (said[d] == "parallel" if said is not None and d < len(said) else _proven(kernel, d))
+  ]
 
 
 def _proven(kernel: NativeKernel, dim: int) -> bool:

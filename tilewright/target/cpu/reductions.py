@@ -79,14 +79,14 @@ def reduce(code: Any, op: Op) -> None:
   assert isinstance(source, TileType)
   axes = tuple(sorted(op.attrs["axes"]))
   kept = [a for a in range(source.rank) if a not in axes]
-  memory = code.allocate(result.type.shape, result.type.dtype)  # type: ignore[union-attr]
+  memory = code.allocate(result.tile.shape, result.tile.dtype)
   last = max((a for a, d in enumerate(source.shape) if d > 1), default=source.rank - 1)
   if last in axes:
     _reduce_last(code, op.attrs["kind"], x, source, axes, kept, last, memory)
   else:
     _reduce_leading(code, op.attrs["kind"], x, source, axes, kept, memory)
   code.env[result] = memory
-  if not result.type.shape:  # type: ignore[union-attr]
+  if not result.tile.shape:
     code.env[result] = code.load(memory, [], 1)
 
 
@@ -138,9 +138,7 @@ def _reduce_last(
           if size - at > 1:
             tail = horizontal(b, kind, dtype, tail)
           first = b.load(slots[0], typ=register)
-          joined = (
-            _add_to_first(b, kind, dtype, first, tail) if wide > 1 else combine(b, kind, dtype, first, tail)
-          )
+          joined = _add_to_first(b, kind, dtype, first, tail) if wide > 1 else combine(b, kind, dtype, first, tail)
           b.store(joined, slots[0])
 
     run(outer)
@@ -206,7 +204,7 @@ def arg_reduce(code: Any, op: Op) -> None:
   source = x.type
   assert isinstance(source, TileType)
   b, dtype = code.b, source.dtype
-  memory = code.allocate(result.type.shape, result.type.dtype)  # type: ignore[union-attr]
+  memory = code.allocate(result.tile.shape, result.tile.dtype)
   best = _entry_alloca(b, ty.register_type(dtype))
   where = _entry_alloca(b, ty.I64)
 
@@ -226,11 +224,11 @@ def arg_reduce(code: Any, op: Op) -> None:
         better = (b.icmp_signed if ty.is_signed(dtype) else b.icmp_unsigned)(sign, value, old)
       b.store(b.select(better, value, old), best)
       b.store(b.select(better, i, b.load(where, typ=ty.I64)), where)
-    found = arithmetic.convert(b, b.load(where, typ=ty.I64), np.dtype(np.int64), result.type.dtype)  # type: ignore[union-attr]
+    found = arithmetic.convert(b, b.load(where, typ=ty.I64), np.dtype(np.int64), result.tile.dtype)
     code.store(memory, out, found)
 
   _scalar_nest(code, [d for a, d in enumerate(source.shape) if a != axis], each)
-  code.env[result] = memory if result.type.shape else code.load(memory, [], 1)  # type: ignore[union-attr]
+  code.env[result] = memory if result.tile.shape else code.load(memory, [], 1)
 
 
 def cumulative(code: Any, op: Op) -> None:

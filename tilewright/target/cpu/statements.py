@@ -114,7 +114,7 @@ def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
   if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
     return False
   add_op = users[0]
-  (old,) = [v for v in add_op.operands if v is not result] or [None]
+  old = next((v for v in add_op.operands if v is not result), None)
   stores = code.users.get(add_op.results[0], [])
   if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
     return False
@@ -126,7 +126,7 @@ def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
     return False
   memory = code.memory_of(ref)
   reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
-  exact = memory.dtype == result.type.dtype and memory.dtype in (np.float32, np.float64, np.int32)  # type: ignore[union-attr]
+  exact = memory.dtype == result.tile.dtype and memory.dtype in (np.float32, np.float64, np.int32)
   return exact and memory.base not in reads
 
 
@@ -186,7 +186,7 @@ def _concatenate(code: Code, op: Op) -> None:
   axis, at = op.attrs["axis"], 0
   for part in op.operands:
     _fill_part(code, memory, part, [at if a == axis else 0 for a in range(result.rank)])
-    at += part.type.shape[axis]  # type: ignore[union-attr]
+    at += part.tile.shape[axis]
   code.env[op.results[0]] = memory
 
 
@@ -225,7 +225,8 @@ def _pad(code: Code, op: Op) -> None:
   def each(index: list[Index], lanes: int) -> None:
     own = [shifted(code.b, i, s) for i, s in zip(index, starts)]
     place = [
-      shifted(code.b, Index(mul(code.b, i.base, step + 1), i.step * (step + 1)), lo) for i, step, lo in zip(own, inside, low)
+      shifted(code.b, Index(mul(code.b, i.base, step + 1), i.step * (step + 1)), lo)
+      for i, step, lo in zip(own, inside, low)
     ]
     code.store(memory, place, code.value_at(x, own, lanes))
 
@@ -302,7 +303,9 @@ def _elementwise_of(code: Code, v: Value, slot: Memory) -> bool:
 def _settle(code: Code, op: Op) -> None:
   """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
   inside = {v for inner in op.blocks for o in walk(inner) for v in o.operands}
-  own = {r for inner in op.blocks for o in walk(inner) for r in o.results} | {p for inner in op.blocks for p in inner.params}
+  own = {r for inner in op.blocks for o in walk(inner) for r in o.results} | {
+    p for inner in op.blocks for p in inner.params
+  }
   for v in inside - own:
     if isinstance(v.type, TileType) and v not in code.env and not v.type.is_scalar and code._cost(v) > 2:
       code.materialise(v)
@@ -318,7 +321,7 @@ def _for(code: Code, op: Op) -> None:
   (body,) = op.blocks
   _settle(code, op)
   slots = _slots(code, carried)
-  dtype = lower.type.dtype  # type: ignore[union-attr]
+  dtype = lower.tile.dtype
   with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, code.scope():
     code.env[body.params[0]] = code.b.trunc(i, ty.register_type(dtype)) if dtype.itemsize < 8 else i
     _read_slots(code, body.params[1:], slots)
@@ -381,7 +384,7 @@ def _switch(code: Code, op: Op) -> None:
 
 STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "subview": _subview,
-  "reshape_ref": _view(lambda memory, op: op.results[0].type.strides),  # type: ignore[union-attr]
+  "reshape_ref": _view(lambda memory, op: op.results[0].ref.strides),
   "transpose_ref": _view(lambda memory, op: tuple(memory.strides[p] for p in op.attrs["permutation"])),
   "bitcast_ref": _view(lambda memory, op: memory.strides),
   "store": _store,
@@ -399,4 +402,3 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "while": _while,
   "switch": _switch,
 }
-

@@ -51,7 +51,8 @@ def _transpose(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices
 def _slice(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices:
   (x,) = op.operands
   moved = [
-    shifted(code.b, scaled(code.b, i, step), start) for i, start, step in zip(index, op.attrs["starts"], op.attrs["strides"])
+    shifted(code.b, scaled(code.b, i, step), start)
+    for i, start, step in zip(index, op.attrs["starts"], op.attrs["strides"])
   ]
   return [(x, moved)]
 
@@ -60,13 +61,21 @@ def _reverse(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices:
   (x,) = op.operands
   axes = op.attrs["axes"]
   return [
-    (x, [shifted(code.b, scaled(code.b, i, -1), d - 1) if a in axes else i for a, (i, d) in enumerate(zip(index, _shape(x)))])
+    (
+      x,
+      [
+        shifted(code.b, scaled(code.b, i, -1), d - 1) if a in axes else i
+        for a, (i, d) in enumerate(zip(index, _shape(x)))
+      ],
+    )
   ]
 
 
 def _dynamic_slice(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices:
   x, *starts = op.operands
-  return [(x, [shifted(code.b, i, s) for i, s in zip(index, clamped_starts(code, starts, _shape(x), op.attrs["sizes"]))])]
+  return [
+    (x, [shifted(code.b, i, s) for i, s in zip(index, clamped_starts(code, starts, _shape(x), op.attrs["sizes"]))])
+  ]
 
 
 def clamped_starts(code: Any, starts: Sequence[Value], shape: Sequence[int], sizes: Sequence[int]) -> list[ir.Value]:
@@ -83,10 +92,10 @@ def _reshape(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices |
   """Dimensions are grouped where the sizes of both shapes multiply up to the same number; each group is renumbered."""
   (x,) = op.operands
   source: list[Index] = []
-  for outs, ins in _groups(op.results[0].type.shape, _shape(x)):  # type: ignore[union-attr]
+  for outs, ins in _groups(op.results[0].tile.shape, _shape(x)):
     part = [index[i] for i in outs]
     sizes = [_shape(x)[i] for i in ins]
-    renumbered = _renumber(code.b, part, [op.results[0].type.shape[i] for i in outs], sizes, lanes)  # type: ignore[union-attr]
+    renumbered = _renumber(code.b, part, [op.results[0].tile.shape[i] for i in outs], sizes, lanes)
     if renumbered is None:
       return None
     source += renumbered
@@ -116,7 +125,9 @@ def _groups(out: Sequence[int], into: Sequence[int]) -> list[tuple[list[int], li
   return groups
 
 
-def _renumber(b: ir.IRBuilder, index: list[Index], sizes: list[int], target: list[int], lanes: int) -> list[Index] | None:
+def _renumber(
+  b: ir.IRBuilder, index: list[Index], sizes: list[int], target: list[int], lanes: int
+) -> list[Index] | None:
   if [s for s in sizes if s > 1] == [s for s in target if s > 1]:
     kept = iter([i for i, s in zip(index, sizes) if s > 1])
     return [next(kept) if s > 1 else ZERO for s in target]
@@ -147,7 +158,7 @@ def _take(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices | No
   if lanes > 1 and any(i.step for i in own):
     return None
   raw = code.value_at(positions, own, 1)
-  place = arithmetic.convert(code.b, raw, positions.type.dtype, np.dtype(np.int64))  # type: ignore[union-attr]
+  place = arithmetic.convert(code.b, raw, positions.tile.dtype, np.dtype(np.int64))
   last = i64(_shape(x)[axis] - 1)
   place = code.b.select(code.b.icmp_signed("<", place, i64(0)), i64(0), place)
   place = code.b.select(code.b.icmp_signed(">", place, last), last, place)

@@ -33,7 +33,7 @@ def poison(shape: Sequence[Any], dtype: Any) -> Any:
     return jnp.zeros(shape, jnp.int32)
   if jnp.issubdtype(dtype, jax.dtypes.prng_key):
     element = _jax.core.physical_aval(_jax.core.ShapedArray((), dtype))
-    return jax.random.wrap_key_data(jnp.zeros((*shape, *element.shape), jnp.uint32), impl=dtype._impl.tag)
+    return jax.random.wrap_key_data(jnp.zeros((*shape, *element.shape), jnp.uint32), impl=dtype._impl)
   return jnp.full(shape, poison_value(dtype), dtype)
 
 
