@@ -118,6 +118,8 @@ def element(text: str, dtype: np.dtype) -> np.ndarray:
   if text in ("true", "false"):
     raise ValueError(f"{text} is not a number")
   if is_integer(dtype):
+    if not text.removeprefix("-").isdigit():
+      raise ValueError(f"{text} is not an integer")
     number, info = int(text), ml_dtypes.iinfo(dtype)
     if not int(info.min) <= number <= int(info.max):
       raise ValueError(f"{text} does not fit into {dtype}")

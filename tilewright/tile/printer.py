@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -143,7 +143,3 @@ def location_text(loc: str) -> str:
   """A location as it is, unless it would not read back: then in quotes."""
   plain = loc.isprintable() and loc == loc.strip() and not loc.startswith('"')
   return loc if plain else json.dumps(loc)
-
-
-def types_text(values: Sequence[Value] | Iterable[Value]) -> str:
-  return ", ".join(str(v.type) for v in values)
