@@ -4,8 +4,8 @@ JAX keeps compiled programs in memory, by everything in its configuration that a
 the program and the compiler. Neither knows of passes. Two facts go into the keys:
 
   * in memory: the *epoch*, a number that grows with every install and uninstall. It is a JAX user context, so jit, tracing and
-    lowering all miss when it changes. It never comes back, so a program that was being compiled while the hooks changed is
-    stored under a number nobody asks for again.
+    lowering all miss when it changes; a `Lowered`, which keeps its executable, forgets it. It never comes back, so a program
+    that was being compiled while the hooks changed is stored under a number nobody asks for again.
   * on disk: the *fingerprint* of the installed passes, equal in two processes if and only if their passes are the same code with
     the same constants. With no hooks the key is what it would be without Tilewright. A program is not written if the hooks
     changed, or a pass failed, between the making of its key and its end.
@@ -44,6 +44,7 @@ def hooks_changed(fingerprint: str) -> None:
     if _state is None:
       _state = jax.make_user_context(0)
       _watch_disk_cache()
+      _watch_lowered()
     _epoch, _fingerprint = _epoch + 1, fingerprint
     _state.set_global(_epoch)
 
@@ -77,6 +78,23 @@ def _watch_disk_cache() -> None:
 
   _jax.cache_key.custom_hook = custom_hook
   _jax.compilation_cache.put_executable_and_time = put_unless_changed
+
+
+def _watch_lowered() -> None:
+  from tilewright.runtime import _jax
+
+  compile_once = _jax.pxla.MeshComputation.compile
+
+  @functools.wraps(compile_once)
+  def compile_once_per_epoch(self: Any, *args: Any, **kwargs: Any) -> Any:
+    epoch = _epoch
+    if getattr(self, "_tilewright_epoch", 0) != epoch:
+      self._executable = None
+    compiled = compile_once(self, *args, **kwargs)
+    self._tilewright_epoch = epoch
+    return compiled
+
+  _jax.pxla.MeshComputation.compile = compile_once_per_epoch
 
 
 # Fingerprints.

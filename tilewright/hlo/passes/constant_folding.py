@@ -71,7 +71,7 @@ class ConstantFolding(Pass):
     if not all(o.opcode == "constant" and not o.literal.is_elided for o in instruction.operands):
       return False
     size = sum(o.shape.byte_size for o in instruction.operands)
-    if opcode in _GROWING and shape.byte_size > max(size, 64):
+    if opcode in _GROWING and shape.byte_size > size:
       return False
     return effects.is_value(instruction) and _work(instruction) <= self.max_work
 

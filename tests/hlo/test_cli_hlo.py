@@ -1,0 +1,150 @@
+"""`tilewright hlo`: passes, values, files and the page."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+import pytest
+
+from tilewright import hlo
+from tilewright.cli import main
+from tilewright.cli.hlo import split_passes
+from tilewright.hlo.passes import PASSES
+from tilewright.viz.hlo_graph import layered, render
+
+TEXT = """HloModule m
+f { p = f32[4] parameter(0)\n ROOT n = f32[4] sine(p) }
+ENTRY e { x = f32[4] parameter(0)
+  k = f32[] constant(2)
+  b = f32[4] broadcast(k), dimensions={}
+  c = f32[4] call(x), to_apply=f
+  d = f32[4] call(x), to_apply=f
+  s = f32[4] add(c, d)
+  ROOT y = f32[4] multiply(s, b) }"""
+
+
+@pytest.fixture
+def file(tmp_path):
+  path = tmp_path / "module.hlo"
+  path.write_text(TEXT)
+  return path
+
+
+def test_passes_are_run_compared_and_written(file, tmp_path, capsys):
+  out, page = tmp_path / "out.hlo", tmp_path / "out.html"
+  code = main(
+    [
+      "hlo",
+      str(file),
+      "--passes",
+      "call_inliner,cse,dce",
+      "--evaluate",
+      "--diff",
+      "--out",
+      str(out),
+      "--html",
+      str(page),
+    ]
+  )
+  printed = capsys.readouterr().out
+  assert code == 0 and "values: equal" in printed and "-  %d = f32[4]{0} call(%x), to_apply=%f" in printed
+  assert [i.opcode for i in hlo.parse(out.read_text()).entry.instructions].count("sine") == 1
+  assert page.read_text().startswith("<!doctype html>")
+
+
+def test_protos_are_read_and_written(file, tmp_path, capsys):
+  proto = tmp_path / "m.pb"
+  assert main(["hlo", str(file), "--out", str(proto)]) == 0
+  assert main(["hlo", str(proto), "--evaluate"]) == 0
+  assert "float32[4]" in capsys.readouterr().out
+
+
+def test_a_pass_from_a_file_that_changes_values_is_noticed(file, tmp_path, capsys):
+  mine = tmp_path / "mine.py"
+  mine.write_text("def wrong(module):\n  module.entry.find('s').opcode = 'subtract'\n  return True\n")
+  assert main(["hlo", str(file), "--passes", f"{mine}:wrong", "--evaluate"]) == 1
+  assert "largest relative difference" in capsys.readouterr().out
+
+
+def test_a_pass_that_fails_is_reported(file, tmp_path, capsys):
+  mine = tmp_path / "mine.py"
+  mine.write_text("def wrong(module):\n  raise KeyError('oh')\n")
+  assert main(["hlo", str(file), "--passes", f"{mine}:wrong"]) == 1
+  assert "pass wrong failed on module m" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+  ("arguments", "message"),
+  [
+    (["nowhere.hlo"], "nowhere.hlo"),
+    ([], "which FILE"),
+    (["FILE", "--passes", "dance"], "no pass called dance"),
+    (["FILE", "--passes", "nowhere.py:f"], "not a Python file"),
+  ],
+)
+def test_mistakes_are_explained(arguments, message, file, capsys):
+  assert main(["hlo", *[str(file) if a == "FILE" else a for a in arguments]]) == 2
+  assert message in capsys.readouterr().err
+
+
+def test_text_that_is_not_hlo_points_at_the_place(tmp_path, capsys):
+  path = tmp_path / "bad.hlo"
+  path.write_text("HloModule m\nENTRY e { ROOT x = f32[4 parameter(0) }")
+  assert main(["hlo", str(path)]) == 2
+  assert "^" in capsys.readouterr().err
+
+
+def test_the_list_has_every_pass(capsys):
+  assert main(["hlo", "--list"]) == 0
+  printed = capsys.readouterr().out
+  assert all(re.search(rf"^{name} +\S", printed, re.MULTILINE) for name in PASSES)
+
+
+def test_commas_in_options_do_not_separate():
+  assert split_passes("a, b{x=1,y=2},c{}") == ["a", "b{x=1,y=2}", "c{}"]
+
+
+# The page.
+
+
+def page_data(module: hlo.Module) -> dict:
+  found = re.search(r'<script id="data" type="application/json">(.*?)</script>', render(module), re.DOTALL)
+  assert found is not None
+  return json.loads(found[1])
+
+
+def test_the_page_holds_every_computation_and_needs_nothing_else():
+  module = hlo.parse(TEXT)
+  data = page_data(module)
+  assert [c["n"] for c in data["computations"]] == ["f", "e"] and data["entry"] == 1
+  drawn = {v["n"]: v for v in data["computations"][1]["v"]}
+  assert set(drawn) == {"x", "b", "c", "d", "s", "y"}  # the scalar constant is written into its user
+  assert drawn["c"]["c"] == [0] and drawn["y"]["r"] == 1
+  page = render(module)
+  assert not re.search(r"(src|href)\s*=|url\(|@import|fetch\(", page)
+  assert set(re.findall(r"https?://[^\"'\s]+", page)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
+
+
+def test_text_from_the_module_cannot_become_markup():
+  text = TEXT.replace("f32[4] add(c, d)", 'f32[4] add(c, d), metadata={op_name="</script><img src=x>"}')
+  module = hlo.parse(text)
+  module.name = "<b>m</b>"
+  page = render(module)
+  assert "</script><img" not in page and "<b>m" not in page
+  assert any("</script><img" in v["m"] for c in page_data(module)["computations"] for v in c["v"])
+
+
+def test_nothing_overlaps_and_operands_stand_above_their_users():
+  lines = "\n".join(f"a{i} = f32[4] negate({'x' if i < 3 else f'a{i - 3}'})" for i in range(40))
+  module = hlo.parse(f"ENTRY e {{ x = f32[4] parameter(0)\n {lines}\n ROOT t = (f32[4], f32[4]) tuple(a39, a38) }}")
+  x, layer, width = layered(module.entry.instructions)
+  for instruction in module.entry.instructions:
+    assert all(layer[o] < layer[instruction] for o in instruction.operands)
+  rows: dict[int, list] = {}
+  for instruction in module.entry.instructions:
+    rows.setdefault(layer[instruction], []).append((x[instruction], x[instruction] + width[instruction]))
+  for row in rows.values():
+    row.sort()
+    assert all(right <= left for (_, right), (left, _) in itertools.pairwise(row))
