@@ -22,6 +22,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import arithmetic
+from tilewright.target.cpu.code import Memory
 from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul
 from tilewright.target.llvm import types as ty
 from tilewright.tile.ir import Op
@@ -69,7 +70,7 @@ def dot(code: Any, op: Op, into: Any = None) -> None:
   """Compute a contraction where it is defined: into a buffer, or added to the view `into`."""
   d = _Dot(code, op)
   result = op.results[0]
-  lhs = _in_memory(code, d.lhs, d.accumulator)
+  lhs = _in_memory(code, d)
   target = into
   if target is None:
     target = code.allocate(result.tile.shape, d.accumulator)
@@ -104,22 +105,29 @@ def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None
     _batches(code, sizes[1:], [*index, Index(i)], body)
 
 
-def _in_memory(code: Any, v: Any, dtype: np.dtype) -> Any:
-  """The operand as memory of the accumulator's dtype: as it is if it is that already, else converted."""
-  from tilewright.target.cpu.code import Memory
+_WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
 
+
+def _in_memory(code: Any, d: _Dot) -> Memory:
+  """The left operand as memory of the accumulator's dtype.
+
+  The rows of a panel are read side by side. If they lie a large power of two apart, as in a whole array, they fall into the same set of the
+  cache and drive each other out. So a copy, with rows padded to avoid that, is made unless the operand is used too little for it.
+  """
+  v, dtype = d.lhs, d.accumulator
   known = code.env.get(v)
-  if isinstance(known, Memory) and known.dtype == dtype:
-    return known
-  if known is None and v.owner.name == "load":
+  memory = known if isinstance(known, Memory) else None
+  if known is None and isinstance(v.owner, Op) and v.owner.name == "load":
     memory = code.memory_of(v.owner.operands[0])
-    if memory.dtype == dtype:
-      return memory
-  buffer = code.allocate(v.type.shape, dtype)
+  if memory is not None and memory.dtype == dtype and d.n < _WORTH_COPYING:
+    return memory
+  *outer, inner = v.tile.shape
+  padded = -(-inner // 16) * 16 + 16
+  buffer = code.allocate([*outer, padded], dtype)
   code.nest(
-    v.type.shape,
+    v.tile.shape,
     lambda index, lanes: code.store(
-      buffer, index, arithmetic.convert(code.b, code.value_at(v, index, lanes), v.type.dtype, dtype)
+      buffer, index, arithmetic.convert(code.b, code.value_at(v, index, lanes), v.tile.dtype, dtype)
     ),
     reads=[v],
   )
@@ -146,7 +154,13 @@ def _pack(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int) -> 
   """Copy a panel of the right operand, converted, with its columns side by side; missing columns are zero."""
   b, width = code.b, packed.strides[0]
   lanes = code.host.lanes
-  with for_range(b, 0, d.k) as k, code.scope():
+  first = 0
+  if columns % lanes == 0 and len(d.ns) == len(d.ks) == 1 and d.rc[0] == len(d.rhs.tile.shape) - 1:
+    first = d.k // lanes * lanes
+    _pack_transposed(code, d, packed, batch, n, columns, first)
+  if first == d.k:
+    return
+  with for_range(b, first, d.k) as k, code.scope():
     contracted = d.spread(k, d.ks)
     at = 0
     while at < columns:
@@ -165,6 +179,36 @@ def _pack(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int) -> 
       missing = min(width, -(-at // lanes) * lanes) - at
       zero = ty.constant(ty.register_type(d.accumulator, missing), 0)
       code.store(packed, [Index(k), Index(at, 1 if missing > 1 else 0)], zero)
+
+
+def _pack_transposed(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int, depth: int) -> None:
+  """A panel whose rows lie side by side in memory: squares of it are read along them and transposed in registers."""
+  b, lanes = code.b, code.host.lanes
+  with for_range(b, 0, depth, lanes) as k, code.scope():
+    for at in range(0, columns, lanes):
+      rows = []
+      for c in range(lanes):
+        index = d.place(batch, [Index(add(b, n, at + c))], [Index(k, 1)], "rhs")
+        value = code.value_at(d.rhs, index, lanes)
+        rows.append(arithmetic.convert(b, value, d.rhs.tile.dtype, d.accumulator))
+      for r, column in enumerate(_transposed(b, rows)):
+        code.store(packed, [Index(add(b, k, r)), Index(at, 1)], column)
+
+
+def _transposed(b: ir.IRBuilder, rows: list[ir.Value]) -> list[ir.Value]:
+  """The transpose of a square of vectors, by swapping ever smaller off-diagonal squares."""
+  size = len(rows)
+  half = size // 2
+  while half:
+    low = [i + (size if i & half else 0) - (half if i & half else 0) for i in range(size)]
+    high = [i + (half if not i & half else 0) + (size if i & half else 0) for i in range(size)]
+    masks = [ir.Constant(ir.VectorType(ty.I32, size), picks) for picks in (low, high)]
+    swapped = list(rows)
+    for i in range(size):
+      if not i & half:
+        swapped[i], swapped[i + half] = (b.shuffle_vector(rows[i], rows[i + half], mask) for mask in masks)
+    rows, half = swapped, half // 2
+  return rows
 
 
 def _columns_one_by_one(code: Any, d: _Dot, batch: Any, number: Any, contracted: Any, count: int) -> ir.Value:
