@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import functools
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -23,7 +24,7 @@ class NoFingerprint(Exception):
   """The value cannot be keyed by what it is."""
 
 
-_ATOMS = (str, bytes, int, float, complex, bool, type(None), type(...), np.dtype, type, types.ModuleType, enum.Enum)
+_ATOMS = (str, bytes, int, bool, type(None), type(...), np.dtype, type, types.ModuleType, enum.Enum)
 
 
 # Code that does not change while a program runs: looking into it would only cost time.
@@ -32,6 +33,8 @@ _LIBRARIES = ("jax.", "jaxlib.", "numpy.", "ml_dtypes.", "tilewright.", "functoo
 
 def fingerprint(x: Any, inside: tuple[Any, ...] = ()) -> Any:
   """A hashable value that is equal for things that mean the same. `inside` are the functions being looked into."""
+  if isinstance(x, float | complex | np.generic):
+    return (type(x), np.asarray(x).tobytes())  # 0.0 == -0.0, but they do not mean the same
   if isinstance(x, (*_ATOMS, _jax.core.AbstractValue)):  # types are interned, or compare by value
     return (type(x), x)
   if isinstance(x, jax.Array | np.ndarray | _jax.core.Tracer):
@@ -56,24 +59,40 @@ def fingerprint(x: Any, inside: tuple[Any, ...] = ()) -> Any:
     return (type(x), tuple(recur(getattr(x, f.name)) for f in dataclasses.fields(x)))
   if type(x).__hash__ is None:
     raise NoFingerprint
-  if type(x).__hash__ is object.__hash__ and not callable(x):
+  wrapped = recur(x.__wrapped__) if isinstance(getattr(x, "__wrapped__", None), types.FunctionType) else None
+  if type(x).__hash__ is object.__hash__ and not _in_library(type(x).__module__):
     raise NoFingerprint  # equal only to itself, and it may have changed since
   hash(x)
-  return (type(x), x)
+  return (type(x), x, wrapped)
+
+
+def _in_library(module: str | None) -> bool:
+  return f"{module}.".startswith(_LIBRARIES)
 
 
 def _function(f: types.FunctionType, inside: tuple[Any, ...]) -> Any:
   if f in inside:
     return ("recursion", inside.index(f))
-  in_library = f"{f.__module__}.".startswith(_LIBRARIES)
+  in_library = _in_library(f.__module__)
   if in_library and "<locals>" not in f.__qualname__:  # a function made inside another is a new object on each call
     return ("library function", f)
   recur = functools.partial(fingerprint, inside=(*inside, f))
-  cells = tuple(_cell(c, recur) for c in f.__closure__ or ())
-  # A helper or constant of the module may have been redefined since, as happens in a notebook.
   names = () if in_library else sorted(_names(f.__code__))
-  used = tuple((name, recur(f.__globals__[name])) for name in names if name in f.__globals__)
+  cells = tuple(_cell(c, names, recur) for c in f.__closure__ or ())
+  # A helper or constant of the module may have been redefined since, as happens in a notebook.
+  used = tuple((name, _used(f.__globals__[name], names, recur)) for name in names if name in f.__globals__)
   return ("function", f.__code__, cells, recur(f.__defaults__), recur(f.__kwdefaults__), used, recur(f.__dict__))
+
+
+def _used(x: Any, names: Sequence[str], recur: Any, inside: tuple[Any, ...] = ()) -> Any:
+  """What a function refers to. Of a module or class of the user, what it holds under the names the function uses."""
+  is_module = isinstance(x, types.ModuleType)
+  if not is_module and not isinstance(x, type):
+    return recur(x)
+  if _in_library(x.__name__ if is_module else x.__module__) or any(x is y for y in inside):
+    return x
+  held = ((name, getattr(x, name)) for name in names if hasattr(x, name))
+  return (x, tuple((name, _used(value, names, recur, (*inside, x))) for name, value in held))
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -81,8 +100,9 @@ def _names(code: types.CodeType) -> set[str]:
   return set(code.co_names).union(*inner)
 
 
-def _cell(cell: Any, recur: Any) -> Any:
+def _cell(cell: Any, names: Sequence[str], recur: Any) -> Any:
   try:
-    return recur(cell.cell_contents)
+    contents = cell.cell_contents
   except ValueError:
     return "empty cell"
+  return _used(contents, names, recur)
