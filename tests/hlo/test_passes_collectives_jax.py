@@ -259,3 +259,6 @@ def test_pipelining_happens_inside_xla() -> None:
   with hlo.install("collective_pipeliner{direction=backward}", platforms="cpu") as hook:
     compiled(PROGRAMS["fetched"])
   assert hook.changed
+  with hlo.install("collective_pipeliner{direction=forward_sink}", platforms="cpu") as hook:
+    sunk = compiled(PROGRAMS["stored_with_state"])
+  assert hook.changed and executed(sunk, "all-reduce") == 1

@@ -575,41 +575,109 @@ def test_stores_inside_a_fusion() -> None:
   moved(LoopText(body, acc=STORE, extra=extra))
 
 
-# Generated loops: random bodies over two accumulators and a buffer.
+# Generated loops: sums of functions of collectives, most of them linear, most of them used for nothing else.
 
-OPS = [
-  "v{n} = f32[4] add({a}, {b})",
-  "v{n} = f32[4] subtract({a}, {b})",
-  "v{n} = f32[4] multiply({a}, {b})",
-  "v{n} = f32[4] negate({a})",
-  "v{n} = f32[4] copy({a})",
-  "v{n} = f32[4] all-reduce({a}), replica_groups={{{{0,1,2,3}}}}, to_apply=add",
-  "v{n} = f32[4] all-reduce({a}), replica_groups={{{{0,1}},{{2,3}}}}, to_apply=add",
-  "v{n} = f32[4] all-reduce({a}), replica_groups={{{{0,1,2,3}}}}, to_apply=max",
+LINEAR = [
+  "{v} = f32[4] negate({a})",
+  "{v} = f32[4] copy({a})",
+  "{v} = f32[4] multiply({a}, k4)",
+  "{v} = f32[4] multiply(i4, {a})",
+  "{v} = f32[4] reverse({a}), dimensions={{0}}",
+  "{v} = f32[4] opt-barrier({a})",
+  "{v} = f32[4] add({a}, {a})",
+  "{v} = f32[4] fusion({a}), kind=kLoop, calls=double",
 ]
+OTHERS = [
+  "{v} = f32[4] add({a}, k4)",
+  "{v} = f32[4] multiply({a}, x)",
+  "{v} = f32[4] multiply({a}, {a})",
+  "{v} = f32[4] maximum({a}, k4)",
+  "{v} = f32[4] all-reduce({a}), replica_groups={{{{0,2}},{{1,3}}}}, to_apply=add",
+]
+EXTRA = """double { dx = f32[4] parameter(0) dc = f32[] constant(2) db = f32[4] broadcast(dc), dimensions={}
+  ROOT dm = f32[4] multiply(dx, db) }"""
+HEAD = """k = f32[] constant(0.5) k4 = f32[4] broadcast(k), dimensions={} fi = f32[] convert(i)
+  i4 = f32[4] broadcast(fi), dimensions={} z = s32[] constant(0)"""
+
+
+def mostly(draw: st.DrawFn, usual: list[str], rare: list[str]) -> str:
+  return draw(st.sampled_from(rare if rare and draw(st.integers(0, 14)) == 0 else usual))
 
 
 @st.composite
-def bodies(draw: st.DrawFn) -> str:
-  values, lines = ["x", "acc", "k4"], ["k = f32[] constant(0.5)", "k4 = f32[4] broadcast(k), dimensions={}"]
-  for n in range(draw(st.integers(1, 8))):
-    op = draw(st.sampled_from(OPS))
-    lines.append(op.format(n=n, a=draw(st.sampled_from(values)), b=draw(st.sampled_from(values))))
-    values.append(f"v{n}")
-  last = draw(st.sampled_from(values))
-  lines.append(f"next = f32[4] add({draw(st.sampled_from(['acc', last]))}, {last})")
-  return "\n  ".join(lines)
+def terms(draw: st.DrawFn, name: str) -> tuple[list[str], str]:
+  """Lines that compute a function of a collective, and the value they end in."""
+  groups = mostly(draw, ["{{0,1,2,3}}"], ["{{0,1},{2,3}}", "{}"])
+  operand = draw(st.sampled_from(["x", "k4", "i4"]))
+  reducer = mostly(draw, ["add"], ["max"])
+  lines = [
+    f"{name}s = f32[4] multiply({operand}, x)",
+    f"{name} = f32[4] all-reduce({name}s), replica_groups={groups}, to_apply={reducer}",
+  ]
+  value = name
+  for n in range(draw(st.integers(0, 3))):
+    lines.append(mostly(draw, LINEAR, OTHERS).format(v=f"{name}v{n}", a=value))
+    value = f"{name}v{n}"
+  return lines, value
 
 
-@settings(max_examples=150, deadline=None)
-@given(bodies(), st.integers(0, 4), st.integers(-2, 2))
-def test_generated_loops_compute_the_same(body: str, trips: int, start: int) -> None:
-  text = str(LoopText(body, trips=trips, start=start))
-  before, after = hlo.parse(text), hlo.parse(text)
+@st.composite
+def sums(draw: st.DrawFn) -> str:
+  lines, total = [HEAD], "acc"
+  for n in range(draw(st.integers(1, 3))):
+    more, value = draw(terms(f"r{n}"))
+    lines += [*more, f"t{n} = f32[4] {mostly(draw, ['add', 'subtract'], ['multiply'])}({total}, {value})"]
+    total = f"t{n}"
+  if draw(st.integers(0, 14)) == 0:
+    lines.append(f"end = f32[4] add({total}, {draw(st.sampled_from(['x', 'acc', 'r0']))})")
+    total = "end"
+  return "\n  ".join([*lines, f"next = f32[4] copy({total})"])
+
+
+@st.composite
+def stores(draw: st.DrawFn) -> str:
+  lines, buffer = [HEAD, "one = s32[] constant(1)", "m = s32[] constant(4)", "j = s32[] subtract(m, i)"], "acc"
+  lines.append("i1x = s32[] add(i, one)")
+  for n in range(draw(st.integers(1, 2))):
+    more, value = draw(terms(f"r{n}"))
+    index = draw(st.sampled_from(["i", "j", "z", "one", "i1x"]))
+    lines += [*more, f"row{n} = f32[1,4] reshape({value})"]
+    lines.append(f"t{n} = f32[5,4] dynamic-update-slice({buffer}, row{n}, {index}, z)")
+    buffer = f"t{n}"
+  return "\n  ".join([*lines, f"next = f32[5,4] copy({buffer})"])
+
+
+def check_generated(loop: LoopText) -> None:
+  before, after = hlo.parse(str(loop)), hlo.parse(str(loop))
   AllReduceCodeMotion().run(after)
   hlo.verify(after)
   rng = np.random.default_rng(0)
-  # Small integers as floats: every sum of the loop is exact, so the results are equal, not just near.
-  args = [[rng.integers(-2, 3, 4).astype(np.float32) for _ in range(2)] for _ in range(4)]
+  # Small integers as floats: sums of these loops are exact, so the results are equal, not just near.
+  shapes = [p.shape for p in before.entry.parameters]
+  args = [[rng.integers(-2, 3, s.dimensions).astype(np.float32) for s in shapes] for _ in range(4)]
   for a, b in zip(hlo.evaluate_devices(before, args), hlo.evaluate_devices(after, args)):
     np.testing.assert_allclose(b[1], a[1], rtol=1e-6)
+
+
+@settings(max_examples=120, deadline=None)
+@given(sums(), st.integers(0, 4), st.integers(-2, 2))
+def test_generated_sums_compute_the_same(body: str, trips: int, start: int) -> None:
+  check_generated(LoopText(body, trips=trips, start=start, extra=EXTRA))
+
+
+@settings(max_examples=120, deadline=None)
+@given(stores(), st.integers(0, 6), st.integers(-2, 2))
+def test_generated_stores_compute_the_same(body: str, trips: int, start: int) -> None:
+  check_generated(LoopText(body, acc="f32[5,4]", trips=trips, start=start, extra=EXTRA))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_most_generated_loops_do_change(data: st.DataObject) -> None:
+  """The generator is worth something: with no rare choices, everything moves."""
+  body = f"{HEAD} r = f32[4] all-reduce(x), {AR}"
+  value = "r"
+  for n in range(data.draw(st.integers(0, 4))):
+    body += " " + data.draw(st.sampled_from(LINEAR)).format(v=f"v{n}", a=value)
+    value = f"v{n}"
+  moved(LoopText(f"{body} next = f32[4] add(acc, {value})", extra=EXTRA))

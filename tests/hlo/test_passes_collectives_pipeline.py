@@ -295,6 +295,15 @@ def test_sink_looks_through_a_barrier_between_parameter_and_update() -> None:
   assert count(module, "opt-barrier", loop.body.name) >= 1  # what the barrier holds back stays held back
 
 
+def test_sink_takes_a_fused_store_apart() -> None:
+  extra = """put { b = f32[5,4] parameter(0) v = f32[4] parameter(1) k = s32[] parameter(2) kz = s32[] constant(0)
+  kv = f32[1,4] reshape(v) ROOT d = f32[5,4] dynamic-update-slice(b, kv, k, kz) }"""
+  body = f"h1 = f32[4] sine(h) r = f32[4] all-reduce(h1), {AR} buf1 = f32[5,4] fusion(buf, r, i), kind=kLoop, calls=put"
+  assert executed(transformed(str(Layers(body, extra=extra)), SINK), "all-reduce") == 1
+  other = body.replace("h1 = f32[4] sine(h) r = f32[4] all-reduce(h1)", "hs = f32[4] sine(h) r = f32[4] all-reduce(hs)")
+  transformed(str(Layers(other + " h1 = f32[4] negate(r)", extra=extra)), SINK, changes=False)
+
+
 @pytest.mark.parametrize(
   "layers",
   [
@@ -428,10 +437,16 @@ def test_generated_loops_survive_every_direction(data: st.DataObject) -> None:
     x, y = data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values))
     lines.append(data.draw(st.sampled_from(ops)).format(n=n, x=x, y=y))
     values.append(f"v{n}")
+  stored = data.draw(st.sampled_from(values))
+  if data.draw(st.integers(0, 3)):  # most of the time a collective of its own
+    lines.append(f"own = f32[4] all-reduce({stored}), {AR}")
+    stored = "own"
   lines.append(f"h1 = f32[4] tanh({data.draw(st.sampled_from(values))})")
-  lines.append(f"u = f32[1,4] reshape({data.draw(st.sampled_from(values))})")
+  lines.append(f"u = f32[1,4] reshape({stored})")
   lines.append("buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)")
-  layers = Layers("\n  ".join(lines), trips=data.draw(st.integers(1, 5)), start=data.draw(st.integers(-1, 2)))
+  everything = data.draw(st.booleans())  # fills the buffer
+  start, trips = (0, 5) if everything else (data.draw(st.integers(-1, 2)), data.draw(st.integers(1, 5)))
+  layers = Layers("\n  ".join(lines), trips=trips, start=start)
   directions = data.draw(st.permutations(["forward", "backward", "forward_sink"]))
   passes = [CollectivePipeliner(direction) for direction in directions]
   probe = hlo.parse(str(layers))

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable
 
 from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
+from tilewright.hlo.clone import copy_body
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.passes.collective_keys import has_control_edges
-from tilewright.hlo.passes.while_loops import Loop, Value, has_effect, remove_dead
+from tilewright.hlo.passes.while_loops import Loop, Value, has_effect, remove_dead, trace
 
 COLLECTIVES = frozenset({"all-reduce", "all-gather", "reduce-scatter", "collective-permute", "all-to-all"})
 FORMATTING = frozenset({"reshape", "transpose", "convert", "bitcast", "copy", "broadcast", "slice", "reverse", "pad"})
@@ -113,6 +114,19 @@ def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instru
       moved = {values, new, *elements.values()}
   remove_dead(builder.computation, [barrier])
   return moved
+
+
+def unfuse_stores(body: Computation) -> None:
+  """Takes apart the fusions that only format and store what a collective gives, so that each part can be seen."""
+  for fusion in [i for i in body.instructions if i.opcode == "fusion"]:
+    reads = any(trace(operand).instruction.opcode in COLLECTIVES for operand in fusion.operands)
+    if not reads or not is_cheap(fusion, frozenset({"dynamic-update-slice", "dynamic-slice"})):
+      continue
+    inner = fusion.called_computations[0]
+    copies, new = copy_body(inner, dict(zip(inner.parameters, fusion.operands)))
+    for copy in copies:
+      body.insert(copy, before=fusion)
+    body.replace(fusion, new[inner.root])
 
 
 def elements_of(loop: Loop, slot: int) -> list[Instruction]:

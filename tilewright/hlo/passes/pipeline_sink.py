@@ -23,7 +23,13 @@ from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Instruction
-from tilewright.hlo.passes.pipeline_chains import chain_after, elements_of, is_collective, strip_formatting
+from tilewright.hlo.passes.pipeline_chains import (
+  chain_after,
+  elements_of,
+  is_collective,
+  strip_formatting,
+  unfuse_stores,
+)
 from tilewright.hlo.passes.while_loops import (
   Counter,
   Loop,
@@ -47,6 +53,7 @@ _PASSED = frozenset({"tuple", "get-tuple-element", "opt-barrier"})
 def sink(loop: Loop, counter: Counter, min_bytes: int, max_bytes: int) -> bool:
   """Moves every collective of the loop that can sink; whether any did."""
   moved = False
+  unfuse_stores(loop.body)
   for collective in [i for i in topological_order(loop.body) if is_collective(i, min_bytes)]:
     if collective.parent is not loop.body or counter.trips * collective.operands[0].shape.byte_size > max_bytes:
       continue
