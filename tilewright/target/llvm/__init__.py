@@ -1,0 +1,1 @@
+"""What the LLVM targets share: how dtypes are kept in registers (`types`) and the mathematical functions (`math`)."""

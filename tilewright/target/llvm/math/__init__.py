@@ -1,0 +1,62 @@
+"""Mathematical functions as LLVM IR: on floats and doubles, and on vectors of any number of them.
+
+`emit("exp", builder, x)` appends a call to `@tilewright.exp.v16f32`, an internal function written into the module when it is
+first asked for, and inlined by the optimiser. Every lane is computed alike, by selects and without libm, so a lane does
+not change with its neighbours or with the length of the vector. docs/math.md lists what each is measured to deliver.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from tilewright.target.llvm.math import error_function, exponential, hyperbolic, logarithm, powers, trigonometric
+from tilewright.target.llvm.math.lanes import Lanes, define
+from tilewright.target.llvm.types import element_type, suffix
+
+
+@dataclasses.dataclass(frozen=True)
+class MathFunction:
+  """A function, and the error it promises in units in the last place, by element type."""
+
+  name: str
+  arity: int
+  implementation: Callable[..., Lanes]
+  ulp: dict[str, float]
+  note: str = ""
+
+
+def _table(*rows: MathFunction) -> dict[str, MathFunction]:
+  return {row.name: row for row in rows}
+
+
+FUNCTIONS: dict[str, MathFunction] = _table(
+  MathFunction("exp", 1, exponential.exp, {"f32": 1.1, "f64": 1.1}),
+  MathFunction("exp2", 1, exponential.exp2, {"f32": 1.1, "f64": 1.1}),
+  MathFunction("expm1", 1, exponential.expm1, {"f32": 2, "f64": 2}),
+  MathFunction("logistic", 1, exponential.logistic, {"f32": 2, "f64": 2}),
+  MathFunction("log", 1, logarithm.log, {"f32": 1.1, "f64": 1.1}),
+  MathFunction("log1p", 1, logarithm.log1p, {"f32": 2, "f64": 2}),
+  MathFunction("sin", 1, trigonometric.sin, {"f32": 1.5, "f64": 1.5}),
+  MathFunction("cos", 1, trigonometric.cos, {"f32": 1.5, "f64": 1.5}),
+  MathFunction("tanh", 1, hyperbolic.tanh, {"f32": 1.5, "f64": 1.5}),
+  MathFunction("erf", 1, error_function.erf, {"f32": 1.5}),
+  MathFunction("pow", 2, powers.pow, {"f32": 1.5, "f64": 2}),
+)
+
+
+def emit(name: str, builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
+  """The value of the function, lane by lane."""
+  function = FUNCTIONS[name]
+  assert len(args) == function.arity, f"{name} takes {function.arity} arguments, not {len(args)}"
+  ty = args[0].type
+  assert all(a.type == ty for a in args), f"{name} of {[str(a.type) for a in args]}"
+  assert suffix(element_type(ty)) in function.ulp, f"{name} has no implementation for {ty}"
+
+  def body(b: ir.IRBuilder, parameters: list[ir.Value]) -> ir.Value:
+    return function.implementation(*(Lanes(b, p) for p in parameters)).value
+
+  callee = define(builder.module, f"tilewright.{name}.{suffix(ty)}", ty, [a.type for a in args], body)
+  return builder.call(callee, args)
