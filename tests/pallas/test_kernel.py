@@ -18,7 +18,7 @@ VMEM = pltpu.VMEM
 
 
 def cores(count=2, name="core"):
-  return pltpu.create_tensorcore_mesh(name, num_cores=count)
+  return pltpu.TensorCoreMesh(axis_name=name, num_cores=count)
 
 
 def double_row(x_ref, o_ref):

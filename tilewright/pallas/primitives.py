@@ -435,7 +435,7 @@ def _(ctx: xla.Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[
 @functools.partial(_jax.ad.primitive_jvps.__setitem__, run_scoped_p)
 def _(primals: Any, tangents: Any, *, jaxpr: Any, collective_axes: Any) -> Any:
   num_consts, num_scoped = len(primals), len(jaxpr.invars) - len(primals)
-  scoped_nonzero = [jnp.issubdtype(v.aval.dtype, jnp.floating) for v in jaxpr.invars[num_consts:]]
+  scoped_nonzero = [jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in jaxpr.invars[num_consts:]]
   nonzero = [not isinstance(t, _jax.ad.Zero) for t in tangents]
   jvp_jaxpr, out_nonzero = _jax.ad.jvp_jaxpr(_jax.pe.close_jaxpr(jaxpr), [*nonzero, *scoped_nonzero], instantiate=False)
   body, consts = _jax.open_jaxpr(jvp_jaxpr)

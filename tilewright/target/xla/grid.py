@@ -15,12 +15,12 @@ dropped when written. An operand without an index map is not cut at all: the bod
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from tilewright import errors
@@ -86,7 +86,9 @@ def _loop(grid: Sequence[Any], step: Any, state: Any) -> Any:
   for size in sizes[1:]:
     points = points * size
   if all(isinstance(b, int) for b in grid):
-    points = int(np.prod(grid))  # a static bound lets JAX differentiate and XLA unroll the loop
+    points = math.prod(grid)  # a static bound lets JAX differentiate and XLA unroll the loop
+    if points > jnp.iinfo(jnp.int32).max:
+      return _nest(grid, step, state)
 
   def body(at: Any, state: Any) -> Any:
     indices = []
@@ -97,6 +99,15 @@ def _loop(grid: Sequence[Any], step: Any, state: Any) -> Any:
     return step(tuple(reversed(indices)), state)
 
   return lax.fori_loop(0, points, body, state)
+
+
+def _nest(grid: Sequence[int], step: Any, state: Any, outer: tuple[Any, ...] = ()) -> Any:
+  """A loop for each dimension, where the number of points does not fit an int32."""
+  if len(outer) == len(grid):
+    return step(outer, state)
+  return lax.fori_loop(
+    0, grid[len(outer)], lambda i, s: _nest(grid, step, s, (*outer, jnp.asarray(i, jnp.int32))), state
+  )
 
 
 def _step(

@@ -177,12 +177,18 @@ def _wrap(index: Any, dim: Any) -> Any:
   """NumPy's rule for scalars and arrays of indices: -1 is the last element."""
   if _is_static(index):
     return index + dim if index < 0 else index
-  if jnp.issubdtype(jnp.asarray(index).dtype, jnp.unsignedinteger):
-    index = index.astype(jnp.int32)
+  index = _int32(index)
   return jnp.where(index < 0, index + dim, index)
 
 
 def _int32(x: Any) -> Any:
+  """As an int32. What does not fit becomes the largest or smallest one, which is as far outside."""
+  x = jnp.asarray(x)
+  if jnp.iinfo(x.dtype).max > jnp.iinfo(jnp.int32).max:
+    limits = jnp.iinfo(jnp.int32)
+    x = jnp.minimum(x, limits.max)
+    if jnp.issubdtype(x.dtype, jnp.signedinteger):
+      x = jnp.maximum(x, limits.min)
   return lax.convert_element_type(x, jnp.int32)
 
 
