@@ -175,6 +175,21 @@ def test_a_conversion_to_a_wider_float_is_looked_through() -> None:
     np.testing.assert_allclose(b[1], a[1], rtol=2.0**-8)  # the reduction itself is no longer rounded to bf16
 
 
+def test_the_collective_after_the_loop_has_a_reducer_of_its_type() -> None:
+  body = f"h = bf16[4] convert(x) r = bf16[4] all-reduce(h), {AR.replace('=add', '=hadd')} "
+  module = hlo.parse(str(LoopText(body + "m = f32[4] convert(r) next = f32[4] add(acc, m)")))
+  assert AllReduceCodeMotion().run(module)
+  (reduction,) = [i for i in module.entry.instructions if i.opcode == "all-reduce"]
+  assert reduction.attrs["to_apply"].root.shape.element_type == reduction.shape.element_type == "f32"
+  hlo.verify(module)
+
+
+def test_a_result_in_another_layout_than_its_operand_is_refused() -> None:
+  body = f"r = f32[4,2]{{0,1}} all-reduce(x), {AR} next = f32[4,2]{{0,1}} add(acc, r)"
+  refused(LoopText(body, acc="f32[4,2]{0,1}", x="f32[4,2]{1,0}"))
+  moved(LoopText(body, acc="f32[4,2]{0,1}", x="f32[4,2]{0,1}"))
+
+
 def test_integers_that_widen_would_wrap_elsewhere() -> None:
   extra = "badd { ba = s8[] parameter(0) bb = s8[] parameter(1) ROOT bs = s8[] add(ba, bb) }"
   body = """h = s8[4] convert(x) r = s8[4] all-reduce(h), replica_groups={}, to_apply=badd
@@ -406,6 +421,22 @@ def test_a_reduction_of_which_one_result_must_stay_is_split_and_gets_another_cha
   (inside,) = [i for i in module.find("body").instructions if i.opcode == "all-reduce"]
   (behind,) = [i for i in module.find("main").instructions if i.opcode == "all-reduce"]
   assert len(inside.operands) == 1 and inside.attrs["channel_id"] != behind.attrs["channel_id"]
+
+
+def test_sums_of_different_types_are_reduced_apart() -> None:
+  """One all-reduce of bf16 feeds a sum in bf16 and one in f32."""
+  text = TWO.format(ADD=ADD, b="w1 = f32[2] convert(r1) b1 = f32[2] add(b, w1)")
+  for name in ("x", "r", "r0", "a", "a1", "y", "r1"):
+    text = text.replace(f"  {name} = f32", f"  {name} = bf16")
+  text = text.replace("(f32[4], f32[2]) all-reduce", "(bf16[4], bf16[2]) all-reduce").replace(
+    "to_apply=add", "to_apply=hadd"
+  )
+  text = text.replace("(s32[], f32[4], f32[2], f32[4])", "(s32[], bf16[4], f32[2], bf16[4])")
+  text = text.replace("x0 = f32", "x0 = bf16").replace("a0 = f32", "a0 = bf16")
+  module = transformed(text, MOVE, tolerance=0.1)
+  types = [i.shape.element_type for i in module.find("main").instructions if i.opcode == "all-reduce"]
+  channels = [i.attrs["channel_id"] for i in module.find("main").instructions if i.opcode == "all-reduce"]
+  assert sorted(types) == ["bf16", "f32"] and len(set(channels)) == 2
 
 
 def test_one_result_in_two_sums() -> None:

@@ -213,6 +213,18 @@ def test_forward_refuses_a_buffer_that_the_condition_reads() -> None:
   transformed(str(Layers(store(), condition=condition)), FORWARD, changes=False)
 
 
+@pytest.mark.parametrize("item", [FORWARD, BACKWARD, SINK], ids=lambda p: p.direction)
+def test_a_scheduled_module_stays_in_order(item: CollectivePipeliner) -> None:
+  body = fetch() if item is BACKWARD else store()
+  transformed(str(Layers(body, header="is_scheduled=true, replica_count=4")), item)
+
+
+@pytest.mark.parametrize("item", [FORWARD, BACKWARD], ids=lambda p: p.direction)
+def test_a_body_with_effects_is_not_peeled(item: CollectivePipeliner) -> None:
+  body = (fetch() if item is BACKWARD else store()) + " state = u64[1] rng-get-and-update-state(), delta=1"
+  assert not item.run(hlo.parse(str(Layers(body))))
+
+
 def test_small_collectives_are_not_worth_it() -> None:
   transformed(str(Layers(store())), CollectivePipeliner(min_bytes=17), changes=False)
 

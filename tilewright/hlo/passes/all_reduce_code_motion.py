@@ -28,9 +28,15 @@ from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
-from tilewright.hlo.ir import Instruction, Module
+from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import has_control_edges, next_channel, participants_key, reducer
+from tilewright.hlo.passes.collective_keys import (
+  has_control_edges,
+  next_channel,
+  participants_key,
+  reducer,
+  scalar_type,
+)
 from tilewright.hlo.passes.linear_flow import Box, Carry, Flow, Linear, Meaning, Parts, Source, is_uniform
 from tilewright.hlo.passes.while_loops import (
   Counter,
@@ -108,6 +114,9 @@ class AllReduceCodeMotion(Pass):
       return False
     if reducer(instruction) != "add" or instruction.attrs.get("constrain_layout") or has_control_edges(instruction):
       return False
+    results = instruction.shape.tuple_shapes if instruction.shape.is_tuple else (instruction.shape,)
+    if instruction.opcode == "all-reduce" and any(o.shape != r for o, r in zip(instruction.operands, results)):
+      return False  # the result has another layout than the operand that would take its place
     return all(_is_summable(o.shape) and not (self.exact and _is_inexact(o.shape)) for o in instruction.operands)
 
   def _accept(
@@ -191,20 +200,19 @@ class _Mover:
   def move(self) -> None:
     loop = self.loop
     read_by_element(loop.instruction)
-    keys: dict[Hashable, list[int]] = {}
-    models: dict[Hashable, Instruction] = {}
+    groups: dict[tuple[Hashable, str], list[int]] = {}
+    templates: dict[tuple[Hashable, str], Instruction] = {}
     for slot, meaning in sorted(self.plan.items()):
-      collective = next(c for c, _ in self.sources if (c in {s for s, _ in meaning.sources}))
-      models.setdefault(_key(collective), collective)
-      keys.setdefault(_key(collective), []).append(slot)
-    # What the collective after the loop takes over, copied before the one inside goes.
-    templates = {key: clone_instruction(model, ()) for key, model in models.items()}
+      collective = next(c for c, i in self.sources if (c, i) in meaning.sources)
+      key = _key(collective), loop.instruction.shape.tuple_shapes[slot].element_type
+      groups.setdefault(key, []).append(slot)
+      # What the collective after the loop takes over, copied before the one inside goes.
+      templates.setdefault(key, clone_instruction(collective, ()))
     initial = {slot: self._start_from_zero(slot) for slot in sorted(self.plan)}
     places = {slot: self._widen(slot) for slot in sorted(self.plan)}
-    left_over = self._use_local_values()
-    for key, slots in keys.items():
-      keeps_channel = models[key] not in left_over
-      self._reduce_after(templates[key], slots, initial, places, keeps_channel)
+    self._use_local_values()
+    for key, slots in groups.items():
+      self._reduce_after(templates[key], slots, initial, places)
 
   def _start_from_zero(self, slot: int) -> Instruction | None:
     """Makes a summed slot start at zero; gives what it started at, None if that was zero."""
@@ -238,13 +246,12 @@ class _Mover:
     remove_dead(loop.body, [old])
     return place
 
-  def _use_local_values(self) -> set[Instruction]:
-    """Every moved result becomes the operand it was computed from. Gives the collectives that still have other results."""
+  def _use_local_values(self) -> None:
+    """Every moved result becomes the operand it was computed from. A collective with other results keeps those."""
     by_collective: dict[Instruction, set[int]] = {}
     for collective, i in self.sources:
       if collective.opcode == "all-reduce":
         by_collective.setdefault(collective, set()).add(i)
-    left_over: set[Instruction] = set()
     for collective, moved in by_collective.items():
       builder = after(collective)
       if not collective.shape.is_tuple:
@@ -253,11 +260,9 @@ class _Mover:
         kept = [i for i in range(len(collective.operands)) if i not in moved and _element_is_used(collective, i)]
         values = {i: collective.operands[i] for i in range(len(collective.operands))}
         if kept:
-          left_over.add(collective)
           values |= self._keep_some(collective, kept, builder)
         _replace_elements(collective, values, builder)
       remove_dead(self.loop.body, [collective])
-    return left_over
 
   def _keep_some(self, collective: Instruction, kept: list[int], builder: Builder) -> dict[int, Instruction]:
     operands = [collective.operands[i] for i in kept]
@@ -276,9 +281,8 @@ class _Mover:
     slots: list[int],
     initial: dict[int, Instruction | None],
     places: dict[int, int],
-    keeps_channel: bool,
   ) -> None:
-    """One collective behind the loop for all slots with the same participants."""
+    """One collective behind the loop for all slots with the same participants and type."""
     loop = self.loop
     readers = {slot: [r for r in _readers(loop, slot) if not r.is_dead] for slot in slots}
     slots = [slot for slot in slots if readers[slot]]
@@ -292,11 +296,12 @@ class _Mover:
       whole = tuple((0, d) for d in totals[slot].shape.dimensions)
       for region in regions or [whole]:
         part = totals[slot] if region == whole else builder.slice(totals[slot], *region)
+        part.shape = part.shape.with_layout(totals[slot].shape.layout)
         pieces.append((slot, None if region == whole else region, part))
     # A slot that is cut keeps its parts' shapes; one that is scattered gives back the shape it had in the loop.
     scattered = template.opcode == "reduce-scatter"
     shapes = [loop.instruction.shape.tuple_shapes[slot] if scattered else part.shape for slot, _, part in pieces]
-    reduced = self._collective(template, [part for _, _, part in pieces], shapes, builder, keeps_channel)
+    reduced = self._collective(template, [part for _, _, part in pieces], shapes, builder)
     final: dict[int, Instruction] = {}
     for (slot, box, _), value in zip(pieces, reduced):
       if box is not None:
@@ -315,17 +320,24 @@ class _Mover:
     operands: list[Instruction],
     shapes: list[Shape],
     builder: Builder,
-    keeps_channel: bool,
   ) -> list[Instruction]:
     shape = shapes[0] if len(shapes) == 1 else Shape.tuple_of(*shapes)
     collective = clone_instruction(template, operands, shape)
     collective.sharding = collective.origin = None
-    if template.attrs.get("channel_id") and not keeps_channel:
-      collective.attrs["channel_id"] = next_channel(self.module)
+    channel = template.attrs.get("channel_id")
+    if channel and any(i.attrs.get("channel_id") == channel for i in self.module.instructions()):
+      collective.attrs["channel_id"] = next_channel(self.module)  # the one inside the loop is still there
+    if scalar_type(template) != operands[0].shape.element_type:
+      collective.attrs["to_apply"] = self._addition(operands[0].shape.element_type)
     builder.computation.insert(collective, before=builder.before)
     if len(operands) == 1:
       return [collective]
     return [builder.element(collective, i) for i in range(len(operands))]
+
+  def _addition(self, element_type: str) -> Computation:
+    builder = Builder(f"add_{element_type}")
+    x, y = builder.parameter(element_type), builder.parameter(element_type)
+    return self.module.add_computation(builder.finish(builder.add(x, y)))
 
 
 def _readers(loop: Loop, slot: int) -> list[Instruction]:

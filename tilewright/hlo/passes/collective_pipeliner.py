@@ -16,8 +16,8 @@ known one step ahead. The first collective runs before the loop, each trip runs 
 new slot, and the last trip is peeled off, so that nothing is fetched that nobody needs.
 
 *Forward-sink* is in `pipeline_sink.py`. Barriers are looked through value by value (`pipeline_chains.py`). A loop that is
-pipelined already is recognised and left alone. Refused besides: control edges, tokens among what would be carried, collectives
-of several operands, loops whose state is used as a whole.
+pipelined already is recognised and left alone. Refused besides: bodies with side effects (peeling would let them pass one
+another), control edges, tokens among what would be carried, collectives of several operands, states used as a whole.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_computation
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
+from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.pipeline_chains import (
   chain_after,
   chain_before,
@@ -87,6 +88,8 @@ class CollectivePipeliner(Pass):
   def _in_a_copy(self, loop: Loop, counter: Counter, module: Module) -> bool:
     """Works on a copy of the body, because matching may already split barriers; keeps it only if something moved."""
     original = loop.body
+    if self.direction != "forward_sink" and Effects().of_computation(original):
+      return False
     loop.instruction.attrs["body"] = copy = clone_computation(original)
     moved = False
     if self.direction == "forward":
