@@ -201,13 +201,31 @@ def _dynamic_update_slice(ctx: Context, x: Value, update: Value, *starts: Value)
 
 @rule("pad")
 def _pad(ctx: Context, x: Value, fill: Value, *, padding_config: Any) -> Value:
-  low, high, interior = (tuple(p) for p in zip(*padding_config)) if padding_config else ((), (), ())
+  low, high, interior = (tuple(map(int, p)) for p in zip(*padding_config)) if padding_config else ((), (), ())
   return ctx.emit("pad", x, fill, low=low, high=high, interior=interior)
 
 
 @rule("concatenate")
 def _concatenate(ctx: Context, *xs: Value, dimension: int) -> Value:
   return ctx.emit("concatenate", *xs, axis=dimension)
+
+
+@rule("stack")
+def _stack(ctx: Context, *xs: Value, axis: int) -> Value:
+  rows = []
+  for x in xs:
+    shape = x.tile.shape
+    rows.append(ctx.emit("reshape", x, shape=(*shape[:axis], 1, *shape[axis:])))
+  return ctx.emit("concatenate", *rows, axis=axis)
+
+
+@rule("tile")
+def _tile(ctx: Context, x: Value, *, reps: Any) -> Value:
+  """Repeat along each dimension: broadcast along a new dimension before it, then merge the two."""
+  sizes = x.tile.shape
+  apart = tuple(n for pair in zip(reps, sizes) for n in pair)
+  spread = ctx.emit("broadcast", x, shape=apart, dims=tuple(range(1, 2 * len(sizes), 2)))
+  return ctx.emit("reshape", spread, shape=ctx.out.shape)
 
 
 @rule("split")

@@ -1,0 +1,33 @@
+"""Running a kernel natively and through the portable lowering, which is the oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from tilewright import pallas as pl
+from tilewright.pallas import cpu
+
+
+def both(kernel: Any, out_shape: Any, *args: Any, **options: Any) -> tuple[list[Any], list[Any]]:
+  """The outputs of the native kernel and of the portable lowering."""
+  params = options.pop("params", cpu.CompilerParams())
+  native = pl.pallas_call(kernel, out_shape, compiler_params=params, **options)(*args)
+  portable = pl.pallas_call(kernel, out_shape, interpret=True, **options)(*args)
+  return jax.tree.leaves(native), jax.tree.leaves(portable)
+
+
+def agrees(kernel: Any, out_shape: Any, *args: Any, ulps: float = 0, **options: Any) -> None:
+  """Check that both give the same, up to `ulps` units in the last place of the largest value of each output."""
+  for native, portable in zip(*both(kernel, out_shape, *args, **options), strict=True):
+    assert native.dtype == portable.dtype and native.shape == portable.shape
+    ours, theirs = (np.asarray(x, np.float64 if x.dtype.kind != "c" else None) for x in (native, portable))
+    if not ulps:
+      np.testing.assert_array_equal(ours, theirs)
+      continue
+    finite = np.abs(theirs[np.isfinite(theirs)])
+    scale = finite.max() if finite.size else 1.0
+    eps = float(jax.numpy.finfo(portable.dtype).eps)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=ulps * eps * max(scale, 1.0))
