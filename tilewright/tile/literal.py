@@ -6,8 +6,8 @@ The type says shape and dtype; the text says the elements, in row-major order, i
     [1.0, -inf, 2.5]   each element
     hex"0000803f…"     the bytes of many elements, little-endian
 
-Numbers are written in the fewest digits that read back to the same bits. A NaN other than NumPy's own is written as its bits, `nan:0x7fc00001`;
-complex numbers are pairs, `(1.0, -0.0)`.
+Numbers are written in the fewest digits that read back to the same bits. A NaN other than NumPy's own is written as its bits,
+`nan:0x7fc00001`; complex numbers are pairs, `(1.0, -0.0)`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,186 @@
+"""Dead code, by what can be observed.
+
+Live are: what a function yields, ops that touch the world or a semaphore, and writes to memory that is read. Everything else is
+live only if something live needs it. Liveness spreads from value to value, through loops and cases, so that also goes:
+
+- a carried value that only feeds itself;
+- a result of a switch that nothing uses, with what computes it in each case;
+- an allocation that is written and never read, with its writes.
+
+Parameters of the function outlive it: writes to them always count.
+"""
+
+from __future__ import annotations
+
+from tilewright.tile.ir import Block, Function, Op, Value, walk
+from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE
+from tilewright.tile.types import RefType
+
+VIEWS = ("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
+# Which operands an op reads memory through, and which it writes through. An op that is not here may do both with each of its refs.
+ACCESS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+  "load": ((0,), ()),
+  "window_load": ((0,), ()),
+  "gather_load": ((0,), ()),
+  "store": ((), (0,)),
+  "window_store": ((), (0,)),
+  "scatter_store": ((), (0,)),
+  "copy": ((0,), (1,)),
+}
+
+
+def base_of(ref: Value) -> Value:
+  """The allocation or parameter that a ref is a view of."""
+  while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
+    ref = ref.owner.operands[0]
+  return ref
+
+
+def accesses(op: Op) -> tuple[list[Value], list[Value]]:
+  """The memory that an op itself reads and writes, without what is nested in it."""
+  if OPS[op.name].is_pure or op.blocks:
+    return [], []
+  every = tuple(i for i, v in enumerate(op.operands) if isinstance(v.type, RefType))
+  reads, writes = ACCESS.get(op.name, (every, every))
+  return [base_of(op.operands[i]) for i in reads], [base_of(op.operands[i]) for i in writes]
+
+
+def eliminate_dead_code(function: Function) -> int:
+  """Remove what cannot be observed, in place. Gives how many ops, carried values and results went."""
+  liveness = _Liveness(function)
+  return _sweep(function.body, liveness)
+
+
+class _Liveness:
+  """The live ops and values of a function."""
+
+  def __init__(self, function: Function):
+    self.ops: set[Op] = set()
+    self.values: set[Value] = set()
+    self.around: dict[Block, Op] = {}
+    self.home: dict[Op, Block] = {}
+    self.writers: dict[Value, list[Op]] = {}
+    self.read: set[Value] = set()
+    self.work: list[Op | Value] = []
+    self._index(function.body)
+    for op in walk(function.body):
+      if self._is_root(op, function):
+        self.mark(op)
+    self._spread()
+
+  def _index(self, block: Block) -> None:
+    for op in block.ops:
+      self.home[op] = block
+      for base in accesses(op)[1]:
+        self.writers.setdefault(base, []).append(op)
+      for inner in op.blocks:
+        self.around[inner] = op
+        self._index(inner)
+
+  def _is_root(self, op: Op, function: Function) -> bool:
+    if op.name == "yield":
+      return self.home[op] is function.body
+    effects = OPS[op.name].effects
+    if effects & {SYNC, WORLD}:
+      return True
+    # Memory that this function does not allocate itself outlives it.
+    return WRITE in effects and any(not _is_alloc(base) for base in accesses(op)[1])
+
+  def mark(self, thing: Op | Value) -> None:
+    known = self.ops if isinstance(thing, Op) else self.values
+    if thing not in known:
+      known.add(thing)  # type: ignore[arg-type]
+      self.work.append(thing)
+
+  def _spread(self) -> None:
+    while self.work:
+      thing = self.work.pop()
+      if isinstance(thing, Op):
+        self._op(thing)
+      elif isinstance(thing.owner, Block):
+        self._param(thing, thing.owner)
+      elif thing.owner is not None:
+        self._result(thing, thing.owner)
+
+  def _op(self, op: Op) -> None:
+    """What a live op needs."""
+    if (around := self.around.get(self.home[op])) is not None:
+      self.mark(around)
+    match op.name:
+      case "for":
+        needed = op.operands[:2]
+      case "while":
+        needed = op.blocks[0].yielded[:1]
+      case "yield" if around is not None:
+        needed = []  # value by value, as the op around it needs them
+      case _:
+        needed = op.operands
+    for v in needed:
+      self.mark(v)
+    for base in accesses(op)[0]:
+      if base not in self.read:
+        self.read.add(base)
+        for writer in self.writers.get(base, []):
+          self.mark(writer)
+
+  def _result(self, value: Value, op: Op) -> None:
+    self.mark(op)
+    if op.blocks:
+      self._carried(op, op.results.index(value))
+
+  def _param(self, value: Value, block: Block) -> None:
+    op = self.around.get(block)
+    if op is None:
+      return
+    self.mark(op)
+    position = block.params.index(value) - (1 if op.name == "for" else 0)
+    if position >= 0:
+      self._carried(op, position)
+
+  def _carried(self, op: Op, position: int) -> None:
+    """A result or carried value is live: so is what it starts as, and what each round or case makes it."""
+    if op.name != "switch":
+      self.mark(op.operands[position + (2 if op.name == "for" else 0)])
+    for block in op.blocks[1 if op.name == "while" else 0 :]:
+      self.mark(block.yielded[position])
+
+  def is_carried(self, op: Op, position: int) -> bool:
+    """Whether a result, or the carried value behind it, is needed."""
+    first = 1 if op.name == "for" else 0
+    params = [] if op.name == "switch" else [b.params[first + position] for b in op.blocks]
+    return op.results[position] in self.values or any(p in self.values for p in params)
+
+
+def _is_alloc(base: Value) -> bool:
+  return isinstance(base.owner, Op) and base.owner.name == "alloc"
+
+
+def _sweep(block: Block, live: _Liveness) -> int:
+  kept = [op for op in block.ops if op in live.ops or (op.name == "yield" and block in live.around)]
+  count = len(block.ops) - len(kept)
+  block.ops = kept
+  for op in kept:
+    for inner in op.blocks:
+      count += _sweep(inner, live)
+    if op.blocks:
+      count += _drop_results(op, live)
+  return count
+
+
+def _drop_results(op: Op, live: _Liveness) -> int:
+  """Take the results and carried values out of an op that nothing needs."""
+  dead = {i for i in range(len(op.results)) if not live.is_carried(op, i)}
+  if not dead:
+    return 0
+
+  def alive(values: list[Value], first: int) -> list[Value]:
+    return values[:first] + [v for i, v in enumerate(values[first:]) if i not in dead]
+
+  op.results = alive(op.results, 0)
+  if op.name != "switch":
+    op.operands = alive(op.operands, 2 if op.name == "for" else 0)
+    for inner in op.blocks:
+      inner.params = alive(inner.params, 1 if op.name == "for" else 0)
+  for inner in op.blocks[1 if op.name == "while" else 0 :]:
+    inner.ops[-1].operands = alive(inner.ops[-1].operands, 0)
+  return len(dead)

@@ -1,0 +1,100 @@
+"""Between which bounds an integer scalar lies: enough to see that a loop's index stays inside of an array.
+
+    for i in 0 … 8:   i in [0, 7],   4 * i + 3 in [3, 31]
+
+An interval is given only where no step can wrap around; None means that nothing is known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import ml_dtypes
+import numpy as np
+
+from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.literal import is_integer
+from tilewright.tile.types import TileType
+
+_DEPTH = 8  # ops to look through; index arithmetic is short
+_MOST = 2**31 - 1  # a grid dimension has no more instances than this
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+  """Integers from low to high, both included."""
+
+  low: int
+  high: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+  """What intervals are found from: the op around each block, and the sizes of the grid where they are known."""
+
+  around: Mapping[Block, Op]
+  grid: Sequence[int | None] = ()
+
+  def of(self, value: Value, depth: int = _DEPTH) -> Interval | None:
+    """The bounds of an integer scalar."""
+    ty, owner = value.type, value.owner
+    if not isinstance(ty, TileType) or not ty.is_scalar or not is_integer(ty.dtype) or depth == 0:
+      return None
+    if isinstance(owner, Block):
+      found = self._loop_index(value, owner, depth)
+    else:
+      found = None if owner is None else self._result(owner, depth)
+    info = ml_dtypes.iinfo(ty.dtype)
+    inside = found is not None and int(info.min) <= found.low <= found.high <= int(info.max)
+    return found if inside else None
+
+  def _loop_index(self, value: Value, block: Block, depth: int) -> Interval | None:
+    loop = self.around.get(block)
+    if loop is None or loop.name != "for" or block.params[0] is not value:
+      return None
+    lower, upper = (self.of(v, depth - 1) for v in loop.operands[:2])
+    return None if lower is None or upper is None else Interval(lower.low, upper.high - 1)
+
+  def size(self, axis: int) -> int | None:
+    return self.grid[axis] if axis < len(self.grid) else None
+
+  def _result(self, op: Op, depth: int) -> Interval | None:
+    match op.name:
+      case "constant":
+        number = int(np.asarray(op.attrs["value"]).reshape(()))
+        return Interval(number, number)
+      case "program_id":
+        return Interval(0, (self.size(op.attrs["axis"]) or _MOST) - 1)
+      case "num_programs":
+        size = self.size(op.attrs["axis"])
+        return Interval(1, _MOST) if size is None else Interval(size, size)
+      case "convert":
+        return self.of(op.operands[0], depth - 1)
+      case "select":
+        a, b = (self.of(v, depth - 1) for v in op.operands[1:])
+        return None if a is None or b is None else Interval(min(a.low, b.low), max(a.high, b.high))
+      case "add" | "sub" | "mul" | "max" | "min" | "div" | "rem":
+        a, b = (self.of(v, depth - 1) for v in op.operands)
+        return None if a is None or b is None else _binary(op.name, a, b)
+    return None
+
+
+def _binary(name: str, a: Interval, b: Interval) -> Interval | None:
+  match name:
+    case "add":
+      return Interval(a.low + b.low, a.high + b.high)
+    case "sub":
+      return Interval(a.low - b.high, a.high - b.low)
+    case "mul":
+      corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+      return Interval(min(corners), max(corners))
+    case "max":
+      return Interval(max(a.low, b.low), max(a.high, b.high))
+    case "min":
+      return Interval(min(a.low, b.low), min(a.high, b.high))
+    case "div" if a.low >= 0 and b.low > 0:
+      return Interval(a.low // b.high, a.high // b.low)
+    case "rem" if a.low >= 0 and b.low > 0:
+      return Interval(0, min(a.high, b.high - 1))
+  return None

@@ -1,0 +1,219 @@
+"""Rewriting a function by tables of rules, to a fixed point.
+
+A rule is a small function of an op: it gives the values that replace the op's results, or None where it does not apply. Rules are keyed
+by op name, so that an op meets only the rules for it; new ops go in front of the one that is replaced:
+
+    @rule("neg")
+    def neg_of_neg(rw, op):
+      inner = rw.made_by(op.operands[0], "neg")
+      return None if inner is None else [inner.operands[0]]
+
+A worklist brings a rule back to the users of whatever changed. Only pure ops and structured control flow are replaced; memory is the
+business of `dead_code`. `simplify` runs everything that makes a function smaller without changing what it means.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.tile.ir import Block, Function, Op, Value
+from tilewright.tile.literal import canonical
+from tilewright.tile.ops import OPS
+from tilewright.tile.ranges import Bounds
+from tilewright.tile.types import TileType
+
+Rule: TypeAlias = Callable[["Rewriter", Op], Sequence[Value] | None]
+Rules: TypeAlias = Mapping[str, Sequence[Rule]]
+
+_PATIENCE = 64  # rewrites per op, far beyond what rules that make progress need
+
+
+class Rewriter:
+  """A function under change. Insertions and removals are noted, and carried out at the end: each costs O(1)."""
+
+  def __init__(self, function: Function, grid: Sequence[int | None] = ()):
+    self.function = function
+    self.users: dict[Value, dict[Op, None]] = {}
+    self.before: dict[Op, list[Op]] = {}  # what goes in front of an op
+    self.removed: set[Op] = set()
+    self.around: dict[Block, Op] = {}
+    self.bounds = Bounds(self.around, grid)
+    self.work: deque[Op] = deque()
+    self.queued: set[Op] = set()
+    self.current: Op | None = None
+    self._watch(function.body)
+
+  # --- what rules ask ----------------------------------------------------------------------------------------------
+
+  def made_by(self, value: Value, *names: str) -> Op | None:
+    """The op that makes a value, if it has one of these names."""
+    op = value.owner
+    return op if isinstance(op, Op) and op.name in names else None
+
+  def splat(self, value: Value) -> np.ndarray | None:
+    """The one element that a tile repeats, if it is known."""
+    while (op := self.made_by(value, "broadcast", "reshape", "transpose", "slice", "reverse")) is not None:
+      value = op.operands[0]
+    constant = self.made_by(value, "constant")
+    if constant is None:
+      return None
+    array = canonical(constant.attrs["value"], np.dtype(constant.attrs["dtype"]))
+    flat = array.reshape(-1)
+    if flat.size == 0 or (flat.size > 1 and flat.tobytes() != flat[:1].tobytes() * flat.size):
+      return None
+    return np.asarray(flat[0])
+
+  # --- what rules do -----------------------------------------------------------------------------------------------
+
+  def emit(self, name: str, operands: Sequence[Value], **attrs: Any) -> Value:
+    """A new op in front of the one being rewritten, at its line."""
+    (result,) = self.emit_all(name, operands, **attrs)
+    return result
+
+  def emit_all(self, name: str, operands: Sequence[Value], **attrs: Any) -> list[Value]:
+    assert self.current is not None
+    op = Op(name, list(operands), attrs, [], [], self.current.loc)
+    op.results = [Value(ty, op) for ty in OPS[name].infer(op)]
+    self.before.setdefault(self.current, []).append(op)
+    self._watch_op(op)
+    return op.results
+
+  def constant(self, value: np.ndarray, ty: TileType) -> Value:
+    """A tile of which every element is the same."""
+    scalar = self.emit("constant", [], value=canonical(value, ty.dtype), dtype=ty.dtype)
+    return scalar if ty.is_scalar else self.emit("broadcast", [scalar], shape=ty.shape, dims=())
+
+  def replace(self, old: Value, new: Value) -> None:
+    """Let every user of a value use another one."""
+    for user in self.users.pop(old, {}):
+      user.operands = [new if v is old else v for v in user.operands]
+      self.users.setdefault(new, {})[user] = None
+      self._enqueue(user)
+
+  def inline(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
+    """Put the ops of a block in front of the op around it; gives what the block yields."""
+    assert self.current is not None
+    for param, argument in zip(block.params, arguments):
+      self.replace(param, argument)
+    # What stood in front of one of these ops comes along when the lists are put together.
+    self.before.setdefault(self.current, []).extend(block.ops[:-1])
+    terminator = block.ops[-1]
+    self.before.setdefault(self.current, []).extend(self.before.pop(terminator, []))
+    self.removed.add(terminator)  # and nothing it used: that lives on
+    block.ops = []
+    return list(terminator.operands)
+
+  # --- the work ----------------------------------------------------------------------------------------------------
+
+  def run(self, rules: Rules) -> int:
+    """Apply rules until none applies. Gives the number of rewrites."""
+    count, limit = 0, _PATIENCE * (len(self.queued) + 16)
+    while self.work:
+      op = self.work.popleft()
+      self.queued.discard(op)
+      if op in self.removed:
+        continue
+      for rule in rules.get(op.name, ()):
+        self.current = op
+        values = rule(self, op)
+        if values is None:
+          continue
+        count += 1
+        if count > limit:
+          raise errors.TileError(f"the rewrite rule {rule.__name__} for {op.name} at {op.loc or '?'} makes no progress")
+        if list(values) != op.results:
+          self._replace_op(op, values)
+        else:  # changed in place
+          self._enqueue(op)
+        break
+    self._rebuild(self.function.body)
+    return count
+
+  def _replace_op(self, op: Op, values: Sequence[Value]) -> None:
+    assert [v.type for v in values] == [r.type for r in op.results], f"{op.name} at {op.loc} changes its type"
+    for result, value in zip(op.results, values):
+      self.replace(result, value)
+    self._forget(op)
+
+  def _forget(self, op: Op) -> None:
+    """Take an op out, and with it the pure ops that only it needed."""
+    self.removed.add(op)
+    for inner in op.blocks:
+      for nested in inner.ops:
+        self._forget(nested)
+    for v in op.operands:
+      users = self.users.get(v, {})
+      users.pop(op, None)
+      source = v.owner
+      if isinstance(source, Op) and source not in self.removed and OPS[source.name].is_pure:
+        if not any(self.users.get(r) for r in source.results):
+          self._forget(source)
+      elif isinstance(source, Block) and source.ops:
+        self._enqueue_around(source)
+
+  def _enqueue_around(self, block: Block) -> None:
+    if (op := self.around.get(block)) is not None and op not in self.removed:
+      self._enqueue(op)
+
+  def _watch(self, block: Block, around: Op | None = None) -> None:
+    if around is not None:
+      self.around[block] = around
+    for op in block.ops:
+      self._watch_op(op)
+
+  def _watch_op(self, op: Op) -> None:
+    for v in op.operands:
+      self.users.setdefault(v, {})[op] = None
+    self._enqueue(op)
+    for inner in op.blocks:
+      self._watch(inner, op)
+
+  def _enqueue(self, op: Op) -> None:
+    if op not in self.queued and op not in self.removed:
+      self.queued.add(op)
+      self.work.append(op)
+
+  def _rebuild(self, block: Block) -> None:
+    """Put insertions in and take removals out."""
+    ops: list[Op] = []
+
+    def place(op: Op) -> None:
+      for new in self.before.get(op, ()):
+        place(new)
+      if op not in self.removed:
+        ops.append(op)
+        for inner in op.blocks:
+          self._rebuild(inner)
+
+    for op in block.ops:
+      place(op)
+    block.ops = ops
+
+
+def rewrite(function: Function, rules: Rules | None = None, grid: Sequence[int | None] = ()) -> int:
+  """Apply rules (by default all of `rules.RULES`) to a fixed point, in place. Gives the number of rewrites.
+
+  `grid` gives the sizes of the dimensions that `program_id` counts, where they are known.
+  """
+  if rules is None:
+    from tilewright.tile.rules import RULES
+
+    rules = RULES
+  return Rewriter(function, grid).run(rules)
+
+
+def simplify(function: Function, grid: Sequence[int | None] = ()) -> Function:
+  """Rules, common subexpressions, loop-invariant ops and dead code, until nothing changes. In place."""
+  from tilewright.tile.dead_code import eliminate_dead_code
+  from tilewright.tile.motion import hoist_invariants, merge_common
+
+  while True:
+    changes = rewrite(function, grid=grid) + hoist_invariants(function) + merge_common(function)
+    changes += eliminate_dead_code(function)
+    if not changes:
+      return function
