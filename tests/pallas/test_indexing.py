@@ -366,3 +366,15 @@ def test_a_python_number_takes_the_dtype_of_the_ref():
   floats, ints = run(kernel, out=(S((2,), jnp.bfloat16), S((2,), jnp.int8)))
   same(floats, np.array([1.5, 2], jnp.bfloat16))
   same(ints, np.array([3, 4], np.int8))
+
+
+def test_indices_of_64_bits_do_not_wrap_around():
+  def kernel(i_ref, x_ref, o_ref, g_ref):
+    o_ref[...] = x_ref[pl.ds(i_ref[0], 2)]
+    g_ref[...] = x_ref[i_ref[...]]
+
+  with jax.enable_x64(True):
+    far = jnp.array([2**32], jnp.int64)
+    window, gathered = run(kernel, far, arange(8), out=(S((2,), F32), S((1,), F32)))
+  same(window, np.full(2, np.nan, np.float32))
+  same(gathered, np.full(1, np.nan, np.float32))

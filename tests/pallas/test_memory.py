@@ -157,6 +157,11 @@ def test_what_was_never_written_is_poison(name, where):
   np.testing.assert_array_equal(np.real(wide), np.full(2, POISON[name], np.float32))
 
 
+def test_poison_of_float64_is_nan():
+  with jax.enable_x64(True):
+    assert np.isnan(run(lambda o_ref: None, out=S((2,), jnp.float64))).all()
+
+
 # --- semaphores --------------------------------------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ def poison_value(dtype: Any) -> Any:
     return False
   if jnp.issubdtype(dtype, jnp.integer):
     return int(jnp.iinfo(dtype).min)
-  if dtype.name.startswith(("float4", "float6")):
+  if dtype.name.startswith(("float4_", "float6_")):
     return float(jnp.finfo(dtype).min)  # these have no NaN
   return jnp.nan
 
@@ -183,6 +183,8 @@ def _wrap(index: Any, dim: Any) -> Any:
 
 def _int32(x: Any) -> Any:
   """As an int32. What does not fit becomes the largest or smallest one, which is as far outside."""
+  if _is_static(x):
+    return np.int32(x)
   x = jnp.asarray(x)
   if jnp.iinfo(x.dtype).max > jnp.iinfo(jnp.int32).max:
     limits = jnp.iinfo(jnp.int32)
