@@ -251,6 +251,37 @@ def test_a_sum_of_reduce_scatters_is_scattered_once(plain: dict[str, jax.stages.
   assert executed(moved, "reduce-scatter") == 1
 
 
+def test_the_all_reduces_of_an_automatically_partitioned_step_move_too() -> None:
+  """No collective in the program: XLA's partitioner puts them into the loop, for gradients and for the stored losses."""
+
+  def loss(w: list[jax.Array], x: jax.Array, y: jax.Array) -> jax.Array:
+    return jnp.mean((jnp.tanh(x @ w[0]) @ w[1] - y) ** 2)
+
+  def step(w: list[jax.Array], x: jax.Array, y: jax.Array) -> tuple[list[jax.Array], jax.Array]:
+    def microbatch(total: list[jax.Array], xy: tuple[jax.Array, jax.Array]) -> tuple[list[jax.Array], jax.Array]:
+      value, gradient = jax.value_and_grad(loss)(w, *xy)
+      return jax.tree.map(jnp.add, total, gradient), value
+
+    total, losses = jax.lax.scan(microbatch, jax.tree.map(jnp.zeros_like, w), (x, y))
+    return jax.tree.map(lambda p, g: p - 0.1 * g, w, total), losses
+
+  rng, here = np.random.default_rng(0), mesh()
+  split, whole = NamedSharding(here, S), NamedSharding(here, R)
+  weights = jax.device_put([rng.normal(size=(4, 4)).astype(np.float32) for _ in range(2)], whole)
+  x, y = jax.device_put(tuple(rng.normal(size=(2, K, 8, 4)).astype(np.float32)), split)
+
+  def build() -> jax.stages.Compiled:
+    return jax.jit(lambda *args: step(*args), out_shardings=whole).lower(weights, x, y).compile()
+
+  before = build()
+  with hlo.install("all_reduce_code_motion", platforms="cpu"):
+    after = build()
+  where = [i.parent for i in hlo.parse(after.as_text()).instructions() if i.opcode == "all-reduce"]
+  assert len(where) == 1 and where[0] is not None and where[0].is_entry
+  pair = [tuple(np.asarray(leaf) for leaf in jax.tree.leaves(c(weights, x, y))) for c in (before, after)]
+  assert_same([pair[0]], [pair[1]], 1e-5)
+
+
 def test_pipelining_happens_inside_xla() -> None:
   """The collective of a trip no longer depends on the work of that trip."""
   with hlo.install("collective_pipeliner", platforms="cpu") as hook:

@@ -184,6 +184,17 @@ def test_the_collective_after_the_loop_has_a_reducer_of_its_type() -> None:
   hlo.verify(module)
 
 
+def test_narrowed_results_move_on_request() -> None:
+  """Mixed precision as XLA writes it: gradients are rounded to bf16 and added in f32."""
+  body = f"r = f32[4] all-reduce(x), {AR} n = bf16[4] convert(r) m = f32[4] convert(n) next = f32[4] add(acc, m)"
+  refused(LoopText(body))
+  before, module = hlo.parse(str(LoopText(body))), hlo.parse(str(LoopText(body)))
+  assert AllReduceCodeMotion(narrowing=True).run(module) and executed(module, "all-reduce") == 1
+  args = [[np.full(4, 1 / 3 + d, np.float32), np.zeros(4, np.float32)] for d in range(4)]
+  for a, b in zip(hlo.evaluate_devices(before, args), hlo.evaluate_devices(module, args)):
+    np.testing.assert_allclose(b[1], a[1], rtol=2.0**-7)  # 2⁻⁸ for rounding the sum, 2⁻⁸ for rounding its parts
+
+
 def test_a_result_in_another_layout_than_its_operand_is_refused() -> None:
   body = f"r = f32[4,2]{{0,1}} all-reduce(x), {AR} next = f32[4,2]{{0,1}} add(acc, r)"
   refused(LoopText(body, acc="f32[4,2]{0,1}", x="f32[4,2]{1,0}"))

@@ -13,10 +13,10 @@ a place is the same everywhere, so A of what lies there is what would have been 
 run, and trips · bytes must be within `max_bytes`, because the slices are reduced at once.
 
 Refused: reducers other than add, pred and small floats; any other use of the accumulator or of the result (in the
-condition, in another slot); results narrowed before they are added; factors that differ between devices; different groups
-in one sum; control dependencies; constrained layouts; a loop some devices of a group might not reach. A reduce-scatter is moved
-when it is added as it is, with the sum held in its operand's larger shape. Nested loops: inner ones go first, and what
-comes out of them is a sum of the loop around.
+condition, in another slot); results narrowed before they are added (unless `narrowing=true`); factors that differ between
+devices; different groups in one sum; control dependencies; constrained layouts; a loop some devices of a group might not
+reach. A reduce-scatter is moved when it is added as it is, with the sum held in its operand's larger shape. Nested loops: inner
+ones go first, and what comes out of them is a sum of the loop around.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class AllReduceCodeMotion(Pass):
   max_bytes: int = MAX_STORED_BYTES  # of the stores of one all-reduce, over all trips
   reduce_scatter: bool = True
   exact: bool = False  # integers only: floats would be added in another order
+  narrowing: bool = False  # also results rounded to a narrower float first: each device then rounds its own part
 
   def run(self, module: Module) -> bool:
     changed = False
@@ -100,7 +101,7 @@ class AllReduceCodeMotion(Pass):
     slots = {i for i, s in enumerate(loop.instruction.shape.tuple_shapes) if i not in read and _is_summable(s)}
     uniform = _uniform_slots(loop, counter)
     while sources:
-      flow = Flow(loop, counter, sources, slots, uniform)
+      flow = Flow(loop, counter, sources, slots, uniform, self.narrowing)
       outputs = flow.run()
       moved = self._accept(flow, outputs, trips, counter)
       if not flow.spoiled_sources and not flow.spoiled_slots:

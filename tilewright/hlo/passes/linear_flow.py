@@ -85,8 +85,9 @@ class Flow:
     sources: set[Source],
     slots: set[int],
     uniform_slots: set[int],
+    narrowing: bool = False,
   ) -> None:
-    self.loop, self.counter = loop, counter
+    self.loop, self.counter, self.narrowing = loop, counter, narrowing
     self.sources, self.slots, self.uniform_slots = sources, slots, uniform_slots
     self.collectives = {collective for collective, _ in sources}
     self.spoiled_sources: set[Source] = set()
@@ -364,7 +365,8 @@ def _convert(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) 
   if isinstance(x, (Linear, Carry)) and before.element_type == after.element_type:
     return x
   if isinstance(x, Linear):
-    return replace(x, direct=False) if may_scale(x) and widens(before, after) else None
+    linear = widens(before, after) or (flow.narrowing and before.kind == after.kind == "float")
+    return replace(x, direct=False) if may_scale(x) and linear else None
   return plain(flow, instruction, operands)
 
 
