@@ -20,8 +20,9 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, jaxprs
-from tilewright.pallas.call import eliminate_dead_code, kernel_params, pallas_call_p
+from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import ShapedArray, debug_check_p, debug_print_p, int32_scalar
+from tilewright.pallas.trace import eliminate_dead_code
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -48,7 +49,7 @@ def _batched_mapping(m: BlockMapping, size: int, num_args: Sequence[Any], *, bat
     return [b, *own] if batched else own
 
   old_tree = m.index_tree if jaxpr is not None else jax.tree.structure((0,) * len(m.block_shape))
-  entries = jax.tree.unflatten(old_tree, range(old_tree.num_leaves))
+  entries = jax.tree.unflatten(old_tree, [object()] * old_tree.num_leaves)  # an int in a Slice would not be a leaf
   new_map = _jax.trace(index_map, [int32_scalar(), *num_args], what="index_map")
   if not batched:
     return dataclasses.replace(m, index_map=new_map)

@@ -81,6 +81,8 @@ def _initial_scratch(aval: Any) -> Any:
 def _loop(grid: Sequence[Any], step: Any, state: Any) -> Any:
   if all(isinstance(b, int) and b == 1 for b in grid):
     return step(tuple(jnp.int32(0) for _ in grid), state)
+  if any(isinstance(b, int) and b == 0 for b in grid):
+    return state  # not even traced: there may be no element to read
   sizes = [jnp.asarray(_jax.core.dimension_as_value(b), jnp.int32) for b in grid]
   points = sizes[0]
   for size in sizes[1:]:
