@@ -112,6 +112,13 @@ def with_varying_axes(aval: Any, axes: Any) -> Any:
   return aval.update(sharding=sharding, manual_axis_type=core.ManualAxisType(varying=frozenset(axes)))
 
 
+def vary_together(args: Any) -> list[Any]:
+  """The values, all varying along the mesh axes along which any of them does, so that derivatives sum over the others."""
+  own = [varying_axes([core.typeof(x)]) for x in args]
+  every = frozenset().union(*own)
+  return [jax.lax.pcast(x, tuple(every - axes), to="varying") if every - axes else x for x, axes in zip(args, own)]
+
+
 def discharge_rule(primitive: Any) -> Any:
   """Register `rule(*args, **params) -> (new values of refs, outputs)`: how JAX turns the primitive's refs into values."""
 
