@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.cli import bench, bench_cpu, main
 from tilewright.cli.bench import OURS, Case
-from tilewright.pallas import call
+from tilewright.pallas import trace as tracer
 
 
 def constant(value):
@@ -50,8 +50,8 @@ def test_every_contender_computes_the_same(case):
 def test_a_kernel_that_is_built_again_is_not_traced_again(kernel, monkeypatch):
   """What the rows 'trace ... again' time: the second time, the trace comes from the cache."""
   traced = []
-  trace = call.trace_call
-  monkeypatch.setattr(call, "trace_call", lambda *args: traced.append(1) or trace(*args))
+  trace = tracer._trace
+  monkeypatch.setattr(tracer, "_trace", lambda *args: traced.append(1) or trace(*args))
   shapes = ((64, 48),) if kernel is bench_cpu.softmax_kernel else ((2, 128, 24),) * 3
   for _ in range(3):
     jax.make_jaxpr(lambda *xs: kernel(bench_cpu.ours(), *xs))(*bench_cpu.arrays(*shapes))

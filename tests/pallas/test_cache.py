@@ -14,7 +14,7 @@ import pytest
 from language import F32, S, arange, pointwise, run, same
 
 from tilewright import pallas as pl
-from tilewright.pallas import call as call_module
+from tilewright.pallas import trace as trace_module
 
 SCALE = 2.0
 settings = types.ModuleType("settings")
@@ -180,7 +180,7 @@ def test_many_threads_may_trace_at_once():
 
 
 def test_the_cache_is_bounded():
-  cache = call_module._TraceCache(2)
+  cache = trace_module._TraceCache(2)
   for i in range(5):
     cache.put(i, i)
   assert [cache.get(i) for i in range(5)] == [None, None, None, 3, 4]

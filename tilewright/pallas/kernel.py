@@ -20,8 +20,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import call, jaxprs, targets
-from tilewright.pallas.call import kernel_params, out_aval, pallas_call_p
+from tilewright.pallas import jaxprs, targets
+from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import (
   AbstractRef,
   Primitive,
@@ -32,6 +32,7 @@ from tilewright.pallas.primitives import (
   program_id_p,
   ref_aval_of,
 )
+from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -163,7 +164,7 @@ def _run_on_meshes(
 ) -> Any:
   flat_args, in_tree = jax.tree.flatten(args)
   flat_args = [x if hasattr(x, "dtype") else jnp.asarray(x) for x in flat_args]
-  flat_out, out_tree = jax.tree.flatten(out_type, is_leaf=call._is_out_leaf)
+  flat_out, out_tree = jax.tree.flatten(out_type, is_leaf=is_out_leaf)
   out_avals = [out_aval(x) for x in flat_out]
   in_refs = [_jax.core.typeof(x) if _is_ref(x) else _array_ref(_jax.core.typeof(x)) for x in flat_args]
   out_refs = [_array_ref(a, getattr(x, "memory_space", None)) for a, x in zip(out_avals, flat_out)]
@@ -215,7 +216,7 @@ def _run_on_meshes(
   if any(_is_ref(x) for x in operands):
     outs = mesh_kernel_p.bind(*operands, **kernel_params(built))
   else:
-    outs = pallas_call_p.bind(*operands, **kernel_params(built))
+    outs = pallas_call_p.bind(*_jax.vary_together(operands), **kernel_params(built))
   return jax.tree.unflatten(out_tree, outs)
 
 
@@ -323,7 +324,7 @@ def _build(
   )
   if options.debug:
     print(f"The kernel jaxpr for {built.name}:\n{built.jaxpr}")
-  return call.eliminate_dead_code(built)
+  return eliminate_dead_code(built)
 
 
 # --- one body of several -----------------------------------------------------------------------------------------

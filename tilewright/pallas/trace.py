@@ -1,0 +1,377 @@
+"""Tracing a kernel call: from specs and a Python body to a `Kernel`.
+
+The specs become block mappings, the body is traced once to a jaxpr over refs, what it closes over becomes an input, and dead code goes.
+Traces are kept, keyed by what they depend on (`fingerprint`), so that building and calling the same kernel again costs little.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.pallas import jaxprs, mapping, targets, validation
+from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
+from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_scratch_type, program_id_p, ref_aval_of
+from tilewright.pallas.specs import GridSpec, no_block_spec
+from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.runtime import _jax
+from tilewright.tile.grid import BlockMapping, CostEstimate, GridMapping, Kernel
+from tilewright.tile.memory import MemoryRef, TpuMemorySpace
+
+
+@dataclasses.dataclass(frozen=True)
+class Traced:
+  """A traced kernel, the values its body closed over (they become its last inputs), and the tree of its outputs."""
+
+  kernel: Kernel
+  consts: tuple[Any, ...]
+  out_tree: Any
+
+
+@dataclasses.dataclass
+class KernelCall:
+  """What the user gave to `pallas_call`."""
+
+  kernel: Callable[..., Any]
+  out_shape: Any
+  grid_spec: GridSpec
+  aliases: dict[int, int]
+  debug: bool
+  interpret: Any
+  name: str | None
+  compiler_params: Any
+  cost_estimate: CostEstimate | None
+  metadata: dict[str, str] | None
+
+  @property
+  def title(self) -> str:
+    """What the kernel is called in messages: its name and where it is defined."""
+    name, where = kernel_name(self)
+    return f"{name} at {where}"
+
+
+# --- traces that are kept ----------------------------------------------------------------------------------------
+
+
+class _TraceCache:
+  """The most recently used traces. Bounded, and safe to use from several threads."""
+
+  def __init__(self, size: int):
+    self.size = size
+    self.entries: collections.OrderedDict[Any, Traced] = collections.OrderedDict()
+    self.lock = threading.Lock()
+
+  def get(self, key: Any) -> Traced | None:
+    with self.lock:
+      found = self.entries.get(key)
+      if found is not None:
+        self.entries.move_to_end(key)
+      return found
+
+  def put(self, key: Any, value: Traced) -> None:
+    with self.lock:
+      self.entries[key] = value
+      while len(self.entries) > self.size:
+        self.entries.popitem(last=False)
+
+
+_traces = _TraceCache(1024)
+
+
+def _out_key(out_shape: Any) -> Any:
+  leaves, tree = jax.tree.flatten(out_shape, is_leaf=is_out_leaf)
+  return tree, tuple(out_aval(x) for x in leaves)
+
+
+def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid: tuple[Any, ...]) -> Traced:
+  """The trace of a call for operands of these types: one that is kept, or a new one."""
+  interpret = targets.effective_interpret(call.interpret)
+  spec = call.grid_spec
+  said = (call.name, call.compiler_params, call.cost_estimate, call.metadata, interpret, call.debug)
+  try:
+    key = (
+      *(fingerprint(x) for x in (call.kernel, spec.in_specs, spec.out_specs, spec.scratch_shapes, *said)),
+      _out_key(call.out_shape),
+      tuple(sorted(call.aliases.items())),
+      (spec.num_scalar_prefetch, spec.grid_names, static_grid),
+      in_tree,
+      in_avals,
+      _jax.trace_context(),
+    )
+    hash(key)
+  except (NoFingerprint, TypeError):
+    return _trace(call, in_tree, in_avals, static_grid, interpret)
+  found = _traces.get(key)
+  if found is None:
+    found = _trace(call, in_tree, in_avals, static_grid, interpret)
+    if not any(isinstance(c, _jax.core.Tracer) for c in found.consts):
+      _traces.put(key, found)
+  return found
+
+
+def is_out_leaf(x: Any) -> bool:
+  return isinstance(x, MemoryRef | _jax.core.AbstractValue | jax.ShapeDtypeStruct) or hasattr(x, "get_array_aval")
+
+
+def out_aval(x: Any) -> Any:
+  """The type of an output that a leaf of `out_shape` describes."""
+  if isinstance(x, _jax.core.AbstractValue):
+    return x
+  if hasattr(x, "get_array_aval"):
+    return x.get_array_aval()
+  if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+    raise errors.OutShapeError(
+      f"Invalid out_shape type: {type(x)}. Expected jax.ShapeDtypeStruct, or something else with a shape and a dtype."
+    )
+  dtype = x.dtype
+  if not isinstance(dtype, _jax.dtypes.ExtendedDType):
+    dtype = jax.dtypes.canonicalize_dtype(dtype)
+  return _jax.with_varying_axes(ShapedArray(x.shape, dtype), getattr(x, "vma", None))
+
+
+# --- tracing -----------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Structure:
+  """How the operands and outputs of a call are nested, and what each is called in messages."""
+
+  prefetch_tree: Any
+  input_tree: Any
+  out_tree: Any  # as the user wrote it
+  outs_tree: Any  # as a tuple, one entry per argument of the body
+  in_paths: list[str]
+  out_paths: list[str]
+
+
+def _structure(call: KernelCall, in_tree: Any) -> _Structure:
+  num_prefetch = call.grid_spec.num_scalar_prefetch
+  arg_trees = in_tree.children()
+  if num_prefetch > len(arg_trees):
+    raise errors.TreeMismatchError(
+      f"num_scalar_prefetch is {num_prefetch}, but the call got only {len(arg_trees)} arguments."
+    )
+  # JAX gives lists of outputs back as tuples.
+  out_shape = tuple(call.out_shape) if isinstance(call.out_shape, list) else call.out_shape
+  out_tree = jax.tree.structure(out_shape, is_leaf=is_out_leaf)
+  outs = out_shape if isinstance(out_shape, tuple) else (out_shape,)
+  input_tree = _tuple_tree(arg_trees[num_prefetch:])
+  return _Structure(
+    _tuple_tree(arg_trees[:num_prefetch]),
+    input_tree,
+    out_tree,
+    jax.tree.structure(outs, is_leaf=is_out_leaf),
+    _paths("args", input_tree, offset=num_prefetch),
+    _paths("outputs", out_tree),
+  )
+
+
+def _tuple_tree(trees: Sequence[Any]) -> Any:
+  return jax.tree.structure(tuple(jax.tree.unflatten(t, [0] * t.num_leaves) for t in trees))
+
+
+def _paths(root: str, tree: Any, offset: int = 0) -> list[str]:
+  dummy = jax.tree.unflatten(tree, range(tree.num_leaves))
+  paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(dummy)[0]]
+  if offset:
+    paths = [(jax.tree_util.SequenceKey(p[0].idx + offset), *p[1:]) for p in paths]
+  return [root + jax.tree_util.keystr(p) for p in paths]
+
+
+def _spec_trees(call: KernelCall) -> tuple[Any, Any]:
+  """The specs of inputs and of outputs, each as a tuple with one entry per argument of the body."""
+  in_specs, out_specs = call.grid_spec.in_specs, call.grid_spec.out_specs
+  if in_specs is not no_block_spec and not isinstance(in_specs, tuple | list):
+    raise errors.TreeMismatchError(f"`in_specs` must be a tuple or a list. Found: {in_specs}.")
+  if out_specs is not no_block_spec and not isinstance(call.out_shape, tuple | list):
+    out_specs = (out_specs,)
+  return tuple(in_specs) if isinstance(in_specs, list) else in_specs, tuple(out_specs) if isinstance(
+    out_specs, list
+  ) else out_specs
+
+
+def _trace(
+  call: KernelCall, in_tree: Any, in_avals: Sequence[Any], static_grid: tuple[Any, ...], interpret: Any
+) -> Traced:
+  spec, s = call.grid_spec, _structure(call, in_tree)
+  out_avals = [out_aval(x) for x in jax.tree.leaves(call.out_shape, is_leaf=is_out_leaf)]
+  num_scalars = s.prefetch_tree.num_leaves
+  array_avals = in_avals[num_scalars:]
+  prefetched = [AbstractRef(ShapedArray(a.shape, a.dtype), TpuMemorySpace.SMEM) for a in in_avals[:num_scalars]]
+  in_specs, out_specs = _spec_trees(call)
+
+  def map_all(
+    specs: Any, tree: Any, avals: Sequence[Any], paths: Sequence[str], *names: str
+  ) -> list[list[BlockMapping]]:
+    make = functools.partial(
+      mapping.make_block_mapping,
+      num_grid_dims=len(static_grid),
+      prefetch_avals=prefetched,
+      prefetch_tree=s.prefetch_tree,
+    )
+    flat = zip(mapping.flatten_specs(specs, tree, *names), avals, paths, strict=True)
+    return [[make(lo_spec, lo, path) for lo_spec, lo in _lower_spec(one, aval, path)] for one, aval, path in flat]
+
+  with tracing_kernel(GridFrame(static_grid, spec.grid_names)):
+    in_groups = map_all(in_specs, s.input_tree, array_avals, s.in_paths, "in_specs", "inputs")
+    out_groups = map_all(out_specs, s.outs_tree, out_avals, s.out_paths, "out_specs", "out_shape")
+    flat_scratch, scratch_tree = jax.tree.flatten(spec.scratch_shapes, is_leaf=is_scratch_type)
+    scratch = [ref_aval_of(t, "scratch_shapes") for t in flat_scratch]
+    in_refs = [_block_ref(g, a) for g, a in zip(in_groups, array_avals)]
+    out_refs = [_block_ref(g, a) for g, a in zip(out_groups, out_avals)]
+    jaxpr, consts = _trace_body(call, [*prefetched, *in_refs, *out_refs, *scratch], s, scratch_tree)
+
+  inputs = [m for g in in_groups for m in g]
+  outputs = [m for g in out_groups for m in g]
+  jaxpr, captured = _consts_as_inputs(jaxpr, consts, num_scalars + len(inputs))
+  grid_mapping = GridMapping(
+    grid=static_grid,
+    grid_names=spec.grid_names,
+    block_mappings=(*inputs, *captured, *outputs),
+    num_prefetch=num_scalars,
+    num_inputs=len(inputs) + len(captured),
+    num_outputs=len(outputs),
+    num_scratch=len(scratch),
+  )
+  aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
+  validation.check_input_writes(jaxpr, grid_mapping, aliases)
+  kernel = Kernel(
+    jaxpr=jaxpr,
+    grid_mapping=grid_mapping,
+    out_avals=tuple(out_avals),
+    input_output_aliases=aliases,
+    name=kernel_name(call)[0],
+    interpret=interpret,
+    compiler_params=call.compiler_params,
+    cost_estimate=call.cost_estimate,
+    debug=call.debug,
+    metadata=tuple(sorted(call.metadata.items())) if call.metadata else None,
+  )
+  kernel = eliminate_dead_code(kernel)
+  if call.debug:
+    print(f"The kernel jaxpr for pallas_call {call.title}:\n{kernel.jaxpr}\n{kernel.grid_mapping}")
+  return Traced(kernel, consts, s.out_tree)
+
+
+def _lower_spec(spec: Any, aval: Any, path: str) -> list[tuple[Any, Any]]:
+  """A spec and a type for each array that a value consists of: several for a user-defined (hijax) type."""
+  if not aval.is_high:
+    return [(spec, aval)]
+  lo_avals = aval.lo_ty()
+  if spec is None or spec is no_block_spec or (spec.block_shape is None and spec.index_map is None):
+    return [(spec, lo) for lo in lo_avals]
+  if hasattr(aval, "lower_block_spec"):
+    return list(zip(aval.lower_block_spec(spec), lo_avals, strict=True))
+  raise errors.BlockSpecError(
+    f"{path} has the user-defined type {aval}, which does not say how to cut it. Give its class a method "
+    "lower_block_spec(spec) that returns one BlockSpec for each array it consists of."
+  )
+
+
+def _block_ref(group: Sequence[BlockMapping], aval: Any) -> Any:
+  if not aval.is_high:
+    return group[0].block_aval
+  if all(m.is_whole_array for m in group):
+    return AbstractRef(aval)
+  if hasattr(aval, "block_type"):
+    return AbstractRef(aval.block_type([m.block_aval.inner_aval for m in group]))
+  raise errors.BlockSpecError(
+    f"{group[0].origin} has the user-defined type {aval}, which does not say what a block of it is. Give its class a method "
+    "block_type(avals) that returns the type made of blocks of these types."
+  )
+
+
+def _trace_body(
+  call: KernelCall, avals: Sequence[Any], s: _Structure, scratch_tree: Any
+) -> tuple[Any, tuple[Any, ...]]:
+  """The body's jaxpr, with what it closes over as its first inputs; those values."""
+
+  def body(*refs: Any) -> list[Any]:
+    left = iter(refs)
+    take = lambda tree: jax.tree.unflatten(tree, [next(left) for _ in range(tree.num_leaves)])
+    args = [*take(s.prefetch_tree), *take(s.input_tree), *take(s.outs_tree)]
+    scratch = take(scratch_tree)
+    if isinstance(scratch, Mapping):
+      result = call.kernel(*args, **scratch)
+    else:
+      result = call.kernel(*args, *(scratch if isinstance(scratch, tuple | list) else (scratch,)))
+    if jax.tree.leaves(result):
+      raise errors.KernelReturnError(
+        f"The kernel function in the pallas_call {call.title} should return None. It "
+        f"returns a PyTree: {jax.tree.structure(result)}. Write results to the output refs instead."
+      )
+    return []
+
+  info = _jax.api_util.debug_info("pallas_call kernel", call.kernel, (), {})
+  closed = _jax.trace(body, avals, info.with_unknown_names())
+  for const in closed.consts:
+    aval = _jax.core.typeof(const)
+    if not isinstance(aval, AbstractRef) and getattr(aval, "shape", ()) != ():
+      shapes = [_jax.core.typeof(c).str_short(short_dtypes=True) for c in closed.consts]
+      raise errors.CapturedConstantError(
+        f"The kernel function in the pallas_call {call.title} captures constants "
+        f"[{', '.join(shapes)}]. "
+        "You should pass them as inputs."
+      )
+    if isinstance(aval, AbstractRef):
+      raise errors.CapturedConstantError(
+        f"The kernel function in the pallas_call {call.title} captures a ref ({aval}). Use "
+        "pl.kernel or pl.core_map, whose bodies may close over refs."
+      )
+  jaxpr, consts = _jax.detach(closed)
+  jaxpr = jaxprs.resolve_axis_names(jaxpr, call.grid_spec.grid_names or (), program_id_p)
+  if jaxpr.is_high:
+    lowered = _jax.pe.lower_jaxpr2(_jax.pe.close_jaxpr(jaxpr))
+    jaxpr, more = _jax.detach(lowered)
+    if more:
+      raise errors.CapturedConstantError("A user-defined type brought constants into the kernel; pass them as inputs.")
+  return jaxpr, consts
+
+
+def _consts_as_inputs(jaxpr: Any, consts: Sequence[Any], position: int) -> tuple[Any, list[BlockMapping]]:
+  """Move the scalars a body closes over behind its inputs, as refs that it reads first."""
+  if not consts:
+    return jaxpr, []
+  avals = [_jax.core.typeof(c) for c in consts]
+  ref_avals = [AbstractRef(ShapedArray(a.shape, a.dtype), TpuMemorySpace.SMEM) for a in avals]
+  own = [v.aval for v in jaxpr.invars[len(consts) :]]
+
+  def body(*refs: Any) -> list[Any]:
+    scalars = refs[position : position + len(consts)]
+    values = [_jax.state_primitives.ref_get(r, ()) for r in scalars]
+    _jax.core.eval_jaxpr(jaxpr, (), *values, *refs[:position], *refs[position + len(consts) :])
+    return []
+
+  closed = _jax.trace(body, [*own[:position], *ref_avals, *own[position:]], jaxpr.debug_info.with_unknown_names())
+  mappings = [
+    BlockMapping((), None, None, ShapedArray(a.shape, a.dtype), r, f"captured scalar {i}")
+    for i, (a, r) in enumerate(zip(avals, ref_avals))
+  ]
+  return _jax.detach(closed)[0], mappings
+
+
+def kernel_name(call: KernelCall) -> tuple[str, str]:
+  """The name of a kernel, and the file and line where its function is defined."""
+  kernel = call.kernel
+  while isinstance(kernel, functools.partial):
+    kernel = kernel.func
+  code = getattr(kernel, "__code__", None)
+  where = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "an unknown line"
+  own = getattr(kernel, "__name__", type(kernel).__name__)
+  name = call.name or own
+  return ("".join(c if c.isalnum() or c == "_" else "_" for c in name) if call.name is None else name), where
+
+
+def eliminate_dead_code(kernel: Kernel, used_outputs: Sequence[bool] | None = None) -> Kernel:
+  """The kernel without computation that nothing uses. Outputs keep their places; those not used are just not written."""
+  m = kernel.grid_mapping
+  used = used_outputs or [True] * m.num_outputs
+  live = [True] * (m.num_prefetch + m.num_inputs) + list(used) + [False] * m.num_scratch
+  return kernel.replace(jaxpr=jaxprs.eliminate_dead_code(kernel.jaxpr, live))

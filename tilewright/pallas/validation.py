@@ -1,0 +1,74 @@
+"""Checks of a kernel call that need its operands: aliases, and writes to inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tilewright import errors
+from tilewright.pallas import jaxprs
+from tilewright.runtime import _jax
+from tilewright.tile.grid import GridMapping, source_line
+
+
+def flat_aliases(
+  aliases: Mapping[int, int],
+  in_avals: Sequence[Any],
+  out_avals: Sequence[Any],
+  in_paths: Sequence[str],
+  out_paths: Sequence[str],
+) -> tuple[tuple[int, int], ...]:
+  """The user's aliases, checked, between the arrays that operands and outputs consist of."""
+  in_starts, out_starts = _starts(in_avals), _starts(out_avals)
+  num_scalars = len(in_avals) - len(in_paths)
+  paths = [f"[{i}]" for i in range(num_scalars)] + [p.removeprefix("args") for p in in_paths]
+  result: list[tuple[int, int]] = []
+  for into, out in aliases.items():
+    if not 0 <= into < len(in_avals):
+      raise errors.AliasError(
+        f"input_output_aliases contains the mapping '{into}:{out}' with input index {into} outside the range "
+        f"[0, {len(in_avals)})."
+      )
+    if not 0 <= out < len(out_avals):
+      raise errors.AliasError(
+        f"input_output_aliases contains the mapping '{into}:{out}' with output index {out} outside the range "
+        f"[0, {len(out_avals)})."
+      )
+    a, b = in_avals[into], out_avals[out]
+    same = a == b if a.is_high or b.is_high else (a.shape, a.dtype) == (b.shape, b.dtype)
+    if not same:
+      raise errors.AliasError(
+        f"input_output_aliases contains the mapping '{into}:{out}' referring to input{paths[into]} with abstract value {a} "
+        f"and to output{out_paths[out].removeprefix('outputs')} with a different abstract value {b}."
+      )
+    result += [(in_starts[into] + k, out_starts[out] + k) for k in range(in_starts[into + 1] - in_starts[into])]
+  outs = [o for _, o in result]
+  if len(set(outs)) != len(outs):
+    raise errors.AliasError(f"input_output_aliases maps two inputs to one output: {dict(aliases)}.")
+  return tuple(result)
+
+
+def _starts(avals: Sequence[Any]) -> list[int]:
+  starts = [0]
+  for a in avals:
+    starts.append(starts[-1] + (len(a.lo_ty()) if a.is_high else 1))
+  return starts
+
+
+def check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]]) -> None:
+  """Refuse a kernel that writes to an input, naming the line."""
+  shared = {into for into, _ in aliases}
+  names = [f"the prefetched scalar {i}" for i in range(grid_mapping.num_prefetch)] + [
+    m.origin for m in grid_mapping.input_mappings
+  ]
+  written = {
+    e.input for e in jaxpr.effects if isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect)
+  }
+  for i, (name, var) in enumerate(zip(names, jaxpr.invars)):
+    if var in written and i not in shared:
+      eqn = jaxprs.find_write(jaxpr, var)
+      where = source_line(eqn) if eqn is not None else "an unknown line"
+      raise errors.InputWriteError(
+        f"The kernel writes to {name}, which is an input, at {where}. Write to an output or scratch ref, or alias the input to "
+        "an output with input_output_aliases."
+      )
