@@ -218,6 +218,7 @@ def test_the_module_xla_made_evaluates_the_same_with_the_pass(
   assert_same([wanted], [before[0] if isinstance(before[0], tuple) else (before[0],)], 1e-5)
   run_passes(module, [passes], verify=True)
   assert_same(before, evaluated(module), 1e-5)
+  assert not run_passes(module, [passes], verify=True).changed  # once is enough
 
 
 @pytest.mark.parametrize(

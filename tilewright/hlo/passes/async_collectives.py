@@ -10,6 +10,9 @@ its own (reduce-scatter, all-to-all, …) is wrapped in an async computation. Co
 bitcasts), nothing overlaps and the pair only costs a stream change: it becomes the plain instruction, in the done's
 place. Its operands are still there and nobody reads the result earlier. Left alone: pairs with control edges between,
 updates, results shared by several dones, prefetches across programs. `everything=true` takes every such pair, in any module.
+
+XLA's GPU back end runs pairs; its CPU back end has no thunks for them and refuses the program, so install these passes with
+`platforms="gpu"`.
 """
 
 from __future__ import annotations

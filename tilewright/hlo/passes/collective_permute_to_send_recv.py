@@ -13,7 +13,8 @@ takes the one that does. A device that is nobody's target gets zeros from both, 
 control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block.
 
 Left alone: permutes without a channel (their numbers are replicas, those of a send are partitions), with several operands or
-slices, with control edges, below `min_bytes`, and pairs that name a device twice.
+slices, with control edges, below `min_bytes`, and pairs that name a device twice. XLA's CPU back end runs no sends: install
+this with `platforms="gpu"`.
 """
 
 from __future__ import annotations
