@@ -1,0 +1,22 @@
+"""Library kernels, written in the kernel language only. All work under `jit`, `vmap` and, where sensible, `grad`."""
+
+from tilewright.ops.attention import attention
+from tilewright.ops.cross_entropy import cross_entropy
+from tilewright.ops.matmul import matmul
+from tilewright.ops.mlp import gelu, gelu_mlp, swiglu, swiglu_mlp
+from tilewright.ops.norms import layer_norm, rms_norm
+from tilewright.ops.softmax import log_softmax, softmax
+
+__all__ = [
+  "attention",
+  "cross_entropy",
+  "gelu",
+  "gelu_mlp",
+  "layer_norm",
+  "log_softmax",
+  "matmul",
+  "rms_norm",
+  "softmax",
+  "swiglu",
+  "swiglu_mlp",
+]

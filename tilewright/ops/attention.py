@@ -1,0 +1,269 @@
+"""Flash attention, forward: softmax(q kᵀ · scale) v without ever writing the matrix of scores.
+
+For a block of queries, blocks of keys pass by. Kept are, for each query, the maximum m of its scores so far, the sum l of their
+exponentials relative to m, and the weighted sum of values; when m grows, the other two shrink by exp(old m - new m).
+
+Everything is kept transposed: scores are (keys, queries), so that what belongs to one query lies along one vector lane. Maxima and sums then
+need no steps across lanes, and both products read their right operand row by row:
+
+    s = k qᵀ (keys, queries)        p = exp(s - m)        acc += vᵀ p (depth, queries)
+
+Blocks of scores of which no query sees a key are skipped; that halves the work of causal attention.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.ops import calling, tiling
+from tilewright.ops.calling import How
+
+_NEVER = -1e30  # a score that no exponential sees: finite, so that differences of two of them are no NaN
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """The static part of an attention: what is seen, and in which blocks it is computed.
+
+  A query at position p sees the keys from `p - left` to `p + right`; None means without limit.
+  """
+
+  how: How
+  scale: float
+  left: int | None
+  right: int | None
+  offset: int  # the position of the first query
+  block_q: int
+  block_k: int
+
+  def sees(self, q: Any, k: Any) -> Any:
+    """Whether the query at place `q` sees the key at place `k`; None if all see all."""
+    conditions = []
+    if self.right is not None:
+      conditions.append(k <= q + (self.offset + self.right))
+    if self.left is not None:
+      conditions.append(k >= q + (self.offset - self.left))
+    return functools.reduce(lambda a, b: a & b, conditions) if conditions else None
+
+  def meets(self, i: Any, j: Any) -> Any:
+    """Whether any query of block `i` sees any key of block `j`."""
+    first_q, last_q = i * self.block_q + self.offset, i * self.block_q + self.block_q - 1 + self.offset
+    first_k, last_k = j * self.block_k, j * self.block_k + self.block_k - 1
+    condition: Any = True
+    if self.right is not None:
+      condition = first_k <= last_q + self.right
+    if self.left is not None:
+      condition = (last_k >= first_q - self.left) & condition
+    return condition
+
+
+def attention(
+  q: jax.Array,
+  k: jax.Array,
+  v: jax.Array,
+  *,
+  causal: bool = False,
+  window: int | tuple[int, int] | None = None,
+  scale: float | None = None,
+  query_offset: int = 0,
+  blocks: tuple[int, int] | None = None,
+  interpret: bool | None = None,
+  native: bool | None = None,
+) -> jax.Array:
+  """softmax(q kᵀ · scale) v for each head, computed in float32.
+
+  Args:
+    q: `(..., heads, queries, depth)` of float32, bfloat16 or float16.
+    k: `(..., key_heads, keys, depth)`; `key_heads` divides `heads`, and each head of keys serves as many heads of queries.
+    v: `(..., key_heads, keys, value_depth)`.
+    causal: whether a query sees only the keys up to its own position.
+    window: how many keys before its position (and after it, if a pair is given) a query sees.
+    scale: the factor of the scores; by default 1 / sqrt(depth).
+    query_offset: the position of the first query among the keys, for queries that continue a longer sequence.
+    blocks: how many queries and keys a block has; by default chosen from the lengths.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+
+  Returns:
+    An array of shape `(..., heads, queries, value_depth)`. A query that sees no key gets 0.
+  """
+  q, k, v = (
+    calling.floating("attention", name, x, min_rank=3) for name, x in zip(("q", "k", "v"), (q, k, v), strict=True)
+  )
+  _check(q, k, v)
+  left, right = window if isinstance(window, tuple) else (window, None)
+  for name, size in (("left", left), ("right", right)):
+    if size is not None and size < 0:
+      raise errors.ShapeMismatchError(f"attention: the {name} side of window must not be negative, got {size}.")
+  if causal:
+    right = 0 if right is None else min(right, 0)
+  if scale is None:
+    scale = 1.0 / math.sqrt(q.shape[-1]) if q.shape[-1] else 1.0
+  if blocks is not None and (len(blocks) != 2 or any(b < 1 for b in blocks)):
+    raise errors.ShapeMismatchError(f"attention: blocks must be two positive sizes (queries, keys), got {blocks}.")
+  queries, keys = q.shape[-2], k.shape[-2]
+  block_q, block_k = blocks or (tiling.divisor_near(queries, 128, 32), tiling.divisor_near(keys, 128, 16))
+  plan = Plan(
+    calling.how(interpret, native),
+    float(scale),
+    left,
+    right,
+    int(query_offset),
+    max(1, min(block_q, queries)),
+    max(1, min(block_k, keys)),
+  )
+  out = _attention(plan, *(x.reshape(-1, *x.shape[-3:]) for x in (q, k, v)))
+  return out.reshape(*q.shape[:-1], v.shape[-1])
+
+
+def _check(q: jax.Array, k: jax.Array, v: jax.Array) -> None:
+  if not q.dtype == k.dtype == v.dtype:
+    raise errors.ShapeMismatchError(
+      f"attention: q, k and v must have one dtype, got {q.dtype}, {k.dtype} and {v.dtype}. Convert two of them."
+    )
+  if k.shape[:-1] != v.shape[:-1]:
+    raise errors.ShapeMismatchError(
+      f"attention: v must have the shape of k except for its last dimension, got {v.shape} for k of {k.shape}."
+    )
+  if q.shape[:-3] != k.shape[:-3]:
+    raise errors.ShapeMismatchError(
+      f"attention: q and k must have the same leading dimensions, got shapes {q.shape} and {k.shape}."
+    )
+  if q.shape[-1] != k.shape[-1]:
+    raise errors.ShapeMismatchError(
+      f"attention: q and k must have the same depth, got {q.shape[-1]} and {k.shape[-1]} in their last dimensions."
+    )
+  if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
+    raise errors.ShapeMismatchError(
+      f"attention: the {k.shape[-3]} heads of k must divide the {q.shape[-3]} heads of q: shapes {q.shape} and {k.shape}. "
+      "Shapes are (..., heads, length, depth)."
+    )
+
+
+# --- what the kernels share --------------------------------------------------------------------------------------
+
+
+def contract(x: jax.Array, y: jax.Array, x_axis: int, y_axis: int) -> jax.Array:
+  return jax.lax.dot_general(x, y, (((x_axis,), (y_axis,)), ((), ())), preferred_element_type=jnp.float32)
+
+
+def valid_rows(x: jax.Array, block: Any, rows: int, length: int) -> jax.Array:
+  """A block of rows with zeros in place of the poison past the end of the array."""
+  if length % rows == 0:
+    return x
+  place = block * rows + jax.lax.broadcasted_iota(jnp.int32, x.shape, 0)
+  return jnp.where(place < length, x, jnp.zeros((), x.dtype))
+
+
+def masked(plan: Plan, scores: jax.Array, i: Any, j: Any, keys: int, *, keys_axis: int) -> jax.Array:
+  """Scores of a block with those that are not seen, or that lie past the last key, out of play."""
+  ragged = keys % plan.block_k != 0
+  if plan.left is None and plan.right is None and not ragged:
+    return scores
+  k = j * plan.block_k + jax.lax.broadcasted_iota(jnp.int32, scores.shape, keys_axis)
+  q = i * plan.block_q + jax.lax.broadcasted_iota(jnp.int32, scores.shape, 1 - keys_axis)
+  seen = plan.sees(q, k)
+  if ragged:
+    seen = (k < keys) if seen is None else seen & (k < keys)
+  return jnp.where(seen, scores, _NEVER)
+
+
+def flatten_heads(x: jax.Array) -> jax.Array:
+  return x.reshape(-1, *x.shape[-2:])
+
+
+# --- forward -----------------------------------------------------------------------------------------------------
+
+
+def _forward_call(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, jax.Array]:
+  """The output (heads, queries, depth) and, per query, the logarithm of the sum of exponentials (heads, 1, queries)."""
+  group = q.shape[1] // k.shape[1]
+  q, k, v = flatten_heads(q), flatten_heads(k), flatten_heads(v)
+  (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
+  block_q, block_k = plan.block_q, plan.block_k
+  steps = pl.cdiv(keys, block_k)
+
+  def kernel(
+    q_ref: Any, k_ref: Any, v_ref: Any, o_ref: Any, lse_ref: Any, qt_ref: Any, m_ref: Any, l_ref: Any, acc_ref: Any
+  ) -> None:
+    i, j = pl.program_id(1), pl.program_id(2)
+
+    @pl.when(j == 0)
+    def _() -> None:
+      qt_ref[...] = q_ref[...].astype(jnp.float32).T * plan.scale
+      m_ref[...] = jnp.full(m_ref.shape, _NEVER, jnp.float32)
+      l_ref[...] = jnp.zeros(l_ref.shape, jnp.float32)
+      acc_ref[...] = jnp.zeros(acc_ref.shape, jnp.float32)
+
+    @pl.when(plan.meets(i, j))
+    def _() -> None:
+      scores = contract(k_ref[...].astype(jnp.float32), qt_ref[...], 1, 0)
+      scores = masked(plan, scores, i, j, keys, keys_axis=0)
+      old = m_ref[...]
+      m = jnp.maximum(old, jnp.max(scores, axis=0, keepdims=True))
+      # Until a query has seen a key its weights are exp(0), of scores that do not count; they shrink to 0 with the first that does.
+      weights = jnp.exp(scores - m)
+      shrink = jnp.exp(old - m)
+      l_ref[...] = l_ref[...] * shrink + jnp.sum(weights, axis=0, keepdims=True)
+      acc_ref[...] = acc_ref[...] * shrink
+      values = valid_rows(v_ref[...], j, block_k, keys).astype(jnp.float32)
+      acc_ref[...] += contract(values, weights, 0, 0)
+      m_ref[...] = m
+
+    @pl.when(j == steps - 1)
+    def _() -> None:
+      m, l = m_ref[...], l_ref[...]
+      alive = m > 0.5 * _NEVER
+      o_ref[...] = (acc_ref[...] * jnp.where(alive, 1.0 / l, 0.0)).T.astype(o_ref.dtype)
+      lse_ref[...] = jnp.where(alive, m + jnp.log(l), -_NEVER)
+
+  of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda h, i, j: (h, i, 0))
+  of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda h, i, j: (h // group, j, 0))
+  f32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
+  return pl.pallas_call(
+    kernel,
+    out_shape=(jax.ShapeDtypeStruct((heads, queries, value_depth), q.dtype), f32(heads, 1, queries)),
+    grid=(heads, pl.cdiv(queries, block_q), steps),
+    in_specs=[of_queries(depth), of_keys(depth), of_keys(value_depth)],
+    out_specs=(of_queries(value_depth), pl.BlockSpec((None, 1, block_q), lambda h, i, j: (h, 0, i))),
+    scratch_shapes=[f32(depth, block_q), f32(1, block_q), f32(1, block_q), f32(value_depth, block_q)],
+    name="attention",
+    **plan.how.options("parallel", "parallel", "arbitrary"),
+  )(q, k, v)
+
+
+def _is_empty(q: jax.Array, k: jax.Array, v: jax.Array) -> bool:
+  return 0 in (*q.shape, *k.shape, *v.shape)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _attention(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+  return _attention_forward(plan, q, k, v)[0]
+
+
+def _attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, Any]:
+  if _is_empty(q, k, v):
+    return jnp.zeros((*q.shape[:-1], v.shape[-1]), q.dtype), (q, k, v, None, None)
+  out, lse = _forward_call(plan, q, k, v)
+  out = out.reshape(*q.shape[:-1], v.shape[-1])
+  return out, (q, k, v, out, lse)
+
+
+def _attention_backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+  from tilewright.ops.attention_backward import backward
+
+  q, k, v, out, lse = kept
+  if lse is None:
+    return jnp.zeros_like(q), jnp.zeros_like(k), jnp.zeros_like(v)
+  return backward(plan, q, k, v, out, lse, g)
+
+
+_attention.defvjp(_attention_forward, _attention_backward)

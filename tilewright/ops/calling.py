@@ -1,0 +1,95 @@
+"""How a library kernel runs, and how it checks what it is given.
+
+Every op takes `interpret` and `native`. Left out, a kernel becomes native code where the program runs on the CPU and takes the portable
+lowering elsewhere; `interpret=True` asks for the portable lowering everywhere. Both are decided once, where the op is called, and travel as
+one small value, `How`, which is static under `jit` and in the rules of derivatives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas import cpu
+
+FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
+
+
+@dataclasses.dataclass(frozen=True)
+class How:
+  """Which target an op's kernels run on."""
+
+  interpret: bool
+  native: bool
+
+  def options(self, *semantics: str) -> dict[str, Any]:
+    """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary where a proof would not be found."""
+    if self.native:
+      return {"compiler_params": cpu.CompilerParams(dimension_semantics=semantics or None)}
+    return {"interpret": self.interpret}
+
+
+def how(interpret: bool | None, native: bool | None) -> How:
+  """What the two arguments of an op mean here."""
+  if interpret and native:
+    raise errors.KernelTypeError(
+      "interpret=True asks for the portable lowering and native=True for native code. Leave one of them out."
+    )
+  if native is None:
+    native = not interpret and platform() == "cpu"
+  return How(bool(interpret), bool(native))
+
+
+def platform() -> str:
+  """Where a program that is traced now will run, unless its inputs say otherwise."""
+  chosen = jax.config.jax_default_device
+  if chosen is None:
+    return jax.default_backend()
+  return chosen if isinstance(chosen, str) else chosen.platform
+
+
+# --- checks ------------------------------------------------------------------------------------------------------
+
+
+def array(op: str, name: str, x: Any, *, min_rank: int = 0) -> jax.Array:
+  """An argument as an array of at least some rank."""
+  try:
+    x = jnp.asarray(x)
+  except TypeError as error:
+    raise errors.KernelTypeError(f"{op}: {name} must be an array, got {type(x).__name__}.") from error
+  if x.ndim < min_rank:
+    raise errors.ShapeMismatchError(
+      f"{op}: {name} must have at least {min_rank} dimensions, got shape {x.shape}. Add a dimension with {name}[None]."
+    )
+  return x
+
+
+def floating(op: str, name: str, x: Any, *, min_rank: int = 0) -> jax.Array:
+  """An argument as an array of a float dtype that the kernels compute with."""
+  x = array(op, name, x, min_rank=min_rank)
+  if x.dtype not in FLOATS:
+    raise errors.ShapeMismatchError(
+      f"{op}: {name} must be float32, bfloat16 or float16, got {x.dtype}. Convert it with {name}.astype(jnp.float32)."
+    )
+  return x
+
+
+def shaped(op: str, name: str, x: jax.Array, shape: Sequence[int], why: str) -> None:
+  """Check an argument's shape; `why` says what it must fit."""
+  if x.shape != tuple(shape):
+    raise errors.ShapeMismatchError(f"{op}: {name} must have shape {tuple(shape)} ({why}), got {x.shape}.")
+
+
+def axis_of(op: str, x: jax.Array, axis: int) -> int:
+  """A dimension's number, counted from the front."""
+  if not -x.ndim <= axis < x.ndim:
+    raise errors.ShapeMismatchError(
+      f"{op}: axis must be between {-x.ndim} and {x.ndim - 1} for an array of shape {x.shape}, got {axis}."
+    )
+  return axis % x.ndim

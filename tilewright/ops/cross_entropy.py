@@ -1,0 +1,86 @@
+"""Cross-entropy of logits with integer labels, without ever writing the probabilities.
+
+    loss = log(sum(exp(x))) - x[label]            dx = (softmax(x) - onehot(label)) * g
+
+The forward kernel reads each row once from memory and keeps one number per row, the logarithm of the sum, for the backward kernel.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright.ops import calling
+from tilewright.ops.calling import How
+from tilewright.ops.rowwise import as_rows, by_rows
+
+
+def cross_entropy(
+  logits: jax.Array, labels: jax.Array, *, interpret: bool | None = None, native: bool | None = None
+) -> jax.Array:
+  """The loss -log(softmax(logits)[label]) of each row, in float32.
+
+  Args:
+    logits: `(..., classes)` of float32, bfloat16 or float16.
+    labels: integers of shape `(...)`. A label outside of the classes (as -1, for rows to be ignored) gives loss 0 and derivative 0.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+  """
+  logits = calling.floating("cross_entropy", "logits", logits, min_rank=1)
+  labels = calling.array("cross_entropy", "labels", labels)
+  if not jnp.issubdtype(labels.dtype, jnp.integer):
+    raise errors.ShapeMismatchError(
+      f"cross_entropy: labels must be integers, got {labels.dtype}. For weights per class, use log_softmax."
+    )
+  calling.shaped("cross_entropy", "labels", labels, logits.shape[:-1], "one label for each row of logits")
+  if logits.shape[-1] == 0:
+    raise errors.ShapeMismatchError(f"cross_entropy: logits have no classes: shape {logits.shape}.")
+  rows = as_rows(logits)
+  flat = labels.reshape(-1).astype(jnp.int32)
+  return _cross_entropy(calling.how(interpret, native), rows, flat).reshape(labels.shape)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _cross_entropy(how: How, logits: jax.Array, labels: jax.Array) -> jax.Array:
+  return _cross_entropy_forward(how, logits, labels)[0]
+
+
+def _cross_entropy_forward(
+  how: How, logits: jax.Array, labels: jax.Array
+) -> tuple[jax.Array, tuple[jax.Array, jax.Array, jax.Array]]:
+  classes = logits.shape[1]
+
+  def body(x: jax.Array, label: jax.Array) -> tuple[jax.Array, jax.Array]:
+    x = x.astype(jnp.float32)
+    most = jnp.max(x, axis=-1, keepdims=True)
+    total = most + jnp.log(jnp.sum(jnp.exp(x - most), axis=-1, keepdims=True))
+    chosen = jax.lax.broadcasted_iota(jnp.int32, x.shape, 1) == label
+    own = jnp.sum(jnp.where(chosen, x, 0.0), axis=-1, keepdims=True)
+    return jnp.where((label >= 0) & (label < classes), total - own, 0.0), total
+
+  per_row = jax.ShapeDtypeStruct(labels.shape, jnp.float32)
+  loss, total = by_rows(body, how, "cross_entropy", [logits, labels], [], [per_row, per_row], passes=1)
+  return loss, (logits, labels, total)
+
+
+def _cross_entropy_backward(
+  how: How, kept: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
+) -> tuple[jax.Array, np.ndarray]:
+  logits, labels, total = kept
+  classes = logits.shape[1]
+
+  def body(x: jax.Array, label: jax.Array, total: jax.Array, g: jax.Array) -> jax.Array:
+    g = jnp.where((label >= 0) & (label < classes), g, 0.0)
+    chosen = jax.lax.broadcasted_iota(jnp.int32, x.shape, 1) == label
+    return jnp.exp(x.astype(jnp.float32) - total) * g - jnp.where(chosen, g, 0.0)
+
+  out = jax.ShapeDtypeStruct(logits.shape, logits.dtype)
+  (dx,) = by_rows(body, how, "cross_entropy_backward", [logits, labels, total, g], [], [out])
+  return dx, np.zeros(labels.shape, jax.dtypes.float0)
+
+
+_cross_entropy.defvjp(_cross_entropy_forward, _cross_entropy_backward)

@@ -1,0 +1,248 @@
+"""Matrix products with what follows them: act(x @ y + bias).
+
+The grid goes over blocks of the result, and along K within each. Partial results are added up where the result will stand if it has the
+accumulator's dtype, else in scratch memory; bias and activation are applied in the last step along K, while the block is in the cache.
+Transposed operands are read as they are: only the block specs and the contracted dimension change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.ops import calling, tiling
+from tilewright.ops.activations import activation_of, derivative
+from tilewright.ops.calling import How
+from tilewright.ops.rowwise import elementwise
+from tilewright.ops.tiling import MatmulBlocks
+
+_DTYPES = (*calling.FLOATS, np.dtype(jnp.int8))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """The static part of a matrix product."""
+
+  how: How
+  transpose_x: bool = False
+  transpose_y: bool = False
+  activation: str | None = None
+  out_dtype: Any = None
+  blocks: MatmulBlocks | None = None
+
+
+def matmul(
+  x: jax.Array,
+  y: jax.Array,
+  bias: jax.Array | None = None,
+  *,
+  activation: str | None = None,
+  transpose_x: bool = False,
+  transpose_y: bool = False,
+  out_dtype: Any = None,
+  blocks: tuple[int, int, int] | None = None,
+  interpret: bool | None = None,
+  native: bool | None = None,
+) -> jax.Array:
+  """activation(x @ y + bias), accumulated in float32 (int8: in int32).
+
+  Args:
+    x: `(..., m, k)`, or `(..., k, m)` with `transpose_x`: float32, bfloat16, float16 or int8.
+    y: `(k, n)`, or `(n, k)` with `transpose_y`, of the dtype of `x`; with leading dimensions, they must be those of `x`.
+    bias: `(n,)`, added to each row.
+    activation: "gelu" (tanh form), "gelu_exact", "silu", "relu" or "tanh".
+    transpose_x: whether `x` is given with its last two dimensions exchanged.
+    transpose_y: the same for `y`.
+    out_dtype: of the result; by default that of `x`, or int32 for int8.
+    blocks: sizes of the blocks along m, n and k; by default chosen from the shapes and the host's caches.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+  """
+  x, y = calling.array("matmul", "x", x, min_rank=2), calling.array("matmul", "y", y, min_rank=2)
+  _check_operands(x, y, transpose_x, transpose_y)
+  integers = x.dtype == jnp.int8
+  out_dtype = np.dtype(out_dtype) if out_dtype is not None else np.dtype(jnp.int32) if integers else x.dtype
+  if integers and (bias is not None or activation is not None):
+    raise errors.ShapeMismatchError("matmul: bias and activation need floats, but x is int8. Apply them to the result.")
+  activation_of("matmul", activation)
+  n = y.shape[-2 if transpose_y else -1]
+  if bias is not None:
+    bias = calling.floating("matmul", "bias", bias)
+    calling.shaped("matmul", "bias", bias, (n,), "the columns of the result")
+  if blocks is not None and (len(blocks) != 3 or any(b < 1 for b in blocks)):
+    raise errors.ShapeMismatchError(f"matmul: blocks must be three positive sizes (m, n, k), got {blocks}.")
+  chosen = None if blocks is None else MatmulBlocks(*blocks)
+  plan = Plan(calling.how(interpret, native), transpose_x, transpose_y, activation, out_dtype, chosen)
+
+  if y.ndim > 2:
+    batch = x.shape[:-2]
+    one = functools.partial(_matmul, plan)
+    flat = jax.vmap(lambda a, b: one(a, b, bias))(x.reshape(-1, *x.shape[-2:]), y.reshape(-1, *y.shape[-2:]))
+    return flat.reshape(*batch, *flat.shape[1:])
+  if x.ndim == 2:
+    return _matmul(plan, x, y, bias)
+  if transpose_x:
+    flat = jax.vmap(lambda a: _matmul(plan, a, y, bias))(x.reshape(-1, *x.shape[-2:]))
+    return flat.reshape(*x.shape[:-2], *flat.shape[1:])
+  return _matmul(plan, x.reshape(-1, x.shape[-1]), y, bias).reshape(*x.shape[:-1], n)
+
+
+def _check_operands(x: jax.Array, y: jax.Array, transpose_x: bool, transpose_y: bool) -> None:
+  for name, z in (("x", x), ("y", y)):
+    if z.dtype not in _DTYPES:
+      raise errors.ShapeMismatchError(f"matmul: {name} must be float32, bfloat16, float16 or int8, got {z.dtype}.")
+  if x.dtype != y.dtype:
+    raise errors.ShapeMismatchError(
+      f"matmul: x and y must have one dtype, got {x.dtype} and {y.dtype}. Convert one of them."
+    )
+  if y.ndim > 2 and x.shape[:-2] != y.shape[:-2]:
+    raise errors.ShapeMismatchError(
+      f"matmul: the leading dimensions of y must be those of x, or none, got shapes {x.shape} and {y.shape}."
+    )
+  k, other = x.shape[-2 if transpose_x else -1], y.shape[-1 if transpose_y else -2]
+  if k != other:
+    hint = " Is an operand transposed? Then pass transpose_x or transpose_y." if k in y.shape[-2:] else ""
+    raise errors.ShapeMismatchError(
+      f"matmul: x has {k} elements along the contracted dimension and y has {other}: shapes {x.shape} and {y.shape}.{hint}"
+    )
+
+
+# --- the kernel --------------------------------------------------------------------------------------------------
+
+
+def _sizes(plan: Plan, x: jax.Array, y: jax.Array) -> tuple[int, int, int]:
+  m, k = x.shape[::-1] if plan.transpose_x else x.shape
+  return m, y.shape[0 if plan.transpose_y else 1], k
+
+
+def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax.Array:
+  m, n, k = _sizes(plan, x, y)
+  floats = x.dtype != jnp.int8
+  accumulator = jnp.float32 if floats else jnp.int32
+  activation = activation_of("matmul", plan.activation)
+  out = jax.ShapeDtypeStruct((m, n), plan.out_dtype)
+  if 0 in (m, n):
+    return jnp.zeros(out.shape, out.dtype)
+  if k == 0:
+    x, y, k = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y)), None, 1
+    x, y = x
+  blocks = plan.blocks or tiling.matmul_blocks(m, n, k)
+  bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
+  steps = pl.cdiv(k, bk)
+  in_place = np.dtype(plan.out_dtype) == np.dtype(accumulator)
+  contract = (((0 if plan.transpose_x else 1,), (1 if plan.transpose_y else 0,)), ((), ()))
+
+  def within(z: jax.Array, axis: int) -> jax.Array:
+    """The last block along K with zeros past the end, where there is poison."""
+    if k % bk == 0:
+      return z
+    place = pl.program_id(2) * bk + jax.lax.broadcasted_iota(jnp.int32, z.shape, axis)
+    return jnp.where(place < k, z, jnp.zeros((), z.dtype))
+
+  def kernel(*refs: Any) -> None:
+    x_ref, y_ref, *rest = refs
+    bias_ref = rest.pop(0) if bias is not None else None
+    o_ref, acc_ref = rest[0], rest[-1]
+
+    def finish(total: jax.Array) -> jax.Array:
+      if bias_ref is not None:
+        total = total + bias_ref[...].astype(accumulator)
+      if activation is not None:
+        total = activation(total)
+      return total.astype(o_ref.dtype)
+
+    product = jax.lax.dot_general(
+      within(x_ref[...], contract[0][0][0]),
+      within(y_ref[...], contract[0][1][0]),
+      contract,
+      preferred_element_type=accumulator,
+    )
+    if steps == 1:
+      o_ref[...] = finish(product)
+      return
+
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+      acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
+
+    acc_ref[...] += product
+    if bias is not None or activation is not None or not in_place:
+
+      @pl.when(pl.program_id(2) == steps - 1)
+      def _() -> None:
+        o_ref[...] = finish(acc_ref[...])
+
+  x_spec = (
+    pl.BlockSpec((bk, bm), lambda i, j, l: (l, i))
+    if plan.transpose_x
+    else pl.BlockSpec((bm, bk), lambda i, j, l: (i, l))
+  )
+  y_spec = (
+    pl.BlockSpec((bn, bk), lambda i, j, l: (j, l))
+    if plan.transpose_y
+    else pl.BlockSpec((bk, bn), lambda i, j, l: (l, j))
+  )
+  biases = [] if bias is None else [bias[None, :]]
+  return pl.pallas_call(
+    kernel,
+    out_shape=out,
+    grid=(pl.cdiv(m, bm), pl.cdiv(n, bn), steps),
+    in_specs=[x_spec, y_spec, *[pl.BlockSpec((1, bn), lambda i, j, l: (0, j))] * len(biases)],
+    out_specs=pl.BlockSpec((bm, bn), lambda i, j, l: (i, j)),
+    scratch_shapes=[] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), accumulator)],
+    name="matmul",
+    **plan.how.options("parallel", "parallel", "arbitrary"),
+  )(x, y, *biases)
+
+
+# --- derivatives -------------------------------------------------------------------------------------------------
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _matmul(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax.Array:
+  return _call(plan, x, y, bias)
+
+
+def _forward(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> tuple[jax.Array, Any]:
+  if plan.activation is None:
+    return _call(plan, x, y, bias), (x, y, bias, None)
+  # The activation's slope needs what it was applied to.
+  before = _call(dataclasses.replace(plan, activation=None, out_dtype=np.dtype(jnp.float32)), x, y, bias)
+  activation = activation_of("matmul", plan.activation)
+  assert activation is not None
+  (after,) = elementwise(activation, plan.how, plan.activation, before)
+  return after.astype(plan.out_dtype), (x, y, bias, before)
+
+
+def _backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[Any, Any, Any]:
+  x, y, bias, before = kept
+  if before is not None:
+    activation = activation_of("matmul", plan.activation)
+    assert activation is not None
+    slope = functools.partial(derivative, activation)
+    (g,) = elementwise(slope, plan.how, f"{plan.activation}_backward", before, g.astype(jnp.float32))
+  dbias = None if bias is None else jnp.sum(g.astype(jnp.float32), axis=0).astype(bias.dtype)
+  g = g.astype(x.dtype)
+
+  def product(a: jax.Array, b: jax.Array, transpose_a: bool, transpose_b: bool, dtype: Any) -> jax.Array:
+    return _call(Plan(plan.how, transpose_a, transpose_b, None, np.dtype(dtype), None), a, b, None)
+
+  if plan.transpose_x:
+    dx = product(y, g, plan.transpose_y, True, x.dtype)
+  else:
+    dx = product(g, y, False, not plan.transpose_y, x.dtype)
+  if plan.transpose_y:
+    dy = product(g, x, True, plan.transpose_x, y.dtype)
+  else:
+    dy = product(x, g, not plan.transpose_x, False, y.dtype)
+  return dx, dy, dbias
+
+
+_matmul.defvjp(_forward, _backward)

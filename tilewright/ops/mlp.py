@@ -1,0 +1,174 @@
+"""Activations as ops, and the two usual feed-forward layers.
+
+    gelu_mlp:    gelu(x @ w_in + b_in) @ w_out + b_out
+    swiglu_mlp:  (silu(x @ w_gate) * (x @ w_up)) @ w_down
+
+The first product of each applies its activation to a block while it is in the cache; the gated one computes both products in one kernel,
+which reads the block of x once.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.ops import calling, tiling
+from tilewright.ops.activations import ACTIVATIONS, derivative, silu
+from tilewright.ops.calling import How
+from tilewright.ops.matmul import matmul
+from tilewright.ops.rowwise import elementwise
+
+
+def gelu(
+  x: jax.Array, *, approximate: bool = True, interpret: bool | None = None, native: bool | None = None
+) -> jax.Array:
+  """x * Φ(x), with Φ the distribution function of the normal distribution, or its usual approximation through tanh.
+
+  Args:
+    x: an array of float32, bfloat16 or float16; computed in float32.
+    approximate: whether to use the tanh form, as `jax.nn.gelu` does by default.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+  """
+  x = calling.floating("gelu", "x", x)
+  return _activate("gelu" if approximate else "gelu_exact", calling.how(interpret, native), x)
+
+
+def swiglu(gate: jax.Array, x: jax.Array, *, interpret: bool | None = None, native: bool | None = None) -> jax.Array:
+  """silu(gate) * x, elementwise; the other arguments are those of `gelu`."""
+  gate, x = calling.floating("swiglu", "gate", gate), calling.floating("swiglu", "x", x)
+  calling.shaped("swiglu", "x", x, gate.shape, "that of gate")
+  if x.dtype != gate.dtype:
+    raise errors.ShapeMismatchError(f"swiglu: gate and x must have one dtype, got {gate.dtype} and {x.dtype}.")
+  return _swiglu(calling.how(interpret, native), gate, x)
+
+
+def gelu_mlp(
+  x: jax.Array,
+  w_in: jax.Array,
+  b_in: jax.Array | None,
+  w_out: jax.Array,
+  b_out: jax.Array | None = None,
+  *,
+  interpret: bool | None = None,
+  native: bool | None = None,
+) -> jax.Array:
+  """gelu(x @ w_in + b_in) @ w_out + b_out for x of shape `(..., width)`; gelu in its tanh form."""
+  hidden = matmul(x, w_in, b_in, activation="gelu", interpret=interpret, native=native)
+  return matmul(hidden, w_out, b_out, interpret=interpret, native=native)
+
+
+def swiglu_mlp(
+  x: jax.Array,
+  w_gate: jax.Array,
+  w_up: jax.Array,
+  w_down: jax.Array,
+  *,
+  interpret: bool | None = None,
+  native: bool | None = None,
+) -> jax.Array:
+  """(silu(x @ w_gate) * (x @ w_up)) @ w_down for x of shape `(..., width)` and weights `(width, hidden)` and `(hidden, width)`."""
+  x = calling.floating("swiglu_mlp", "x", x, min_rank=2)
+  for name, w in (("w_gate", w_gate), ("w_up", w_up)):
+    calling.shaped("swiglu_mlp", name, w, (x.shape[-1], w_gate.shape[-1]), "the width of x, and one hidden width")
+    if w.dtype != x.dtype:
+      raise errors.ShapeMismatchError(f"swiglu_mlp: {name} must have the dtype of x, {x.dtype}, got {w.dtype}.")
+  how = calling.how(interpret, native)
+  hidden = _gated(how, x.reshape(-1, x.shape[-1]), w_gate, w_up)
+  return matmul(hidden.reshape(*x.shape[:-1], -1), w_down, interpret=interpret, native=native)
+
+
+# --- elementwise -------------------------------------------------------------------------------------------------
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _activate(name: str, how: How, x: jax.Array) -> jax.Array:
+  return elementwise(ACTIVATIONS[name], how, name, x)[0]
+
+
+def _activate_forward(name: str, how: How, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+  return _activate(name, how, x), x
+
+
+def _activate_backward(name: str, how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array]:
+  return (elementwise(functools.partial(derivative, ACTIVATIONS[name]), how, f"{name}_backward", x, g)[0],)
+
+
+_activate.defvjp(_activate_forward, _activate_backward)
+
+
+def _gate(gate: jax.Array, x: jax.Array) -> jax.Array:
+  return silu(gate) * x
+
+
+def _gate_derivatives(gate: jax.Array, x: jax.Array, g: jax.Array) -> tuple[jax.Array, jax.Array]:
+  return jax.vjp(_gate, gate, x)[1](g)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _swiglu(how: How, gate: jax.Array, x: jax.Array) -> jax.Array:
+  return elementwise(_gate, how, "swiglu", gate, x)[0]
+
+
+def _swiglu_forward(how: How, gate: jax.Array, x: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+  return _swiglu(how, gate, x), (gate, x)
+
+
+def _swiglu_backward(how: How, kept: tuple[jax.Array, jax.Array], g: jax.Array) -> tuple[jax.Array, jax.Array]:
+  dgate, dx = elementwise(_gate_derivatives, how, "swiglu_backward", *kept, g, num_outs=2)
+  return dgate, dx
+
+
+_swiglu.defvjp(_swiglu_forward, _swiglu_backward)
+
+
+# --- the gated product -------------------------------------------------------------------------------------------
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Array:
+  """silu(x @ w_gate) * (x @ w_up) in one kernel."""
+  (m, k), n = x.shape, w_gate.shape[1]
+  out = jax.ShapeDtypeStruct((m, n), x.dtype)
+  if 0 in (m, k, n):
+    return jnp.zeros(out.shape, out.dtype)
+  blocks = tiling.matmul_blocks(m, n, k)
+  bm, bn = blocks.m, blocks.n
+
+  def kernel(x_ref: Any, gate_ref: Any, up_ref: Any, o_ref: Any) -> None:
+    gate = jnp.dot(x_ref[...], gate_ref[...], preferred_element_type=jnp.float32)
+    up = jnp.dot(x_ref[...], up_ref[...], preferred_element_type=jnp.float32)
+    o_ref[...] = _gate(gate, up).astype(o_ref.dtype)
+
+  weights = pl.BlockSpec((k, bn), lambda i, j: (0, j))
+  return pl.pallas_call(
+    kernel,
+    out_shape=out,
+    grid=(pl.cdiv(m, bm), pl.cdiv(n, bn)),
+    in_specs=[pl.BlockSpec((bm, k), lambda i, j: (i, 0)), weights, weights],
+    out_specs=pl.BlockSpec((bm, bn), lambda i, j: (i, j)),
+    name="gated_matmul",
+    **how.options(),
+  )(x, w_gate, w_up)
+
+
+def _gated_forward(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> tuple[jax.Array, Any]:
+  options = {"interpret": how.interpret, "native": how.native}
+  gate, up = matmul(x, w_gate, **options), matmul(x, w_up, **options)
+  return elementwise(_gate, how, "swiglu", gate, up)[0], (x, w_gate, w_up, gate, up)
+
+
+def _gated_backward(how: How, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+  x, w_gate, w_up, gate, up = kept
+  dgate, dup = elementwise(_gate_derivatives, how, "swiglu_backward", gate, up, g, num_outs=2)
+  options = {"interpret": how.interpret, "native": how.native}
+  dx = matmul(dgate, w_gate, transpose_y=True, **options) + matmul(dup, w_up, transpose_y=True, **options)
+  return dx, matmul(x, dgate, transpose_x=True, **options), matmul(x, dup, transpose_x=True, **options)
+
+
+_gated.defvjp(_gated_forward, _gated_backward)

@@ -1,0 +1,99 @@
+"""Softmax and its logarithm along one dimension.
+
+Each instance takes a few rows, which stay in the first cache over the three passes: the maximum, the sum of exponentials, and the division.
+The derivative is a kernel of its own, from the result: dx = y * (g - sum(g * y)).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+
+from tilewright.ops import calling
+from tilewright.ops.calling import How
+from tilewright.ops.rowwise import as_rows, by_rows
+
+
+def softmax(x: jax.Array, axis: int = -1, *, interpret: bool | None = None, native: bool | None = None) -> jax.Array:
+  """exp(x) / sum(exp(x)) along `axis`, computed without overflow in float32; the result has the dtype of `x`.
+
+  Args:
+    x: an array of float32, bfloat16 or float16.
+    axis: the dimension along which the results add up to one.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+  """
+  return _along("softmax", _softmax, x, axis, calling.how(interpret, native))
+
+
+def log_softmax(
+  x: jax.Array, axis: int = -1, *, interpret: bool | None = None, native: bool | None = None
+) -> jax.Array:
+  """x - log(sum(exp(x))) along `axis`; the arguments are those of `softmax`."""
+  return _along("log_softmax", _log_softmax, x, axis, calling.how(interpret, native))
+
+
+def _along(name: str, f: Callable[..., jax.Array], x: jax.Array, axis: int, how: How) -> jax.Array:
+  x = calling.floating(name, "x", x, min_rank=1)
+  axis = calling.axis_of(name, x, axis)
+  moved = jnp.moveaxis(x, axis, -1)
+  return jnp.moveaxis(f(how, as_rows(moved)).reshape(moved.shape), -1, axis)
+
+
+def _same(x: jax.Array) -> list[jax.ShapeDtypeStruct]:
+  return [jax.ShapeDtypeStruct(x.shape, x.dtype)]
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _softmax(how: How, x: jax.Array) -> jax.Array:
+  def body(x: jax.Array) -> jax.Array:
+    x = x.astype(jnp.float32)
+    e = jnp.exp(x - jnp.max(x, axis=-1, keepdims=True))
+    return e * (1.0 / jnp.sum(e, axis=-1, keepdims=True))
+
+  return by_rows(body, how, "softmax", [x], [], _same(x))[0]
+
+
+def _softmax_forward(how: How, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+  y = _softmax(how, x)
+  return y, y
+
+
+def _softmax_backward(how: How, y: jax.Array, g: jax.Array) -> tuple[jax.Array]:
+  def body(y: jax.Array, g: jax.Array) -> jax.Array:
+    y, g = y.astype(jnp.float32), g.astype(jnp.float32)
+    return y * (g - jnp.sum(y * g, axis=-1, keepdims=True))
+
+  return (by_rows(body, how, "softmax_backward", [y, g], [], _same(y), passes=3)[0],)
+
+
+_softmax.defvjp(_softmax_forward, _softmax_backward)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _log_softmax(how: How, x: jax.Array) -> jax.Array:
+  def body(x: jax.Array) -> jax.Array:
+    x = x.astype(jnp.float32)
+    shifted = x - jnp.max(x, axis=-1, keepdims=True)
+    return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=-1, keepdims=True))
+
+  return by_rows(body, how, "log_softmax", [x], [], _same(x))[0]
+
+
+def _log_softmax_forward(how: How, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+  y = _log_softmax(how, x)
+  return y, y
+
+
+def _log_softmax_backward(how: How, y: jax.Array, g: jax.Array) -> tuple[jax.Array]:
+  def body(y: jax.Array, g: jax.Array) -> jax.Array:
+    y, g = y.astype(jnp.float32), g.astype(jnp.float32)
+    return g - jnp.exp(y) * jnp.sum(g, axis=-1, keepdims=True)
+
+  return (by_rows(body, how, "log_softmax_backward", [y, g], [], _same(y), passes=3)[0],)
+
+
+_log_softmax.defvjp(_log_softmax_forward, _log_softmax_backward)

@@ -1,0 +1,87 @@
+"""Block sizes, from the shapes of the arrays and the caches of the host.
+
+A kernel that reads each block several times wants it to stay in a cache between the passes; a contraction wants a block of the left operand
+in the second level while panels of the right one pass by. A block size that divides its dimension is preferred over one that
+hangs over the edge: a block at an edge is copied and masked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import pathlib
+
+_HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclasses.dataclass(frozen=True)
+class Caches:
+  """Bytes of data cache that one core can count on, by level."""
+
+  l1: int = 32 << 10
+  l2: int = 512 << 10
+  l3: int = 8 << 20
+
+
+@functools.cache
+def host_caches() -> Caches:
+  """This host's caches; cautious sizes where the system does not tell."""
+  found: dict[str, int] = {}
+  for index in sorted(_HOST.glob("index*")):
+    try:
+      level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+      if kind in ("Data", "Unified"):
+        found[f"l{level}"] = int(size[:-1]) * _UNITS[size[-1]] if size[-1] in _UNITS else int(size)
+    except (OSError, ValueError):
+      continue
+  return Caches(**{name: size for name, size in found.items() if name in ("l1", "l2", "l3")})
+
+
+def divisor_near(size: int, target: int, multiple: int = 1) -> int:
+  """A block size for a dimension: about `target`, a divisor of `size` if there is one not far below or above.
+
+  Among the divisors between half and one and a half times the target, a multiple of `multiple` is preferred, then the nearest.
+  """
+  if size <= target:
+    return max(1, size)
+  near = [d for d in range(max(1, target // 2), target + target // 2 + 1) if size % d == 0]
+  if not near:
+    return target
+  return min(near, key=lambda d: (d % multiple != 0, abs(d - target)))
+
+
+def rows_per_block(num_rows: int, row_bytes: int, passes: int = 2) -> int:
+  """How many rows of a matrix one instance takes: as many as stay in the first cache together with what is computed from them."""
+  budget = host_caches().l1 // max(1, passes)
+  return divisor_near(num_rows, max(1, budget // max(1, row_bytes)))
+
+
+def elements_per_block(size: int, itemsize: int) -> int:
+  """How many elements one instance of an elementwise kernel takes: enough to be worth a call, few enough to share the work."""
+  return min(size, max(4096, host_caches().l1 // itemsize))
+
+
+@dataclasses.dataclass(frozen=True)
+class MatmulBlocks:
+  """The block of a contraction: rows of the left operand, columns of the right one, and how much of K at a time."""
+
+  m: int
+  n: int
+  k: int
+
+
+def matmul_blocks(m: int, n: int, k: int, itemsize: int = 4) -> MatmulBlocks:
+  """Blocks of a contraction.
+
+  All of K is taken at once up to a bound: partial results are then never read back. The block of the left operand may fill half of the
+  second cache, and there should be several blocks for each thread.
+  """
+  block_k = divisor_near(k, 512, 16) if k > 768 else max(1, k)
+  rows = max(32, host_caches().l2 // 2 // (4 * block_k))
+  block_m = divisor_near(m, min(256, rows), 2)
+  block_n = divisor_near(n, 256, 32)
+  while math.ceil(m / block_m) * math.ceil(n / block_n) < 4 and block_n >= 64:
+    block_n = divisor_near(n, block_n // 2, 32)
+  return MatmulBlocks(block_m, block_n, block_k)
