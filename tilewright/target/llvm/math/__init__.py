@@ -12,7 +12,18 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tilewright.target.llvm.math import error_function, exponential, hyperbolic, logarithm, powers, trigonometric
+from tilewright.target.llvm.math import (
+  error_function,
+  exponential,
+  hyperbolic,
+  inverse_trigonometric,
+  logarithm,
+  powers,
+  remainder,
+  roots,
+  special,
+  trigonometric,
+)
 from tilewright.target.llvm.math.lanes import Lanes, define
 from tilewright.target.llvm.types import element_type, suffix
 
@@ -42,8 +53,27 @@ FUNCTIONS: dict[str, MathFunction] = _table(
   MathFunction("sin", 1, trigonometric.sin, {"f32": 1.5, "f64": 1.5}),
   MathFunction("cos", 1, trigonometric.cos, {"f32": 1.5, "f64": 1.5}),
   MathFunction("tanh", 1, hyperbolic.tanh, {"f32": 1.5, "f64": 1.5}),
-  MathFunction("erf", 1, error_function.erf, {"f32": 1.5}),
+  MathFunction("erf", 1, error_function.erf, {"f32": 1.5, "f64": 1.5}),
+  MathFunction("erfc", 1, error_function.erfc, {"f32": 4, "f64": 4}),
+  MathFunction("erf_inv", 1, error_function.erf_inv, {"f32": 4, "f64": 4}),
+  MathFunction("tan", 1, trigonometric.tan, {"f32": 4, "f64": 4}),
+  MathFunction("asin", 1, inverse_trigonometric.asin, {"f32": 2, "f64": 2}),
+  MathFunction("acos", 1, inverse_trigonometric.acos, {"f32": 2, "f64": 2}),
+  MathFunction("atan", 1, inverse_trigonometric.atan, {"f32": 2, "f64": 2}),
+  MathFunction("atan2", 2, inverse_trigonometric.atan2, {"f32": 2, "f64": 2}),
+  MathFunction("sinh", 1, hyperbolic.sinh, {"f32": 2, "f64": 2}),
+  MathFunction("cosh", 1, hyperbolic.cosh, {"f32": 2, "f64": 2}),
+  MathFunction("asinh", 1, hyperbolic.asinh, {"f32": 4, "f64": 4}),
+  MathFunction("acosh", 1, hyperbolic.acosh, {"f32": 4, "f64": 4}),
+  MathFunction("atanh", 1, hyperbolic.atanh, {"f32": 4, "f64": 4}),
+  MathFunction("sqrt", 1, roots.sqrt, {"f32": 0.5, "f64": 0.5}, "exact"),
+  MathFunction("rsqrt", 1, roots.rsqrt, {"f32": 1.5, "f64": 1.5}),
+  MathFunction("cbrt", 1, roots.cbrt, {"f32": 2, "f64": 2}),
   MathFunction("pow", 2, powers.pow, {"f32": 1.5, "f64": 2}),
+  MathFunction("lgamma", 1, special.lgamma, {"f32": 1, "f64": 4}),
+  MathFunction("digamma", 1, special.digamma, {"f32": 1, "f64": 4}),
+  MathFunction("rem", 2, remainder.rem, {"f32": 0, "f64": 0}, "exact"),
+  MathFunction("nextafter", 2, remainder.nextafter, {"f32": 0, "f64": 0}, "exact"),
 )
 
 

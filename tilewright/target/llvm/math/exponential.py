@@ -12,8 +12,8 @@ import math
 from tilewright.target.llvm.math import coefficients
 from tilewright.target.llvm.math.lanes import Lanes, fma, polynomial, where
 
-# Beyond these exp is infinite or zero in any rounding. The clamp keeps the factors in the range of exponents.
-_CLAMP = {"f32": (-105.0, 89.0), "f64": (-746.0, 710.0)}
+# Beyond these exp, and half of it, is infinite or zero in any rounding. The clamp keeps the factors in the range of exponents.
+_CLAMP = {"f32": (-105.0, 90.0), "f64": (-746.0, 711.0)}
 _CLAMP2 = {"f32": (-151.0, 129.0), "f64": (-1076.0, 1025.0)}
 
 

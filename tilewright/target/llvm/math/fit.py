@@ -211,7 +211,7 @@ def fits() -> list[Fit]:
       _limit(lambda v: mp.sqrt(v) / mp.erf(mp.sqrt(v)), mp.sqrt(mp.pi) / 2),
       0,
       mp.mpf("1.003"),
-      {"f32": 6, "f64": 13},
+      {"f32": 6, "f64": 12},
     ),
     Fit(
       "ERF_TAIL",
@@ -222,8 +222,139 @@ def fits() -> list[Fit]:
       mp.mpf("4"),
       {"f32": 6},
     ),
+    Fit("ATAN", "atan(z) = z + z^3 P(z^2), 0 <= z <= 1", *_odd(mp.atan, mp.mpf(-1) / 3), 0, 1, {"f32": 8, "f64": 19}),
+    Fit(
+      "ASIN", "asin(w) = w + w^3 P(w^2), 0 <= w <= 1/2", *_odd(mp.asin, mp.mpf(1) / 6), 0, 0.25, {"f32": 4, "f64": 11}
+    ),
+    Fit("SINH", "sinh(x) = x + x^3 P(x^2), 0 <= x <= 1", *_odd(mp.sinh, mp.mpf(1) / 6), 0, 1, {"f32": 3, "f64": 6}),
+    *_error_function_fits(),
+    *_gamma_fits(),
   ]
   return [dataclasses.replace(fit, weight=_positive(fit.weight)) for fit in table]
+
+
+def _error_function_fits() -> list[Fit]:
+  def scaled(centre: int) -> Function:
+    """(1 + 2x) exp(x^2) erfc(x), which moves between 1 and 1.3, as a function of u = (x - centre) / (x + centre)."""
+
+    def target(u: Real) -> Real:
+      x = centre * (1 + u) / (1 - u)
+      return (1 + 2 * x) * mp.exp(x**2) * mp.erfc(x)
+
+    return target
+
+  def inverse(w: Real) -> Real:
+    """erf_inv(x) / x at the x with w = -log(1 - x^2)."""
+    if w == 0:
+      return mp.sqrt(mp.pi) / 2
+    x = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(x) / x
+
+  def relative(function: Function) -> Function:
+    return lambda v: 1 / function(v)
+
+  of_root = lambda s: inverse(s**2)
+  scaled_erfc = "(1 + 2x) exp(x^2) erfc(x) = P((x - c) / (x + c))"
+  return [
+    Fit("ERFC_F32", f"{scaled_erfc}, c = 2, x <= 10.5", scaled(2), relative(scaled(2)), -1, 0.681, {"f32": 10}),
+    Fit("ERFC_F64", f"{scaled_erfc}, c = 4, x <= 27.5", scaled(4), relative(scaled(4)), -1, 0.747, {"f64": 22}),
+    Fit(
+      "ERF_INV",
+      "erf_inv(x) = x P(w - 3), w = -log(1 - x^2) <= 6.25",
+      lambda v: inverse(v + 3),
+      lambda v: 1 / inverse(v + 3),
+      -3,
+      mp.mpf("3.25"),
+      {"f32": 11, "f64": 24},
+    ),
+    Fit(
+      "ERF_INV_MIDDLE",
+      "erf_inv(x) = x P(sqrt(w) - 3.25), 6.25 <= w <= 16",
+      lambda v: of_root(v + mp.mpf("3.25")),
+      lambda v: 1 / of_root(v + mp.mpf("3.25")),
+      mp.mpf("-0.75"),
+      mp.mpf("0.75"),
+      {"f32": 8, "f64": 19},
+    ),
+    Fit(
+      "ERF_INV_TAIL",
+      "erf_inv(x) = x P(sqrt(w) - 5), 16 <= w <= 36.8: only f64 gets so close to 1",
+      lambda v: of_root(v + 5),
+      lambda v: 1 / of_root(v + 5),
+      -1,
+      mp.mpf("1.07"),
+      {"f64": 18},
+    ),
+  ]
+
+
+def _gamma_fits() -> list[Fit]:
+  """Only f64: near their zeros these functions need its digits for results in f32 too."""
+
+  def middle(v: Real) -> Real:
+    x = v + 2
+    if abs((x - 1) * (x - 2)) < mp.mpf(10) ** -40:
+      return mp.digamma(x) / (2 * x - 3)
+    with mp.workdps(110):
+      return +(mp.loggamma(x) / ((x - 1) * (x - 2)))
+
+  def stirling(v: Real) -> Real:
+    if v < mp.mpf(10) ** -12:
+      return mp.mpf(1) / 12 - v / 360
+    x = 1 / mp.sqrt(v)
+    with mp.workdps(110):
+      return +((mp.loggamma(x) - (x - mp.mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2) * x)
+
+  def asymptotic(v: Real) -> Real:
+    if v < mp.mpf(10) ** -12:
+      return mp.mpf(1) / 12 - v / 120
+    x = 1 / mp.sqrt(v)
+    with mp.workdps(110):
+      return +((mp.log(x) - 1 / (2 * x) - mp.digamma(x)) / v)
+
+  root = mp.findroot(mp.digamma, mp.mpf("1.4616321449683623"))
+
+  def from_root(v: Real) -> Real:
+    distance = v + mp.mpf("1.5") - root
+    if abs(distance) < mp.mpf(10) ** -25:
+      return mp.polygamma(1, root)
+    return mp.digamma(v + mp.mpf("1.5")) / distance
+
+  sine = _limit(lambda v: mp.sin(mp.pi * mp.sqrt(v)) / mp.sqrt(v), mp.pi)
+  one: Function = lambda v: mp.mpf(1)
+  return [
+    Fit(
+      "LGAMMA", "lgamma(x) = (x - 1)(x - 2) P(x - 2), 1 <= x <= 3", middle, lambda v: 1 / middle(v), -1, 1, {"f64": 28}
+    ),
+    Fit(
+      "STIRLING",
+      "lgamma(x) = (x - 1/2) log x - x + log(2 pi)/2 + P(1/x^2)/x, x >= 8",
+      stirling,
+      one,
+      0,
+      mp.mpf(1) / 64,
+      {"f64": 6},
+    ),
+    Fit(
+      "DIGAMMA",
+      "digamma(x) = log x - 1/(2x) - P(1/x^2)/x^2, x >= 10",
+      asymptotic,
+      one,
+      0,
+      mp.mpf(1) / 100,
+      {"f64": 6},
+    ),
+    Fit(
+      "DIGAMMA_MIDDLE",
+      "digamma(x) = (x - root) P(x - 1.5), 1 <= x <= 2, where root = 1.46... is the zero",
+      from_root,
+      lambda v: 1 / from_root(v),
+      -0.5,
+      0.5,
+      {"f64": 21},
+    ),
+    Fit("SIN_PI", "sin(pi f) = f P(f^2), 0 <= f <= 1/2", sine, lambda v: 1 / sine(v), 0, 0.25, {"f64": 8}),
+  ]
 
 
 def constants() -> list[tuple[str, str, Real]]:
@@ -232,6 +363,7 @@ def constants() -> list[tuple[str, str, Real]]:
     ("LN2", "ln 2", LN2),
     ("THIRD", "1/3", mp.mpf(1) / 3),
     ("HALF_PI", "pi/2", mp.pi / 2),
+    ("DIGAMMA_ROOT", "the zero of digamma", mp.findroot(mp.digamma, mp.mpf("1.4616321449683623"))),
   ]
 
 

@@ -24,12 +24,13 @@ def split(x: Lanes, pivot: int) -> tuple[Lanes, Lanes, Lanes]:
   return m, k, k.to_float(kind)
 
 
-def _assemble(f: Lanes, k: Lanes) -> Lanes:
-  """log(2^k (1 + f))."""
+def _assemble(f: Lanes, k: Lanes, more: Lanes | None = None) -> Lanes:
+  """log(2^k (1 + f)) + more, for a tiny more."""
   high, low = coefficients.SHORT_LN2[f.kind]
   square = f * f
   p = polynomial(f, coefficients.LOG[f.kind])
   tail = fma(k, low, fma(f * square, p, square * -0.5))
+  tail = tail if more is None else tail + more
   return fma(k, high, f + tail)
 
 
@@ -46,11 +47,24 @@ def log(x: Lanes) -> Lanes:
 
 
 def log1p(x: Lanes) -> Lanes:
-  """1 + x is rounded only to find k; f = x 2^-k + (2^-k - 1) is rounded once, and is x itself where k = 0."""
+  return log1p_of_sum(x)
+
+
+def log1p_of_sum(x: Lanes, more: Lanes | None = None) -> Lanes:
+  """log(1 + x), or log(1 + x + more) without rounding x + more first, for positive numbers.
+
+  1 + x is rounded only to find k; f = x 2^-k + (2^-k - 1) is rounded once, and is x itself where k = 0.
+  """
   form, kind = x.format, x.kind
-  k = ((x + 1.0).bits() - _TWO_THIRDS[kind]) >> form.mantissa
+  total = x if more is None else x + more
+  k = ((total + 1.0).bits() - _TWO_THIRDS[kind]) >> form.mantissa
   scale = (x.const(4.0).bits() - (k << form.mantissa)).floats(kind)  # 2^(2 - k), normal for the largest x too
-  f = fma(x * 0.25, scale, fma(scale, 0.25, -1.0))
+  f = fma(total * 0.25, scale, fma(scale, 0.25, -1.0))
+  lost = None
+  if more is not None:
+    big = where(x > more, x, more)
+    rounding = (big - total) + where(x > more, more, x)
+    lost = rounding * (scale * 0.25) / (f + 1.0)
   # A tiny x may have lost a bit by the division.
-  result = where(abs(x) < 8 * form.smallest_normal, x, _assemble(f, k.to_float(kind)))
-  return _at_the_edges(result, x, -1.0)
+  result = where(abs(total) < 8 * form.smallest_normal, total, _assemble(f, k.to_float(kind), lost))
+  return _at_the_edges(result, total, -1.0)

@@ -197,3 +197,12 @@ def sin(x: Lanes) -> Lanes:
 
 def cos(x: Lanes) -> Lanes:
   return _wave(x, 1)
+
+
+def tan(x: Lanes) -> Lanes:
+  """sin / cos, or -cos / sin in the odd quadrants."""
+  r, n = _reduce(x)
+  square = r * r
+  sine, cosine = _sine(r, square), _cosine(square)
+  even = (n & 1).equals(0)
+  return where(x.equals(0.0), x, where(even, sine, -cosine) / where(even, cosine, sine))

@@ -1,4 +1,4 @@
-"""Compile a function of `target.llvm.math` into a loop over arrays, and measure its error in ulp."""
+"""Compile a function of `target.llvm.math` into a loop over arrays, and measure its errors in units in the last place."""
 
 from __future__ import annotations
 
@@ -55,3 +55,26 @@ def compiled(name: str, kind: str, lanes: int) -> Callable[..., np.ndarray]:
 
   run.raw = call  # type: ignore[attr-defined]  # for timing without the copies
   return run
+
+
+FORMATS = {"f32": (23, -126, 127), "f64": (52, -1022, 1023)}  # stored bits, smallest and largest exponent
+
+
+def errors(got: np.ndarray, exact: np.ndarray, kind: str) -> np.ndarray:
+  """|got - exact| in units in the last place of the exact result; `exact` is of a wider type.
+
+  An infinite result counts as the power of two after the largest number. NaN for a number, or the reverse, is infinitely wrong.
+  """
+  mantissa, smallest, largest = FORMATS[kind]
+  exact = exact.astype(np.longdouble)
+  beyond = np.ldexp(np.longdouble(1), largest + 1)
+  clamped = np.clip(exact, -beyond, beyond)  # NaN stays NaN
+  with np.errstate(all="ignore"):
+    value = np.clip(got.astype(np.longdouble), -beyond, beyond)
+    _, exponent = np.frexp(np.where(np.isfinite(clamped), clamped, 1))
+    ulp = np.ldexp(np.longdouble(1), np.clip(exponent - 1, smallest, largest) - mantissa)
+    distance = np.abs(value - clamped) / ulp
+  result = np.where(np.isnan(got) & np.isnan(exact), 0, np.where(np.isnan(distance), np.inf, distance))
+  # From halfway on, the exact result itself rounds to infinity.
+  overflow = np.isinf(got) & (np.abs(exact) >= beyond - ulp / 2) & (np.sign(got) == np.sign(exact))
+  return np.where(overflow, 0, result).astype(np.float64)
