@@ -177,6 +177,11 @@ def _wrap(index: Any, dim: Any) -> Any:
   """NumPy's rule for scalars and arrays of indices: -1 is the last element."""
   if _is_static(index):
     return index + dim if index < 0 else index
+  if jnp.asarray(index).dtype == jnp.bool_:
+    raise errors.ShapeMismatchError(
+      "A ref is indexed by booleans; how many elements they select is not known when the kernel is compiled. Use jnp.where on its "
+      "value, or pl.load and pl.store with a mask."
+    )
   index = _int32(index)
   return jnp.where(index < 0, index + dim, index)
 
