@@ -54,19 +54,35 @@ def optimise(module: Any, machine: Any) -> None:
   builder.getModulePassManager().run(module, builder)
 
 
+def _optimised(text: str) -> Any:
+  machine = host_machine()
+  module = llvm.parse_assembly(text)
+  module.triple = machine.triple
+  module.data_layout = str(machine.target_data)
+  module.verify()
+  optimise(module, machine)
+  return module
+
+
+def optimised_text(text: str) -> str:
+  """LLVM IR after optimisation, for people."""
+  with _lock:
+    return str(_optimised(text))
+
+
+def assembly(text: str) -> str:
+  """The machine code of LLVM IR as assembly, for people."""
+  with _lock:
+    return host_machine().emit_assembly(_optimised(text))
+
+
 def compile_host(text: str) -> Any:
   """Compile LLVM IR text for this processor; gives an engine whose functions have addresses."""
   with _lock:
-    machine = host_machine()
     entry = cache.key(text, *_environment())
     known = cache.get("cpu", entry)
-    module = llvm.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    if known is None:
-      module.verify()
-      optimise(module, machine)
-    engine = llvm.create_mcjit_compiler(module, machine)
+    module = _optimised(text) if known is None else llvm.parse_assembly(text)
+    engine = llvm.create_mcjit_compiler(module, host_machine())
     made: list[bytes] = []
     engine.set_object_cache(lambda _, contents: made.append(contents), lambda _: known)
     engine.finalize_object()

@@ -14,6 +14,7 @@ import jax
 from llvmlite import ir
 
 from tilewright.runtime import ffi, jit
+from tilewright.runtime.dump import Dump
 from tilewright.target.cpu.code import Host
 from tilewright.target.cpu.handler import emit_handler, emit_worker
 from tilewright.target.cpu.launch import emit_point
@@ -68,6 +69,11 @@ _lock = threading.Lock()
 def compile_kernel(kernel: NativeKernel) -> str:
   """The name under which XLA can call a kernel. The same code is compiled once per process."""
   text = to_llvm(kernel, host())
+  dump = Dump(kernel.name, text)
+  dump.stage("tile.txt", lambda: "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None))
+  dump.stage("llvm.ll", lambda: text)
+  dump.stage("optimised.ll", lambda: jit.optimised_text(text))
+  dump.stage("assembly.s", lambda: jit.assembly(text))
   digest = hashlib.sha256(text.encode()).hexdigest()[:24]
   with _lock:
     if digest not in _compiled:

@@ -1,0 +1,35 @@
+"""`TILEWRIGHT_DUMP=dir` writes every stage of every kernel to a file with a readable name: `softmax_kernel-3f2a91/2-tile.txt`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import re
+from collections.abc import Callable
+
+
+def directory() -> pathlib.Path | None:
+  """Where dumps go, or None if they are not wanted."""
+  chosen = os.environ.get("TILEWRIGHT_DUMP")
+  return pathlib.Path(chosen) if chosen else None
+
+
+class Dump:
+  """The dumps of one kernel. Its folder is named after the kernel and its first stage, so that runs can be compared."""
+
+  def __init__(self, name: str, identity: str):
+    root = directory()
+    self.folder: pathlib.Path | None = None
+    if root is not None:
+      digest = hashlib.sha256(identity.encode()).hexdigest()[:6]
+      self.folder = root / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}-{digest}"
+      self.folder.mkdir(parents=True, exist_ok=True)
+    self.count = 0
+
+  def stage(self, name: str, text: Callable[[], str]) -> None:
+    """Write a stage; its text is made only if it is wanted."""
+    if self.folder is None:
+      return
+    self.count += 1
+    (self.folder / f"{self.count}-{name}").write_text(text())
