@@ -283,6 +283,31 @@ def test_the_all_reduces_of_an_automatically_partitioned_step_move_too() -> None
   assert_same([pair[0]], [pair[1]], 1e-5)
 
 
+@pytest.mark.parametrize("checked", [False, True])
+def test_sums_over_one_mesh_axis_after_the_other_both_leave_the_loop(checked: bool) -> None:
+  grid = Mesh(np.array(jax.devices("cpu")[:DEVICES]).reshape(2, 2), ("a", "b"))
+  split = PartitionSpec(None, ("a", "b"))
+
+  def total(x: jax.Array) -> jax.Array:
+    def step(acc: jax.Array, row: jax.Array) -> tuple[jax.Array, None]:
+      return acc + jax.lax.psum(jax.lax.psum(jnp.tanh(row), "a"), "b"), None
+
+    return jax.lax.scan(step, jnp.zeros((2, 4)), x)[0]
+
+  x = jax.device_put(arguments()[0], NamedSharding(grid, split))
+
+  def build() -> jax.stages.Compiled:
+    f = jax.shard_map(lambda v: total(v), mesh=grid, in_specs=split, out_specs=R, check_vma=checked)
+    return jax.jit(f).lower(x).compile()
+
+  before = build()
+  with hlo.install("all_reduce_code_motion", platforms="cpu"):
+    after = build()
+  places = [i.parent for i in hlo.parse(after.as_text()).instructions() if i.opcode == "all-reduce"]
+  assert places and all(place is not None and place.is_entry for place in places)
+  assert_same([np.asarray(before(x))], [np.asarray(after(x))], 1e-5)
+
+
 def test_pipelining_happens_inside_xla() -> None:
   """The collective of a trip no longer depends on the work of that trip."""
   with hlo.install("collective_pipeliner", platforms="cpu") as hook:
