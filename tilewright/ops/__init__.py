@@ -2,16 +2,24 @@
 
 from tilewright.ops.attention import attention
 from tilewright.ops.cross_entropy import cross_entropy
+from tilewright.ops.cumulative import cumsum, cumulative
+from tilewright.ops.embedding import embedding
+from tilewright.ops.grouped_matmul import grouped_matmul
 from tilewright.ops.matmul import matmul
 from tilewright.ops.mlp import gelu, gelu_mlp, swiglu, swiglu_mlp
 from tilewright.ops.norms import layer_norm, rms_norm
 from tilewright.ops.softmax import log_softmax, softmax
+from tilewright.ops.top_k import top_k
 
 __all__ = [
   "attention",
   "cross_entropy",
+  "cumsum",
+  "cumulative",
+  "embedding",
   "gelu",
   "gelu_mlp",
+  "grouped_matmul",
   "layer_norm",
   "log_softmax",
   "matmul",
@@ -19,4 +27,5 @@ __all__ = [
   "softmax",
   "swiglu",
   "swiglu_mlp",
+  "top_k",
 ]

@@ -3,8 +3,8 @@
 For a block of queries, blocks of keys pass by. Kept are, for each query, the maximum m of its scores so far, the sum l of their
 exponentials relative to m, and the weighted sum of values; when m grows, the other two shrink by exp(old m - new m).
 
-Everything is kept transposed: scores are (keys, queries), so that what belongs to one query lies along one vector lane. Maxima and sums then
-need no steps across lanes, and both products read their right operand row by row:
+Everything is kept transposed: scores are (keys, queries), so that what belongs to one query lies along one vector lane. Maxima and sums
+then need no steps across lanes, and both products read their right operand row by row:
 
     s = k qᵀ (keys, queries)        p = exp(s - m)        acc += vᵀ p (depth, queries)
 

@@ -5,8 +5,8 @@ With p the weights and g the derivative of the output:
     dp = g vᵀ        ds = p * (dp - delta)        delta = sum(g * out), one number per query
     dq = ds k        dk = dsᵀ q                   dv = pᵀ g
 
-The first kernel holds a block of queries while keys pass by and adds up dq, the second holds a block of keys while queries (of all heads that
-share it) pass by and adds up dk and dv. As in the forward kernel, what is held lies along vector lanes, and sums are kept transposed.
+The first kernel holds a block of queries while keys pass by and adds up dq. The second holds a block of keys while queries pass by, of all
+heads that share it, and adds up dk and dv. As in the forward kernel, what is held lies along vector lanes, and sums are kept transposed.
 """
 
 from __future__ import annotations

@@ -1,0 +1,110 @@
+"""Rows of a table, gathered by index.
+
+The indices are prefetched scalars, so the index map itself says which row an instance gets: the kernel only copies it. The derivative
+adds rows to a table of zeros, one after another, since an index may come several times; columns are dealt out instead.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.ops import calling, tiling
+from tilewright.ops.calling import How
+from tilewright.pallas import tpu
+
+
+def embedding(
+  table: jax.Array, indices: jax.Array, *, interpret: bool | None = None, native: bool | None = None
+) -> jax.Array:
+  """table[indices]: for each index, a row of the table.
+
+  Args:
+    table: `(rows, width)` of any dtype; derivatives need a float dtype.
+    indices: integers of any shape. One outside of the table is moved to its first or last row.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+
+  Returns:
+    An array of shape `(*indices.shape, width)`.
+  """
+  table = calling.array("embedding", "table", table)
+  indices = calling.array("embedding", "indices", indices)
+  if table.ndim != 2:
+    raise errors.ShapeMismatchError(f"embedding: table must have shape (rows, width), got {table.shape}.")
+  if not jnp.issubdtype(indices.dtype, jnp.integer):
+    raise errors.ShapeMismatchError(f"embedding: indices must be integers, got {indices.dtype}.")
+  if table.shape[0] == 0 and indices.size:
+    raise errors.ShapeMismatchError("embedding: table has no rows, but there are indices.")
+  flat = jnp.clip(indices.reshape(-1), 0, max(0, table.shape[0] - 1)).astype(jnp.int32)
+  rows = _gather(calling.how(interpret, native), table.shape[0], table, flat)
+  return rows.reshape(*indices.shape, table.shape[1])
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _gather(how: How, num_rows: int, table: jax.Array, indices: jax.Array) -> jax.Array:
+  width, count = table.shape[1], indices.shape[0]
+  if width == 0 or count == 0:
+    return jnp.zeros((count, width), table.dtype)
+
+  def kernel(indices_ref: Any, row_ref: Any, o_ref: Any) -> None:
+    o_ref[...] = row_ref[...]
+
+  return pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct((count, width), table.dtype),
+    grid_spec=tpu.PrefetchScalarGridSpec(
+      num_scalar_prefetch=1,
+      grid=(count,),
+      in_specs=[pl.BlockSpec((None, width), lambda i, indices_ref: (indices_ref[i], 0))],
+      out_specs=pl.BlockSpec((None, width), lambda i, indices_ref: (i, 0)),
+    ),
+    name="embedding",
+    **how.options("parallel"),
+  )(indices, table)
+
+
+def _forward(how: How, num_rows: int, table: jax.Array, indices: jax.Array) -> tuple[jax.Array, Any]:
+  return _gather(how, num_rows, table, indices), (indices, jnp.zeros((0,), table.dtype))
+
+
+def _backward(how: How, num_rows: int, kept: Any, g: jax.Array) -> tuple[jax.Array, np.ndarray]:
+  indices, like = kept
+  nothing = np.zeros(indices.shape, jax.dtypes.float0)
+  count, width = g.shape
+  if 0 in (count, width, num_rows):
+    return jnp.zeros((num_rows, width), like.dtype), nothing
+  block = tiling.divisor_near(width, max(16, pl.cdiv(width, 8)), 16)
+  if width % block:  # a strip of the table over its edge would be copied for each index
+    block = width
+
+  def kernel(indices_ref: Any, g_ref: Any, o_ref: Any) -> None:
+    @pl.when(pl.program_id(1) == 0)
+    def _() -> None:
+      o_ref[...] = jnp.zeros(o_ref.shape, o_ref.dtype)
+
+    row = pl.ds(indices_ref[pl.program_id(1)], 1)
+    o_ref[row, :] += g_ref[...].astype(jnp.float32)
+
+  summed = pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct((num_rows, width), jnp.float32),
+    grid_spec=tpu.PrefetchScalarGridSpec(
+      num_scalar_prefetch=1,
+      grid=(pl.cdiv(width, block), count),
+      in_specs=[pl.BlockSpec((1, block), lambda j, i, indices_ref: (i, j))],
+      out_specs=pl.BlockSpec((num_rows, block), lambda j, i, indices_ref: (0, j)),
+    ),
+    name="embedding_backward",
+    **how.options("parallel", "arbitrary"),
+  )(indices, g)
+  return summed.astype(like.dtype), nothing
+
+
+_gather.defvjp(_forward, _backward)

@@ -1,0 +1,118 @@
+"""The largest elements of each row, without sorting.
+
+The order is total: larger first, and among equals the one that comes first. So the next element is the largest among those that come
+after the last one found, and nothing has to be marked as taken. Floats are compared as integers that have the same order (with NaN above
+infinity, as in `jax.lax.top_k`). Each of the k steps is two vector passes over a row that stays in the cache.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.ops import calling, tiling
+from tilewright.ops.calling import How
+
+_DTYPES = (*calling.FLOATS, np.dtype(jnp.int32), np.dtype(jnp.int16), np.dtype(jnp.int8))
+_LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+
+
+def top_k(
+  x: jax.Array, k: int, *, interpret: bool | None = None, native: bool | None = None
+) -> tuple[jax.Array, jax.Array]:
+  """The `k` largest elements along the last dimension, in falling order, and where they are.
+
+  Args:
+    x: `(..., n)` of a float or a signed integer dtype of at most 32 bits.
+    k: how many, at most n. The work grows with k * n: meant for k up to about a hundred.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+
+  Returns:
+    The values and the indices (int32), both of shape `(..., k)`.
+  """
+  x = calling.array("top_k", "x", x, min_rank=1)
+  if x.dtype not in _DTYPES:
+    raise errors.ShapeMismatchError(
+      f"top_k: x must be float32, bfloat16, float16, int32, int16 or int8, got {x.dtype}. Convert it first."
+    )
+  if not 0 <= k <= x.shape[-1]:
+    raise errors.ShapeMismatchError(f"top_k: k must be between 0 and the {x.shape[-1]} elements of a row, got {k}.")
+  how = calling.how(interpret, native)
+  values, indices = _top_k(how, int(k), x.reshape(-1, x.shape[-1]) if x.size else x.reshape(x.size, x.shape[-1]))
+  return values.reshape(*x.shape[:-1], k), indices.reshape(*x.shape[:-1], k)
+
+
+def _key(x: jax.Array) -> jax.Array:
+  """Integers in the order of `x`. The bits of a float, as an integer, are in its order if it is positive and in the opposite one if not."""
+  if jnp.issubdtype(x.dtype, jnp.integer):
+    return x.astype(jnp.int32)
+  bits = jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32)
+  return bits ^ (jax.lax.shift_right_arithmetic(bits, 31) & _MOST)
+
+
+def _value(key: jax.Array, dtype: Any) -> jax.Array:
+  if jnp.issubdtype(dtype, jnp.integer):
+    return key.astype(dtype)
+  bits = key ^ (jax.lax.shift_right_arithmetic(key, 31) & _MOST)
+  return jax.lax.bitcast_convert_type(bits, jnp.float32).astype(dtype)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _top_k(how: How, k: int, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+  rows, n = x.shape
+  outs = (jax.ShapeDtypeStruct((rows, k), x.dtype), jax.ShapeDtypeStruct((rows, k), jnp.int32))
+  if rows == 0 or k == 0:
+    return jnp.zeros(outs[0].shape, x.dtype), jnp.zeros(outs[1].shape, jnp.int32)
+  block = tiling.rows_per_block(rows, n * 4)
+
+  def kernel(x_ref: Any, values_ref: Any, indices_ref: Any, key_ref: Any) -> None:
+    key_ref[...] = _key(x_ref[...])
+
+    def step(t: Any, last: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+      last_key, last_index = last
+      key = key_ref[...]
+      place = jax.lax.broadcasted_iota(jnp.int32, key.shape, 1)
+      left = (key < last_key) | ((key == last_key) & (place > last_index))
+      found = jnp.max(jnp.where(left, key, _LEAST), axis=1, keepdims=True)
+      where = jnp.min(jnp.where(left & (key == found), place, n), axis=1, keepdims=True)
+      values_ref[:, pl.ds(t, 1)] = _value(found, values_ref.dtype)
+      indices_ref[:, pl.ds(t, 1)] = where
+      return found, where
+
+    # Before the first step: above every key, so all are left.
+    start = jnp.full((block, 1), _MOST, jnp.int32), jnp.full((block, 1), -1, jnp.int32)
+    jax.lax.fori_loop(0, k, step, start)
+
+  by_rows = lambda width: pl.BlockSpec((block, width), lambda i: (i, 0))
+  values, indices = pl.pallas_call(
+    kernel,
+    out_shape=outs,
+    grid=(pl.cdiv(rows, block),),
+    in_specs=[by_rows(n)],
+    out_specs=(by_rows(k), by_rows(k)),
+    scratch_shapes=[jax.ShapeDtypeStruct((block, n), jnp.int32)],
+    name="top_k",
+    **how.options("parallel"),
+  )(x)
+  return values, indices
+
+
+def _forward(how: How, k: int, x: jax.Array) -> tuple[tuple[jax.Array, jax.Array], Any]:
+  values, indices = _top_k(how, k, x)
+  return (values, indices), (indices, jnp.zeros((0, x.shape[1]), x.dtype))
+
+
+def _backward(how: How, k: int, kept: Any, g: tuple[jax.Array, Any]) -> tuple[jax.Array]:
+  indices, like = kept
+  rows = jnp.arange(indices.shape[0])[:, None]
+  return (jnp.zeros((indices.shape[0], like.shape[1]), like.dtype).at[rows, indices].add(g[0]),)
+
+
+_top_k.defvjp(_forward, _backward)
