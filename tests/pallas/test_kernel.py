@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.sharding import Mesh, PartitionSpec
 from language import F32, I32, S, arange, same
 
 from tilewright import errors
@@ -178,3 +179,32 @@ def test_bodies_and_meshes_go_together():
     pl.kernel([double_row, double_row], S((3,), F32), mesh=[cores()])
   with pytest.raises(errors.GridError, match="expected a mesh of cores"):
     pl.kernel(double_row, S((3,), F32), mesh=3)(arange(3))
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_core_map_inside_shard_map(check_vma):
+  def per_device(x):
+    ref = jax.new_ref(x)
+
+    @pl.core_map(cores(1))
+    def _():
+      ref[...] = ref[...] * 2
+
+    return jax.ref.freeze(ref)
+
+  mesh, spec = Mesh(np.array(jax.devices()[:4]), ("d",)), PartitionSpec("d")
+  f = jax.shard_map(per_device, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=check_vma)
+  same(jax.jit(f)(arange(4)), 2 * arange(4))
+
+
+@pytest.mark.parametrize("transform", [jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())], ids=["vmap", "grad"])
+def test_a_kernel_that_updates_refs_says_that_it_cannot_be_transformed(transform):
+  def f(x):
+    ref = jax.new_ref(x)
+    pl.kernel(lambda ref: ref.__setitem__(..., ref[...] + 1), mesh=cores(1), name="update")(ref)
+    return ref[...]
+
+  with pytest.raises(
+    errors.UnsupportedFeatureError, match=r"of the kernel 'update', which updates refs in place.*out_type"
+  ):
+    transform(f)(arange(2, 3))

@@ -192,6 +192,44 @@ def test_a_wait_may_leave_the_count():
   same(run(kernel, out=S((1,), I32), scratch_shapes=[SemaphoreType.REGULAR]), np.array([3], np.int32))
 
 
+# --- atomics -----------------------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(["add", "max", "min", "and", "or", "xor", "xchg"]), st.booleans(), st.data())
+@examples(20)
+def test_atomics_combine_what_stands_there_and_give_it_back(kind, masked, data):
+  repeats = kind in ("add", "max", "min")
+  index = data.draw(st.lists(st.integers(0, 4), min_size=3, max_size=3, unique=not repeats))
+  mask = np.array(data.draw(st.lists(st.booleans(), min_size=3, max_size=3))) if masked else np.ones(3, bool)
+  x, value = numbers((5,), np.int32), numbers((3,), np.int32, seed=1)
+  combine = {"add": np.add, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or}
+  combine |= {"xor": np.bitwise_xor, "xchg": lambda old, new: new}
+  expected = x.copy()
+  for i, v, m in zip(index, value, mask):
+    expected[i] = combine[kind](expected[i], v) if m else expected[i]
+
+  def kernel(i_ref, m_ref, x_ref, v_ref, o_ref, old_ref):
+    o_ref[...] = x_ref[...]
+    atomic = getattr(pl, f"atomic_{kind}")
+    old_ref[...] = atomic(o_ref, (i_ref[...],), v_ref[...], mask=m_ref[...] if masked else None)
+
+  after, old = run(kernel, np.array(index, np.int32), mask, x, value, out=(S((5,), I32), S((3,), I32)))
+  same(after, expected)
+  if len(set(index)) == 3:
+    same(old, x[np.array(index)])
+
+
+def test_compare_and_swap_writes_only_what_it_expects():
+  def kernel(o_ref, old_ref):
+    o_ref[0] = 5
+    old_ref[0] = pl.atomic_cas(o_ref.at[0], 4, 9)
+    old_ref[1] = pl.atomic_cas(o_ref.at[0], 5, 7)
+
+  out, old = run(kernel, out=(S((1,), I32), S((2,), I32)))
+  same(out, np.array([7], np.int32))
+  same(old, np.array([5, 5], np.int32))
+
+
 # --- copies on one device ----------------------------------------------------------------------------------------
 
 

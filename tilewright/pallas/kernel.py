@@ -205,7 +205,8 @@ def _run_on_meshes(
     grid, names = tuple(axes.values()), tuple(axes)
   else:
     grid, names = (sum(math.prod(mesh_axes(m).values()) for m in meshes),), None
-  jaxpr, more = _jax.detach(_jax.trace(whole_body, [*cap_refs, *in_refs, *out_refs, *scratch_avals], what="kernel"))
+  with _jax.config._check_vma(False):  # as while the bodies were traced
+    jaxpr, more = _jax.detach(_jax.trace(whole_body, [*cap_refs, *in_refs, *out_refs, *scratch_avals], what="kernel"))
   if more:
     raise errors.CapturedConstantError(f"The kernel captures {more}; pass it as an operand.")
 
@@ -286,7 +287,8 @@ def _build(
 
   twin_refs = [r for r, flag in zip(operand_refs, is_ref) if flag]
   avals = [*operand_refs, *out_refs, *twin_refs, *scratch_avals]
-  full, _ = _jax.detach(_jax.trace(with_twins, avals, jaxpr.debug_info.with_unknown_names()))
+  with _jax.config._check_vma(False):
+    full, _ = _jax.detach(_jax.trace(with_twins, avals, jaxpr.debug_info.with_unknown_names()))
 
   def whole(ref: Any, origin: str) -> BlockMapping:
     aval = ShapedArray(ref.shape, ref.dtype)
@@ -411,6 +413,31 @@ def _(*args: Any, **params: Any) -> Any:
 
 
 mesh_kernel_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, mesh_kernel_p))
+
+
+def _refuse(transformation: str, name: str) -> errors.UnsupportedFeatureError:
+  return errors.UnsupportedFeatureError(
+    f"{transformation} of the kernel '{name}', which updates refs in place, is not supported. Pass arrays to it and give it an "
+    "out_type, so that it is a function of arrays."
+  )
+
+
+def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+  if any(d is not None for d in dims):
+    raise _refuse("vmap", params["name"])
+  outs = mesh_kernel_p.bind(*args, **params)
+  return outs, [None] * len(outs)
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+  if not all(isinstance(t, _jax.ad.Zero) for t in tangents):
+    raise _refuse("A derivative", params["name"])
+  outs = mesh_kernel_p.bind(*primals, **params)
+  return outs, [_jax.zero_tangent(o) for o in outs]
+
+
+_jax.batching.fancy_primitive_batchers[mesh_kernel_p] = _vmap
+_jax.ad.primitive_jvps[mesh_kernel_p] = _jvp
 
 
 @xla.register(mesh_kernel_p)

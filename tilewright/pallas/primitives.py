@@ -260,6 +260,8 @@ _ATOMIC: dict[str, Callable[[Any, Any], Any]] = {
   "xchg": lambda a, b: b,
 }
 
+_REPEATABLE = ("add", "max", "min")
+
 atomic_rmw_p = Primitive("atomic_rmw")
 atomic_rmw_p.is_effectful = lambda params: True
 
@@ -274,10 +276,11 @@ def _(*flat: Any, tree: Any, kind: str) -> Any:
 def _(ctx: xla.Context, *flat: Any, tree: Any, kind: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
   old = view.ref.read(view.transforms)
-  if kind == "add" and _may_repeat(view):
-    # Repeated indices add up, as they would one thread after another.
+  if kind in _REPEATABLE and _may_repeat(view):
+    # Where an index repeats, every value counts, as they would one thread after another.
+    neutral = 0 if kind == "add" else old
     view.ref.value = xla.accumulate(
-      view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, 0)
+      view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, neutral), kind
     )
     return old
   new = _ATOMIC[kind](old, value)

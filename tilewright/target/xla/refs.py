@@ -63,21 +63,21 @@ def write(value: Any, transforms: Sequence[Any], new: Any) -> tuple[Any, Any]:
   return old_part, _put(value, first, new_part)
 
 
-def accumulate(value: Any, transforms: Sequence[Any], update: Any) -> Any:
-  """Add `update` where `transforms` point; repeated integer indices add up."""
+_COMBINE = {"add": jnp.add, "max": jnp.maximum, "min": jnp.minimum}
+
+
+def accumulate(value: Any, transforms: Sequence[Any], update: Any, kind: str = "add") -> Any:
+  """Add `update` where `transforms` point (or take the maximum or minimum); where integer indices repeat, all of them count."""
   *outer, last = transforms or [None]
   inner = read(value, outer) if outer else value
   if last is None:
-    return value + update
+    return _COMBINE[kind](value, update)
   if isinstance(last, NDIndexer) and any(np.shape(i) for i in last.indices if not isinstance(i, Slice)):
     arrays, order = _gather_indices(inner, last)
-    if order is not None:
-      added = inner.transpose(order).at[arrays].add(update, mode="drop")
-      added = added.transpose(np.argsort(order))
-    else:
-      added = inner.at[arrays].add(update, mode="drop")
-    return write(value, outer, added)[1]
-  return write(value, transforms, read(inner, [last]) + update)[1]
+    ordered = inner if order is None else inner.transpose(order)
+    combined = getattr(ordered.at[arrays], kind)(update, mode="drop")
+    return write(value, outer, combined if order is None else combined.transpose(np.argsort(order)))[1]
+  return write(value, transforms, _COMBINE[kind](read(inner, [last]), update))[1]
 
 
 def _apply(value: Any, transform: Any) -> Any:
