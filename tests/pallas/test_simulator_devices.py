@@ -211,6 +211,25 @@ def test_kernels_follow_each_other_in_one_program_and_in_loops():
     np.testing.assert_array_equal(run(data(n)), expected)
 
 
+def test_kernels_that_do_not_depend_on_each_other_wait_without_blocking_the_program():
+  """XLA computes for all devices on a pool of few threads: a device that waits must not hold one of them."""
+  n = 8
+
+  def f(x):
+    total = jnp.zeros((8, 128))
+    for k in range(4):
+      y = x * k
+      for _ in range(2):
+        y = jnp.tanh((y @ jnp.ones((128, 512))) @ jnp.ones((512, 128)))
+      z = permute_right(y, n, Params())
+      total += all_reduce((z @ jnp.ones((128, 128)))[:8] * 0 + k, n, Params()) + permute_right(z, n, Params())[:8] * 0
+    return total
+
+  run = on_devices(f, x=n)
+  for found in [run(data(n, rows=512)) for _ in range(3)]:
+    np.testing.assert_array_equal(found, np.full((64, 128), n * (0 + 1 + 2 + 3)))
+
+
 def test_pure_loops_and_jitted_helpers_inside_of_shard_map_are_compiled():
   def kernel(x, o):
     halve = lambda _, v: jnp.where(v > 0, jnp.sort(v, axis=-1), v) * 0.5

@@ -10,7 +10,7 @@ import dataclasses
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
@@ -20,7 +20,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.runtime import _jax
-from tilewright.target.simulator import grid, machine
+from tilewright.target.simulator import grid, handoff, machine
 from tilewright.target.simulator.clocks import Race
 from tilewright.target.simulator.evaluate import Program, host
 from tilewright.target.simulator.machine import Stopped, World
@@ -35,6 +35,7 @@ _GIVE_UP = 600.0
 races: list[Race] = []
 errors_raised: list[BaseException] = []  # what stopped kernels since the last reset
 _failures: list[BaseException] = []  # the same, since devices last met
+_turns: list[Gathering] = []  # calls whose devices have all arrived, in the order in which they run
 _meeting = threading.Condition()
 
 
@@ -62,6 +63,7 @@ class Gathering:
   """A call that devices are arriving at."""
 
   world: World
+  place: Hashable = None
   arrived: set[int] = dataclasses.field(default_factory=set)
 
 
@@ -73,20 +75,26 @@ class Launch:
   axes: tuple[tuple[Any, int], ...]  # the mesh axes of the devices around it
   communicates: bool
   x64: bool
-  gatherings: list[Gathering] = dataclasses.field(default_factory=list)
+  operand_avals: tuple[Any, ...]
+  out_avals: tuple[Any, ...]
+  gatherings: dict[Hashable, list[Gathering]] = dataclasses.field(default_factory=dict)
 
   def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
-    with jax.default_device(host()), jax.enable_x64(self.x64):
-      return self._run([np.asarray(x) for x in operands])
+    return self.run(None, operands)
 
-  def _run(self, operands: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+  def run(self, place: Hashable, operands: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Run the kernel on one device. The first operand is the name of this call; `place` says which call of it this is."""
+    with jax.default_device(host()), jax.enable_x64(self.x64):
+      return self._run(place, [np.asarray(x) for x in operands[1:]])
+
+  def _run(self, place: Hashable, operands: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     kernel, mapping = self.program.kernel, self.program.kernel.grid_mapping
     coordinates, rest = ([int(i) for i in operands[0]], operands[1:]) if self.axes else ([], operands)
     bounds, rest = rest[: mapping.num_dynamic_bounds], rest[mapping.num_dynamic_bounds :]
     sizes = [int(d) for d in mapping.with_bounds([int(b) for b in bounds])]
     decoded = [_decode(x, v) for x, v in zip(rest, _operand_avals(kernel))]
     number = int(np.ravel_multi_index(coordinates, [s for _, s in self.axes])) if self.axes else 0
-    gathering = self._arrive(number)
+    gathering = self._arrive(place, number)
     world = gathering.world
     try:
       arrays = grid.Operands(
@@ -99,7 +107,7 @@ class Launch:
     except BaseException as error:
       world.fail(error)
       self._close(gathering)
-    self._await_end(world)
+    self._await_end(gathering)
     return tuple(_encode_array(y.array) for y in arrays.outputs)
 
   def _run_cores(self, world: World, runs: Sequence[grid.CoreRun]) -> None:
@@ -126,26 +134,32 @@ class Launch:
     kernel = self.program.kernel
     return World(kernel.name, num_devices, grid.num_cores(kernel), kernel.interpret, races, first)
 
-  def _arrive(self, device: int) -> Gathering:
+  def _arrive(self, place: Hashable, device: int) -> Gathering:
     if not self.communicates:
       return Gathering(self._world(1, device))
     with _meeting:
-      for gathering in self.gatherings:
+      known = self.gatherings.setdefault(place, [])
+      for gathering in known:
         if device not in gathering.arrived:
           return gathering
-      self.gatherings.append(Gathering(self._world(math.prod(s for _, s in self.axes), 0)))
-      return self.gatherings[-1]
+      known.append(Gathering(self._world(math.prod(s for _, s in self.axes), 0), place))
+      return known[-1]
 
   def _await_others(self, gathering: Gathering, device: int) -> None:
-    """Wait until all devices have their operands in place, so that a copy finds where it goes."""
+    """Wait until all devices have their operands in place, so that a copy finds where it goes, and it is their turn.
+
+    XLA may call kernels that do not depend on each other at the same time, and on each device in another order. They run one
+    after another, as on hardware: those whose devices are all here first go first.
+    """
     if not self.communicates:
       return
     world, start = gathering.world, time.monotonic()
     with _meeting:
       gathering.arrived.add(device)
       if len(gathering.arrived) == world.num_devices:
-        self.gatherings.remove(gathering)
+        self._forget(gathering)
         _failures.clear()
+        _turns.append(gathering)
         _meeting.notify_all()
       while len(gathering.arrived) < world.num_devices and world.error is None:
         _meeting.wait(timeout=0.25)
@@ -159,27 +173,39 @@ class Launch:
               f"{waited:.0f} seconds. All devices of the mesh must call it.{reason}"
             )
           )
+      while world.error is None and _turns[0] is not gathering:
+        _meeting.wait()
     if world.error is not None:
       raise Stopped
+
+  def _forget(self, gathering: Gathering) -> None:
+    known = self.gatherings.get(gathering.place, [])
+    if gathering in known:
+      known.remove(gathering)
+    if not known:
+      self.gatherings.pop(gathering.place, None)
 
   def _close(self, gathering: Gathering) -> None:
     """Let no more devices join a call that has failed."""
     with _meeting:
-      if gathering in self.gatherings:
-        self.gatherings.remove(gathering)
+      self._forget(gathering)
       _meeting.notify_all()
 
-  def _await_end(self, world: World) -> None:
+  def _await_end(self, gathering: Gathering) -> None:
+    world = gathering.world
     with world.changed:
       while world.running and world.error is None:
         world.changed.wait()
       error = world.error
-    if error is not None:
-      machine.forget_persistent()  # counts that a kernel left behind halfway are of no use to the next
-      with _meeting:
+    with _meeting:
+      if gathering in _turns:
+        _turns.remove(gathering)
+      if error is not None:
         _failures.append(error)
         errors_raised.append(error)
-        _meeting.notify_all()
+      _meeting.notify_all()
+    if error is not None:
+      machine.forget_persistent()  # counts that a kernel left behind halfway are of no use to the next
       raise error
 
 
@@ -187,10 +213,10 @@ class Launch:
 
 simulate_p = _jax.core.Primitive("simulate")
 simulate_p.multiple_results = True
-simulate_p.def_abstract_eval(lambda *avals, launch, out_avals: list(out_avals))
+simulate_p.def_abstract_eval(lambda *avals, launch: list(launch.out_avals))
 
 
-def _lower(ctx: Any, *operands: Any, launch: Launch, out_avals: Any) -> Any:
+def _lower(ctx: Any, *operands: Any, launch: Launch) -> Any:
   # JAX's own io_callback first puts the operands on a device of the client that is running, which can wait for itself.
   sharding = _jax.callback._callback_op_sharding(ctx.module_context.axis_context, None, ctx.avals_out)
   results, _, _ = _jax.callback.emit_python_callback(
@@ -207,16 +233,32 @@ def _lower(ctx: Any, *operands: Any, launch: Launch, out_avals: Any) -> Any:
   return results
 
 
+def _lower_on_cpu(ctx: Any, *operands: Any, launch: Launch) -> Any:
+  if not launch.communicates:
+    return _lower(ctx, *operands, launch=launch)
+  ctx.module_context.add_keepalive(launch)
+  return jax.ffi.ffi_lowering(handoff.register(), has_side_effect=True)(ctx, *operands)
+
+
 _jax.mlir.register_lowering(simulate_p, _lower)
+_jax.mlir.register_lowering(simulate_p, _lower_on_cpu, platform="cpu")
 
 
 def run(kernel: Kernel, *operands: Any, communicates: bool = True) -> list[Any]:
   """Run a kernel on the simulated machine; `communicates` says that it talks to other devices."""
   axes = tuple(_jax.core.get_axis_env().axis_sizes.items())
-  launch = Launch(Program(kernel), axes, communicates and bool(axes), bool(_jax.config.enable_x64.value))
   position = [jnp.stack([lax.axis_index(name) for name, _ in axes])] if axes else []
-  out_avals = tuple(_encoded_aval(a) for a in kernel.out_avals)
-  outs = simulate_p.bind(*position, *(_encode(x) for x in operands), launch=launch, out_avals=out_avals)
+  encoded = [*position, *(_encode(x) for x in operands)]
+  name_aval = _jax.core.ShapedArray((4,), np.dtype("uint32"))
+  launch = Launch(
+    program=Program(kernel),
+    axes=axes,
+    communicates=communicates and bool(axes),
+    x64=bool(_jax.config.enable_x64.value),
+    operand_avals=(name_aval, *(_jax.core.ShapedArray(x.shape, x.dtype) for x in encoded)),
+    out_avals=tuple(_encoded_aval(a) for a in kernel.out_avals),
+  )
+  outs = simulate_p.bind(jnp.asarray(handoff.name_call(launch)), *encoded, launch=launch)
   return [_restore(y, aval) for y, aval in zip(outs, kernel.out_avals)]
 
 
