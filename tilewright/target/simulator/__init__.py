@@ -14,7 +14,8 @@ primitive its rule.
 | `evaluate` | running a jaxpr on a core; the table of rules                           |
 | `control`  | the rules of JAX's own primitives                                       |
 | `grid`     | the points of the grid and their blocks                                 |
-| `launch`   | the callback that XLA calls on each device, and how the devices meet    |
+| `launch`   | what XLA calls on each device, and how the devices meet                 |
+| `handoff`  | how XLA calls it without a thread of its own waiting                    |
 """
 
 from tilewright.target.simulator import control as _control  # registers the rules of refs and control flow

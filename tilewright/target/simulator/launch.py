@@ -1,7 +1,7 @@
-"""From a kernel in a JAX program to the simulated machine: one callback per device and call.
+"""From a kernel in a JAX program to the simulated machine: one call per device.
 
-The kernel becomes a callback that XLA calls on each device with the operands as NumPy arrays. The callbacks of one call find each
-other here: a kernel that talks to other devices starts when all of them have arrived and ends when all have finished.
+XLA calls the kernel on each device with the operands as NumPy arrays: by a callback, or, if it talks to other devices, by
+`handoff`. The calls find each other here: such a kernel starts when all devices have arrived and ends when all have finished.
 """
 
 from __future__ import annotations
