@@ -9,7 +9,7 @@ from tilewright.target.llvm.math.logarithm import log
 
 
 def erf(x: Lanes) -> Lanes:
-  """A polynomial up to 1; beyond, one minus a small number."""
+  """A polynomial up to 0.85; beyond, one minus a small number."""
   magnitude = abs(x)
   near = fma(magnitude, polynomial(x * x, coefficients.ERF[x.kind]), magnitude)
   if x.kind == "f32":
@@ -17,7 +17,7 @@ def erf(x: Lanes) -> Lanes:
     missing = exp_in_range(t * polynomial(t, coefficients.ERF_TAIL["f32"]))
   else:
     missing = _erfc_of_positive(magnitude)
-  return where(magnitude < 1.0, near, 1.0 - missing).copysign(x)
+  return where(magnitude < 0.85, near, 1.0 - missing).copysign(x)
 
 
 def _erfc_of_positive(x: Lanes) -> Lanes:

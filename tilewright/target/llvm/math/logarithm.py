@@ -28,8 +28,8 @@ def _assemble(f: Lanes, k: Lanes, more: Lanes | None = None) -> Lanes:
   """log(2^k (1 + f)) + more, for a tiny more."""
   high, low = coefficients.SHORT_LN2[f.kind]
   square = f * f
-  p = polynomial(f, coefficients.LOG[f.kind])
-  tail = fma(k, low, fma(f * square, p, square * -0.5))
+  p = polynomial(f, (-0.5, *coefficients.LOG[f.kind]))
+  tail = fma(square, p, k * low)
   tail = tail if more is None else tail + more
   return fma(k, high, f + tail)
 
