@@ -17,7 +17,7 @@ from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE
 from tilewright.tile.types import RefType
 
 VIEWS = ("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
-# Which operands an op reads memory through, and which it writes through. An op that is not here may do both with each of its refs.
+# Which operands an op reads memory through, and which it writes through. One that is not here may do both with all its refs.
 ACCESS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
   "load": ((0,), ()),
   "window_load": ((0,), ()),

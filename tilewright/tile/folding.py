@@ -1,8 +1,8 @@
 """Elementwise ops on known scalars, folded only where the result is the one every target computes.
 
-Integers are computed as Python ints and wrapped to their width. Floats are folded for ops that IEEE 754 rounds correctly (addition,
-multiplication, square root, …), never for exp and its like, whose last bit is the target's own. What has no agreed result (division by
-zero, a shift past the width, the greater of 0.0 and -0.0) is left to the target.
+Integers are computed as Python ints and wrapped to their width. Floats are folded for ops that IEEE 754 rounds correctly
+(addition, multiplication, square root, …), never for exp and its like, whose last bit is the target's own. What has no agreed
+result (division by zero, a shift past the width, the greater of 0.0 and -0.0) is left to the target.
 
     fold("add", [int8(127), int8(1)], {}) -> int8(-128)
 """

@@ -79,14 +79,17 @@ def element_text(x: Any, dtype: np.dtype) -> str:
   if is_integer(dtype):
     return str(int(x))
   own = np.asarray(x, dtype)
-  if np.isnan(own):
+  with np.errstate(invalid="ignore"):  # a signalling NaN
+    is_nan = bool(np.isnan(own))
+  if is_nan:
     if same_bits(own, np.asarray(np.nan, dtype)):
       return "nan"
     return "nan:0x" + _little(own)[::-1].hex()
   number = float(own)
   if np.isinf(number):
     return "inf" if number > 0 else "-inf"
-  for text in (str(own[()]), repr(number)):
+  short = str(own[()])
+  for text in (short + ".0" if short.removeprefix("-").isdigit() else short, repr(number)):
     if ELEMENT.fullmatch(text) and same_bits(np.asarray(float(text)).astype(dtype), own):
       return text
   raise AssertionError(f"{number!r} does not read back as {dtype}")

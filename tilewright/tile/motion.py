@@ -1,8 +1,8 @@
 """Pure ops where they cost least: once instead of twice, and before a loop instead of in it.
 
-A pure op gives the same values wherever its operands are at hand, and cannot fail, so one that stands in a dominating position serves for
-all equal ones, and one that uses nothing of a loop can stand before it, even if the loop runs zero times. Nothing moves out of a `switch`:
-there an op costs only if its case is chosen.
+A pure op gives the same values wherever its operands are at hand, and cannot fail, so one that stands in a dominating position
+serves for all equal ones, and one that uses nothing of a loop can stand before it, even if the loop runs zero times. Nothing
+moves out of a `switch`: there an op costs only if its case is chosen.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What operands and attributes of each op must be, beyond what its result types need.
 
-A table keyed by op: each row raises TileError with the problem. `ops.OPS[name].infer` has already accepted the op, so a row only says what
-inference does not ask: that an index is an integer, an axis exists, a sine is taken of a float.
+A table keyed by op: each row raises TileError with the problem. A row says only what inference
+does not ask: that an index is an integer, an axis exists, a sine is taken of a float.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reading the text that `printer.to_text` writes.
 
-The parser asks for what it needs at the present position with compiled patterns; there is no token stream. It checks names and scopes
-while it reads, so that an error points at the very place, and takes types as they are written: whether they are right is for
-`verify.verify` to say.
+The parser asks for what it needs at the present position with compiled patterns; there is no token stream. It checks names and
+scopes while it reads, so that an error points at the very place, and takes types as they are written: whether they are right is
+for `verify.verify` to say.
 
     2:8: there is no tile op 'addd'
       %1 = addd %0, %0 : f32
@@ -203,10 +203,10 @@ class _Parser:
       if self.accept("{"):
         self.attributes(op)
       types = self.types() if self.accept(":") else []
-    if len(types) != len(names):
-      self.fail(f"{op.name} has {len(types)} result types for {len(names)} results", start)
     op.results = [Value(t, op) for t in types]
     self.blocks(op)
+    if len(types) != len(names):
+      self.fail(f"{op.name} has {len(types)} result types for {len(names)} results", start)
     # Blocks are read before the results are defined, as no block can see the results of the op around it.
     for (name, at), value in zip(names, op.results):
       self.define(name, value, at)

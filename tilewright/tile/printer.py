@@ -8,8 +8,8 @@
       store %1, %5  // scale.py:4
     }
 
-Values are numbered in the order in which they stand in the text, attributes are sorted by name, and the line of the user's program
-follows `//`. The blocks of an op follow its type, each with its parameters:
+Values are numbered in the order in which they stand in the text, attributes are sorted by name, and the line of the user's
+program follows `//`. The blocks of an op follow its type, each with its parameters:
 
     %7 = for %5, %6, %2 : f32 (%8: s32, %9: f32) {
       %10 = add %9, %9 : f32

@@ -1,15 +1,16 @@
 """Rewriting a function by tables of rules, to a fixed point.
 
-A rule is a small function of an op: it gives the values that replace the op's results, or None where it does not apply. Rules are keyed
-by op name, so that an op meets only the rules for it; new ops go in front of the one that is replaced:
+A rule is a small function of an op: it gives the values that replace the op's results, `op.results` itself where it has changed
+something around the op, or None where it does not apply. Rules are keyed by op name, so that an op meets only the rules for it;
+new ops go in front of the one that is replaced:
 
     @rule("neg")
     def neg_of_neg(rw, op):
       inner = rw.made_by(op.operands[0], "neg")
       return None if inner is None else [inner.operands[0]]
 
-A worklist brings a rule back to the users of whatever changed. Only pure ops and structured control flow are replaced; memory is the
-business of `dead_code`. `simplify` runs everything that makes a function smaller without changing what it means.
+A worklist brings a rule back to the users of whatever changed. Only pure ops and structured control flow are replaced; memory
+is the business of `dead_code`. `simplify` runs everything that makes a function smaller without changing what it means.
 """
 
 from __future__ import annotations
@@ -126,10 +127,10 @@ class Rewriter:
         count += 1
         if count > limit:
           raise errors.TileError(f"the rewrite rule {rule.__name__} for {op.name} at {op.loc or '?'} makes no progress")
-        if list(values) != op.results:
-          self._replace_op(op, values)
-        else:  # changed in place
+        if values is op.results:
           self._enqueue(op)
+        else:
+          self._replace_op(op, values)
         break
     self._rebuild(self.function.body)
     return count

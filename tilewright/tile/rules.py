@@ -1,7 +1,7 @@
 """The rewrite rules: what holds exactly, for every value of the type.
 
-Floats keep their signed zeros, NaNs and roundings: `x + 0.0` stays (it turns -0.0 into 0.0), `x * 1.0` goes. Integers wrap, so sums
-and products of constants may be regrouped. A tile that repeats one known element counts as that constant.
+Floats keep their signed zeros, NaNs and roundings: `x + 0.0` stays (it turns -0.0 into 0.0), `x * 1.0` goes. Integers wrap, so
+sums and products of constants may be regrouped. A tile that repeats one known element counts as that constant.
 """
 
 from __future__ import annotations

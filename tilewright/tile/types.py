@@ -126,7 +126,7 @@ def dtype_named(name: str) -> np.dtype:
   """The dtype with a short name."""
   if name in _LONG:
     return np.dtype(getattr(jnp, _LONG[name] + ("_" if name == "i1" else "")))
-  if name[0] in "us" and name[1:].isdigit():
+  if name[0] in "us" and name[1:].isdigit() and hasattr(jnp, "uint" + name[1:]):
     return np.dtype(getattr(jnp, ("uint" if name[0] == "u" else "int") + name[1:]))
   if name[0] == "f" and hasattr(jnp, "float" + name[1:]):
     return np.dtype(getattr(jnp, "float" + name[1:]))

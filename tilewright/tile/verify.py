@@ -1,12 +1,12 @@
 """What a function of the tile IR must be, stage by stage.
 
-    lowered   as it comes from a jaxpr: values defined before use and in scope, types as the op table infers them, blocks with the right
-              parameters and yields, operands and attributes that make sense, effects only where they may be
+    lowered   as it comes from a jaxpr: values defined before use and in scope, types as the op table infers them, blocks with
+              the right parameters and yields, operands and attributes that make sense, effects only where they may be
     cleaned   the same, and nothing dead is left
     native    the same, and only what a native target takes: known ops, static bounds that hold
 
-Each stage is a tuple of checks; each check looks at one op (or the function) and says what is wrong with it. The error names the op, the
-user's line and the problem.
+Each stage is a tuple of checks; each check looks at one op (or the function) and says what is wrong with it. The error names
+the op, the user's line and the problem.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def _bool_is_bool(scope: Scope, op: Op) -> Problems:
     yield "the condition must yield one bool"
 
 
-_LOWERED: tuple[Check, ...] = (_blocks, _results, _operands, _refs_stay, _effects, _bool_is_bool)
+_LOWERED: tuple[Check, ...] = (_blocks, _operands, _results, _refs_stay, _effects, _bool_is_bool)
 _CLEANED: tuple[Check, ...] = (*_LOWERED, _not_dead)
 _NATIVE: tuple[Check, ...] = (*_CLEANED, _has_code, _inside, _memory_is_plain)
 STAGES: dict[str, tuple[Check, ...]] = {"lowered": _LOWERED, "cleaned": _CLEANED, "native": _NATIVE}

@@ -1,0 +1,257 @@
+"""Rewrites keep what a function means, and reach a fixed point that the verifier accepts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.tile import evaluate
+from tests.tile.evaluate import arguments, same
+from tests.tile.programs import examples, texts
+from tilewright import errors
+from tilewright.tile.dead_code import eliminate_dead_code
+from tilewright.tile.motion import hoist_invariants, merge_common
+from tilewright.tile.parser import parse
+from tilewright.tile.printer import to_text
+from tilewright.tile.rewrite import rewrite, simplify
+from tilewright.tile.verify import verify
+
+GRID, POSITION = (3, 1), (2, 0)
+
+
+def outputs(function, seed):
+  machine = evaluate.Machine(POSITION, GRID)
+  args = arguments(function, seed)
+  machine.values.update(zip(function.params, args))
+  with np.errstate(all="ignore"):
+    machine.block(function.body)
+  return args, machine.printed
+
+
+def same_meaning(before, after, seed=0):
+  (a, printed_a), (b, printed_b) = outputs(before, seed), outputs(after, seed)
+  return (
+    all(same(x, y) for x, y in zip(a, b, strict=True))
+    and len(printed_a) == len(printed_b)
+    and all(same(x, y) for (_, xs), (_, ys) in zip(printed_a, printed_b) for x, y in zip(xs, ys))
+  )
+
+
+PASSES = {
+  "rules": lambda f: rewrite(f, grid=GRID),
+  "common subexpressions": merge_common,
+  "invariants": hoist_invariants,
+  "dead code": eliminate_dead_code,
+  "everything": lambda f: simplify(f, GRID),
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+@given(text=texts())
+@examples(150)
+def test_a_pass_keeps_the_meaning(name, text):
+  function = parse(text)
+  PASSES[name](function)
+  verify(function, "cleaned" if name == "everything" else "lowered")
+  assert same_meaning(parse(text), function), f"{text}\n{to_text(function)}"
+
+
+@given(texts())
+@examples(100)
+def test_simplifying_twice_changes_nothing(text):
+  function = parse(text)
+  once = to_text(simplify(function))
+  assert to_text(simplify(function)) == once
+
+
+# --- one rule at a time ------------------------------------------------------------------------------------------
+
+
+def simplified(lines: str, params: str = "%x: s32, %y: s32, %f: f32, %r: ref<8xf32, any>", gives: str = "%z") -> str:
+  """The ops that are left, on one line, before the yield."""
+  body = "\n".join(f"  {line.strip()}" for line in lines.strip().splitlines())
+  function = simplify(parse(f"func @f({params}) {{\n{body}\n  yield {gives}\n}}\n"), GRID)
+  verify(function, "cleaned")
+  return "; ".join(line.strip() for line in to_text(function).splitlines()[1:-1])
+
+
+@pytest.mark.parametrize(
+  ("lines", "left"),
+  [
+    ("%c = constant 0 : s32 \n %z = add %x, %c : s32", "yield %0"),
+    ("%c = constant 0 : s32 \n %z = add %c, %x : s32", "yield %0"),
+    ("%c = constant 0.0 : f32 \n %z = add %f, %c : f32", "%4 = constant 0.0 : f32; %5 = add %2, %4 : f32; yield %5"),
+    ("%c = constant -0.0 : f32 \n %z = add %f, %c : f32", "yield %2"),
+    ("%c = constant 0.0 : f32 \n %z = sub %f, %c : f32", "yield %2"),
+    ("%c = constant 1.0 : f32 \n %z = mul %c, %f : f32", "yield %2"),
+    ("%c = constant 0.0 : f32 \n %z = mul %f, %c : f32", "%4 = constant 0.0 : f32; %5 = mul %2, %4 : f32; yield %5"),
+    ("%c = constant 0 : s32 \n %z = mul %x, %c : s32", "%4 = constant 0 : s32; yield %4"),
+    ("%z = sub %x, %x : s32", "%4 = constant 0 : s32; yield %4"),
+    ("%z = sub %f, %f : f32", "%4 = sub %2, %2 : f32; yield %4"),
+    ("%n = neg %f : f32 \n %z = neg %n : f32", "yield %2"),
+    (
+      "%a = constant 3 : s32 \n %b = constant 5 : s32 \n %s = add %x, %a : s32 \n %z = sub %s, %b : s32",
+      "%4 = constant -2 : s32; %5 = add %0, %4 : s32; yield %5",
+    ),
+    (
+      "%a = constant 100000 : s32 \n %s = mul %x, %a : s32 \n %z = mul %s, %a : s32",
+      "%4 = constant 1410065408 : s32; %5 = mul %0, %4 : s32; yield %5",
+    ),
+    (
+      "%a = constant 3 : s32 \n %s = sub %a, %x : s32 \n %z = add %s, %a : s32",
+      "%4 = constant 6 : s32; %5 = sub %4, %0 : s32; yield %5",
+    ),
+    ("%z = convert %x {dtype=s32} : s32", "yield %0"),
+    ("%w = convert %x {dtype=s64} : s64 \n %z = convert %w {dtype=s32} : s32", "yield %0"),
+    (
+      "%w = convert %x {dtype=s8} : s8 \n %z = convert %w {dtype=s32} : s32",
+      "%4 = convert %0 {dtype=s8} : s8; %5 = convert %4 {dtype=s32} : s32; yield %5",
+    ),
+    ("%c = constant true : i1 \n %z = select %c, %x, %y : s32", "yield %0"),
+    ("%c = lt %x, %y : i1 \n %z = select %c, %x, %x : s32", "yield %0"),
+    ("%c = constant 2.0 : f32 \n %z = exp %c : f32", "%4 = constant 2.0 : f32; %5 = exp %4 : f32; yield %5"),
+    ("%c = constant 2.25 : f32 \n %z = sqrt %c : f32", "%4 = constant 1.5 : f32; yield %4"),
+    ("%c = constant 0 : s32 \n %d = constant 7 : s32 \n %z = div %d, %c : s32", None),
+    ("%z = num_programs {axis=0} : s32", "%4 = constant 3 : s32; yield %4"),
+    ("%z = program_id {axis=1} : s32", "%4 = constant 0 : s32; yield %4"),
+    ("%z = program_id {axis=0} : s32", "%4 = program_id {axis=0} : s32; yield %4"),
+  ],
+)
+def test_a_rule(lines, left):
+  found = simplified(lines)
+  if left is None:
+    assert "div" in found
+  else:
+    assert found == left
+
+
+@pytest.mark.parametrize(
+  ("lines", "left"),
+  [
+    ("%a = reshape %t {shape=[6]} : 6xf32 \n %z = reshape %a {shape=[2, 3]} : 2x3xf32", "yield %0"),
+    (
+      "%a = transpose %t {permutation=[1, 0]} : 3x2xf32 \n %z = transpose %a {permutation=[1, 0]} : 2x3xf32",
+      "yield %0",
+    ),
+    ("%z = slice %t {starts=[0, 0], stops=[2, 3], strides=[1, 1]} : 2x3xf32", "yield %0"),
+    ("%z = broadcast %t {dims=[0, 1], shape=[2, 3]} : 2x3xf32", "yield %0"),
+    (
+      "%a = broadcast %t {dims=[1, 2], shape=[4, 2, 3]} : 4x2x3xf32 \n"
+      "%z = broadcast %a {dims=[0, 2, 3], shape=[4, 5, 2, 3]} : 4x5x2x3xf32",
+      "%1 = broadcast %0 {dims=[2, 3], shape=[4, 5, 2, 3]} : 4x5x2x3xf32; yield %1",
+    ),
+    (
+      "%a = slice %t {starts=[0, 1], stops=[2, 3], strides=[1, 1]} : 2x2xf32 \n"
+      "%z = slice %a {starts=[1, 1], stops=[2, 2], strides=[1, 1]} : 1x1xf32",
+      "%1 = slice %0 {starts=[1, 2], stops=[2, 3], strides=[1, 1]} : 1x1xf32; yield %1",
+    ),
+    ("%a = reverse %t {axes=[0, 1]} : 2x3xf32 \n %z = reverse %a {axes=[1, 0]} : 2x3xf32", "yield %0"),
+    (
+      "%a = exp %t : 2x3xf32 \n %b = exp %t : 2x3xf32 \n %z = mul %a, %b : 2x3xf32",
+      "%1 = exp %0 : 2x3xf32; %2 = mul %1, %1 : 2x3xf32; yield %2",
+    ),
+  ],
+)
+def test_a_rule_of_shapes(lines, left):
+  assert simplified(lines, "%t: 2x3xf32") == left
+
+
+def test_a_window_that_lies_inside_is_a_view():
+  left = simplified("%c = constant 2 : s32 \n %z = window_load %r, %c {dropped=[], sizes=[6], steps=[1]} : 6xf32")
+  assert "window" not in left and "subview" in left
+  assert "window" in simplified(
+    "%c = constant 3 : s32 \n %z = window_load %r, %c {dropped=[], sizes=[6], steps=[1]} : 6xf32"
+  )
+
+
+def test_a_rule_that_makes_no_progress_is_named():
+  def back_and_forth(rw, op):
+    return [rw.emit("add", [op.operands[1], op.operands[0]])]
+
+  function = parse("func @f(%x: f32, %y: f32) {\n  %z = add %x, %y : f32  // k.py:3\n  yield %z\n}\n")
+  with pytest.raises(errors.TileError, match=r"back_and_forth for add at k\.py:3 makes no progress"):
+    rewrite(function, {"add": [back_and_forth]})
+
+
+# --- dead code ---------------------------------------------------------------------------------------------------
+
+
+def cleaned(text: str) -> str:
+  function = parse(text)
+  eliminate_dead_code(function)
+  verify(function, "cleaned")
+  return to_text(function)
+
+
+def test_stores_to_memory_that_is_never_read_go():
+  text = """\
+func @f(%0: ref<4xf32, any>) {
+  %1 = alloc {dtype=f32, shape=[4], space="scratch"} : ref<4xf32, scratch>
+  %2 = load %0 : 4xf32
+  store %1, %2
+  copy %0, %1
+  LAST
+}
+"""
+  assert "alloc" not in cleaned(text.replace("LAST", "// end"))
+  kept = cleaned(text.replace("LAST", "copy %1, %0"))
+  assert "alloc" in kept and "store" in kept
+
+
+def test_a_carried_value_that_only_feeds_itself_goes():
+  text = """\
+func @f(%0: ref<f32, any>) {
+  %1 = constant 0 : s32
+  %2 = constant 4 : s32
+  %3 = load %0 : f32
+  %4, %5 = for %1, %2, %3, %3 : f32, f32 (%6: s32, %7: f32, %8: f32) {
+    %9 = mul %7, %7 : f32
+    %10 = exp %8 : f32
+    yield %9, %10
+  }
+  store %0, %4
+}
+"""
+  assert "exp" not in cleaned(text) and "mul" in cleaned(text)
+  assert "for" not in cleaned(text.replace("store %0, %4", "// nothing"))
+
+
+def test_effects_stay():
+  text = """\
+func @f(%0: s32) {
+  switch %0 () {
+    yield
+  } () {
+    print %0 {fmt="here"}
+    yield
+  }
+  %1 = while %0 : s32 (%2: s32) {
+    %3 = lt %2, %0 : i1
+    yield %3
+  } (%4: s32) {
+    yield %4
+  }
+}
+"""
+  assert "print" in cleaned(text) and "while" not in cleaned(text)
+
+
+def test_hoisting_leaves_the_cases_of_a_switch_alone():
+  text = """\
+func @f(%0: ref<f32, any>, %1: f32, %2: s32) {
+  for %2, %2 (%3: s32) {
+    %4 = exp %1 : f32
+    store %0, %4
+    switch %3 () {
+      %5 = sin %1 : f32
+      store %0, %5
+      yield
+    }
+    yield
+  }
+}
+"""
+  function = parse(text)
+  assert hoist_invariants(function) == 1
+  assert [op.name for op in function.body.ops] == ["exp", "for"]
