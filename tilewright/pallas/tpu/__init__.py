@@ -40,6 +40,8 @@ from tilewright.pallas.tpu.info import (
 from tilewright.pallas.tpu.interpret import (
   InterpretParams,
   force_tpu_interpret_mode,
+  interpret_error,
+  interpret_races,
   reset_tpu_interpret_mode_state,
   set_tpu_interpret_mode,
 )
