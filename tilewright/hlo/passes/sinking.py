@@ -75,10 +75,7 @@ def _rebuild(instruction: Instruction, move: Instruction, source: Instruction) -
       operands.append(operand)  # a scalar bound of clamp or predicate of select
     else:
       scalar = operand.operands[0] if operand.opcode == "broadcast" else operand
-      again = Instruction(
-        "broadcast", "broadcast", resized(operand.shape), (scalar,), {"dimensions": ()}, operand.metadata
-      )
-      operands.append(computation.insert(again, before=instruction) if dims else scalar)
+      operands.append(_broadcast(scalar, resized(operand.shape), instruction) if dims else scalar)
   inner = clone_instruction(instruction, operands, resized(instruction.shape))
   inner.origin = None
   computation.insert(inner, before=instruction)
@@ -89,3 +86,9 @@ def _rebuild(instruction: Instruction, move: Instruction, source: Instruction) -
   for operand in gone:
     if operand.is_dead and operand.opcode in (move.opcode, "broadcast"):
       computation.remove(operand)
+
+
+def _broadcast(scalar: Instruction, shape: Shape, before: Instruction) -> Instruction:
+  assert before.parent is not None
+  made = Instruction("broadcast", "broadcast", shape, (scalar,), {"dimensions": ()}, before.metadata)
+  return before.parent.insert(made, before=before)
