@@ -255,3 +255,9 @@ func @f(%0: ref<f32, any>, %1: f32, %2: s32) {
   function = parse(text)
   assert hoist_invariants(function) == 1
   assert [op.name for op in function.body.ops] == ["exp", "for"]
+
+
+def test_long_chains_need_no_deep_stack():
+  chain = "\n".join(f"  %{n} = exp %{n - 1} : f32" for n in range(3, 3000))
+  text = f"func @f(%1: f32, %2: f32) {{\n{chain}\n  %c = constant true : i1\n  %z = select %c, %1, %2999 : f32\n  yield %z\n}}\n"
+  assert len(simplify(parse(text)).body.ops) == 1

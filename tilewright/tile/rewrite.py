@@ -142,20 +142,22 @@ class Rewriter:
     self._forget(op)
 
   def _forget(self, op: Op) -> None:
-    """Take an op out, and with it the pure ops that only it needed."""
-    self.removed.add(op)
-    for inner in op.blocks:
-      for nested in inner.ops:
-        self._forget(nested)
-    for v in op.operands:
-      users = self.users.get(v, {})
-      users.pop(op, None)
-      source = v.owner
-      if isinstance(source, Op) and source not in self.removed and OPS[source.name].is_pure:
-        if not any(self.users.get(r) for r in source.results):
-          self._forget(source)
-      elif isinstance(source, Block) and source.ops:
-        self._enqueue_around(source)
+    """Take an op out, and with it the pure ops that only it needed. A stack, as chains of ops may be long."""
+    stack = [op]
+    while stack:
+      gone = stack.pop()
+      self.removed.add(gone)
+      stack.extend(nested for inner in gone.blocks for nested in inner.ops if nested not in self.removed)
+      for v in gone.operands:
+        self.users.get(v, {}).pop(gone, None)
+        source = v.owner
+        if isinstance(source, Block):
+          self._enqueue_around(source)
+        elif source is not None and source not in self.removed and self._is_unused(source):
+          stack.append(source)
+
+  def _is_unused(self, op: Op) -> bool:
+    return OPS[op.name].is_pure and not any(self.users.get(r) for r in op.results)
 
   def _enqueue_around(self, block: Block) -> None:
     if (op := self.around.get(block)) is not None and op not in self.removed:
