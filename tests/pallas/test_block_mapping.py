@@ -277,7 +277,7 @@ def test_how_blocks_are_buffered_does_not_change_results(mode, revisit):
 @pytest.mark.parametrize("space", [None, VMEM, SMEM, HBM, pl.ANY, pl.HOST, TpuMemorySpace.CMEM])
 def test_a_ref_lives_in_the_memory_space_of_its_spec(space):
   def kernel(x_ref, o_ref):
-    assert x_ref.memory_space == space
+    assert jax.typeof(x_ref).memory_space == space
     o_ref[...] = x_ref[...]
 
   whole = pl.BlockSpec(memory_space=space)
