@@ -25,6 +25,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.rowwise import as_rows
 
 _NEVER = -1e30  # a score that no exponential sees: finite, so that differences of two of them are no NaN
 
@@ -120,7 +121,7 @@ def attention(
     max(1, min(block_q, queries)),
     max(1, min(block_k, keys)),
   )
-  out = _attention(plan, *(x.reshape(-1, *x.shape[-3:]) for x in (q, k, v)))
+  out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
   return out.reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -176,17 +177,13 @@ def masked(plan: Plan, scores: jax.Array, i: Any, j: Any, keys: int, *, keys_axi
   return jnp.where(seen, scores, _NEVER)
 
 
-def flatten_heads(x: jax.Array) -> jax.Array:
-  return x.reshape(-1, *x.shape[-2:])
-
-
 # --- forward -----------------------------------------------------------------------------------------------------
 
 
 def _forward_call(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The output (heads, queries, depth) and, per query, the logarithm of the sum of exponentials (heads, 1, queries)."""
   group = q.shape[1] // k.shape[1]
-  q, k, v = flatten_heads(q), flatten_heads(k), flatten_heads(v)
+  q, k, v = (as_rows(x, 2) for x in (q, k, v))
   (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
   block_q, block_k = plan.block_q, plan.block_k
   steps = pl.cdiv(keys, block_k)

@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import pallas as pl
-from tilewright.ops.attention import Plan, contract, flatten_heads, masked, valid_rows
-from tilewright.ops.rowwise import by_rows
+from tilewright.ops.attention import Plan, contract, masked, valid_rows
+from tilewright.ops.rowwise import as_rows, by_rows
 
 
 def backward(
@@ -27,7 +27,7 @@ def backward(
   """The derivatives towards q, k and v, all of shape (batch, heads, length, depth)."""
   shapes = (q.shape, k.shape, v.shape)
   group = q.shape[1] // k.shape[1]
-  q, k, v, out, g = (flatten_heads(x) for x in (q, k, v, out, g))
+  q, k, v, out, g = (as_rows(x, 2) for x in (q, k, v, out, g))
   delta = _delta(plan, out, g)
   dq = _queries(plan, group, q, k, v, lse, delta, g)
   dk, dv = _keys(plan, group, q, k, v, lse, delta, g)
@@ -36,13 +36,13 @@ def backward(
 
 def _delta(plan: Plan, out: jax.Array, g: jax.Array) -> jax.Array:
   """sum(g * out) for each query: (heads, 1, queries)."""
-  heads, queries, depth = out.shape
+  heads, queries, _ = out.shape
 
   def body(o: jax.Array, g: jax.Array) -> jax.Array:
     return jnp.sum(o.astype(jnp.float32) * g.astype(jnp.float32), axis=-1, keepdims=True)
 
   one = jax.ShapeDtypeStruct((heads * queries,), jnp.float32)
-  flat = [x.reshape(-1, depth) for x in (out, g)]
+  flat = [as_rows(x) for x in (out, g)]
   return by_rows(body, plan.how, "attention_delta", flat, [], [one])[0].reshape(heads, 1, queries)
 
 

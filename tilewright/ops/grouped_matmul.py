@@ -142,7 +142,9 @@ def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes:
   block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
   blocks, groups, starts = tiles_of(sizes, m, block_m)
 
-  def kernel(blocks_ref: Any, groups_ref: Any, starts_ref: Any, x_ref: Any, g_ref: Any, _: Any, o_ref: Any) -> None:
+  def kernel(
+    blocks_ref: Any, groups_ref: Any, starts_ref: Any, x_ref: Any, g_ref: Any, zeros_ref: Any, o_ref: Any
+  ) -> None:
     t = pl.program_id(1)
     is_new = (t == 0) | (blocks_ref[jnp.maximum(t - 1, 0)] != blocks_ref[t])
     is_new |= groups_ref[jnp.maximum(t - 1, 0)] != groups_ref[t]
@@ -187,8 +189,8 @@ def _backward(how: How, transpose: bool, kept: Any, g: jax.Array) -> tuple[jax.A
   if 0 in (*x.shape, *weights.shape):
     return jnp.zeros_like(x), jnp.zeros_like(weights), nothing
   dx = _grouped(how, not transpose, g, weights, sizes)
-  operands = (g, x) if transpose else (x, g)
-  return dx, _weight_slopes(how, weights.shape[0], *operands, sizes).astype(weights.dtype), nothing
+  left, right = (g, x) if transpose else (x, g)
+  return dx, _weight_slopes(how, weights.shape[0], left, right, sizes).astype(weights.dtype), nothing
 
 
 _grouped.defvjp(_forward, _backward)

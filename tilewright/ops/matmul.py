@@ -20,7 +20,7 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.activations import activation_of, derivative
 from tilewright.ops.calling import How
-from tilewright.ops.rowwise import elementwise
+from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int8))
@@ -84,14 +84,14 @@ def matmul(
   if y.ndim > 2:
     batch = x.shape[:-2]
     one = functools.partial(_matmul, plan)
-    flat = jax.vmap(lambda a, b: one(a, b, bias))(x.reshape(-1, *x.shape[-2:]), y.reshape(-1, *y.shape[-2:]))
+    flat = jax.vmap(lambda a, b: one(a, b, bias))(as_rows(x, 2), as_rows(y, 2))
     return flat.reshape(*batch, *flat.shape[1:])
   if x.ndim == 2:
     return _matmul(plan, x, y, bias)
   if transpose_x:
-    flat = jax.vmap(lambda a: _matmul(plan, a, y, bias))(x.reshape(-1, *x.shape[-2:]))
+    flat = jax.vmap(lambda a: _matmul(plan, a, y, bias))(as_rows(x, 2))
     return flat.reshape(*x.shape[:-2], *flat.shape[1:])
-  return _matmul(plan, x.reshape(-1, x.shape[-1]), y, bias).reshape(*x.shape[:-1], n)
+  return _matmul(plan, as_rows(x), y, bias).reshape(*x.shape[:-1], n)
 
 
 def _check_operands(x: jax.Array, y: jax.Array, transpose_x: bool, transpose_y: bool) -> None:
@@ -131,8 +131,8 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
   if 0 in (m, n):
     return jnp.zeros(out.shape, out.dtype)
   if k == 0:
-    x, y, k = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y)), None, 1
-    x, y = x
+    x, y = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y))
+    k = 1
   blocks = plan.blocks or tiling.matmul_blocks(m, n, k)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
   steps = pl.cdiv(k, bk)

@@ -21,7 +21,7 @@ from tilewright.ops import calling, tiling
 from tilewright.ops.activations import ACTIVATIONS, derivative, silu
 from tilewright.ops.calling import How
 from tilewright.ops.matmul import matmul
-from tilewright.ops.rowwise import elementwise
+from tilewright.ops.rowwise import as_rows, elementwise
 
 
 def gelu(
@@ -79,8 +79,8 @@ def swiglu_mlp(
     if w.dtype != x.dtype:
       raise errors.ShapeMismatchError(f"swiglu_mlp: {name} must have the dtype of x, {x.dtype}, got {w.dtype}.")
   how = calling.how(interpret, native)
-  hidden = _gated(how, x.reshape(-1, x.shape[-1]), w_gate, w_up)
-  return matmul(hidden.reshape(*x.shape[:-1], -1), w_down, interpret=interpret, native=native)
+  hidden = _gated(how, as_rows(x), w_gate, w_up)
+  return matmul(hidden.reshape(*x.shape[:-1], w_gate.shape[-1]), w_down, interpret=interpret, native=native)
 
 
 # --- elementwise -------------------------------------------------------------------------------------------------
@@ -158,17 +158,17 @@ def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Ar
 
 
 def _gated_forward(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> tuple[jax.Array, Any]:
-  options = {"interpret": how.interpret, "native": how.native}
-  gate, up = matmul(x, w_gate, **options), matmul(x, w_up, **options)
+  product = functools.partial(matmul, interpret=how.interpret, native=how.native)
+  gate, up = product(x, w_gate), product(x, w_up)
   return elementwise(_gate, how, "swiglu", gate, up)[0], (x, w_gate, w_up, gate, up)
 
 
 def _gated_backward(how: How, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
   x, w_gate, w_up, gate, up = kept
   dgate, dup = elementwise(_gate_derivatives, how, "swiglu_backward", gate, up, g, num_outs=2)
-  options = {"interpret": how.interpret, "native": how.native}
-  dx = matmul(dgate, w_gate, transpose_y=True, **options) + matmul(dup, w_up, transpose_y=True, **options)
-  return dx, matmul(x, dgate, transpose_x=True, **options), matmul(x, dup, transpose_x=True, **options)
+  product = functools.partial(matmul, interpret=how.interpret, native=how.native)
+  dx = product(dgate, w_gate, transpose_y=True) + product(dup, w_up, transpose_y=True)
+  return dx, product(x, dgate, transpose_x=True), product(x, dup, transpose_x=True)
 
 
 _gated.defvjp(_gated_forward, _gated_backward)

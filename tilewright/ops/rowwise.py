@@ -145,6 +145,7 @@ def elementwise(body: Body, how: How, name: str, *arrays: jax.Array, num_outs: i
   return [x.reshape(first.shape) for x in flat]
 
 
-def as_rows(x: jax.Array) -> jax.Array:
-  """An array as a matrix of rows of its last dimension."""
-  return x.reshape(-1, x.shape[-1]) if x.shape[-1] else jnp.zeros((math.prod(x.shape[:-1]), 0), x.dtype)
+def as_rows(x: jax.Array, kept: int = 1) -> jax.Array:
+  """An array with all dimensions but the last few made one: as a matrix of rows of its last dimension, or a list of matrices."""
+  first = x.ndim - kept
+  return x.reshape(math.prod(x.shape[:first]), *x.shape[first:])

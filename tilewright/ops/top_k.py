@@ -18,6 +18,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.rowwise import as_rows
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int32), np.dtype(jnp.int16), np.dtype(jnp.int8))
 _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
@@ -45,7 +46,7 @@ def top_k(
   if not 0 <= k <= x.shape[-1]:
     raise errors.ShapeMismatchError(f"top_k: k must be between 0 and the {x.shape[-1]} elements of a row, got {k}.")
   how = calling.how(interpret, native)
-  values, indices = _top_k(how, int(k), x.reshape(-1, x.shape[-1]) if x.size else x.reshape(x.size, x.shape[-1]))
+  values, indices = _top_k(how, int(k), as_rows(x))
   return values.reshape(*x.shape[:-1], k), indices.reshape(*x.shape[:-1], k)
 
 

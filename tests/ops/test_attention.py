@@ -1,0 +1,118 @@
+"""Flash attention against the plain formula in float64: what is seen, groups of heads, lengths, derivatives."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from oracle import NATIVE, close, exact, gradient64, random, value64
+
+from tilewright import errors, ops
+
+targets = pytest.mark.parametrize("target", NATIVE.values(), ids=NATIVE.keys())
+
+
+def attention64(q, k, v, *, causal=False, window=None, query_offset=0, scale=None):
+  group = q.shape[-3] // k.shape[-3]
+  k, v = (jnp.repeat(x, group, -3) for x in (k, v))
+  scores = jnp.einsum("...qd,...kd->...qk", q, k) * (q.shape[-1] ** -0.5 if scale is None else scale)
+  place_q = jnp.arange(q.shape[-2])[:, None] + query_offset
+  place_k = jnp.arange(k.shape[-2])[None, :]
+  left, right = window if isinstance(window, tuple) else (window, None)
+  seen = jnp.ones(scores.shape[-2:], bool)
+  if causal:
+    seen &= place_k <= place_q
+  if left is not None:
+    seen &= place_k >= place_q - left
+  if right is not None:
+    seen &= place_k <= place_q + right
+  most = jnp.max(jnp.where(seen, scores, -1e300), -1, keepdims=True)
+  weights = jnp.where(seen, jnp.exp(jnp.where(seen, scores - most, 0.0)), 0.0)
+  total = jnp.sum(weights, -1, keepdims=True)
+  return jnp.einsum("...qk,...kd->...qd", weights / jnp.where(total > 0, total, 1.0), v)
+
+
+# heads, key heads, queries, keys, options
+CASES = {
+  "whole blocks": (2, 2, 64, 32, {}),
+  "odd lengths, grouped heads": (4, 2, 37, 53, {}),
+  "causal": (2, 2, 53, 53, {"causal": True}),
+  "causal, with a window, one head of keys": (3, 1, 70, 70, {"causal": True, "window": 9}),
+  "queries that continue a sequence": (2, 2, 20, 70, {"causal": True, "query_offset": 50}),
+  "a window on both sides": (1, 1, 50, 50, {"window": (3, 5)}),
+  "queries that see nothing": (1, 1, 40, 8, {"window": (2, 2)}),
+  "one query": (2, 1, 1, 33, {"scale": 0.5}),
+}
+cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+def operands(heads, key_heads, queries, keys):
+  return random(0, 2, heads, queries, 24), random(1, 2, key_heads, keys, 24), random(2, 2, key_heads, keys, 20)
+
+
+@targets
+@cases
+def test_attention(target, case):
+  *sizes, options = case
+  q, k, v = operands(*sizes)
+  found = jax.jit(lambda *a: ops.attention(*a, **options, blocks=(32, 16), **target))(q, k, v)
+  # Scores below 10 are sums of 24 products: their error, 24 roundings of 10, is that of the exponentials relative to their size.
+  close(found, value64(lambda *a: attention64(*a, **options), q, k, v), steps=300, size=4)
+
+
+@targets
+@pytest.mark.parametrize("name", [*CASES][1:7:3] + ["queries that see nothing"])
+def test_derivatives(target, name):
+  *sizes, options = CASES[name]
+  q, k, v = operands(*sizes)
+  w = random(3, *q.shape[:-1], v.shape[-1])
+  expected = gradient64(lambda *a: exact(w) * attention64(*a, **options), q, k, v)
+  op = lambda *a: jnp.sum(w * ops.attention(*a, **options, blocks=(32, 16), **target))
+  for d, e in zip(jax.jit(jax.grad(op, (0, 1, 2)))(q, k, v), expected):
+    close(d, e, steps=600, size=10)
+
+
+@targets
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16], ids=lambda d: d.__name__)
+def test_small_floats(target, dtype):
+  q, k, v = (x.astype(dtype) for x in operands(2, 1, 40, 33))
+  found = ops.attention(q, k, v, causal=True, blocks=(16, 16), **target)
+  assert found.dtype == dtype
+  close(found, value64(lambda *a: attention64(*a, causal=True), q, k, v), steps=300, size=4)
+
+
+def test_vmap_and_no_leading_dimension():
+  q, k, v = operands(2, 2, 30, 30)
+  expected = value64(attention64, q, k, v)
+  close(jax.vmap(lambda *a: ops.attention(*a, blocks=(32, 16)))(q, k, v), expected, steps=300, size=4)
+  close(ops.attention(q[0], k[0], v[0], blocks=(32, 16)), expected[0], steps=300, size=4)
+
+
+def test_huge_scores_do_not_overflow():
+  q = jnp.full((1, 4, 8), 1e3)
+  v = random(4, 1, 4, 8)
+  close(ops.attention(q, q, v), np.broadcast_to(exact(v).mean(1, keepdims=True), (1, 4, 8)), steps=8, size=4)
+
+
+def test_no_elements():
+  q, k = jnp.zeros((2, 5, 8)), jnp.zeros((2, 0, 8))
+  np.testing.assert_array_equal(ops.attention(q, k, k), np.zeros((2, 5, 8)))
+  dq, dk = jax.grad(lambda q, k: jnp.sum(ops.attention(q, k, k)), (0, 1))(q, k)
+  assert dq.shape == q.shape and dk.shape == k.shape
+
+
+def test_mistakes_are_named():
+  q, k = jnp.zeros((4, 6, 8)), jnp.zeros((2, 5, 8))
+  for call, words in (
+    (lambda: ops.attention(q, jnp.zeros((3, 5, 8)), jnp.zeros((3, 5, 8))), "3 heads of k must divide the 4 heads of q"),
+    (lambda: ops.attention(q, k, jnp.zeros((2, 4, 8))), "v must have the shape of k"),
+    (lambda: ops.attention(q, k[..., :4], k[..., :4]), "same depth"),
+    (lambda: ops.attention(q, k.astype(jnp.bfloat16), k), "one dtype"),
+    (lambda: ops.attention(q[None], k, k), "same leading dimensions"),
+    (lambda: ops.attention(q, k, k, window=-1), "must not be negative"),
+    (lambda: ops.attention(q, k, k, blocks=(1, 2, 3)), "two positive sizes"),
+    (lambda: ops.attention(q[0], k, k), "q must have at least 3 dimensions"),
+  ):
+    with pytest.raises(errors.ShapeMismatchError, match=words):
+      call()
