@@ -169,6 +169,17 @@ def test_shapes_dtypes_specs_and_options_are_part_of_the_key():
     assert id(kernel_of(f, arange(3))) not in kernels
 
 
+def test_a_helper_used_in_many_places_is_looked_into_once():
+  f = lambda x: x + 1.0
+  for _ in range(40):  # 2**40 paths lead to the innermost function
+
+    def f(x, a=f, b=f):
+      return a(x) if x is None else b(x)
+
+  assert is_reused(lambda: functools.partial(run, pointwise(f)), arange(3))
+  same(run(pointwise(f), arange(3)), arange(3) + 1)
+
+
 def test_many_threads_may_trace_at_once():
   def work(i):
     scale = float(i % 3)

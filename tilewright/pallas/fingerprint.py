@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import sys
+import sysconfig
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -29,20 +31,22 @@ _ATOMS = (str, bytes, int, bool, type(None), type(...), np.dtype, type, types.Mo
 
 # Code that does not change while a program runs: looking into it would only cost time.
 _LIBRARIES = ("jax.", "jaxlib.", "numpy.", "ml_dtypes.", "tilewright.", "functools.", "builtins.")
+_INSTALLED = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
-def fingerprint(x: Any, inside: tuple[Any, ...] = ()) -> Any:
-  """A hashable value that is equal for things that mean the same. `inside` are the functions being looked into."""
+def fingerprint(x: Any, seen: dict[Any, int] | None = None) -> Any:
+  """A hashable value that is equal for things that mean the same. `seen` numbers the functions already looked into."""
   if isinstance(x, float | complex | np.generic):
     return (type(x), np.asarray(x).tobytes())  # 0.0 == -0.0, but they do not mean the same
   if isinstance(x, (*_ATOMS, _jax.core.AbstractValue)):  # types are interned, or compare by value
     return (type(x), x)
   if isinstance(x, jax.Array | np.ndarray | _jax.core.Tracer):
     raise NoFingerprint
-  recur = functools.partial(fingerprint, inside=inside)
+  seen = {} if seen is None else seen
+  recur = functools.partial(fingerprint, seen=seen)
   match x:
     case types.FunctionType():
-      return _function(x, inside)
+      return _function(x, seen)
     case functools.partial():
       return ("partial", recur(x.func), recur(x.args), recur(x.keywords))
     case types.MethodType():
@@ -60,23 +64,33 @@ def fingerprint(x: Any, inside: tuple[Any, ...] = ()) -> Any:
   if type(x).__hash__ is None:
     raise NoFingerprint
   wrapped = recur(x.__wrapped__) if isinstance(getattr(x, "__wrapped__", None), types.FunctionType) else None
-  if type(x).__hash__ is object.__hash__ and not _in_library(type(x).__module__):
+  if type(x).__hash__ is object.__hash__ and not _is_known(type(x).__module__):
     raise NoFingerprint  # equal only to itself, and it may have changed since
   hash(x)
   return (type(x), x, wrapped)
 
 
-def _in_library(module: str | None) -> bool:
+def _is_known(module: str | None) -> bool:
   return f"{module}.".startswith(_LIBRARIES)
 
 
-def _function(f: types.FunctionType, inside: tuple[Any, ...]) -> Any:
-  if f in inside:
-    return ("recursion", inside.index(f))
+@functools.cache
+def _in_library(module: str | None) -> bool:
+  """Whether a module is a known library, built in, or installed: its code stays as it is."""
+  if _is_known(module) or module in sys.builtin_module_names:
+    return True
+  file = getattr(sys.modules.get(module or ""), "__file__", None)
+  return file is not None and file.startswith(_INSTALLED)
+
+
+def _function(f: types.FunctionType, seen: dict[Any, int]) -> Any:
+  if f in seen:
+    return ("seen", seen[f])
+  seen[f] = len(seen)
   in_library = _in_library(f.__module__)
   if in_library and "<locals>" not in f.__qualname__:  # a function made inside another is a new object on each call
     return ("library function", f)
-  recur = functools.partial(fingerprint, inside=(*inside, f))
+  recur = functools.partial(fingerprint, seen=seen)
   names = () if in_library else sorted(_names(f.__code__))
   cells = tuple(_cell(c, names, recur) for c in f.__closure__ or ())
   # A helper or constant of the module may have been redefined since, as happens in a notebook.
