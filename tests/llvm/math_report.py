@@ -139,7 +139,7 @@ def page(measured: dict[str, Any]) -> str:
       sampled = "\\*" if kind == "f32" and row and not row.get("all") else ""
       cells += [
         f"{function.ulp[kind]:g}",
-        f"{row['error']:.2f}{sampled}" if row else "exact" if function.ulp[kind] <= 0.5 else "–",
+        f"{row['error']:.2f}{sampled}" if row else "exact" if function.ulp[kind] <= 0.5 else "not measured",
       ]
     lines.append(f"| `{name}` | {' | '.join(cells)} | {function.note} |")
   lines += [

@@ -38,7 +38,7 @@ def erfc(x: Lanes) -> Lanes:
   magnitude = abs(x)
   near = 1.0 - fma(x, polynomial(x * x, coefficients.ERF[x.kind]), x)
   right = _erfc_of_positive(magnitude)
-  return where(magnitude < 0.5, near, where(x < 0.0, 2.0 - right, right))
+  return where(magnitude < 0.7, near, where(x < 0.0, 2.0 - right, right))
 
 
 def erf_inv(x: Lanes) -> Lanes:

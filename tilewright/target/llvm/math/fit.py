@@ -11,6 +11,7 @@ import dataclasses
 import pathlib
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -385,6 +386,10 @@ def _rounded(c: Real, kind: str) -> str:
   return repr(float(c)) if kind == "f64" else str(np.float32(mp.nstr(c, 17)))
 
 
+def _wrapped(words: list[str], width: int = 110) -> list[str]:
+  return textwrap.wrap(" ".join(words), width, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+
+
 def write(path: pathlib.Path) -> None:
   lines = [
     '"""Coefficients of minimax polynomials, lowest power first, by element type. Written by fit.py; do not edit."""',
@@ -407,7 +412,7 @@ def write(path: pathlib.Path) -> None:
       bits = f"2^{mp.nstr(mp.log(error, 2), 4)}"
       print(f"{fit.name:12} {kind} degree {degree:2}: {bits}", file=sys.stderr)
       lines.append(f'  "{kind}": (  # relative error {bits}')
-      lines += [f"    {_rounded(c, kind)}," for c in coefficients]
+      lines += _wrapped([f"{_rounded(c, kind)}," for c in coefficients])
       lines.append("  ),")
     lines += ["}", ""]
   path.write_text("\n".join(lines[:-1]) + "\n")
