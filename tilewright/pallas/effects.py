@@ -71,6 +71,8 @@ for _safe in (DelayEffect, DebugEffect):
   _jax.effects.remat_allowed_effects.add_type(_safe)
   _jax.effects.custom_derivatives_allowed_effects.add_type(_safe)
 
+SAFE_TO_REPEAT = frozenset({delay_effect, debug_effect})
+
 # What a whole call keeps of its body's effects: these are seen outside of the kernel.
 _VISIBLE_OUTSIDE = (CommsEffect, DebugEffect)
 

@@ -242,6 +242,7 @@ def _trace(
   )
   aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
   validation.check_input_writes(jaxpr, grid_mapping, aliases)
+  validation.check_effects(jaxpr)
   kernel = Kernel(
     jaxpr=jaxpr,
     grid_mapping=grid_mapping,

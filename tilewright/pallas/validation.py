@@ -1,4 +1,4 @@
-"""Checks of a kernel call that need its operands: aliases, and writes to inputs."""
+"""Checks of a traced kernel call: aliases, writes to inputs, and effects where they must not be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright import errors
-from tilewright.pallas import jaxprs
+from tilewright.pallas import effects, jaxprs
 from tilewright.runtime import _jax
 from tilewright.tile.grid import GridMapping, source_line
 
@@ -72,3 +72,24 @@ def check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[
         f"The kernel writes to {name}, which is an input, at {where}. Write to an output or scratch ref, or alias the input to "
         "an output with input_output_aliases."
       )
+
+
+_REPEATED = {
+  _jax.ad_checkpoint.remat_p: "jax.checkpoint may run its function twice",
+  _jax.custom_derivatives.custom_jvp_call_p: "a custom derivative may run instead of its function",
+  _jax.custom_derivatives.custom_vjp_call_p: "a custom derivative may run instead of its function",
+}
+
+
+def check_effects(jaxpr: Any) -> None:
+  """Refuse effects inside rematerialisation and custom derivatives that are not safe to repeat or to leave out."""
+  for eqn in jaxpr.eqns:
+    why = _REPEATED.get(eqn.primitive)
+    unsafe = {e for e in eqn.effects if isinstance(e, effects.KernelEffect)} - effects.SAFE_TO_REPEAT
+    if why and unsafe:
+      names = ", ".join(sorted(map(str, unsafe)))
+      raise errors.EffectError(
+        f"The function called at {source_line(eqn)} has the effects {names}, but {why}. Move what has these effects out of it."
+      )
+    for inner in jaxprs.inner_jaxprs(eqn):
+      check_effects(_jax.open_jaxpr(inner.jaxpr)[0])

@@ -40,8 +40,8 @@ def _constant(ctx: Context, value: Any) -> Value:
   return ctx.constant(array, array.dtype)
 
 
-rule("jit", "pjit", "remat2", "checkpoint", "eval_jaxpr")(_inline("jaxpr"))
-rule("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call")(_inline("call_jaxpr"))
+rule("jit", "remat2", "eval_jaxpr")(_inline("jaxpr"))
+rule("closed_call", "call", "custom_jvp_call", "custom_vjp_call")(_inline("call_jaxpr"))
 
 
 def _body(

@@ -139,7 +139,7 @@ def _bitcast(ctx: Context, x: Value, *, new_dtype: Any) -> Value:
   return ctx.emit("bitcast", x, dtype=np.dtype(new_dtype))
 
 
-@rule("copy", "copy_p", "stop_gradient", "multiple_of", "reduce_precision")
+@rule("copy", "stop_gradient", "multiple_of", "reduce_precision")
 def _identity(ctx: Context, x: Value, **params: Any) -> Value:
   if "exponent_bits" in params:
     raise errors.NativeCodeError("reduce_precision cannot be compiled to native code yet. Pass interpret=True.")
@@ -173,7 +173,7 @@ def _reshape(ctx: Context, x: Value, *_: Value, dimensions: Any = None, **__: An
   return ctx.emit("reshape", x, shape=ctx.out.shape)
 
 
-@rule("squeeze", "expand_dims")
+@rule("squeeze")
 def _same_elements(ctx: Context, x: Value, **_: Any) -> Value:
   return ctx.emit("reshape", x, shape=ctx.out.shape)
 

@@ -20,6 +20,7 @@ from tilewright.target.cpu.handler import emit_handler, emit_worker
 from tilewright.target.cpu.launch import emit_point
 from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.rewrite import simplify
 
 _SMALL = 1 << 15  # elements: less work than this is not worth a second thread
 
@@ -84,9 +85,20 @@ def compile_kernel(kernel: NativeKernel) -> str:
     return _compiled[digest]
 
 
+def clean(kernel: NativeKernel) -> NativeKernel:
+  """Simplify a kernel's functions, in place: what is known about the grid decides comparisons and bounds checks."""
+  mapping = kernel.mapping
+  simplify(kernel.body, grid=mapping.grid[mapping.num_vmapped :])
+  for index_map in kernel.index_maps:
+    if index_map is not None:
+      simplify(index_map)
+  return kernel
+
+
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
   mapping = kernel.mapping
+  clean(kernel)
   name = compile_kernel(kernel)
   results = [jax.ShapeDtypeStruct(m.array_aval.shape, m.array_aval.dtype) for m in mapping.output_mappings]
   aliases: dict[int, int] = {}

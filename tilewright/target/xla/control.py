@@ -12,8 +12,10 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.target.xla.evaluate import Cell, Context, Instance, register, uses_language
+from tilewright.tile.grid import source_line
 
 
 class Threaded:
@@ -84,6 +86,10 @@ def _scan(ctx: Context, *args: Any, jaxpr: Any, length: int, reverse: bool, unro
 def _while(
   ctx: Context, *args: Any, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any
 ) -> list[Any]:
+  if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
+    raise errors.EffectError(
+      f"The condition of the while_loop at {source_line(ctx.eqn)} writes to a ref. A condition may only read: write in the body."
+    )
   cond_consts, body_consts, init = _split(args, cond_nconsts, body_nconsts)
   threaded = Threaded(ctx, [*cond_consts, *body_consts])
 
