@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import os
 import pathlib
 
 _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
@@ -72,16 +73,24 @@ class MatmulBlocks:
   k: int
 
 
-def matmul_blocks(m: int, n: int, k: int, itemsize: int = 4) -> MatmulBlocks:
+def matmul_blocks(m: int, n: int, k: int) -> MatmulBlocks:
   """Blocks of a contraction.
 
-  All of K is taken at once up to a bound: partial results are then never read back. The block of the left operand may fill half of the
-  second cache, and there should be several blocks for each thread.
+  All of K is taken at once up to a bound: partial results are then never read back. The left block may fill the second cache.
+  Both operands are copied into panels once per block, so blocks are large, as long as there are enough for all threads.
   """
-  block_k = divisor_near(k, 512, 16) if k > 768 else max(1, k)
-  rows = max(32, host_caches().l2 // 2 // (4 * block_k))
-  block_m = divisor_near(m, min(256, rows), 2)
-  block_n = divisor_near(n, 256, 32)
-  while math.ceil(m / block_m) * math.ceil(n / block_n) < 4 and block_n >= 64:
-    block_n = divisor_near(n, block_n // 2, 32)
-  return MatmulBlocks(block_m, block_n, block_k)
+  block_k = divisor_near(k, 1024, 16) if k > 1536 else max(1, k)
+  target_m = max(64, min(256, host_caches().l2 // (4 * block_k)))
+  target_n = 1024
+  while math.ceil(m / target_m) * math.ceil(n / target_n) < 2 * num_threads() and (target_n > 128 or target_m > 64):
+    if target_n >= target_m:
+      target_n //= 2
+    else:
+      target_m //= 2
+  return MatmulBlocks(divisor_near(m, target_m, 2), divisor_near(n, target_n, 32), block_k)
+
+
+@functools.cache
+def num_threads() -> int:
+  """How many threads this process may run at once."""
+  return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
