@@ -105,6 +105,10 @@ def measure_throughput() -> None:
       "xla": _best(lambda: compiled(on_device).block_until_ready()),
     }
     row = {key: round(value / n * 1e9, 3) for key, value in row.items()}
+    exact = math_oracles.WIDE[name](x.astype(np.float64))
+    ours(x.ctypes.data, y.ctypes.data, n)
+    for key, result in (("ours", y), ("numpy", math_oracles.WIDE[name](x)), ("xla", np.asarray(compiled(on_device)))):
+      row[f"{key} error"] = round(float(ulp.errors(result, exact, "f32").max()), 2)
     record("throughput", name, row)
     print(name, row, flush=True)
   copy = _best(lambda: np.copyto(y, x))
@@ -149,12 +153,14 @@ def page(measured: dict[str, Any]) -> str:
     f"Nanoseconds per element over 2^20 f32 in [0.1, 5), the best of many runs, on one core of {measured['machine']['cpu']}.",
     f"NumPy is SciPy for erf and logistic, XLA is `jax.jit`. Copying takes {measured['throughput']['copy']['numpy']:.2f}.",
     "",
-    "| function | ours | NumPy | XLA |",
-    "|---|---|---|---|",
+    "| function | ours | NumPy | XLA | errors on these numbers, in ulp |",
+    "|---|---|---|---|---|",
   ]
   for name in TIMED:
     row = measured["throughput"][name]
-    lines.append(f"| `{name}` | {row['ours']:.2f} | {row['numpy']:.2f} | {row['xla']:.2f} |")
+    times = " | ".join(f"{row[key]:.2f}" for key in ("ours", "numpy", "xla"))
+    found = ", ".join(f"{row[f'{key} error']:.1f}" for key in ("ours", "numpy", "xla"))
+    lines.append(f"| `{name}` | {times} | {found} |")
   return "\n".join(lines) + "\n"
 
 

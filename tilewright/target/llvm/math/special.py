@@ -54,7 +54,7 @@ def lgamma(x: Lanes) -> Lanes:
 
   sine = _sin_pi(_distance_to_integer(magnitude))
   reflected = -log(sine * magnitude * (1 / math.pi)) - positive
-  tiny = magnitude < 1e-300  # the product above would be denormal; both terms are the same logarithm there
+  tiny = magnitude < 1e-20  # the product above goes with t^2 and would underflow; lgamma(-t) is lgamma(t) to 2^-66 here
   result = where((x < 0.0) & ~tiny, reflected, positive)
   pole = (x <= 0.0) & x.floor().equals(x)
   result = where(pole, INF, result)
