@@ -89,6 +89,14 @@ def test_vmap_and_no_leading_dimension():
   close(ops.attention(q[0], k[0], v[0], blocks=(32, 16)), expected[0], steps=300, size=4)
 
 
+def test_no_matrix_of_scores_is_kept():
+  """At length 8192 the scores of one head alone are 256 MiB; what XLA has to keep besides operands and results is next to nothing."""
+  q = jax.ShapeDtypeStruct((2, 8192, 64), jnp.float32)
+  memory = jax.jit(lambda q, k, v: ops.attention(q, k, v, causal=True)).lower(q, q, q).compile().memory_analysis()
+  needed = memory.argument_size_in_bytes + memory.output_size_in_bytes
+  assert memory.temp_size_in_bytes < 0.2 * needed
+
+
 def test_huge_scores_do_not_overflow():
   q = jnp.full((1, 4, 8), 1e3)
   v = random(4, 1, 4, 8)

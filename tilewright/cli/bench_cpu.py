@@ -2,12 +2,17 @@
 
 Each kernel is written once, as a function of the language it is written in: ours, or jax.experimental.pallas in
 interpret mode as the peer. The other peer is XLA: `jax.jit` of the program a JAX user would write without kernels.
+
+Rows that begin with `ops.` are library kernels, compiled to native code; so are those that say "native".
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+import os
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,12 +20,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tilewright import pallas
+from tilewright import ops, pallas
 from tilewright.cli import bench_data_parallel
 from tilewright.cli.bench import OURS, Call, Case
-from tilewright.pallas import tpu
+from tilewright.pallas import cpu, tpu
 
-XLA, PALLAS = "XLA", "Pallas interpret"
+XLA, PALLAS, NUMPY, PORTABLE = "XLA", "Pallas interpret", "NumPy", "portable lowering"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +39,10 @@ class Language:
 
 def ours() -> Language:
   return Language(pallas, tpu, {})
+
+
+def native() -> Language:
+  return Language(pallas, tpu, {"compiler_params": cpu.CompilerParams()})
 
 
 def peer() -> Language:
@@ -185,12 +194,103 @@ def case(
   return Case(name, contenders)
 
 
+# --- library kernels ---------------------------------------------------------------------------------------------
+
+
+def op(
+  name: str,
+  kernel: Callable[..., Any],
+  program: Callable[..., Any],
+  *shapes: tuple[int, ...],
+  dtype: Any = jnp.float32,
+  numpy: Callable[..., Any] | None = None,
+  portable: bool = False,
+  labels: tuple[int, int] | None = None,
+) -> Case:
+  """A row of a library kernel against XLA; also against NumPy, or against its own portable lowering.
+
+  `labels` says how many integers follow the arrays as the last operand, and what they are below.
+  """
+
+  def inputs() -> list[jax.Array]:
+    floats = arrays(*shapes, dtype=dtype)
+    if labels is None:
+      return floats
+    count, below = labels
+    return [*floats, jnp.asarray(np.random.default_rng(1).integers(0, below, count), jnp.int32)]
+
+  contenders: dict[str, Callable[[], Call]] = {
+    OURS: lambda: running(functools.partial(kernel, native=True), inputs()),
+    XLA: lambda: running(program, inputs()),
+  }
+  if numpy is not None:
+    contenders[NUMPY] = lambda: functools.partial(numpy, *(np.asarray(x) for x in inputs()))
+  if portable:
+    contenders[PORTABLE] = lambda: running(functools.partial(kernel, interpret=True), inputs())
+  return Case(f"ops.{name}", contenders)
+
+
+def compiled_cold(name: str, kernel: Callable[..., Any], program: Callable[..., Any], *shapes: tuple[int, ...]) -> Case:
+  """Compiling code that no cache has: the last dimension of the last operand grows from call to call."""
+
+  def build(f: Callable[..., Any]) -> Call:
+    sizes = itertools.count(16, 16)
+
+    def call() -> None:
+      extra = next(sizes)
+      grown = [jax.ShapeDtypeStruct((*s[:-1], s[-1] + extra), jnp.float32) for s in shapes[-1:]]
+      args = [*(jax.ShapeDtypeStruct(s, jnp.float32) for s in shapes[:-1]), *grown]
+      before = os.environ.get("TILEWRIGHT_CACHE_DIR")
+      with tempfile.TemporaryDirectory() as folder:
+        os.environ["TILEWRIGHT_CACHE_DIR"] = folder
+        try:
+          jax.jit(lambda *xs: f(*xs)).lower(*args).compile()
+        finally:
+          if before is None:
+            del os.environ["TILEWRIGHT_CACHE_DIR"]
+          else:
+            os.environ["TILEWRIGHT_CACHE_DIR"] = before
+
+    return call
+
+  return Case(name, {OURS: lambda: build(functools.partial(kernel, native=True)), XLA: lambda: build(program)})
+
+
+def rms_norm(x: jax.Array, scale: jax.Array) -> jax.Array:
+  return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * scale
+
+
+def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
+  return -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], axis=1)[:, 0]
+
+
+def causal_attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+  scores = jnp.einsum("hqd,hkd->hqk", q, k) * q.shape[-1] ** -0.5
+  return softmax(jnp.where(jnp.tril(jnp.ones(scores.shape[1:], bool)), scores, -jnp.inf)) @ v
+
+
+def gradients(f: Callable[..., Any]) -> Callable[..., Any]:
+  """The derivatives of a function's sum towards its three operands."""
+
+  def grad(*args: Any, **options: Any) -> Any:
+    return jax.grad(lambda *xs: jnp.sum(f(*xs, **options)), (0, 1, 2))(*args)
+
+  return grad
+
+
+def mlp(x: jax.Array, w_gate: jax.Array, w_up: jax.Array, w_down: jax.Array) -> jax.Array:
+  return (jax.nn.silu(x @ w_gate) * (x @ w_up)) @ w_down
+
+
 softmax_kernel = functools.partial(by_rows, softmax, 64)
 layer_norm_kernel = functools.partial(by_rows, layer_norm, 64)
 gelu_kernel = functools.partial(by_rows, jax.nn.gelu, 64)
 matmul_kernel = functools.partial(matmul, (256, 256, 128))
 attention_kernel = functools.partial(attention, 128)
 SQUARE = (1024, 1024)
+LARGE = (4096, 4096)
+HEADS = ((8, 2048, 64),) * 3
+matmul_gelu = functools.partial(ops.matmul, activation="gelu")
 
 CASES: tuple[Case, ...] = (
   case("matmul f32 512x512x512", matmul_kernel, jnp.dot, (512, 512), (512, 512)),
@@ -207,6 +307,41 @@ CASES: tuple[Case, ...] = (
   case("gelu f32 1024x1024", gelu_kernel, jax.nn.gelu, SQUARE),
   case("attention f32 4 heads 512x64", attention_kernel, attention_without_kernel, *((4, 512, 64),) * 3),
   case("one call on 1024 elements", double, lambda x: x * 2, (1024,)),
+  op("matmul f32 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, numpy=np.dot),
+  op("matmul f32 2048x2048x2048", ops.matmul, jnp.dot, (2048, 2048), (2048, 2048), numpy=np.dot),
+  op("matmul f32 1000x1030x1100", ops.matmul, jnp.dot, (1000, 1030), (1030, 1100), numpy=np.dot),
+  op(
+    "matmul f32 1024x1024x1024, bias and gelu",
+    matmul_gelu,
+    lambda x, y, b: jax.nn.gelu(x @ y + b),
+    SQUARE,
+    SQUARE,
+    (1024,),
+  ),
+  op("matmul bf16 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, dtype=jnp.bfloat16),
+  op("softmax f32 4096x4096", ops.softmax, jax.nn.softmax, LARGE, portable=True),
+  op("layer_norm f32 4096x4096", ops.layer_norm, layer_norm, LARGE, (4096,), (4096,)),
+  op("rms_norm f32 4096x4096", ops.rms_norm, rms_norm, LARGE, (4096,)),
+  op("gelu f32 4096x4096", ops.gelu, jax.nn.gelu, LARGE),
+  op("cross_entropy f32 4096x4096", ops.cross_entropy, cross_entropy, LARGE, labels=(4096, 4096)),
+  op("attention f32 8 heads 2048x64", ops.attention, attention_without_kernel, *HEADS),
+  op("attention f32 8 heads 2048x64, causal", functools.partial(ops.attention, causal=True), causal_attention, *HEADS),
+  op(
+    "attention f32 8 heads 2048x64, derivatives", gradients(ops.attention), gradients(attention_without_kernel), *HEADS
+  ),
+  op("swiglu_mlp f32 512x1024x2816", ops.swiglu_mlp, mlp, (512, 1024), (1024, 2816), (1024, 2816), (2816, 1024)),
+  op("embedding f32 4096 of 32000x512", ops.embedding, lambda t, i: t[i], (32000, 512), labels=(4096, 32000)),
+  op("cumsum f32 1024x4096", ops.cumsum, lambda x: jnp.cumsum(x, -1), (1024, 4096)),
+  op("top_k f32 1024x4096, k 8", lambda x, **o: ops.top_k(x, 8, **o), lambda x: jax.lax.top_k(x, 8), (1024, 4096)),
+  Case(
+    "one native call on 1024 elements",
+    {
+      OURS: lambda: running(functools.partial(double, native()), arrays((1024,))),
+      XLA: lambda: running(lambda x: x * 2, arrays((1024,))),
+    },
+  ),
+  compiled_cold("compile softmax natively", ops.softmax, jax.nn.softmax, LARGE),
+  compiled_cold("compile matmul natively", ops.matmul, jnp.dot, SQUARE, SQUARE),
   case("compile softmax", softmax_kernel, softmax, SQUARE, timed=compiling),
   case("compile matmul", matmul_kernel, jnp.dot, (512, 512), (512, 512), timed=compiling),
   case("trace softmax again", softmax_kernel, softmax, SQUARE, timed=tracing),
