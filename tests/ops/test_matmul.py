@@ -79,9 +79,9 @@ def test_bias_and_activation_with_their_derivatives(activation):
     close(d, e, steps=100, size=size.max() * 10)
 
 
-@targets
 @pytest.mark.parametrize("transpose_x, transpose_y", [(True, False), (False, True), (True, True)])
-def test_derivatives_of_transposed_products(target, transpose_x, transpose_y):
+def test_derivatives_of_transposed_products(transpose_x, transpose_y):
+  target = NATIVE["native"]
   x, y = random(9, 12, 9), random(10, 9, 7)
   a, b = (x.T if transpose_x else x), (y.T if transpose_y else y)
   op = lambda a, b: ops.matmul(a, b, transpose_x=transpose_x, transpose_y=transpose_y, **target)
@@ -126,9 +126,9 @@ def test_grouped_products(target, sizes):
   close(found, value64(lambda x, w: grouped64(x, w, sizes), x, weights), steps=25, size=60)
 
 
-@targets
-@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("target, transpose", [("native", False), ("native", True), ("portable", False)])
 def test_derivatives_of_grouped_products(target, transpose):
+  target = NATIVE[target]
   sizes = np.array([50, 0, 130, 3, 100])
   x, weights = random(16, 300, 24), random(17, 5, 24, 33)
   given = weights.swapaxes(1, 2) if transpose else weights
