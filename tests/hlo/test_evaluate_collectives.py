@@ -256,3 +256,14 @@ def test_too_few_devices_is_an_error() -> None:
       "  ROOT r = f32[2] all-reduce(x), replica_groups={{0,3}}, channel_id=1, use_global_device_ids=true, to_apply=add",
       2,
     )
+
+
+def test_collective_reduce_gives_the_total_to_the_first_of_each_group() -> None:
+  module = hlo.parse(
+    """HloModule m, replica_count=4
+    sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT r = s32[] add(a, b) }
+    ENTRY e { x = s32[2] parameter(0)
+      ROOT r = s32[2] collective-reduce(x), replica_groups={{2,0},{1,3}}, to_apply=sum }"""
+  )
+  got = hlo.evaluate_devices(module, [[np.array([d, 10 * d], np.int32)] for d in range(4)])
+  assert np.array_equal(got[2], [2, 20]) and np.array_equal(got[1], [4, 40])

@@ -11,7 +11,16 @@ import pytest
 from tilewright import hlo
 from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups
 from tilewright.hlo.shape import COMBINE
-from tilewright.hlo.values import ConvDims, OriginalArray, PaddingDim, SliceDim
+from tilewright.hlo.values import (
+  BlockScaling,
+  ConvDims,
+  OriginalArray,
+  PaddingDim,
+  SliceDim,
+  Sparsity,
+  TensorScale,
+  TensorSparsity,
+)
 
 SUM = "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
 
@@ -293,3 +302,24 @@ def test_errors_say_where_and_why(text: str, where: str, reason: str) -> None:
 def test_deep_nesting_is_an_error_not_a_crash(piece: str) -> None:
   with pytest.raises(hlo.HloParseError):
     hlo.parse("ENTRY e { ROOT y = " + piece * 20_000)
+
+
+def test_sparse_and_scaled_convolutions() -> None:
+  before = " a = f16[8,8] parameter(1)\n b = f16[8,8] parameter(2)"
+  line = "c = f16[8,8] convolution(a, b), window={}, dim_labels=bf_io->bf"
+  sparse = root(f"{line}, sparsity_config={{rhs={{sparsity=2x4 dimension=1 stride=1 idx=2}}}}", before)
+  assert sparse.attrs["sparsity_config"] == Sparsity(None, TensorSparsity(2, 4, 1, 1, 2))
+  scaled = root(f"{line}, block_scaling_config={{lhs={{scale_idx=2}} rhs={{scale_idx=3}}}}", before)
+  assert scaled.attrs["block_scaling_config"] == BlockScaling(TensorScale(2), TensorScale(3))
+  backward = root(f"{line}, convolution_kind=dgrad", before)
+  assert backward.attrs["convolution_kind"] == "dgrad"
+  for instruction in (sparse, scaled, backward):
+    module = instruction.parent.parent
+    assert hlo.from_proto(module.to_proto()).to_text() == module.to_text()
+  for wrong in (
+    "sparsity_config={lhs={sparsity=3}}",
+    "sparsity_config={lhs={} lhs={}}",
+    "block_scaling_config={idx=1}",
+  ):
+    with pytest.raises(hlo.HloParseError):
+      root(f"{line}, {wrong}", before)

@@ -169,6 +169,36 @@ def test_the_reproducer_reproduces():
   assert done.returncode == 0 and "dce" in done.stdout, done.stderr
 
 
+def test_the_reproducer_holds_a_pass_that_no_import_finds():
+  """A function in a function (or in a script, or a notebook) comes with its source and the modules it names."""
+  limit = 0.5
+
+  def local(module: hlo.Module) -> bool:
+    raise ValueError(f"no {np.float32(limit)}")
+
+  with hlo.install(local), pytest.warns(hlo.HloPassWarning) as record:
+    jax.jit(lambda x: jnp.sin(x) + 9)(X)
+  script = str(record[0].message).rpartition("python ")[2]
+  again = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+  assert "PassFailed: pass local failed" in again.stderr and "no 0.5" in again.stderr
+
+
+def test_a_pass_may_use_jax():
+  """What it compiles is compiled without passes, and is nobody else's: on jax 0.10 XLA calls back in other threads."""
+  inner = jax.jit(lambda x: jnp.sin(x) * 2)
+  seen = []
+
+  def uses_jax(module: hlo.Module) -> bool:
+    seen.append(float(inner(jnp.float32(1.0))))
+    return sine_to_cosine(module)
+
+  with hlo.install(uses_jax):
+    assert np.allclose(jax.jit(lambda x: jnp.sin(x) + 10)(X), np.cos(X) + 10)
+    assert np.allclose(inner(jnp.float32(1.0)), 2 * np.cos(1))
+  assert seen and np.allclose(seen, 2 * np.sin(1))
+  assert np.allclose(inner(jnp.float32(1.0)), 2 * np.sin(1))
+
+
 def test_the_other_passes_still_apply():
   def fails(module: hlo.Module) -> bool:
     raise RuntimeError("no")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from tilewright import hlo
+from tilewright.hlo import passes as passes_folder
 from tilewright.hlo.errors import HloError
 from tilewright.hlo.passes import PASSES, HloPassError, Pass, as_pass, make_pass, register_pass, run_passes
 from tilewright.hlo.passes.manager import PassFailed
@@ -163,3 +164,17 @@ def test_a_pass_class_with_options():
 
   module = hlo.parse(TEXT)
   assert run_passes(module, [Rename("other")]).changed and module.name == "other"
+
+
+def test_a_broken_file_costs_its_own_passes_only(tmp_path, monkeypatch):
+  (tmp_path / "broken_folder").mkdir()
+  (tmp_path / "broken_folder" / "__init__.py").touch()
+  (tmp_path / "broken_folder" / "half_written.py").write_text("def run(:")
+  monkeypatch.syspath_prepend(str(tmp_path))
+  monkeypatch.setattr(passes_folder, "BROKEN", {})
+  monkeypatch.setattr("tilewright.hlo.passes.base.BROKEN", passes_folder.BROKEN)
+  with pytest.warns(hlo.HloPassWarning, match="half_written cannot be imported"):
+    passes_folder.load(["half_written"], "broken_folder")
+  with pytest.raises(hlo.HloError, match=r"half_written\.py cannot be imported"):
+    hlo.make_pass("half_written")
+  assert hlo.make_pass("dce").name == "dce"

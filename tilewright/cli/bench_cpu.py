@@ -178,6 +178,48 @@ def tracing(f: Callable[..., Any], args: list[jax.Array]) -> Call:
   return lambda: jax.make_jaxpr(lambda *xs: f(*xs))(*args) and None
 
 
+def hlo_text(count: int) -> str:
+  """A module of about `count` instructions, of the kinds and lengths that real ones have."""
+  lines = ["HloModule big\n\nENTRY %main (p0: f32[128,256], p1: f32[128,256]) -> f32[128,256] {"]
+  lines += [f"  %p{i} = f32[128,256]{{1,0}} parameter({i})" for i in range(2)]
+  last = "p0"
+  for i in range(0, count, 4):
+    scope = f'op_name="jit(f)/jit(main)/layer_{i // 50}'
+    dims = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+    lines += [
+      f'  %add.{i} = f32[128,256]{{1,0}} add(%{last}, %p1), metadata={{{scope}/add" source_line={i % 700}}}',
+      f'  %dot.{i} = f32[128,128]{{1,0}} dot(%add.{i}, %p1), {dims}, metadata={{{scope}/dot_general"}}',
+      f"  %slice.{i} = f32[64,256]{{1,0}} slice(%add.{i}), slice={{[0:64], [0:256]}}, sharding={{replicated}}",
+      f"  %constant.{i} = f32[] constant({i}.5)",
+    ]
+    last = f"add.{i}"
+  return "\n".join([*lines, f"  ROOT %r = f32[128,256]{{1,0}} negate(%{last})\n}}\n"])
+
+
+def reading_hlo(text: str) -> Call:
+  from tilewright import hlo
+
+  return lambda: hlo.parse(text) and None
+
+
+def reading_hlo_in_xla(text: str) -> Call:
+  from jaxlib import _hlo
+
+  return lambda: _hlo.hlo_module_from_text(text) and None
+
+
+def rewriting_hlo(text: str) -> Call:
+  from tilewright import hlo
+
+  return lambda: hlo.parse(text).to_text() and None
+
+
+def rewriting_hlo_in_xla(text: str) -> Call:
+  from jaxlib import _hlo
+
+  return lambda: _hlo.hlo_module_from_text(text).to_string() and None
+
+
 def case(
   name: str,
   kernel: Callable[..., Any],
@@ -349,5 +391,13 @@ CASES: tuple[Case, ...] = (
   Case(
     "data-parallel step, 16 microbatches, 4 devices",
     {OURS: lambda: bench_data_parallel.start("all_reduce_code_motion"), XLA: bench_data_parallel.start},
+  ),
+  Case(
+    "hlo: read 1 MB of text",
+    {OURS: lambda: reading_hlo(hlo_text(10_200)), XLA: lambda: reading_hlo_in_xla(hlo_text(10_200))},
+  ),
+  Case(
+    "hlo: 40,000 instructions from text to text",
+    {OURS: lambda: rewriting_hlo(hlo_text(40_000)), XLA: lambda: rewriting_hlo_in_xla(hlo_text(40_000))},
   ),
 )

@@ -43,6 +43,7 @@ from tilewright.hlo.proto_read import from_proto
 from tilewright.hlo.shape import UNBOUNDED, Layout, ProgramShape, Shape, ShapeIndex
 from tilewright.hlo.sharding import DimSharding, Domain, NamedSharding, Sharding
 from tilewright.hlo.values import (
+  BlockScaling,
   BufferDonor,
   ConvDims,
   DebugAttributes,
@@ -56,9 +57,12 @@ from tilewright.hlo.values import (
   PaddingDim,
   ResultAccuracy,
   SliceDim,
+  Sparsity,
   StackFrame,
   StackFrameIndex,
   Statistics,
+  TensorScale,
+  TensorSparsity,
   Window,
   WindowDim,
 )
@@ -70,6 +74,7 @@ __all__ = [
   "UNBOUNDED",
   "Alias",
   "AxisRef",
+  "BlockScaling",
   "BufferDonor",
   "Builder",
   "CallGraph",
@@ -116,9 +121,12 @@ __all__ = [
   "ShapeIndex",
   "Sharding",
   "SliceDim",
+  "Sparsity",
   "StackFrame",
   "StackFrameIndex",
   "Statistics",
+  "TensorScale",
+  "TensorSparsity",
   "Window",
   "WindowDim",
   "buffer_source",

@@ -9,6 +9,7 @@ One row per attribute. The kind decides how the text is read and printed and wha
     computation Computation                        computations tuple[Computation, ...]
     shape       Shape                              shapes      tuple[Shape, ...], `{f32[2]{0}, f32[]}`
     window      values.Window                      dim_labels  values.ConvDims
+    sparsity    values.Sparsity                    block_scaling  values.BlockScaling
     padding     tuple[values.PaddingDim, ...]      slices      tuple[values.SliceDim, ...]
     groups      groups.ReplicaGroups               pairs       tuple[tuple[int, int], ...], `{{0,1},{1,0}}`
     aliases     tuple[values.OutputAlias, ...]     literal     literal.Literal
@@ -46,7 +47,9 @@ ATTRIBUTE_KINDS: dict[str, str] = {
   "dim_labels": "dim_labels",
   "feature_group_count": "int",
   "batch_group_count": "int",
-  "conv_kind": "word",  # fprop, dgrad, wgrad
+  "sparsity_config": "sparsity",
+  "block_scaling_config": "block_scaling",
+  "convolution_kind": "word",  # fprop, dgrad, wgrad
   # dot and its relatives.
   "lhs_batch_dims": "ints",
   "lhs_contracting_dims": "ints",
@@ -76,6 +79,7 @@ ATTRIBUTE_KINDS: dict[str, str] = {
   "source_target_pairs": "pairs",
   "channel_id": "int",
   "use_global_device_ids": "bool",
+  "mode": "word",  # flattened_id, …: XLA reads it and forgets it
   "constrain_layout": "bool",
   "is_host_transfer": "bool",
   "async_execution_thread": "string",

@@ -10,9 +10,11 @@ XLA hands over each module twice, as a proto, and takes back what we return: bef
 everywhere. From there on every buffer is settled, so a pass that lets two values share what one of them overwrites would be
 wrong: after passes have run at such a place, copies are put back wherever that could be (`passes/buffers.py`).
 
-Nothing here can break a compilation. A pass that raises, or makes a module the verifier refuses, is undone and reported with
-an `HloPassWarning` and a reproducer; XLA gets the module as it was before that pass. Passes may run in several threads at once,
-one module each. Installing and uninstalling change what `jax.jit` means, so both start a new epoch (`hook_cache.py`): what was
+Nothing here can break a compilation. A pass that raises is undone and reported with an `HloPassWarning` and a reproducer; XLA
+gets the module as it was before that pass, or as it was before all of them if the verifier refuses what they made. Passes may
+run in several threads at once, one module each. What a pass compiles itself is compiled without passes.
+
+Installing and uninstalling change what `jax.jit` means, so both start a new epoch (`hook_cache.py`): what was
 compiled before is compiled anew when it is next called. A compilation that is under way keeps the hooks it finds at each stage.
 
 XLA's GPU autotuner compiles candidates through the same pipeline, hundreds of them, as modules named after an instruction
@@ -192,12 +194,15 @@ def _callback(platform: str, stage: str, data: bytes) -> bytes | None:
   if not hooks and not _waiting:
     return None
   name = module_name(data)
+  if name.startswith(hook_cache.MARK):  # a pass uses JAX itself
+    return None
   autotuning = _is_autotuning(platform, stage, name)
   wanted = [h for h in hooks if h.wants(platform, stage, name, autotuning)]
   if not wanted:
     return None
   problems: list[str] = []
-  result = _transform(wanted, platform, stage, name, data, problems)
+  with hook_cache.running_passes():
+    result = _transform(wanted, platform, stage, name, data, problems)
   for problem in problems:
     warnings.warn(problem, HloPassWarning, stacklevel=2)
   return result

@@ -13,6 +13,7 @@ the program and the compiler. Neither knows of passes. Two facts go into the key
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
@@ -21,7 +22,7 @@ import sys
 import threading
 import types
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tilewright
@@ -29,6 +30,8 @@ from tilewright.hlo.passes.base import FunctionPass, Pass
 
 _lock = threading.Lock()
 _thread = threading.local()
+INSIDE_PASS = -1  # the epoch of what passes compile
+MARK = "in_a_pass_"  # how the names of their modules begin
 _state: Any = None  # the user context, made on first use
 _epoch = 0
 _failures = 0
@@ -56,6 +59,37 @@ def pass_failed() -> None:
     _failures += 1
 
 
+def inside_pass() -> bool:
+  """Whether this thread is running passes, so that what it compiles now is compiled without them."""
+  return getattr(_thread, "inside", False)
+
+
+@contextlib.contextmanager
+def running_passes() -> Iterator[None]:
+  """A pass may use JAX. What it compiles has an epoch of its own, so that nobody else is given it, and the key on disk of a
+  process without hooks.
+  """
+  started = getattr(_thread, "started", None)
+  _thread.inside = True
+  try:
+    with _state(INSIDE_PASS):
+      yield
+  finally:
+    _thread.inside = False
+    if started is not None:
+      _thread.started = started
+
+
+def _mark(program: Any) -> None:
+  """XLA may call us back in a thread of its own, where only the name of the module tells who compiles it."""
+  from jax.interpreters import mlir
+
+  attributes = program.operation.attributes
+  name = mlir.ir.StringAttr(attributes["sym_name"]).value
+  if not name.startswith(MARK):
+    attributes["sym_name"] = mlir.ir.StringAttr.get(MARK + name, program.context)
+
+
 def _watch_disk_cache() -> None:
   from tilewright.runtime import _jax
 
@@ -66,7 +100,7 @@ def _watch_disk_cache() -> None:
   def custom_hook() -> str:
     with _lock:
       _thread.started = (_epoch, _failures)
-      own = _fingerprint
+      own = "" if inside_pass() else _fingerprint
     return inherited() + own
 
   @functools.wraps(put)
@@ -87,9 +121,11 @@ def _watch_lowered() -> None:
 
   @functools.wraps(compile_once)
   def compile_once_per_epoch(self: Any, *args: Any, **kwargs: Any) -> Any:
-    epoch = _epoch
+    epoch = INSIDE_PASS if inside_pass() else _epoch
     if getattr(self, "_tilewright_epoch", 0) != epoch:
       self._executable = None
+    if inside_pass():
+      _mark(self._hlo)
     compiled = compile_once(self, *args, **kwargs)
     self._tilewright_epoch = epoch
     return compiled

@@ -9,7 +9,13 @@ from tilewright.hlo.cursor import Cursor
 from tilewright.hlo.errors import HloParseError
 from tilewright.hlo.ir import Module, OriginRecovery
 from tilewright.hlo.parse_shape import ShapeReader
-from tilewright.hlo.parse_values import read_buffer_donor, read_input_output_alias, read_original_array
+from tilewright.hlo.parse_values import (
+  read_bools,
+  read_buffer_donor,
+  read_frontend_attributes,
+  read_input_output_alias,
+  read_original_array,
+)
 from tilewright.hlo.values import (
   DebugAttributes,
   DebugEntry,
@@ -45,8 +51,6 @@ class HeaderReader:
     self._tables(module)
 
   def _attribute(self, module: Module, key: str, start: int) -> None:
-    from tilewright.hlo.parser import read_bools, read_frontend_attributes
-
     cursor = self.cursor
     match key:
       case "is_scheduled":

@@ -7,6 +7,7 @@ import re
 from tilewright.hlo.cursor import STRING, Cursor, unescape
 from tilewright.hlo.shape import ShapeIndex
 from tilewright.hlo.values import (
+  BlockScaling,
   BufferDonor,
   ConvDims,
   InputOutputAlias,
@@ -17,7 +18,10 @@ from tilewright.hlo.values import (
   PaddingDim,
   ResultAccuracy,
   SliceDim,
+  Sparsity,
   Statistics,
+  TensorScale,
+  TensorSparsity,
   Window,
   WindowDim,
 )
@@ -38,6 +42,7 @@ METADATA_INTS = frozenset(
 WINDOW_FIELD = re.compile(r"([a-z_]++)=([-0-9_x]++)", re.ASCII)
 WINDOW_KEYS = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")
 LABELS = re.compile(r"([0-9bf?]++)_([0-9io?]++)->([0-9bf?]++)", re.ASCII)
+FRONTEND_KEY = re.compile(r'([^\s=,{}"]++)\s*+=', re.ASCII)
 PADDING = re.compile(r"-?\d++_-?\d++(?:_-?\d++)?+(?:x-?\d++_-?\d++(?:_-?\d++)?+)*+", re.ASCII)
 SLICE = re.compile(r"\[\s*+(\d++)\s*+:\s*+(\d++)\s*+(?::\s*+(\d++)\s*+)?+\]", re.ASCII)
 
@@ -116,6 +121,51 @@ def read_window(cursor: Cursor) -> Window:
     column("rhs_reversal", 0),
   )
   return Window(tuple(WindowDim(s, t, p[0], p[1], w, b, bool(r)) for s, t, p, w, b, r in rows))
+
+
+def _sides(cursor: Cursor, what: str, keys: tuple[str, ...]) -> dict[str, dict[str, str]]:
+  """`{lhs={key=1 other=2x4} rhs={…}}`, either side optional."""
+  cursor.expect("{", f"before {what}")
+  sides: dict[str, dict[str, str]] = {}
+  while not cursor.accept("}"):
+    start = cursor.pos
+    side = cursor.word("lhs or rhs")
+    if side not in ("lhs", "rhs") or side in sides:
+      cursor.error(f"{what} has one lhs and one rhs", start)
+    cursor.expect("=")
+    cursor.expect("{")
+    fields = sides[side] = {}
+    while not cursor.accept("}"):
+      match = cursor.match(WINDOW_FIELD)
+      if not match or match[1] not in keys or match[1] in fields:
+        cursor.error(f"expected one of {', '.join(keys)} in {what}, each once, found {cursor.found()}")
+      fields[match[1]] = match[2]
+  return sides
+
+
+def read_sparsity(cursor: Cursor) -> Sparsity:
+  """`{lhs={sparsity=2x4 dimension=1 stride=1 idx=2}}`."""
+
+  def tensor(fields: dict[str, str]) -> TensorSparsity:
+    non_zero, separator, size = fields.get("sparsity", "0x0").partition("x")
+    if not separator:
+      cursor.error("sparsity is the number of elements that are there, an x, and of how many", start)
+    numbers = [fields.get(key, "0") for key in ("dimension", "stride", "idx")]
+    count, block, dimension, stride, index = (_small(cursor, n, start) for n in (non_zero, size, *numbers))
+    return TensorSparsity(count, block, dimension, stride, index)
+
+  start = cursor.pos
+  sides = _sides(cursor, "a sparsity config", ("sparsity", "dimension", "stride", "idx"))
+  found = {side: tensor(fields) for side, fields in sides.items()}
+  return Sparsity(found.get("lhs"), found.get("rhs"))
+
+
+def read_block_scaling(cursor: Cursor) -> BlockScaling:
+  """`{lhs={scale_idx=2} rhs={scale_idx=3}}`."""
+  start = cursor.pos
+  sides = _sides(cursor, "a block scaling config", ("scale_idx",))
+  found = {side: TensorScale(_small(cursor, f.get("scale_idx", "0"), start)) for side, f in sides.items()}
+  return BlockScaling(found.get("lhs"), found.get("rhs"))
 
 
 def _small(cursor: Cursor, digits: str, pos: int) -> int:
@@ -359,3 +409,28 @@ def read_accuracy(cursor: Cursor) -> ResultAccuracy:
     cursor.error(f"expected mode or tolerance, found `{key}`", cursor.pos - len(key))
   cursor.expect("}", "after result_accuracy")
   return result
+
+
+def read_bools(cursor: Cursor) -> tuple[bool, ...]:
+  """`{true,false}`."""
+  cursor.expect("{", "before a list of true and false")
+  values: list[bool] = []
+  while not cursor.accept("}"):
+    if values:
+      cursor.expect(",")
+    values.append(cursor.boolean())
+  return tuple(values)
+
+
+def read_frontend_attributes(cursor: Cursor) -> dict[str, str]:
+  """`{key="value",other={raw text in balanced braces}}`."""
+  cursor.expect("{", "before frontend attributes")
+  found: dict[str, str] = {}
+  while not cursor.accept("}"):
+    if found:
+      cursor.expect(",", "between frontend attributes")
+    match = cursor.match(FRONTEND_KEY)
+    if not match:
+      cursor.error(f"expected the name of a frontend attribute, found {cursor.found()}")
+    found[match[1]] = cursor.braces("a frontend attribute") if cursor.at("{") else cursor.string()
+  return found

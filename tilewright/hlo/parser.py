@@ -21,7 +21,6 @@ from typing import Any
 from tilewright.hlo.attributes import ATTRIBUTE_KINDS
 from tilewright.hlo.cursor import Cursor
 from tilewright.hlo.errors import HloParseError, HloShapeError
-from tilewright.hlo.groups import ReplicaGroups
 from tilewright.hlo.infer import infer_shape
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module, take_name
 from tilewright.hlo.literal import Literal
@@ -32,7 +31,10 @@ from tilewright.hlo.parse_shape import ShapeReader
 from tilewright.hlo.parse_sharding import read_groups, read_sharding
 from tilewright.hlo.parse_values import (
   read_accuracy,
+  read_block_scaling,
+  read_bools,
   read_dim_labels,
+  read_frontend_attributes,
   read_int_lists,
   read_metadata,
   read_origin,
@@ -40,6 +42,7 @@ from tilewright.hlo.parse_values import (
   read_padding,
   read_pairs,
   read_slices,
+  read_sparsity,
   read_statistics,
   read_window,
 )
@@ -54,7 +57,6 @@ ATTRIBUTE = re.compile(r",\s*+([A-Za-z_][\w-]*+)=", re.ASCII)
 NAMED_VALUE = re.compile(r"[A-Za-z_][\w-]*+=", re.ASCII)
 METADATA_SPAN = re.compile(r'\{[^{}"]*+(?:"[^"\\]*+"[^{}"]*+)*+\}')
 OPERAND_NAME = re.compile(r"%?([A-Za-z_][\w.-]*+)", re.ASCII)
-FRONTEND_KEY = re.compile(r'([^\s=,{}"]++)\s*+=', re.ASCII)
 COMPUTATION_START = re.compile(r"(?:ENTRY\s++)?+%?[A-Za-z_][\w.-]*+\s*+[({]", re.ASCII)
 
 UNKNOWN_SHAPE = Shape("opaque")
@@ -489,9 +491,6 @@ class Parser:
       words.append(cursor.word())
     return tuple(words)
 
-  def _bools(self) -> tuple[bool, ...]:
-    return read_bools(self.cursor)
-
   def _shape_list(self) -> tuple[Shape, ...]:
     cursor = self.cursor
     cursor.expect("{", "before a list of shapes")
@@ -513,9 +512,6 @@ class Parser:
       return read_int_lists(cursor)
     cursor.pos = start
     return cursor.ints()
-
-  def _groups(self) -> ReplicaGroups:
-    return read_groups(self.cursor)
 
   def _domain(self) -> Domain:
     cursor = self.cursor
@@ -540,31 +536,6 @@ class Parser:
     return Domain(kind, sides["entry"], sides["exit"])
 
 
-def read_bools(cursor: Cursor) -> tuple[bool, ...]:
-  """`{true,false}`."""
-  cursor.expect("{", "before a list of true and false")
-  values: list[bool] = []
-  while not cursor.accept("}"):
-    if values:
-      cursor.expect(",")
-    values.append(cursor.boolean())
-  return tuple(values)
-
-
-def read_frontend_attributes(cursor: Cursor) -> dict[str, str]:
-  """`{key="value",other={raw text in balanced braces}}`."""
-  cursor.expect("{", "before frontend attributes")
-  found: dict[str, str] = {}
-  while not cursor.accept("}"):
-    if found:
-      cursor.expect(",", "between frontend attributes")
-    match = cursor.match(FRONTEND_KEY)
-    if not match:
-      cursor.error(f"expected the name of a frontend attribute, found {cursor.found()}")
-    found[match[1]] = cursor.braces("a frontend attribute") if cursor.at("{") else cursor.string()
-  return found
-
-
 _COMMON: dict[str, Callable[[Parser, Instruction, Scope], None]] = {
   "sharding": Parser._read_sharding,
   "frontend_attributes": Parser._read_frontend,
@@ -580,7 +551,7 @@ _READERS: dict[str, Callable[[Parser], Any]] = {
   "bool": lambda p: p.cursor.boolean(),
   "string": lambda p: p.cursor.string(),
   "ints": Parser._ints_or_lists,
-  "bools": Parser._bools,
+  "bools": lambda p: read_bools(p.cursor),
   "word": lambda p: p.cursor.word(),
   "words": Parser._words,
   "computation": Parser._computation_value,
@@ -589,9 +560,11 @@ _READERS: dict[str, Callable[[Parser], Any]] = {
   "shapes": Parser._shape_list,
   "window": lambda p: read_window(p.cursor),
   "dim_labels": lambda p: read_dim_labels(p.cursor),
+  "sparsity": lambda p: read_sparsity(p.cursor),
+  "block_scaling": lambda p: read_block_scaling(p.cursor),
   "padding": lambda p: read_padding(p.cursor),
   "slices": lambda p: read_slices(p.cursor),
-  "groups": Parser._groups,
+  "groups": lambda p: read_groups(p.cursor),
   "pairs": lambda p: read_pairs(p.cursor),
   "aliases": lambda p: read_output_aliases(p.cursor),
   "accuracy": lambda p: read_accuracy(p.cursor),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.hlo.values import (
+  BlockScaling,
   BufferDonor,
   ConvDims,
   InputOutputAlias,
@@ -13,7 +14,9 @@ from tilewright.hlo.values import (
   PaddingDim,
   ResultAccuracy,
   SliceDim,
+  Sparsity,
   Statistics,
+  TensorSparsity,
   Window,
 )
 
@@ -89,6 +92,21 @@ def window_text(window: Window) -> str:
   if any(d.reversal for d in dims):
     parts.append(f"rhs_reversal={'x'.join(str(int(d.reversal)) for d in dims)}")
   return "{" + " ".join(parts) + "}"
+
+
+def sparsity_text(config: Sparsity) -> str:
+  def side(name: str, one: TensorSparsity) -> str:
+    amount = f"sparsity={one.non_zero}x{one.block_size}"
+    index = f" idx={one.index}" if one.index else ""  # the reader of jax 0.10 does not know it
+    return f"{name}={{{amount} dimension={one.dimension} stride={one.stride}{index}}}"
+
+  sides = (("lhs", config.lhs), ("rhs", config.rhs))
+  return "{" + " ".join(side(name, one) for name, one in sides if one is not None) + "}"
+
+
+def block_scaling_text(config: BlockScaling) -> str:
+  sides = (("lhs", config.lhs), ("rhs", config.rhs))
+  return "{" + " ".join(f"{name}={{scale_idx={one.index}}}" for name, one in sides if one is not None) + "}"
 
 
 def dim_labels_text(dims: ConvDims) -> str:

@@ -19,6 +19,7 @@ from tilewright.hlo.print_shape import logical_text, program_shape_text, shape_t
 from tilewright.hlo.print_sharding import groups_text, sharding_text
 from tilewright.hlo.print_values import (
   accuracy_text,
+  block_scaling_text,
   buffer_donor_text,
   dim_labels_text,
   float_text,
@@ -32,6 +33,7 @@ from tilewright.hlo.print_values import (
   pairs_text,
   quoted,
   slices_text,
+  sparsity_text,
   statistics_text,
   window_text,
 )
@@ -72,6 +74,8 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
   "shapes": lambda shapes: "{" + ", ".join(map(shape_text, shapes)) + "}",
   "window": window_text,
   "dim_labels": dim_labels_text,
+  "sparsity": sparsity_text,
+  "block_scaling": block_scaling_text,
   "padding": padding_text,
   "slices": slices_text,
   "groups": groups_text,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.hlo.values import ConvDims, Window
+from tilewright.hlo.values import BlockScaling, ConvDims, Sparsity, Window
 
 INT_ATTRS: dict[int, str] = {
   18: "exponent_bits",
@@ -58,9 +58,14 @@ ENUM_ATTRS: dict[int, tuple[str, tuple[str, ...]]] = {
       "API_VERSION_TYPED_FFI",
     ),
   ),
-  97: ("conv_kind", ("unset", "fprop", "dgrad", "wgrad")),
+  97: ("convolution_kind", ("unset", "fprop", "dgrad", "wgrad")),
 }
 MESSAGE_ATTRS: dict[int, tuple[str, Any]] = {15: ("window", Window), 16: ("dim_labels", ConvDims)}
+# Written, empty, with every convolution: only what says something is an attribute.
+CONFIG_ATTRS: dict[int, tuple[str, Any]] = {
+  98: ("sparsity_config", Sparsity),
+  101: ("block_scaling_config", BlockScaling),
+}
 
 # Messages that only group lists and numbers: field number → attribute, per message.
 DOT_DIMS: dict[int, str] = {

@@ -229,6 +229,9 @@ def _simple(attrs: dict[str, Any], number: int, value: int | bytes) -> bool:
   elif number in table.MESSAGE_ATTRS:
     name, cls = table.MESSAGE_ATTRS[number]
     attrs[name] = decode(cls, as_bytes(value))
+  elif number in table.CONFIG_ATTRS and value:
+    name, cls = table.CONFIG_ATTRS[number]
+    attrs[name] = decode(cls, as_bytes(value))
   elif number in _DECODED:
     name, decoder = _DECODED[number]
     attrs[name] = decoder(as_bytes(value))

@@ -15,6 +15,7 @@ from tilewright.hlo.errors import HloProtoError
 from tilewright.hlo.groups import AxisRef
 from tilewright.hlo.sharding import DimSharding
 from tilewright.hlo.values import (
+  BlockScaling,
   BufferDonor,
   ConvDims,
   DebugAttributes,
@@ -24,8 +25,11 @@ from tilewright.hlo.values import (
   OutputAlias,
   PaddingDim,
   SliceDim,
+  Sparsity,
   StackFrame,
   StackFrameIndex,
+  TensorScale,
+  TensorSparsity,
   Window,
   WindowDim,
 )
@@ -54,6 +58,16 @@ SCHEMAS: dict[type, tuple[Row, ...]] = {
     (11, "input_spatial", "ints"),
     (12, "output_spatial", "ints"),
   ),
+  TensorSparsity: (
+    (1, "non_zero", "int"),
+    (2, "block_size", "int"),
+    (3, "dimension", "int"),
+    (4, "stride", "int"),
+    (5, "index", "int"),
+  ),
+  Sparsity: ((1, "lhs", TensorSparsity), (2, "rhs", TensorSparsity)),
+  TensorScale: ((1, "index", "int"),),
+  BlockScaling: ((1, "lhs", TensorScale), (2, "rhs", TensorScale)),
   PaddingDim: ((1, "low", "int"), (2, "high", "int"), (3, "interior", "int")),
   SliceDim: ((1, "start", "int"), (2, "limit", "int"), (3, "stride", "int")),
   OpMetadata: (

@@ -178,13 +178,14 @@ _GATHER = {name: number for number, name in table.GATHER_DIMS.items()}
 _SCATTER = {name: number for number, name in table.SCATTER_DIMS.items()}
 _DOT = {name: number for number, name in table.DOT_DIMS.items()}
 
-# Written together with others, or elsewhere.
+# Written together with others, or elsewhere, or (mode) nowhere, as in XLA.
 _TOGETHER = (
   frozenset(_GATHER)
   | frozenset(_SCATTER)
   | frozenset(_DOT)
   | {
     "index_vector_dim",
+    "mode",
     "lhs_ragged_dims",
     "rhs_group_dims",
     "operand_precision",
@@ -253,6 +254,10 @@ def _write_special(instruction: Instruction, name: str, value: Any, out: Parts) 
       out[15] = wire.put_message(15, encode(value))
     case "dim_labels":
       out[16] = wire.put_message(16, encode(value))
+    case "sparsity_config":
+      out[98] = wire.put_message(98, encode(value))
+    case "block_scaling_config":
+      out[101] = wire.put_message(101, encode(value))
     case "slice":
       out[17] = b"".join(wire.put_message(17, encode(dim)) for dim in value)
     case "padding":

@@ -5,13 +5,17 @@ It is written under a temporary name and renamed, so whoever sees it sees all of
 
 from __future__ import annotations
 
+import ast
+import inspect
 import itertools
 import os
 import pathlib
 import re
 import shutil
 import tempfile
+import textwrap
 import traceback
+import types
 
 from tilewright.hlo.passes.base import FunctionPass, Pass
 
@@ -19,7 +23,7 @@ _counter = itertools.count()
 
 SCRIPT = '''"""{title}
 
-Run it where the pass can be imported. The traceback of the failure is in error.txt.
+Run it where what it imports can be found. The traceback of the failure is in error.txt.
 """
 
 import pathlib
@@ -71,7 +75,8 @@ def write_reproducer(
 
 def _script(module_name: str, failed: Pass | None, passes: list[Pass]) -> str:
   shown = [failed] if failed is not None else passes
-  imports, names = [], []
+  imports: list[str] = []
+  names: list[str] = []
   for item in shown:
     if isinstance(item, FunctionPass):
       home, path = getattr(item.function, "__module__", ""), getattr(item.function, "__qualname__", item.name)
@@ -79,7 +84,7 @@ def _script(module_name: str, failed: Pass | None, passes: list[Pass]) -> str:
         imports.append(f"from {home} import {path}")
       else:
         path = item.name if item.name.isidentifier() else "my_pass"
-        imports.append(f"{path} = ...  # put the function here: {home}.{getattr(item.function, '__qualname__', '?')}")
+        imports += _definition(item.function, path)
       names.append(path)
     else:
       imports.append(f"from {type(item).__module__} import {type(item).__name__}")
@@ -87,3 +92,30 @@ def _script(module_name: str, failed: Pass | None, passes: list[Pass]) -> str:
   title = f"Pass {failed.name} failed" if failed is not None else "The passes failed"
   lines = "".join(line + "\n" for line in dict.fromkeys(imports))
   return SCRIPT.format(title=f"{title} on module {module_name}.", imports=lines, passes=", ".join(names))
+
+
+def _definition(function: object, name: str) -> list[str]:
+  """Source of a function that no import finds, with what it refers to as far as that can be written down."""
+  where = f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', '?')}"
+  try:
+    text = textwrap.dedent(inspect.getsource(function))  # type: ignore[arg-type]  # what has no source is a TypeError
+    ast.parse(text)
+  except (OSError, TypeError, SyntaxError):
+    text = ""
+  if not isinstance(function, types.FunctionType) or not text.startswith("def "):
+    return [f"{name} = ...  # put the function here: {where}"]
+  lines: list[str] = []
+  inner = inspect.getclosurevars(function)
+  for key, value in {**inner.globals, **inner.nonlocals}.items():
+    if value is function:
+      continue
+    if isinstance(value, types.ModuleType):
+      lines.append(f"import {value.__name__} as {key}")
+    elif isinstance(value, (bool, int, float, str, bytes, types.NoneType)):
+      lines.append(f"{key} = {value!r}")
+    elif getattr(value, "__module__", "__main__") != "__main__" and getattr(value, "__name__", "") == key:
+      lines.append(f"from {value.__module__} import {key}")
+    else:
+      lines.append(f"{key} = ...  # {name} needs it: {type(value).__name__} {getattr(value, '__qualname__', '')}")
+  rename = [] if function.__name__ == name else [f"{name} = {function.__name__}"]
+  return [*lines, text, *rename]

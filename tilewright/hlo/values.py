@@ -55,6 +55,44 @@ class ConvDims:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorSparsity:
+  """`{sparsity=2x4 dimension=1 stride=1 idx=2}`: 2 of 4 elements are there; operand 2 says which."""
+
+  non_zero: int = 0
+  block_size: int = 0
+  dimension: int = 0
+  stride: int = 0
+  index: int = 0
+  unknown: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Sparsity:
+  """`sparsity_config={lhs={…} rhs={…}}` of a convolution."""
+
+  lhs: TensorSparsity | None = None
+  rhs: TensorSparsity | None = None
+  unknown: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorScale:
+  """`{scale_idx=2}`: which operand holds the scales."""
+
+  index: int = 0
+  unknown: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockScaling:
+  """`block_scaling_config={lhs={scale_idx=2} rhs={scale_idx=3}}` of a convolution."""
+
+  lhs: TensorScale | None = None
+  rhs: TensorScale | None = None
+  unknown: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class PaddingDim:
   """`low_high` or `low_high_interior`."""
 

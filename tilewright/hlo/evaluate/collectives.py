@@ -121,6 +121,19 @@ def all_reduce(device: Device, instruction: Instruction, operands: Sequence[Valu
   return _unwrap(instruction, result)
 
 
+@blocking_rule("collective-reduce")
+def collective_reduce(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Run:
+  """The first of the group gets the total; what the others get is not defined, and is zero here."""
+
+  def operate(arrays: list[np.ndarray]) -> list[np.ndarray]:
+    total = combine(device, instruction.attrs["to_apply"], arrays)
+    return [total] + [np.zeros_like(total)] * (len(arrays) - 1)
+
+  group = group_of(device, instruction)
+  result = yield from meet(device, instruction, group, tuple(operands), _per_operand(operate))
+  return _unwrap(instruction, result)
+
+
 @blocking_rule("reduce-scatter")
 def reduce_scatter(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Run:
   def operate(arrays: list[np.ndarray]) -> list[np.ndarray]:

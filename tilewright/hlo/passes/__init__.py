@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import warnings
+from collections.abc import Iterable
 
+from tilewright.hlo.errors import HloPassWarning
 from tilewright.hlo.passes.base import (
+  BROKEN,
   PASSES,
   FunctionPass,
   HloPassError,
@@ -18,8 +22,21 @@ from tilewright.hlo.passes.base import (
 )
 from tilewright.hlo.passes.manager import PassRun, Report, run_passes
 
-for _module in pkgutil.iter_modules(__path__):
-  importlib.import_module(f"{__name__}.{_module.name}")
+
+def load(names: Iterable[str], package: str = __name__) -> None:
+  """Imports the modules that define passes. One that cannot be imported costs its own passes, and is named by whoever
+  asks for a pass that is not there.
+  """
+  for name in names:
+    try:
+      importlib.import_module(f"{package}.{name}")
+    except Exception as error:
+      BROKEN[name] = error
+      message = f"{package}.{name} cannot be imported, so its passes are missing: {type(error).__name__}: {error}"
+      warnings.warn(message, HloPassWarning, stacklevel=2)
+
+
+load(module.name for module in pkgutil.iter_modules(__path__))
 
 __all__ = [
   "PASSES",

@@ -88,6 +88,7 @@ def become(module: Module, other: Module) -> None:
 
 
 PASSES: dict[str, Callable[..., Pass]] = {}
+BROKEN: dict[str, Exception] = {}  # modules of this folder that cannot be imported, and why
 P = TypeVar("P", bound=type[Pass])
 
 
@@ -109,7 +110,8 @@ def make_pass(text: str) -> Pass:
   name, _, rest = text.strip().partition("{")
   name = name.strip().replace("-", "_")
   if name not in PASSES:
-    raise HloPassError(f"there is no pass called {name}; there are: {', '.join(sorted(PASSES))}")
+    broken = "".join(f". {place}.py cannot be imported ({error})" for place, error in BROKEN.items())
+    raise HloPassError(f"there is no pass called {name}; there are: {', '.join(sorted(PASSES))}{broken}")
   if rest and not rest.endswith("}"):
     raise HloPassError(f"{text}: the options of a pass stand in braces, name{{option=value,…}}")
   factory = PASSES[name]
