@@ -49,7 +49,7 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
     worker,
     num_operands=mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs,
     num_bounds=mapping.num_dynamic_bounds,
-    num_results=mapping.num_outputs,
+    result_bytes=[m.array_aval.size * m.array_aval.dtype.itemsize for m in mapping.output_mappings],
     grid=mapping.grid,
     parallel=parallel,
     name=symbol,
