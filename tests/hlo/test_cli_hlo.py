@@ -89,6 +89,14 @@ def test_mistakes_are_explained(arguments, message, file, capsys):
   assert message in capsys.readouterr().err
 
 
+def test_a_broken_pass_file_and_an_output_that_cannot_be_written_are_explained(file, tmp_path, capsys):
+  (tmp_path / "broken.py").write_text("def f(:")
+  assert main(["hlo", str(file), "--passes", f"{tmp_path / 'broken.py'}:f"]) == 2
+  assert "broken.py cannot be imported: SyntaxError" in capsys.readouterr().err
+  assert main(["hlo", str(file), "--out", str(tmp_path / "nowhere" / "out.hlo")]) == 2
+  assert "No such file" in capsys.readouterr().err
+
+
 def test_text_that_is_not_hlo_points_at_the_place(tmp_path, capsys):
   path = tmp_path / "bad.hlo"
   path.write_text("HloModule m\nENTRY e { ROOT x = f32[4 parameter(0) }")

@@ -5,7 +5,7 @@
 
 The file is HLO text, or a serialised HloModuleProto; `-` reads standard input. `--evaluate` runs the module on random arguments
 before and after the passes and compares. Exit code 0: all well; 1: a pass failed, or the values differ; 2: the file or the passes
-cannot be read.
+cannot be read, or a result cannot be written.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
   except HloError as error:
     print(f"tilewright hlo: {error}", file=sys.stderr)
     return 1
+  except OSError as error:  # --out or --html
+    print(f"tilewright hlo: {error}", file=sys.stderr)
+    return 2
 
 
 def _work(module: hlo.Module, passes: list[Pass], arguments: argparse.Namespace) -> int:
@@ -94,15 +97,20 @@ def load_pass(text: str) -> Pass:
   place, colon, function = text.partition(":")
   if not colon:
     return make_pass(text)
-  if place.endswith(".py"):
-    spec = importlib.util.spec_from_file_location(pathlib.Path(place).stem, place)
-    if spec is None or spec.loader is None or not pathlib.Path(place).exists():
-      raise ImportError(f"{place} is not a Python file")
-    home: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(home)
-  else:
-    home = importlib.import_module(place)
+  try:
+    home = _python_file(place) if place.endswith(".py") else importlib.import_module(place)
+  except Exception as error:  # the user's code: anything may go wrong in it
+    raise ImportError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
   return as_pass(getattr(home, function))
+
+
+def _python_file(place: str) -> Any:
+  spec = importlib.util.spec_from_file_location(pathlib.Path(place).stem, place)
+  if spec is None or spec.loader is None or not pathlib.Path(place).exists():
+    raise ImportError(f"{place} is not a Python file")
+  home = importlib.util.module_from_spec(spec)
+  spec.loader.exec_module(home)
+  return home
 
 
 # Evaluation.
