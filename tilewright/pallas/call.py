@@ -137,7 +137,12 @@ def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
     elif hasattr(size, "scope"):  # a symbolic dimension of jax.export
       static.append(size)
     else:
-      bound = jnp.asarray(size)
+      try:
+        bound = jnp.asarray(size)
+      except TypeError as e:
+        raise errors.GridError(
+          f"Grid must be a tuple of integers or jax.Array, got {tuple(grid)}: see dimension {axis}."
+        ) from e
       if bound.shape != () or not jnp.issubdtype(bound.dtype, jnp.integer):
         raise errors.GridError(
           f"grid: dimension {axis} must be an integer scalar, got {bound.dtype}{list(bound.shape)}."

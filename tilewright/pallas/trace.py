@@ -7,10 +7,11 @@ Traces are kept, keyed by what they depend on (`fingerprint`), so that building 
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -219,11 +220,12 @@ def _trace(
     flat = zip(mapping.flatten_specs(specs, tree, *names), avals, paths, strict=True)
     return [[make(lo_spec, lo, path) for lo_spec, lo in _lower_spec(one, aval, path)] for one, aval, path in flat]
 
-  with tracing_kernel(GridFrame(static_grid, spec.grid_names)):
+  with tracing_kernel(GridFrame(static_grid, spec.grid_names)), _with_line_of(call):
     in_groups = map_all(in_specs, s.input_tree, array_avals, s.in_paths, "in_specs", "inputs")
     out_groups = map_all(out_specs, s.outs_tree, out_avals, s.out_paths, "out_specs", "out_shape")
     flat_scratch, scratch_tree = jax.tree.flatten(spec.scratch_shapes, is_leaf=is_scratch_type)
     scratch = [ref_aval_of(t, "scratch_shapes") for t in flat_scratch]
+  with tracing_kernel(GridFrame(static_grid, spec.grid_names)):
     in_refs = [_block_ref(g, a) for g, a in zip(in_groups, array_avals)]
     out_refs = [_block_ref(g, a) for g, a in zip(out_groups, out_avals)]
     jaxpr, consts = _trace_body(call, [*prefetched, *in_refs, *out_refs, *scratch], s, scratch_tree)
@@ -240,7 +242,8 @@ def _trace(
     num_outputs=len(outputs),
     num_scratch=len(scratch),
   )
-  aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
+  with _with_line_of(call):
+    aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
   validation.check_input_writes(jaxpr, grid_mapping, aliases)
   validation.check_effects(jaxpr)
   kernel = Kernel(
@@ -259,6 +262,17 @@ def _trace(
   if call.debug:
     print(f"The kernel jaxpr for pallas_call {call.title}:\n{kernel.jaxpr}\n{kernel.grid_mapping}")
   return Traced(kernel, consts, s.out_tree)
+
+
+@contextlib.contextmanager
+def _with_line_of(call: KernelCall) -> Iterator[None]:
+  """Mistakes in what was said about the operands have no line of their own: they name the kernel and where it is defined."""
+  try:
+    yield
+  except (errors.BlockSpecError, errors.MemorySpaceError, errors.TreeMismatchError, errors.AliasError) as e:
+    if not isinstance(e, errors.IndexMapError):
+      e.args = (f"{e} This is in the pallas_call {call.title}.",)
+    raise
 
 
 def _lower_spec(spec: Any, aval: Any, path: str) -> list[tuple[Any, Any]]:

@@ -283,6 +283,8 @@ def _check_custom_rules(jaxpr: Any) -> None:
 def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: Any) -> Any:
   kernel = Kernel(**params)
   _check_custom_rules(kernel.jaxpr)
+  if _jax.varying_axes(map(_jax.core.typeof, primals)) and _body_has_derivative(kernel):
+    return _linearize_as_call(nonzeros, primals, params)
 
   def of_nonzero(*moving: Any) -> tuple[list[Any], list[Any]]:
     left = iter(moving)
@@ -305,6 +307,19 @@ def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: 
   return _jax.linearization(outs, is_float, residuals, linearized)
 
 
+def _linearize_as_call(nonzeros: Sequence[bool], primals: Sequence[Any], params: Any) -> Any:
+  """Under shard_map with checked types, where only a call knows how its outputs vary over the mesh, the linear part is a call too."""
+  outs = pallas_call_p.bind(*primals, **params)
+  is_float = [_has_tangent(_jax.core.typeof(o)) for o in outs]
+
+  def linearized(residuals: Sequence[Any], *rest: Any) -> list[Any]:
+    tangents = [_ad.instantiate_zeros(t) if nz else t for t, nz in zip(rest[-len(nonzeros) :], nonzeros)]
+    zeros = [t if nz else _jax.zero_tangent(p) for t, p, nz in zip(tangents, residuals, nonzeros)]
+    return _jvp(residuals, zeros, **params)[1]
+
+  return _jax.linearization(outs, is_float, list(primals), linearized)
+
+
 _ad.primitive_linearizations[pallas_call_p] = _linearize
 
 
@@ -313,14 +328,21 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
   kernel = Kernel(**params)
   linear = [_ad.is_undefined_primal(x) for x in args]
 
-  def of_linear(*values: Any) -> list[Any]:
+  given = [ct for ct in cotangents if not isinstance(ct, _ad.Zero)]
+  along = [x for x, flag in zip(args, linear) if not flag] + given
+
+  def paired(*values: Any) -> Any:
+    """The sum of the outputs, each times its cotangent: a scalar, whose type is the same wherever the outputs vary."""
     left = iter(values)
     outs = xla.run(kernel, *(next(left) if flag else x for x, flag in zip(args, linear)))
-    return [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
+    wanted = [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
+    return sum((jnp.sum(o * ct) for o, ct in zip(wanted, given)), start=jnp.zeros(()))
 
   zeros = [jnp.zeros(x.aval.shape, x.aval.dtype) for x, flag in zip(args, linear) if flag]
-  _, pull = jax.vjp(of_linear, *zeros)
-  found = iter(pull([ct for ct in cotangents if not isinstance(ct, _ad.Zero)]))
+  with _jax.config._check_vma(False):
+    out, pull = jax.vjp(paired, *zeros)
+    pulled = pull(jnp.ones_like(out))
+  found = iter(_jax.vary_together([x, *along])[0] for x in pulled)
   return [next(found) if flag else None for flag in linear]
 
 

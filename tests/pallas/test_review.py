@@ -1,0 +1,63 @@
+"""What a review of the language found: each test is a small program that did not do what its user would expect."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import PartitionSpec
+
+from tilewright import errors
+from tilewright import pallas as pl
+
+FLOATS = jax.ShapeDtypeStruct((8,), jnp.float32)
+
+
+def copy(x_ref, o_ref):
+  o_ref[...] = x_ref[...]
+
+
+@pytest.mark.parametrize(
+  "mistake, error",
+  [
+    (dict(in_specs=[pl.BlockSpec((4, 4), lambda i: (i, 0))], grid=(2,)), errors.BlockRankError),
+    (dict(in_specs=[pl.BlockSpec(memory_space="nowhere")]), errors.MemorySpaceError),
+    (dict(in_specs=[pl.BlockSpec(), pl.BlockSpec()]), errors.TreeMismatchError),
+    (dict(input_output_aliases={0: 3}), errors.AliasError),
+  ],
+)
+def test_a_mistake_in_what_is_said_about_operands_names_the_line_of_the_kernel(mistake, error):
+  with pytest.raises(error, match=rf"pallas_call copy at .*test_review.py:{copy.__code__.co_firstlineno}"):
+    pl.pallas_call(copy, FLOATS, **mistake)(jnp.zeros(8))
+
+
+def test_a_grid_of_something_else_than_numbers_is_a_grid_error():
+  with pytest.raises(errors.GridError, match="tuple of integers"):
+    pl.pallas_call(copy, FLOATS, grid=("rows",))(jnp.zeros(8))
+
+
+def test_reverse_derivatives_inside_of_shard_map_with_checked_types():
+  """The weights are the same on each device: their derivative is the sum over devices."""
+
+  def kernel(x_ref, w_ref, o_ref):
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+      o_ref[...] = jnp.zeros_like(o_ref)
+
+    o_ref[...] += jnp.sin(x_ref[...]) @ (w_ref[...] * 2)
+
+  devices = jax.device_count()
+  x = np.arange(devices * 16, dtype=np.float32).reshape(2 * devices, 8) / 64
+  w = np.arange(64, dtype=np.float32).reshape(8, 8) / 64
+  call = pl.pallas_call(
+    kernel,
+    jax.ShapeDtypeStruct((2, 8), jnp.float32),
+    grid=(2,),
+    in_specs=[pl.BlockSpec((2, 4), lambda i: (0, i)), pl.BlockSpec((4, 8), lambda i: (i, 0))],
+    out_specs=pl.BlockSpec((2, 8), lambda i: (0, 0)),
+  )
+  mesh = jax.make_mesh((devices,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+  sharded = jax.shard_map(call, mesh=mesh, in_specs=(PartitionSpec("d"), PartitionSpec()), out_specs=PartitionSpec("d"))
+  ours = jax.jit(jax.grad(lambda x, w: (sharded(x, w) ** 2).sum(), (0, 1)))(x, w)
+  plain = jax.grad(lambda x, w: ((jnp.sin(x) @ (w * 2)) ** 2).sum(), (0, 1))(x, w)
+  for mine, expected in zip(ours, plain):
+    np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-4)
