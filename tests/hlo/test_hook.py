@@ -183,6 +183,23 @@ def test_the_reproducer_holds_a_pass_that_no_import_finds():
   assert "PassFailed: pass local failed" in again.stderr and "no 0.5" in again.stderr
 
 
+@pytest.mark.parametrize("stage", STAGES)
+def test_what_a_pass_leaves_unused_in_a_fusion_is_removed(stage):
+  """XLA compiles no fusion with an unused parameter; a pass need not know."""
+
+  def sine_to_five(module: hlo.Module) -> bool:
+    found = [i for i in module.instructions() if i.opcode == "sine"]
+    for sine in found:
+      b = hlo.Builder(sine.parent, before=sine)
+      sine.parent.replace(sine, b.op("broadcast", (b.constant(np.float32(5)),), sine.shape, dimensions=()))
+    return bool(found)
+
+  with hlo.install(sine_to_five, stage=stage) as hook:
+    assert np.allclose(jax.jit(lambda x, y: jnp.sin(jnp.cos(x)) + y)(X, X), 5 + X)
+    assert np.allclose(jax.jit(lambda x: jnp.sin(x) + 1)(X), 6)
+  assert hook.changed and not any(report.failures for report in hook.reports)
+
+
 def test_a_pass_may_use_jax():
   """What it compiles is compiled without passes, and is nobody else's: on jax 0.10 XLA calls back in other threads."""
   inner = jax.jit(lambda x: jnp.sin(x) * 2)

@@ -40,6 +40,7 @@ from tilewright.hlo.ir import Module
 from tilewright.hlo.passes import Pass, PassLike, Report, as_pass, run_passes
 from tilewright.hlo.passes.base import HloPassError
 from tilewright.hlo.passes.buffers import BufferUses
+from tilewright.hlo.passes.dce import tidy_fusions
 from tilewright.hlo.reproducer import write_reproducer
 
 STAGES = ("pre_scheduler", "post_scheduler")
@@ -220,10 +221,11 @@ def _transform(
     reports = [_run(hook, module, data, problems) for hook in hooks]
     if not any(report.changed for report in reports):
       return None
+    unused = tidy_fusions(module)
     if uses is not None:
       uses.protect(module)
     if any(hook.verify for hook in hooks):
-      _check(module, data)
+      _check(module, data, unused)
     return module.to_proto()
   except Exception as error:
     problems.append(_failure(name, data, None, passes, error, "XLA compiles it unchanged"))
@@ -241,12 +243,12 @@ def _run(hook: Hook, module: Module, data: bytes, problems: list[str]) -> Report
   return report
 
 
-def _check(module: Module, data: bytes) -> None:
+def _check(module: Module, data: bytes, unused: list[str]) -> None:
   """An error if the module breaks rules that it did not break before."""
   from tilewright.hlo.proto_read import from_proto
   from tilewright.hlo.verify import problems
 
-  found = problems(module)
+  found = problems(module) + unused
   if found:
     new = [p for p in found if p not in set(problems(from_proto(data)))]
     if new:

@@ -23,7 +23,7 @@ from tilewright.hlo.analysis import CallGraph, call_graph
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.effects import Effects
-from tilewright.hlo.passes.narrow import narrow_fusion, narrow_while
+from tilewright.hlo.passes.narrow import drop_parameters, narrow_fusion, narrow_while
 
 
 @register_pass("dce")
@@ -67,6 +67,23 @@ def remove_dead(computation: Computation, effects: Effects | None = None) -> boo
     work += [p for p in instruction.control_predecessors if not uses[p]]
   computation.remove_all(gone)
   return bool(gone)
+
+
+def tidy_fusions(module: Module) -> list[str]:
+  """Removes what nothing uses inside fusions, parameters included, because XLA compiles no fusion that holds any. Returns
+  complaints about what had to stay.
+  """
+  graph, effects = call_graph(module), Effects()
+  complaints: list[str] = []
+  for computation in reversed(graph.post_order):
+    for fusion in [i for i in computation.instructions if i.opcode == "fusion"]:
+      (fused,) = fusion.called_computations
+      if graph.called_once(fused) and fusion.attrs.get("kind") != "kCustom":
+        remove_dead(fused, effects)
+        drop_parameters(fusion)
+      unused = [i.name for i in fused.instructions if not i.user_count and not i.is_root]
+      complaints += [f"%{name} in the fusion %{fusion.name} has no users" for name in unused]
+  return complaints
 
 
 def _narrow(computation: Computation, graph: CallGraph, effects: Effects) -> bool:

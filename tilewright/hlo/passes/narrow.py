@@ -19,7 +19,7 @@ def narrow_fusion(fusion: Instruction, effects: Effects) -> bool:
   if fusion.attrs.get("kind") == "kCustom" or fusion.sharding is not None:
     return False
   changed = _drop_outputs(fusion, effects)
-  return _drop_parameters(fusion) or changed
+  return drop_parameters(fusion) or changed
 
 
 def _drop_outputs(fusion: Instruction, effects: Effects) -> bool:
@@ -57,7 +57,8 @@ def _drop_outputs(fusion: Instruction, effects: Effects) -> bool:
   return True
 
 
-def _drop_parameters(fusion: Instruction) -> bool:
+def drop_parameters(fusion: Instruction) -> bool:
+  """Drops the parameters that a fusion does not use; nobody else may call its computation."""
   computation = fusion.called_computations[0]
   parameters = computation.parameters
   kept = [p for p in parameters if p.user_count or p.is_root]
