@@ -8,6 +8,7 @@ from jax.sharding import PartitionSpec
 
 from tilewright import errors
 from tilewright import pallas as pl
+from tilewright.pallas import tpu as pltpu
 
 FLOATS = jax.ShapeDtypeStruct((8,), jnp.float32)
 
@@ -61,3 +62,17 @@ def test_reverse_derivatives_inside_of_shard_map_with_checked_types():
   plain = jax.grad(lambda x, w: ((jnp.sin(x) @ (w * 2)) ** 2).sum(), (0, 1))(x, w)
   for mine, expected in zip(ours, plain):
     np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-4)
+
+
+def test_a_kernel_said_to_have_side_effects_keeps_its_body():
+  def double(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * 2
+
+  def unused(x, has_side_effects):
+    params = pltpu.CompilerParams(has_side_effects=has_side_effects)
+    pl.pallas_call(double, FLOATS, compiler_params=params)(x)
+    return x
+
+  lowered = jax.jit(unused, static_argnums=1).lower
+  assert "multiply" in lowered(jnp.zeros(8), True).as_text()
+  assert "multiply" not in lowered(jnp.zeros(8), False).as_text()

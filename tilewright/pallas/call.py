@@ -205,9 +205,9 @@ _jax.mlir.register_lowering(pallas_call_p, _lower)
 def _dce(used_outputs: Sequence[bool], eqn: Any) -> tuple[list[bool], Any]:
   if not any(used_outputs) and not _jax.pe.has_effects(eqn):
     return [False] * len(eqn.invars), None
-  if all(used_outputs):
-    return [True] * len(eqn.invars), eqn
   kernel = Kernel(**eqn.params)
+  if all(used_outputs) or _has_side_effects(kernel.compiler_params):
+    return [True] * len(eqn.invars), eqn
   aliased = {out for _, out in kernel.input_output_aliases}
   used = [u or i in aliased for i, u in enumerate(used_outputs)]
   return [True] * len(eqn.invars), eqn.replace(params=kernel_params(eliminate_dead_code(kernel, used)))
