@@ -203,7 +203,7 @@ def reading_hlo(text: str) -> Call:
 
 
 def reading_hlo_in_xla(text: str) -> Call:
-  from jaxlib import _hlo
+  _hlo = _jax.xla_hlo()
 
   return lambda: _hlo.hlo_module_from_text(text) and None
 
@@ -215,7 +215,7 @@ def rewriting_hlo(text: str) -> Call:
 
 
 def rewriting_hlo_in_xla(text: str) -> Call:
-  from jaxlib import _hlo
+  _hlo = _jax.xla_hlo()
 
   return lambda: _hlo.hlo_module_from_text(text).to_string() and None
 

@@ -96,6 +96,12 @@ def _square(ctx: Context, x: Value) -> Value:
   return ctx.emit("mul", x, x)
 
 
+@rule("one_minus_square")
+def _one_minus_square(ctx: Context, x: Value, **_: Any) -> Value:
+  one = ctx.broadcast(ctx.constant(1, x.tile.dtype), x.tile.shape)
+  return ctx.emit("sub", one, ctx.emit("mul", x, x))
+
+
 @rule("integer_pow")
 def _integer_pow(ctx: Context, x: Value, *, y: int) -> Value:
   return ctx.emit("integer_pow", x, y=y)

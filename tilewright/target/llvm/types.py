@@ -96,7 +96,9 @@ def suffix(ty: ir.Type) -> str:
   return {F16: "f16", F32: "f32", F64: "f64"}[ty]
 
 
-def intrinsic(b: ir.IRBuilder, name: str, args: list[ir.Value], result: ir.Type | None = None, types: Any = None) -> ir.Value:
+def intrinsic(
+  b: ir.IRBuilder, name: str, args: list[ir.Value], result: ir.Type | None = None, types: Any = None
+) -> ir.Value:
   """Call `llvm.name.types`; by default overloaded on the first argument and returning its type."""
   result = args[0].type if result is None else result
   spelled = ".".join(suffix(t) for t in (types if types is not None else [args[0].type]))
