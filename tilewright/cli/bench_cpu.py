@@ -24,6 +24,7 @@ from tilewright import ops, pallas
 from tilewright.cli import bench_data_parallel
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.pallas import cpu, tpu
+from tilewright.runtime import _jax
 
 XLA, PALLAS, NUMPY, PORTABLE = "XLA", "Pallas interpret", "NumPy", "portable lowering"
 
