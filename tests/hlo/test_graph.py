@@ -167,6 +167,7 @@ def test_aliases() -> None:
     ("ROOT y = f32[] reduce(x, z), dimensions={0}, to_apply=c", "takes 1 parameter"),
     ("ROOT y = f32[4] all-reduce-done(x)", "not a all-reduce-start"),
     ("ROOT y = f32[4] dynamic-update-slice(x, v, i)", "does not fit into"),
+    ("ROOT y = f32[4] collective-permute(x), source_target_pairs={{0,1},{2,1}}", "a target appears more than once"),
   ],
 )
 def test_the_verifier_names_the_rule(line: str, problem: str) -> None:

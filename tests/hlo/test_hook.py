@@ -200,6 +200,19 @@ def test_what_a_pass_leaves_unused_in_a_fusion_is_removed(stage):
   assert hook.changed and not any(report.failures for report in hook.reports)
 
 
+def test_a_custom_call_in_a_fusion_is_refused():
+  """XLA would end the process."""
+
+  def call_in_a_fusion(module: hlo.Module) -> bool:
+    for i in module.instructions():
+      if i.opcode == "sine":
+        i.opcode, i.attrs["custom_call_target"] = "custom-call", "nothing"
+    return True
+
+  with hlo.install(call_in_a_fusion), pytest.warns(hlo.HloPassWarning, match="is a custom call"):
+    assert np.allclose(jax.jit(lambda x: jnp.sin(x) + 12)(X), np.sin(X) + 12)
+
+
 def test_a_pass_may_use_jax():
   """What it compiles is compiled without passes, and is nobody else's: on jax 0.10 XLA calls back in other threads."""
   inner = jax.jit(lambda x: jnp.sin(x) * 2)

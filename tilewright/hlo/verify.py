@@ -315,6 +315,14 @@ def _done(instruction: Instruction) -> Problems:
     yield f"its operand is a {start}, not a {wanted}"
 
 
+def _permute(instruction: Instruction) -> Problems:
+  pairs = instruction.attrs.get("source_target_pairs", ())
+  if "slice_sizes" not in instruction.attrs:
+    for what, ids in (("source", [a for a, _ in pairs]), ("target", [b for _, b in pairs])):
+      if len(set(ids)) != len(ids):
+        yield f"a {what} appears more than once in source_target_pairs"
+
+
 def _update(instruction: Instruction) -> Problems:
   x, update = instruction.operands[0].shape, instruction.operands[1].shape
   if len(instruction.operands) != 2 + x.rank and len(instruction.operands) != 3:
@@ -340,6 +348,8 @@ _RULES: dict[str, Callable[[Instruction], Problems]] = {
   "convolution": _dot,
   "compare": _compare,
   "dynamic-update-slice": _update,
+  "collective-permute": _permute,
+  "collective-permute-start": _permute,
   "async-done": _done,
   "all-reduce-done": _done,
   "all-gather-done": _done,

@@ -71,7 +71,7 @@ def remove_dead(computation: Computation, effects: Effects | None = None) -> boo
 
 def tidy_fusions(module: Module) -> list[str]:
   """Removes what nothing uses inside fusions, parameters included, because XLA compiles no fusion that holds any. Returns
-  complaints about what had to stay.
+  complaints about what had to stay, and about custom calls: no back end can emit them there, and XLA ends the process.
   """
   graph, effects = call_graph(module), Effects()
   complaints: list[str] = []
@@ -81,6 +81,8 @@ def tidy_fusions(module: Module) -> list[str]:
       if graph.called_once(fused) and fusion.attrs.get("kind") != "kCustom":
         remove_dead(fused, effects)
         drop_parameters(fusion)
+        calls = [i.name for i in fused.instructions if i.opcode == "custom-call"]
+        complaints += [f"%{name} in the fusion %{fusion.name} is a custom call" for name in calls]
       unused = [i.name for i in fused.instructions if not i.user_count and not i.is_root]
       complaints += [f"%{name} in the fusion %{fusion.name} has no users" for name in unused]
   return complaints
