@@ -76,3 +76,20 @@ def test_a_kernel_said_to_have_side_effects_keeps_its_body():
   lowered = jax.jit(unused, static_argnums=1).lower
   assert "multiply" in lowered(jnp.zeros(8), True).as_text()
   assert "multiply" not in lowered(jnp.zeros(8), False).as_text()
+
+
+def test_loops_of_a_kernel_inside_of_shard_map_with_checked_types():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = jax.lax.fori_loop(0, 3, lambda _, c: jnp.sin(c) * 2.0, x_ref[...])
+
+  def plain(x):
+    return jnp.sin(jnp.sin(jnp.sin(x) * 2) * 2) * 2
+
+  devices = jax.device_count()
+  x = np.arange(devices * 8, dtype=np.float32) / 8
+  mesh = jax.make_mesh((devices,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+  spec = PartitionSpec("d")
+  sharded = jax.shard_map(pl.pallas_call(kernel, FLOATS), mesh=mesh, in_specs=spec, out_specs=spec)
+  np.testing.assert_allclose(jax.jit(sharded)(x), plain(x), rtol=1e-5, atol=1e-6)
+  gradient = jax.jit(jax.grad(lambda x: sharded(x).sum()))(x)
+  np.testing.assert_allclose(gradient, jax.grad(lambda x: plain(x).sum())(x), rtol=1e-4, atol=1e-5)

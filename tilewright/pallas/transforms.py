@@ -20,7 +20,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, jaxprs
-from tilewright.pallas.call import kernel_params, pallas_call_p
+from tilewright.pallas.call import kernel_params, pallas_call_p, without_varying_axes
 from tilewright.pallas.primitives import ShapedArray, debug_check_p, debug_print_p, int32_scalar
 from tilewright.pallas.trace import eliminate_dead_code
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
@@ -334,7 +334,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
   def paired(*values: Any) -> Any:
     """The sum of the outputs, each times its cotangent: a scalar, whose type is the same wherever the outputs vary."""
     left = iter(values)
-    outs = xla.run(kernel, *(next(left) if flag else x for x, flag in zip(args, linear)))
+    outs = xla.run(kernel, *(next(left) if flag else without_varying_axes(x) for x, flag in zip(args, linear)))
     wanted = [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
     return sum((jnp.sum(o * ct) for o, ct in zip(wanted, given)), start=jnp.zeros(()))
 
