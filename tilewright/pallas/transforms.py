@@ -329,20 +329,24 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
   linear = [_ad.is_undefined_primal(x) for x in args]
 
   given = [ct for ct in cotangents if not isinstance(ct, _ad.Zero)]
-  along = [x for x, flag in zip(args, linear) if not flag] + given
+  known = [x for x, flag in zip(args, linear) if not flag]
 
-  def paired(*values: Any) -> Any:
-    """The sum of the outputs, each times its cotangent: a scalar, whose type is the same wherever the outputs vary."""
-    left = iter(values)
-    outs = xla.run(kernel, *(next(left) if flag else without_varying_axes(x) for x, flag in zip(args, linear)))
-    wanted = [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
-    return sum((jnp.sum(o * ct) for o, ct in zip(wanted, given)), start=jnp.zeros(()))
+  @jax.jit  # so that it is traced, also where shard_map runs operation by operation and checks each
+  def pull(known: Sequence[Any], given: Sequence[Any]) -> Any:
+    def paired(*values: Any) -> Any:
+      """The sum of the outputs, each times its cotangent: a scalar, whose type is the same wherever the outputs vary."""
+      left, rest = iter(values), iter(known)
+      outs = xla.run(kernel, *(next(left) if flag else without_varying_axes(next(rest)) for flag in linear))
+      wanted = [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
+      return sum((jnp.sum(o * ct) for o, ct in zip(wanted, given)), start=jnp.zeros(()))
 
-  zeros = [jnp.zeros(x.aval.shape, x.aval.dtype) for x, flag in zip(args, linear) if flag]
-  with _jax.config._check_vma(False):
-    out, pull = jax.vjp(paired, *zeros)
-    pulled = pull(jnp.ones_like(out))
-  found = iter(_jax.vary_together([x, *along])[0] for x in pulled)
+    zeros = [jnp.zeros(x.aval.shape, x.aval.dtype) for x, flag in zip(args, linear) if flag]
+    with _jax.config._check_vma(False):
+      out, back = jax.vjp(paired, *zeros)
+      pulled = back(jnp.ones_like(out))
+    return [_jax.vary_together([x, *known, *given])[0] for x in pulled]
+
+  found = iter(pull(known, given))
   return [next(found) if flag else None for flag in linear]
 
 
