@@ -24,7 +24,7 @@ __all__ = ["fresh_machine"]  # a fixture that every test here uses
 # --- memory -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind, expected", [("nan", [np.nan, np.iinfo(np.int32).min]), ("zero", [0, 0])])
+@pytest.mark.parametrize("kind, expected", [("nan", [np.nan, np.iinfo(np.int32).max]), ("zero", [0, 0])])
 def test_memory_starts_uninitialised(kind, expected):
   def kernel(a, b, s, t):
     a[...] = s[...]

@@ -106,6 +106,8 @@ class Semaphores:
 def uninitialized_value(dtype: Any, options: Options) -> Any:
   if options.uninitialized_memory == "zero" or is_key(dtype):
     return 0
+  if jnp.issubdtype(dtype, jnp.integer):
+    return np.asarray(jnp.iinfo(dtype).max).astype(dtype)  # as the documentation of InterpretParams says
   return np.asarray(poison_value(dtype)).astype(dtype)
 
 
