@@ -10,6 +10,7 @@ XLA makes only starts a Python thread and gives XLA a future; the thread copies 
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import functools
 import itertools
@@ -49,6 +50,8 @@ class Call(Protocol):
 
 
 _calls: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
+# A program keeps its calls alive, but it may be dropped while a run of it is still under way. So the latest calls are kept besides.
+_latest: collections.deque[Any] = collections.deque(maxlen=4096)
 
 
 def name_call(call: Call) -> np.ndarray:
@@ -58,6 +61,7 @@ def name_call(call: Call) -> np.ndarray:
   """
   name = os.urandom(16)
   _calls[name] = call
+  _latest.append(call)
   return np.frombuffer(name, np.uint32)
 
 
