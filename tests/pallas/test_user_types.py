@@ -68,7 +68,11 @@ hijax.register_hitype(Quantised, lambda x: QuantisedType(tuple(x.values.shape)))
 hijax.register_hitype(Cut, lambda x: CutType(tuple(x.values.shape)))
 
 
-class Dequantise(hijax.VJPHiPrimitive):
+# The base class of user-defined primitives was renamed in jax 0.11.
+UserPrimitive = hijax.VJPHiPrimitive if hasattr(hijax, "VJPHiPrimitive") else hijax.HiPrim
+
+
+class Dequantise(UserPrimitive):
   def __init__(self, ty):
     self.in_avals = (ty,)
     self.out_aval = core.ShapedArray(ty.shape, jnp.dtype("float32"))
