@@ -25,7 +25,6 @@ from collections.abc import Hashable
 from typing import Any, TypeAlias
 
 from tilewright.runtime import _jax
-from tilewright.tile.memory import MemorySpace
 
 
 class RevisitMode(enum.Enum):
@@ -196,11 +195,6 @@ class GridMapping:
     """The grid with dynamic bounds filled in, in order."""
     left = iter(bounds)
     return tuple(next(left) if b is None else b for b in self.grid)
-
-
-def is_blocked_space(space: Any) -> bool:
-  """Whether an operand in this memory space is handed over block by block when no block shape is given."""
-  return space not in (MemorySpace.ANY,)
 
 
 @dataclasses.dataclass(frozen=True)
