@@ -133,3 +133,7 @@ class TileError(TilewrightError, ValueError):
 
 class NativeCodeError(TilewrightError, NotImplementedError):
   """The native target cannot compile something yet."""
+
+
+class LayoutError(TilewrightError, ValueError):
+  """A layout that is malformed, or that does not fit where it is used."""

@@ -1,0 +1,221 @@
+"""Layouts from layouts: composition, inverse, and what moving the dimensions of a tile does to its layout.
+
+Composition is the one that carries: a reshape is the composition with the layout of the new shape by the old one, and a tile that is read
+from tensor memory is the composition of the memory's layout with that of the instruction. Digits compose where no addition carries
+from one digit of the outer layout into the next:
+
+    outer: offset 8:(0,1) 4:(1,0)      a 4 x 8 tile, row-major in memory
+    inner: lane   16:(2)               each lane holds every second element
+    inner then outer: lane 4:(0,2) 4:(1,0)
+
+Where they would carry there is no such layout, and LayoutError says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from tilewright import errors
+from tilewright.layout.layout import REGISTER, Digit, Layout, layout
+
+
+def compose(outer: Layout, inner: Layout) -> Layout:
+  """`outer` after `inner`: the tile of `inner` is the space of the inputs of `outer`, in order."""
+  if inner.rank != len(outer.inputs):
+    raise errors.LayoutError(f"{inner} has {inner.rank} dimensions, but {outer} has {len(outer.inputs)} inputs")
+  used: dict[tuple[int, int], int] = {}
+  inputs = {name: [p for d in digits for p in _through(outer, d, used)] for name, digits in inner.inputs}
+  for (axis, number), most in used.items():
+    digits = outer.inputs[axis][1]
+    if number < len(digits) and most < digits[number].size:
+      continue
+    if not _leaves(outer, axis, number):
+      raise errors.LayoutError(f"{inner} does not compose with {outer}: its sum carries from digit to digit")
+  return layout(outer.shape, inputs)
+
+
+def _through(outer: Layout, digit: Digit, used: dict[tuple[int, int], int]) -> list[Digit]:
+  """A digit of the inner layout, split at the digits of the outer one and moved as they move."""
+  pieces: list[Digit] = []
+  size, moves = digit
+  while size > 1:
+    taken = size
+    landing = []  # for each axis that the digit moves along: which digit of the outer input, and how many steps of it
+    for axis, move in enumerate(moves):
+      if not move:
+        continue
+      number, place, end = _digit_at(outer.inputs[axis][1], move)
+      if move % place or (end is not None and move * size > end and end % move):
+        raise errors.LayoutError(f"a step of {move} does not compose with {outer}: it carries from digit to digit")
+      if end is not None and move * size > end:
+        taken = math.gcd(taken, end // move)
+      landing.append((axis, number, move // place))
+    if taken == 1 or size % taken:
+      raise errors.LayoutError(f"a digit of size {size} that moves {moves} does not compose with {outer}")
+    total = [0] * outer.rank
+    for axis, number, steps in landing:
+      used[axis, number] = used.get((axis, number), 0) + (taken - 1) * steps
+      own = outer.inputs[axis][1]
+      for i, move in enumerate(own[number].moves if number < len(own) else (0,) * outer.rank):
+        total[i] += steps * move
+    pieces.append(Digit(taken, tuple(total)))
+    size, moves = size // taken, tuple(taken * m for m in moves)
+  return pieces
+
+
+def _digit_at(digits: Sequence[Digit], move: int) -> tuple[int, int, int | None]:
+  """The digit of an input in which a value lies: its number, its place, and where the next begins (None for the last)."""
+  place = 1
+  for number, digit in enumerate(digits[:-1]):
+    if move < place * digit.size:
+      return number, place, place * digit.size
+    place *= digit.size
+  return max(len(digits) - 1, 0), place, None
+
+
+def _leaves(outer: Layout, axis: int, number: int) -> bool:
+  """Whether the last digit of an input, beyond its size, moves out of the tile: then what lies there is padding."""
+  digits = outer.inputs[axis][1]
+  if number != len(digits) - 1:
+    return False
+  size, moves = digits[number]
+  return any(size * move >= extent for move, extent in zip(moves, outer.shape))
+
+
+def inverse(of: Layout) -> Layout:
+  """From coordinates (inputs named "0", "1", …) to places: the owner of each element, where replication digits are zero.
+
+  The tile of the inverse is the space of the inputs, `(registers, lanes, warps)` for a register layout.
+  """
+  sizes = tuple(of.size(name) for name in of.names)
+  by_axis: list[list[tuple[int, int, tuple[int, ...]]]] = [[] for _ in of.shape]
+  for term in of.terms:
+    axes = [axis for axis, move in enumerate(term.moves) if move]
+    if len(axes) > 1:
+      raise errors.LayoutError(
+        f"{of} has no inverse with separate digits: one of its digits moves along two dimensions"
+      )
+    if axes:
+      place = tuple(term.place if name == term.input else 0 for name in of.names)
+      by_axis[axes[0]].append((term.moves[axes[0]], term.size, place))
+  inputs = {}
+  for axis, found in enumerate(by_axis):
+    reached = 1
+    for move, size, _ in sorted(found):
+      if move != reached:
+        raise errors.LayoutError(
+          f"{of} has no inverse: along dimension {axis}, steps of {move} follow a part of {reached}"
+        )
+      reached *= size
+    if reached < of.shape[axis]:
+      raise errors.LayoutError(f"{of} has no inverse: it holds {reached} of {of.shape[axis]} along dimension {axis}")
+    inputs[str(axis)] = [(size, place) for _, size, place in sorted(found)]
+  return layout(sizes, inputs)
+
+
+# --- the dimensions of the tile ----------------------------------------------------------------------------------
+
+
+def transposed(of: Layout, permutation: Sequence[int]) -> Layout:
+  """The layout of the transposed tile: nothing moves."""
+  return _moved(of, tuple(of.shape[p] for p in permutation), lambda moves: tuple(moves[p] for p in permutation))
+
+
+def reshaped(of: Layout, shape: Sequence[int]) -> Layout:
+  """The layout of the tile in another shape, with the same elements in row-major order: nothing moves."""
+  return of if tuple(shape) == of.shape else compose(_reshape_map(of.shape, tuple(shape)), of)
+
+
+def expanded(of: Layout, shape: Sequence[int], dims: Sequence[int]) -> Layout:
+  """The layout in more dimensions: dimension i becomes `dims[i]`, and new ones have registers of their own, outermost.
+
+  The inverse of `projected`: `projected(expanded(of, shape, dims), new dims) == of`.
+  """
+  size_of = {d: of.shape[i] for i, d in enumerate(dims)}
+
+  def place(moves: tuple[int, ...]) -> tuple[int, ...]:
+    wide = [0] * len(shape)
+    for move, d in zip(moves, dims):
+      wide[d] = move
+    return tuple(wide)
+
+  new = [
+    (size, tuple(int(i == axis) for i in range(len(shape))))
+    for axis, size in reversed(list(enumerate(shape)))
+    if size_of.get(axis, 1) != size
+  ]
+  inputs = {name: [(d.size, place(d.moves)) for d in digits] for name, digits in of.inputs}
+  return layout(shape, {**inputs, REGISTER: [*inputs.get(REGISTER, []), *new]})
+
+
+def projected(of: Layout, axes: Sequence[int]) -> Layout:
+  """The layout without some dimensions, as after a reduction over them: threads that differed there hold copies.
+
+  Registers that would be copies go.
+  """
+  kept = [axis for axis in range(of.rank) if axis not in axes]
+  narrow = _moved(of, tuple(of.shape[a] for a in kept), lambda moves: tuple(moves[a] for a in kept))
+  return without_register_copies(narrow)
+
+
+def flattened_to_one(of: Layout, axes: Sequence[int]) -> Layout:
+  """The layout of a tile whose `axes` have size one instead, as an operand that is broadcast along them."""
+  shape = tuple(1 if axis in axes else size for axis, size in enumerate(of.shape))
+  narrow = _moved(of, shape, lambda moves: tuple(0 if axis in axes else move for axis, move in enumerate(moves)))
+  return without_register_copies(narrow)
+
+
+def without_register_copies(of: Layout) -> Layout:
+  """Without register digits that move nowhere."""
+  return layout(
+    of.shape,
+    {name: [d for d in digits if name != REGISTER or not d.is_replication] for name, digits in of.inputs},
+  )
+
+
+def _moved(of: Layout, shape: tuple[int, ...], change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Layout:
+  return Layout(
+    shape, tuple((name, tuple(Digit(d.size, change(d.moves)) for d in digits)) for name, digits in of.inputs)
+  )
+
+
+def _reshape_map(old: tuple[int, ...], new: tuple[int, ...]) -> Layout:
+  """The layout of a tile of shape `new` by the coordinates in `old`, dimensions that do not mix kept apart."""
+  if math.prod(old) != math.prod(new):
+    raise errors.LayoutError(f"{old} and {new} have different sizes")
+  inputs: dict[str, list[Digit]] = {str(axis): [] for axis in range(len(old))}
+  for olds, news in _groups(old, new):
+    total = math.prod(old[a] for a in olds)
+    flat = layout((total,), {str(a): [(old[a], (math.prod(old[a + 1 : olds[-1] + 1]),))] for a in olds})
+    unit = {a: tuple(int(a == b) for b in range(len(new))) for a in news}
+    back = layout(new, {"flat": [(new[a], unit[a]) for a in reversed(news)]})
+    inputs.update({name: list(digits) for name, digits in compose(back, flat).inputs})
+  return layout(new, inputs)
+
+
+def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
+  """Runs of dimensions of both shapes with equal products, as short as can be."""
+  groups = []
+  i = j = 0
+  while i < len(old) or j < len(new):
+    olds, news = [], []
+    a = b = 1
+    if i < len(old):
+      olds.append(i)
+      a, i = a * old[i], i + 1
+    if j < len(new):
+      news.append(j)
+      b, j = b * new[j], j + 1
+    while a != b:
+      if a < b and i < len(old):
+        olds.append(i)
+        a, i = a * old[i], i + 1
+      elif j < len(new):
+        news.append(j)
+        b, j = b * new[j], j + 1
+      else:
+        olds.append(i)
+        a, i = a * old[i], i + 1
+    groups.append((olds, news))
+  return groups
