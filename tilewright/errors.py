@@ -137,3 +137,10 @@ class NativeCodeError(TilewrightError, NotImplementedError):
 
 class LayoutError(TilewrightError, ValueError):
   """A layout that is malformed, or that does not fit where it is used."""
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+
+class NumberFormatError(TilewrightError, ValueError):
+  """A number format, rounding mode or scaling recipe that does not exist, or that cannot be used in this place."""

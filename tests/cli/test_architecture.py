@@ -10,7 +10,8 @@ import pytest
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "tilewright"
 FILES = sorted(PACKAGE.rglob("*.py"))
-LAYERS = ("cli", "pallas", "target", "tile", "hlo", "runtime", "layout")  # a package may import those behind it
+# A package may import those behind it.
+LAYERS = ("cli", "ops", "numerics", "pallas", "target", "tile", "hlo", "runtime", "layout")
 
 
 def imports(path: pathlib.Path) -> Iterator[str]:
