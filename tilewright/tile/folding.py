@@ -17,6 +17,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tilewright.tile.formats import width
 from tilewright.tile.literal import bits, is_float, is_integer
 
 Scalar = np.ndarray  # of no dimensions
@@ -180,15 +181,9 @@ def _float_result(name: str, numbers: list[float], dtype: np.dtype) -> Scalar | 
 
 
 def _bitcast(x: Scalar, dtype: np.dtype) -> Scalar | None:
-  whole = {x.dtype, dtype}.isdisjoint({np.dtype(np.bool_)}) and _fills_bytes(x.dtype) and _fills_bytes(dtype)
+  # A bool is one bit in a byte; formats of less than eight bits, too, do not fill the byte that NumPy keeps them in.
+  whole = all(d != np.bool_ and width(d) == 8 * d.itemsize for d in (x.dtype, dtype))
   return np.asarray(x).reshape(1).view(dtype).reshape(()) if whole else None
-
-
-def _fills_bytes(dtype: np.dtype) -> bool:
-  """False for formats of less than eight bits, which NumPy keeps in a byte each."""
-  if is_integer(dtype):
-    return bits(dtype) == 8 * dtype.itemsize
-  return not is_float(dtype) or int(ml_dtypes.finfo(dtype).bits) == 8 * dtype.itemsize
 
 
 def _convert(x: Scalar, dtype: np.dtype) -> Scalar | None:

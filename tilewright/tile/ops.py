@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tilewright import errors
+from tilewright.tile.formats import width
 from tilewright.tile.ir import Op
 from tilewright.tile.types import INDEX, RefType, SemaphoreArrayType, TileType, Type, dense_strides
 
@@ -113,7 +114,7 @@ define("convert", lambda op: [tile_of(op, 0).with_dtype(op.attrs["dtype"])], doc
 
 def _bitcast(op: Op) -> list[Type]:
   source, target = tile_of(op, 0), np.dtype(op.attrs["dtype"])
-  expect(source.dtype.itemsize == target.itemsize, f"{source.dtype} and {target} have different widths")
+  expect(width(source.dtype) == width(target), f"{source.dtype} and {target} have different widths")
   return [source.with_dtype(target)]
 
 
@@ -319,7 +320,7 @@ define("transpose_ref", _transpose_ref, doc="a ref with its dimensions in anothe
 
 def _bitcast_ref(op: Op) -> list[Type]:
   ref, dtype = ref_of(op), np.dtype(op.attrs["dtype"])
-  expect(ref.dtype.itemsize == dtype.itemsize, f"{ref.dtype} and {dtype} have different widths")
+  expect(width(ref.dtype) == width(dtype), f"{ref.dtype} and {dtype} have different widths")
   return [dataclasses.replace(ref, dtype=dtype)]
 
 

@@ -11,6 +11,8 @@ import threading
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 from llvmlite import ir
 
 from tilewright.runtime import ffi, jit
@@ -19,8 +21,10 @@ from tilewright.target.cpu.code import Host
 from tilewright.target.cpu.handler import emit_handler, emit_worker
 from tilewright.target.cpu.launch import emit_point
 from tilewright.target.cpu.parallel import parallel_dims
+from tilewright.tile import widening
+from tilewright.tile.formats import computed_in, is_small_integer, width
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.rewrite import simplify
+from tilewright.tile.rewrite import rewrite, simplify
 
 _SMALL = 1 << 15  # elements: less work than this is not worth a second thread
 
@@ -88,11 +92,38 @@ def compile_kernel(kernel: NativeKernel) -> str:
 def clean(kernel: NativeKernel) -> NativeKernel:
   """Simplify a kernel's functions, in place: what is known about the grid decides comparisons and bounds checks."""
   mapping = kernel.mapping
+  rewrite(kernel.body, widening.RULES)
   simplify(kernel.body, grid=mapping.grid[mapping.num_vmapped :])
   for index_map in kernel.index_maps:
     if index_map is not None:
+      rewrite(index_map, widening.RULES)
       simplify(index_map)
   return kernel
+
+
+# XLA:CPU packs arrays of less than eight bits per element, in FFI buffers too: two int4 or float4_e2m1fn to a byte, four int2, the first
+# in the lowest bits (seen with jax 0.10.2 and 0.11.2). Instances of a kernel may write neighbours that share a byte at the same time, so
+# native code sees one byte per element: arrays are unpacked by XLA before the call and packed after it.
+
+
+def _unpacked_dtype(dtype: Any) -> Any:
+  return dtype if width(dtype) >= 8 else computed_in(dtype) if is_small_integer(dtype) else np.uint8
+
+
+def _unpacked(x: Any) -> Any:
+  if width(x.dtype) >= 8:
+    return x
+  if not is_small_integer(x.dtype):
+    x = jax.lax.bitcast_convert_type(x, jnp.uint4)
+  return x.astype(_unpacked_dtype(x.dtype))
+
+
+def _packed(x: Any, dtype: Any) -> Any:
+  if width(dtype) >= 8:
+    return x
+  if is_small_integer(dtype):
+    return x.astype(dtype)
+  return jax.lax.bitcast_convert_type(x.astype(jnp.uint4), dtype)
 
 
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
@@ -100,7 +131,9 @@ def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   mapping = kernel.mapping
   clean(kernel)
   name = compile_kernel(kernel)
-  results = [jax.ShapeDtypeStruct(m.array_aval.shape, m.array_aval.dtype) for m in mapping.output_mappings]
+  avals = [m.array_aval for m in mapping.output_mappings]
+  results = [jax.ShapeDtypeStruct(a.shape, _unpacked_dtype(a.dtype)) for a in avals]
+  operands = tuple(map(_unpacked, operands))
   aliases: dict[int, int] = {}
   extra: list[Any] = []
   for into, out in kernel.input_output_aliases:
@@ -112,4 +145,5 @@ def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
       # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
       aliases[len(operands) + len(extra)] = out
       extra.append(operands[operand])
-  return list(jax.ffi.ffi_call(name, results, input_output_aliases=aliases)(*operands, *extra))
+  outputs = jax.ffi.ffi_call(name, results, input_output_aliases=aliases)(*operands, *extra)
+  return [_packed(x, a.dtype) for x, a in zip(outputs, avals)]

@@ -10,7 +10,9 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.small_floats import decode, encode
 from tilewright.target.llvm.types import constant, intrinsic, is_float, is_signed
+from tilewright.tile.formats import computed_in, is_small_integer, small_float, width
 
 Rule = Callable[[ir.IRBuilder, Any, list[ir.Value]], ir.Value]  # builder, op, operands -> result
 
@@ -168,6 +170,14 @@ def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) ->
   result = ty.register_type(target, lanes)
   if source == target:
     return x
+  if (form := small_float(source)) is not None:
+    middle = computed_in(source) if target == np.bool_ else np.dtype(np.float64 if target == np.float64 else np.float32)
+    assert middle is not None
+    return convert(b, decode(b, x, form, ty.register_type(middle)), middle, target)
+  if (form := small_float(target)) is not None:
+    return encode(b, x if is_float(source) else convert(b, x, source, np.dtype(np.float32)), form)
+  if is_small_integer(target):
+    return _to_small_integer(b, x, source, target)
   if target == np.bool_:
     zero = constant(x.type, 0)
     return b.fcmp_unordered("!=", x, zero) if is_float(source) else b.icmp_unsigned("!=", x, zero)
@@ -190,6 +200,27 @@ def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) ->
   return (b.sext if is_signed(source) else b.zext)(x, result)
 
 
+def _to_small_integer(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
+  """Through a byte: floats saturate, integers wrap."""
+  byte = computed_in(target)
+  assert byte is not None
+  wide = convert(b, x, source, byte)
+  if not is_float(source):
+    return _extended(b, wide, target)
+  most = (1 << (width(target) - is_signed(target))) - 1
+  low, high = ("smax", "smin") if is_signed(target) else ("umax", "umin")
+  least = -most - 1 if is_signed(target) else 0
+  return intrinsic(b, low, [intrinsic(b, high, [wide, constant(wide.type, most)]), constant(wide.type, least)])
+
+
+def _extended(b: ir.IRBuilder, x: ir.Value, dtype: np.dtype) -> ir.Value:
+  """The low bits of a byte as an element of less than eight bits is kept: the others repeat the sign, or are zero."""
+  spare = 8 - width(dtype)
+  if is_signed(dtype):
+    return b.ashr(b.shl(x, constant(x.type, spare)), constant(x.type, spare))
+  return b.and_(x, constant(x.type, 0xFF >> spare))
+
+
 def _bitcast(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   (x,) = args
   source, target = _dtype(op), np.dtype(op.attrs["dtype"])
@@ -197,7 +228,7 @@ def _bitcast(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   raw = ty.narrow(b, x, source)
   memory = ty.memory_type(target)
   same = b.bitcast(raw, memory if lanes == 1 else ir.VectorType(memory, lanes))
-  return ty.widen(b, same, target, lanes)
+  return ty.widen(b, same if width(target) >= 8 else _extended(b, same, target), target, lanes)
 
 
 def _not(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:

@@ -25,6 +25,7 @@ from tilewright import errors
 from tilewright.target.cpu import arithmetic
 from tilewright.target.cpu.loops import ZERO, Index, add, for_range, i64, if_then, lane, mul
 from tilewright.target.llvm import types as ty
+from tilewright.tile.formats import computed_in, is_small_integer
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType
@@ -172,7 +173,7 @@ class Code:
     from tilewright.target.cpu.reductions import identity
 
     fill = np.nan if ty.is_float(memory.dtype) else identity("max", memory.dtype)
-    poison = ty.constant(ty.register_type(memory.dtype, lanes), fill)
+    poison = ty.element(memory.dtype, fill, lanes)
     pointer, step = self.address(memory, index)
     element = ty.memory_type(memory.dtype)
     if lanes > 1 and step == 1:
@@ -228,6 +229,8 @@ class Code:
   def constant_memory(self, op: Op, value: np.ndarray) -> Memory:
     """A static array in the module's read-only data."""
     if op not in self.constants:
+      if is_small_integer(value.dtype):
+        value = value.astype(computed_in(value.dtype))
       raw = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
       data = ir.Constant(ir.ArrayType(ty.I8, raw.size), bytearray(raw.tobytes()))
       variable = ir.GlobalVariable(self.b.module, data.type, self.b.module.get_unique_name("constant"))

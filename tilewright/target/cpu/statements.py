@@ -163,9 +163,7 @@ def _alloc(code: Code, op: Op) -> None:
 def poison(code: Code, memory: Memory, shape: Any) -> None:
   """Fill fresh memory with values no one should read."""
   value = np.nan if ty.is_float(memory.dtype) else reductions.identity("max", memory.dtype)
-  code.nest(
-    shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), value))
-  )
+  code.nest(shape, lambda index, lanes: code.store(memory, index, ty.element(memory.dtype, value, lanes)))
 
 
 # --- values that need a buffer -----------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ def _constant(code: Any, op: Op, index: Sequence[Index], lanes: int) -> ir.Value
   value = np.asarray(op.attrs["value"])
   dtype = np.dtype(op.attrs["dtype"])
   if value.ndim == 0 or (value == value.flat[0]).all():
-    return ty.constant(ty.register_type(dtype, lanes), value.flat[0])
+    return ty.element(dtype, value.flat[0], lanes)
   return code.load(code.constant_memory(op, value.astype(dtype)), index, lanes)
 
 

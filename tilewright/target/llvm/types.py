@@ -1,7 +1,8 @@
 """How dtypes are kept in memory and in registers.
 
-In memory each element has the width JAX gives it; bool is a byte. In registers bool is one bit, and the small floats are f32: they
-are widened when loaded, and rounded to nearest even when stored or converted.
+In memory each element has the width JAX gives it; bool, and what has less than eight bits, is a byte. In registers bool is one bit; bf16
+and f16 are f32: they are widened when loaded, and rounded to nearest even when stored or converted. The floats of eight bits and less stay
+integers, which only conversions look into (see `small_floats`); small integers are sign- or zero-extended to a byte.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
+from tilewright.tile.formats import is_small_integer, small_float
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
@@ -29,7 +31,7 @@ def memory_type(dtype: Any) -> ir.Type:
   dtype = np.dtype(dtype)
   if dtype in _FLOATS:
     return _FLOATS[dtype]
-  if dtype == np.bool_:
+  if dtype == np.bool_ or small_float(dtype) is not None or is_small_integer(dtype):
     return I8
   if dtype == _BFLOAT16:
     return I16
@@ -74,6 +76,14 @@ def constant(ty: ir.Type, value: Any) -> ir.Constant:
   else:
     value = float(value)
   return ir.Constant(ty, [value] * ty.count if isinstance(ty, ir.VectorType) else value)
+
+
+def element(dtype: Any, value: Any, lanes: int = 1) -> ir.Constant:
+  """A number of a dtype as a constant in registers, in every lane."""
+  dtype = np.dtype(dtype)
+  if small_float(dtype) is not None:
+    value = np.asarray(value).astype(dtype).view(np.uint8)
+  return constant(register_type(dtype, lanes), value)
 
 
 def splat(b: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
