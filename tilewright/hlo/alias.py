@@ -88,6 +88,21 @@ def must_alias(instruction: Instruction) -> list[Alias]:
   return found
 
 
+def fusion_in_place(fusion: Instruction) -> list[Alias]:
+  """Outputs of a fusion that update one of its operands in place: a chain of updates and scatters that starts at a parameter."""
+  root = fusion.called_computations[0].root
+  outputs = root.operands if root.opcode == "tuple" else (root,)
+  found: list[Alias] = []
+  for number, output in enumerate(outputs):
+    value, updates = output, False
+    while value.opcode in ("dynamic-update-slice", "scatter", "bitcast", "copy", "get-tuple-element"):
+      updates |= value.opcode in ("dynamic-update-slice", "scatter")
+      value = value.operands[0]
+    if updates and value.opcode == "parameter":
+      found.append(Alias((number,) if root.opcode == "tuple" else (), value.parameter_number, ()))
+  return found
+
+
 def may_alias(instruction: Instruction) -> list[Alias]:
   """Pairs where an elementwise result fits an operand's buffer; reuse is the back end's choice."""
   if instruction.opcode not in ELEMENTWISE or not instruction.shape.is_array:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.hlo.alias import forwards, must_alias
+from tilewright.hlo.alias import forwards, fusion_in_place, must_alias
 from tilewright.hlo.analysis import call_graph
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ELEMENTWISE
@@ -127,21 +127,8 @@ def _overwritten(instruction: Instruction) -> Iterator[tuple[int, ShapeIndex]]:
     for i, operand in enumerate(instruction.operands):
       yield from ((i, path) for path, leaf in operand.shape.leaves() if leaf.is_array)
   if instruction.opcode == "fusion":
-    for source, path in _in_place_parameters(instruction.called_computations[0]):
-      yield source.parameter_number, path
-
-
-def _in_place_parameters(fused: Computation) -> Iterator[Value]:
-  """Parameters of a fusion that its outputs update in place."""
-  outputs = fused.root.operands if fused.root.opcode == "tuple" else (fused.root,)
-  for output in outputs:
-    value: Instruction = output
-    seen = False
-    while value.opcode in ("dynamic-update-slice", "scatter", "bitcast", "copy", "get-tuple-element"):
-      seen |= value.opcode in ("dynamic-update-slice", "scatter")
-      value = value.operands[0]
-    if seen and value.opcode == "parameter":
-      yield value, ()
+    for alias in fusion_in_place(instruction):
+      yield alias.operand, alias.operand_index
 
 
 # Values and their uses, through instructions that only pass buffers on.

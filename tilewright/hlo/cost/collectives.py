@@ -1,0 +1,168 @@
+"""How long a collective takes: algorithms as rows, links as levels.
+
+A row says how many steps an algorithm takes among `n` devices and which multiple of the message each device sends:
+
+    ring all-reduce     2 (n - 1) steps, 2 (n - 1) / n messages
+    tree all-reduce     2 log2 n steps,  2 messages
+
+The time is `steps · latency + messages · bytes / bandwidth`, and the fastest row is taken, as NCCL does by message size. A group
+that spans nodes runs in levels: inside the nodes on their links, and between them on the network with the part of the
+message that is left (an all-reduce of 8-device nodes sends an eighth between nodes from each device).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tilewright.hlo.cost.devices import Device, Link, steps_of_tree
+from tilewright.hlo.groups import Groups
+from tilewright.hlo.ir import Instruction, Module
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+  name: str
+  steps: Callable[[int], float]
+  messages: Callable[[int], float]
+
+  def seconds(self, devices: int, size: float, link: Link) -> float:
+    return self.steps(devices) * link.latency + self.messages(devices) * size / link.bandwidth
+
+
+def _ring(times: int) -> Algorithm:
+  return Algorithm("ring", lambda n: times * (n - 1), lambda n: times * (n - 1) / n)
+
+
+def _doubling(times: int) -> Algorithm:
+  return Algorithm("recursive doubling", lambda n: times * steps_of_tree(n), lambda n: times * (n - 1) / n * 1.15)
+
+
+ALGORITHMS: Mapping[str, tuple[Algorithm, ...]] = {
+  "all-reduce": (
+    _ring(2),
+    Algorithm("tree", lambda n: 2 * steps_of_tree(n), lambda n: 2.0),
+    Algorithm("one shot", lambda n: 1.0, lambda n: n - 1.0),
+  ),
+  "all-gather": (_ring(1), _doubling(1)),
+  "reduce-scatter": (_ring(1), _doubling(1)),
+  "all-to-all": (
+    Algorithm("pairwise", lambda n: n - 1.0, lambda n: (n - 1) / n),
+    Algorithm("direct", lambda n: 2.0, lambda n: (n - 1) / n * 1.3),
+  ),
+  "collective-permute": (Algorithm("direct", lambda n: 1.0, lambda n: 1.0),),
+  "collective-broadcast": (Algorithm("tree", lambda n: float(steps_of_tree(n)), lambda n: 1.0),),
+  "send": (Algorithm("direct", lambda n: 1.0, lambda n: 1.0),),
+}
+_LIKE = {"ragged-all-to-all": "all-to-all", "collective-reduce": "all-reduce", "recv": "send"}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveTime:
+  seconds: float
+  how: str  # the algorithm and the links
+
+
+def collective_time(opcode: str, size: float, groups: Groups, device: Device) -> CollectiveTime:
+  """The slowest group decides: `size` is the larger of what a device gives and gets."""
+  rows = ALGORITHMS[_LIKE.get(opcode, opcode)]
+  shapes = {_levels(group, device.node) for group in groups} or {(1, 1)}
+  times = [_hierarchical(rows, opcode, size, inside, nodes, device) for inside, nodes in sorted(shapes)]
+  return max(times, key=lambda t: t.seconds)
+
+
+def _levels(group: tuple[int, ...], node: int) -> tuple[int, int]:
+  """How many devices of the group share a node, and over how many nodes it is spread."""
+  nodes = len({d // node for d in group})
+  return -(-len(group) // nodes), nodes
+
+
+def _best(rows: tuple[Algorithm, ...], devices: int, size: float, link: Link) -> CollectiveTime:
+  if devices <= 1:
+    return CollectiveTime(0.0, "")
+  best = min(rows, key=lambda row: row.seconds(devices, size, link))
+  return CollectiveTime(best.seconds(devices, size, link), f"{best.name}, {devices} devices on {link.name}")
+
+
+def _hierarchical(
+  rows: tuple[Algorithm, ...], opcode: str, size: float, inside: int, nodes: int, device: Device
+) -> CollectiveTime:
+  if nodes == 1:
+    return _best(rows, inside, size, device.scale_up)
+  if inside == 1 or opcode in ("collective-permute", "send", "recv"):
+    return _best(rows, nodes if inside == 1 else inside * nodes, size, device.network)
+  # An all-to-all crosses nodes with nearly everything; the others reduce, or have gathered, inside a node first.
+  between = size if "all-to-all" in opcode else size / inside
+  within, across = _best(rows, inside, size, device.scale_up), _best(rows, nodes, between, device.network)
+  return CollectiveTime(within.seconds + across.seconds, f"{within.how}; {across.how}")
+
+
+# What a collective is given.
+
+
+def carried(start: Instruction) -> Instruction:
+  """The operation an asynchronous start carries out: itself, or what its computation holds."""
+  if start.opcode == "async-start":
+    return start.called_computations[0].root
+  return start
+
+
+def plain_opcode(instruction: Instruction) -> str:
+  """`all-reduce` for all-reduce, all-reduce-start, and an async-start around one."""
+  return carried(instruction).opcode.removesuffix("-start")
+
+
+def message_bytes(instruction: Instruction) -> float:
+  """The larger of what one device contributes and receives."""
+  inner = carried(instruction)
+  given = sum(o.shape.byte_size for o in inner.operands)
+  if inner.opcode == "all-gather-start" and inner.shape.tuple_shapes:
+    return float(max(given, inner.shape.tuple_shapes[-1].byte_size))
+  if inner.opcode in ("all-gather", "collective-broadcast"):
+    return float(max(given, inner.shape.byte_size))
+  if inner.opcode == "recv" and inner.shape.tuple_shapes:
+    return float(inner.shape.tuple_shapes[0].byte_size)
+  if inner.opcode == "send":
+    return float(inner.operands[0].shape.byte_size)
+  return float(given)
+
+
+def participants(instruction: Instruction, module: Module, devices: int | None = None) -> Groups:
+  """The devices that meet, group by group. On more devices than the module was made for, a group of all of them grows, and
+  smaller groups are repeated.
+  """
+  inner = carried(instruction)
+  made_for = max(1, module.replica_count * module.num_partitions)
+  total = max(devices or made_for, made_for)
+  pairs = inner.attrs.get("source_target_pairs")
+  if pairs is not None:
+    found: Groups = tuple(_chains(pairs))
+  else:
+    groups = inner.attrs.get("replica_groups")
+    found = tuple(g for g in groups.groups() if g) if groups is not None else ()
+    ids = {d for group in found for d in group}
+    by_replica = bool(inner.attrs.get("channel_id")) and not inner.attrs.get("use_global_device_ids")
+    if found and len(ids) < made_for and by_replica:  # ids name replicas, with all their partitions
+      per = module.num_partitions
+      found = tuple(tuple(r * per + p for r in group for p in range(per)) for group in found)
+  if not found or (len(found) == 1 and len(found[0]) == made_for):
+    return (tuple(range(total)),)
+  copies = total // made_for
+  return tuple(tuple(d + made_for * c for d in group) for c in range(copies) for group in found)
+
+
+def _chains(pairs: tuple[tuple[int, int], ...]) -> Groups:
+  """Devices that a permutation connects."""
+  root: dict[int, int] = {}
+
+  def find(x: int) -> int:
+    while root.setdefault(x, x) != x:
+      x = root[x]
+    return x
+
+  for a, b in pairs:
+    root[find(a)] = find(b)
+  parts: dict[int, list[int]] = {}
+  for x in sorted(root):
+    parts.setdefault(find(x), []).append(x)
+  return tuple(tuple(part) for part in parts.values())

@@ -1,0 +1,42 @@
+"""A latency-hiding scheduler that explains itself.
+
+from tilewright import hlo
+from tilewright.hlo import schedule
+
+result = schedule.schedule_module(module, device="h100", memory_limit=60e9)
+print(result, result.explain("all-reduce-start.3"))
+result.apply()
+"""
+
+from __future__ import annotations
+
+from tilewright.hlo.schedule.annotations import Annotation, HloScheduleError, annotation
+from tilewright.hlo.schedule.install import Installed, caveats, install
+from tilewright.hlo.schedule.limits import KINDS, Limits, may_overlap
+from tilewright.hlo.schedule.rules import RULES, Candidate, Rule, State, before, without
+from tilewright.hlo.schedule.scheduler import ComputationSchedule, HloMemoryError, Options, Schedule, schedule_module
+from tilewright.hlo.schedule.timing import Outcome
+
+__all__ = [
+  "KINDS",
+  "RULES",
+  "Annotation",
+  "Candidate",
+  "ComputationSchedule",
+  "HloMemoryError",
+  "HloScheduleError",
+  "Installed",
+  "Limits",
+  "Options",
+  "Outcome",
+  "Rule",
+  "Schedule",
+  "State",
+  "annotation",
+  "before",
+  "caveats",
+  "install",
+  "may_overlap",
+  "schedule_module",
+  "without",
+]

@@ -1,0 +1,108 @@
+"""Room for error: starts a little earlier and dones a little later than the model needs.
+
+Real transfers take longer than predicted now and then. Where a transfer has less computation between its start and its done
+than `margin` times its own length, the start goes up and the done goes down past instructions that have nothing to do with
+it, until there is enough. That never delays anything in the model: what moves takes no time, and keeps its place among the
+transfers of its kind. It stops at the memory limit, because buffers are held longer, and at annotated groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.hlo.schedule.problem import COMPUTE, START, Problem
+from tilewright.hlo.schedule.rules import DONE_LATER, START_EARLIER, Rule
+from tilewright.hlo.schedule.timing import measure, memory_profile
+
+
+def extend(p: Problem, order: Sequence[int], margin: float) -> tuple[list[int], dict[int, Rule]]:
+  """The order with longer overlaps, and who was moved why. The same order if the measure would be worse."""
+  before = measure(p, order)
+  if before.broken or before.excess or margin <= 0:
+    return list(order), {}
+  work = _Extension(p, order)
+  for start in [v for v in order if p.role[v] == START and p.pair[v] >= 0]:
+    work.lengthen(start, margin)
+  after = measure(p, work.order)
+  if (after.broken, after.excess, after.seconds) > (0, 0.0, before.seconds * (1 + 1e-12)):
+    return list(order), {}
+  return work.order, work.moved
+
+
+class _Extension:
+  def __init__(self, p: Problem, order: Sequence[int]) -> None:
+    self.p, self.order = p, list(order)
+    self.place = [0] * p.size
+    for i, v in enumerate(self.order):
+      self.place[v] = i
+    self.profile = memory_profile(p, self.order)
+    self.moved: dict[int, Rule] = {}
+    self.first, self.last = self._ends()
+
+  def _ends(self) -> tuple[list[int], list[int]]:
+    """For each buffer the node that touches it first, and the one that touches it last."""
+    p = self.p
+    first, last = [-1] * len(p.buffer_size), [-1] * len(p.buffer_size)
+    for v in self.order:
+      for b in p.touches[v]:
+        if first[b] < 0:
+          first[b] = v
+        last[b] = v
+    return first, last
+
+  def lengthen(self, start: int, margin: float) -> None:
+    p = self.p
+    done, wanted = p.pair[start], p.cost[start] * margin
+    overlap = sum(p.cost[v] for v in self.order[self.place[start] + 1 : self.place[done]] if p.role[v] == COMPUTE)
+    if p.group[start] < 0:
+      while overlap < wanted and self._pass(start, -1, p.preds[start]):
+        overlap += self._cost_passed(start, 1)
+        self.moved[start] = START_EARLIER
+    if p.group[done] < 0:
+      while overlap < wanted and self._pass(done, 1, p.succs[done]):
+        overlap += self._cost_passed(done, -1)
+        self.moved[done] = DONE_LATER
+
+  def _cost_passed(self, v: int, side: int) -> float:
+    other = self.order[self.place[v] + side]
+    return self.p.cost[other] if self.p.role[other] == COMPUTE else 0.0
+
+  def _pass(self, v: int, step: int, tied: Sequence[int]) -> bool:
+    """Changes places with the neighbour, if that is allowed."""
+    p, i = self.p, self.place[v]
+    j = i + step
+    if not 0 <= j < len(self.order):
+      return False
+    other = self.order[j]
+    same_kind = p.kind[other] == p.kind[v] or any(k == p.kind[v] for k, _ in p.uses.get(other, ()))
+    if other in tied or same_kind or p.group[other] >= 0 or (p.meets[v] >= 0 and p.meets[other] >= 0):
+      return False
+    self._swap(min(i, j))
+    if max(self.profile[i], self.profile[j]) > p.memory_limit:
+      self._swap(min(i, j))
+      return False
+    return True
+
+  def _swap(self, i: int) -> None:
+    """Exchanges the nodes at places i and i + 1, and keeps the memory profile true."""
+    p = self.p
+    a, b = self.order[i], self.order[i + 1]
+    before = self.profile[i] - p.extra[a] - self._allocated(a)
+    for buffer in p.touches[a]:
+      if buffer in p.touches[b]:
+        if self.first[buffer] == a:
+          self.first[buffer] = b
+        if self.last[buffer] == b:
+          self.last[buffer] = a
+    self.order[i], self.order[i + 1] = b, a
+    self.place[b], self.place[a] = i, i + 1
+    self.profile[i] = before + self._allocated(b) + p.extra[b]
+    self.profile[i + 1] = before + self._allocated(b) - self._freed(b) + self._allocated(a) + p.extra[a]
+
+  def _allocated(self, v: int) -> int:
+    p = self.p
+    return sum(p.buffer_size[b] for b in p.touches[v] if self.first[b] == v and not p.live_in[b])
+
+  def _freed(self, v: int) -> int:
+    p = self.p
+    return sum(p.buffer_size[b] for b in p.touches[v] if self.last[b] == v and not p.live_out[b])

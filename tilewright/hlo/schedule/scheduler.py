@@ -1,0 +1,407 @@
+"""Scheduling a module: every computation that runs instructions one by one gets an order.
+
+Callees come first, so that a loop is an instruction of known length when its caller is scheduled. For each computation: the problem
+(`problem.py`), a list from the beginning and one from the end (`listing.py`), the order it came with, a search around the best of the
+three (`search.py`), and a little room for error (`extend.py`). The result is never worse than the order it came with, by the
+measure of `timing.py`, where that one keeps the limits.
+
+    result = schedule_module(module, device="h100", memory_limit=60e9)
+    print(result)                               # seconds, exposed communication, peak memory; before and after
+    result.explain("all-reduce-start.3")        # why it stands where it stands
+    result.apply()                              # the module's instructions are in the new order
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tilewright.hlo.analysis import call_graph, topological_order
+from tilewright.hlo.cost.devices import Device
+from tilewright.hlo.cost.model import CostModel, Roofline
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes.while_loops import read_loop, trip_count
+from tilewright.hlo.schedule.annotations import HloScheduleError
+from tilewright.hlo.schedule.extend import extend
+from tilewright.hlo.schedule.limits import Limits
+from tilewright.hlo.schedule.listing import Choice, list_schedule
+from tilewright.hlo.schedule.problem import START, Inside, Lowered, Problem, lower
+from tilewright.hlo.schedule.remat import recompute_once
+from tilewright.hlo.schedule.rules import KEPT, RULES, SEARCH, Rule
+from tilewright.hlo.schedule.search import search
+from tilewright.hlo.schedule.timing import Outcome, Trace, live_at, measure, memory_profile, trace
+
+_CALLERS = frozenset({"while", "call", "conditional"})
+# XLA leaves a fifth of the device alone, and 5% of the rest.
+_OF_DEVICE = 0.8 * 0.95
+
+
+class HloMemoryError(HloScheduleError, MemoryError):
+  """No order was found that fits the memory limit. `live` names what is live at the peak, with its bytes, largest first."""
+
+  def __init__(self, message: str, live: list[tuple[str, int]]) -> None:
+    self.live = live
+    super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Options:
+  """What a schedule is made with.
+
+  `memory_limit` in bytes is binding: an error if it cannot be met. Without one, the limit is `headroom` times what the module's
+  own order needs; without that either, it is 76% of the device, or what the module's own order needs if that is more.
+  `budget` counts visits of instructions by the search, per computation; 0 gives the list as it is. `remat` allows to compute
+  cheap values twice where memory does not suffice, which edits the module.
+  """
+
+  limits: Limits = Limits()  # noqa: RUF009  # frozen
+  rules: tuple[Rule, ...] = RULES
+  memory_limit: float | None = None
+  headroom: float | None = None
+  budget: int = 300_000
+  margin: float = 1.25
+  pressure: float = 0.8
+  remat: bool = False
+  seed: int = 0
+
+
+@dataclass(slots=True)
+class ComputationSchedule:
+  """The order of one computation, and how it came about."""
+
+  lowered: Lowered
+  order: list[int]
+  choices: list[Choice]
+  outcome: Outcome
+  original: Outcome  # of the order it came with
+  original_order: list[int]
+  original_problem: Problem  # loops as long as they were before
+  trips: int = 1
+  caller: Instruction | None = None
+  recomputed: list[str] = field(default_factory=list)
+
+  @property
+  def computation(self) -> Computation:
+    return self.lowered.computation
+
+  @property
+  def nodes(self) -> list[Instruction]:
+    return self.lowered.nodes
+
+  @property
+  def instructions(self) -> list[Instruction]:
+    """The order, of all instructions."""
+    return self.lowered.instructions(self.order)
+
+  def timeline(self) -> Trace:
+    return trace(self.lowered.problem, self.order)
+
+  def original_timeline(self) -> Trace:
+    return trace(self.original_problem, self.original_order)
+
+  def reason(self, node: int) -> str:
+    """One sentence on why a node stands where it stands."""
+    choice = self.choices[node]
+    text = f"{choice.rule.name}: {choice.rule.says(choice.backward)}"
+    if choice.instead >= 0:
+      text += f" (rather than %{self.nodes[choice.instead].name})"
+    if choice.note:
+      text += f" [{choice.note}]"
+    return text
+
+
+@dataclass(slots=True)
+class Schedule:
+  """Orders for every computation of a module."""
+
+  module: Module
+  model: CostModel
+  options: Options
+  memory_limit: float
+  computations: dict[Computation, ComputationSchedule]
+
+  @property
+  def entry(self) -> ComputationSchedule:
+    return self.computations[self.module.entry]
+
+  @property
+  def seconds(self) -> float:
+    return self.entry.outcome.seconds
+
+  @property
+  def exposed(self) -> float:
+    """Seconds the main stream waits for transfers, in loops as often as they run."""
+    return self.entry.outcome.exposed
+
+  @property
+  def peak(self) -> int:
+    return self.entry.outcome.peak
+
+  @property
+  def original(self) -> Outcome:
+    """The measure of the order the module came with."""
+    return self.entry.original
+
+  def order(self, computation: Computation | None = None) -> list[Instruction]:
+    return self.computations[computation or self.module.entry].instructions
+
+  def explain(self, name: str) -> str:
+    """Why the instruction of that name stands where it stands."""
+    name = name.removeprefix("%")
+    for schedule in self.computations.values():
+      for v, instruction in enumerate(schedule.nodes):
+        if instruction.name == name:
+          return schedule.reason(v)
+    instruction = self.module.find_instruction(name)
+    return f"{instruction.opcode} takes no time: it stands before its first use"
+
+  def apply(self) -> bool:
+    """Puts the module's instructions into the new order, and marks it as scheduled; whether anything changed."""
+    changed = not self.module.is_scheduled
+    for computation in self.module.computations:
+      found = self.computations.get(computation)
+      order = found.instructions if found is not None else topological_order(computation)
+      changed |= order != computation.instructions
+      computation.instructions = order
+    self.module.is_scheduled = True
+    return changed
+
+  def __str__(self) -> str:
+    new, old = self.entry.outcome, self.original
+    rows = [
+      ("step time", f"{old.seconds * 1e3:.4g} ms", f"{new.seconds * 1e3:.4g} ms"),
+      ("exposed communication", f"{old.exposed * 1e3:.4g} ms", f"{new.exposed * 1e3:.4g} ms"),
+      ("peak memory", f"{old.peak / 1e6:.4g} MB", f"{new.peak / 1e6:.4g} MB"),
+    ]
+    head = f"module {self.module.name} on {self.model.device.name}: {self.module.instruction_count} instructions"
+    return "\n".join([head, *(f"  {name:<24}{before:>14} → {after}" for name, before, after in rows)])
+
+
+def schedule_module(
+  module: Module,
+  *,
+  device: str | Device = "h100",
+  devices: int | None = None,
+  model: CostModel | None = None,
+  options: Options | None = None,
+  limits: Limits | None = None,
+  rules: Sequence[Rule] | None = None,
+  memory_limit: float | None = None,
+  headroom: float | None = None,
+  budget: int | None = None,
+  remat: bool | None = None,
+) -> Schedule:
+  """Orders for the module's computations. The module is not changed until `apply` (except by `remat`).
+
+  `model` says how long instructions take; without one it is `Roofline(device, devices)`. The other arguments replace fields of
+  `options`.
+  """
+  given = {"limits": limits, "rules": tuple(rules) if rules is not None else None, "memory_limit": memory_limit}
+  given |= {"headroom": headroom, "budget": budget, "remat": remat}
+  chosen = dataclasses.replace(options or Options(), **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+  return _Scheduler(module, model or Roofline(device, devices), chosen).run()
+
+
+class _Scheduler:
+  def __init__(self, module: Module, model: CostModel, options: Options) -> None:
+    self.module, self.model, self.options = module, model, options
+    self.done: dict[Computation, ComputationSchedule] = {}
+    self.graph = call_graph(module)
+    self.limit = options.memory_limit if options.memory_limit is not None else float("inf")
+
+  def run(self) -> Schedule:
+    scheduled = [c for c in self.graph.post_order if self._owner(c) is not None]
+    base = self._base_peaks(scheduled)
+    if self.options.memory_limit is None:
+      own, device = base[self.module.entry][1], self.model.device.memory * _OF_DEVICE
+      self.limit = max(own, own * self.options.headroom if self.options.headroom is not None else device)
+    for computation in scheduled:
+      around = base[computation][0]
+      self.done[computation] = self._schedule(computation, self.limit - around)
+    return Schedule(self.module, self.model, self.options, self.limit, self.done)
+
+  def _owner(self, computation: Computation) -> str | None:
+    """Who holds parameters and results; None for computations that are not run instruction by instruction."""
+    if computation is self.module.entry:
+      return "entry"
+    owner = None
+    for caller in self.graph.callers[computation]:
+      if caller.opcode == "while" and caller.attrs["body"] is computation:
+        return "body"
+      if caller.opcode in _CALLERS:
+        owner = "branch"
+    return owner
+
+  def _base_peaks(self, scheduled: Sequence[Computation]) -> dict[Computation, tuple[float, float]]:
+    """For each computation, in the order the module came with: bytes live around it, and its own peak."""
+    peaks: dict[Computation, float] = {}
+    lowered: dict[Computation, tuple[Lowered, list[int]]] = {}
+    for computation in scheduled:
+      insides = {
+        i: Inside(0.0, int(max((peaks.get(c, 0.0) for c in i.called_computations), default=0.0)), ())
+        for i in computation.instructions
+        if i.opcode in _CALLERS
+      }
+      low = lower(computation, self.module, self.model, self.options.limits, insides, self._owner(computation) or "")
+      order = list(range(low.problem.size))
+      profile = memory_profile(low.problem, order)
+      peaks[computation] = max(profile, default=low.problem.always)
+      lowered[computation] = (low, profile)
+    around: dict[Computation, float] = {self.module.entry: 0.0}
+    for computation in reversed(scheduled):  # callers first
+      low, profile = lowered[computation]
+      for v, instruction in enumerate(low.nodes):
+        if instruction.opcode in _CALLERS:
+          here = around.get(computation, 0.0) + profile[v] - low.problem.extra[v]
+          for called in instruction.called_computations:
+            around[called] = max(around.get(called, 0.0), here)
+    return {c: (around.get(c, 0.0), peaks[c]) for c in scheduled}
+
+  # One computation.
+
+  def _schedule(self, computation: Computation, limit: float) -> ComputationSchedule:
+    result = self._once(computation, limit)
+    recomputed: list[str] = []
+    while result.outcome.excess > 0 and self.options.remat and len(recomputed) < 256:
+      name = recompute_once(result.lowered, result.order)
+      if name is None:
+        break
+      recomputed.append(name)
+      again = self._once(computation, limit)
+      if again.outcome.excess >= result.outcome.excess:
+        result = again
+        break
+      result = again
+    result.recomputed = recomputed
+    if result.outcome.excess > 0 and self.options.memory_limit is not None:
+      raise self._memory_error(result)
+    return result
+
+  def _once(self, computation: Computation, limit: float) -> ComputationSchedule:
+    owner = self._owner(computation)
+    assert owner is not None
+    insides, originals = self._insides(computation, False), self._insides(computation, True)
+    lowered = lower(computation, self.module, self.model, self.options.limits, insides, owner, limit)
+    p, options = lowered.problem, self.options
+    base = list(range(p.size))
+    original_problem = self._with_insides(lowered, originals) if insides else p
+    before = self._with_inner(measure(original_problem, base), lowered, originals)
+    forward = list_schedule(p, options.rules, lowered.nodes, False, options.pressure)
+    listed, orders = {0: forward}, [forward.order]
+    if (p.size and any(r == START for r in p.role)) or limit < float("inf"):
+      listed[1] = list_schedule(p, options.rules, lowered.nodes, True, options.pressure)
+      orders.append(listed[1].order)
+    orders.append(base)
+    keys = [measure(p, order).key for order in orders]
+    first = min(range(len(orders)), key=lambda i: keys[i])
+    if options.budget:
+      found = search(p, orders, options.budget, options.seed)
+      order, moved = found.order, found.moved
+    else:
+      order, moved = orders[first], {}
+    order, extended = extend(p, order, options.margin)
+    choices = list(listed[first].choices) if first in listed else [Choice(KEPT)] * p.size
+    for v, gain in moved.items():
+      choices[v] = Choice(SEARCH, note=gain)
+    for v, rule in extended.items():
+      choices[v] = Choice(rule)
+    outcome = self._with_inner(measure(p, order), lowered, insides)
+    trips, caller = self._trips(computation)
+    return ComputationSchedule(lowered, order, choices, outcome, before, base, original_problem, trips, caller)
+
+  def _trips(self, computation: Computation) -> tuple[int, Instruction | None]:
+    callers = [c for c in self.graph.callers[computation] if c.opcode in _CALLERS]
+    if not callers:
+      return 1, None
+    return (loop_trips(callers[0]) if callers[0].opcode == "while" else 1), callers[0]
+
+  def _insides(self, computation: Computation, original: bool) -> dict[Instruction, Inside]:
+    return {
+      i: self._inside(i, original)
+      for i in computation.instructions
+      if i.opcode in _CALLERS and all(c in self.done for c in i.called_computations)
+    }
+
+  def _inside(self, caller: Instruction, original: bool) -> Inside:
+    results = [self.done[c] for c in caller.called_computations]
+    outcomes = [r.original if original else r.outcome for r in results]
+    opened: dict[int, int] = {}
+    for result in results:
+      for kind, count in _most_open(result.lowered.problem, result.original_order if original else result.order):
+        opened[kind] = max(opened.get(kind, 0), count)
+    if caller.opcode == "while":
+      trips = loop_trips(caller)
+      seconds, exposed = trips * sum(o.seconds for o in outcomes), trips * sum(o.exposed for o in outcomes)
+    else:
+      slowest = max(outcomes, key=lambda o: o.seconds)
+      seconds, exposed = slowest.seconds, slowest.exposed
+    return Inside(seconds, max(o.peak for o in outcomes), tuple(sorted(opened.items())), exposed)
+
+  @staticmethod
+  def _with_insides(lowered: Lowered, insides: dict[Instruction, Inside]) -> Problem:
+    p = lowered.problem
+    cost, extra = list(p.cost), list(p.extra)
+    for v, instruction in enumerate(lowered.nodes):
+      if instruction in insides:
+        cost[v], extra[v] = insides[instruction].seconds, insides[instruction].peak
+    return dataclasses.replace(p, cost=cost, extra=extra)
+
+  @staticmethod
+  def _with_inner(outcome: Outcome, lowered: Lowered, insides: dict[Instruction, Inside]) -> Outcome:
+    inner = sum(inside.exposed for inside in insides.values())
+    return dataclasses.replace(outcome, exposed=outcome.exposed + inner) if inner else outcome
+
+  def _memory_error(self, result: ComputationSchedule) -> HloMemoryError:
+    p = result.lowered.problem
+    profile = memory_profile(p, result.order)
+    at = max(range(len(profile)), key=lambda i: (profile[i], -i))
+    live = [(p.buffer_name[b], p.buffer_size[b]) for b in live_at(p, result.order, at)]
+    shown = "\n".join(f"  {size / 1e6:>12.3f} MB  %{name}" for name, size in live[:12])
+    more = f"\n  … and {len(live) - 12} smaller ones" if len(live) > 12 else ""
+    held = f"\n  {p.always / 1e6:>12.3f} MB  parameters" if p.always else ""
+    inside = p.extra[result.order[at]]
+    held += f"\n  {inside / 1e6:>12.3f} MB  inside %{p.names[result.order[at]]}" if inside else ""
+    return HloMemoryError(
+      f"memory_limit={self.options.memory_limit:.0f}: %{result.computation.name} of module {self.module.name} needs "
+      f"{result.outcome.peak / 1e6:.3f} MB where {p.memory_limit / 1e6:.3f} MB are left for it, in the best order found. At its "
+      f"peak, at %{p.names[result.order[at]]}, these are live:\n{shown}{more}{held}\nRaise memory_limit, "
+      + (
+        "or donate or shrink some of these."
+        if self.options.remat
+        else "or allow remat=True, which computes cheap values twice."
+      ),
+      live,
+    )
+
+
+def _most_open(p: Problem, order: Sequence[int]) -> list[tuple[int, int]]:
+  """For each kind that is used, how many pairs are open at once; a synchronous transfer counts as one."""
+  opened: dict[int, int] = {}
+  most: dict[int, int] = {}
+  for v in order:
+    kind = p.kind[v]
+    if kind >= 0:
+      if p.role[v] == START:
+        opened[kind] = opened.get(kind, 0) + 1
+        most[kind] = max(most.get(kind, 0), opened[kind])
+      elif p.pair[v] >= 0:
+        opened[kind] -= 1
+      elif p.exposed[v]:
+        most[kind] = max(most.get(kind, 0), opened.get(kind, 0) + 1)
+    for used, count in p.uses.get(v, ()):
+      most[used] = max(most.get(used, 0), opened.get(used, 0) + count)
+  return sorted(most.items())
+
+
+def loop_trips(loop: Instruction) -> int:
+  """How often a loop runs; once if nothing says how often."""
+  config = loop.backend_config_json
+  if isinstance(config, dict) and "known_trip_count" in config:
+    try:
+      return max(1, int(config["known_trip_count"]["n"]))
+    except (KeyError, TypeError, ValueError):
+      pass
+  found = read_loop(loop)
+  trips = trip_count(found) if found is not None else None
+  return max(1, trips) if trips is not None else 1

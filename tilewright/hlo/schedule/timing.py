@@ -1,0 +1,242 @@
+"""How long an order takes and how much memory it needs: the measure by which schedules are compared.
+
+One main stream runs the order. A start hands its work to a lane of its resource, where it begins as soon as the lane is free and no
+conflicting collective runs; a done makes the main stream wait until that work has ended. The wait is *exposed* time; so is all
+of a transfer that is not asynchronous.
+
+    time   0    1    2    3    4
+    main   [start][ dot ][ dot ]~~~[done]       ~~~ exposed
+    lane   [      all-reduce       ]
+
+An order is better if it breaks fewer limits, then if it exceeds the memory limit by less, then if it is faster, then if it needs less
+memory. A loop's body is timed in its second iteration, so that what the first has started is under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tilewright.hlo.schedule.problem import COMPUTE, DONE, START, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+  """The measure of an order; smaller is better, field by field."""
+
+  broken: int  # limits, conflicts and groups that are not kept
+  excess: float  # bytes above the memory limit
+  seconds: float
+  peak: int
+  exposed: float
+
+  @property
+  def key(self) -> tuple[int, float, float, int]:
+    return (self.broken, self.excess, self.seconds, self.peak)
+
+
+@dataclass(slots=True)
+class Trace:
+  """Every node's interval, for timelines. `wait` is how long the main stream stood still at it."""
+
+  begin: list[float]
+  end: list[float]
+  wait: list[float]
+  lane: list[int]  # of starts: which lane of their kind
+  memory: list[int]  # bytes live while the node at this place of the order runs
+  seconds: float = 0.0
+  period: float = 0.0  # of a loop's body: one iteration, when it runs steadily
+  ends: list[float] = field(default_factory=list)  # of starts: when their work ends
+
+
+def measure(p: Problem, order: Sequence[int]) -> Outcome:
+  """The outcome of an order that keeps the dependencies."""
+  if p.carried:
+    trace = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
+    first, _ = _run(p, order, trace, 0.0)
+    second, exposed = _run(p, order, trace, first, {d: trace.ends[s] for d, s in p.carried})
+    seconds = second - first
+  else:
+    seconds, exposed = _run(p, order, None, 0.0)
+  broken, peak = _check(p, order)
+  return Outcome(broken, max(0.0, peak - p.memory_limit), seconds, peak, exposed)
+
+
+def trace(p: Problem, order: Sequence[int]) -> Trace:
+  """The timeline of an order. A loop's body that carries transfers over is shown in its second iteration."""
+  result = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
+  result.seconds, _ = _run(p, order, result, 0.0)
+  result.period = result.seconds
+  if p.carried:
+    first = result.seconds
+    again = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
+    end, _ = _run(p, order, again, first, {d: result.ends[s] for d, s in p.carried})
+    for times in (again.begin, again.end, again.ends):
+      times[:] = [t - first for t in times]
+    again.seconds, again.period = first, end - first
+    result = again
+  result.memory = memory_profile(p, order)
+  return result
+
+
+def _run(
+  p: Problem, order: Sequence[int], record: Trace | None, now: float, pending: dict[int, float] | None = None
+) -> tuple[float, float]:
+  role, cost, kind, pair, meets, uses = p.role, p.cost, p.kind, p.pair, p.meets, p.uses
+  free = [[0.0] * max(1, n) for n in p.lanes]
+  met = [0.0] * len(p.conflicts)  # when the last collective of these groups ends
+  finish = [0.0] * p.size
+  if pending:
+    for done, at in pending.items():
+      finish[done] = at
+  waited = 0.0
+  for v in order:
+    r = role[v]
+    begin = now
+    if r == COMPUTE:
+      k = kind[v]
+      if k >= 0:  # a synchronous transfer: waits for its lane, and is exposed as a whole
+        lane = free[k]
+        at = min(range(len(lane)), key=lane.__getitem__)
+        now = max(now, lane[at])
+        if meets[v] >= 0:
+          now = max(now, max((met[c] for c in p.conflicts[meets[v]]), default=0.0))
+        now += cost[v]
+        lane[at] = now
+        if meets[v] >= 0:
+          met[meets[v]] = now
+        waited += now - begin
+      elif v in uses:  # a loop that uses resources waits until they are free
+        for used, _ in uses[v]:
+          now = max(now, *free[used])
+        waited += now - begin
+        now += cost[v]
+        for used, _ in uses[v]:
+          free[used] = [now] * len(free[used])
+      else:
+        now += cost[v]
+    elif r == START:
+      lane = free[kind[v]]
+      at = 0 if len(lane) == 1 else min(range(len(lane)), key=lane.__getitem__)
+      start = now if now > lane[at] else lane[at]
+      m = meets[v]
+      if m >= 0:
+        for c in p.conflicts[m]:
+          if met[c] > start:
+            start = met[c]
+      end = start + cost[v]
+      lane[at] = end
+      if m >= 0:
+        met[m] = end
+      finish[v] = end
+      if pair[v] >= 0:
+        finish[pair[v]] = end
+      if record is not None:
+        record.lane[v] = at
+        begin = start
+    else:
+      end = finish[v]
+      if end > now:
+        waited += end - now
+        now = end
+    if record is not None:
+      record.begin[v] = begin
+      record.end[v] = finish[v] if r == START else now
+      record.wait[v] = now - begin - cost[v] if r == COMPUTE else now - begin if r == DONE else 0.0
+  if record is not None:
+    record.ends = finish
+  return now, waited
+
+
+def _check(p: Problem, order: Sequence[int]) -> tuple[int, int]:
+  """How many limits are broken, and the most memory that is live at once."""
+  role, kind, pair, limits, meets, group = p.role, p.kind, p.pair, p.limits, p.meets, p.group
+  touches, sizes, live_in, live_out, extra = p.touches, p.buffer_size, p.live_in, p.live_out, p.extra
+  opened = [0] * len(limits)
+  for _, s in p.carried:  # open when an iteration begins
+    opened[kind[s]] += 1
+  meeting = [0] * len(p.conflicts)
+  left = p.touch_count.copy()
+  total = p.touch_count
+  broken = 0
+  live = p.always + sum(size for size, there in zip(sizes, live_in) if there)
+  peak = live
+  current, inside = -1, 0
+  for v in order:
+    r = role[v]
+    if r == START:
+      k, m = kind[v], meets[v]
+      opened[k] += 1
+      if opened[k] > limits[k]:
+        broken += 1
+      if m >= 0:
+        for c in p.conflicts[m]:
+          if meeting[c]:
+            broken += 1
+            break
+        if pair[v] >= 0:
+          meeting[m] += 1
+    elif r == DONE:
+      if kind[v] >= 0:
+        opened[kind[v]] -= 1
+      if pair[v] >= 0 and meets[pair[v]] >= 0:
+        meeting[meets[pair[v]]] -= 1
+    elif v in p.uses:
+      for k, count in p.uses[v]:
+        if opened[k] + count > limits[k]:
+          broken += 1
+    if current >= 0:
+      if group[v] == current:
+        inside -= 1
+        if not inside:
+          current = -1
+      elif p.cost[v] > 0 or role[v] != COMPUTE:
+        broken += 1
+    elif group[v] >= 0:
+      current, inside = group[v], p.group_size[group[v]] - 1
+      if not inside:
+        current = -1
+    for b in touches[v]:
+      if left[b] == total[b] and not live_in[b]:
+        live += sizes[b]
+    if live + extra[v] > peak:
+      peak = live + extra[v]
+    for b in touches[v]:
+      left[b] -= 1
+      if not left[b] and not live_out[b]:
+        live -= sizes[b]
+  return broken, peak
+
+
+def memory_profile(p: Problem, order: Sequence[int]) -> list[int]:
+  """Bytes live while each node of the order runs."""
+  left = p.touch_count.copy()
+  live = p.always + sum(size for size, there in zip(p.buffer_size, p.live_in) if there)
+  profile: list[int] = []
+  for v in order:
+    for b in p.touches[v]:
+      if left[b] == p.touch_count[b] and not p.live_in[b]:
+        live += p.buffer_size[b]
+    profile.append(live + p.extra[v])
+    for b in p.touches[v]:
+      left[b] -= 1
+      if not left[b] and not p.live_out[b]:
+        live -= p.buffer_size[b]
+  return profile
+
+
+def live_at(p: Problem, order: Sequence[int], place: int) -> list[int]:
+  """The buffers that are live while the node at `place` runs, largest first."""
+  first: dict[int, int] = {}
+  last: dict[int, int] = {}
+  for i, v in enumerate(order):
+    for b in p.touches[v]:
+      first.setdefault(b, i)
+      last[b] = i
+  found = [b for b in first if (p.live_in[b] or first[b] <= place) and (p.live_out[b] or last[b] >= place)]
+  return sorted(found, key=lambda b: (-p.buffer_size[b], b))
+
+
+def keeps_dependencies(p: Problem, order: Sequence[int]) -> bool:
+  place = {v: i for i, v in enumerate(order)}
+  return len(place) == p.size == len(order) and all(place[u] < place[v] for v in range(p.size) for u in p.preds[v])
