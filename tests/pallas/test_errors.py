@@ -10,7 +10,7 @@ from language import F32, I32, S, arange, pointwise, run
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.pallas import dma, specs
+from tilewright.pallas import dma, specs, triton
 from tilewright.tile.memory import SemaphoreType, TpuMemorySpace
 
 VMEM = TpuMemorySpace.VMEM
@@ -446,11 +446,11 @@ def test_buffers_are_counted_from_one():
 
 def test_helpers_check_their_arguments():
   with pytest.raises(errors.ShapeMismatchError, match=r"`a` and `b` must be 2D arrays, got shapes \(3,\) and \(3,\)"):
-    pl.dot(np.ones(3), np.ones(3))
+    triton.dot(np.ones(3), np.ones(3))
   with pytest.raises(errors.ShapeMismatchError, match="only one of allow_tf32 and precision"):
-    pl.dot(np.ones((2, 2)), np.ones((2, 2)), allow_tf32=True, precision="highest")
+    triton.dot(np.ones((2, 2)), np.ones((2, 2)), allow_tf32=True, precision="highest")
   with pytest.raises(errors.ShapeMismatchError, match="contracted dimensions differ"):
-    pl.dot(np.ones((2, 3)), np.ones((2, 3)))
+    triton.dot(np.ones((2, 3)), np.ones((2, 3)))
   with pytest.raises(errors.ShapeMismatchError, match="requires a non-negative integer, got -1"):
     pl.next_power_of_2(-1)
   with pytest.raises(errors.ShapeMismatchError, match="values must be positive ints"):

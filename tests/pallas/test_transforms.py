@@ -17,6 +17,7 @@ from language import F32, I32, S, arange, examples, numbers, pointwise, run, sam
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import specs
+from tilewright.pallas import tpu as pltpu
 from tilewright.tile.memory import TpuMemorySpace
 
 VMEM, SMEM = TpuMemorySpace.VMEM, TpuMemorySpace.SMEM
@@ -317,6 +318,45 @@ def test_shard_map_runs_the_kernel_on_each_device(check_vma):
   )
   same(jax.jit(f)(arange(8)), arange(8) + np.repeat(np.arange(4, dtype=np.float32), 2))
   same(jax.grad(lambda x: f(x).sum())(arange(8)), np.ones(8, np.float32))
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_kernel_that_copies_has_derivatives_under_shard_map(check_vma, steps):
+  """Also where an operand is the same on all devices: its cotangents are added up."""
+
+  def kernel(x_ref, w_ref, o_ref, buffer, sem):
+    def step(_, total):
+      copy = pltpu.make_async_copy(x_ref.at[pl.ds(pl.program_id(0) * 2, 2)], buffer, sem)
+      copy.start()
+      copy.wait()
+      return total + buffer[...] * jnp.sin(buffer[...]) * w_ref[0]
+
+    o_ref[...] = lax.fori_loop(0, steps, step, jnp.zeros((2,), F32))
+
+  def local(x, w):
+    return run(
+      *(kernel, x, w),
+      grid=(2,),
+      in_specs=[pl.BlockSpec(memory_space=pl.ANY), pl.BlockSpec()],
+      out_specs=pl.BlockSpec((2,), lambda i: i),
+      scratch_shapes=[pltpu.VMEM((2,), F32), pltpu.SemaphoreType.DMA],
+    )
+
+  split, whole = PartitionSpec("d"), PartitionSpec()
+  mesh = Mesh(np.array(jax.devices()[:2]), ("d",))
+  f = jax.shard_map(local, mesh=mesh, in_specs=(split, whole), out_specs=split, check_vma=check_vma)
+  plain = lambda x, w: steps * x * jnp.sin(x) * w
+  x, w = jnp.linspace(0.0, 2.0, 8), jnp.full((1,), 3.0)
+  total = lambda g: lambda x, w: jnp.sum(g(x, w))
+  for derivative in (
+    lambda g: jax.jvp(g, (x, w), (w * x, 2 * w))[1],
+    lambda g: jax.jit(jax.grad(total(g), argnums=(0, 1)))(x, w),
+    lambda g: jax.jit(jax.grad(total(jax.checkpoint(g))))(x, w),
+    lambda g: jax.jvp(jax.grad(total(g)), (x, w), (x, w))[1],
+    lambda g: jax.jacfwd(g)(x, w),
+  ):
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), derivative(f), derivative(plain))
 
 
 @pytest.mark.parametrize("block", ["whole", "blocked", "symbolic"])

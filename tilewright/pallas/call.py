@@ -21,6 +21,7 @@ from tilewright.pallas import effects, targets
 from tilewright.pallas.primitives import AbstractRef
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.trace import KernelCall, eliminate_dead_code, trace
+from tilewright.pallas.unchecked import without_varying_axes
 from tilewright.runtime import _jax
 from tilewright.tile.grid import CostEstimate, Kernel
 
@@ -183,14 +184,6 @@ def _run(*operands: Any, **params: Any) -> Any:
   metadata = {"kernel_metadata": json.dumps(dict(kernel.metadata))} if kernel.metadata else {}
   with jax.named_scope(kernel.name), set_xla_metadata(**metadata), _jax.config._check_vma(False):
     return targets.run(kernel, *map(without_varying_axes, operands))
-
-
-def without_varying_axes(x: Any) -> Any:
-  """Where types are not checked, the value with a type that does not say how it varies over a mesh, as what loops carry must be.
-
-  Unchecked, an operation whose operands vary differently gives such a type; XLA removes this one.
-  """
-  return jax.lax.select_n(jnp.zeros((), bool), x, x) if _jax.varying_axes([_jax.core.typeof(x)]) else x
 
 
 _lower_run = _jax.mlir.lower_fun(_run, multiple_results=True)

@@ -19,11 +19,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects, jaxprs
-from tilewright.pallas.call import kernel_params, pallas_call_p, without_varying_axes
+from tilewright.pallas import effects, jaxprs, unchecked
+from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import ShapedArray, debug_check_p, debug_print_p, int32_scalar
 from tilewright.pallas.trace import eliminate_dead_code
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.pallas.unchecked import has_tangent
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs, uses_language
@@ -131,10 +132,6 @@ _jax.batching.fancy_primitive_batchers[pallas_call_p] = _vmap
 # --- forward derivatives -----------------------------------------------------------------------------------------
 
 
-def _has_tangent(aval: Any) -> bool:
-  return not isinstance(aval.dtype, _jax.dtypes.ExtendedDType) and jnp.issubdtype(aval.dtype, jnp.inexact)
-
-
 def _tangent_mapping(m: BlockMapping) -> BlockMapping:
   return dataclasses.replace(m, origin=f"tangent of {m.origin}")
 
@@ -158,15 +155,22 @@ def _all_differentiable(jaxpr: Any) -> bool:
   )
 
 
-def _jvp_of_portable(kernel: Kernel, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-  moving = [not isinstance(t, _ad.Zero) for t in tangents]
+@dataclasses.dataclass(frozen=True)
+class Portable:
+  """A kernel as a function: its portable lowering."""
 
-  def of_moving(*values: Any) -> list[Any]:
-    left = iter(values)
-    return xla.run(kernel, *(next(left) if m else p for p, m in zip(primals, moving)))
+  kernel: Kernel
 
-  outs, dots = jax.jvp(of_moving, [p for p, m in zip(primals, moving) if m], [t for t, m in zip(tangents, moving) if m])
-  return outs, [d if _has_tangent(o) else _jax.zero_tangent(o) for o, d in zip(outs, dots)]
+  def __call__(self, *operands: Any) -> list[Any]:
+    return xla.run(self.kernel, *operands)
+
+
+def _jvp_of_portable(
+  kernel: Kernel, primals: Sequence[Any], tangents: Sequence[Any], params: Any
+) -> tuple[list[Any], list[Any]]:
+  outs = pallas_call_p.bind(*primals, **params)
+  dots = iter(unchecked.jvp(Portable(_without_reports(kernel)), primals, tangents))
+  return outs, [next(dots) if has_tangent(o) else _jax.zero_tangent(o) for o in outs]
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[list[Any], list[Any]]:
@@ -174,17 +178,17 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
   m = kernel.grid_mapping
   first_input = m.num_dynamic_bounds + m.num_prefetch
   if not all(isinstance(t, _ad.Zero) for t in tangents[:first_input]) or not _body_has_derivative(kernel):
-    return _jvp_of_portable(kernel, primals, tangents)
+    return _jvp_of_portable(kernel, primals, tangents, params)
   in_tangents = list(tangents[first_input:])
   aliased = {into - m.num_prefetch for into, _ in kernel.input_output_aliases}
   for i in aliased:
-    if i >= 0 and isinstance(in_tangents[i], _ad.Zero) and _has_tangent(m.input_mappings[i].array_aval):
+    if i >= 0 and isinstance(in_tangents[i], _ad.Zero) and has_tangent(m.input_mappings[i].array_aval):
       in_tangents[i] = _ad.instantiate_zeros(in_tangents[i])
   nz_in = [not isinstance(t, _ad.Zero) for t in in_tangents]
   invars = kernel.jaxpr.invars
   outs_at = m.num_prefetch + m.num_inputs
-  nz_out = [_has_tangent(v.aval) for v in invars[outs_at : outs_at + m.num_outputs]]
-  nz_scratch = [_has_tangent(v.aval) for v in invars[outs_at + m.num_outputs :]]
+  nz_out = [has_tangent(v.aval) for v in invars[outs_at : outs_at + m.num_outputs]]
+  nz_scratch = [has_tangent(v.aval) for v in invars[outs_at + m.num_outputs :]]
   nonzeros = [False] * m.num_prefetch + nz_in + nz_out + nz_scratch
   with tracing_kernel(GridFrame(m.grid[m.num_vmapped :], m.grid_names)):  # custom rules may ask for program_id
     closed, _ = _ad.jvp_jaxpr(_jax.pe.close_jaxpr(kernel.jaxpr), nonzeros, instantiate=[])
@@ -216,7 +220,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
   if cost is not None:
     cost = type(cost)(*(2 * getattr(cost, f.name) for f in dataclasses.fields(cost)))
   new = kernel.replace(
-    jaxpr=jaxprs.without(jaxpr, (debug_print_p, debug_check_p)),  # the call that computes the outputs has them already
+    jaxpr=jaxpr,
     name=f"{kernel.name}_jvp",
     grid_mapping=dataclasses.replace(
       m,
@@ -230,12 +234,17 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     cost_estimate=cost,
     compiler_params=_without_side_effects(kernel.compiler_params),
   )
-  new = eliminate_dead_code(new, [False] * m.num_outputs + [True] * len(out_maps))
+  new = eliminate_dead_code(_without_reports(new), [False] * m.num_outputs + [True] * len(out_maps))
   # Two calls, not one with all outputs: what does not depend on tangents stays known to remat and unbatched under jacfwd.
   out_primals = pallas_call_p.bind(*primals, **params)
   outs = pallas_call_p.bind(*primals, *(t for t, nz in zip(in_tangents, nz_in) if nz), **kernel_params(new))
   rest = iter(outs[m.num_outputs :])
   return out_primals, [next(rest) if nz else _jax.zero_tangent(p) for p, nz in zip(out_primals, nz_out)]
+
+
+def _without_reports(kernel: Kernel) -> Kernel:
+  """The kernel without prints and checks: the call that computes the outputs has them already."""
+  return kernel.replace(jaxpr=jaxprs.without(kernel.jaxpr, (debug_print_p, debug_check_p)))
 
 
 def _without_side_effects(compiler_params: Any) -> Any:
@@ -283,17 +292,17 @@ def _check_custom_rules(jaxpr: Any) -> None:
 def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: Any) -> Any:
   kernel = Kernel(**params)
   _check_custom_rules(kernel.jaxpr)
-  if _jax.varying_axes(map(_jax.core.typeof, primals)) and _body_has_derivative(kernel):
+  if unchecked.is_manual():
     return _linearize_as_call(nonzeros, primals, params)
 
   def of_nonzero(*moving: Any) -> tuple[list[Any], list[Any]]:
     left = iter(moving)
     outs = xla.run(kernel, *(next(left) if nz else p for p, nz in zip(primals, nonzeros)))
-    floats = [o for o in outs if _has_tangent(_jax.core.typeof(o))]
-    return floats, [o for o in outs if not _has_tangent(_jax.core.typeof(o))]
+    floats = [o for o in outs if has_tangent(_jax.core.typeof(o))]
+    return floats, [o for o in outs if not has_tangent(_jax.core.typeof(o))]
 
   floats, linear, others = jax.linearize(of_nonzero, *(p for p, nz in zip(primals, nonzeros) if nz), has_aux=True)
-  is_float = [_has_tangent(a) for a in kernel.out_avals]
+  is_float = [has_tangent(a) for a in kernel.out_avals]
   left, rest = iter(floats), iter(others)
   outs = [next(left) if f else next(rest) for f in is_float]
   residuals, tree = jax.tree.flatten(linear)
@@ -308,9 +317,9 @@ def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: 
 
 
 def _linearize_as_call(nonzeros: Sequence[bool], primals: Sequence[Any], params: Any) -> Any:
-  """Under shard_map with checked types, where only a call knows how its outputs vary over the mesh, the linear part is a call too."""
+  """Under shard_map, where only a call knows how its outputs vary over the mesh, the linear part is a call too."""
   outs = pallas_call_p.bind(*primals, **params)
-  is_float = [_has_tangent(_jax.core.typeof(o)) for o in outs]
+  is_float = [has_tangent(_jax.core.typeof(o)) for o in outs]
 
   def linearized(residuals: Sequence[Any], *rest: Any) -> list[Any]:
     tangents = [_ad.instantiate_zeros(t) if nz else t for t, nz in zip(rest[-len(nonzeros) :], nonzeros)]
@@ -325,29 +334,7 @@ _ad.primitive_linearizations[pallas_call_p] = _linearize
 
 def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
   """A call that is linear in some operands, as the tangent of a call is: inside remat JAX transposes it."""
-  kernel = Kernel(**params)
-  linear = [_ad.is_undefined_primal(x) for x in args]
-
-  given = [ct for ct in cotangents if not isinstance(ct, _ad.Zero)]
-  known = [x for x, flag in zip(args, linear) if not flag]
-
-  @jax.jit  # so that it is traced, also where shard_map runs operation by operation and checks each
-  def pull(known: Sequence[Any], given: Sequence[Any]) -> Any:
-    def paired(*values: Any) -> Any:
-      """The sum of the outputs, each times its cotangent: a scalar, whose type is the same wherever the outputs vary."""
-      left, rest = iter(values), iter(known)
-      outs = xla.run(kernel, *(next(left) if flag else without_varying_axes(next(rest)) for flag in linear))
-      wanted = [o for o, ct in zip(outs, cotangents) if not isinstance(ct, _ad.Zero)]
-      return sum((jnp.sum(o * ct) for o, ct in zip(wanted, given)), start=jnp.zeros(()))
-
-    zeros = [jnp.zeros(x.aval.shape, x.aval.dtype) for x, flag in zip(args, linear) if flag]
-    with _jax.config._check_vma(False):
-      out, back = jax.vjp(paired, *zeros)
-      pulled = back(jnp.ones_like(out))
-    return [_jax.vary_together([x, *known, *given])[0] for x in pulled]
-
-  found = iter(pull(known, given))
-  return [next(found) if flag else None for flag in linear]
+  return unchecked.transpose(Portable(Kernel(**params)), cotangents, args)
 
 
 _ad.primitive_transposes[pallas_call_p] = _transpose

@@ -13,6 +13,7 @@ import pytest
 
 from tilewright import errors
 from tilewright import pallas as pl
+from tilewright.pallas import deprecated
 from tilewright.pallas import tpu as pltpu
 
 S = jax.ShapeDtypeStruct
@@ -29,12 +30,31 @@ def test_every_public_name_of_jax_is_here() -> None:
   "name", ["TPUCompilerParams", "TPUMemorySpace", "ANY", "HOST", "DeviceIdType", "semaphore_signal", "delay", "repeat"]
 )
 def test_deprecated_names_work_and_warn_once(name: str) -> None:
-  pltpu._warned.discard(name)
+  deprecated._warned.discard(("pltpu", name))
   with pytest.warns(errors.DeprecatedNameWarning, match=f"pltpu.{name} is deprecated, use"):
     first = getattr(pltpu, name)
   with warnings.catch_warnings():
     warnings.simplefilter("error")
     assert getattr(pltpu, name) is first
+
+
+@pytest.mark.parametrize("name", ["dot", "debug_checks_enabled"])
+def test_deprecated_names_of_the_language_work_and_warn_once(name: str) -> None:
+  deprecated._warned.discard(("pl", name))
+  with pytest.warns(errors.DeprecatedNameWarning, match=f"pl.{name} is deprecated, use"):
+    first = getattr(pl, name)
+  with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    assert getattr(pl, name) is first
+
+
+def test_names_that_jax_deprecated_later_warn_from_that_release_on() -> None:
+  for name in ("core_map", "reciprocal"):
+    deprecated._warned.discard(("pl", name))
+    with warnings.catch_warnings(record=True) as seen:
+      warnings.simplefilter("always")
+      assert callable(getattr(pl, name))
+    assert len(seen) == (jax.__version_info__ >= (0, 11))
 
 
 def test_unknown_names_are_attribute_errors() -> None:

@@ -5,12 +5,8 @@ Names of the hardware keep their meaning where they have one elsewhere; those th
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import Any
-
-from tilewright.errors import DeprecatedNameWarning
 from tilewright.errors import UnsupportedPrimitiveError as LoweringException
+from tilewright.pallas import deprecated as _deprecated
 from tilewright.pallas import primitives as _primitives
 from tilewright.pallas import semaphores as _semaphores
 from tilewright.pallas.arithmetic import reciprocal
@@ -114,33 +110,23 @@ if _jax.JAX_VERSION < (0, 11):
   from tilewright.pallas.tpu.mesh import create_tensorcore_mesh
 
 
-# --- names that JAX has deprecated -------------------------------------------------------------------------------
-
-# What each was called last, and what it is.
-_DEPRECATED: dict[str, tuple[str, Callable[[], Any]]] = {
-  "TPUCompilerParams": ("pltpu.CompilerParams", lambda: CompilerParams),
-  "TPUMemorySpace": ("pltpu.MemorySpace", lambda: MemorySpace),
-  "TPUInterpretParams": ("pltpu.InterpretParams", lambda: InterpretParams),
-  "ANY": ("pl.ANY", lambda: _memory.CommonMemorySpace.ANY),
-  "HOST": ("pl.HOST", lambda: _memory.CommonMemorySpace.HOST),
-  "DeviceIdType": ("pl.DeviceIdType", lambda: _semaphores.DeviceIdType),
-  "semaphore": ("pl.semaphore", lambda: _tile_memory.semaphore),
-  "semaphore_read": ("pl.semaphore_read", lambda: _semaphores.semaphore_read),
-  "semaphore_signal": ("pl.semaphore_signal", lambda: _semaphores.semaphore_signal),
-  "semaphore_wait": ("pl.semaphore_wait", lambda: _semaphores.semaphore_wait),
-  "run_scoped": ("pl.run_scoped", lambda: _primitives.run_scoped),
-  "delay": ("pl.delay", lambda: _primitives.delay),
-  "repeat": ("jnp.tile", lambda: _ops.repeat),
-  "create_tensorcore_mesh": ("pltpu.TensorCoreMesh", lambda: _mesh.create_tensorcore_mesh),
-}
-_warned: set[str] = set()
-
-
-def __getattr__(name: str) -> Any:
-  if name not in _DEPRECATED:
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-  replacement, find = _DEPRECATED[name]
-  if name not in _warned:
-    _warned.add(name)
-    warnings.warn(f"pltpu.{name} is deprecated, use {replacement} instead.", DeprecatedNameWarning, stacklevel=2)
-  return find()
+__getattr__ = _deprecated.lookup(
+  __name__,
+  "pltpu",
+  {
+    "TPUCompilerParams": ("pltpu.CompilerParams", CompilerParams),
+    "TPUMemorySpace": ("pltpu.MemorySpace", MemorySpace),
+    "TPUInterpretParams": ("pltpu.InterpretParams", InterpretParams),
+    "ANY": ("pl.ANY", _memory.CommonMemorySpace.ANY),
+    "HOST": ("pl.HOST", _memory.CommonMemorySpace.HOST),
+    "DeviceIdType": ("pl.DeviceIdType", _semaphores.DeviceIdType),
+    "semaphore": ("pl.semaphore", _tile_memory.semaphore),
+    "semaphore_read": ("pl.semaphore_read", _semaphores.semaphore_read),
+    "semaphore_signal": ("pl.semaphore_signal", _semaphores.semaphore_signal),
+    "semaphore_wait": ("pl.semaphore_wait", _semaphores.semaphore_wait),
+    "run_scoped": ("pl.run_scoped", _primitives.run_scoped),
+    "delay": ("pl.delay", _primitives.delay),
+    "repeat": ("jnp.tile", _ops.repeat),
+    "create_tensorcore_mesh": ("pltpu.TensorCoreMesh", _mesh.create_tensorcore_mesh),
+  },
+)
