@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tilewright.hlo.cost.model import CostModel
 from tilewright.hlo.ir import Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.schedule.limits import Limits
@@ -31,13 +32,16 @@ class ScheduleInstructions(Pass):
   copies: int = 2
   budget: int = 300_000
   rules: tuple[Rule, ...] = field(default=RULES, repr=False)
+  model: CostModel | None = field(default=None, repr=False)  # instead of the device's roofline
   results: list[Schedule] = field(default_factory=list, repr=False, compare=False)  # what it did, latest last
   keep: int = 0  # how many results are kept
 
   def run(self, module: Module) -> bool:
     limits = Limits(collectives=self.collectives, p2p=self.p2p, async_compute=self.async_compute, copies=self.copies)
     options = Options(limits, self.rules, self.memory_limit or None, self.headroom or None, self.budget)
-    result = schedule_module(module, device=self.device, devices=self.devices or None, options=options)
+    result = schedule_module(
+      module, device=self.device, devices=self.devices or None, model=self.model, options=options
+    )
     if self.keep:
       self.results.append(result)
       del self.results[: -self.keep]

@@ -11,7 +11,7 @@ result.apply()
 from __future__ import annotations
 
 from tilewright.hlo.schedule.annotations import Annotation, HloScheduleError, annotation
-from tilewright.hlo.schedule.install import Installed, caveats, install
+from tilewright.hlo.schedule.install import Installed, caveats, device_name, install
 from tilewright.hlo.schedule.limits import KINDS, Limits, may_overlap
 from tilewright.hlo.schedule.rules import RULES, Candidate, Rule, State, before, without
 from tilewright.hlo.schedule.scheduler import ComputationSchedule, HloMemoryError, Options, Schedule, schedule_module
@@ -35,6 +35,7 @@ __all__ = [
   "annotation",
   "before",
   "caveats",
+  "device_name",
   "install",
   "may_overlap",
   "schedule_module",

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tilewright.hlo.cost.model import CostModel
 from tilewright.hlo.schedule.limits import Limits
 from tilewright.hlo.schedule.problem import COMPUTE, START
 from tilewright.hlo.schedule.rules import RULES, Rule
@@ -59,6 +60,7 @@ def install(
   headroom: float | None = None,
   limits: Limits | None = None,
   rules: Sequence[Rule] = RULES,
+  model: CostModel | None = None,
   budget: int = 300_000,
   only: str | None = None,
   platforms: str | Sequence[str] | None = None,
@@ -83,10 +85,11 @@ def install(
     copies=chosen.copies,
     budget=budget,
     rules=tuple(rules),
+    model=model,
     keep=_KEPT,
   )
-  # The results are no part of what the pass does; rules of the user's are code that has no name across processes.
-  fingerprint = f"schedule:{step!r}" if tuple(rules) == RULES else None
+  # The results are no part of what the pass does; rules and models of the user's are code that has no name across processes.
+  fingerprint = f"schedule:{step!r}" if tuple(rules) == RULES and model is None else None
   hook = install_passes(step, stage="post_scheduler", platforms=platforms, only=only, fingerprint=fingerprint)
   return Installed(hook, step.results, platform)
 

@@ -52,7 +52,8 @@ class Options:
   `memory_limit` in bytes is binding: an error if it cannot be met. Without one, the limit is `headroom` times what the module's
   own order needs; without that either, it is 76% of the device, or what the module's own order needs if that is more.
   `budget` counts visits of instructions by the search, per computation; 0 gives the list as it is. `remat` allows to compute
-  cheap values twice where memory does not suffice, which edits the module.
+  cheap values twice where memory does not suffice, which edits the module. An order that is legal is changed only if that saves
+  `worth` of its time. `margin` is for `extend.py`, `pressure` is the part of the limit from which on the list saves memory.
   """
 
   limits: Limits = Limits()  # noqa: RUF009  # frozen
@@ -61,6 +62,7 @@ class Options:
   headroom: float | None = None
   budget: int = 300_000
   margin: float = 1.25
+  worth: float = 0.002
   pressure: float = 0.8
   remat: bool = False
   seed: int = 0
@@ -293,14 +295,18 @@ class _Scheduler:
       listed[1] = list_schedule(p, options.rules, lowered.nodes, True, options.pressure)
       orders.append(listed[1].order)
     orders.append(base)
-    keys = [measure(p, order).key for order in orders]
-    first = min(range(len(orders)), key=lambda i: keys[i])
+    outcomes = [measure(p, order) for order in orders]
+    first = min(range(len(orders)), key=lambda i: outcomes[i].key)
+    order, moved = orders[first], {}
     if options.budget:
       found = search(p, orders, options.budget, options.seed)
-      order, moved = found.order, found.moved
+      order, moved, first = found.order, found.moved, found.beginning
+    own = outcomes[-1]
+    if own.broken == 0 and own.excess == 0 and measure(p, order).seconds > own.seconds * (1 - options.worth):
+      order, moved, first = base, {}, len(orders) - 1
+      extended: dict[int, Rule] = {}
     else:
-      order, moved = orders[first], {}
-    order, extended = extend(p, order, options.margin)
+      order, extended = extend(p, order, options.margin)
     choices = list(listed[first].choices) if first in listed else [Choice(KEPT)] * p.size
     for v, gain in moved.items():
       choices[v] = Choice(SEARCH, note=gain)

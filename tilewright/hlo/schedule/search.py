@@ -29,6 +29,7 @@ class Found:
   outcome: Outcome
   moved: dict[int, str] = field(default_factory=dict)  # node → what its last move gained
   visits: int = 0
+  beginning: int = 0  # which of the orders given it grew from
 
 
 def up(p: Problem, order: Sequence[int], at: int, to: int) -> list[int]:
@@ -206,14 +207,16 @@ def search(p: Problem, beginnings: Sequence[Sequence[int]], budget: int, seed: i
   """The best order reached from the best of `beginnings`; small problems are searched from each of them."""
   if p.size < 2:
     return Found(list(beginnings[0]), measure(p, beginnings[0]))
-  ranked = sorted(beginnings, key=lambda order: measure(p, order).key)
+  outcomes = [measure(p, order) for order in beginnings]
+  ranked = sorted(range(len(beginnings)), key=lambda i: (outcomes[i].key, i))
   best: Found | None = None
   todo = ranked if p.size <= _SMALL else ranked[:1]
   share = budget // len(todo)
-  for number, order in enumerate(todo):
-    attempt = _Search(p, order, share, seed + number)
+  for number in todo:
+    attempt = _Search(p, beginnings[number], share, seed + number)
     attempt.run(idle=12 * p.size if p.size <= _SMALL else 60)
     found = attempt.found()
+    found.beginning = number
     if best is None or found.outcome.key < best.outcome.key:
       best = found
     if attempt.is_optimal:
