@@ -181,7 +181,8 @@ def run_offload(name: str, out: pathlib.Path, arguments: argparse.Namespace) -> 
       first if label == "XLA" else overlap(call, out / "profiles" / name / label.replace(" ", "_").replace(",", ""))[0]
     )
     rows[label] = {"seconds": times[label], "copies": hidden.transfers, "hidden": hidden.hidden}
-    line = f"  {label:<34} {times[label] * 1e3:8.2f} ms  {times['XLA'] / times[label]:.2f} times as fast   copies {hidden.transfers * 1e3:7.2f} ms, "
+    line = f"  {label:<34} {times[label] * 1e3:8.2f} ms  {times['XLA'] / times[label]:.2f} times as fast   "
+    line += f"copies {hidden.transfers * 1e3:7.2f} ms, "
     line += f"hidden {hidden.hidden * 1e3:7.2f} ms"
     if label in plans:
       plan = plans[label]
