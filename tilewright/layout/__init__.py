@@ -1,12 +1,23 @@
 """Layouts: where each element of a tile stands, in registers, shared memory and tensor memory, as values.
 
-layout      the value: mixed-radix digits of register, lane and warp, each moving along the tile
-algebra     composition, inverse, reshape, transpose, projection
-build       splat, strided, blocked, repetitions of a fragment
-vectors     neighbours that a thread holds together
+    value       the layout: mixed-radix digits of register, lane and warp, each moving along the tile
+    algebra     composition, inverse, reshape, transpose, projection
+    build       splat, strided, blocked, repetitions of a fragment
+    fragments   mma.sync, wgmma and tcgen05, from the PTX ISA
+    vectors     neighbours that a thread holds together
+    shared      shared memory: tilings, swizzles, bank conflicts
+    access      how threads read and write a tile there: vectors, ldmatrix, stmatrix
+    plan        what a relayout does and costs: by `shuffle` (of `atoms`, in `steps`) or by a `trip` through shared memory
+    text        `print_layout`
+
+Pictures are drawn by `tilewright.viz.layout`.
 """
 
-from tilewright.layout.algebra import compose, expanded, inverse, projected, reshaped, transposed
+from tilewright.layout.access import Access, accesses, best_access
+from tilewright.layout.algebra import compose, expanded, inverse, projected, reshaped, transposed, trimmed
 from tilewright.layout.build import blocked, blocked_for, repeated, splat, strided
-from tilewright.layout.layout import LANE, LANES, OFFSET, REGISTER, WARP, Digit, Layout, Term, layout, register_layout
+from tilewright.layout.plan import Plan, relayout
+from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle, bank_conflicts, shared_for_matrix, shared_tiled
+from tilewright.layout.text import layout_text, print_layout
+from tilewright.layout.value import LANE, LANES, OFFSET, REGISTER, WARP, Digit, Layout, Term, layout, register_layout
 from tilewright.layout.vectors import vector_width, vectors

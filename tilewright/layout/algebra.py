@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tilewright import errors
-from tilewright.layout.layout import REGISTER, Digit, Layout, layout
+from tilewright.layout.value import REGISTER, Digit, Layout, layout
 
 
 def compose(outer: Layout, inner: Layout) -> Layout:
@@ -171,6 +171,17 @@ def without_register_copies(of: Layout) -> Layout:
   return layout(
     of.shape,
     {name: [d for d in digits if name != REGISTER or not d.is_replication] for name, digits in of.inputs},
+  )
+
+
+def trimmed(of: Layout) -> Layout:
+  """Without registers that lie outside of the tile in every thread; the others are counted anew."""
+
+  def needed(digit: Digit) -> int:
+    return min([digit.size, *(-(-size // move) for size, move in zip(of.shape, digit.moves) if move)])
+
+  return layout(
+    of.shape, {name: [(needed(d) if name == REGISTER else d.size, d.moves) for d in own] for name, own in of.inputs}
   )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tilewright import errors
 from tilewright.layout.algebra import reshaped
-from tilewright.layout.layout import LANE, LANES, REGISTER, WARP, Digit, Layout, layout, register_layout
+from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Digit, Layout, layout, register_layout
 
 
 def splat(shape: Sequence[int], num_warps: int) -> Layout:

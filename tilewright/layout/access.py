@@ -1,0 +1,155 @@
+"""How the threads of a block read or write a tile in shared memory: which instruction, how wide, how many wavefronts.
+
+    vector      ld.shared / st.shared of 1 to 16 bytes: registers that are neighbours in memory go together
+    matrix      ldmatrix / stmatrix: 8 rows of 16 bytes, of which lane l holds 4 bytes of row l / 4, at byte 4 (l % 4)
+    transposed  ldmatrix.trans / stmatrix.trans, 16-bit elements: lane l holds column l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1
+
+Which of them apply is read off the addresses, so it holds for any register layout, tiling and swizzle.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.layout.shared import SharedLayout, wavefronts
+from tilewright.layout.value import WARP, Layout
+
+VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+  """One way to move a tile between registers and shared memory."""
+
+  kind: str
+  width: int  # bytes that a lane moves with one register group: vectors up to 16, matrices 4
+  groups: tuple[tuple[int, ...], ...]  # registers (elements) that move together, in the order of memory
+  instructions: int  # for one warp
+  wavefronts: int  # for all warps
+
+
+@functools.lru_cache(maxsize=4096)
+def accesses(registers: Layout, shared: SharedLayout, owners_only: bool = False) -> tuple[Access, ...]:
+  """The ways to move a tile, the cheapest first: the widest vector, and matrices where the addresses allow them.
+
+  With `owners_only`, of warps that hold copies only the first moves them, as when storing.
+  """
+  if registers.shape != shared.shape:
+    raise errors.LayoutError(f"a tile of shape {registers.shape} is not one of shape {shared.shape}")
+  at, inside = _addresses(registers, shared)
+  if owners_only:
+    copies = [t for t in registers.owner_terms if t.input == WARP]
+    owners = [w for w in range(registers.num_warps) if all(w // t.place % t.size == 0 for t in copies)]
+    at, inside = at[..., owners], inside[..., owners]
+  found = [_vector(at, inside, shared)]
+  for groups in _matrix_groups(at, inside, shared):
+    found.append(groups)
+  return tuple(sorted(found, key=lambda a: (a.wavefronts, a.instructions)))
+
+
+def best_access(registers: Layout, shared: SharedLayout, matrices: bool = True, owners_only: bool = False) -> Access:
+  return next(a for a in accesses(registers, shared, owners_only) if matrices or a.kind == VECTOR)
+
+
+def _addresses(registers: Layout, shared: SharedLayout) -> tuple[np.ndarray, np.ndarray]:
+  """Byte addresses (register, lane, warp), and which of them are elements of the tile rather than padding."""
+  table = registers.table()
+  inside = np.asarray((table < np.asarray(registers.shape, np.int64)).all(-1))
+  clamped = np.minimum(table, np.asarray(registers.shape, np.int64) - 1)
+  at = shared.address([clamped[..., axis] for axis in range(registers.rank)])
+  return np.broadcast_to(at, table.shape[:-1]), inside
+
+
+def _vector(at: np.ndarray, inside: np.ndarray, shared: SharedLayout) -> Access:
+  """The widest groups of registers that are neighbours in memory, in every thread."""
+  size = shared.bits // 8
+  width = size
+  groups: list[tuple[int, ...]] = [(r,) for r in range(len(at))]
+  while width < 16:
+    wider = _paired(at, inside, groups, width)
+    if wider is None:
+      break
+    width, groups = 2 * width, wider
+  first = at[[g[0] for g in groups]]
+  rows = np.moveaxis(first, 1, 2).reshape(-1, 32)
+  width = min(width, 16)
+  parts = max(size // 16, 1)  # elements wider than 16 bytes take several instructions
+  return Access(VECTOR, width, tuple(groups), len(groups) * parts, parts * wavefronts(rows, width))
+
+
+def _paired(
+  at: np.ndarray, inside: np.ndarray, groups: list[tuple[int, ...]], width: int
+) -> list[tuple[int, ...]] | None:
+  """Groups joined two by two, if every one has its neighbour, aligned to both, in every thread."""
+  by_start: dict[int, list[tuple[int, ...]]] = {}
+  for group in groups:
+    by_start.setdefault(int(at[group[0], 0, 0]), []).append(group)
+  joined = []
+  for group in groups:
+    start = int(at[group[0], 0, 0])
+    if start % (2 * width):
+      continue
+    for other in by_start.get(start + width, ()):
+      low, high = at[group[0]], at[other[0]]
+      if (
+        (low % (2 * width) == 0).all() and (high == low + width).all() and (inside[group[0]] == inside[other[0]]).all()
+      ):
+        joined.append((*group, *other))
+        by_start[start + width].remove(other)
+        break
+    else:
+      return None
+  return joined if 2 * len(joined) == len(groups) else None
+
+
+def _matrix_groups(at: np.ndarray, inside: np.ndarray, shared: SharedLayout) -> list[Access]:
+  """ldmatrix and stmatrix, plain and transposed, if the addresses are theirs."""
+  size = shared.bits // 8
+  if size > 4 or not inside.all():
+    return []
+  lane = np.arange(32)
+  found = []
+  plain = _grouped_to(at, inside, size, WORD_BYTES)
+  if plain is not None:
+    first = at[[g[0] for g in plain]]  # (group, lane, warp)
+    rows = first[:, 4 * (lane // 4)]
+    if (rows % 16 == 0).all() and (first == rows + (4 * (lane % 4))[None, :, None]).all():
+      found.append(_matrix_access(MATRIX, plain, rows[:, ::4]))
+  if size == 2:
+    pairs = _transposed_pairs(at)
+    if pairs is not None:
+      index = np.asarray(pairs)  # (group, 2)
+      rows = at[index][:, :, lane % 4]  # (group, 2, lane, warp)
+      if (rows % 16 == 0).all() and (at[index] == rows + (2 * (lane // 4))[None, None, :, None]).all():
+        by_row = np.moveaxis(rows[:, :, :4], 1, 2).reshape(len(pairs), 8, -1)
+        found.append(_matrix_access(TRANSPOSED, pairs, by_row))
+  return found
+
+
+WORD_BYTES = 4
+
+
+def _matrix_access(kind: str, groups: list[tuple[int, ...]], rows: np.ndarray) -> Access:
+  """`rows` are the addresses of the 8 rows of each matrix: (group, 8, warp). A wavefront takes one matrix."""
+  count = len(groups)
+  per_instruction = next(n for n in (4, 2, 1) if count % n == 0)
+  moved = np.moveaxis(rows, 1, 2).reshape(-1, 8)
+  padded = np.repeat(moved, 4, axis=0).reshape(-1, 32)  # as quarter warps of 16-byte accesses, each four times over
+  return Access(kind, WORD_BYTES, tuple(groups), count // per_instruction, wavefronts(padded, 16) // 4)
+
+
+def _grouped_to(at: np.ndarray, inside: np.ndarray, size: int, width: int) -> list[tuple[int, ...]] | None:
+  groups: list[tuple[int, ...]] | None = [(r,) for r in range(len(at))]
+  while size < width and groups is not None:
+    groups = _paired(at, inside, groups, size)
+    size *= 2
+  return groups
+
+
+def _transposed_pairs(at: np.ndarray) -> list[tuple[int, ...]] | None:
+  """Registers of 16-bit elements two by two, in their order: r and r + 1 are rows 2t and 2t + 1."""
+  return [(r, r + 1) for r in range(0, len(at), 2)] if len(at) % 2 == 0 else None
