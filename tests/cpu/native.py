@@ -31,3 +31,15 @@ def agrees(kernel: Any, out_shape: Any, *args: Any, ulps: float = 0, **options: 
     scale = finite.max() if finite.size else 1.0
     eps = float(jax.numpy.finfo(portable.dtype).eps)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=ulps * eps * max(scale, 1.0))
+
+
+def computes_the_same(f: Any, *args: Any, ulps: float = 0) -> None:
+  """Check that a kernel whose body is `f`, a function of arrays, gives the same natively and portably."""
+  outs = jax.tree.leaves(jax.eval_shape(f, *args))
+
+  def kernel(*refs: Any) -> None:
+    values = jax.tree.leaves(f(*(r[...] for r in refs[: len(args)])))
+    for ref, value in zip(refs[len(args) :], values, strict=True):
+      ref[...] = value
+
+  agrees(kernel, [jax.ShapeDtypeStruct(o.shape, o.dtype) for o in outs], *args, ulps=ulps)

@@ -89,7 +89,7 @@ def _iota(op: Op) -> None:
   _axes((op.attrs["axis"],), len(op.attrs["shape"]), "axis")
 
 
-@_check("convert", "bitcast")
+@_check("convert", "bitcast", "recast")
 def _convert(op: Op) -> None:
   _count(op, 1)
 
@@ -148,13 +148,6 @@ def _dynamic_update_slice(op: Op) -> None:
   source, update = tile_of(op, 0), tile_of(op, 1)
   expect(all(u <= d for u, d in zip(update.shape, source.shape)), f"{update} does not fit into {source}")
   _indices(op, 2)
-
-
-@_check("take")
-def _take(op: Op) -> None:
-  _count(op, 2)
-  _axes((op.attrs["axis"],), tile_of(op, 0).rank, "axis")
-  expect(is_integer(tile_of(op, 1).dtype), "the indices must be integers")
 
 
 @_check("reduce")
@@ -222,26 +215,6 @@ def _transpose_ref(op: Op) -> None:
 @_check("store")
 def _store(op: Op) -> None:
   _count(op, 2)
-
-
-@_check("gather_load")
-def _gather_load(op: Op) -> None:
-  _same_integer_tiles(op, 1, 1 + ref_of(op).rank)
-
-
-@_check("scatter_store")
-def _scatter_store(op: Op) -> None:
-  value = tile_of(op, 1)
-  expect(value.dtype == ref_of(op).dtype, f"cannot store {value} to {ref_of(op)}")
-  _same_integer_tiles(op, 2, 2 + ref_of(op).rank)
-
-
-def _same_integer_tiles(op: Op, first: int, last: int) -> None:
-  expect(len(op.operands) >= last, "one index for each dimension")
-  for i in range(first, last):
-    index = tile_of(op, i)
-    expect(is_integer(index.dtype), f"operand {i} must be integers, got {index}")
-    expect(index.shape == tile_of(op, first).shape, "the indices have different shapes")
 
 
 @_check("copy")

@@ -120,6 +120,22 @@ def _bitcast(op: Op) -> list[Type]:
 
 define("bitcast", _bitcast, doc="the same bits as another dtype of the same width")
 
+
+def _recast(op: Op) -> list[Type]:
+  """A wider element becomes a last dimension of narrower ones, the low bits first; narrower ones become one wider element."""
+  source, target = tile_of(op, 0), np.dtype(op.attrs["dtype"])
+  wide, narrow = source.dtype.itemsize, target.itemsize
+  if wide > narrow:
+    expect(wide % narrow == 0, f"{source.dtype} is not a number of {target}")
+    return [TileType((*source.shape, wide // narrow), target)]
+  expect(
+    source.rank > 0 and source.shape[-1] * wide == narrow, f"the last dimension of {source} must make up one {target}"
+  )
+  return [TileType(source.shape[:-1], target)]
+
+
+define("recast", _recast, doc="the same bits as a dtype of another width")
+
 # --- making and moving elements ----------------------------------------------------------------------------------
 
 
@@ -229,16 +245,6 @@ def _dynamic_update_slice(op: Op) -> list[Type]:
 
 
 define("dynamic_update_slice", _dynamic_update_slice, doc="replace a part at dynamic starts, clamped so that it fits")
-
-
-def _take(op: Op) -> list[Type]:
-  """`take(x, indices)` along `axis`: out[i, j, k] = x[i, indices[j], k]; outside of x it is `fill` or clamped."""
-  source, indices = tile_of(op, 0), tile_of(op, 1)
-  axis = op.attrs["axis"]
-  return [source.with_shape((*source.shape[:axis], *indices.shape, *source.shape[axis + 1 :]))]
-
-
-define("take", _take, doc="elements at given positions along an axis")
 
 # --- combining elements ------------------------------------------------------------------------------------------
 
@@ -363,16 +369,6 @@ define("window_load", lambda op: [_window(op, 1)], READ, doc="`window_load(ref, 
 define("window_store", _window_store, READ, WRITE, doc="`window_store(ref, value, start…)`: dropped outside of the ref")
 
 
-def _gather_load(op: Op) -> list[Type]:
-  """`gather_load(ref, index, …)`: one index tile per dimension, all of one shape; `mask` as last operand if `masked`."""
-  ref = ref_of(op)
-  shape = tile_of(op, 1).shape
-  expect(len(op.operands) == 1 + ref.rank, "one index for each dimension")
-  return [TileType(shape, ref.dtype)]
-
-
-define("gather_load", _gather_load, READ, doc="elements at given positions; poison outside")
-define("scatter_store", lambda op: [], READ, WRITE, doc="write elements at given positions; outside they are dropped")
 define("copy", lambda op: [], READ, WRITE, doc="copy between refs of one shape and dtype: `copy(source, destination)`")
 
 # --- position, control, the world --------------------------------------------------------------------------------
@@ -427,3 +423,5 @@ define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphor
 define("print", lambda op: [], WORLD, doc="values with a format")
 define("check", lambda op: [], WORLD, doc="fail with a message unless a condition holds")
 define("delay", lambda op: [], WORLD, doc="sleep for some nanoseconds")
+
+from tilewright.tile import indexed as _indexed  # noqa: E402, F401  the rows for gathers and scatters

@@ -142,7 +142,8 @@ def _convert(ctx: Context, x: Value, *, new_dtype: Any, **_: Any) -> Value:
 
 @rule("bitcast_convert_type")
 def _bitcast(ctx: Context, x: Value, *, new_dtype: Any) -> Value:
-  return ctx.emit("bitcast", x, dtype=np.dtype(new_dtype))
+  same = x.tile.dtype.itemsize == np.dtype(new_dtype).itemsize
+  return ctx.emit("bitcast" if same else "recast", x, dtype=np.dtype(new_dtype))
 
 
 @rule("copy", "stop_gradient", "multiple_of", "reduce_precision")

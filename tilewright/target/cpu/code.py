@@ -151,7 +151,7 @@ class Code:
       place, _ = self.address(memory, [lane(self.b, i, number) for i in index])
       ty.store_element(self.b, self.b.extract_element(value, ty.I32(number)), place, memory.dtype)
 
-  def _inside(self, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value | None:
+  def lanes_inside(self, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value | None:
     """Which lanes lie inside of a shape; None if all surely do."""
     b, inside = self.b, None
     for i, size in zip(index, shape):
@@ -167,9 +167,11 @@ class Code:
 
   def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
     """Load elements of which some may lie outside of the ref: those are poison and not touched."""
-    inside = self._inside(index, shape, lanes)
-    if inside is None:
-      return self.load(memory, index, lanes)
+    inside = self.lanes_inside(index, shape, lanes)
+    return self.load(memory, index, lanes) if inside is None else self.load_masked(memory, index, inside, lanes)
+
+  def load_masked(self, memory: Memory, index: Sequence[Index], inside: ir.Value, lanes: int) -> ir.Value:
+    """Load the lanes that a mask chooses; the others are poison and not touched."""
     from tilewright.target.cpu.reductions import identity
 
     fill = np.nan if ty.is_float(memory.dtype) else identity("max", memory.dtype)
@@ -187,12 +189,13 @@ class Code:
         [vector, ty.PTR],
       )
       return self.b.select(inside, ty.widen(self.b, raw, memory.dtype, lanes), poison)
-    safe = [Index(self.b.select(self._lane(inside, 0, lanes), i64(i.base), i64(0))) if lanes == 1 else i for i in index]
     if lanes == 1:
+      safe = [Index(self.b.select(inside, i64(i.base), i64(0))) for i in index]
       return self.b.select(inside, self.load(memory, safe, 1), poison)
     result = poison
     for number in range(lanes):
-      one = self.load_window(memory, [lane(self.b, i, number) for i in index], shape, 1)
+      own = [lane(self.b, i, number) for i in index]
+      one = self.load_masked(memory, own, self._lane(inside, number, lanes), 1)
       result = self.b.insert_element(result, one, ty.I32(number))
     return result
 
@@ -201,11 +204,15 @@ class Code:
 
   def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
     """Store elements of which some may lie outside of the ref: those are dropped."""
-    lanes = ty.lanes_of(value)
-    inside = self._inside(index, shape, lanes)
+    inside = self.lanes_inside(index, shape, ty.lanes_of(value))
     if inside is None:
       self.store(memory, index, value)
-      return
+    else:
+      self.store_masked(memory, index, inside, value)
+
+  def store_masked(self, memory: Memory, index: Sequence[Index], inside: ir.Value, value: ir.Value) -> None:
+    """Store the lanes that a mask chooses."""
+    lanes = ty.lanes_of(value)
     pointer, step = self.address(memory, index)
     if lanes > 1 and step == 1:
       raw = ty.narrow(self.b, value, memory.dtype)
@@ -317,6 +324,8 @@ class Code:
     from tilewright.target.cpu import structure
 
     if op.name in structure.SOURCES:
+      for operand, i in structure.HOISTABLE[op.name](op, index) if op.name in structure.HOISTABLE else ():
+        self._hoist_value(operand, i, seen)
       return
     for operand, i in structure.operand_indices(self, op, index, 1) or ():
       self._hoist_value(operand, i, seen)
@@ -365,10 +374,10 @@ class Code:
     op = v.owner
     if not isinstance(op, Op):
       return set()
-    if op.name in ("load", "window_load"):
-      return {self.memory_of(op.operands[0]).base}
     found: set[Any] = set()
     for operand in op.operands:
+      if isinstance(operand.type, RefType):
+        found.add(self.memory_of(operand).base)
       if isinstance(operand.type, TileType):
         found |= self.bases_read(operand)
     return found

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import contraction, reductions, structure
+from tilewright.target.cpu import contraction, gathering, reductions, structure
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
 from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.types import RefType, TileType
+from tilewright.tile.types import RefType, TileType, dense_strides
 
 
 def bases_written(code: Code, op: Op) -> set[Any]:
@@ -232,6 +232,16 @@ def _pad(code: Code, op: Op) -> None:
   code.env[op.results[0]] = memory
 
 
+def _recast(code: Code, op: Op) -> None:
+  """Seen as another dtype, the same dense memory."""
+  (x,) = op.operands
+  result = op.results[0].tile
+  memory = code.allocate(x.tile.shape, x.tile.dtype)
+  code.fill(memory, x)
+  other = Memory(memory.pointer, dense_strides(result.shape), result.dtype, memory.base)
+  code.env[op.results[0]] = other if result.shape else code.load(other, [], 1)
+
+
 def _dynamic_update_slice(code: Code, op: Op) -> None:
   x, update, *starts = op.operands
   assert isinstance(x.type, TileType) and isinstance(update.type, TileType)
@@ -395,7 +405,12 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "dot": _dot,
   "concatenate": _concatenate,
   "pad": _pad,
+  "recast": _recast,
   "dynamic_update_slice": _dynamic_update_slice,
+  "gather": gathering.prepare,
+  "gather_load": gathering.prepare,
+  "scatter": gathering.scatter,
+  "scatter_store": gathering.scatter_store,
   "for": _for,
   "while": _while,
   "switch": _switch,

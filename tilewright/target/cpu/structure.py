@@ -150,21 +150,6 @@ def _renumber(
   return result[::-1]
 
 
-def _take(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices | None:
-  """Along `axis` the position is an element of the indices: known for one lane, or for lanes that share it."""
-  x, positions = op.operands
-  axis, rank = op.attrs["axis"], len(_shape(positions))
-  own = index[axis : axis + rank]
-  if lanes > 1 and any(i.step for i in own):
-    return None
-  raw = code.value_at(positions, own, 1)
-  place = arithmetic.convert(code.b, raw, positions.tile.dtype, np.dtype(np.int64))
-  last = i64(_shape(x)[axis] - 1)
-  place = code.b.select(code.b.icmp_signed("<", place, i64(0)), i64(0), place)
-  place = code.b.select(code.b.icmp_signed(">", place, last), last, place)
-  return [(x, [*index[:axis], Index(place), *index[axis + rank :]])]
-
-
 MOVES: dict[str, MoveRule] = {
   "broadcast": _broadcast,
   "transpose": _transpose,
@@ -172,7 +157,6 @@ MOVES: dict[str, MoveRule] = {
   "reverse": _reverse,
   "dynamic_slice": _dynamic_slice,
   "reshape": _reshape,
-  "take": _take,
 }
 
 
@@ -230,3 +214,6 @@ SOURCES: dict[str, Callable[[Any, Op, Sequence[Index], int], ir.Value]] = {
   "program_id": _program_id,
   "num_programs": _num_programs,
 }
+
+# Of these sources, what a loop needs in every iteration if it does not change along the loop.
+HOISTABLE: dict[str, Callable[[Op, Sequence[Index]], Indices]] = {}

@@ -1,0 +1,256 @@
+"""What a ref and its transforms mean: reads and writes through indices, reshapes, transposes and bitcasts.
+
+Transforms are taken in order. As long as one is a view of memory (static slices that lie inside, a reshape of dense memory, a transpose,
+a bitcast of one width), it becomes one. The first index that is not, if there is one, reads or writes memory directly:
+
+    slices and scalars         window_load, window_store
+    with arrays or steps       gather_load, scatter_store: NumPy's rules for the order of the dimensions
+
+Whatever comes after that is rare, and is done to the value: read the part, apply the rest; to write, put the new part back into it.
+This is the portable target's own code, traced and lowered, so it means the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas.lowering.expand import expand
+from tilewright.pallas.lowering.table import Context
+from tilewright.runtime import _jax
+from tilewright.target.xla import refs
+from tilewright.tile.ir import Value
+from tilewright.tile.types import TileType
+
+NDIndexer = _jax.indexing.NDIndexer
+Slice = _jax.indexing.Slice
+_types = _jax.state_types
+
+
+def refused(what: str) -> errors.NativeCodeError:
+  return errors.NativeCodeError(f"{what} cannot be compiled to native code yet. Pass interpret=True.")
+
+
+def is_static(x: Any) -> bool:
+  return isinstance(x, int | np.integer)
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+  """A ref after the transforms that are views of memory, and those that are left."""
+
+  ctx: Context
+  ref: Value
+  rest: tuple[Any, ...]
+
+  @classmethod
+  def of(cls, ctx: Context, ref: Value, transforms: Sequence[Any]) -> View:
+    rest = list(transforms)
+    while rest and (view := _as_view(ctx, ref, rest[0])) is not None:
+      ref = view
+      rest.pop(0)
+    return cls(ctx, ref, tuple(rest))
+
+  @property
+  def may_repeat(self) -> bool:
+    """Whether the last index has arrays, which may name an element twice."""
+    return bool(self.rest) and isinstance(self.rest[-1], NDIndexer) and bool(self.rest[-1].int_indexer_shape)
+
+  def load(self) -> Value:
+    if not self.rest:
+      return self.ctx.emit("load", self.ref)
+    first, *inner = self.rest
+    part = self._load_first(first)
+    return _on_values(self.ctx, lambda value, transforms: refs.read(value, transforms), inner, part) if inner else part
+
+  def store(self, new: Value) -> None:
+    if not self.rest:
+      self.ctx.builder.emit_all("store", [self.ref, new])
+      return
+    first, *inner = self.rest
+    if inner:
+      put = lambda value, transforms, new: refs.write(value, transforms, new)[1]
+      new = _on_values(self.ctx, put, inner, self._load_first(first), new)
+    self._store_first(first, new, "set")
+
+  def accumulate(self, kind: str, update: Value) -> None:
+    """Combine a value into what is there; where integer indices repeat, all of them count."""
+    if self.may_repeat and len(self.rest) == 1 and isinstance(self.rest[0], NDIndexer):
+      self._store_first(self.rest[0], update, kind)
+    elif self.may_repeat:
+      first, *inner = self.rest
+      name = {"sum": "add"}.get(kind, kind)
+      combine = lambda value, transforms, new: refs.accumulate(value, transforms, new, name)
+      self._store_first(first, _on_values(self.ctx, combine, inner, self._load_first(first), update), "set")
+    else:
+      self.store(self.ctx.emit({"sum": "add"}.get(kind, kind), self.load(), update))
+
+  def poison(self, ty: TileType) -> Value:
+    return self.ctx.broadcast(self.ctx.constant(refs.poison_value(ty.dtype), ty.dtype), ty.shape)
+
+  def _load_first(self, transform: Any) -> Value:
+    ctx, ref = self.ctx, self.ref
+    if not isinstance(transform, NDIndexer):
+      return _on_values(ctx, lambda value, transforms: refs.read(value, transforms), [transform], ctx.emit("load", ref))
+    if (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
+      return ctx.emit("window_load", ref, *window.starts, **window.attributes)
+    positions, attrs = _arrays(ctx, transform, ref.ref.shape)
+    return ctx.emit("gather_load", ref, *positions, **attrs)
+
+  def _store_first(self, transform: Any, new: Value, kind: str) -> None:
+    ctx, ref = self.ctx, self.ref
+    if not isinstance(transform, NDIndexer):
+      put = lambda value, transforms, new: refs.write(value, transforms, new)[1]
+      whole = _on_values(ctx, put, [transform], ctx.emit("load", ref), new)
+      ctx.builder.emit_all("store", [ref, whole])
+    elif kind == "set" and (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
+      ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes)
+    else:
+      positions, attrs = _arrays(ctx, transform, ref.ref.shape)
+      ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs)
+
+
+# --- views of memory ---------------------------------------------------------------------------------------------
+
+
+def _as_view(ctx: Context, ref: Value, transform: Any) -> Value | None:
+  match transform:
+    case NDIndexer():
+      if not _surely_inside(transform, ref.ref.shape):
+        return None
+      window = _Window.of(ctx, transform, ref.ref.shape)
+      assert window is not None
+      return ctx.emit("subview", ref, *window.starts, **window.attributes)
+    case _types.ReshapeTransform() if ref.ref.is_dense:
+      return ctx.emit("reshape_ref", ref, shape=tuple(transform.shape))
+    case _types.TransposeTransform():
+      return ctx.emit("transpose_ref", ref, permutation=tuple(transform.permutation))
+    case _types.BitcastTransform() if np.dtype(transform.dtype).itemsize == ref.ref.dtype.itemsize:
+      return ctx.emit("bitcast_ref", ref, dtype=np.dtype(transform.dtype))
+  return None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Window:
+  """Slices and scalars: a start (a scalar value), a size and a step for each dimension."""
+
+  starts: tuple[Value, ...]
+  sizes: tuple[int, ...]
+  steps: tuple[int, ...]
+  dropped: tuple[int, ...]
+
+  @classmethod
+  def of(cls, ctx: Context, indexer: Any, shape: Sequence[int]) -> _Window | None:
+    starts, sizes, steps, dropped = [], [], [], []
+    for axis, (index, dim) in enumerate(zip(indexer.indices, shape)):
+      if isinstance(index, Slice):
+        if index.is_dynamic_size:
+          raise refused("A slice of dynamic size")
+        start = index.start
+        sizes.append(int(index.size))
+        steps.append(int(index.stride))
+      elif is_static(index) or not index.type.shape:
+        start = _wrapped(ctx, index, dim)
+        sizes.append(1)
+        steps.append(1)
+        dropped.append(axis)
+      else:
+        return None
+      starts.append(ctx.constant(int(start), np.int32) if is_static(start) else start)
+    return cls(tuple(starts), tuple(sizes), tuple(steps), tuple(dropped))
+
+  @property
+  def attributes(self) -> dict[str, Any]:
+    return {"sizes": self.sizes, "steps": self.steps, "dropped": self.dropped}
+
+
+def _surely_inside(indexer: Any, shape: Sequence[int]) -> bool:
+  """Whether an index has only static slices and scalars, and they lie inside."""
+  for index, dim in zip(indexer.indices, shape):
+    start = index.start if isinstance(index, Slice) else index
+    if not is_static(start) or (isinstance(index, Slice) and index.is_dynamic_size):
+      return False
+    span = (index.size - 1) * index.stride if isinstance(index, Slice) else 0
+    first = start + dim if start < 0 and not isinstance(index, Slice) else start
+    if first < 0 or first + span >= dim:
+      return False
+  return True
+
+
+def _wrapped(ctx: Context, index: Any, dim: int) -> Any:
+  """NumPy's rule for scalars and arrays: -1 is the last element."""
+  if is_static(index):
+    return int(index) + dim if index < 0 else int(index)
+  ty = index.tile
+  if ty.dtype == np.bool_:
+    raise errors.ShapeMismatchError(
+      "A ref is indexed by booleans; how many elements they select is not known when the kernel is compiled. Use jnp.where on its "
+      "value, or pl.load and pl.store with a mask."
+    )
+  if ty.dtype.kind == "u":
+    return index
+  if ty.dtype.itemsize < 4:  # so that adding the size cannot wrap around
+    index = ctx.emit("convert", index, dtype=np.dtype(np.int32))
+    ty = index.tile
+  of = lambda number: ctx.broadcast(ctx.constant(number, ty.dtype), ty.shape)
+  return ctx.emit("select", ctx.emit("lt", index, of(0)), ctx.emit("add", index, of(dim)), index)
+
+
+# --- arrays of indices -------------------------------------------------------------------------------------------
+
+
+def _arrays(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Value], dict[str, Any]]:
+  """Positions and attributes for an index with arrays (or steps).
+
+  NumPy puts the dimensions of integer indices first if a slice stands between them, else where the first of them stood.
+  """
+  of_arrays = tuple(indexer.int_indexer_shape)
+  positions, axes, sizes, steps, dropped = [], [], [], [], []
+  for axis, (index, dim) in enumerate(zip(indexer.indices, shape)):
+    if isinstance(index, Slice):
+      if index.is_dynamic_size:
+        raise refused("A slice of dynamic size")
+      sizes.append(int(index.size))
+      steps.append(int(index.stride))
+      start = index.start
+      if is_static(start) and start == 0:
+        continue
+    else:
+      sizes.append(1)
+      steps.append(1)
+      dropped.append(axis)
+      start = _wrapped(ctx, index, dim)
+    start = ctx.constant(int(start), np.int32) if is_static(start) else start
+    rank = start.tile.rank
+    dims = tuple(range(len(of_arrays) - rank, len(of_arrays)))
+    positions.append(
+      start if start.tile.shape == of_arrays else ctx.emit("broadcast", start, shape=of_arrays, dims=dims)
+    )
+    axes.append(axis)
+  first = 0
+  if dropped and dropped[-1] - dropped[0] + 1 == len(dropped):
+    first = dropped[0]
+  batch = tuple(range(first, first + len(of_arrays)))
+  attrs = {"axes": axes, "sizes": sizes, "steps": steps, "dropped": dropped}
+  return positions, {**{k: tuple(v) for k, v in attrs.items()}, "batch": batch, "outside": "each"}
+
+
+# --- transforms of values ----------------------------------------------------------------------------------------
+
+
+def _on_values(ctx: Context, f: Any, transforms: Sequence[Any], *args: Value) -> Value:
+  """`f(args[0], transforms, *args[1:])` as the portable target would do it."""
+  leaves, tree = jax.tree.flatten(tuple(transforms), is_leaf=lambda x: isinstance(x, Value))
+  dynamic = [x for x in leaves if isinstance(x, Value)]
+
+  def run(*arrays: Any) -> Any:
+    own, rest = arrays[: len(args)], iter(arrays[len(args) :])
+    return f(own[0], jax.tree.unflatten(tree, [next(rest) if isinstance(x, Value) else x for x in leaves]), *own[1:])
+
+  (result,) = expand(ctx, run, *args, *dynamic)
+  return result

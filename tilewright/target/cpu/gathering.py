@@ -1,0 +1,296 @@
+"""Gathers and scatters (see `tile.indexed`): rows where the lanes of a vector share a position, elements where they do not.
+
+A gather is computed where its elements are needed, like any other tile. If the lanes run along a window, its position is one scalar,
+known before the loop, and the lanes are loaded side by side: gathering along the leading axis copies rows. If they run along the
+positions, each lane has an address of its own. A scatter is a loop over the positions, in order, around the window as vectors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.cpu import arithmetic, reductions, structure
+from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, scaled, shifted
+from tilewright.target.llvm import types as ty
+from tilewright.tile.indexed import Access, merge, part
+from tilewright.tile.ir import Op, Value
+from tilewright.tile.types import TileType
+
+_CHEAP = 4  # positions that cost more are computed once, before
+_GATHERED = (4, 8)  # widths of elements, in bytes, that processors gather
+
+
+def memory_behind(code: Code, v: Value) -> Memory | None:
+  """The memory that holds a tile as it is, if there is any."""
+  known = code.env.get(v)
+  if isinstance(known, Memory):
+    return known
+  op = v.owner
+  return code.memory_of(op.operands[0]) if known is None and isinstance(op, Op) and op.name == "load" else None
+
+
+def prepare(code: Code, op: Op) -> None:
+  """Put the array of a gather into memory, and positions that would be computed many times. The gather itself can wait."""
+  array = op.operands[0]
+  if isinstance(array.type, TileType) and memory_behind(code, array) is None:
+    code.materialise(array)
+  access = Access.of(op)
+  for v in access.positions:
+    if v not in code.env and not v.tile.is_scalar and (code._cost(v) > _CHEAP or len(access.window) > 1):
+      code.materialise(v)
+
+
+def hoistable(op: Op, index: Sequence[Index]) -> list[tuple[Value, list[Index]]]:
+  """What a loop along the window needs in every iteration: the positions."""
+  access = Access.of(op)
+  own, _ = part(index, access.batch)
+  return [(v, own) for v in access.positions]
+
+
+def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
+  """Some elements of a `gather` or `gather_load`."""
+  access = Access.of(op)
+  array = op.operands[0]
+  memory = memory_behind(code, array) if isinstance(array.type, TileType) else code.memory_of(array)
+  assert memory is not None
+  if op.name == "gather":
+    fill = ty.splat(code.b, code.scalar(op.operands[1]), lanes)
+  else:
+    fill = poison(memory.dtype, lanes)
+  if 0 in access.shape:
+    return fill
+  own, window = part(index, access.batch)
+  windows = dict(zip(access.kept, window))
+  if lanes > 1 and any(i.step for i in own):
+    return _gather_lanes(code, access, memory, _lane_places(code, access, own, windows, lanes), lanes, fill)
+  starts = Starts.of(code, access, own)
+  place = starts.at(code.b, access, windows)
+  if access.outside == "each":
+    inside = _and(code.b, [starts.surely_inside(code, access, lanes), _edges(code, access, place, lanes)])
+  else:
+    inside = None if starts.inside is None else ty.splat(code.b, starts.inside, lanes)
+  if inside is None:
+    return code.load(memory, place, lanes)
+  if access.outside == "window":  # one answer for all lanes: read another window rather than none
+    nearest = dataclasses.replace(
+      starts, starts=tuple(_clamp(code.b, s, a, access) for a, s in enumerate(starts.starts))
+    )
+    return code.b.select(inside, code.load(memory, nearest.at(code.b, access, windows), lanes), fill)
+  return code.load_masked(memory, place, inside, lanes)
+
+
+def poison(dtype: np.dtype, lanes: int) -> ir.Value:
+  """What is read where nothing is: NaN, or the least integer."""
+  value = np.nan if ty.is_float(dtype) else reductions.identity("max", dtype)
+  return ty.constant(ty.register_type(dtype, lanes), value)
+
+
+# --- one position for all lanes ----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Starts:
+  """Where a window begins along each axis (ints or i64s), and whether it lies inside (None: surely)."""
+
+  starts: tuple[Any, ...]
+  inside: ir.Value | None
+
+  @classmethod
+  def of(cls, code: Code, access: Access, own: Sequence[Index]) -> Starts:
+    b = code.b
+    starts: list[Any] = [0] * len(access.shape)
+    for axis, v in zip(access.axes, access.positions):
+      raw = code.value_at(v, own, 1)
+      starts[axis] = add(b, starts[axis], arithmetic.convert(b, raw, v.tile.dtype, np.dtype(np.int64)))
+    if access.outside == "clip":
+      return cls(tuple(_clamp(b, s, a, access) for a, s in enumerate(starts)), None)
+    if access.outside == "each":
+      return cls(tuple(starts), None)
+    checks = []
+    for axis, start in enumerate(starts):
+      if isinstance(start, int) and start == 0 and access.fits(axis):
+        continue
+      room = access.shape[axis] - access.span(axis)
+      checks.append(b.icmp_unsigned("<=", i64(start), i64(room)) if room >= 0 else ir.Constant(ty.I1, 0))
+    return cls(tuple(starts), _and(b, checks))
+
+  def at(self, b: ir.IRBuilder, access: Access, windows: dict[int, Index]) -> list[Index]:
+    """Where in the array an element of the window is."""
+    found = []
+    for axis, start in enumerate(self.starts):
+      if axis in windows:
+        found.append(shifted(b, scaled(b, windows[axis], access.steps[axis]), start))
+      else:
+        found.append(Index(start))
+    return found
+
+  def surely_inside(self, code: Code, access: Access, lanes: int) -> ir.Value | None:
+    """For `each`: whether the axes along which a window has one element are inside, for all lanes at once."""
+    checks = [
+      code.b.icmp_unsigned("<", i64(start), i64(access.shape[axis]))
+      for axis, start in enumerate(self.starts)
+      if access.sizes[axis] == 1 and not (isinstance(start, int) and start == 0)
+    ]
+    found = _and(code.b, checks)
+    return None if found is None else ty.splat(code.b, found, lanes)
+
+
+def _edges(code: Code, access: Access, place: Sequence[Index], lanes: int) -> ir.Value | None:
+  """For `each`: which lanes lie inside along the axes where a window may hang over an edge."""
+  crossed = [a for a in range(len(access.shape)) if access.sizes[a] > 1 and (a in access.axes or not access.fits(a))]
+  return code.lanes_inside([place[a] for a in crossed], [access.shape[a] for a in crossed], lanes)
+
+
+def _clamp(b: ir.IRBuilder, start: Any, axis: int, access: Access) -> Any:
+  """The nearest start with which a window fits."""
+  if isinstance(start, int) and start == 0:
+    return 0
+  last = max(access.shape[axis] - access.span(axis), 0)
+  low = b.select(b.icmp_signed("<", start, ty.constant(start.type, 0)), ty.constant(start.type, 0), start)
+  return b.select(b.icmp_signed(">", low, ty.constant(start.type, last)), ty.constant(start.type, last), low)
+
+
+def _and(b: ir.IRBuilder, checks: Sequence[ir.Value | None]) -> ir.Value | None:
+  result = None
+  for check in checks:
+    if check is not None:
+      result = check if result is None else b.and_(result, check)
+  return result
+
+
+# --- a position for each lane ------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class LanePlaces:
+  """For each axis a vector of i64, and which lanes lie inside (None: all)."""
+
+  places: list[ir.Value]
+  inside: ir.Value | None
+
+
+def _lane_places(code: Code, access: Access, own: Sequence[Index], windows: dict[int, Index], lanes: int) -> LanePlaces:
+  b = code.b
+  vector = ir.VectorType(ty.I64, lanes)
+  starts: list[Any] = [None] * len(access.shape)
+  for axis, v in zip(access.axes, access.positions):
+    wide = arithmetic.convert(b, code.value_at(v, own, lanes), v.tile.dtype, np.dtype(np.int64))
+    starts[axis] = wide if starts[axis] is None else b.add(starts[axis], wide)
+  places, checks = [], []
+  for axis, start in enumerate(starts):
+    if start is not None and access.outside == "clip":
+      start = _clamp(b, start, axis, access)
+    elif access.outside == "window" and (start is not None or not access.fits(axis)):
+      room = access.shape[axis] - access.span(axis)
+      first = ty.constant(vector, 0) if start is None else start
+      ok = b.icmp_unsigned("<=", first, ty.constant(vector, room)) if room >= 0 else None
+      checks.append(ty.constant(ir.VectorType(ty.I1, lanes), 0) if ok is None else ok)
+    place = ty.constant(vector, 0) if start is None else start
+    if axis in windows:
+      moved = scaled(b, windows[axis], access.steps[axis])
+      steps = ir.Constant(vector, [moved.step * n for n in range(lanes)])
+      place = b.add(place, b.add(ty.splat(b, i64(moved.base), lanes), steps))
+    if access.outside == "each" and (start is not None or not access.fits(axis)):
+      checks.append(b.icmp_unsigned("<", place, ty.constant(vector, access.shape[axis])))
+    places.append(place)
+  return LanePlaces(places, _and(b, checks))
+
+
+def _gather_lanes(
+  code: Code, access: Access, memory: Memory, where: LanePlaces, lanes: int, fill: ir.Value
+) -> ir.Value:
+  """Load each lane from its own place; lanes outside are the fill and touch no memory."""
+  b = code.b
+  offsets = ty.constant(ir.VectorType(ty.I64, lanes), 0)
+  for place, stride in zip(where.places, memory.strides):
+    offsets = b.add(offsets, b.mul(place, ty.splat(b, i64(stride), lanes)))
+  element = ty.memory_type(memory.dtype)
+  if memory.dtype.itemsize in _GATHERED and ty.register_type(memory.dtype) == element:
+    width = ty.constant(offsets.type, memory.dtype.itemsize)
+    base = ty.splat(b, b.ptrtoint(memory.pointer, ty.I64), lanes)
+    pointers = b.inttoptr(b.add(base, b.mul(offsets, width)), ir.VectorType(ty.PTR, lanes))
+    mask = where.inside if where.inside is not None else ty.constant(ir.VectorType(ty.I1, lanes), 1)
+    vector = ir.VectorType(element, lanes)
+    return ty.intrinsic(
+      b, "masked.gather", [pointers, ty.I32(memory.dtype.itemsize), mask, fill], vector, [vector, pointers.type]
+    )
+  if where.inside is not None:
+    offsets = b.select(where.inside, offsets, ty.constant(offsets.type, 0))
+  result = ir.Constant(ty.register_type(memory.dtype, lanes), ir.Undefined)
+  for number in range(lanes):
+    place = b.gep(memory.pointer, [b.extract_element(offsets, ty.I32(number))], source_etype=element)
+    result = b.insert_element(result, ty.load_element(b, place, memory.dtype, 1), ty.I32(number))
+  return result if where.inside is None else b.select(where.inside, result, fill)
+
+
+# --- scatter -----------------------------------------------------------------------------------------------------
+
+
+def scatter(code: Code, op: Op) -> None:
+  """A copy of the tile, with the value scattered into it."""
+  x, value = op.operands[:2]
+  result = op.results[0]
+  memory = code.allocate(result.tile.shape, result.tile.dtype)
+  code.fill(memory, x)
+  _scatter_into(code, op, memory, value)
+  code.env[result] = memory if result.tile.shape else code.load(memory, [], 1)
+
+
+def scatter_store(code: Code, op: Op) -> None:
+  ref, value, *positions = op.operands
+  memory = code.memory_of(ref)
+  for v in (value, *positions):
+    if memory.base in code.bases_read(v):
+      code.materialise(v)
+  _scatter_into(code, op, memory, value)
+
+
+def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
+  access, kind = Access.of(op), op.attrs["kind"]
+  if 0 in access.shape or 0 in access.result_shape:
+    return
+
+  def each(own: list[Index]) -> None:
+    starts = Starts.of(code, access, own)
+    inside = starts.surely_inside(code, access, 1) if access.outside == "each" else starts.inside
+    if inside is None:
+      window(own, starts)
+    else:
+      with if_then(code.b, inside), code.scope():
+        window(own, starts)
+
+  def window(own: list[Index], starts: Starts) -> None:
+    code.nest(access.window, lambda index, lanes: put(own, starts, index, lanes))
+
+  def put(own: list[Index], starts: Starts, index: list[Index], lanes: int) -> None:
+    place = starts.at(code.b, access, dict(zip(access.kept, index)))
+    new = code.value_at(value, list(merge(own, index, access.batch)), lanes)
+    mask = _edges(code, access, place, lanes) if access.outside == "each" else None
+    if kind != "set":
+      old = code.load(memory, place, lanes) if mask is None else code.load_masked(memory, place, mask, lanes)
+      new = reductions.combine(code.b, kind, memory.dtype, old, new)
+    if mask is None:
+      code.store(memory, place, new)
+    else:
+      code.store_masked(memory, place, mask, new)
+
+  def run(left: Sequence[int], own: list[Index]) -> None:
+    if not left:
+      with code.scope():
+        each(own)
+      return
+    with for_range(code.b, 0, left[0]) as i, code.scope():
+      run(left[1:], [*own, Index(i)])
+
+  run(access.position_shape, [])
+
+
+for _name in ("gather", "gather_load"):
+  structure.SOURCES[_name] = gather
+  structure.HOISTABLE[_name] = hoistable
