@@ -15,6 +15,7 @@ from tilewright.hlo.schedule.install import Installed, caveats, device_name, ins
 from tilewright.hlo.schedule.limits import KINDS, Limits, may_overlap
 from tilewright.hlo.schedule.rules import RULES, Candidate, Rule, State, before, without
 from tilewright.hlo.schedule.scheduler import ComputationSchedule, HloMemoryError, Options, Schedule, schedule_module
+from tilewright.hlo.schedule.simulate import Simulation, simulate
 from tilewright.hlo.schedule.timing import Outcome
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
   "Outcome",
   "Rule",
   "Schedule",
+  "Simulation",
   "State",
   "annotation",
   "before",
@@ -39,5 +41,6 @@ __all__ = [
   "install",
   "may_overlap",
   "schedule_module",
+  "simulate",
   "without",
 ]

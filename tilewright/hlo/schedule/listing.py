@@ -17,7 +17,7 @@ from tilewright.hlo.schedule.problem import COMPUTE, DONE, START, Problem
 from tilewright.hlo.schedule.rules import ONLY, Candidate, Rule, State
 
 _LOOKED_AT = 4  # computations with the longest way to the end that are compared at each step
-_LOOKED_AT_PRESSED = 24
+_LOOKED_AT_PRESSED = 12
 
 
 @dataclass(frozen=True, slots=True)

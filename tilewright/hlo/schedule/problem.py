@@ -13,6 +13,8 @@ Edges are data and control dependencies, the order among side effects, and the w
 
 from __future__ import annotations
 
+import functools
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -33,7 +35,18 @@ _LEFT_OUT = frozenset({"parameter", "constant", "get-tuple-element", "bitcast", 
 _ORDERED = frozenset({"infeed", "outfeed", "rng", "rng-get-and-update-state"})
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class MemoryFacts:
+  """What is known about memory before there is an order."""
+
+  at_first: int
+  added: list[int]  # bytes each node is the first to write
+  freed: list[int]  # bytes each node is the only one to read
+  shared: list[list[int]]  # buffers of which others are readers too
+  readers: list[int]  # of each buffer
+
+
+@dataclass
 class Problem:
   """What list, search and timing work on. Index: the node's number, which follows the original order."""
 
@@ -66,9 +79,32 @@ class Problem:
   memory_limit: float = float("inf")
   exposed: list[bool] = field(default_factory=list)  # synchronous transfers: all of their cost is exposed
 
-  @property
-  def starts(self) -> list[int]:
-    return [v for v in range(self.size) if self.role[v] == START]
+  @functools.cached_property
+  def memory_facts(self) -> MemoryFacts:
+    """For orders from the beginning to the end. A buffer's first toucher, by number, writes it."""
+    touching: list[list[int]] = [[] for _ in self.buffer_size]
+    for v in range(self.size):
+      for b in self.touches[v]:
+        touching[b].append(v)
+    added, freed = [0] * self.size, [0] * self.size
+    shared: list[list[int]] = [[] for _ in range(self.size)]
+    at_first = self.always
+    for b, nodes in enumerate(touching):
+      if self.live_in[b]:
+        at_first += self.buffer_size[b]
+      else:
+        added[nodes[0]] += self.buffer_size[b]
+      readers = nodes if self.live_in[b] else nodes[1:] or nodes
+      if self.live_out[b]:
+        continue
+      if len(readers) == 1:
+        freed[readers[0]] += self.buffer_size[b]
+      else:
+        for v in readers:
+          shared[v].append(b)
+    return MemoryFacts(
+      at_first, added, freed, shared, [max(1, len(n) - (not i)) for n, i in zip(touching, self.live_in)]
+    )
 
   def mirror(self) -> Problem:
     """Time reversed: node v becomes `size - 1 - v`, what waits becomes what starts. An order of one, read backwards and
@@ -429,8 +465,6 @@ class _Lowering:
 
 def grouped_order(p: Problem, key: Callable[[int], float]) -> list[int]:
   """A topological order by least key, annotated groups in one piece; shorter than the problem if there is none."""
-  import heapq
-
   waiting = [len(x) for x in p.preds]
   ready = [(key(v), v) for v in range(p.size) if not waiting[v]]
   heapq.heapify(ready)

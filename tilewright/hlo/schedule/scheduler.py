@@ -35,6 +35,7 @@ from tilewright.hlo.schedule.timing import Outcome, Trace, live_at, measure, mem
 _CALLERS = frozenset({"while", "call", "conditional"})
 # XLA leaves a fifth of the device alone, and 5% of the rest.
 _OF_DEVICE = 0.8 * 0.95
+_LEAST_VISITS = 40  # of every instruction, in computations that are large for the budget
 
 
 class HloMemoryError(HloScheduleError, MemoryError):
@@ -51,9 +52,10 @@ class Options:
 
   `memory_limit` in bytes is binding: an error if it cannot be met. Without one, the limit is `headroom` times what the module's
   own order needs; without that either, it is 76% of the device, or what the module's own order needs if that is more.
-  `budget` counts visits of instructions by the search, per computation; 0 gives the list as it is. `remat` allows to compute
-  cheap values twice where memory does not suffice, which edits the module. An order that is legal is changed only if that saves
-  `worth` of its time. `margin` is for `extend.py`, `pressure` is the part of the limit from which on the list saves memory.
+  `budget` counts visits of instructions by the search, per computation, and is at least 40 of each; 0 gives the list as it
+  is. An order that is legal is changed only if that saves `worth` of its time. `remat` allows to compute cheap values twice where
+  memory does not suffice, which edits the module. `margin` is for `extend.py`, `pressure` is the part of the limit from which
+  on the list saves memory.
   """
 
   limits: Limits = Limits()  # noqa: RUF009  # frozen
@@ -299,7 +301,7 @@ class _Scheduler:
     first = min(range(len(orders)), key=lambda i: outcomes[i].key)
     order, moved = orders[first], {}
     if options.budget:
-      found = search(p, orders, options.budget, options.seed)
+      found = search(p, orders, max(options.budget, _LEAST_VISITS * p.size), options.seed)
       order, moved, first = found.order, found.moved, found.beginning
     own = outcomes[-1]
     if own.broken == 0 and own.excess == 0 and measure(p, order).seconds > own.seconds * (1 - options.worth):

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.hlo.schedule.problem import COMPUTE, DONE, START, Problem
-from tilewright.hlo.schedule.timing import Outcome, measure, trace
+from tilewright.hlo.schedule.timing import Outcome, measure, measure_unless_slower, trace
 
 _SMALL = 24  # problems up to this size are also searched from several beginnings
 
@@ -87,8 +87,8 @@ class _Search:
   def attempt(self, order: list[int], node: int) -> bool:
     """Takes the order if it is not worse; whether it is better than the best."""
     self.visits += self.p.size
-    outcome = measure(self.p, order)
-    if outcome.key > self.now.key:
+    outcome = measure_unless_slower(self.p, order, self.now)
+    if outcome is None or outcome.key > self.now.key:
       return False
     before = self.now
     self.order, self.now = order, outcome

@@ -51,15 +51,31 @@ class Trace:
 
 def measure(p: Problem, order: Sequence[int]) -> Outcome:
   """The outcome of an order that keeps the dependencies."""
+  seconds, exposed = _time(p, order)
+  return _outcome(p, order, seconds, exposed)
+
+
+def measure_unless_slower(p: Problem, order: Sequence[int], than: Outcome) -> Outcome | None:
+  """The same; None if it is slower `than` an order that keeps everything."""
+  seconds, exposed = _time(p, order)
+  if seconds > than.seconds and than.broken == 0 and than.excess == 0:
+    return None
+  return _outcome(p, order, seconds, exposed)
+
+
+def _outcome(p: Problem, order: Sequence[int], seconds: float, exposed: float) -> Outcome:
+  peak = _peak(p, order)
+  return Outcome(_broken(p, order), max(0.0, peak - p.memory_limit), seconds, peak, exposed)
+
+
+def _time(p: Problem, order: Sequence[int]) -> tuple[float, float]:
+  """Seconds, and how many of them are exposed."""
   if p.carried:
-    trace = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
-    first, _ = _run(p, order, trace, 0.0)
-    second, exposed = _run(p, order, trace, first, {d: trace.ends[s] for d, s in p.carried})
-    seconds = second - first
-  else:
-    seconds, exposed = _run(p, order, None, 0.0)
-  broken, peak = _check(p, order)
-  return Outcome(broken, max(0.0, peak - p.memory_limit), seconds, peak, exposed)
+    record = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
+    first, _ = _run(p, order, record, 0.0)
+    second, exposed = _run(p, order, record, first, {d: record.ends[s] for d, s in p.carried})
+    return second - first, exposed
+  return _run(p, order, None, 0.0)
 
 
 def trace(p: Problem, order: Sequence[int]) -> Trace:
@@ -148,64 +164,73 @@ def _run(
   return now, waited
 
 
-def _check(p: Problem, order: Sequence[int]) -> tuple[int, int]:
-  """How many limits are broken, and the most memory that is live at once."""
-  role, kind, pair, limits, meets, group = p.role, p.kind, p.pair, p.limits, p.meets, p.group
-  touches, sizes, live_in, live_out, extra = p.touches, p.buffer_size, p.live_in, p.live_out, p.extra
+def _broken(p: Problem, order: Sequence[int]) -> int:
+  """How many overlap limits, conflicts and groups are not kept."""
+  role, kind, pair, limits, meets = p.role, p.kind, p.pair, p.limits, p.meets
   opened = [0] * len(limits)
   for _, s in p.carried:  # open when an iteration begins
     opened[kind[s]] += 1
   meeting = [0] * len(p.conflicts)
-  left = p.touch_count.copy()
-  total = p.touch_count
   broken = 0
-  live = p.always + sum(size for size, there in zip(sizes, live_in) if there)
-  peak = live
-  current, inside = -1, 0
   for v in order:
     r = role[v]
+    if r == COMPUTE:
+      if v in p.uses:
+        broken += sum(opened[k] + count > limits[k] for k, count in p.uses[v])
+      continue
+    k = kind[v]
     if r == START:
-      k, m = kind[v], meets[v]
+      m = meets[v]
       opened[k] += 1
-      if opened[k] > limits[k]:
-        broken += 1
+      broken += opened[k] > limits[k]
       if m >= 0:
-        for c in p.conflicts[m]:
-          if meeting[c]:
-            broken += 1
-            break
+        broken += any(meeting[c] for c in p.conflicts[m])
         if pair[v] >= 0:
           meeting[m] += 1
-    elif r == DONE:
-      if kind[v] >= 0:
-        opened[kind[v]] -= 1
+    else:
+      if k >= 0:
+        opened[k] -= 1
       if pair[v] >= 0 and meets[pair[v]] >= 0:
         meeting[meets[pair[v]]] -= 1
-    elif v in p.uses:
-      for k, count in p.uses[v]:
-        if opened[k] + count > limits[k]:
-          broken += 1
+  return broken + (_broken_groups(p, order) if p.groups else 0)
+
+
+def _broken_groups(p: Problem, order: Sequence[int]) -> int:
+  """How many nodes that take time or a resource stand between members of a group."""
+  broken, current, inside = 0, -1, 0
+  for v in order:
+    group = p.group[v]
+    if current < 0:
+      if group >= 0:
+        current, inside = group, p.group_size[group]
+    elif group != current:
+      broken += p.cost[v] > 0 or p.role[v] != COMPUTE
+      continue
     if current >= 0:
-      if group[v] == current:
-        inside -= 1
-        if not inside:
-          current = -1
-      elif p.cost[v] > 0 or role[v] != COMPUTE:
-        broken += 1
-    elif group[v] >= 0:
-      current, inside = group[v], p.group_size[group[v]] - 1
+      inside -= 1
       if not inside:
         current = -1
-    for b in touches[v]:
-      if left[b] == total[b] and not live_in[b]:
-        live += sizes[b]
+  return broken
+
+
+def _peak(p: Problem, order: Sequence[int]) -> int:
+  """The most memory that is live at once. Who writes a buffer first is the same in every order, so that what a node adds is
+  known; what it frees is too, unless several nodes read the buffer.
+  """
+  facts = p.memory_facts
+  added, freed, shared, sizes, extra = facts.added, facts.freed, facts.shared, p.buffer_size, p.extra
+  left = facts.readers.copy()
+  live = peak = facts.at_first
+  for v in order:
+    live += added[v]
     if live + extra[v] > peak:
       peak = live + extra[v]
-    for b in touches[v]:
+    live -= freed[v]
+    for b in shared[v]:
       left[b] -= 1
-      if not left[b] and not live_out[b]:
+      if not left[b]:
         live -= sizes[b]
-  return broken, peak
+  return peak
 
 
 def memory_profile(p: Problem, order: Sequence[int]) -> list[int]:
