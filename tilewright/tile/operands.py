@@ -41,6 +41,7 @@ def _is_bits(dtype: np.dtype) -> bool:
 
 
 OPERAND_CHECKS.update({name: _of_kind("floats", _is_inexact) for name in _FLOATS})
+OPERAND_CHECKS["conj"] = _of_kind("complex numbers", lambda dtype: dtype.kind == "c")
 OPERAND_CHECKS.update({name: _of_kind("integers", is_integer) for name in _INTEGERS})
 OPERAND_CHECKS.update({name: _of_kind("integers or bools", _is_bits) for name in _BITS})
 

@@ -81,8 +81,26 @@ def _same_types(op: Op, count: int) -> TileType:
   return first
 
 
+def _part(op: Op) -> list[Type]:
+  """The type of a complex tile's parts."""
+  source = _same_types(op, 1)
+  expect(source.dtype.kind == "c", f"takes complex numbers, got {source}")
+  return [source.with_dtype(np.dtype(f"f{source.dtype.itemsize // 2}"))]
+
+
+def _complex(op: Op) -> list[Type]:
+  part = _same_types(op, 2)
+  expect(part.dtype in (np.float32, np.float64), f"takes f32 or f64, got {part}")
+  return [part.with_dtype(np.dtype(f"c{part.dtype.itemsize * 2}"))]
+
+
 for _name in UNARY:
   define(_name, lambda op: [_same_types(op, 1)], doc="elementwise")
+define("abs", lambda op: _part(op) if tile_of(op, 0).dtype.kind == "c" else [_same_types(op, 1)], doc="elementwise")
+define("real", _part, doc="the real part of complex numbers")
+define("imag", _part, doc="the imaginary part of complex numbers")
+define("complex", _complex, doc="complex numbers from their parts")
+define("conj", lambda op: [_same_types(op, 1)], doc="the conjugate of complex numbers")
 for _name in BINARY:
   define(_name, lambda op: [_same_types(op, 2)], doc="elementwise")
 for _name in COMPARE:

@@ -63,6 +63,9 @@ _SAME = (
     "or",
     "xor",
     "not",
+    "real",
+    "imag",
+    "complex",
   ),
   *("eq", "ne", "lt", "le", "gt", "ge", "is_finite", "clz"),
 )
@@ -100,6 +103,11 @@ def _square(ctx: Context, x: Value) -> Value:
 def _one_minus_square(ctx: Context, x: Value, **_: Any) -> Value:
   one = ctx.broadcast(ctx.constant(1, x.tile.dtype), x.tile.shape)
   return ctx.emit("sub", one, ctx.emit("mul", x, x))
+
+
+@rule("conj")
+def _conj(ctx: Context, x: Value, **_: Any) -> Value:
+  return ctx.emit("conj", x) if x.tile.dtype.kind == "c" else ctx.emit("convert", x, dtype=ctx.out.dtype)
 
 
 @rule("integer_pow")

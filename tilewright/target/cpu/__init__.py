@@ -21,7 +21,7 @@ from tilewright.target.cpu.code import Host
 from tilewright.target.cpu.handler import emit_handler, emit_worker
 from tilewright.target.cpu.launch import emit_point
 from tilewright.target.cpu.parallel import parallel_dims
-from tilewright.tile import widening
+from tilewright.tile import complex_parts, widening
 from tilewright.tile.formats import computed_in, is_small_integer, width
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.rewrite import rewrite, simplify
@@ -90,7 +90,9 @@ def compile_kernel(kernel: NativeKernel) -> str:
 
 
 def clean(kernel: NativeKernel) -> NativeKernel:
-  """Simplify a kernel's functions, in place: what is known about the grid decides comparisons and bounds checks."""
+  """A kernel as code is made of it: complex numbers as pairs, narrow formats computed in wider ones, and its functions simplified, in
+  place; what is known about the grid decides comparisons and bounds checks."""
+  kernel = complex_parts.split(kernel)
   mapping = kernel.mapping
   rewrite(kernel.body, widening.RULES)
   simplify(kernel.body, grid=mapping.grid[mapping.num_vmapped :])
@@ -129,8 +131,7 @@ def _packed(x: Any, dtype: Any) -> Any:
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
   mapping = kernel.mapping
-  clean(kernel)
-  name = compile_kernel(kernel)
+  name = compile_kernel(clean(kernel))
   avals = [m.array_aval for m in mapping.output_mappings]
   results = [jax.ShapeDtypeStruct(a.shape, _unpacked_dtype(a.dtype)) for a in avals]
   operands = tuple(map(_unpacked, operands))
