@@ -105,6 +105,21 @@ class EffectError(TilewrightError, NotImplementedError):
   """A transformation met an effect that it would change the meaning of."""
 
 
+# --- fusing a program into a kernel ------------------------------------------------------------------------------
+
+
+class FusionError(TilewrightError, ValueError):
+  """A program that is not of the form the fuser takes: one call of a fusible kernel with ordinary operations around it."""
+
+
+class FusionConflictError(FusionError):
+  """A value is needed in two different blocks at once."""
+
+
+class UnsupportedFusionError(FusionError, NotImplementedError):
+  """An operation that cannot be computed in the blocks that are asked for."""
+
+
 # --- what shows at run time --------------------------------------------------------------------------------------
 
 

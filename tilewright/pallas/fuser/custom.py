@@ -1,0 +1,224 @@
+"""Functions whose rules the user gives: how they are cut and how a block of them is computed.
+
+@fuser.custom_fusion
+def dequantise(q, scales): return q.astype(jnp.float32) * jnp.repeat(scales, 64, axis=0)
+
+@dequantise.def_pull_block_spec
+def _(out_views): ...            # a view (fuser.BlockIndexTransform) of each operand, from those of the results
+
+@dequantise.def_eval_rule
+def _(ctx, q, scales): ...       # the blocks of the results, as a tuple; ctx.out_block_indices says which
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright.pallas.fuser import views
+from tilewright.pallas.fuser.table import Blocks, Site, define
+from tilewright.pallas.fuser.views import UNUSED, NoBlockIndexTransform, View
+from tilewright.pallas.lowering.table import lower_jaxpr, rule
+from tilewright.pallas.specs import BlockSpec, no_block_spec
+from tilewright.runtime import _jax
+from tilewright.target import xla
+
+core = _jax.core
+custom_fusion_p = core.Primitive("custom_fusion")
+custom_fusion_p.multiple_results = True
+
+
+@dataclasses.dataclass(frozen=True)
+class CustomEvalContext:
+  """Which blocks of the results an evaluation rule computes."""
+
+  out_block_specs: tuple[Any, ...]
+  out_block_indices: tuple[Any, ...]
+  scalar_prefetch: Any = ()
+  scalar_prefetch_handler: Any = None
+
+
+class custom_fusion:
+  """A function with rules of its own.
+
+  Args:
+    fun: what it computes on whole arrays.
+  """
+
+  def __init__(self, fun: Callable[..., Any]) -> None:
+    functools.update_wrapper(self, fun)
+    self.fun = fun
+    self.eval_rule: Callable[..., Any] | None = None
+    self.pull_block_spec_rule: Callable[..., Any] | None = None
+    self.push_block_spec_rule: Callable[..., Any] | None = None
+    self.pallas_impl: Callable[..., Any] | None = None
+
+  def def_pull_block_spec(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """`rule(out_views)` gives a view of each operand; `pl.no_block_spec` for one that is needed whole."""
+    self.pull_block_spec_rule = rule
+    return rule
+
+  def def_push_block_spec(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """`rule(in_specs)` gives the block spec of each result."""
+    self.push_block_spec_rule = rule
+    return rule
+
+  def def_eval_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """`rule(ctx, *blocks)` gives the block of each result."""
+    self.eval_rule = rule
+    return rule
+
+  def def_pallas_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
+    """What to compute where the function is called inside a kernel."""
+    self.pallas_impl = impl
+    return impl
+
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    if self.pull_block_spec_rule is None or self.eval_rule is None:
+      missing = "def_pull_block_spec" if self.pull_block_spec_rule is None else "def_eval_rule"
+      name = getattr(self.fun, "__name__", "the function")
+      raise errors.FusionError(f"custom_fusion: {name} has no rule yet; give it one with @{name}.{missing}.")
+    leaves, in_tree = jax.tree.flatten((args, kwargs))
+    avals = [core.typeof(x) for x in leaves]
+    jaxpr, consts, out_tree = _traced(self.fun, in_tree, avals)
+    inside, inside_consts = None, ()
+    if self.pallas_impl is not None:
+      inside, inside_consts, _ = _traced(self.pallas_impl, in_tree, avals)
+    if consts or inside_consts:
+      raise errors.FusionError(
+        f"custom_fusion: {self.fun} closes over arrays. Make them arguments, so that rules can cut them."
+      )
+    outs = custom_fusion_p.bind(
+      *leaves,
+      jaxpr=core.ClosedJaxpr(jaxpr, ()),
+      pallas_jaxpr=None if inside is None else core.ClosedJaxpr(inside, ()),
+      eval_rule=self.eval_rule,
+      pull_block_spec_rule=self.pull_block_spec_rule,
+      push_block_spec_rule=self.push_block_spec_rule,
+    )
+    return jax.tree.unflatten(out_tree, outs)
+
+
+def _traced(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> tuple[Any, tuple[Any, ...], Any]:
+  trees: list[Any] = []
+
+  def flat(*values: Any) -> list[Any]:
+    a, k = jax.tree.unflatten(in_tree, values)
+    out, tree = jax.tree.flatten(f(*a, **k))
+    trees.append(tree)
+    return out
+
+  jaxpr, consts = _jax.detach(_jax.trace(flat, avals, what="custom_fusion"))
+  return jaxpr, consts, trees[-1]
+
+
+def _compute(*args: Any, jaxpr: Any, **_: Any) -> list[Any]:
+  return core.eval_jaxpr(_jax.open_jaxpr(jaxpr)[0], (), *args)
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+  zeros = [_jax.ad.instantiate_zeros(t) if isinstance(t, _jax.ad.Zero) else t for t in tangents]
+  return jax.jvp(functools.partial(_compute, **params), tuple(primals), tuple(zeros))
+
+
+def _batch(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+  axes = tuple(None if d is _jax.batching.not_mapped else d for d in dims)
+  outs = jax.vmap(functools.partial(_compute, **params), in_axes=axes)(*args)
+  return outs, [0] * len(outs)
+
+
+custom_fusion_p.def_impl(_compute)
+custom_fusion_p.def_abstract_eval(lambda *_, jaxpr, **__: [v.aval for v in _jax.open_jaxpr(jaxpr)[0].outvars])
+_jax.mlir.register_lowering(custom_fusion_p, _jax.mlir.lower_fun(_compute, multiple_results=True))
+_jax.ad.primitive_jvps[custom_fusion_p] = _jvp
+_jax.batching.primitive_batchers[custom_fusion_p] = _batch
+
+
+# --- rules -------------------------------------------------------------------------------------------------------
+
+
+def _pull(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
+  found = site.params["pull_block_spec_rule"](tuple(out_views))
+  found = found if isinstance(found, tuple | list) else (found,)
+  if len(found) != len(site.in_avals):
+    raise site.refuse(
+      next(v for v in out_views if v is not UNUSED),
+      f"its pull rule gave {len(found)} views for {len(site.in_avals)} operands",
+      "Return one fuser.BlockIndexTransform for each.",
+    )
+  return [_as_view(v, a) for v, a in zip(found, site.in_avals)]
+
+
+def _as_view(found: Any, aval: Any) -> View:
+  if isinstance(found, View):
+    return found if found.block_shape is None else found.replace(block_shape=tuple(found.block_shape))
+  if found is None or found is no_block_spec or isinstance(found, NoBlockIndexTransform):
+    return views.whole(aval)
+  if isinstance(found, BlockSpec):
+    return View(found.block_shape, lambda *outs: found.index_map(*outs) if found.index_map else (0,) * aval.ndim)
+  raise errors.FusionError(f"custom_fusion: a pull rule must give fuser.BlockIndexTransform, got {found!r}.")
+
+
+def _evaluate(blocks: Blocks, *args: Any) -> list[Any]:
+  """Rules of users see blocks as kernels do: without squeezed dimensions."""
+  avals = blocks.site.in_avals
+  given = [
+    None if v is UNUSED else jnp.reshape(x, views.kept_sizes(v, a.shape))
+    for x, v, a in zip(args, blocks.in_views, avals)
+  ]
+  specs = tuple(
+    no_block_spec
+    if v is UNUSED
+    else BlockSpec(v.block_shape, lambda *_, i=i: i, v.pipeline_mode, memory_space=v.memory_space)
+    for v, i in zip(blocks.out_views, blocks.out_indices)
+  )
+  prefetched = blocks.program_indices[0].prefetched
+  context = CustomEvalContext(specs, tuple(blocks.out_indices), prefetched.scalars, prefetched.handler)
+  outs = blocks.params["eval_rule"](context, *given)
+  outs = outs if isinstance(outs, tuple | list) else (outs,)
+  used = [i for i, v in enumerate(blocks.out_views) if v is not UNUSED]
+  if len(outs) != len(blocks.out_views):
+    raise errors.FusionError(
+      f"custom_fusion: an evaluation rule must give {len(blocks.out_views)} blocks, one for each result, got "
+      f"{len(outs)}."
+    )
+  found: list[Any] = [None] * len(outs)
+  for i in used:
+    found[i] = jnp.reshape(outs[i], blocks.out_sizes(i))
+  return found
+
+
+def _push(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  rule = site.params["push_block_spec_rule"]
+  if rule is None:
+    raise site.refuse(
+      next(s for s in specs if s is not no_block_spec), "it has no push rule", "Give it one with def_push_block_spec."
+    )
+  found = rule(tuple(specs))
+  return list(found) if isinstance(found, tuple | list) else [found]
+
+
+define(custom_fusion_p.name, pull=_pull, evaluate=_evaluate, push=_push)
+
+
+# --- inside kernels ----------------------------------------------------------------------------------------------
+
+
+def _inside(params: Any) -> Any:
+  return params["jaxpr"] if params["pallas_jaxpr"] is None else params["pallas_jaxpr"]
+
+
+@rule(custom_fusion_p.name)
+def _lower_in_kernel(ctx: Any, *args: Any, **params: Any) -> Any:
+  return lower_jaxpr(ctx.builder, _jax.open_jaxpr(_inside(params))[0], (), args)
+
+
+@xla.register(custom_fusion_p)
+def _evaluate_in_kernel(ctx: Any, *args: Any, **params: Any) -> list[Any]:
+  return core.eval_jaxpr(_jax.open_jaxpr(_inside(params))[0], (), *args)

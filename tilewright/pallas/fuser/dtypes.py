@@ -1,0 +1,98 @@
+"""Types that exist only in a program, resolved to the arrays they are stored as.
+
+A PRNG key is an array of words with a type of its own; a value of a user-defined (hijax) type is one or several arrays.
+Memory knows neither. Before a program is fused they are resolved: its inputs are taken apart, and the equations work on
+what is left.
+
+    def f(x, key): return x * jax.random.bernoulli(key, 0.9, x.shape)
+    physicalize(f)(x, key)       # the same; inside, the key is an array of two uint32
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from tilewright.pallas.fuser.inlining import lower_value
+from tilewright.pallas.fuser.views import is_key
+from tilewright.runtime import _jax
+
+core = _jax.core
+
+
+def physical_value(x: Any) -> list[Any]:
+  """The arrays a value is stored as."""
+  return [jax.random.key_data(v) if is_key(core.typeof(v)) else v for v in lower_value(x)]
+
+
+def physical_aval(aval: Any) -> list[Any]:
+  """Types of the arrays a value is stored as. Narrow integers and floats are stored as they are: memory packs them."""
+  parts = list(aval.lo_ty()) if getattr(aval, "is_high", False) else [aval]
+  return [core.physical_aval(a) if is_key(a) else a for a in parts]
+
+
+def resolve(closed: Any, args: Sequence[Any]) -> tuple[Any, list[Any], Callable[[Sequence[Any]], list[Any]]]:
+  """A jaxpr over arrays that are stored, those arrays, and how the outputs are put together again."""
+  avals = [v.aval for v in closed.jaxpr.invars]
+  out_avals = [v.aval for v in closed.jaxpr.outvars]
+  special = lambda a: getattr(a, "is_high", False) or is_key(a)
+  if not closed.jaxpr.is_high and not any(map(special, (*avals, *out_avals))):
+    return closed, list(args), list
+  detached, consts = _jax.detach(closed)
+  values = [*consts, *args]
+  if detached.is_high:
+    detached, more = _jax.detach(_jax.pe.lower_jaxpr2(_jax.pe.close_jaxpr(detached)))
+    values = [*more, *(v for x in values for v in lower_value(x))]
+  in_avals = [v.aval for v in detached.invars]
+
+  def wrapped(x: Any, aval: Any) -> Any:
+    return _jax.prng.random_wrap(x, impl=aval.dtype._impl) if is_key(aval) else x
+
+  def stored(*arrays: Any) -> list[Any]:
+    outs = core.eval_jaxpr(detached, (), *(wrapped(x, a) for x, a in zip(arrays, in_avals)))
+    return [jax.random.key_data(o) if is_key(core.typeof(o)) else o for o in outs]
+
+  arrays = [jax.random.key_data(v) if is_key(core.typeof(v)) else v for v in values]
+  new = _jax.trace(stored, [core.typeof(x) for x in arrays], closed.jaxpr.debug_info.with_unknown_names())
+
+  def rebuild(outs: Sequence[Any]) -> list[Any]:
+    left = iter(outs)
+    found = []
+    for aval in out_avals:
+      parts = [wrapped(next(left), a) for a in (aval.lo_ty() if getattr(aval, "is_high", False) else [aval])]
+      found.append(aval.raise_val(*parts) if getattr(aval, "is_high", False) else parts[0])
+    return found
+
+  return new, arrays, rebuild
+
+
+def physicalize(f: Callable[..., Any]) -> Callable[..., Any]:
+  """The same function, computed on the arrays that values are stored as."""
+
+  @functools.wraps(f)
+  def wrapper(*args: Any, **kwargs: Any) -> Any:
+    leaves, in_tree = jax.tree.flatten((args, kwargs))
+    trees: list[Any] = []
+
+    def flat(*values: Any) -> list[Any]:
+      a, k = jax.tree.unflatten(in_tree, values)
+      out, tree = jax.tree.flatten(f(*a, **k))
+      trees.append(tree)
+      return out
+
+    info = _jax.api_util.debug_info("physicalize", f, args, kwargs).with_unknown_names()
+    closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
+    jaxpr, arrays, rebuild = resolve(closed, leaves)
+    body, consts = _jax.detach(jaxpr)
+    outs = core.eval_jaxpr(body, (), *consts, *arrays)
+    return jax.tree.unflatten(trees[-1], rebuild(outs))
+
+  return wrapper
+
+
+def resolve_fusion_dtypes(f: Callable[..., Any]) -> Callable[..., Any]:
+  """Another name of `physicalize`."""
+  return physicalize(f)

@@ -1,0 +1,97 @@
+"""What push rules share: comparing block specs, and the rule of operations that work element by element.
+
+`pl.no_block_spec` stands for an operand that is not cut, or whose spec nobody gave: it goes along with whatever the
+others say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright.pallas.fuser import views
+from tilewright.pallas.fuser.compare import compare_jaxprs
+from tilewright.pallas.fuser.table import Site
+from tilewright.pallas.specs import BlockSpec, no_block_spec
+from tilewright.runtime import _jax
+
+
+def derived(spec: BlockSpec, block_shape: Sequence[Any], change: Callable[[tuple[Any, ...]], Any]) -> BlockSpec:
+  """The spec whose indices are `change` of this one's."""
+  index_map = spec.index_map
+
+  def composed(*args: Any) -> Any:
+    found = index_map(*args) if index_map is not None else (0,) * len(spec.block_shape or ())
+    return change(tuple(found) if isinstance(found, tuple | list) else (found,))
+
+  return spec.replace(block_shape=tuple(block_shape), index_map=composed)
+
+
+def shape_of(spec: BlockSpec, aval: Any) -> tuple[Any, ...]:
+  return tuple(aval.shape) if spec.block_shape is None else tuple(spec.block_shape)
+
+
+def same_specs(a: BlockSpec, b: BlockSpec, shape: Sequence[int], grid_len: int | None) -> bool:
+  """Whether two specs cut an array in the same way."""
+  from tilewright.pallas.fuser.pull import num_index_arguments
+
+  if a is b:
+    return True
+  if a.block_shape is None or b.block_shape is None:
+    return a.block_shape is b.block_shape and a.index_map is b.index_map
+  dims = list(zip(a.block_shape, b.block_shape))
+  if any(views.size_of(x) != views.size_of(y) or views.is_squeezed(x) != views.is_squeezed(y) for x, y in dims):
+    return False
+  if a.index_map is None or b.index_map is None:
+    return a.index_map is b.index_map
+  length = grid_len if grid_len is not None else num_index_arguments(a.index_map)
+  if length is None:
+    return False
+  number = _jax.core.ShapedArray((), jnp.dtype("int32"))
+  try:
+    jaxprs = [
+      _jax.trace(
+        lambda *g, s=s: [jnp.asarray(views.start_of(d, i), jnp.int32) for d, i in zip(s.block_shape, s.index_map(*g))],
+        [number] * length,
+      )
+      for s in (a, b)
+    ]
+  except Exception:  # a map that reads prefetched scalars cannot be traced without them
+    return False
+  return compare_jaxprs(*jaxprs)
+
+
+def elementwise(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  """The spec that the operands have; operands without one are to be cut the same way."""
+  out = site.out_avals[0].shape
+  given = [s for s, a in zip(specs, site.in_avals) if s is not no_block_spec and a.shape == out]
+  if not given:
+    return [no_block_spec] * len(site.out_avals)
+  for other in given[1:]:
+    if not same_specs(given[0], other, site.out_avals[0].shape, None):
+      raise errors.FusionConflictError(
+        f"Illegal binary push: the operands of '{site.eqn.primitive}' are cut in different ways, "
+        f"{given[0].block_shape} and {other.block_shape}. "
+        "Give one of them pl.no_block_spec, or the same spec."
+      )
+  return [given[0]] * len(site.out_avals)
+
+
+def each(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  return list(specs)
+
+
+def bitcast(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  (spec,) = specs
+  before, after = site.in_avals[0], site.out_avals[0]
+  if spec is no_block_spec or before.ndim == after.ndim:
+    return [spec]
+  shape = shape_of(spec, before)
+  if before.ndim < after.ndim:
+    return [derived(spec, (*shape, after.shape[-1]), lambda i: (*i, 0))]
+  if not views.covers(shape[-1], before.shape[-1]):
+    raise site.refuse(spec, "the parts of one element lie in different blocks", "Do not cut the last dimension.")
+  return [derived(spec, shape[:-1], lambda i: i[:-1])]
