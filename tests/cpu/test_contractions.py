@@ -71,6 +71,39 @@ def test_input_dtypes(inputs, result):
   agrees(kernel, S((20, 40), result), a, b)
 
 
+@pytest.mark.parametrize("inputs, result", [(jnp.bfloat16, jnp.float32), (jnp.int8, jnp.int32)])
+@pytest.mark.parametrize("trans_a, trans_b", [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("m, n, k", [(31, 70, 23), (3, 5, 65), (16, 33, 1)])
+def test_small_elements_of_any_number_are_joined_to_units(inputs, result, trans_a, trans_b, m, n, k):
+  """Also at the ends of the range of int8, where an instruction that saturates would show."""
+  rng = np.random.default_rng(0)
+  low, high = (-128, 128) if inputs == jnp.int8 else (-8, 9)
+  a = jnp.asarray(rng.integers(low, high, (k, m) if trans_a else (m, k)), inputs)
+  b = jnp.asarray(rng.integers(low, high, (n, k) if trans_b else (k, n)), inputs)
+
+  def kernel(a_ref, b_ref, o_ref):
+    dims = (((0 if trans_a else 1,), (1 if trans_b else 0,)), ((), ()))
+    o_ref[...] = lax.dot_general(a_ref[...], b_ref[...], dims, preferred_element_type=result)
+
+  agrees(kernel, S((m, n), result), a, b)
+
+
+def test_int8_products_of_extremes_are_exact():
+  a, b = jnp.full((15, 40), -128, jnp.int8), jnp.full((40, 33), -128, jnp.int8)
+
+  def kernel(a_ref, b_ref, o_ref):
+    o_ref[...] += lax.dot(a_ref[...], b_ref[...], preferred_element_type=jnp.int32)
+
+  start = jnp.full((15, 33), 7, jnp.int32)
+  call = pl.pallas_call(
+    lambda a_ref, b_ref, _, o_ref: kernel(a_ref, b_ref, o_ref),
+    S((15, 33), jnp.int32),
+    input_output_aliases={2: 0},
+    compiler_params=cpu.CompilerParams(),
+  )
+  np.testing.assert_array_equal(call(a, b, start), np.full((15, 33), 7 + 40 * 128 * 128))
+
+
 @pytest.mark.parametrize("m, n, k", [(64, 96, 64), (50, 70, 64)])
 def test_accumulation_over_a_grid_dimension(m, n, k):
   """`o += a @ b` starts from what stands in the output, also in blocks that hang over the edge."""
@@ -101,6 +134,41 @@ def test_a_fused_prologue_and_epilogue():
     o_ref[...] = jnp.maximum((a_ref[...] * 2) @ (b_ref[...] + 1) + 3, 0)
 
   agrees(kernel, S((32, 64), jnp.float32), a, b)
+
+
+@pytest.mark.parametrize("m, n", [(30, 70), (5, 3), (14, 32), (1, 100)])
+def test_an_epilogue_that_uses_the_product_several_times(m, n):
+  a, b, bias = _small_integers((m, 24)), _small_integers((24, n), seed=1), _small_integers((1, n), seed=2)
+
+  def kernel(a_ref, b_ref, bias_ref, o_ref):
+    x = a_ref[...] @ b_ref[...] + bias_ref[...]
+    o_ref[...] = x * jnp.tanh(x) + jnp.where(x > 0, x, 0)
+
+  agrees(kernel, S((m, n), jnp.float32), a, b, bias, ulps=4)
+
+
+def test_an_epilogue_of_two_products_that_reads_what_it_overwrites():
+  a, b, c = _small_integers((20, 24)), _small_integers((24, 40), seed=1), _small_integers((24, 40), seed=2)
+
+  def kernel(a_ref, b_ref, c_ref, o_ref):
+    o_ref[...] = jnp.full(o_ref.shape, 3.0)
+    o_ref[...] = jnp.maximum(a_ref[...] @ b_ref[...], 0) * (a_ref[...] @ c_ref[...]) - o_ref[...]
+
+  agrees(kernel, S((20, 40), jnp.float32), a, b, c)
+
+
+def test_a_product_waits_for_no_store_that_changes_its_operands():
+  a, b = _small_integers((32, 32)), _small_integers((32, 32), seed=1)
+
+  def kernel(a_ref, b_ref, o_ref, scratch_ref):
+    scratch_ref[...] = b_ref[...]
+    product = a_ref[...] @ scratch_ref[...]
+    scratch_ref[...] = product + 1
+    second = a_ref[...] @ scratch_ref[...]
+    scratch_ref[...] = jnp.zeros_like(scratch_ref)
+    o_ref[...] = second + scratch_ref[...]
+
+  agrees(kernel, S((32, 32), jnp.float32), a, b, scratch_shapes=[S((32, 32), jnp.float32)])
 
 
 def test_gradients_of_a_native_kernel():

@@ -17,8 +17,9 @@ from llvmlite import ir
 
 from tilewright.runtime import ffi, jit
 from tilewright.runtime.dump import Dump
-from tilewright.target.cpu.code import Host
+from tilewright.target.cpu import hosts
 from tilewright.target.cpu.handler import emit_handler, emit_worker
+from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.launch import emit_point
 from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.tile import complex_parts, widening
@@ -32,12 +33,7 @@ _SMALL = 1 << 15  # elements: less work than this is not worth a second thread
 @functools.cache
 def host() -> Host:
   """What this processor's vectors are like."""
-  features = jit.host_features()
-  if "avx512f" in features:
-    return Host(vector_bytes=64, num_registers=32)
-  if "avx2" in features:
-    return Host(vector_bytes=32, num_registers=16)
-  return Host(vector_bytes=16, num_registers=32 if "neon" in features else 16)
+  return hosts.of(jit.host_features())
 
 
 def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str:

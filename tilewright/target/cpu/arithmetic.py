@@ -9,6 +9,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
+from tilewright.target.llvm import math
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.small_floats import decode, encode
 from tilewright.target.llvm.types import constant, intrinsic, is_float, is_signed
@@ -25,8 +26,6 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   rule = RULES.get(op.name)
   if rule is not None:
     return rule(b, op, args)
-  from tilewright.target.llvm import math
-
   if op.name in math.FUNCTIONS and is_float(_dtype(op)):
     return math.emit(op.name, b, *args)
   raise errors.NativeCodeError(
@@ -96,8 +95,6 @@ def _overflows(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
 def _remainder(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   dtype, (x, y) = _dtype(op), args
   if is_float(dtype):
-    from tilewright.target.llvm import math
-
     return math.emit("rem", b, x, y)
   zero = b.icmp_unsigned("==", y, constant(y.type, 0))
   special = b.or_(zero, _overflows(b, x, y)) if is_signed(dtype) else zero
@@ -300,6 +297,10 @@ RULES: dict[str, Rule] = {
   "popcount": _count("ctpop"),
   "clz": _count("ctlz"),
 }
+
+ELEMENTWISE = frozenset(RULES) | frozenset(
+  math.FUNCTIONS
+)  # ops whose result's elements are computed from operands' at the same index
 
 # How much an op costs, to decide whether computing it again is cheaper than keeping it.
 _CHEAP = 1

@@ -23,11 +23,12 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import ZERO, Index, add, for_range, i64, if_then, lane, mul
+from tilewright.target.cpu.hosts import Host
+from tilewright.target.cpu.loops import ZERO, Index, add, for_range, i64, if_then, lane, mul, sub
 from tilewright.target.llvm import types as ty
 from tilewright.tile.formats import computed_in, is_small_integer
 from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS
+from tilewright.tile.ops import OPS, READ
 from tilewright.tile.types import RefType, TileType
 
 
@@ -39,18 +40,7 @@ class Memory:
   strides: tuple[Any, ...]
   dtype: np.dtype
   base: Any  # what may overlap: views with the same base
-
-
-@dataclasses.dataclass(frozen=True)
-class Host:
-  """What the code generator needs to know of the processor."""
-
-  vector_bytes: int = 64
-  num_registers: int = 32
-
-  @property
-  def lanes(self) -> int:
-    return self.vector_bytes // 4
+  origin: tuple[Any, ...] = ()  # the index of the first element, where that is not zero
 
 
 class Code:
@@ -66,6 +56,9 @@ class Code:
     self.memo: list[dict[Any, ir.Value]] = [{}]
     self.users: dict[Value, list[Op]] = {}
     self.constants: dict[Op, Memory] = {}
+    self.epilogues: dict[Op, Op] = {}  # a store that carries out the contraction it stores, panel by panel
+    self.kept_by_reduction: set[Value] = set()
+    self.deferred: set[Value] = set()  # what lies between the two: computed by the store
     self.current = Block([], [])  # the block being emitted
 
   # --- elements --------------------------------------------------------------------------------------------------
@@ -121,8 +114,9 @@ class Code:
     """Where the first lane is, and how many elements apart the lanes are (None if that is not static)."""
     offset: Any = 0
     step: int | None = 0
-    for i, stride in zip(index, memory.strides):
-      offset = add(self.b, offset, mul(self.b, i.base, stride))
+    for axis, (i, stride) in enumerate(zip(index, memory.strides)):
+      place = sub(self.b, i.base, memory.origin[axis]) if memory.origin else i.base
+      offset = add(self.b, offset, mul(self.b, place, stride))
       if i.step:
         step = None if step is None or not isinstance(stride, int) else step + i.step * stride
     element = ty.memory_type(memory.dtype)
@@ -341,7 +335,7 @@ class Code:
     memory = self.allocate(v.type.shape, v.type.dtype)
     self.fill(memory, v)
     self.env[v] = memory
-    self._forget(v)
+    self.forget(v)
     return memory
 
   def fill(self, memory: Memory, v: Value) -> None:
@@ -349,7 +343,7 @@ class Code:
     assert isinstance(v.type, TileType)
     self.nest(v.type.shape, lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)), reads=[v])
 
-  def _forget(self, v: Value) -> None:
+  def forget(self, v: Value) -> None:
     for scope in self.memo:
       for key in [k for k in scope if k[0] is v]:
         del scope[key]
@@ -431,14 +425,24 @@ class Code:
     assert isinstance(v.type, TileType)
     if v.type.is_scalar:
       self.env[v] = self.value_at(v, [], 1)
-    elif uses > 1 and op.name not in structure.MOVES and self._cost(v) >= _WORTH_KEEPING:
-      self.materialise(v)
+    elif uses > 1 and v not in self.deferred and op.name not in structure.MOVES and self.cost(v) >= _WORTH_KEEPING:
+      self._keep(v, op)
 
-  def _cost(self, v: Value) -> int:
+  def _keep(self, v: Value, op: Op) -> None:
+    """Give a value a buffer, now or, if its first use is a reduction, there: computing, keeping and reducing are then one pass."""
+    first, ops = next(iter(self.users.get(v, ())), op), self.current.ops
+    if first.name == "reduce" and first in ops:
+      between = ops[ops.index(op) + 1 : ops.index(first)]
+      if not any(o.blocks or OPS[o.name].effects - {READ} for o in between):
+        self.kept_by_reduction.add(v)
+        return
+    self.materialise(v)
+
+  def cost(self, v: Value) -> int:
     op = v.owner
     if v in self.env or not isinstance(op, Op) or op.name == "load":
       return 1
-    return arithmetic.cost(op.name) + sum(self._cost(o) for o in op.operands if isinstance(o.type, TileType))
+    return arithmetic.cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
 
 
 def _used_in(v: Value, op: Op) -> bool:

@@ -1,32 +1,50 @@
-"""Contractions: a register-blocked micro-kernel over packed panels of the right operand.
+"""Contractions: a register-blocked micro-kernel over packed panels of both operands.
 
-For each panel of NR columns, K rows of the right operand are packed side by side (so that they stream through the cache) and used by
-all panels of MR rows of the left operand:
+Panels of MR rows of the left operand are packed first. Then, for each panel of NR columns, the right operand's is packed, so that it
+streams through the cache, and used by all panels of rows:
 
+    pack A                               (or read it where it is, if it is used too little for a copy)
     for n in panels of N:                pack B[:, n : n + NR]
       for m in panels of M:
         acc[MR][NR] = 0                  (or what stands in the destination, to accumulate)
         for k: acc += A[m : m + MR, k] (one element, broadcast) * B[k, n : n + NR] (a few vectors)
-        C[m : m + MR, n : n + NR] = acc
+        C[m : m + MR, n : n + NR] = f(acc)
 
-MR * NR accumulators, the vectors of one row of B and one broadcast must fit the registers: 14 x 2 vectors of 32 with AVX-512, 6 x 2 of 16
-with AVX2. The left operand is read where it is if it is memory of the accumulator's dtype; otherwise it is converted into a buffer first.
+If B is read row by row, its panel is packed by the first panel of rows on its way: loads and stores then cost little beside the
+multiplications, and where there is no second panel nothing is packed at all. `f` is what the kernel computes from the product before it
+stores it, if that is elementwise: it is applied while the sums are in the first cache. `hosts` has the sizes of panels, `multipliers` the
+instructions.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
+from tilewright.target.cpu import multipliers, packing
 from tilewright.target.cpu.code import Memory
-from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul
+from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
-from tilewright.tile.ir import Op
+from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
+
+_WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
+_CLOSE = 256  # elements between neighbouring lines of the left operand that is used where it is
+_AHEAD = 32  # steps along K: longer than memory takes to answer
+
+
+@dataclasses.dataclass(frozen=True)
+class Epilogue:
+  """What is stored instead of the sums: the value `stored`, computed from the contraction, goes to `memory`."""
+
+  memory: Memory
+  stored: Value
 
 
 class _Dot:
@@ -46,6 +64,31 @@ class _Dot:
     self.dtype = np.dtype(op.attrs["dtype"])
     # Small floats are added up in f32.
     self.accumulator = np.dtype(np.float32) if self.dtype.itemsize < 4 and ty.is_float(self.dtype) else self.dtype
+    self.lanes = code.host.lanes_of(self.accumulator)
+    self.panel = code.host.panel_vectors * self.lanes
+    self.multiplier = (
+      multipliers.choose(code.host, self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator)
+      if len(self.ms) == len(self.ns) == len(self.ks) == 1
+      else multipliers.single(self.accumulator)
+    )
+    self.left = self._side("lhs", self.lhs, self.ms, self.lf, self.lc, self.multiplier.flipped)
+    self.right = self._side("rhs", self.rhs, self.ns, self.rf, self.rc, 0)
+
+  def _side(
+    self, name: str, v: Value, free: list[int], free_axes: list[int], contracted_axes: Any, flipped: int
+  ) -> packing.Side:
+    last = v.tile.rank - 1
+    return packing.Side(
+      v,
+      free,
+      self.ks,
+      free_is_last=len(free) == 1 and free_axes[0] == last,
+      contracted_is_last=len(self.ks) == len(free) == 1 and contracted_axes[0] == last,
+      place=lambda batch, f, c: self.place(batch, f, c, name),
+      spread=self.spread,
+      multiplier=self.multiplier,
+      flipped=flipped,
+    )
 
   def spread(self, number: Any, sizes: list[int], step: int = 0) -> list[Index]:
     """A number as indices of several dimensions; lanes go along the last."""
@@ -65,36 +108,34 @@ class _Dot:
         index[a] = i
     return index
 
+  @property
+  def rows(self) -> int:
+    """How many rows of sums are in registers at a time."""
+    return min(self.m, self.code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)))
 
-def dot(code: Any, op: Op, into: Any = None) -> None:
-  """Compute a contraction where it is defined: into a buffer, or added to the view `into`."""
+
+def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None = None) -> None:
+  """Compute a contraction where it is defined: into a buffer, added to the view `into`, or through an epilogue."""
   d = _Dot(code, op)
   result = op.results[0]
-  lhs = _in_memory(code, d)
   target = into
-  if target is None:
+  if epilogue is not None:
+    whole = epilogue.stored is result and epilogue.memory.dtype == d.accumulator
+    target = epilogue.memory if whole else code.allocate([d.rows, d.panel], d.accumulator)
+    epilogue = None if whole else epilogue
+  elif target is None:
     target = code.allocate(result.tile.shape, d.accumulator)
-  panel_columns = 2 * code.host.lanes if d.accumulator.itemsize <= 4 else code.host.lanes
-  columns = min(panel_columns, d.n)
-  packed = code.allocate([d.k, panel_columns], d.accumulator)
-
-  def each_batch(batch: list[Index]) -> None:
-    whole = d.n // columns * columns
-    with for_range(code.b, 0, whole, columns) as n, code.scope():
-      _panel(code, d, lhs, target, packed, batch, n, columns, accumulate=into is not None)
-    if whole < d.n:
-      with code.scope():
-        _panel(code, d, lhs, target, packed, batch, whole, d.n - whole, accumulate=into is not None)
-
-  _batches(code, d.batch, [], each_batch)
-  if into is None:
-    code.env[result] = target
-    if d.accumulator != d.dtype:
-      rounded = code.allocate(result.tile.shape, d.dtype)
-      code.fill(rounded, result)
-      code.env[result] = rounded
-    if not result.tile.shape:
-      code.env[result] = code.load(code.env[result], [], 1)
+  job = _Job(code, d, _left_operand(code, d), target, into is not None, epilogue)
+  _batches(code, d.batch, [], job.run)
+  if into is not None or code.env.get(result) is not None:
+    return
+  code.env[result] = target
+  if d.accumulator != d.dtype:
+    rounded = code.allocate(result.tile.shape, d.dtype)
+    code.fill(rounded, result)
+    code.env[result] = rounded
+  if not result.tile.shape:
+    code.env[result] = code.load(code.env[result], [], 1)
 
 
 def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None:
@@ -105,149 +146,243 @@ def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None
     _batches(code, sizes[1:], [*index, Index(i)], body)
 
 
-_WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
+# --- the left operand --------------------------------------------------------------------------------------------
 
 
-def _in_memory(code: Any, d: _Dot) -> Memory:
-  """The left operand as memory of the accumulator's dtype.
+class _InPlace:
+  """The left operand as it lies in memory."""
 
-  The rows of a panel are read side by side. If they lie a large power of two apart, as in a whole array, they fall into the same set of the
-  cache and drive each other out. So a copy, with rows padded to avoid that, is made unless the operand is used too little for it.
-  """
-  v, dtype = d.lhs, d.accumulator
-  known = code.env.get(v)
-  memory = known if isinstance(known, Memory) else None
-  if known is None and isinstance(v.owner, Op) and v.owner.name == "load":
-    memory = code.memory_of(v.owner.operands[0])
-  if memory is not None and memory.dtype == dtype and d.n < _WORTH_COPYING:
-    return memory
-  *outer, inner = v.tile.shape
-  padded = -(-inner // 16) * 16 + 16
-  buffer = code.allocate([*outer, padded], dtype)
-  code.nest(
-    v.tile.shape,
-    lambda index, lanes: code.store(
-      buffer, index, arithmetic.convert(code.b, code.value_at(v, index, lanes), v.tile.dtype, dtype)
-    ),
-    reads=[v],
-  )
-  return buffer
+  def __init__(self, code: Any, d: _Dot, memory: Memory):
+    self.code, self.d, self.memory = code, d, memory
+
+  def prepare(self, batch: list[Index], rows: int) -> None:
+    pass
+
+  def unit(self, batch: list[Index], m: Any, r: int, rows: int, k: Any) -> ir.Value:
+    d = self.d
+    index = d.place(batch, d.spread(add(self.code.b, m, r), d.ms), d.spread(k, d.ks), "lhs")
+    return self.code.load(self.memory, index, 1)
 
 
-def _panel(
-  code: Any, d: _Dot, lhs: Any, target: Any, packed: Any, batch: Any, n: Any, columns: int, *, accumulate: bool
-) -> None:
-  _pack(code, d, packed, batch, n, columns)
-  lanes = code.host.lanes if d.accumulator.itemsize <= 4 else code.host.lanes // 2
-  vectors = -(-columns // lanes)
-  rows = max(1, min(d.m, (code.host.num_registers - 2 - vectors) // vectors // 2 * 2))
-  whole = d.m // rows * rows
-  if whole:
+class _Packed:
+  """The left operand in panels, one after another: each holds, for every unit along K, its rows side by side."""
+
+  def __init__(self, code: Any, d: _Dot):
+    self.code, self.d = code, d
+    self.memory = code.allocate([d.m * d.left.units + d.lanes], d.multiplier.unit)  # stores may run over the end
+
+  def _panel(self, m: Any, rows: int) -> Memory:
+    b, unit = self.code.b, self.memory.dtype
+    pointer = b.gep(
+      self.memory.pointer,
+      [i64(mul(b, m, self.d.left.units))],
+      inbounds=True,
+      source_etype=ty.memory_type(unit),
+    )
+    return Memory(pointer, (rows, 1), unit, self.memory.base)
+
+  def prepare(self, batch: list[Index], rows: int) -> None:
+    code, d = self.code, self.d
+    whole = d.m // rows * rows
     with for_range(code.b, 0, whole, rows) as m, code.scope():
-      _micro_kernel(code, d, lhs, target, packed, batch, m, rows, n, columns, lanes, vectors, accumulate)
-  if whole < d.m:
-    with code.scope():
-      _micro_kernel(code, d, lhs, target, packed, batch, whole, d.m - whole, n, columns, lanes, vectors, accumulate)
+      packing.pack(code, d.left, self._panel(m, rows), batch, m, rows)
+    if whole < d.m:
+      with code.scope():
+        packing.pack(code, d.left, self._panel(whole, d.m - whole), batch, whole, d.m - whole)
+
+  def unit(self, batch: list[Index], m: Any, r: int, rows: int, k: Any) -> ir.Value:
+    return self.code.load(self._panel(m, rows), [Index(k), Index(r)], 1)
 
 
-def _pack(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int) -> None:
-  """Copy a panel of the right operand, converted, with its columns side by side; missing columns are zero."""
-  b, width = code.b, packed.strides[0]
-  lanes = code.host.lanes
-  first = 0
-  if columns % lanes == 0 and len(d.ns) == len(d.ks) == 1 and d.rc[0] == len(d.rhs.tile.shape) - 1:
-    first = d.k // lanes * lanes
-    _pack_transposed(code, d, packed, batch, n, columns, first)
-  if first == d.k:
-    return
-  with for_range(b, first, d.k) as k, code.scope():
-    contracted = d.spread(k, d.ks)
-    at = 0
-    while at < columns:
-      count = min(lanes, columns - at)
-      number = add(b, n, at)
-      if len(d.ns) == 1 or count == 1:
-        value = code.value_at(
-          d.rhs, d.place(batch, d.spread(number, d.ns, 1 if count > 1 else 0), contracted, "rhs"), count
-        )
+def _left_operand(code: Any, d: _Dot) -> _InPlace | _Packed:
+  """The left operand, packed unless it is used too little for that."""
+  known = code.env.get(d.lhs)
+  memory = known if isinstance(known, Memory) else None
+  if known is None and isinstance(d.lhs.owner, Op) and d.lhs.owner.name == "load":
+    memory = code.memory_of(d.lhs.owner.operands[0])
+  if memory is None or memory.dtype != d.multiplier.dtype or d.multiplier.group > 1:
+    return _Packed(code, d)
+  # Lines that lie close together stay in the first cache side by side; far apart, they drive each other out.
+  lines = d.lf if d.left.contracted_is_last else d.lc
+  close = all(isinstance(memory.strides[a], int) and memory.strides[a] <= _CLOSE for a in lines)
+  return _InPlace(code, d, memory) if close or d.n < _WORTH_COPYING else _Packed(code, d)
+
+
+# --- panels ------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tile:
+  """The part of the result that is in registers at a time."""
+
+  batch: list[Index]
+  m: Any
+  rows: int
+  n: Any
+  columns: int
+
+
+class _Job:
+  """One contraction being emitted."""
+
+  def __init__(self, code: Any, d: _Dot, left: Any, target: Memory, accumulate: bool, epilogue: Epilogue | None):
+    self.code, self.d, self.left, self.target, self.accumulate = code, d, left, target, accumulate
+    self.epilogue = epilogue
+    self.packed = code.allocate([d.right.units, d.panel], d.multiplier.unit)
+    self.starts = code.allocate([d.panel], d.accumulator) if d.multiplier.flipped else None
+    # A panel whose elements cost nothing to compute is packed by the micro-kernel.
+    self.packs_on_the_way = (
+      d.multiplier.group == 1 and not d.right.contracted_is_last and len(d.ns) == 1 and code.cost(d.rhs) <= 2
+    )
+
+  def run(self, batch: list[Index]) -> None:
+    code, d = self.code, self.d
+    columns = min(d.panel, d.n)
+    whole = d.n // columns * columns
+    self.left.prepare(batch, d.rows)
+    with for_range(code.b, 0, whole, columns) as n, code.scope():
+      self._panel(batch, n, columns)
+    if whole < d.n:
+      with code.scope():
+        self._panel(batch, whole, d.n - whole)
+
+  def _panel(self, batch: list[Index], n: Any, columns: int) -> None:
+    code, d = self.code, self.d
+    rows = d.rows
+    whole, first = d.m // rows * rows, 0
+    if not self.packs_on_the_way:
+      packing.pack(code, d.right, self.packed, batch, n, columns)
+      self._offset_sums(columns)
+    elif whole:
+      self._micro_kernel(_Tile(batch, 0, rows, n, columns), read=True, keep=d.m > rows)
+      first = rows
+    if first < whole:
+      with for_range(code.b, first, whole, rows) as m, code.scope():
+        self._micro_kernel(_Tile(batch, m, rows, n, columns))
+    if whole < d.m:
+      with code.scope():
+        self._micro_kernel(_Tile(batch, whole, d.m - whole, n, columns), read=self.packs_on_the_way and not whole)
+
+  def _offset_sums(self, columns: int) -> None:
+    """What the sums start from if bits of the left operand are flipped: minus what that adds."""
+    code, d = self.code, self.d
+    if self.starts is None:
+      return
+    b, register = code.b, ty.register_type(d.accumulator, d.lanes)
+    # The flip adds 128 to a signed byte: the unit of four of them, seen as unsigned, is 0x80808080.
+    flips = ty.constant(register, int.from_bytes(bytes([d.multiplier.flipped]) * 4, "little"))
+    for at in range(0, columns, d.lanes):
+      with _sum_loop(b, d.right.units, [ty.constant(register, 0)]) as (k, sums, following), code.scope():
+        vector = self._packed_vector(k, at)
+        following.append(d.multiplier.multiply_add(b, flips, vector, sums[0]))
+      code.store(self.starts, [Index(at, 1)], b.sub(ty.constant(register, 0), sums[0]))
+
+  def _packed_vector(self, k: Any, at: int) -> ir.Value:
+    register = ty.register_type(self.d.multiplier.unit, self.d.lanes)
+    pointer, _ = self.code.address(self.packed, [Index(k), Index(at, 1)])
+    return self.code.b.load(pointer, typ=register, align=self.packed.dtype.itemsize)
+
+  # --- the micro-kernel ------------------------------------------------------------------------------------------
+
+  def _micro_kernel(self, tile: _Tile, *, read: bool = False, keep: bool = False) -> None:
+    """Compute one tile. `read` takes the right operand from where it is, and `keep` packs it for the next tiles."""
+    code, d, b = self.code, self.d, self.code.b
+    vectors = -(-tile.columns // d.lanes)
+    starts = [self._start(tile, r, v) for r in range(tile.rows) for v in range(vectors)]
+    with _sum_loop(b, d.right.units, starts) as (k, sums, following), code.scope():
+      if read:
+        self._prefetch(tile, vectors, k)
+        line = packing.line(code, d.right, tile.batch, tile.n, tile.columns, k, 1)
+        line = [_widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
+        for v, vector in enumerate(line if keep else ()):
+          code.store(self.packed, [Index(k), Index(v * d.lanes, 1)], vector)
       else:
-        value = _columns_one_by_one(code, d, batch, number, contracted, count)
-      value = arithmetic.convert(b, value, d.rhs.tile.dtype, d.accumulator)
-      code.store(packed, [Index(k), Index(at, 1 if count > 1 else 0)], value)
-      at += count
-    if at < width and at % lanes:
-      missing = min(width, -(-at // lanes) * lanes) - at
-      zero = ty.constant(ty.register_type(d.accumulator, missing), 0)
-      code.store(packed, [Index(k), Index(at, 1 if missing > 1 else 0)], zero)
+        line = [self._packed_vector(k, v * d.lanes) for v in range(vectors)]
+      for r in range(tile.rows):
+        factor = ty.splat(b, self.left.unit(tile.batch, tile.m, r, tile.rows, k), d.lanes)
+        for v in range(vectors):
+          following.append(d.multiplier.multiply_add(b, factor, line[v], sums[r * vectors + v]))
+    for r in range(tile.rows):
+      for v in range(vectors):
+        self._finish(tile, r, v, sums[r * vectors + v])
+    if self.epilogue is not None:
+      self._apply(tile, self.epilogue)
 
-
-def _pack_transposed(code: Any, d: _Dot, packed: Any, batch: Any, n: Any, columns: int, depth: int) -> None:
-  """A panel whose rows lie side by side in memory: squares of it are read along them and transposed in registers."""
-  b, lanes = code.b, code.host.lanes
-  with for_range(b, 0, depth, lanes) as k, code.scope():
-    for at in range(0, columns, lanes):
-      rows = []
-      for c in range(lanes):
-        index = d.place(batch, [Index(add(b, n, at + c))], [Index(k, 1)], "rhs")
-        value = code.value_at(d.rhs, index, lanes)
-        rows.append(arithmetic.convert(b, value, d.rhs.tile.dtype, d.accumulator))
-      for r, column in enumerate(_transposed(b, rows)):
-        code.store(packed, [Index(add(b, k, r)), Index(at, 1)], column)
-
-
-def _transposed(b: ir.IRBuilder, rows: list[ir.Value]) -> list[ir.Value]:
-  """The transpose of a square of vectors, by swapping ever smaller off-diagonal squares."""
-  size = len(rows)
-  half = size // 2
-  while half:
-    low = [i + (size if i & half else 0) - (half if i & half else 0) for i in range(size)]
-    high = [i + (half if not i & half else 0) + (size if i & half else 0) for i in range(size)]
-    masks = [ir.Constant(ir.VectorType(ty.I32, size), picks) for picks in (low, high)]
-    swapped = list(rows)
-    for i in range(size):
-      if not i & half:
-        swapped[i], swapped[i + half] = (b.shuffle_vector(rows[i], rows[i + half], mask) for mask in masks)
-    rows, half = swapped, half // 2
-  return rows
-
-
-def _columns_one_by_one(code: Any, d: _Dot, batch: Any, number: Any, contracted: Any, count: int) -> ir.Value:
-  """Columns that are spread over several dimensions need not lie a fixed step apart."""
-  result = ir.Constant(ty.register_type(d.rhs.tile.dtype, count), ir.Undefined)
-  for c in range(count):
-    index = d.place(batch, d.spread(add(code.b, number, c), d.ns), contracted, "rhs")
-    result = code.b.insert_element(result, code.value_at(d.rhs, index, 1), ty.I32(c))
-  return result
-
-
-def _micro_kernel(
-  code: Any,
-  d: _Dot,
-  lhs: Any,
-  target: Any,
-  packed: Any,
-  batch: Any,
-  m: Any,
-  rows: int,
-  n: Any,
-  columns: int,
-  lanes: int,
-  vectors: int,
-  accumulate: bool,
-) -> None:
-  b = code.b
-  register = ty.register_type(d.accumulator, lanes)
-  counts = [min(lanes, columns - v * lanes) for v in range(vectors)]
-  starts = []
-  for r in range(rows):
-    row = d.spread(add(b, m, r), d.ms)
+  def _prefetch(self, tile: _Tile, vectors: int, k: Any) -> None:
+    """Ask for the right operand's row some steps ahead: rows lie too far apart for the processor to guess."""
+    code, d = self.code, self.d
+    if not isinstance(d.rhs.owner, Op) or d.rhs.owner.name != "load" or d.rhs in code.env:
+      return
+    b, last = code.b, i64(d.k - 1)
+    memory, later = code.memory_of(d.rhs.owner.operands[0]), b.add(k, i64(_AHEAD))
+    ahead = d.spread(b.select(b.icmp_signed("<", later, last), later, last), d.ks)
     for v in range(vectors):
-      starts.append(
-        _read_target(code, d, target, batch, row, n, v * lanes, counts[v], register)
-        if accumulate
-        else ty.constant(register, 0)
-      )
+      place = d.place(tile.batch, d.spread(add(b, tile.n, v * d.lanes), d.ns, 1), ahead, "rhs")
+      pointer, _ = code.address(memory, place)
+      ty.intrinsic(b, "prefetch", [pointer, ty.I32(0), ty.I32(3), ty.I32(1)], ty.VOID, [ty.PTR])
 
+  def _columns_at(self, tile: _Tile, v: int) -> int:
+    return min(self.d.lanes, tile.columns - v * self.d.lanes)
+
+  def _start(self, tile: _Tile, r: int, v: int) -> ir.Value:
+    """What a vector of sums starts from."""
+    d, code = self.d, self.code
+    register = ty.register_type(d.accumulator, d.lanes)
+    start = ty.constant(register, 0)
+    if self.starts is not None:
+      start = code.load(self.starts, [Index(v * d.lanes, 1)], d.lanes)
+    if not self.accumulate:
+      return start
+    count = self._columns_at(tile, v)
+    index = self._place(tile, r, v * d.lanes, 1 if count > 1 else 0)
+    if len(d.ns) > 1 and count > 1:
+      old = ir.Constant(ty.register_type(d.accumulator, count), ir.Undefined)
+      for c in range(count):
+        one = code.load(self.target, self._place(tile, r, v * d.lanes + c, 0), 1)
+        old = code.b.insert_element(old, one, ty.I32(c))
+    else:
+      old = code.load(self.target, index, count)
+    old = _widened(code.b, old, register)
+    return code.b.add(start, old) if self.starts is not None else old
+
+  def _place(self, tile: _Tile, r: int, offset: int, step: int) -> list[Index]:
+    d, b = self.d, self.code.b
+    return [*tile.batch, *d.spread(add(b, tile.m, r), d.ms), *d.spread(add(b, tile.n, offset), d.ns, step)]
+
+  def _finish(self, tile: _Tile, r: int, v: int, sums: ir.Value) -> None:
+    """Write a vector of sums to where it belongs, or to the panel that the epilogue reads."""
+    d, code, count = self.d, self.code, self._columns_at(tile, v)
+    if self.epilogue is not None:
+      code.store(self.target, [Index(r), Index(v * d.lanes, 1)], sums)
+      return
+    value = _narrowed(code.b, sums, count)
+    if len(d.ns) > 1 and count > 1:
+      for c in range(count):
+        one = code.b.extract_element(value, ty.I32(c))
+        code.store(self.target, self._place(tile, r, v * d.lanes + c, 0), one)
+      return
+    code.store(self.target, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), value)
+
+  def _apply(self, tile: _Tile, epilogue: Epilogue) -> None:
+    """Compute what is stored from a panel of sums, while they are in the first cache."""
+    code, d, result = self.code, self.d, self.d.op.results[0]
+    outer = code.env[result]
+    code.env[result] = dataclasses.replace(self.target, origin=(tile.m, tile.n))
+
+    def each(index: list[Index], lanes: int) -> None:
+      row, column = shifted(code.b, index[0], tile.m), shifted(code.b, index[1], tile.n)
+      place = [row, dataclasses.replace(column, align=index[1].align if tile.columns == d.panel else 1)]
+      code.store(epilogue.memory, place, code.value_at(epilogue.stored, place, lanes))
+
+    code.nest([tile.rows, tile.columns], each)
+    code.env[result] = outer
+
+
+@contextlib.contextmanager
+def _sum_loop(
+  b: ir.IRBuilder, count: int, starts: list[ir.Value]
+) -> Iterator[tuple[ir.Value, list[ir.Value], list[ir.Value]]]:
+  """A loop that carries sums in registers: gives the index, the sums, and a list for what they become."""
   before = b.block
   head, body, done = (b.append_basic_block(name) for name in ("k", "k.body", "k.done"))
   b.branch(head)
@@ -256,79 +391,37 @@ def _micro_kernel(
   k.add_incoming(i64(0), before)
   sums = []
   for start in starts:
-    phi = b.phi(register)
+    phi = b.phi(start.type)
     phi.add_incoming(start, before)
     sums.append(phi)
-  b.cbranch(b.icmp_signed("<", k, i64(d.k)), body, done)
+  b.cbranch(b.icmp_signed("<", k, i64(count)), body, done)
   b.position_at_end(body)
-  with code.scope():
-    contracted = d.spread(k, d.ks)
-    element = ty.memory_type(d.accumulator)
-    line = [
-      b.load(
-        b.gep(
-          packed.pointer, [i64(add(b, mul(b, k, packed.strides[0]), v * lanes))], inbounds=True, source_etype=element
-        ),
-        typ=register,
-        align=d.accumulator.itemsize,
-      )
-      for v in range(vectors)
-    ]
-    following = []
-    for r in range(rows):
-      index = d.place(batch, d.spread(add(b, m, r), d.ms), contracted, "lhs")
-      factor = ty.splat(b, code.load(lhs, index, 1), lanes)
-      for v in range(vectors):
-        following.append(_multiply_add(b, d.accumulator, factor, line[v], sums[r * vectors + v]))
+  following: list[ir.Value] = []
+  yield k, sums, following
   latch = b.block
   k.add_incoming(b.add(k, i64(1)), latch)
-  for phi, value in zip(sums, following):
+  for phi, value in zip(sums, following, strict=True):
     phi.add_incoming(value, latch)
   b.branch(head)
   b.position_at_end(done)
-  for r in range(rows):
-    row = d.spread(add(b, m, r), d.ms)
-    for v in range(vectors):
-      _write_target(code, d, target, batch, row, n, v * lanes, counts[v], sums[r * vectors + v])
 
 
-def _multiply_add(b: ir.IRBuilder, dtype: np.dtype, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
-  if ty.is_float(dtype):
-    return ty.intrinsic(b, "fma", [x, y, z])
-  return b.add(b.mul(x, y), z)
-
-
-def _target_index(code: Any, d: _Dot, batch: Any, row: Any, n: Any, offset: int, count: int) -> list[Index]:
-  return [*batch, *row, *d.spread(add(code.b, n, offset), d.ns, 1 if count > 1 else 0)]
-
-
-def _read_target(
-  code: Any, d: _Dot, target: Any, batch: Any, row: Any, n: Any, offset: int, count: int, register: ir.Type
-) -> ir.Value:
-  value = code.load(target, _target_index(code, d, batch, row, n, offset, count), count)
+def _widened(b: ir.IRBuilder, value: ir.Value, register: ir.Type) -> ir.Value:
+  """A whole vector that begins with the given lanes; the others are zero."""
+  count = ty.lanes_of(value)
   if count == register.count:
     return value
-  zero = ty.constant(register, 0)
   if count == 1:
-    return code.b.insert_element(zero, value, ty.I32(0))
-  picks = [i if i < count else count for i in range(register.count)]
-  short_zero = ty.constant(value.type, 0)
-  return code.b.shuffle_vector(value, short_zero, ir.Constant(ir.VectorType(ty.I32, register.count), picks))
+    return b.insert_element(ty.constant(register, 0), value, ty.I32(0))
+  picks = [min(i, count) for i in range(register.count)]
+  return b.shuffle_vector(value, ty.constant(value.type, 0), ir.Constant(ir.VectorType(ty.I32, register.count), picks))
 
 
-def _write_target(
-  code: Any, d: _Dot, target: Any, batch: Any, row: Any, n: Any, offset: int, count: int, value: ir.Value
-) -> None:
-  b = code.b
-  index = _target_index(code, d, batch, row, n, offset, count)
+def _narrowed(b: ir.IRBuilder, value: ir.Value, count: int) -> ir.Value:
+  """The first lanes of a vector."""
+  if count == value.type.count:
+    return value
   if count == 1:
-    value = b.extract_element(value, ty.I32(0))
-  elif count < value.type.count:
-    picks = ir.Constant(ir.VectorType(ty.I32, count), list(range(count)))
-    value = b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), picks)
-  if len(d.ns) > 1 and count > 1:
-    for c in range(count):
-      place = [*batch, *row, *d.spread(add(b, n, offset + c), d.ns)]
-      code.store(target, place, b.extract_element(value, ty.I32(c)))
-    return
-  code.store(target, index, value)
+    return b.extract_element(value, ty.I32(0))
+  picks = ir.Constant(ir.VectorType(ty.I32, count), list(range(count)))
+  return b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), picks)

@@ -21,7 +21,8 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.cpu import statements
-from tilewright.target.cpu.code import Code, Host, Memory
+from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32, I64, PTR, VOID

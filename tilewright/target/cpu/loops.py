@@ -48,6 +48,14 @@ def add(b: ir.IRBuilder, x: Any, y: Any) -> Any:
   return b.add(i64(x), i64(y))
 
 
+def sub(b: ir.IRBuilder, x: Any, y: Any) -> Any:
+  if isinstance(x, int) and isinstance(y, int):
+    return x - y
+  if isinstance(y, int) and y == 0:
+    return x
+  return 0 if x is y else b.sub(i64(x), i64(y))
+
+
 def mul(b: ir.IRBuilder, x: Any, y: Any) -> Any:
   if isinstance(x, int) and isinstance(y, int):
     return x * y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.tile.ir import Op
 from tilewright.tile.types import TileType
 
+Element = Callable[[list[Index], int], ir.Value]  # index, lanes -> elements of the reduced value
 _UNROLL = 4  # independent accumulators, to hide the latency of an add
 
 
@@ -80,20 +82,34 @@ def reduce(code: Any, op: Op) -> None:
   axes = tuple(sorted(op.attrs["axes"]))
   kept = [a for a in range(source.rank) if a not in axes]
   memory = code.allocate(result.tile.shape, result.tile.dtype)
+  # A value that is needed again is kept on the way.
+  kept_too = x in code.kept_by_reduction and x not in code.env
+  buffer = code.allocate(source.shape, source.dtype) if kept_too else None
+
+  def element(index: list[Index], lanes: int) -> ir.Value:
+    value = code.value_at(x, index, lanes)
+    if buffer is not None:
+      code.store(buffer, index, value)
+    return value
+
   last = max((a for a, d in enumerate(source.shape) if d > 1), default=source.rank - 1)
   if last in axes:
-    _reduce_last(code, op.attrs["kind"], x, source, axes, kept, last, memory)
+    _reduce_last(code, op.attrs["kind"], x, element, axes, kept, last, memory)
   else:
-    _reduce_leading(code, op.attrs["kind"], x, source, axes, kept, memory)
+    _reduce_leading(code, op.attrs["kind"], source, element, axes, kept, memory)
+  if buffer is not None:
+    code.env[x] = buffer
+    code.forget(x)
   code.env[result] = memory
   if not result.tile.shape:
     code.env[result] = code.load(memory, [], 1)
 
 
 def _reduce_last(
-  code: Any, kind: str, x: Any, source: TileType, axes: Any, kept: list[int], last: int, memory: Any
+  code: Any, kind: str, x: Any, element: Element, axes: Any, kept: list[int], last: int, memory: Any
 ) -> None:
   """Along the vector dimension: vector accumulators, combined at the end."""
+  source = x.tile
   b, dtype, lanes = code.b, source.dtype, code.host.lanes
   size = source.shape[last]
   outer = [a for a in axes if a != last]
@@ -122,19 +138,19 @@ def _reduce_last(
         with for_range(b, 0, whole, wide * unroll) as i, code.scope():
           for k, slot in enumerate(slots):
             index[last] = Index(b.add(i, i64(k * wide)) if k else i, 1 if wide > 1 else 0, wide)
-            value = code.value_at(x, list(index), wide)
+            value = element(list(index), wide)
             b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
       at = whole
       while size - at >= wide:
         with code.scope():
           index[last] = Index(at, 1 if wide > 1 else 0, wide)
-          value = code.value_at(x, list(index), wide)
+          value = element(list(index), wide)
           b.store(combine(b, kind, dtype, b.load(slots[0], typ=register), value), slots[0])
         at += wide
       if at < size:
         with code.scope():
           index[last] = Index(at, 1 if size - at > 1 else 0, 1)
-          tail = code.value_at(x, list(index), size - at)
+          tail = element(list(index), size - at)
           if size - at > 1:
             tail = horizontal(b, kind, dtype, tail)
           first = b.load(slots[0], typ=register)
@@ -150,7 +166,9 @@ def _reduce_last(
   _scalar_nest(code, [source.shape[a] for a in kept], each)
 
 
-def _reduce_leading(code: Any, kind: str, x: Any, source: TileType, axes: Any, kept: list[int], memory: Any) -> None:
+def _reduce_leading(
+  code: Any, kind: str, source: TileType, element: Element, axes: Any, kept: list[int], memory: Any
+) -> None:
   """Along other dimensions: each vector of the result accumulates over them."""
   b, dtype = code.b, source.dtype
 
@@ -168,7 +186,7 @@ def _reduce_leading(code: Any, kind: str, x: Any, source: TileType, axes: Any, k
           index[left[0]] = Index(i)
           run(left[1:])
         return
-      value = code.value_at(x, list(index), lanes)
+      value = element(list(index), lanes)
       b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
 
     run(list(axes))

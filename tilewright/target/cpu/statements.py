@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import contraction, gathering, reductions, structure
+from tilewright.target.cpu import arithmetic, contraction, gathering, reductions, structure
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
 from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType, dense_strides
 
 
@@ -66,6 +67,9 @@ def _view(strides: Callable[[Memory, Op], tuple[Any, ...]]) -> Callable[[Code, O
 def _store(code: Code, op: Op) -> None:
   ref, value = op.operands
   memory = code.memory_of(ref)
+  if op in code.epilogues:
+    contraction.dot(code, code.epilogues[op], epilogue=contraction.Epilogue(memory, value))
+    return
   if _accumulates(code, ref, value, memory):
     return
   if memory.base in code.bases_read(value) and not _reads_in_place(code, value, ref):
@@ -119,6 +123,8 @@ def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
   if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
     return False
   ref, load = stores[0].operands[0], old.owner
+  if ref not in code.env:
+    return False
   if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not ref or old in code.env:
     return False
   between = block.ops[block.ops.index(dot) + 1 : block.ops.index(stores[0])]
@@ -128,6 +134,41 @@ def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
   reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
   exact = memory.dtype == result.tile.dtype and memory.dtype in (np.float32, np.float64, np.int32)
   return exact and memory.base not in reads
+
+
+def _epilogue(code: Code, dot: Op, block: Block) -> tuple[Op, set[Value]] | None:
+  """The store that alone uses a contraction, through elementwise ops, and the values on the way to it.
+
+  The contraction can wait for the store if nothing changes memory before that, and if no operand reads what is stored to.
+  """
+  result, here = dot.results[0], set(block.ops)
+  small = ty.is_float(result.tile.dtype) and result.tile.dtype.itemsize < 4  # rounded once more than its sums
+  if result.tile.rank != 2 or dot.attrs["batch"] != ((), ()) or small:
+    return None
+  store: Op | None = None
+  way: set[Value] = set()
+  left = [result]
+  while left:
+    v = left.pop()
+    for user in code.users.get(v, []):
+      if user not in here:
+        return None
+      if user.name == "store" and user.operands[1] is v and store in (None, user):
+        store = user
+      elif user.name in arithmetic.ELEMENTWISE:
+        left += [r for r in user.results if r not in way]
+        way.update(user.results)
+      else:
+        return None
+  if store is None or store in code.epilogues or store.operands[0] not in code.env:
+    return None
+  between = block.ops[block.ops.index(dot) + 1 : block.ops.index(store)]
+  if any(op.blocks or not (OPS[op.name].is_pure or op.name in ("load", "window_load")) for op in between):
+    return None
+  reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
+  if code.memory_of(store.operands[0]).base in reads or not _reads_in_place(code, store.operands[1], store.operands[0]):
+    return None
+  return store, way
 
 
 def _reads_in_place(code: Code, value: Value, ref: Value) -> bool:
@@ -172,6 +213,13 @@ def poison(code: Code, memory: Memory, shape: Any) -> None:
 def _dot(code: Code, op: Op) -> None:
   result = op.results[0]
   if _can_accumulate(code, op, code.current):
+    code.env[result] = _Deferred()
+    return
+  found = _epilogue(code, op, code.current)
+  if found is not None:
+    store, way = found
+    code.epilogues[store] = op
+    code.deferred |= way
     code.env[result] = _Deferred()
     return
   contraction.dot(code, op)
@@ -315,7 +363,7 @@ def _settle(code: Code, op: Op) -> None:
     p for inner in op.blocks for p in inner.params
   }
   for v in inside - own:
-    if isinstance(v.type, TileType) and v not in code.env and not v.type.is_scalar and code._cost(v) > 2:
+    if isinstance(v.type, TileType) and v not in code.env and not v.type.is_scalar and code.cost(v) > 2:
       code.materialise(v)
 
 

@@ -1,0 +1,54 @@
+"""What the code generator knows of a processor, as a table keyed by the features LLVM names.
+
+    of({"avx512f", "avx512bf16", ...})  ->  Host(vector_bytes=64, num_registers=32, panel_vectors=2, features=...)
+
+A contraction keeps `rows x panel_vectors` vectors of sums in registers. Besides them it needs `panel_vectors` for a row of the right
+operand and one or two for elements of the left one: 14 x 2 of the 32 registers of AVX-512, 6 x 2 of the 16 of AVX2, 8 x 3 of the 32 of
+NEON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+  """A processor's vectors and what it can do with them."""
+
+  vector_bytes: int = 64
+  num_registers: int = 32
+  panel_vectors: int = 2
+  features: frozenset[str] = frozenset()
+
+  @property
+  def lanes(self) -> int:
+    """How many elements of 32 bits a vector has."""
+    return self.vector_bytes // 4
+
+  def lanes_of(self, dtype: np.dtype) -> int:
+    """How many elements are computed side by side: those of fewer than 32 bits are spread out."""
+    return self.vector_bytes // max(4, dtype.itemsize)
+
+  def panel_rows(self, vectors: int) -> int:
+    """How many rows of sums, each of some vectors, fit the registers: an even number where there are two."""
+    rows = (self.num_registers - 2 - vectors) // vectors
+    return max(1, rows // 2 * 2)
+
+
+# The first row whose features a processor has is its own.
+_VECTORS: tuple[tuple[frozenset[str], Host], ...] = (
+  (frozenset({"avx512f"}), Host(vector_bytes=64, num_registers=32, panel_vectors=2)),
+  (frozenset({"avx2", "fma"}), Host(vector_bytes=32, num_registers=16, panel_vectors=2)),
+  (frozenset({"neon"}), Host(vector_bytes=16, num_registers=32, panel_vectors=3)),
+  (frozenset(), Host(vector_bytes=16, num_registers=16, panel_vectors=2)),
+)
+
+
+def of(features: Iterable[str]) -> Host:
+  """The row of the table for a processor with these features."""
+  present = frozenset(features)
+  return next(dataclasses.replace(host, features=present) for needed, host in _VECTORS if needed <= present)
