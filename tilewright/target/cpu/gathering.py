@@ -42,7 +42,7 @@ def prepare(code: Code, op: Op) -> None:
     code.materialise(array)
   access = Access.of(op)
   for v in access.positions:
-    if v not in code.env and not v.tile.is_scalar and (code._cost(v) > _CHEAP or len(access.window) > 1):
+    if v not in code.env and not v.tile.is_scalar and (code.cost(v) > _CHEAP or len(access.window) > 1):
       code.materialise(v)
 
 
