@@ -166,14 +166,9 @@ def _(*avals: Any, **params: Any) -> Any:
   vary = _jax.varying_axes(avals)
   outs = [a if _jax.varying_axes([a]) else _jax.with_varying_axes(a, vary) for a in kernel.out_avals]
   found: set[Any] = set(effects.call_effects(kernel.jaxpr.effects))
-  if _has_side_effects(kernel.compiler_params):
+  if effects.says_side_effects(kernel.compiler_params):
     found.add(effects.side_effect)
   return outs, found
-
-
-def _has_side_effects(compiler_params: Any) -> bool:
-  said = getattr(compiler_params, "has_side_effects", False)
-  return said if isinstance(said, bool) else getattr(said, "name", "PURE") != "PURE"
 
 
 pallas_call_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, pallas_call_p))
@@ -207,7 +202,7 @@ def _dce(used_outputs: Sequence[bool], eqn: Any) -> tuple[list[bool], Any]:
   if not any(used_outputs) and not _jax.pe.has_effects(eqn):
     return [False] * len(eqn.invars), None
   kernel = Kernel(**eqn.params)
-  if all(used_outputs) or _has_side_effects(kernel.compiler_params):
+  if all(used_outputs) or effects.says_side_effects(kernel.compiler_params):
     return [True] * len(eqn.invars), eqn
   aliased = {out for _, out in kernel.input_output_aliases}
   used = [u or i in aliased for i, u in enumerate(used_outputs)]

@@ -256,14 +256,14 @@ def _windows(view: Any, limits: Mapping[int, int] = {}) -> list[tuple[Any, _Wind
     fixed: list[Any] = []
     for transform in transforms:
       if isinstance(transform, _jax.indexing.NDIndexer) and transform.is_dynamic_size:
-        transform, more = _fix_sizes(transform, limits)
+        transform, more = fix_sizes(transform, limits)
         counts += more
       fixed.append(transform)
     found.append((condition, _Window(inner.cell, (*inner.transforms, *fixed), tuple(counts))))
   return found
 
 
-def _fix_sizes(indexer: Any, limits: Mapping[int, int]) -> tuple[Any, list[tuple[int, Any]]]:
+def fix_sizes(indexer: Any, limits: Mapping[int, int]) -> tuple[Any, list[tuple[int, Any]]]:
   """Replace dynamic slice sizes by a bound on them, and say how many elements count."""
   indices, counts = [], []
   array_rank = len(indexer.int_indexer_shape)

@@ -19,6 +19,7 @@ Where the table says no, JAX refuses the transformation and names the effect.
 from __future__ import annotations
 
 from tilewright.runtime import _jax
+from tilewright.tile.grid import Kernel
 
 
 class KernelEffect(_jax.effects.Effect):
@@ -80,3 +81,14 @@ _VISIBLE_OUTSIDE = (CommsEffect, DebugEffect)
 def call_effects(body_effects: object) -> set[KernelEffect]:
   """The effects of a kernel call, given those of its body."""
   return {e for e in body_effects if isinstance(e, _VISIBLE_OUTSIDE)}  # type: ignore[attr-defined]
+
+
+def says_side_effects(compiler_params: object) -> bool:
+  """Whether the user says that a call must stay though nobody uses its outputs."""
+  said = getattr(compiler_params, "has_side_effects", False)
+  return said if isinstance(said, bool) else getattr(said, "name", "PURE") != "PURE"
+
+
+def has_side_effects(kernel: Kernel) -> bool:
+  """Whether a call must stay though nobody uses its outputs."""
+  return says_side_effects(kernel.compiler_params) or bool(call_effects(kernel.jaxpr.effects))

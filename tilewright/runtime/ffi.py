@@ -20,6 +20,8 @@ FRAME_ARGS, FRAME_RETS = 40 + 32, 80 + 32
 BUFFER_DATA = 24
 # A call that carries the metadata extension asks for the version: the metadata's pointer at +24, in it the version's major and minor.
 METADATA_POINTER, VERSION_MAJOR, VERSION_MINOR = 24, 24, 28
+# struct XLA_FFI_Error_Create_Args: size 0, extension 8, message 16, code 24 (an int). The code is that of an internal error.
+ERROR_CREATE_SIZE, ERROR_INTERNAL = 28, 13
 
 
 @functools.cache

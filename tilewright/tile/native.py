@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from tilewright.tile.grid import GridMapping
 from tilewright.tile.ir import Function
+from tilewright.tile.types import Type
 
 
 @dataclasses.dataclass(frozen=True)
 class NativeKernel:
   """The body takes a ref for each prefetched scalar, input block, output block and scratch buffer. An index map takes the grid indices,
-  then the prefetched refs, and yields one scalar per dimension of its array; it is None for an operand that is not cut."""
+  then the prefetched refs, and yields one scalar per dimension of its array; it is None for an operand that is not cut.
+
+  With `in_order` instances run one after another, whatever else is known of the grid. A kernel with `has_side_effects` runs though nobody
+  uses its outputs."""
 
   name: str
   body: Function
   index_maps: tuple[Function | None, ...]
   mapping: GridMapping
   input_output_aliases: tuple[tuple[int, int], ...]
-  scratch: tuple[Any, ...]  # RefTypes
+  scratch: tuple[Type, ...]  # of refs and semaphores
   dimension_semantics: tuple[str, ...] | None = None
+  in_order: bool = False
+  has_side_effects: bool = False

@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.tile.ir import Op
 from tilewright.tile.literal import is_float, is_integer
 from tilewright.tile.ops import REDUCTIONS, UNARY, expect, ref_of, tile_of
-from tilewright.tile.types import SemaphoreArrayType
+from tilewright.tile.types import BOOL, SemaphoreArrayType
 
 OPERAND_CHECKS: dict[str, Callable[[Op], None]] = {}
 
@@ -255,16 +255,43 @@ def _switch(op: Op) -> None:
 
 @_check("signal", "wait")
 def _count_semaphore(op: Op) -> None:
-  _semaphore(op)
+  _semaphore(op, 2)
   amount = tile_of(op, 1)
-  expect(
-    amount.is_scalar and is_integer(amount.dtype),
-    "the count must be an integer scalar",
-  )
+  expect(amount.is_scalar and is_integer(amount.dtype), "the count must be an integer scalar")
+  if op.name == "wait":
+    expect(isinstance(op.attrs["decrement"], bool), "decrement must be a bool")
+    expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 
 @_check("read_semaphore")
-def _semaphore(op: Op) -> None:
-  expect(
-    isinstance(op.operands[0].type, SemaphoreArrayType), f"operand 0 must be a semaphore, got {op.operands[0].type}"
-  )
+def _read_semaphore(op: Op) -> None:
+  _semaphore(op, 1)
+
+
+def _semaphore(op: Op, first: int) -> None:
+  """Operand 0 is an array of semaphores, and from `first` on stands an index for each of its dimensions."""
+  ty = op.operands[0].type
+  expect(isinstance(ty, SemaphoreArrayType), f"operand 0 must be a semaphore, got {ty}")
+  assert isinstance(ty, SemaphoreArrayType)
+  _count(op, first + len(ty.shape))
+  _indices(op, first)
+
+
+@_check("check")
+def _check_op(op: Op) -> None:
+  _count(op, 1)
+  expect(tile_of(op, 0) == BOOL, f"the condition must be a bool, got {tile_of(op, 0)}")
+  expect(isinstance(op.attrs["message"], str), "the message must be a str")
+
+
+@_check("print")
+def _print(op: Op) -> None:
+  expect(isinstance(op.attrs["fmt"], str), "the format must be a str")
+  for i in range(len(op.operands)):
+    tile_of(op, i)
+
+
+@_check("delay")
+def _delay(op: Op) -> None:
+  _count(op, 1)
+  _indices(op, 0)

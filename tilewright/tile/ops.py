@@ -436,10 +436,15 @@ define(
   doc="counters, at zero",
 )
 define("signal", lambda op: [], SYNC, doc="`signal(semaphore, increment, index…)`")
-define("wait", lambda op: [], SYNC, doc="`wait(semaphore, value, index…)`, taking the value off")
+define(
+  "wait",
+  lambda op: [],
+  SYNC,
+  doc="`wait(semaphore, value, index…)`, taking the value off if `decrement`; fails with `message` if that can never happen",
+)
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
-define("print", lambda op: [], WORLD, doc="values with a format")
-define("check", lambda op: [], WORLD, doc="fail with a message unless a condition holds")
+define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")
+define("check", lambda op: [], WORLD, doc="fail with a `message` unless a condition holds")
 define("delay", lambda op: [], WORLD, doc="sleep for some nanoseconds")
 
 from tilewright.tile import indexed as _indexed  # noqa: E402, F401  the rows for gathers and scatters

@@ -316,6 +316,12 @@ def window_inside(rw: Rewriter, op: Op) -> Found:
   return []
 
 
+@rule("check")
+def check_holds(rw: Rewriter, op: Op) -> Found:
+  """A condition that is known to hold needs no check."""
+  return [] if _is(rw.splat(op.operands[0]), 1) else None
+
+
 @rule("switch")
 def known_case(rw: Rewriter, op: Op) -> Found:
   index = rw.splat(op.operands[0])

@@ -8,23 +8,49 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
+from tilewright.pallas.effects import has_side_effects
+from tilewright.pallas.lowering.memory import memory_type
+from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, rule
 from tilewright.runtime import _jax
+from tilewright.target import xla
+from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import Kernel
-from tilewright.tile.ir import Block, Builder, Function, Value
-from tilewright.tile.memory import is_semaphore
+from tilewright.tile.ir import Block, Function, Value
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.types import BOOL, INDEX, RefType, TileType, dense_strides
+from tilewright.tile.types import BOOL, INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
 
 
 @rule("program_id")
 def _program_id(ctx: Context, *, axis: int) -> Value:
-  return ctx.emit("program_id", axis=axis)
+  position = ctx.builder.position
+  return ctx.emit("program_id", axis=axis) if position is None else position[axis][0]
 
 
 @rule("num_programs")
 def _num_programs(ctx: Context, *, axis: int) -> Value:
-  return ctx.emit("num_programs", axis=axis)
+  position = ctx.builder.position
+  return ctx.emit("num_programs", axis=axis) if position is None else ctx.constant(position[axis][1], np.int32)
+
+
+@rule("on_mesh")
+def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any) -> list[Value]:
+  """One body of several, on its own mesh: the number of the core within it, the last axis fastest, gives its position."""
+  position: list[tuple[Value, int]] = []
+  left = core
+  for _, size in reversed(axes):
+    divisor = ctx.constant(size, np.int32)
+    position.insert(0, (ctx.emit("rem", left, divisor), size))
+    left = ctx.emit("div", left, divisor)
+  with ctx.builder.placed(position):
+    return lower_jaxpr(ctx.builder, jaxpr, (), [core, *args])
+
+
+@rule("axis_index")
+def _axis_index(ctx: Context, *, axis_name: Any) -> Value:
+  raise errors.NativeCodeError(
+    f"The primitive 'axis_index' at {ctx.builder.loc} asks for the position along the axis {axis_name!r} of a mesh of devices, which "
+    "cannot be compiled to native code yet. Pass the index as an operand, or pass interpret=True."
+  )
 
 
 def _inline(name: str) -> Any:
@@ -69,6 +95,10 @@ def _cond(ctx: Context, index: Value, *args: Value, branches: Any, **_: Any) -> 
 def _while(
   ctx: Context, *args: Value, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any
 ) -> list[Value]:
+  if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
+    raise errors.EffectError(
+      f"The condition of the while_loop at {ctx.builder.loc} writes to a ref. A condition may only read: write in the body."
+    )
   cond_consts, body_consts = args[:cond_nconsts], args[cond_nconsts : cond_nconsts + body_nconsts]
   init = args[cond_nconsts + body_nconsts :]
   types = [v.type for v in init]
@@ -127,26 +157,13 @@ def _store_row(ctx: Context, ref: Value, y: Value, at: Value) -> None:
 # --- a whole kernel ----------------------------------------------------------------------------------------------
 
 
-def _ref_type(aval: Any, strides: tuple[int, ...] | None = None) -> RefType:
-  if is_semaphore(aval.dtype):
-    raise errors.NativeCodeError("A kernel with semaphores cannot be compiled to native code yet. Pass interpret=True.")
-  if isinstance(aval.dtype, _jax.dtypes.ExtendedDType):
-    raise errors.NativeCodeError(f"{aval.dtype} cannot be compiled to native code yet. Pass interpret=True.")
-  shape = tuple(aval.shape)
-  return RefType(shape, np.dtype(aval.dtype), "any", dense_strides(shape) if strides is None else strides)
-
-
 def lower_kernel(kernel: Kernel) -> NativeKernel:
   """The tile IR of a kernel: body and index maps."""
   mapping = kernel.grid_mapping
-  if kernel.mesh is not None:
-    raise errors.NativeCodeError(
-      "A kernel over a mesh of cores cannot be compiled to native code yet. Pass interpret=True."
-    )
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
     raise errors.NativeCodeError("A symbolic grid cannot be compiled to native code. Pass interpret=True.")
   first_block = mapping.num_prefetch
-  types = []
+  types: list[RefType | SemaphoreArrayType] = []
   for i, var in enumerate(kernel.jaxpr.invars):
     position = i - first_block
     strides = None
@@ -156,9 +173,15 @@ def lower_kernel(kernel: Kernel) -> NativeKernel:
         raise errors.NativeCodeError("Symbolic shapes cannot be compiled to native code. Pass interpret=True.")
       dense = dense_strides(tuple(m.array_aval.shape))
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
-    types.append(_ref_type(var.aval, strides))
+    types.append(memory_type(var.aval, strides))
+  # Refs that outlive the instances are more scratch.
+  global_refs = xla.find_globals(kernel.jaxpr)
+  types += [memory_type(ref.aval) for ref in global_refs.values()]
   body = Function(kernel.name, Block.of(types))
-  lower_jaxpr(Builder(body.body), kernel.jaxpr, (), body.params)
+  emitter = Emitter(body.body, kernel)
+  own = len(kernel.jaxpr.invars)
+  emitter.globals = dict(zip(global_refs, body.params[own:]))
+  lower_jaxpr(emitter, kernel.jaxpr, (), body.params[:own])
   maps = tuple(_lower_index_map(kernel, m) for m in mapping.block_mappings)
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
   scratch = tuple(types[first_block + len(mapping.block_mappings) :])
@@ -170,16 +193,26 @@ def lower_kernel(kernel: Kernel) -> NativeKernel:
     kernel.input_output_aliases,
     scratch,
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
+    in_order=bool(global_refs) or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
+    has_side_effects=has_side_effects(kernel),
   )
+
+
+# What a body may do to other instances, or to the world, that only their order makes predictable.
+_ONE_AFTER_ANOTHER = frozenset({"atomic_rmw", "atomic_cas", "pallas_debug_print"})
+
+
+def _uses(jaxpr: Any, names: frozenset[str]) -> bool:
+  return any(eqn.primitive.name in names or any(_uses(j, names) for j in subjaxprs(eqn)) for eqn in jaxpr.eqns)
 
 
 def _lower_index_map(kernel: Kernel, m: Any) -> Function | None:
   if m.is_whole_array:
     return None
   mapping = kernel.grid_mapping
-  prefetched = [_ref_type(v.aval) for v in kernel.jaxpr.invars[: mapping.num_prefetch]]
+  prefetched = [memory_type(v.aval) for v in kernel.jaxpr.invars[: mapping.num_prefetch]]
   function = Function(f"index_map of {m.origin}", Block.of([*[INDEX] * len(mapping.grid), *prefetched]))
-  builder = Builder(function.body)
+  builder = Emitter(function.body)
   jaxpr, consts = _jax.open_jaxpr(m.index_map)
   outs = lower_jaxpr(builder, jaxpr, [_constant(Context(builder, None), c) for c in consts], function.params)
   if len(outs) != len(m.block_shape) or any(isinstance(v.type, TileType) and v.type.shape for v in outs):

@@ -12,7 +12,7 @@ from tilewright.pallas.lowering.views import View, refused
 from tilewright.runtime import _jax
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.memory import is_semaphore
-from tilewright.tile.types import RefType
+from tilewright.tile.types import RefType, SemaphoreArrayType, TileType, dense_strides
 
 
 @rule("get")
@@ -41,9 +41,14 @@ def _transforms(tree: Any, flat: Sequence[Value]) -> Any:
 def _known(v: Value) -> Any:
   """A constant index as an int, so that what is surely inside needs no check."""
   op = v.owner
-  if isinstance(op, Op) and op.name == "constant" and np.ndim(op.attrs["value"]) == 0:
-    return int(op.attrs["value"])
-  return v
+  if not isinstance(op, Op) or op.name != "constant" or np.ndim(op.attrs["value"]):
+    return v
+  return int(op.attrs["value"]) if np.issubdtype(op.attrs["dtype"], np.integer) else v
+
+
+def leaves(tree: Any, flat: Sequence[Value]) -> Any:
+  """The arguments of an access of the kernel language, its constant integers as ints."""
+  return _jax.unflatten(tree, [_known(v) if isinstance(v.type, TileType) and v.type.is_scalar else v for v in flat])
 
 
 def _arguments(ctx: Context, tree: Any, flat: Sequence[Value]) -> tuple[View, list[Any]]:
@@ -99,14 +104,65 @@ def _atomic_cas(ctx: Context, *flat: Value, tree: Any) -> Value:
   return old
 
 
-# --- scoped memory -----------------------------------------------------------------------------------------------
+# --- refs that a body makes --------------------------------------------------------------------------------------
+
+
+def memory_type(aval: Any, strides: tuple[int, ...] | None = None) -> RefType | SemaphoreArrayType:
+  """The type that a ref of the kernel language has in the tile IR."""
+  shape = tuple(aval.shape)
+  if is_semaphore(aval.dtype):
+    return SemaphoreArrayType(shape, aval.dtype.name)
+  if isinstance(aval.dtype, _jax.dtypes.ExtendedDType):
+    raise refused(str(aval.dtype))
+  return RefType(shape, np.dtype(aval.dtype), "any", dense_strides(shape) if strides is None else strides)
+
+
+def allocate(ctx: Context, aval: Any) -> Value:
+  """Memory for a ref of this type, or semaphores."""
+  ty = memory_type(aval)
+  if isinstance(ty, SemaphoreArrayType):
+    return ctx.emit("alloc_semaphores", shape=ty.shape, kind=ty.kind)
+  return ctx.emit("alloc", shape=ty.shape, dtype=ty.dtype, space="scratch")
 
 
 @rule("run_scoped")
 def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) -> list[Value]:
-  refs = []
-  for v in jaxpr.invars[len(consts) :]:
-    if is_semaphore(v.aval.dtype):
-      raise refused("A semaphore")
-    refs.append(ctx.emit("alloc", shape=tuple(v.aval.shape), dtype=np.dtype(v.aval.dtype), space="scratch"))
+  refs = [allocate(ctx, v.aval) for v in jaxpr.invars[len(consts) :]]
   return lower_jaxpr(ctx.builder, jaxpr, (), [*consts, *refs])
+
+
+@rule("new_ref")
+def _new_ref(ctx: Context, value: Value, **_: Any) -> Value:
+  ref = allocate(ctx, ctx.eqn.outvars[0].aval)
+  ctx.builder.emit_all("store", [ref, value])
+  return ref
+
+
+@rule("empty_ref")
+def _empty_ref(ctx: Context, **_: Any) -> Value:
+  return allocate(ctx, ctx.eqn.outvars[0].aval)
+
+
+@rule("freeze")
+def _freeze(ctx: Context, ref: Value) -> Value:
+  return ctx.emit("load", ref)
+
+
+@rule("free_ref")
+def _free_ref(ctx: Context, ref: Value) -> list[Value]:
+  return []
+
+
+@rule("run_state")
+def _run_state(ctx: Context, *args: Value, jaxpr: Any, **_: Any) -> list[Value]:
+  """Values become refs while the body runs; what they hold then is the result. A ref stays what it is."""
+  refs = []
+  for arg, var in zip(args, jaxpr.invars):
+    if isinstance(arg.type, TileType):
+      ref = allocate(ctx, var.aval)
+      ctx.builder.emit_all("store", [ref, arg])
+      refs.append(ref)
+    else:
+      refs.append(arg)
+  lower_jaxpr(ctx.builder, jaxpr, (), refs)
+  return [ctx.emit("load", ref) if isinstance(a.type, TileType) else ref for a, ref in zip(args, refs)]

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from tilewright import errors
 from tilewright.runtime import _jax
-from tilewright.tile.grid import source_line
-from tilewright.tile.ir import Builder, Value
+from tilewright.tile.grid import Kernel, source_line
+from tilewright.tile.ir import Block, Builder, Value
 from tilewright.tile.types import TileType
 
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
 
 
+class Emitter(Builder):
+  """A builder that knows which kernel it is for.
+
+  `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
+  outlive the instances of the kernel, by their keys.
+  """
+
+  def __init__(self, block: Block, kernel: Kernel | None = None):
+    super().__init__(block)
+    self.kernel = kernel
+    self.position: tuple[tuple[Value, int], ...] | None = None
+    self.globals: dict[Any, Value] = {}
+
+  @contextlib.contextmanager
+  def placed(self, position: Sequence[tuple[Value, int]]) -> Iterator[None]:
+    outer, self.position = self.position, tuple(position)
+    try:
+      yield
+    finally:
+      self.position = outer
+
+
 @dataclasses.dataclass(frozen=True)
 class Context:
   """What a rule sees besides its operands."""
 
-  builder: Builder
+  builder: Emitter
   eqn: Any
 
   def emit(self, name: str, *operands: Value, **attrs: Any) -> Value:
@@ -37,6 +60,19 @@ class Context:
     if v.type.shape == tuple(shape):
       return v
     return self.emit("broadcast", v, shape=tuple(shape), dims=tuple(range(v.type.rank)))
+
+  def broadcast_scalar(self, v: Value, shape: Sequence[int]) -> Value:
+    return v if not shape else self.emit("broadcast", v, shape=tuple(shape), dims=())
+
+  @property
+  def where(self) -> str:
+    """The kernel and the user's line, for messages that show at run time."""
+    name = "" if self.builder.kernel is None else f" in kernel '{self.builder.kernel.name}'"
+    return f"{self.builder.loc}{name}"
+
+  def check(self, condition: Value, message: str) -> None:
+    """Fail at run time unless a scalar condition holds."""
+    self.builder.emit_all("check", [condition], message=message)
 
   @property
   def out(self) -> TileType:
@@ -54,7 +90,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
   return add
 
 
-def lower_jaxpr(builder: Builder, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
+def lower_jaxpr(builder: Emitter, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
   """Append the ops of a jaxpr; gives its results."""
   env: dict[Any, Value] = {}
   env.update(zip(jaxpr.constvars, consts))

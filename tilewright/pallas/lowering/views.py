@@ -50,7 +50,7 @@ class View:
 
   @classmethod
   def of(cls, ctx: Context, ref: Value, transforms: Sequence[Any]) -> View:
-    rest = list(transforms)
+    rest = _merged(ctx, ref.ref.shape, transforms)
     while rest and (view := _as_view(ctx, ref, rest[0])) is not None:
       ref = view
       rest.pop(0)
@@ -115,6 +115,58 @@ class View:
       ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs)
 
 
+# --- an index of an index ----------------------------------------------------------------------------------------
+
+
+def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> list[Any]:
+  """The transforms, with an index that follows the first one taken together with it: then only what both select is read or written."""
+  rest = list(transforms)
+  while len(rest) > 1 and isinstance(rest[0], NDIndexer) and isinstance(rest[1], NDIndexer):
+    if (both := _merge(ctx, shape, rest[0], rest[1])) is None:
+      break
+    rest[:2] = [both]
+  return rest
+
+
+def _merge(ctx: Context, shape: Sequence[int], outer: Any, inner: Any) -> Any | None:
+  """One index for two, where it means the same: where the second cannot leave what the first selects without leaving the ref too."""
+  if outer.int_indexer_shape or inner.int_indexer_shape:
+    return None
+  indices: list[Any] = []
+  inner_indices = iter(inner.indices)
+  for index, dim in zip(outer.indices, shape):
+    if not isinstance(index, Slice):
+      indices.append(index)
+      continue
+    own = next(inner_indices)
+    if index.is_dynamic_size:
+      return None
+    if is_static(index.start) and index.start == 0 and index.size == dim and index.stride == 1:
+      indices.append(own)
+      continue
+    start = own.start if isinstance(own, Slice) else own
+    size, stride = (own.size, own.stride) if isinstance(own, Slice) else (1, 1)
+    if not is_static(start) or not is_static(size):
+      return None
+    start = start + index.size if start < 0 and not isinstance(own, Slice) else start
+    if start < 0 or start + (size - 1) * stride >= index.size:
+      return None
+    offset = start * index.stride
+    if isinstance(own, Slice):
+      indices.append(Slice(_plus(ctx, index.start, offset), size, stride * index.stride))
+    elif is_static(index.start) and index.start >= 0:
+      indices.append(index.start + offset)
+    else:  # a slice does not count from the end where its start is negative, as a scalar would
+      return None
+  return NDIndexer(tuple(indices), tuple(shape), ())
+
+
+def _plus(ctx: Context, x: Any, number: int) -> Any:
+  if is_static(x):
+    return x + number
+  return x if number == 0 else ctx.emit("add", x, ctx.constant(number, x.tile.dtype))
+
+
 # --- views of memory ---------------------------------------------------------------------------------------------
 
 
@@ -155,7 +207,7 @@ class _Window:
         sizes.append(int(index.size))
         steps.append(int(index.stride))
       elif is_static(index) or not index.type.shape:
-        start = _wrapped(ctx, index, dim)
+        start = wrapped(ctx, index, dim)
         sizes.append(1)
         steps.append(1)
         dropped.append(axis)
@@ -182,7 +234,7 @@ def _surely_inside(indexer: Any, shape: Sequence[int]) -> bool:
   return True
 
 
-def _wrapped(ctx: Context, index: Any, dim: int) -> Any:
+def wrapped(ctx: Context, index: Any, dim: int) -> Any:
   """NumPy's rule for scalars and arrays: -1 is the last element."""
   if is_static(index):
     return int(index) + dim if index < 0 else int(index)
@@ -224,7 +276,7 @@ def _arrays(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Valu
       sizes.append(1)
       steps.append(1)
       dropped.append(axis)
-      start = _wrapped(ctx, index, dim)
+      start = wrapped(ctx, index, dim)
     start = ctx.constant(int(start), np.int32) if is_static(start) else start
     rank = start.tile.rank
     dims = tuple(range(len(of_arrays) - rank, len(of_arrays)))

@@ -18,6 +18,7 @@ from llvmlite import ir
 from tilewright.runtime import ffi, jit
 from tilewright.runtime.dump import Dump
 from tilewright.target.cpu import hosts
+from tilewright.target.cpu.effects import can_fail
 from tilewright.target.cpu.handler import emit_handler, emit_worker
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.launch import emit_point
@@ -54,6 +55,7 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
     parallel=parallel,
     name=symbol,
     inline=not parallel or _total_elements(kernel) < _SMALL,
+    can_fail=can_fail(kernel.body.body),
   )
   return str(module)
 
@@ -142,5 +144,5 @@ def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
       # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
       aliases[len(operands) + len(extra)] = out
       extra.append(operands[operand])
-  outputs = jax.ffi.ffi_call(name, results, input_output_aliases=aliases)(*operands, *extra)
-  return [_packed(x, a.dtype) for x, a in zip(outputs, avals)]
+  call = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
+  return [_packed(x, a.dtype) for x, a in zip(call(*operands, *extra), avals)]

@@ -52,6 +52,7 @@ class Code:
     self.arena = arena
     self.arena_bytes = 0
     self.instance = instance  # program_id and num_programs
+    self.error: Any = None  # where an instance that fails leaves its message
     self.env: dict[Value, Any] = {}  # an llvm scalar, a Memory, or absent: to be computed from its op
     self.memo: list[dict[Any, ir.Value]] = [{}]
     self.users: dict[Value, list[Op]] = {}

@@ -16,8 +16,8 @@ from tilewright.runtime import ffi
 from tilewright.target.cpu.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 
-# The shared state: counters, then the pointers to the arrays, then the sizes of the grid.
-_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _ARRAYS = (8 * i for i in range(6))
+# The shared state: counters, the message of an instance that failed, then the pointers to the arrays, then the sizes of the grid.
+_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _ERROR, _ARRAYS = (8 * i for i in range(7))
 _HUGE_PAGE = 1 << 21
 _LARGE = 4 * _HUGE_PAGE  # bytes from which a result is worth huge pages
 _MADV_HUGEPAGE = 14  # from Linux's sys/mman.h; only advice, so a refusal changes nothing
@@ -94,6 +94,7 @@ def emit_handler(
   parallel: list[int],
   name: str,
   inline: bool,
+  can_fail: bool,
 ) -> None:
   """The function XLA calls. The operands are the dynamic grid bounds, then the arrays; the results are arrays too."""
   handler = ir.Function(module, ir.FunctionType(PTR, [PTR]), name)
@@ -134,7 +135,7 @@ def emit_handler(
     b.store(size, _at(b, state, _ARRAYS + 8 * (num_arrays + d)))
     if d in parallel:
       points = b.mul(points, size)
-  for offset, value in ((_NEXT, i64(0)), (_DONE, i64(0)), (_POINTS, points), (_OWNERS, i64(1))):
+  for offset, value in ((_NEXT, i64(0)), (_DONE, i64(0)), (_POINTS, points), (_OWNERS, i64(1)), (_ERROR, i64(0))):
     b.store(value, _at(b, state, offset))
   if inline:
     b.store(points, _at(b, state, _CHUNK))
@@ -142,8 +143,19 @@ def emit_handler(
     _emit_spread(b, module, frame, state, points, _emit_task(module, worker))
   b.call(worker, [state])
   _emit_wait(b, module, state, points)
+  message = _read(b, state, _ERROR, I64) if can_fail else None
   _emit_leave(b, module, state)
+  if message is not None:
+    with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
+      b.ret(_emit_error(b, _read(b, frame, ffi.FRAME_API), message))
   b.ret(null)
+
+
+def _emit_error(b: ir.IRBuilder, api: ir.Value, message: ir.Value) -> ir.Value:
+  """The error that XLA raises with a message: size, extension, message, code."""
+  request = _struct(b, 4)
+  _fill(b, request, [i64(ffi.ERROR_CREATE_SIZE), i64(0), message, i64(ffi.ERROR_INTERNAL)])
+  return b.call(_api_function(b, api, "XLA_FFI_Error_Create"), [request])
 
 
 def _emit_huge_pages(b: ir.IRBuilder, module: ir.Module, data: ir.Value, nbytes: int) -> None:

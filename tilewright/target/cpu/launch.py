@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu import statements
+from tilewright.target.cpu import effects, statements
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul
@@ -29,7 +29,7 @@ from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
 from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.types import RefType, dense_strides
+from tilewright.tile.types import RefType, SemaphoreArrayType, Type, dense_strides
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +54,11 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   with b.goto_block(function.entry_basic_block):
     pass
   b.position_at_end(start)
+  code.error = b.gep(args, [i64(-1)], source_etype=I64)  # it stands before the arrays in the state of the call
+  if effects.can_fail(kernel.body.body):
+    failed = b.load_atomic(code.error, "monotonic", 8, typ=I64)
+    with if_then(b, b.icmp_unsigned("!=", failed, i64(0)), ends=True):
+      b.ret_void()
   sizes = [b.load(b.gep(sizes_pointer, [i64(d)], source_etype=I64), typ=I64) for d in range(len(grid))]
   indices: list[Any] = [i64(0)] * len(grid)
   left: Any = number
@@ -61,7 +66,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
     indices[d] = b.urem(left, sizes[d])
     left = b.udiv(left, sizes[d])
   pointers = [b.load(b.gep(args, [i64(k)], source_etype=PTR), typ=PTR) for k in range(_num_arrays(kernel))]
-  scratch = [code.allocate(t.shape, t.dtype) for t in kernel.scratch]
+  scratch = [_scratch(code, t) for t in kernel.scratch]
   sequential = [d for d in range(len(grid)) if d not in parallel]
 
   def run(dims: list[int]) -> None:
@@ -78,6 +83,15 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
     b.position_at_end(function.entry_basic_block)
     b.branch(start)
   return function, code.arena_bytes
+
+
+def _scratch(code: Code, ty_: Type) -> Memory:
+  if isinstance(ty_, SemaphoreArrayType):
+    return effects.semaphores(code, ty_)
+  assert isinstance(ty_, RefType)
+  memory = code.allocate(ty_.shape, ty_.dtype)
+  statements.poison(code, memory, ty_.shape)
+  return memory
 
 
 def _num_arrays(kernel: NativeKernel) -> int:

@@ -109,11 +109,13 @@ def for_range(b: ir.IRBuilder, start: Any, stop: Any, step: Any = 1) -> Iterator
 
 
 @contextlib.contextmanager
-def if_then(b: ir.IRBuilder, condition: Any) -> Iterator[None]:
+def if_then(b: ir.IRBuilder, condition: Any, *, ends: bool = False) -> Iterator[None]:
+  """The with-body is emitted where the condition holds; with `ends` it does not come back."""
   then = b.append_basic_block("then")
   end = b.append_basic_block("end")
   b.cbranch(condition if condition.type == I1 else b.trunc(condition, I1), then, end)
   b.position_at_end(then)
   yield
-  b.branch(end)
+  if not ends:
+    b.branch(end)
   b.position_at_end(end)

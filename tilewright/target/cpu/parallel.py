@@ -2,6 +2,7 @@
 
 A dimension is parallel if the user says so, or if it is proven: each of its indices writes its own block of every output, and nothing is
 carried from one instance to the next in scratch memory or in an array that the kernel sees as a whole. A dimension of size one always is.
+In a kernel whose instances act on one another or print (`in_order`), no other one is.
 
 An output's blocks are told apart by dimension d if one entry of its index map is the index d itself and its block dimension counts whole
 blocks (or single elements): then different d mean different, disjoint blocks.
@@ -16,6 +17,8 @@ from tilewright.tile.native import NativeKernel
 
 def parallel_dims(kernel: NativeKernel) -> list[int]:
   grid = kernel.mapping.grid
+  if kernel.in_order:
+    return [d for d in range(len(grid)) if grid[d] == 1]
   said = kernel.dimension_semantics
   return [
     d

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import arithmetic, contraction, gathering, reductions, structure
+from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, structure
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
@@ -462,4 +462,5 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "for": _for,
   "while": _while,
   "switch": _switch,
+  **effects.STATEMENTS,
 }

@@ -4,9 +4,18 @@
 """
 
 from tilewright.target.xla import control as _control  # registers the rules of control flow
-from tilewright.target.xla.evaluate import Cell, Context, GlobalRef, Instance, evaluate, register, register_globals
+from tilewright.target.xla.evaluate import (
+  Cell,
+  Context,
+  GlobalRef,
+  Instance,
+  evaluate,
+  find_globals,
+  register,
+  register_globals,
+)
 from tilewright.target.xla.grid import run
-from tilewright.target.xla.refs import accumulate, poison
+from tilewright.target.xla.refs import accumulate, poison, poison_value
 
 __all__ = [
   "Cell",
@@ -15,7 +24,9 @@ __all__ = [
   "Instance",
   "accumulate",
   "evaluate",
+  "find_globals",
   "poison",
+  "poison_value",
   "register",
   "register_globals",
   "run",

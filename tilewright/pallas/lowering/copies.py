@@ -1,0 +1,132 @@
+"""Rules for copies between refs of one device.
+
+A copy is carried out when it starts; its semaphore then counts its bytes, which a wait takes off again. That is the order in which the
+portable lowering does it, and one that every program which waits before it uses a copy, or changes its source, cannot tell from another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tilewright.pallas.dma import fix_sizes
+from tilewright.pallas.lowering.effects import as_int32, no_remote, signal, wait
+from tilewright.pallas.lowering.memory import leaves
+from tilewright.pallas.lowering.table import Context, rule
+from tilewright.pallas.lowering.views import NDIndexer, View
+from tilewright.target import xla
+from tilewright.tile.ir import Block, Value
+
+
+@dataclasses.dataclass(frozen=True)
+class End:
+  """One end of a copy: a ref and its transforms. Of a slice with a dynamic size only the first elements are meant."""
+
+  ctx: Context
+  ref: Value
+  transforms: tuple[Any, ...]
+
+  def view(self, limits: Mapping[int, int] = {}) -> tuple[View, dict[int, Value]]:
+    """The view with static sizes, as large as its ref and these limits allow, and how many elements count along an axis."""
+    fixed, counts = [], {}
+    for transform in self.transforms:
+      if isinstance(transform, NDIndexer) and transform.is_dynamic_size:
+        transform, more = fix_sizes(transform, limits)
+        counts.update({axis: as_int32(self.ctx, count) for axis, count in more})
+      fixed.append(transform)
+    return View.of(self.ctx, self.ref, fixed), counts
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.view()[0].load().tile.shape  # a load that nothing uses leaves no trace
+
+  def number_of_bytes(self) -> Value:
+    """How many bytes count."""
+    counts = self.view()[1]
+    shape = self.shape
+    fixed = math.prod(d for axis, d in enumerate(shape) if axis not in counts)
+    number = self.ctx.constant(fixed * max(1, self.ref.ref.dtype.itemsize), np.int32)
+    for count in counts.values():
+      number = self.ctx.emit("mul", number, count)
+    return number
+
+
+def _with_end(ctx: Context, view: Any, use: Callable[[End], None], transforms: tuple[Any, ...] = ()) -> None:
+  """Use the end of a copy that a view is; where it is one of several refs (`select_ref`), there is a case for each."""
+  if isinstance(view, Value):
+    use(End(ctx, view, transforms))
+    return
+  if not view.multiref:
+    _with_end(ctx, view.ref, use, (*view.transforms, *transforms))
+    return
+  choice, *rest = view.transforms
+  cases = []
+  for ref in view.ref:
+    block = Block.of([])
+    with ctx.builder.into(block):
+      _with_end(ctx, ref, use, (*rest, *transforms))
+      ctx.builder.emit_all("yield", [])
+    cases.append(block)
+  ctx.builder.emit_all("switch", [as_int32(ctx, choice.idx)], cases)
+
+
+def _copy(ctx: Context, source: End, target: End, *, add: bool) -> None:
+  # Along a dimension of dynamic size no more is moved than fits both ends.
+  limits: dict[int, int] = {}
+  for end in (source, target):
+    if counts := end.view()[1]:
+      shape = end.shape
+      for axis in counts:
+        limits[axis] = min(limits.get(axis, shape[axis]), shape[axis])
+  into, counts = target.view(limits)
+  old = into.load()
+  new = _fit(ctx, source.view(limits)[0].load(), old.tile.shape)
+  if add:
+    new = ctx.emit("add", old, new)
+  for axis, count in counts.items():
+    places = ctx.emit("iota", shape=old.tile.shape, axis=axis, dtype=np.dtype(np.int32))
+    moved = ctx.emit("lt", places, ctx.emit("broadcast", count, shape=old.tile.shape, dims=()))
+    new = ctx.emit("select", moved, new, old)
+  into.store(new)
+
+
+def _fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
+  """Cut or pad (with poison) to a shape: slices of dynamic size may be bounded by dimensions of different size."""
+  ty = value.tile
+  if ty.shape == shape:
+    return value
+  kept = tuple(min(a, b) for a, b in zip(ty.shape, shape))
+  if kept != ty.shape:
+    value = ctx.emit("slice", value, starts=(0,) * len(shape), stops=kept, strides=(1,) * len(shape))
+  if kept != shape:
+    fill = ctx.constant(xla.poison_value(ty.dtype), ty.dtype)
+    nothing = (0,) * len(shape)
+    value = ctx.emit("pad", value, fill, low=nothing, high=tuple(b - a for a, b in zip(kept, shape)), interior=nothing)
+  return value
+
+
+@rule("dma_start")
+def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Value]:
+  source, target, arrived, left, device_id = leaves(tree, flat)
+  no_remote(ctx, device_id)
+
+  def from_source(source: End) -> None:
+    size = source.number_of_bytes()
+    _with_end(ctx, target, lambda t: _copy(ctx, source, t, add=add))
+    for semaphore in (arrived, left):
+      if semaphore is not None:
+        signal(ctx, semaphore, size)
+
+  _with_end(ctx, source, from_source)
+  return []
+
+
+@rule("dma_wait")
+def _dma_wait(ctx: Context, *flat: Value, tree: Any) -> list[Value]:
+  moved, semaphore = leaves(tree, flat)
+  _with_end(ctx, moved, lambda end: wait(ctx, semaphore, end.number_of_bytes()))
+  return []

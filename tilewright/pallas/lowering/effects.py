@@ -1,0 +1,187 @@
+"""Rules for what a body does besides computing: semaphores, printing, checks, delays, refs that outlive an instance.
+
+Instances and cores of a native kernel that share a semaphore run one after another. So a wait for what has not been signalled by then can
+never end: it fails at run time, with the kernel's name and the user's line, instead of hanging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas.lowering.memory import leaves
+from tilewright.pallas.lowering.table import Context, rule
+from tilewright.pallas.lowering.views import NDIndexer, Slice, refused, wrapped
+from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id
+from tilewright.tile.ir import Value
+from tilewright.tile.types import SemaphoreArrayType
+
+_SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
+
+
+# --- semaphores --------------------------------------------------------------------------------------------------
+
+
+def semaphore_index(ctx: Context, view: Any) -> tuple[Value, list[Value]]:
+  """The array of semaphores that a view is of, and the index of the one that it shows."""
+  base: Any = view
+  transforms: list[Any] = []
+  while not isinstance(base, Value):
+    transforms[:0] = base.transforms
+    base = base.ref
+  assert isinstance(base.type, SemaphoreArrayType)
+  shape = base.type.shape
+  # For each dimension, where the view begins, how far apart its elements are, and how many there are, unless an index has taken one.
+  starts, steps, sizes = [ctx.constant(0, np.int32) for _ in shape], [1] * len(shape), [*shape]
+  taken: set[int] = set()
+  for transform in transforms:
+    if not isinstance(transform, NDIndexer):
+      raise refused(f"A semaphore transformed other than by an index, at {ctx.builder.loc},")
+    left = [d for d in range(len(shape)) if d not in taken]
+    for d, index in zip(left, transform.indices, strict=True):
+      is_slice = isinstance(index, Slice)
+      at = as_int32(ctx, index.start if is_slice else wrapped(ctx, index, sizes[d]))
+      starts[d] = ctx.emit("add", starts[d], ctx.emit("mul", at, ctx.constant(steps[d], np.int32)))
+      if is_slice:
+        steps[d], sizes[d] = steps[d] * index.stride, int(index.size)
+      else:
+        taken.add(d)
+  for start, size in zip(starts, shape):
+    for condition in (
+      ctx.emit("ge", start, ctx.constant(0, np.int32)),
+      ctx.emit("lt", start, ctx.constant(size, np.int32)),
+    ):
+      ctx.check(condition, f"OutOfBoundsError: There is no semaphore at the index used at {ctx.where}.")
+  return base, starts
+
+
+def signal(ctx: Context, view: Any, amount: Value) -> None:
+  semaphore, index = semaphore_index(ctx, view)
+  ctx.builder.emit_all("signal", [semaphore, amount, *index])
+
+
+def wait(ctx: Context, view: Any, amount: Value, *, decrement: bool = True) -> None:
+  semaphore, index = semaphore_index(ctx, view)
+  message = (
+    f"DeadlockError: The wait at {ctx.where} can never end: nothing has signalled the semaphore often enough by then. A native kernel runs "
+    f"instances and cores one after another; {_SIMULATOR}"
+  )
+  ctx.builder.emit_all("wait", [semaphore, amount, *index], decrement=decrement, message=message)
+
+
+def no_remote(ctx: Context, device_id: Any) -> None:
+  if device_id is not None:
+    raise errors.NativeCodeError(
+      f"The primitive '{ctx.eqn.primitive}' at {ctx.builder.loc} talks to another device, which cannot be compiled to native code yet. "
+      "Pass interpret=True to run this kernel through the portable lowering."
+    )
+
+
+def as_int32(ctx: Context, x: Any) -> Value:
+  if isinstance(x, int):
+    return ctx.constant(x, np.int32)
+  return x if x.tile.dtype == np.int32 else ctx.emit("convert", x, dtype=np.dtype(np.int32))
+
+
+@rule("semaphore_signal")
+def _signal(ctx: Context, *flat: Value, tree: Any, device_id_type: Any) -> list[Value]:
+  view, amount, device_id, core = leaves(tree, flat)
+  no_remote(ctx, device_id)
+  if core is not None:
+    ctx.check(
+      ctx.emit("eq", as_int32(ctx, core), _own_core(ctx)),
+      f"UnsupportedFeatureError: The signal at {ctx.where} is for another core. A native kernel runs cores one after another, with "
+      f"semaphores they share; {_SIMULATOR}",
+    )
+  signal(ctx, view, as_int32(ctx, amount))
+  return []
+
+
+def _own_core(ctx: Context) -> Value:
+  """The number of the core an instance runs on: its place in the mesh, or 0 where there is only one."""
+  kernel = ctx.builder.kernel
+  number = ctx.constant(0, np.int32)
+  if kernel is None or kernel.mesh is None:
+    return number
+  position = ctx.builder.position
+  if position is None:
+    position = tuple((ctx.emit("program_id", axis=axis), size) for axis, size in enumerate(kernel.grid_mapping.grid))
+  for index, size in position:
+    number = ctx.emit("add", ctx.emit("mul", number, ctx.constant(size, np.int32)), index)
+  return number
+
+
+@rule("semaphore_wait")
+def _wait(ctx: Context, *flat: Value, tree: Any, decrement: bool) -> list[Value]:
+  view, amount = leaves(tree, flat)
+  wait(ctx, view, as_int32(ctx, amount), decrement=decrement)
+  return []
+
+
+@rule("semaphore_read")
+def _read(ctx: Context, *flat: Value, tree: Any) -> Value:
+  semaphore, index = semaphore_index(ctx, leaves(tree, flat))
+  return ctx.emit("read_semaphore", semaphore, *index)
+
+
+@rule("concurrent_cores")
+def _concurrent_cores(ctx: Context, *, num_cores: int) -> list[Value]:
+  raise errors.DeadlockError(
+    f"The barrier at {ctx.builder.loc} is for {num_cores} cores, but a native kernel runs cores one after another: the first would wait "
+    "for ever. Use interpret=pltpu.InterpretParams(), which runs them side by side."
+  )
+
+
+# --- refs that outlive an instance -------------------------------------------------------------------------------
+
+
+@rule("get_global")
+def _get_global(ctx: Context, *, aval: Any, key: Any) -> Value:
+  return ctx.builder.globals[key]
+
+
+@rule("get_barrier_semaphore")
+def _get_barrier_semaphore(ctx: Context, *, tag: Any) -> Value:
+  check_collective_id(ctx.builder.kernel, tag, ctx.eqn)
+  return ctx.builder.globals[barrier_key(tag)]
+
+
+# --- the world ---------------------------------------------------------------------------------------------------
+
+
+@rule("pallas_debug_print")
+def _debug_print(ctx: Context, *args: Value, fmt: str, has_placeholders: bool) -> list[Value]:
+  if not has_placeholders:
+    fmt = fmt.replace("{", "{{").replace("}", "}}") + " {}" * len(args)
+  ctx.builder.emit_all("print", args, fmt=fmt)
+  return []
+
+
+@rule("pallas_debug_check")
+def _debug_check(ctx: Context, condition: Value, *, message: str) -> list[Value]:
+  if condition.tile.shape:
+    condition = ctx.emit("reduce", condition, kind="and", axes=tuple(range(condition.tile.rank)))
+  ctx.check(condition, f"DebugCheckError: debug_check failed: {message} (at {ctx.builder.loc})")
+  return []
+
+
+@rule("delay")
+def _delay(ctx: Context, nanoseconds: Value) -> list[Value]:
+  ctx.builder.emit_all("delay", [nanoseconds])
+  return []
+
+
+@rule("touch", "debug_barrier")
+def _nothing(ctx: Context, *flat: Value, **_: Any) -> Sequence[Value]:
+  return []  # a native instance is one thread, and keeps the order of what it does to memory
+
+
+@rule("check")
+def _checkify_check(ctx: Context, *_: Value, **__: Any) -> list[Value]:
+  raise errors.NativeCodeError(
+    f"The checkify.check at {ctx.builder.loc} has no meaning without checkify: call the kernel inside a function transformed by "
+    "jax.experimental.checkify.checkify, or use pl.debug_check."
+  )
