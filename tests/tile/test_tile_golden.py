@@ -1,8 +1,9 @@
-"""The tile IR of a few kernels, as lowered and as simplified, against files that show what a change of the compiler changes.
+"""The tile IR of some kernels, as lowered and as simplified, and their LLVM IR, against files that show what a change changes.
 
     python -m tests.tile.test_tile_golden     writes the files anew
 
-The same kernels run in the evaluator, before and after simplification, against NumPy.
+LLVM IR is that of one grid point, for a named processor: the files are the same on every machine and with every version of JAX. The
+kernels that are written here also run in the evaluator, before and after simplification, against NumPy.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from llvmlite import ir
 
 from tests.tile.evaluate import evaluate, poison
+from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas.lowering import lower_kernel
+from tilewright.target import cpu
+from tilewright.target.cpu import hosts
+from tilewright.target.cpu.launch import emit_point
+from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parser import parse
@@ -91,15 +98,52 @@ def scaled_by_size():
   return call, lambda x: x.sum(0), [(3, 8)]
 
 
-KERNELS = {f.__name__: f for f in (softmax, matmul, running_sum, scaled_by_size)}
+def vector_add():
+  def kernel(x_ref, y_ref, o_ref):
+    o_ref[...] = x_ref[...] + y_ref[...]
+
+  block = pl.BlockSpec((20,), lambda i: (i,))
+  call = pl.pallas_call(kernel, jax.ShapeDtypeStruct((40,), F32), grid=(2,), in_specs=[block, block], out_specs=block)
+  return call, np.add, [(40,), (40,)]
+
+
+WRITTEN = {f.__name__: f for f in (vector_add, softmax, matmul, running_sum, scaled_by_size)}
+
+# Library kernels, as a call and the types of its operands.
+I32 = jnp.int32
+LIBRARY = {
+  "matmul_bias_gelu": (lambda *a: ops.matmul(*a, activation="gelu", native=True), [(4, 8), (8, 16), (16,)]),
+  "matmul_bf16": (lambda *a: ops.matmul(*a, native=True), [((4, 6), jnp.bfloat16), ((6, 16), jnp.bfloat16)]),
+  "layer_norm": (lambda *a: ops.layer_norm(*a, native=True), [(4, 32), (32,), (32,)]),
+  "rms_norm": (lambda *a: ops.rms_norm(*a, native=True), [(4, 32), (32,)]),
+  "cross_entropy": (lambda *a: ops.cross_entropy(*a, native=True), [(4, 32), ((4,), I32)]),
+  "attention": (
+    lambda *a: ops.attention(*a, causal=True, blocks=(4, 8), native=True),
+    [(1, 8, 4), (1, 16, 4), (1, 16, 4)],
+  ),
+  "cumsum": (lambda *a: ops.cumsum(*a, native=True), [(4, 32)]),
+  "embedding": (lambda *a: ops.embedding(*a, native=True), [(10, 16), ((6,), I32)]),
+}
+KERNELS = [*WRITTEN, *LIBRARY]
+
+X86_64_V4 = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+# What LLVM IR is recorded of, and for which processors; on AVX-512 each is recorded.
+PROCESSORS = {"x86-64-v4": X86_64_V4, "zen4": (*X86_64_V4, "avx512bf16", "avx512vnni"), "neon": ("neon", "dotprod")}
+RECORDED = [(name, "zen4" if name == "matmul_bf16" else "x86-64-v4") for name in KERNELS] + [
+  (name, "neon") for name in ("softmax", "matmul")
+]
 
 
 # --- lowering and running ----------------------------------------------------------------------------------------
 
 
 def lowered(name: str) -> NativeKernel:
-  call, _, shapes = KERNELS[name]()
-  jaxpr = jax.make_jaxpr(call)(*(jnp.zeros(s, F32) for s in shapes)).jaxpr
+  if name in WRITTEN:
+    call, _, operands = WRITTEN[name]()
+  else:
+    call, operands = LIBRARY[name]
+  typed = [o if isinstance(o[0], tuple) else (o, F32) for o in operands]
+  jaxpr = jax.make_jaxpr(call)(*(jnp.zeros(*o) for o in typed)).jaxpr
   return lower_kernel(Kernel(**find(jaxpr).params))
 
 
@@ -122,6 +166,15 @@ def text_of(name: str) -> str:
   parts = [to_text(kernel.body), *(to_text(m) for m in kernel.index_maps if m is not None)]
   parts.append("// simplified\n" + to_text(simplify(kernel.body, kernel.mapping.grid)))
   return re.sub(r"// \S+\.py:[\d:]+ \((\S+)\)", r"// \1", "\n".join(parts))
+
+
+def llvm_of(name: str, processor: str) -> str:
+  """The function of one grid point, as it is before LLVM optimises it. Mathematical functions have tests of their own."""
+  kernel = cpu.clean(lowered(name))
+  module = ir.Module(name)
+  emit_point(module, kernel, hosts.of(PROCESSORS[processor]), parallel_dims(kernel))
+  (point,) = (f for f in module.functions if f.name == "point")
+  return f"; {processor}\n{point}"
 
 
 def run(kernel: NativeKernel, arrays: list[np.ndarray]) -> np.ndarray:
@@ -159,9 +212,14 @@ def test_every_stage_verifies_and_reads_back(name):
     assert to_text(parse(to_text(function))) == to_text(function)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name, processor", RECORDED)
+def test_the_llvm_ir_is_the_recorded_one(name, processor):
+  assert (GOLDEN / f"{name}.{processor}.ll").read_text() == llvm_of(name, processor), REGENERATE
+
+
+@pytest.mark.parametrize("name", WRITTEN)
 def test_it_computes_what_it_should(name):
-  _, exact, shapes = KERNELS[name]()
+  _, exact, shapes = WRITTEN[name]()
   arrays = [np.random.default_rng(n).integers(-4, 5, s).astype(np.float32) for n, s in enumerate(shapes)]
   kernel = lowered(name)
   before = run(kernel, arrays)
@@ -177,3 +235,5 @@ if __name__ == "__main__":
   GOLDEN.mkdir(exist_ok=True)
   for each in KERNELS:
     (GOLDEN / f"{each}.tile").write_text(text_of(each))
+  for each, processor in RECORDED:
+    (GOLDEN / f"{each}.{processor}.ll").write_text(llvm_of(each, processor))
