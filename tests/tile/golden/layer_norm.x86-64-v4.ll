@@ -2,501 +2,502 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4")
 {
 entry:
-  %".211" = alloca <16 x float>
   %".212" = alloca <16 x float>
-  %".285" = alloca <16 x float>
+  %".213" = alloca <16 x float>
   %".286" = alloca <16 x float>
+  %".287" = alloca <16 x float>
   br label %"start"
 start:
-  %".6" = getelementptr i64, ptr %".2", i64 0
-  %".7" = load i64, ptr %".6"
-  %".8" = urem i64 %".4", %".7"
-  %".9" = udiv i64 %".4", %".7"
-  %".10" = getelementptr ptr, ptr %".1", i64 0
-  %".11" = load ptr, ptr %".10"
-  %".12" = getelementptr ptr, ptr %".1", i64 1
-  %".13" = load ptr, ptr %".12"
-  %".14" = getelementptr ptr, ptr %".1", i64 2
-  %".15" = load ptr, ptr %".14"
-  %".16" = getelementptr ptr, ptr %".1", i64 3
-  %".17" = load ptr, ptr %".16"
-  %".18" = trunc i64 %".8" to i32
-  %".19" = trunc i64 %".7" to i32
+  %".6" = getelementptr i64, ptr %".1", i64 -1
+  %".7" = getelementptr i64, ptr %".2", i64 0
+  %".8" = load i64, ptr %".7"
+  %".9" = urem i64 %".4", %".8"
+  %".10" = udiv i64 %".4", %".8"
+  %".11" = getelementptr ptr, ptr %".1", i64 0
+  %".12" = load ptr, ptr %".11"
+  %".13" = getelementptr ptr, ptr %".1", i64 1
+  %".14" = load ptr, ptr %".13"
+  %".15" = getelementptr ptr, ptr %".1", i64 2
+  %".16" = load ptr, ptr %".15"
+  %".17" = getelementptr ptr, ptr %".1", i64 3
+  %".18" = load ptr, ptr %".17"
+  %".19" = trunc i64 %".9" to i32
   %".20" = trunc i64 %".8" to i32
-  %".21" = sext i32 %".20" to i64
-  %".22" = sext i32 0 to i64
-  %".23" = mul i64 %".21", 4
-  %".24" = mul i64 %".22", 32
-  %".25" = icmp ule i64 %".23", 0
+  %".21" = trunc i64 %".9" to i32
+  %".22" = sext i32 %".21" to i64
+  %".23" = sext i32 0 to i64
+  %".24" = mul i64 %".22", 4
+  %".25" = mul i64 %".23", 32
   %".26" = icmp ule i64 %".24", 0
-  %".27" = and i1 %".25", %".26"
-  %".28" = mul i64 %".23", 32
-  %".29" = add i64 %".28", %".24"
-  %".30" = getelementptr float, ptr %".11", i64 %".29"
-  %".31" = getelementptr i8, ptr %".3", i64 0
-  %".32" = xor i1 %".27", -1
-  br i1 %".32", label %"then", label %"end"
+  %".27" = icmp ule i64 %".25", 0
+  %".28" = and i1 %".26", %".27"
+  %".29" = mul i64 %".24", 32
+  %".30" = add i64 %".29", %".25"
+  %".31" = getelementptr float, ptr %".12", i64 %".30"
+  %".32" = getelementptr i8, ptr %".3", i64 0
+  %".33" = xor i1 %".28", -1
+  br i1 %".33", label %"then", label %"end"
 then:
   br label %"loop"
 end:
-  %".81" = select  i1 %".27", ptr %".30", ptr %".31"
-  %".82" = trunc i64 %".8" to i32
-  %".83" = sext i32 0 to i64
-  %".84" = mul i64 %".83", 32
-  %".85" = icmp ule i64 %".84", 0
-  %".86" = getelementptr float, ptr %".13", i64 %".84"
-  %".87" = getelementptr i8, ptr %".3", i64 512
-  %".88" = xor i1 %".85", -1
-  br i1 %".88", label %"then.1", label %"end.1"
+  %".82" = select  i1 %".28", ptr %".31", ptr %".32"
+  %".83" = trunc i64 %".9" to i32
+  %".84" = sext i32 0 to i64
+  %".85" = mul i64 %".84", 32
+  %".86" = icmp ule i64 %".85", 0
+  %".87" = getelementptr float, ptr %".14", i64 %".85"
+  %".88" = getelementptr i8, ptr %".3", i64 512
+  %".89" = xor i1 %".86", -1
+  br i1 %".89", label %"then.1", label %"end.1"
 loop:
-  %"i" = phi  i64 [0, %"then"], [%".46", %"done.1"]
-  %".35" = icmp slt i64 %"i", 4
-  br i1 %".35", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"then"], [%".47", %"done.1"]
+  %".36" = icmp slt i64 %"i", 4
+  br i1 %".36", label %"body", label %"done"
 body:
   br label %"loop.1"
 done:
-  %".48" = icmp slt i64 %".23", 0
-  %".49" = sub i64 0, %".23"
-  %".50" = select  i1 %".48", i64 %".49", i64 0
-  %".51" = sub i64 4, %".23"
-  %".52" = icmp slt i64 %".51", 4
-  %".53" = select  i1 %".52", i64 %".51", i64 4
-  %".54" = icmp slt i64 %".24", 0
-  %".55" = sub i64 0, %".24"
-  %".56" = select  i1 %".54", i64 %".55", i64 0
-  %".57" = sub i64 32, %".24"
-  %".58" = icmp slt i64 %".57", 32
-  %".59" = select  i1 %".58", i64 %".57", i64 32
+  %".49" = icmp slt i64 %".24", 0
+  %".50" = sub i64 0, %".24"
+  %".51" = select  i1 %".49", i64 %".50", i64 0
+  %".52" = sub i64 4, %".24"
+  %".53" = icmp slt i64 %".52", 4
+  %".54" = select  i1 %".53", i64 %".52", i64 4
+  %".55" = icmp slt i64 %".25", 0
+  %".56" = sub i64 0, %".25"
+  %".57" = select  i1 %".55", i64 %".56", i64 0
+  %".58" = sub i64 32, %".25"
+  %".59" = icmp slt i64 %".58", 32
+  %".60" = select  i1 %".59", i64 %".58", i64 32
   br label %"loop.2"
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".44", %"body.1"]
-  %".38" = icmp slt i64 %"i.1", 32
-  br i1 %".38", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"body"], [%".45", %"body.1"]
+  %".39" = icmp slt i64 %"i.1", 32
+  br i1 %".39", label %"body.1", label %"done.1"
 body.1:
-  %".40" = mul i64 %"i", 32
-  %".41" = add i64 %".40", %"i.1"
-  %".42" = getelementptr inbounds float, ptr %".31", i64 %".41"
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".42", align 4
-  %".44" = add i64 %"i.1", 16
+  %".41" = mul i64 %"i", 32
+  %".42" = add i64 %".41", %"i.1"
+  %".43" = getelementptr inbounds float, ptr %".32", i64 %".42"
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".43", align 4
+  %".45" = add i64 %"i.1", 16
   br label %"loop.1"
 done.1:
-  %".46" = add i64 %"i", 1
+  %".47" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [%".50", %"done"], [%".78", %"done.3"]
-  %".61" = icmp slt i64 %"i.2", %".53"
-  br i1 %".61", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [%".51", %"done"], [%".79", %"done.3"]
+  %".62" = icmp slt i64 %"i.2", %".54"
+  br i1 %".62", label %"body.2", label %"done.2"
 body.2:
   br label %"loop.3"
 done.2:
   br label %"end"
 loop.3:
-  %"i.3" = phi  i64 [%".56", %"body.2"], [%".76", %"body.3"]
-  %".64" = icmp slt i64 %"i.3", %".59"
-  br i1 %".64", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [%".57", %"body.2"], [%".77", %"body.3"]
+  %".65" = icmp slt i64 %"i.3", %".60"
+  br i1 %".65", label %"body.3", label %"done.3"
 body.3:
-  %".66" = add i64 %".23", %"i.2"
-  %".67" = add i64 %".24", %"i.3"
-  %".68" = mul i64 %".66", 32
-  %".69" = add i64 %".68", %".67"
-  %".70" = getelementptr inbounds float, ptr %".11", i64 %".69"
-  %".71" = load float, ptr %".70", align 4
-  %".72" = mul i64 %"i.2", 32
-  %".73" = add i64 %".72", %"i.3"
-  %".74" = getelementptr inbounds float, ptr %".31", i64 %".73"
-  store float %".71", ptr %".74", align 4
-  %".76" = add i64 %"i.3", 1
+  %".67" = add i64 %".24", %"i.2"
+  %".68" = add i64 %".25", %"i.3"
+  %".69" = mul i64 %".67", 32
+  %".70" = add i64 %".69", %".68"
+  %".71" = getelementptr inbounds float, ptr %".12", i64 %".70"
+  %".72" = load float, ptr %".71", align 4
+  %".73" = mul i64 %"i.2", 32
+  %".74" = add i64 %".73", %"i.3"
+  %".75" = getelementptr inbounds float, ptr %".32", i64 %".74"
+  store float %".72", ptr %".75", align 4
+  %".77" = add i64 %"i.3", 1
   br label %"loop.3"
 done.3:
-  %".78" = add i64 %"i.2", 1
+  %".79" = add i64 %"i.2", 1
   br label %"loop.2"
 then.1:
   br label %"loop.4"
 end.1:
-  %".114" = select  i1 %".85", ptr %".86", ptr %".87"
-  %".115" = trunc i64 %".8" to i32
-  %".116" = sext i32 0 to i64
-  %".117" = mul i64 %".116", 32
-  %".118" = icmp ule i64 %".117", 0
-  %".119" = getelementptr float, ptr %".15", i64 %".117"
-  %".120" = getelementptr i8, ptr %".3", i64 640
-  %".121" = xor i1 %".118", -1
-  br i1 %".121", label %"then.2", label %"end.2"
+  %".115" = select  i1 %".86", ptr %".87", ptr %".88"
+  %".116" = trunc i64 %".9" to i32
+  %".117" = sext i32 0 to i64
+  %".118" = mul i64 %".117", 32
+  %".119" = icmp ule i64 %".118", 0
+  %".120" = getelementptr float, ptr %".16", i64 %".118"
+  %".121" = getelementptr i8, ptr %".3", i64 640
+  %".122" = xor i1 %".119", -1
+  br i1 %".122", label %"then.2", label %"end.2"
 loop.4:
-  %"i.4" = phi  i64 [0, %"then.1"], [%".95", %"body.4"]
-  %".91" = icmp slt i64 %"i.4", 32
-  br i1 %".91", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"then.1"], [%".96", %"body.4"]
+  %".92" = icmp slt i64 %"i.4", 32
+  br i1 %".92", label %"body.4", label %"done.4"
 body.4:
-  %".93" = getelementptr inbounds float, ptr %".87", i64 %"i.4"
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".93", align 4
-  %".95" = add i64 %"i.4", 16
+  %".94" = getelementptr inbounds float, ptr %".88", i64 %"i.4"
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".94", align 4
+  %".96" = add i64 %"i.4", 16
   br label %"loop.4"
 done.4:
-  %".97" = icmp slt i64 %".84", 0
-  %".98" = sub i64 0, %".84"
-  %".99" = select  i1 %".97", i64 %".98", i64 0
-  %".100" = sub i64 32, %".84"
-  %".101" = icmp slt i64 %".100", 32
-  %".102" = select  i1 %".101", i64 %".100", i64 32
+  %".98" = icmp slt i64 %".85", 0
+  %".99" = sub i64 0, %".85"
+  %".100" = select  i1 %".98", i64 %".99", i64 0
+  %".101" = sub i64 32, %".85"
+  %".102" = icmp slt i64 %".101", 32
+  %".103" = select  i1 %".102", i64 %".101", i64 32
   br label %"loop.5"
 loop.5:
-  %"i.5" = phi  i64 [%".99", %"done.4"], [%".111", %"body.5"]
-  %".104" = icmp slt i64 %"i.5", %".102"
-  br i1 %".104", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [%".100", %"done.4"], [%".112", %"body.5"]
+  %".105" = icmp slt i64 %"i.5", %".103"
+  br i1 %".105", label %"body.5", label %"done.5"
 body.5:
-  %".106" = add i64 %".84", %"i.5"
-  %".107" = getelementptr inbounds float, ptr %".13", i64 %".106"
-  %".108" = load float, ptr %".107", align 4
-  %".109" = getelementptr inbounds float, ptr %".87", i64 %"i.5"
-  store float %".108", ptr %".109", align 4
-  %".111" = add i64 %"i.5", 1
+  %".107" = add i64 %".85", %"i.5"
+  %".108" = getelementptr inbounds float, ptr %".14", i64 %".107"
+  %".109" = load float, ptr %".108", align 4
+  %".110" = getelementptr inbounds float, ptr %".88", i64 %"i.5"
+  store float %".109", ptr %".110", align 4
+  %".112" = add i64 %"i.5", 1
   br label %"loop.5"
 done.5:
   br label %"end.1"
 then.2:
   br label %"loop.6"
 end.2:
-  %".147" = select  i1 %".118", ptr %".119", ptr %".120"
-  %".148" = trunc i64 %".8" to i32
-  %".149" = sext i32 %".148" to i64
-  %".150" = sext i32 0 to i64
-  %".151" = mul i64 %".149", 4
-  %".152" = mul i64 %".150", 32
-  %".153" = icmp ule i64 %".151", 0
+  %".148" = select  i1 %".119", ptr %".120", ptr %".121"
+  %".149" = trunc i64 %".9" to i32
+  %".150" = sext i32 %".149" to i64
+  %".151" = sext i32 0 to i64
+  %".152" = mul i64 %".150", 4
+  %".153" = mul i64 %".151", 32
   %".154" = icmp ule i64 %".152", 0
-  %".155" = and i1 %".153", %".154"
-  %".156" = mul i64 %".151", 32
-  %".157" = add i64 %".156", %".152"
-  %".158" = getelementptr float, ptr %".17", i64 %".157"
-  %".159" = getelementptr i8, ptr %".3", i64 768
-  %".160" = xor i1 %".155", -1
-  br i1 %".160", label %"then.3", label %"end.3"
+  %".155" = icmp ule i64 %".153", 0
+  %".156" = and i1 %".154", %".155"
+  %".157" = mul i64 %".152", 32
+  %".158" = add i64 %".157", %".153"
+  %".159" = getelementptr float, ptr %".18", i64 %".158"
+  %".160" = getelementptr i8, ptr %".3", i64 768
+  %".161" = xor i1 %".156", -1
+  br i1 %".161", label %"then.3", label %"end.3"
 loop.6:
-  %"i.6" = phi  i64 [0, %"then.2"], [%".128", %"body.6"]
-  %".124" = icmp slt i64 %"i.6", 32
-  br i1 %".124", label %"body.6", label %"done.6"
+  %"i.6" = phi  i64 [0, %"then.2"], [%".129", %"body.6"]
+  %".125" = icmp slt i64 %"i.6", 32
+  br i1 %".125", label %"body.6", label %"done.6"
 body.6:
-  %".126" = getelementptr inbounds float, ptr %".120", i64 %"i.6"
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".126", align 4
-  %".128" = add i64 %"i.6", 16
+  %".127" = getelementptr inbounds float, ptr %".121", i64 %"i.6"
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".127", align 4
+  %".129" = add i64 %"i.6", 16
   br label %"loop.6"
 done.6:
-  %".130" = icmp slt i64 %".117", 0
-  %".131" = sub i64 0, %".117"
-  %".132" = select  i1 %".130", i64 %".131", i64 0
-  %".133" = sub i64 32, %".117"
-  %".134" = icmp slt i64 %".133", 32
-  %".135" = select  i1 %".134", i64 %".133", i64 32
+  %".131" = icmp slt i64 %".118", 0
+  %".132" = sub i64 0, %".118"
+  %".133" = select  i1 %".131", i64 %".132", i64 0
+  %".134" = sub i64 32, %".118"
+  %".135" = icmp slt i64 %".134", 32
+  %".136" = select  i1 %".135", i64 %".134", i64 32
   br label %"loop.7"
 loop.7:
-  %"i.7" = phi  i64 [%".132", %"done.6"], [%".144", %"body.7"]
-  %".137" = icmp slt i64 %"i.7", %".135"
-  br i1 %".137", label %"body.7", label %"done.7"
+  %"i.7" = phi  i64 [%".133", %"done.6"], [%".145", %"body.7"]
+  %".138" = icmp slt i64 %"i.7", %".136"
+  br i1 %".138", label %"body.7", label %"done.7"
 body.7:
-  %".139" = add i64 %".117", %"i.7"
-  %".140" = getelementptr inbounds float, ptr %".15", i64 %".139"
-  %".141" = load float, ptr %".140", align 4
-  %".142" = getelementptr inbounds float, ptr %".120", i64 %"i.7"
-  store float %".141", ptr %".142", align 4
-  %".144" = add i64 %"i.7", 1
+  %".140" = add i64 %".118", %"i.7"
+  %".141" = getelementptr inbounds float, ptr %".16", i64 %".140"
+  %".142" = load float, ptr %".141", align 4
+  %".143" = getelementptr inbounds float, ptr %".121", i64 %"i.7"
+  store float %".142", ptr %".143", align 4
+  %".145" = add i64 %"i.7", 1
   br label %"loop.7"
 done.7:
   br label %"end.2"
 then.3:
   br label %"loop.8"
 end.3:
-  %".209" = select  i1 %".155", ptr %".158", ptr %".159"
-  %".210" = getelementptr i8, ptr %".3", i64 1280
+  %".210" = select  i1 %".156", ptr %".159", ptr %".160"
+  %".211" = getelementptr i8, ptr %".3", i64 1280
   br label %"loop.12"
 loop.8:
-  %"i.8" = phi  i64 [0, %"then.3"], [%".174", %"done.9"]
-  %".163" = icmp slt i64 %"i.8", 4
-  br i1 %".163", label %"body.8", label %"done.8"
+  %"i.8" = phi  i64 [0, %"then.3"], [%".175", %"done.9"]
+  %".164" = icmp slt i64 %"i.8", 4
+  br i1 %".164", label %"body.8", label %"done.8"
 body.8:
   br label %"loop.9"
 done.8:
-  %".176" = icmp slt i64 %".151", 0
-  %".177" = sub i64 0, %".151"
-  %".178" = select  i1 %".176", i64 %".177", i64 0
-  %".179" = sub i64 4, %".151"
-  %".180" = icmp slt i64 %".179", 4
-  %".181" = select  i1 %".180", i64 %".179", i64 4
-  %".182" = icmp slt i64 %".152", 0
-  %".183" = sub i64 0, %".152"
-  %".184" = select  i1 %".182", i64 %".183", i64 0
-  %".185" = sub i64 32, %".152"
-  %".186" = icmp slt i64 %".185", 32
-  %".187" = select  i1 %".186", i64 %".185", i64 32
+  %".177" = icmp slt i64 %".152", 0
+  %".178" = sub i64 0, %".152"
+  %".179" = select  i1 %".177", i64 %".178", i64 0
+  %".180" = sub i64 4, %".152"
+  %".181" = icmp slt i64 %".180", 4
+  %".182" = select  i1 %".181", i64 %".180", i64 4
+  %".183" = icmp slt i64 %".153", 0
+  %".184" = sub i64 0, %".153"
+  %".185" = select  i1 %".183", i64 %".184", i64 0
+  %".186" = sub i64 32, %".153"
+  %".187" = icmp slt i64 %".186", 32
+  %".188" = select  i1 %".187", i64 %".186", i64 32
   br label %"loop.10"
 loop.9:
-  %"i.9" = phi  i64 [0, %"body.8"], [%".172", %"body.9"]
-  %".166" = icmp slt i64 %"i.9", 32
-  br i1 %".166", label %"body.9", label %"done.9"
+  %"i.9" = phi  i64 [0, %"body.8"], [%".173", %"body.9"]
+  %".167" = icmp slt i64 %"i.9", 32
+  br i1 %".167", label %"body.9", label %"done.9"
 body.9:
-  %".168" = mul i64 %"i.8", 32
-  %".169" = add i64 %".168", %"i.9"
-  %".170" = getelementptr inbounds float, ptr %".159", i64 %".169"
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".170", align 4
-  %".172" = add i64 %"i.9", 16
+  %".169" = mul i64 %"i.8", 32
+  %".170" = add i64 %".169", %"i.9"
+  %".171" = getelementptr inbounds float, ptr %".160", i64 %".170"
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".171", align 4
+  %".173" = add i64 %"i.9", 16
   br label %"loop.9"
 done.9:
-  %".174" = add i64 %"i.8", 1
+  %".175" = add i64 %"i.8", 1
   br label %"loop.8"
 loop.10:
-  %"i.10" = phi  i64 [%".178", %"done.8"], [%".206", %"done.11"]
-  %".189" = icmp slt i64 %"i.10", %".181"
-  br i1 %".189", label %"body.10", label %"done.10"
+  %"i.10" = phi  i64 [%".179", %"done.8"], [%".207", %"done.11"]
+  %".190" = icmp slt i64 %"i.10", %".182"
+  br i1 %".190", label %"body.10", label %"done.10"
 body.10:
   br label %"loop.11"
 done.10:
   br label %"end.3"
 loop.11:
-  %"i.11" = phi  i64 [%".184", %"body.10"], [%".204", %"body.11"]
-  %".192" = icmp slt i64 %"i.11", %".187"
-  br i1 %".192", label %"body.11", label %"done.11"
+  %"i.11" = phi  i64 [%".185", %"body.10"], [%".205", %"body.11"]
+  %".193" = icmp slt i64 %"i.11", %".188"
+  br i1 %".193", label %"body.11", label %"done.11"
 body.11:
-  %".194" = add i64 %".151", %"i.10"
-  %".195" = add i64 %".152", %"i.11"
-  %".196" = mul i64 %".194", 32
-  %".197" = add i64 %".196", %".195"
-  %".198" = getelementptr inbounds float, ptr %".17", i64 %".197"
-  %".199" = load float, ptr %".198", align 4
-  %".200" = mul i64 %"i.10", 32
-  %".201" = add i64 %".200", %"i.11"
-  %".202" = getelementptr inbounds float, ptr %".159", i64 %".201"
-  store float %".199", ptr %".202", align 4
-  %".204" = add i64 %"i.11", 1
+  %".195" = add i64 %".152", %"i.10"
+  %".196" = add i64 %".153", %"i.11"
+  %".197" = mul i64 %".195", 32
+  %".198" = add i64 %".197", %".196"
+  %".199" = getelementptr inbounds float, ptr %".18", i64 %".198"
+  %".200" = load float, ptr %".199", align 4
+  %".201" = mul i64 %"i.10", 32
+  %".202" = add i64 %".201", %"i.11"
+  %".203" = getelementptr inbounds float, ptr %".160", i64 %".202"
+  store float %".200", ptr %".203", align 4
+  %".205" = add i64 %"i.11", 1
   br label %"loop.11"
 done.11:
-  %".206" = add i64 %"i.10", 1
+  %".207" = add i64 %"i.10", 1
   br label %"loop.10"
 loop.12:
-  %"i.12" = phi  i64 [0, %"end.3"], [%".257", %"done.13"]
-  %".214" = icmp slt i64 %"i.12", 4
-  br i1 %".214", label %"body.12", label %"done.12"
+  %"i.12" = phi  i64 [0, %"end.3"], [%".258", %"done.13"]
+  %".215" = icmp slt i64 %"i.12", 4
+  br i1 %".215", label %"body.12", label %"done.12"
 body.12:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".211"
   store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".212"
+  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".213"
   br label %"loop.13"
 done.12:
-  %".259" = getelementptr i8, ptr %".3", i64 1344
+  %".260" = getelementptr i8, ptr %".3", i64 1344
   br label %"loop.14"
 loop.13:
-  %"i.13" = phi  i64 [0, %"body.12"], [%".236", %"body.13"]
-  %".219" = icmp slt i64 %"i.13", 32
-  br i1 %".219", label %"body.13", label %"done.13"
+  %"i.13" = phi  i64 [0, %"body.12"], [%".237", %"body.13"]
+  %".220" = icmp slt i64 %"i.13", 32
+  br i1 %".220", label %"body.13", label %"done.13"
 body.13:
-  %".221" = mul i64 %"i.12", 32
-  %".222" = add i64 %".221", %"i.13"
-  %".223" = getelementptr inbounds float, ptr %".81", i64 %".222"
-  %".224" = load <16 x float>, ptr %".223", align 4
-  %".225" = load <16 x float>, <16 x float>* %".211"
-  %".226" = fadd <16 x float> %".225", %".224"
-  store <16 x float> %".226", <16 x float>* %".211"
-  %".228" = add i64 %"i.13", 16
-  %".229" = mul i64 %"i.12", 32
-  %".230" = add i64 %".229", %".228"
-  %".231" = getelementptr inbounds float, ptr %".81", i64 %".230"
-  %".232" = load <16 x float>, ptr %".231", align 4
-  %".233" = load <16 x float>, <16 x float>* %".212"
-  %".234" = fadd <16 x float> %".233", %".232"
-  store <16 x float> %".234", <16 x float>* %".212"
-  %".236" = add i64 %"i.13", 32
+  %".222" = mul i64 %"i.12", 32
+  %".223" = add i64 %".222", %"i.13"
+  %".224" = getelementptr inbounds float, ptr %".82", i64 %".223"
+  %".225" = load <16 x float>, ptr %".224", align 4
+  %".226" = load <16 x float>, <16 x float>* %".212"
+  %".227" = fadd <16 x float> %".226", %".225"
+  store <16 x float> %".227", <16 x float>* %".212"
+  %".229" = add i64 %"i.13", 16
+  %".230" = mul i64 %"i.12", 32
+  %".231" = add i64 %".230", %".229"
+  %".232" = getelementptr inbounds float, ptr %".82", i64 %".231"
+  %".233" = load <16 x float>, ptr %".232", align 4
+  %".234" = load <16 x float>, <16 x float>* %".213"
+  %".235" = fadd <16 x float> %".234", %".233"
+  store <16 x float> %".235", <16 x float>* %".213"
+  %".237" = add i64 %"i.13", 32
   br label %"loop.13"
 done.13:
-  %".238" = load <16 x float>, <16 x float>* %".211"
   %".239" = load <16 x float>, <16 x float>* %".212"
-  %".240" = fadd <16 x float> %".238", %".239"
-  %".241" = shufflevector <16 x float> %".240", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".242" = shufflevector <16 x float> %".240", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".243" = fadd <8 x float> %".241", %".242"
-  %".244" = shufflevector <8 x float> %".243", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".245" = shufflevector <8 x float> %".243", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".246" = fadd <4 x float> %".244", %".245"
-  %".247" = shufflevector <4 x float> %".246", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".248" = shufflevector <4 x float> %".246", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".249" = fadd <2 x float> %".247", %".248"
-  %".250" = shufflevector <2 x float> %".249", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".251" = shufflevector <2 x float> %".249", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".252" = extractelement <1 x float> %".250", i32 0
+  %".240" = load <16 x float>, <16 x float>* %".213"
+  %".241" = fadd <16 x float> %".239", %".240"
+  %".242" = shufflevector <16 x float> %".241", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".243" = shufflevector <16 x float> %".241", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".244" = fadd <8 x float> %".242", %".243"
+  %".245" = shufflevector <8 x float> %".244", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".246" = shufflevector <8 x float> %".244", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".247" = fadd <4 x float> %".245", %".246"
+  %".248" = shufflevector <4 x float> %".247", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".249" = shufflevector <4 x float> %".247", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".250" = fadd <2 x float> %".248", %".249"
+  %".251" = shufflevector <2 x float> %".250", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".252" = shufflevector <2 x float> %".250", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
   %".253" = extractelement <1 x float> %".251", i32 0
-  %".254" = fadd float %".252", %".253"
-  %".255" = getelementptr inbounds float, ptr %".210", i64 %"i.12"
-  store float %".254", ptr %".255", align 4
-  %".257" = add i64 %"i.12", 1
+  %".254" = extractelement <1 x float> %".252", i32 0
+  %".255" = fadd float %".253", %".254"
+  %".256" = getelementptr inbounds float, ptr %".211", i64 %"i.12"
+  store float %".255", ptr %".256", align 4
+  %".258" = add i64 %"i.12", 1
   br label %"loop.12"
 loop.14:
-  %"i.14" = phi  i64 [0, %"done.12"], [%".282", %"done.15"]
-  %".261" = icmp slt i64 %"i.14", 4
-  br i1 %".261", label %"body.14", label %"done.14"
+  %"i.14" = phi  i64 [0, %"done.12"], [%".283", %"done.15"]
+  %".262" = icmp slt i64 %"i.14", 4
+  br i1 %".262", label %"body.14", label %"done.14"
 body.14:
-  %".263" = getelementptr inbounds float, ptr %".210", i64 %"i.14"
-  %".264" = load float, ptr %".263", align 4
-  %".265" = fmul float %".264", 0x3fa0000000000000
+  %".264" = getelementptr inbounds float, ptr %".211", i64 %"i.14"
+  %".265" = load float, ptr %".264", align 4
+  %".266" = fmul float %".265", 0x3fa0000000000000
   br label %"loop.15"
 done.14:
-  %".284" = getelementptr i8, ptr %".3", i64 1856
+  %".285" = getelementptr i8, ptr %".3", i64 1856
   br label %"loop.16"
 loop.15:
-  %"i.15" = phi  i64 [0, %"body.14"], [%".280", %"body.15"]
-  %".267" = icmp slt i64 %"i.15", 32
-  br i1 %".267", label %"body.15", label %"done.15"
+  %"i.15" = phi  i64 [0, %"body.14"], [%".281", %"body.15"]
+  %".268" = icmp slt i64 %"i.15", 32
+  br i1 %".268", label %"body.15", label %"done.15"
 body.15:
-  %".269" = mul i64 %"i.14", 32
-  %".270" = add i64 %".269", %"i.15"
-  %".271" = getelementptr inbounds float, ptr %".81", i64 %".270"
-  %".272" = load <16 x float>, ptr %".271", align 4
-  %".273" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".265", i32 0
-  %".274" = shufflevector <16 x float> %".273", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".275" = fsub <16 x float> %".272", %".274"
-  %".276" = mul i64 %"i.14", 32
-  %".277" = add i64 %".276", %"i.15"
-  %".278" = getelementptr inbounds float, ptr %".259", i64 %".277"
-  store <16 x float> %".275", ptr %".278", align 4
-  %".280" = add i64 %"i.15", 16
+  %".270" = mul i64 %"i.14", 32
+  %".271" = add i64 %".270", %"i.15"
+  %".272" = getelementptr inbounds float, ptr %".82", i64 %".271"
+  %".273" = load <16 x float>, ptr %".272", align 4
+  %".274" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".266", i32 0
+  %".275" = shufflevector <16 x float> %".274", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".276" = fsub <16 x float> %".273", %".275"
+  %".277" = mul i64 %"i.14", 32
+  %".278" = add i64 %".277", %"i.15"
+  %".279" = getelementptr inbounds float, ptr %".260", i64 %".278"
+  store <16 x float> %".276", ptr %".279", align 4
+  %".281" = add i64 %"i.15", 16
   br label %"loop.15"
 done.15:
-  %".282" = add i64 %"i.14", 1
+  %".283" = add i64 %"i.14", 1
   br label %"loop.14"
 loop.16:
-  %"i.16" = phi  i64 [0, %"done.14"], [%".333", %"done.17"]
-  %".288" = icmp slt i64 %"i.16", 4
-  br i1 %".288", label %"body.16", label %"done.16"
+  %"i.16" = phi  i64 [0, %"done.14"], [%".334", %"done.17"]
+  %".289" = icmp slt i64 %"i.16", 4
+  br i1 %".289", label %"body.16", label %"done.16"
 body.16:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".285"
   store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".286"
+  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".287"
   br label %"loop.17"
 done.16:
   br label %"loop.18"
 loop.17:
-  %"i.17" = phi  i64 [0, %"body.16"], [%".312", %"body.17"]
-  %".293" = icmp slt i64 %"i.17", 32
-  br i1 %".293", label %"body.17", label %"done.17"
+  %"i.17" = phi  i64 [0, %"body.16"], [%".313", %"body.17"]
+  %".294" = icmp slt i64 %"i.17", 32
+  br i1 %".294", label %"body.17", label %"done.17"
 body.17:
-  %".295" = mul i64 %"i.16", 32
-  %".296" = add i64 %".295", %"i.17"
-  %".297" = getelementptr inbounds float, ptr %".259", i64 %".296"
-  %".298" = load <16 x float>, ptr %".297", align 4
-  %".299" = fmul <16 x float> %".298", %".298"
-  %".300" = load <16 x float>, <16 x float>* %".285"
-  %".301" = fadd <16 x float> %".300", %".299"
-  store <16 x float> %".301", <16 x float>* %".285"
-  %".303" = add i64 %"i.17", 16
-  %".304" = mul i64 %"i.16", 32
-  %".305" = add i64 %".304", %".303"
-  %".306" = getelementptr inbounds float, ptr %".259", i64 %".305"
-  %".307" = load <16 x float>, ptr %".306", align 4
-  %".308" = fmul <16 x float> %".307", %".307"
-  %".309" = load <16 x float>, <16 x float>* %".286"
-  %".310" = fadd <16 x float> %".309", %".308"
-  store <16 x float> %".310", <16 x float>* %".286"
-  %".312" = add i64 %"i.17", 32
+  %".296" = mul i64 %"i.16", 32
+  %".297" = add i64 %".296", %"i.17"
+  %".298" = getelementptr inbounds float, ptr %".260", i64 %".297"
+  %".299" = load <16 x float>, ptr %".298", align 4
+  %".300" = fmul <16 x float> %".299", %".299"
+  %".301" = load <16 x float>, <16 x float>* %".286"
+  %".302" = fadd <16 x float> %".301", %".300"
+  store <16 x float> %".302", <16 x float>* %".286"
+  %".304" = add i64 %"i.17", 16
+  %".305" = mul i64 %"i.16", 32
+  %".306" = add i64 %".305", %".304"
+  %".307" = getelementptr inbounds float, ptr %".260", i64 %".306"
+  %".308" = load <16 x float>, ptr %".307", align 4
+  %".309" = fmul <16 x float> %".308", %".308"
+  %".310" = load <16 x float>, <16 x float>* %".287"
+  %".311" = fadd <16 x float> %".310", %".309"
+  store <16 x float> %".311", <16 x float>* %".287"
+  %".313" = add i64 %"i.17", 32
   br label %"loop.17"
 done.17:
-  %".314" = load <16 x float>, <16 x float>* %".285"
   %".315" = load <16 x float>, <16 x float>* %".286"
-  %".316" = fadd <16 x float> %".314", %".315"
-  %".317" = shufflevector <16 x float> %".316", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".318" = shufflevector <16 x float> %".316", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".319" = fadd <8 x float> %".317", %".318"
-  %".320" = shufflevector <8 x float> %".319", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".321" = shufflevector <8 x float> %".319", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".322" = fadd <4 x float> %".320", %".321"
-  %".323" = shufflevector <4 x float> %".322", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".324" = shufflevector <4 x float> %".322", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".325" = fadd <2 x float> %".323", %".324"
-  %".326" = shufflevector <2 x float> %".325", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".327" = shufflevector <2 x float> %".325", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".328" = extractelement <1 x float> %".326", i32 0
+  %".316" = load <16 x float>, <16 x float>* %".287"
+  %".317" = fadd <16 x float> %".315", %".316"
+  %".318" = shufflevector <16 x float> %".317", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".319" = shufflevector <16 x float> %".317", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".320" = fadd <8 x float> %".318", %".319"
+  %".321" = shufflevector <8 x float> %".320", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".322" = shufflevector <8 x float> %".320", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".323" = fadd <4 x float> %".321", %".322"
+  %".324" = shufflevector <4 x float> %".323", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".325" = shufflevector <4 x float> %".323", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".326" = fadd <2 x float> %".324", %".325"
+  %".327" = shufflevector <2 x float> %".326", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".328" = shufflevector <2 x float> %".326", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
   %".329" = extractelement <1 x float> %".327", i32 0
-  %".330" = fadd float %".328", %".329"
-  %".331" = getelementptr inbounds float, ptr %".284", i64 %"i.16"
-  store float %".330", ptr %".331", align 4
-  %".333" = add i64 %"i.16", 1
+  %".330" = extractelement <1 x float> %".328", i32 0
+  %".331" = fadd float %".329", %".330"
+  %".332" = getelementptr inbounds float, ptr %".285", i64 %"i.16"
+  store float %".331", ptr %".332", align 4
+  %".334" = add i64 %"i.16", 1
   br label %"loop.16"
 loop.18:
-  %"i.18" = phi  i64 [0, %"done.16"], [%".366", %"done.19"]
-  %".336" = icmp slt i64 %"i.18", 4
-  br i1 %".336", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"done.16"], [%".367", %"done.19"]
+  %".337" = icmp slt i64 %"i.18", 4
+  br i1 %".337", label %"body.18", label %"done.18"
 body.18:
-  %".338" = getelementptr inbounds float, ptr %".284", i64 %"i.18"
-  %".339" = load float, ptr %".338", align 4
-  %".340" = fmul float %".339", 0x3fa0000000000000
-  %".341" = fadd float %".340", 0x3ee4f8b580000000
-  %".342" = call float @"llvm.sqrt.f32"(float %".341")
-  %".343" = fdiv float 0x3ff0000000000000, %".342"
+  %".339" = getelementptr inbounds float, ptr %".285", i64 %"i.18"
+  %".340" = load float, ptr %".339", align 4
+  %".341" = fmul float %".340", 0x3fa0000000000000
+  %".342" = fadd float %".341", 0x3ee4f8b580000000
+  %".343" = call float @"llvm.sqrt.f32"(float %".342")
+  %".344" = fdiv float 0x3ff0000000000000, %".343"
   br label %"loop.19"
 done.18:
-  br i1 %".160", label %"then.4", label %"end.4"
+  br i1 %".161", label %"then.4", label %"end.4"
 loop.19:
-  %"i.19" = phi  i64 [0, %"body.18"], [%".364", %"body.19"]
-  %".345" = icmp slt i64 %"i.19", 32
-  br i1 %".345", label %"body.19", label %"done.19"
+  %"i.19" = phi  i64 [0, %"body.18"], [%".365", %"body.19"]
+  %".346" = icmp slt i64 %"i.19", 32
+  br i1 %".346", label %"body.19", label %"done.19"
 body.19:
-  %".347" = mul i64 %"i.18", 32
-  %".348" = add i64 %".347", %"i.19"
-  %".349" = getelementptr inbounds float, ptr %".259", i64 %".348"
-  %".350" = load <16 x float>, ptr %".349", align 4
-  %".351" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".343", i32 0
-  %".352" = shufflevector <16 x float> %".351", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".353" = fmul <16 x float> %".350", %".352"
-  %".354" = getelementptr inbounds float, ptr %".114", i64 %"i.19"
-  %".355" = load <16 x float>, ptr %".354", align 4
-  %".356" = fmul <16 x float> %".353", %".355"
-  %".357" = getelementptr inbounds float, ptr %".147", i64 %"i.19"
-  %".358" = load <16 x float>, ptr %".357", align 4
-  %".359" = fadd <16 x float> %".356", %".358"
-  %".360" = mul i64 %"i.18", 32
-  %".361" = add i64 %".360", %"i.19"
-  %".362" = getelementptr inbounds float, ptr %".209", i64 %".361"
-  store <16 x float> %".359", ptr %".362", align 4
-  %".364" = add i64 %"i.19", 16
+  %".348" = mul i64 %"i.18", 32
+  %".349" = add i64 %".348", %"i.19"
+  %".350" = getelementptr inbounds float, ptr %".260", i64 %".349"
+  %".351" = load <16 x float>, ptr %".350", align 4
+  %".352" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".344", i32 0
+  %".353" = shufflevector <16 x float> %".352", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".354" = fmul <16 x float> %".351", %".353"
+  %".355" = getelementptr inbounds float, ptr %".115", i64 %"i.19"
+  %".356" = load <16 x float>, ptr %".355", align 4
+  %".357" = fmul <16 x float> %".354", %".356"
+  %".358" = getelementptr inbounds float, ptr %".148", i64 %"i.19"
+  %".359" = load <16 x float>, ptr %".358", align 4
+  %".360" = fadd <16 x float> %".357", %".359"
+  %".361" = mul i64 %"i.18", 32
+  %".362" = add i64 %".361", %"i.19"
+  %".363" = getelementptr inbounds float, ptr %".210", i64 %".362"
+  store <16 x float> %".360", ptr %".363", align 4
+  %".365" = add i64 %"i.19", 16
   br label %"loop.19"
 done.19:
-  %".366" = add i64 %"i.18", 1
+  %".367" = add i64 %"i.18", 1
   br label %"loop.18"
 then.4:
-  %".369" = icmp slt i64 %".151", 0
-  %".370" = sub i64 0, %".151"
-  %".371" = select  i1 %".369", i64 %".370", i64 0
-  %".372" = sub i64 4, %".151"
-  %".373" = icmp slt i64 %".372", 4
-  %".374" = select  i1 %".373", i64 %".372", i64 4
-  %".375" = icmp slt i64 %".152", 0
-  %".376" = sub i64 0, %".152"
-  %".377" = select  i1 %".375", i64 %".376", i64 0
-  %".378" = sub i64 32, %".152"
-  %".379" = icmp slt i64 %".378", 32
-  %".380" = select  i1 %".379", i64 %".378", i64 32
+  %".370" = icmp slt i64 %".152", 0
+  %".371" = sub i64 0, %".152"
+  %".372" = select  i1 %".370", i64 %".371", i64 0
+  %".373" = sub i64 4, %".152"
+  %".374" = icmp slt i64 %".373", 4
+  %".375" = select  i1 %".374", i64 %".373", i64 4
+  %".376" = icmp slt i64 %".153", 0
+  %".377" = sub i64 0, %".153"
+  %".378" = select  i1 %".376", i64 %".377", i64 0
+  %".379" = sub i64 32, %".153"
+  %".380" = icmp slt i64 %".379", 32
+  %".381" = select  i1 %".380", i64 %".379", i64 32
   br label %"loop.20"
 end.4:
   ret void
 loop.20:
-  %"i.20" = phi  i64 [%".371", %"then.4"], [%".399", %"done.21"]
-  %".382" = icmp slt i64 %"i.20", %".374"
-  br i1 %".382", label %"body.20", label %"done.20"
+  %"i.20" = phi  i64 [%".372", %"then.4"], [%".400", %"done.21"]
+  %".383" = icmp slt i64 %"i.20", %".375"
+  br i1 %".383", label %"body.20", label %"done.20"
 body.20:
   br label %"loop.21"
 done.20:
   br label %"end.4"
 loop.21:
-  %"i.21" = phi  i64 [%".377", %"body.20"], [%".397", %"body.21"]
-  %".385" = icmp slt i64 %"i.21", %".380"
-  br i1 %".385", label %"body.21", label %"done.21"
+  %"i.21" = phi  i64 [%".378", %"body.20"], [%".398", %"body.21"]
+  %".386" = icmp slt i64 %"i.21", %".381"
+  br i1 %".386", label %"body.21", label %"done.21"
 body.21:
-  %".387" = add i64 %".151", %"i.20"
-  %".388" = add i64 %".152", %"i.21"
-  %".389" = mul i64 %"i.20", 32
-  %".390" = add i64 %".389", %"i.21"
-  %".391" = getelementptr inbounds float, ptr %".159", i64 %".390"
-  %".392" = load float, ptr %".391", align 4
-  %".393" = mul i64 %".387", 32
-  %".394" = add i64 %".393", %".388"
-  %".395" = getelementptr inbounds float, ptr %".17", i64 %".394"
-  store float %".392", ptr %".395", align 4
-  %".397" = add i64 %"i.21", 1
+  %".388" = add i64 %".152", %"i.20"
+  %".389" = add i64 %".153", %"i.21"
+  %".390" = mul i64 %"i.20", 32
+  %".391" = add i64 %".390", %"i.21"
+  %".392" = getelementptr inbounds float, ptr %".160", i64 %".391"
+  %".393" = load float, ptr %".392", align 4
+  %".394" = mul i64 %".388", 32
+  %".395" = add i64 %".394", %".389"
+  %".396" = getelementptr inbounds float, ptr %".18", i64 %".395"
+  store float %".393", ptr %".396", align 4
+  %".398" = add i64 %"i.21", 1
   br label %"loop.21"
 done.21:
-  %".399" = add i64 %"i.20", 1
+  %".400" = add i64 %"i.20", 1
   br label %"loop.20"
 }

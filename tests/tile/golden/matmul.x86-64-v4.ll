@@ -4,418 +4,419 @@ define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4"
 entry:
   br label %"start"
 start:
-  %".6" = getelementptr i64, ptr %".2", i64 0
-  %".7" = load i64, ptr %".6"
-  %".8" = getelementptr i64, ptr %".2", i64 1
-  %".9" = load i64, ptr %".8"
-  %".10" = getelementptr i64, ptr %".2", i64 2
-  %".11" = load i64, ptr %".10"
-  %".12" = urem i64 %".4", %".9"
-  %".13" = udiv i64 %".4", %".9"
-  %".14" = urem i64 %".13", %".7"
-  %".15" = udiv i64 %".13", %".7"
-  %".16" = getelementptr ptr, ptr %".1", i64 0
-  %".17" = load ptr, ptr %".16"
-  %".18" = getelementptr ptr, ptr %".1", i64 1
-  %".19" = load ptr, ptr %".18"
-  %".20" = getelementptr ptr, ptr %".1", i64 2
-  %".21" = load ptr, ptr %".20"
+  %".6" = getelementptr i64, ptr %".1", i64 -1
+  %".7" = getelementptr i64, ptr %".2", i64 0
+  %".8" = load i64, ptr %".7"
+  %".9" = getelementptr i64, ptr %".2", i64 1
+  %".10" = load i64, ptr %".9"
+  %".11" = getelementptr i64, ptr %".2", i64 2
+  %".12" = load i64, ptr %".11"
+  %".13" = urem i64 %".4", %".10"
+  %".14" = udiv i64 %".4", %".10"
+  %".15" = urem i64 %".14", %".8"
+  %".16" = udiv i64 %".14", %".8"
+  %".17" = getelementptr ptr, ptr %".1", i64 0
+  %".18" = load ptr, ptr %".17"
+  %".19" = getelementptr ptr, ptr %".1", i64 1
+  %".20" = load ptr, ptr %".19"
+  %".21" = getelementptr ptr, ptr %".1", i64 2
+  %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".347", %"end.3"]
-  %".23" = icmp slt i64 %"i", %".11"
-  br i1 %".23", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".348", %"end.3"]
+  %".24" = icmp slt i64 %"i", %".12"
+  br i1 %".24", label %"body", label %"done"
 body:
-  %".25" = trunc i64 %".14" to i32
-  %".26" = trunc i64 %".12" to i32
-  %".27" = trunc i64 %"i" to i32
-  %".28" = trunc i64 %".7" to i32
-  %".29" = trunc i64 %".9" to i32
-  %".30" = trunc i64 %".11" to i32
-  %".31" = trunc i64 %".14" to i32
-  %".32" = trunc i64 %".12" to i32
-  %".33" = trunc i64 %"i" to i32
-  %".34" = sext i32 %".31" to i64
-  %".35" = sext i32 %".33" to i64
-  %".36" = mul i64 %".34", 4
-  %".37" = mul i64 %".35", 8
-  %".38" = icmp ule i64 %".36", 4
-  %".39" = icmp ule i64 %".37", 8
-  %".40" = and i1 %".38", %".39"
-  %".41" = mul i64 %".36", 16
-  %".42" = add i64 %".41", %".37"
-  %".43" = getelementptr float, ptr %".17", i64 %".42"
-  %".44" = getelementptr i8, ptr %".3", i64 0
-  %".45" = xor i1 %".40", -1
-  br i1 %".45", label %"then", label %"end"
+  %".26" = trunc i64 %".15" to i32
+  %".27" = trunc i64 %".13" to i32
+  %".28" = trunc i64 %"i" to i32
+  %".29" = trunc i64 %".8" to i32
+  %".30" = trunc i64 %".10" to i32
+  %".31" = trunc i64 %".12" to i32
+  %".32" = trunc i64 %".15" to i32
+  %".33" = trunc i64 %".13" to i32
+  %".34" = trunc i64 %"i" to i32
+  %".35" = sext i32 %".32" to i64
+  %".36" = sext i32 %".34" to i64
+  %".37" = mul i64 %".35", 4
+  %".38" = mul i64 %".36", 8
+  %".39" = icmp ule i64 %".37", 4
+  %".40" = icmp ule i64 %".38", 8
+  %".41" = and i1 %".39", %".40"
+  %".42" = mul i64 %".37", 16
+  %".43" = add i64 %".42", %".38"
+  %".44" = getelementptr float, ptr %".18", i64 %".43"
+  %".45" = getelementptr i8, ptr %".3", i64 0
+  %".46" = xor i1 %".41", -1
+  br i1 %".46", label %"then", label %"end"
 done:
   ret void
 then:
   br label %"loop.1"
 end:
-  %".88" = select  i1 %".40", ptr %".43", ptr %".44"
-  %".89" = select  i1 %".40", i64 16, i64 8
-  %".90" = trunc i64 %".14" to i32
-  %".91" = trunc i64 %".12" to i32
-  %".92" = trunc i64 %"i" to i32
-  %".93" = sext i32 %".92" to i64
-  %".94" = sext i32 %".91" to i64
-  %".95" = mul i64 %".93", 8
-  %".96" = mul i64 %".94", 6
-  %".97" = icmp ule i64 %".95", 8
-  %".98" = icmp ule i64 %".96", 6
-  %".99" = and i1 %".97", %".98"
-  %".100" = mul i64 %".95", 12
-  %".101" = add i64 %".100", %".96"
-  %".102" = getelementptr float, ptr %".19", i64 %".101"
-  %".103" = getelementptr i8, ptr %".3", i64 128
-  %".104" = xor i1 %".99", -1
-  br i1 %".104", label %"then.1", label %"end.1"
+  %".89" = select  i1 %".41", ptr %".44", ptr %".45"
+  %".90" = select  i1 %".41", i64 16, i64 8
+  %".91" = trunc i64 %".15" to i32
+  %".92" = trunc i64 %".13" to i32
+  %".93" = trunc i64 %"i" to i32
+  %".94" = sext i32 %".93" to i64
+  %".95" = sext i32 %".92" to i64
+  %".96" = mul i64 %".94", 8
+  %".97" = mul i64 %".95", 6
+  %".98" = icmp ule i64 %".96", 8
+  %".99" = icmp ule i64 %".97", 6
+  %".100" = and i1 %".98", %".99"
+  %".101" = mul i64 %".96", 12
+  %".102" = add i64 %".101", %".97"
+  %".103" = getelementptr float, ptr %".20", i64 %".102"
+  %".104" = getelementptr i8, ptr %".3", i64 128
+  %".105" = xor i1 %".100", -1
+  br i1 %".105", label %"then.1", label %"end.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"then"], [%".53", %"body.1"]
-  %".48" = icmp slt i64 %"i.1", 4
-  br i1 %".48", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"then"], [%".54", %"body.1"]
+  %".49" = icmp slt i64 %"i.1", 4
+  br i1 %".49", label %"body.1", label %"done.1"
 body.1:
-  %".50" = mul i64 %"i.1", 8
-  %".51" = getelementptr inbounds float, ptr %".44", i64 %".50"
-  store <8 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".51", align 4
-  %".53" = add i64 %"i.1", 1
+  %".51" = mul i64 %"i.1", 8
+  %".52" = getelementptr inbounds float, ptr %".45", i64 %".51"
+  store <8 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".52", align 4
+  %".54" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
-  %".55" = icmp slt i64 %".36", 0
-  %".56" = sub i64 0, %".36"
-  %".57" = select  i1 %".55", i64 %".56", i64 0
-  %".58" = sub i64 8, %".36"
-  %".59" = icmp slt i64 %".58", 4
-  %".60" = select  i1 %".59", i64 %".58", i64 4
-  %".61" = icmp slt i64 %".37", 0
-  %".62" = sub i64 0, %".37"
-  %".63" = select  i1 %".61", i64 %".62", i64 0
-  %".64" = sub i64 16, %".37"
-  %".65" = icmp slt i64 %".64", 8
-  %".66" = select  i1 %".65", i64 %".64", i64 8
+  %".56" = icmp slt i64 %".37", 0
+  %".57" = sub i64 0, %".37"
+  %".58" = select  i1 %".56", i64 %".57", i64 0
+  %".59" = sub i64 8, %".37"
+  %".60" = icmp slt i64 %".59", 4
+  %".61" = select  i1 %".60", i64 %".59", i64 4
+  %".62" = icmp slt i64 %".38", 0
+  %".63" = sub i64 0, %".38"
+  %".64" = select  i1 %".62", i64 %".63", i64 0
+  %".65" = sub i64 16, %".38"
+  %".66" = icmp slt i64 %".65", 8
+  %".67" = select  i1 %".66", i64 %".65", i64 8
   br label %"loop.2"
 loop.2:
-  %"i.2" = phi  i64 [%".57", %"done.1"], [%".85", %"done.3"]
-  %".68" = icmp slt i64 %"i.2", %".60"
-  br i1 %".68", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [%".58", %"done.1"], [%".86", %"done.3"]
+  %".69" = icmp slt i64 %"i.2", %".61"
+  br i1 %".69", label %"body.2", label %"done.2"
 body.2:
   br label %"loop.3"
 done.2:
   br label %"end"
 loop.3:
-  %"i.3" = phi  i64 [%".63", %"body.2"], [%".83", %"body.3"]
-  %".71" = icmp slt i64 %"i.3", %".66"
-  br i1 %".71", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [%".64", %"body.2"], [%".84", %"body.3"]
+  %".72" = icmp slt i64 %"i.3", %".67"
+  br i1 %".72", label %"body.3", label %"done.3"
 body.3:
-  %".73" = add i64 %".36", %"i.2"
-  %".74" = add i64 %".37", %"i.3"
-  %".75" = mul i64 %".73", 16
-  %".76" = add i64 %".75", %".74"
-  %".77" = getelementptr inbounds float, ptr %".17", i64 %".76"
-  %".78" = load float, ptr %".77", align 4
-  %".79" = mul i64 %"i.2", 8
-  %".80" = add i64 %".79", %"i.3"
-  %".81" = getelementptr inbounds float, ptr %".44", i64 %".80"
-  store float %".78", ptr %".81", align 4
-  %".83" = add i64 %"i.3", 1
+  %".74" = add i64 %".37", %"i.2"
+  %".75" = add i64 %".38", %"i.3"
+  %".76" = mul i64 %".74", 16
+  %".77" = add i64 %".76", %".75"
+  %".78" = getelementptr inbounds float, ptr %".18", i64 %".77"
+  %".79" = load float, ptr %".78", align 4
+  %".80" = mul i64 %"i.2", 8
+  %".81" = add i64 %".80", %"i.3"
+  %".82" = getelementptr inbounds float, ptr %".45", i64 %".81"
+  store float %".79", ptr %".82", align 4
+  %".84" = add i64 %"i.3", 1
   br label %"loop.3"
 done.3:
-  %".85" = add i64 %"i.2", 1
+  %".86" = add i64 %"i.2", 1
   br label %"loop.2"
 then.1:
   br label %"loop.4"
 end.1:
-  %".147" = select  i1 %".99", ptr %".102", ptr %".103"
-  %".148" = select  i1 %".99", i64 12, i64 6
-  %".149" = trunc i64 %".14" to i32
-  %".150" = trunc i64 %".12" to i32
-  %".151" = trunc i64 %"i" to i32
-  %".152" = sext i32 %".149" to i64
+  %".148" = select  i1 %".100", ptr %".103", ptr %".104"
+  %".149" = select  i1 %".100", i64 12, i64 6
+  %".150" = trunc i64 %".15" to i32
+  %".151" = trunc i64 %".13" to i32
+  %".152" = trunc i64 %"i" to i32
   %".153" = sext i32 %".150" to i64
-  %".154" = mul i64 %".152", 4
-  %".155" = mul i64 %".153", 6
-  %".156" = icmp ule i64 %".154", 4
-  %".157" = icmp ule i64 %".155", 6
-  %".158" = and i1 %".156", %".157"
-  %".159" = mul i64 %".154", 12
-  %".160" = add i64 %".159", %".155"
-  %".161" = getelementptr float, ptr %".21", i64 %".160"
-  %".162" = getelementptr i8, ptr %".3", i64 320
-  %".163" = xor i1 %".158", -1
-  br i1 %".163", label %"then.2", label %"end.2"
+  %".154" = sext i32 %".151" to i64
+  %".155" = mul i64 %".153", 4
+  %".156" = mul i64 %".154", 6
+  %".157" = icmp ule i64 %".155", 4
+  %".158" = icmp ule i64 %".156", 6
+  %".159" = and i1 %".157", %".158"
+  %".160" = mul i64 %".155", 12
+  %".161" = add i64 %".160", %".156"
+  %".162" = getelementptr float, ptr %".22", i64 %".161"
+  %".163" = getelementptr i8, ptr %".3", i64 320
+  %".164" = xor i1 %".159", -1
+  br i1 %".164", label %"then.2", label %"end.2"
 loop.4:
-  %"i.4" = phi  i64 [0, %"then.1"], [%".112", %"body.4"]
-  %".107" = icmp slt i64 %"i.4", 8
-  br i1 %".107", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"then.1"], [%".113", %"body.4"]
+  %".108" = icmp slt i64 %"i.4", 8
+  br i1 %".108", label %"body.4", label %"done.4"
 body.4:
-  %".109" = mul i64 %"i.4", 6
-  %".110" = getelementptr inbounds float, ptr %".103", i64 %".109"
-  store <6 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".110", align 4
-  %".112" = add i64 %"i.4", 1
+  %".110" = mul i64 %"i.4", 6
+  %".111" = getelementptr inbounds float, ptr %".104", i64 %".110"
+  store <6 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".111", align 4
+  %".113" = add i64 %"i.4", 1
   br label %"loop.4"
 done.4:
-  %".114" = icmp slt i64 %".95", 0
-  %".115" = sub i64 0, %".95"
-  %".116" = select  i1 %".114", i64 %".115", i64 0
-  %".117" = sub i64 16, %".95"
-  %".118" = icmp slt i64 %".117", 8
-  %".119" = select  i1 %".118", i64 %".117", i64 8
-  %".120" = icmp slt i64 %".96", 0
-  %".121" = sub i64 0, %".96"
-  %".122" = select  i1 %".120", i64 %".121", i64 0
-  %".123" = sub i64 12, %".96"
-  %".124" = icmp slt i64 %".123", 6
-  %".125" = select  i1 %".124", i64 %".123", i64 6
+  %".115" = icmp slt i64 %".96", 0
+  %".116" = sub i64 0, %".96"
+  %".117" = select  i1 %".115", i64 %".116", i64 0
+  %".118" = sub i64 16, %".96"
+  %".119" = icmp slt i64 %".118", 8
+  %".120" = select  i1 %".119", i64 %".118", i64 8
+  %".121" = icmp slt i64 %".97", 0
+  %".122" = sub i64 0, %".97"
+  %".123" = select  i1 %".121", i64 %".122", i64 0
+  %".124" = sub i64 12, %".97"
+  %".125" = icmp slt i64 %".124", 6
+  %".126" = select  i1 %".125", i64 %".124", i64 6
   br label %"loop.5"
 loop.5:
-  %"i.5" = phi  i64 [%".116", %"done.4"], [%".144", %"done.6"]
-  %".127" = icmp slt i64 %"i.5", %".119"
-  br i1 %".127", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [%".117", %"done.4"], [%".145", %"done.6"]
+  %".128" = icmp slt i64 %"i.5", %".120"
+  br i1 %".128", label %"body.5", label %"done.5"
 body.5:
   br label %"loop.6"
 done.5:
   br label %"end.1"
 loop.6:
-  %"i.6" = phi  i64 [%".122", %"body.5"], [%".142", %"body.6"]
-  %".130" = icmp slt i64 %"i.6", %".125"
-  br i1 %".130", label %"body.6", label %"done.6"
+  %"i.6" = phi  i64 [%".123", %"body.5"], [%".143", %"body.6"]
+  %".131" = icmp slt i64 %"i.6", %".126"
+  br i1 %".131", label %"body.6", label %"done.6"
 body.6:
-  %".132" = add i64 %".95", %"i.5"
-  %".133" = add i64 %".96", %"i.6"
-  %".134" = mul i64 %".132", 12
-  %".135" = add i64 %".134", %".133"
-  %".136" = getelementptr inbounds float, ptr %".19", i64 %".135"
-  %".137" = load float, ptr %".136", align 4
-  %".138" = mul i64 %"i.5", 6
-  %".139" = add i64 %".138", %"i.6"
-  %".140" = getelementptr inbounds float, ptr %".103", i64 %".139"
-  store float %".137", ptr %".140", align 4
-  %".142" = add i64 %"i.6", 1
+  %".133" = add i64 %".96", %"i.5"
+  %".134" = add i64 %".97", %"i.6"
+  %".135" = mul i64 %".133", 12
+  %".136" = add i64 %".135", %".134"
+  %".137" = getelementptr inbounds float, ptr %".20", i64 %".136"
+  %".138" = load float, ptr %".137", align 4
+  %".139" = mul i64 %"i.5", 6
+  %".140" = add i64 %".139", %"i.6"
+  %".141" = getelementptr inbounds float, ptr %".104", i64 %".140"
+  store float %".138", ptr %".141", align 4
+  %".143" = add i64 %"i.6", 1
   br label %"loop.6"
 done.6:
-  %".144" = add i64 %"i.5", 1
+  %".145" = add i64 %"i.5", 1
   br label %"loop.5"
 then.2:
   br label %"loop.7"
 end.2:
-  %".206" = select  i1 %".158", ptr %".161", ptr %".162"
-  %".207" = select  i1 %".158", i64 12, i64 6
-  %".208" = icmp eq i32 %".27", 0
-  %".209" = zext i1 %".208" to i32
-  %".210" = sext i32 %".209" to i64
-  %".211" = icmp slt i64 %".210", 0
-  %".212" = select  i1 %".211", i64 0, i64 %".210"
-  switch i64 %".212", label %"case.1" [i64 0, label %"case.0"]
+  %".207" = select  i1 %".159", ptr %".162", ptr %".163"
+  %".208" = select  i1 %".159", i64 12, i64 6
+  %".209" = icmp eq i32 %".28", 0
+  %".210" = zext i1 %".209" to i32
+  %".211" = sext i32 %".210" to i64
+  %".212" = icmp slt i64 %".211", 0
+  %".213" = select  i1 %".212", i64 0, i64 %".211"
+  switch i64 %".213", label %"case.1" [i64 0, label %"case.0"]
 loop.7:
-  %"i.7" = phi  i64 [0, %"then.2"], [%".171", %"body.7"]
-  %".166" = icmp slt i64 %"i.7", 4
-  br i1 %".166", label %"body.7", label %"done.7"
+  %"i.7" = phi  i64 [0, %"then.2"], [%".172", %"body.7"]
+  %".167" = icmp slt i64 %"i.7", 4
+  br i1 %".167", label %"body.7", label %"done.7"
 body.7:
-  %".168" = mul i64 %"i.7", 6
-  %".169" = getelementptr inbounds float, ptr %".162", i64 %".168"
-  store <6 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".169", align 4
-  %".171" = add i64 %"i.7", 1
+  %".169" = mul i64 %"i.7", 6
+  %".170" = getelementptr inbounds float, ptr %".163", i64 %".169"
+  store <6 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".170", align 4
+  %".172" = add i64 %"i.7", 1
   br label %"loop.7"
 done.7:
-  %".173" = icmp slt i64 %".154", 0
-  %".174" = sub i64 0, %".154"
-  %".175" = select  i1 %".173", i64 %".174", i64 0
-  %".176" = sub i64 8, %".154"
-  %".177" = icmp slt i64 %".176", 4
-  %".178" = select  i1 %".177", i64 %".176", i64 4
-  %".179" = icmp slt i64 %".155", 0
-  %".180" = sub i64 0, %".155"
-  %".181" = select  i1 %".179", i64 %".180", i64 0
-  %".182" = sub i64 12, %".155"
-  %".183" = icmp slt i64 %".182", 6
-  %".184" = select  i1 %".183", i64 %".182", i64 6
+  %".174" = icmp slt i64 %".155", 0
+  %".175" = sub i64 0, %".155"
+  %".176" = select  i1 %".174", i64 %".175", i64 0
+  %".177" = sub i64 8, %".155"
+  %".178" = icmp slt i64 %".177", 4
+  %".179" = select  i1 %".178", i64 %".177", i64 4
+  %".180" = icmp slt i64 %".156", 0
+  %".181" = sub i64 0, %".156"
+  %".182" = select  i1 %".180", i64 %".181", i64 0
+  %".183" = sub i64 12, %".156"
+  %".184" = icmp slt i64 %".183", 6
+  %".185" = select  i1 %".184", i64 %".183", i64 6
   br label %"loop.8"
 loop.8:
-  %"i.8" = phi  i64 [%".175", %"done.7"], [%".203", %"done.9"]
-  %".186" = icmp slt i64 %"i.8", %".178"
-  br i1 %".186", label %"body.8", label %"done.8"
+  %"i.8" = phi  i64 [%".176", %"done.7"], [%".204", %"done.9"]
+  %".187" = icmp slt i64 %"i.8", %".179"
+  br i1 %".187", label %"body.8", label %"done.8"
 body.8:
   br label %"loop.9"
 done.8:
   br label %"end.2"
 loop.9:
-  %"i.9" = phi  i64 [%".181", %"body.8"], [%".201", %"body.9"]
-  %".189" = icmp slt i64 %"i.9", %".184"
-  br i1 %".189", label %"body.9", label %"done.9"
+  %"i.9" = phi  i64 [%".182", %"body.8"], [%".202", %"body.9"]
+  %".190" = icmp slt i64 %"i.9", %".185"
+  br i1 %".190", label %"body.9", label %"done.9"
 body.9:
-  %".191" = add i64 %".154", %"i.8"
-  %".192" = add i64 %".155", %"i.9"
-  %".193" = mul i64 %".191", 12
-  %".194" = add i64 %".193", %".192"
-  %".195" = getelementptr inbounds float, ptr %".21", i64 %".194"
-  %".196" = load float, ptr %".195", align 4
-  %".197" = mul i64 %"i.8", 6
-  %".198" = add i64 %".197", %"i.9"
-  %".199" = getelementptr inbounds float, ptr %".162", i64 %".198"
-  store float %".196", ptr %".199", align 4
-  %".201" = add i64 %"i.9", 1
+  %".192" = add i64 %".155", %"i.8"
+  %".193" = add i64 %".156", %"i.9"
+  %".194" = mul i64 %".192", 12
+  %".195" = add i64 %".194", %".193"
+  %".196" = getelementptr inbounds float, ptr %".22", i64 %".195"
+  %".197" = load float, ptr %".196", align 4
+  %".198" = mul i64 %"i.8", 6
+  %".199" = add i64 %".198", %"i.9"
+  %".200" = getelementptr inbounds float, ptr %".163", i64 %".199"
+  store float %".197", ptr %".200", align 4
+  %".202" = add i64 %"i.9", 1
   br label %"loop.9"
 done.9:
-  %".203" = add i64 %"i.8", 1
+  %".204" = add i64 %"i.8", 1
   br label %"loop.8"
 switch.done:
-  %".226" = getelementptr i8, ptr %".3", i64 448
+  %".227" = getelementptr i8, ptr %".3", i64 448
   br label %"loop.11"
 case.0:
   br label %"switch.done"
 case.1:
   br label %"loop.10"
 loop.10:
-  %"i.10" = phi  i64 [0, %"case.1"], [%".223", %"body.10"]
-  %".216" = icmp slt i64 %"i.10", 4
-  br i1 %".216", label %"body.10", label %"done.10"
+  %"i.10" = phi  i64 [0, %"case.1"], [%".224", %"body.10"]
+  %".217" = icmp slt i64 %"i.10", 4
+  br i1 %".217", label %"body.10", label %"done.10"
 body.10:
-  %".218" = insertelement <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".219" = shufflevector <6 x float> %".218", <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".220" = mul i64 %"i.10", %".207"
-  %".221" = getelementptr inbounds float, ptr %".206", i64 %".220"
-  store <6 x float> %".219", ptr %".221", align 4
-  %".223" = add i64 %"i.10", 1
+  %".219" = insertelement <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".220" = shufflevector <6 x float> %".219", <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".221" = mul i64 %"i.10", %".208"
+  %".222" = getelementptr inbounds float, ptr %".207", i64 %".221"
+  store <6 x float> %".220", ptr %".222", align 4
+  %".224" = add i64 %"i.10", 1
   br label %"loop.10"
 done.10:
   br label %"switch.done"
 loop.11:
-  %"i.11" = phi  i64 [0, %"switch.done"], [%".311", %"k.done"]
-  %".228" = icmp slt i64 %"i.11", 6
-  br i1 %".228", label %"body.11", label %"done.11"
+  %"i.11" = phi  i64 [0, %"switch.done"], [%".312", %"k.done"]
+  %".229" = icmp slt i64 %"i.11", 6
+  br i1 %".229", label %"body.11", label %"done.11"
 body.11:
-  %".230" = getelementptr inbounds float, ptr %".206", i64 %"i.11"
-  %".231" = load <6 x float>, ptr %".230", align 4
-  %".232" = shufflevector <6 x float> %".231", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".233" = add i64 %".207", %"i.11"
-  %".234" = getelementptr inbounds float, ptr %".206", i64 %".233"
-  %".235" = load <6 x float>, ptr %".234", align 4
-  %".236" = shufflevector <6 x float> %".235", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".237" = mul i64 2, %".207"
-  %".238" = add i64 %".237", %"i.11"
-  %".239" = getelementptr inbounds float, ptr %".206", i64 %".238"
-  %".240" = load <6 x float>, ptr %".239", align 4
-  %".241" = shufflevector <6 x float> %".240", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".242" = mul i64 3, %".207"
-  %".243" = add i64 %".242", %"i.11"
-  %".244" = getelementptr inbounds float, ptr %".206", i64 %".243"
-  %".245" = load <6 x float>, ptr %".244", align 4
-  %".246" = shufflevector <6 x float> %".245", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".231" = getelementptr inbounds float, ptr %".207", i64 %"i.11"
+  %".232" = load <6 x float>, ptr %".231", align 4
+  %".233" = shufflevector <6 x float> %".232", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".234" = add i64 %".208", %"i.11"
+  %".235" = getelementptr inbounds float, ptr %".207", i64 %".234"
+  %".236" = load <6 x float>, ptr %".235", align 4
+  %".237" = shufflevector <6 x float> %".236", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".238" = mul i64 2, %".208"
+  %".239" = add i64 %".238", %"i.11"
+  %".240" = getelementptr inbounds float, ptr %".207", i64 %".239"
+  %".241" = load <6 x float>, ptr %".240", align 4
+  %".242" = shufflevector <6 x float> %".241", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".243" = mul i64 3, %".208"
+  %".244" = add i64 %".243", %"i.11"
+  %".245" = getelementptr inbounds float, ptr %".207", i64 %".244"
+  %".246" = load <6 x float>, ptr %".245", align 4
+  %".247" = shufflevector <6 x float> %".246", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   br label %"k"
 done.11:
-  br i1 %".163", label %"then.3", label %"end.3"
+  br i1 %".164", label %"then.3", label %"end.3"
 k:
-  %".248" = phi  i64 [0, %"body.11"], [%".292", %"k.body"]
-  %".249" = phi  <16 x float> [%".232", %"body.11"], [%".271", %"k.body"]
-  %".250" = phi  <16 x float> [%".236", %"body.11"], [%".277", %"k.body"]
-  %".251" = phi  <16 x float> [%".241", %"body.11"], [%".284", %"k.body"]
-  %".252" = phi  <16 x float> [%".246", %"body.11"], [%".291", %"k.body"]
-  %".253" = icmp slt i64 %".248", 8
-  br i1 %".253", label %"k.body", label %"k.done"
+  %".249" = phi  i64 [0, %"body.11"], [%".293", %"k.body"]
+  %".250" = phi  <16 x float> [%".233", %"body.11"], [%".272", %"k.body"]
+  %".251" = phi  <16 x float> [%".237", %"body.11"], [%".278", %"k.body"]
+  %".252" = phi  <16 x float> [%".242", %"body.11"], [%".285", %"k.body"]
+  %".253" = phi  <16 x float> [%".247", %"body.11"], [%".292", %"k.body"]
+  %".254" = icmp slt i64 %".249", 8
+  br i1 %".254", label %"k.body", label %"k.done"
 k.body:
-  %".255" = add i64 %".248", 32
-  %".256" = icmp slt i64 %".255", 7
-  %".257" = select  i1 %".256", i64 %".255", i64 7
-  %".258" = mul i64 %".257", %".148"
-  %".259" = add i64 %".258", %"i.11"
-  %".260" = getelementptr inbounds float, ptr %".147", i64 %".259"
-  call void @"llvm.prefetch.p0"(ptr %".260", i32 0, i32 3, i32 1)
-  %".262" = mul i64 %".248", %".148"
-  %".263" = add i64 %".262", %"i.11"
-  %".264" = getelementptr inbounds float, ptr %".147", i64 %".263"
-  %".265" = load <6 x float>, ptr %".264", align 4
-  %".266" = shufflevector <6 x float> %".265", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".267" = getelementptr inbounds float, ptr %".88", i64 %".248"
-  %".268" = load float, ptr %".267", align 4
-  %".269" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".268", i32 0
-  %".270" = shufflevector <16 x float> %".269", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".271" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".270", <16 x float> %".266", <16 x float> %".249")
-  %".272" = add i64 %".89", %".248"
-  %".273" = getelementptr inbounds float, ptr %".88", i64 %".272"
-  %".274" = load float, ptr %".273", align 4
-  %".275" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".274", i32 0
-  %".276" = shufflevector <16 x float> %".275", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".277" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".276", <16 x float> %".266", <16 x float> %".250")
-  %".278" = mul i64 2, %".89"
-  %".279" = add i64 %".278", %".248"
-  %".280" = getelementptr inbounds float, ptr %".88", i64 %".279"
-  %".281" = load float, ptr %".280", align 4
-  %".282" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".281", i32 0
-  %".283" = shufflevector <16 x float> %".282", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".284" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".283", <16 x float> %".266", <16 x float> %".251")
-  %".285" = mul i64 3, %".89"
-  %".286" = add i64 %".285", %".248"
-  %".287" = getelementptr inbounds float, ptr %".88", i64 %".286"
-  %".288" = load float, ptr %".287", align 4
-  %".289" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".288", i32 0
-  %".290" = shufflevector <16 x float> %".289", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".291" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".290", <16 x float> %".266", <16 x float> %".252")
-  %".292" = add i64 %".248", 1
+  %".256" = add i64 %".249", 32
+  %".257" = icmp slt i64 %".256", 7
+  %".258" = select  i1 %".257", i64 %".256", i64 7
+  %".259" = mul i64 %".258", %".149"
+  %".260" = add i64 %".259", %"i.11"
+  %".261" = getelementptr inbounds float, ptr %".148", i64 %".260"
+  call void @"llvm.prefetch.p0"(ptr %".261", i32 0, i32 3, i32 1)
+  %".263" = mul i64 %".249", %".149"
+  %".264" = add i64 %".263", %"i.11"
+  %".265" = getelementptr inbounds float, ptr %".148", i64 %".264"
+  %".266" = load <6 x float>, ptr %".265", align 4
+  %".267" = shufflevector <6 x float> %".266", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".268" = getelementptr inbounds float, ptr %".89", i64 %".249"
+  %".269" = load float, ptr %".268", align 4
+  %".270" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".269", i32 0
+  %".271" = shufflevector <16 x float> %".270", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".272" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".271", <16 x float> %".267", <16 x float> %".250")
+  %".273" = add i64 %".90", %".249"
+  %".274" = getelementptr inbounds float, ptr %".89", i64 %".273"
+  %".275" = load float, ptr %".274", align 4
+  %".276" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".275", i32 0
+  %".277" = shufflevector <16 x float> %".276", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".278" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".277", <16 x float> %".267", <16 x float> %".251")
+  %".279" = mul i64 2, %".90"
+  %".280" = add i64 %".279", %".249"
+  %".281" = getelementptr inbounds float, ptr %".89", i64 %".280"
+  %".282" = load float, ptr %".281", align 4
+  %".283" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".282", i32 0
+  %".284" = shufflevector <16 x float> %".283", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".285" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".284", <16 x float> %".267", <16 x float> %".252")
+  %".286" = mul i64 3, %".90"
+  %".287" = add i64 %".286", %".249"
+  %".288" = getelementptr inbounds float, ptr %".89", i64 %".287"
+  %".289" = load float, ptr %".288", align 4
+  %".290" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".289", i32 0
+  %".291" = shufflevector <16 x float> %".290", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".292" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".291", <16 x float> %".267", <16 x float> %".253")
+  %".293" = add i64 %".249", 1
   br label %"k"
 k.done:
-  %".294" = shufflevector <16 x float> %".249", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".295" = getelementptr inbounds float, ptr %".206", i64 %"i.11"
-  store <6 x float> %".294", ptr %".295", align 4
-  %".297" = shufflevector <16 x float> %".250", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".298" = add i64 %".207", %"i.11"
-  %".299" = getelementptr inbounds float, ptr %".206", i64 %".298"
-  store <6 x float> %".297", ptr %".299", align 4
-  %".301" = shufflevector <16 x float> %".251", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".302" = mul i64 2, %".207"
-  %".303" = add i64 %".302", %"i.11"
-  %".304" = getelementptr inbounds float, ptr %".206", i64 %".303"
-  store <6 x float> %".301", ptr %".304", align 4
-  %".306" = shufflevector <16 x float> %".252", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".307" = mul i64 3, %".207"
-  %".308" = add i64 %".307", %"i.11"
-  %".309" = getelementptr inbounds float, ptr %".206", i64 %".308"
-  store <6 x float> %".306", ptr %".309", align 4
-  %".311" = add i64 %"i.11", 6
+  %".295" = shufflevector <16 x float> %".250", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".296" = getelementptr inbounds float, ptr %".207", i64 %"i.11"
+  store <6 x float> %".295", ptr %".296", align 4
+  %".298" = shufflevector <16 x float> %".251", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".299" = add i64 %".208", %"i.11"
+  %".300" = getelementptr inbounds float, ptr %".207", i64 %".299"
+  store <6 x float> %".298", ptr %".300", align 4
+  %".302" = shufflevector <16 x float> %".252", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".303" = mul i64 2, %".208"
+  %".304" = add i64 %".303", %"i.11"
+  %".305" = getelementptr inbounds float, ptr %".207", i64 %".304"
+  store <6 x float> %".302", ptr %".305", align 4
+  %".307" = shufflevector <16 x float> %".253", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".308" = mul i64 3, %".208"
+  %".309" = add i64 %".308", %"i.11"
+  %".310" = getelementptr inbounds float, ptr %".207", i64 %".309"
+  store <6 x float> %".307", ptr %".310", align 4
+  %".312" = add i64 %"i.11", 6
   br label %"loop.11"
 then.3:
-  %".314" = icmp slt i64 %".154", 0
-  %".315" = sub i64 0, %".154"
-  %".316" = select  i1 %".314", i64 %".315", i64 0
-  %".317" = sub i64 8, %".154"
-  %".318" = icmp slt i64 %".317", 4
-  %".319" = select  i1 %".318", i64 %".317", i64 4
-  %".320" = icmp slt i64 %".155", 0
-  %".321" = sub i64 0, %".155"
-  %".322" = select  i1 %".320", i64 %".321", i64 0
-  %".323" = sub i64 12, %".155"
-  %".324" = icmp slt i64 %".323", 6
-  %".325" = select  i1 %".324", i64 %".323", i64 6
+  %".315" = icmp slt i64 %".155", 0
+  %".316" = sub i64 0, %".155"
+  %".317" = select  i1 %".315", i64 %".316", i64 0
+  %".318" = sub i64 8, %".155"
+  %".319" = icmp slt i64 %".318", 4
+  %".320" = select  i1 %".319", i64 %".318", i64 4
+  %".321" = icmp slt i64 %".156", 0
+  %".322" = sub i64 0, %".156"
+  %".323" = select  i1 %".321", i64 %".322", i64 0
+  %".324" = sub i64 12, %".156"
+  %".325" = icmp slt i64 %".324", 6
+  %".326" = select  i1 %".325", i64 %".324", i64 6
   br label %"loop.12"
 end.3:
-  %".347" = add i64 %"i", 1
+  %".348" = add i64 %"i", 1
   br label %"loop"
 loop.12:
-  %"i.12" = phi  i64 [%".316", %"then.3"], [%".344", %"done.13"]
-  %".327" = icmp slt i64 %"i.12", %".319"
-  br i1 %".327", label %"body.12", label %"done.12"
+  %"i.12" = phi  i64 [%".317", %"then.3"], [%".345", %"done.13"]
+  %".328" = icmp slt i64 %"i.12", %".320"
+  br i1 %".328", label %"body.12", label %"done.12"
 body.12:
   br label %"loop.13"
 done.12:
   br label %"end.3"
 loop.13:
-  %"i.13" = phi  i64 [%".322", %"body.12"], [%".342", %"body.13"]
-  %".330" = icmp slt i64 %"i.13", %".325"
-  br i1 %".330", label %"body.13", label %"done.13"
+  %"i.13" = phi  i64 [%".323", %"body.12"], [%".343", %"body.13"]
+  %".331" = icmp slt i64 %"i.13", %".326"
+  br i1 %".331", label %"body.13", label %"done.13"
 body.13:
-  %".332" = add i64 %".154", %"i.12"
-  %".333" = add i64 %".155", %"i.13"
-  %".334" = mul i64 %"i.12", 6
-  %".335" = add i64 %".334", %"i.13"
-  %".336" = getelementptr inbounds float, ptr %".162", i64 %".335"
-  %".337" = load float, ptr %".336", align 4
-  %".338" = mul i64 %".332", 12
-  %".339" = add i64 %".338", %".333"
-  %".340" = getelementptr inbounds float, ptr %".21", i64 %".339"
-  store float %".337", ptr %".340", align 4
-  %".342" = add i64 %"i.13", 1
+  %".333" = add i64 %".155", %"i.12"
+  %".334" = add i64 %".156", %"i.13"
+  %".335" = mul i64 %"i.12", 6
+  %".336" = add i64 %".335", %"i.13"
+  %".337" = getelementptr inbounds float, ptr %".163", i64 %".336"
+  %".338" = load float, ptr %".337", align 4
+  %".339" = mul i64 %".333", 12
+  %".340" = add i64 %".339", %".334"
+  %".341" = getelementptr inbounds float, ptr %".22", i64 %".340"
+  store float %".338", ptr %".341", align 4
+  %".343" = add i64 %"i.13", 1
   br label %"loop.13"
 done.13:
-  %".344" = add i64 %"i.12", 1
+  %".345" = add i64 %"i.12", 1
   br label %"loop.12"
 }
