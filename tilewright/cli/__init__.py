@@ -4,6 +4,7 @@
     tilewright demo        compile and run a few kernels, and check them
     tilewright bench cpu   time kernels beside their peers
     tilewright hlo FILE    run passes over an HLO module, compare, draw
+    tilewright schedule FILE   order an HLO module's instructions, and say what that gains and why
 
 Each command is a module with a function `run(arguments) -> exit code`. It is imported when it is called, so that
 `doctor` works where JAX does not.
@@ -53,6 +54,10 @@ def parser() -> argparse.ArgumentParser:
   hlo.add_argument("--html", metavar="FILE", help="draw the module as a page")
   hlo.add_argument("--diff", action="store_true", help="print what each pass changed")
   hlo.add_argument("--list", action="store_true", help="print the passes there are and stop")
+
+  from tilewright.cli.schedule_arguments import add_arguments
+
+  add_arguments(commands.add_parser("schedule", help="order the instructions of an HLO module, and show why"))
   return top
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilewright.hlo import cost, schedule
 from tilewright.hlo.alias import (
   Alias,
   ModuleAliases,
@@ -136,6 +137,7 @@ __all__ = [
   "clone_module",
   "computation_order",
   "copy_body",
+  "cost",
   "custom_call",
   "element_type_of",
   "evaluate",
@@ -154,6 +156,7 @@ __all__ = [
   "problems",
   "register_pass",
   "run_passes",
+  "schedule",
   "topological_order",
   "verify",
 ]

@@ -172,9 +172,9 @@ class List:
     found = [v for heap in (*self.starts, self.compute) for v in heap.first(1)]
     return found or [v for v in self.at_once[:1]]
 
-  def _candidate(self, v: int, next_compute: float) -> Candidate:
-    p, state = self.p, self.state
-    role = p.role[v]
+  def _bytes(self, v: int) -> tuple[int, int]:
+    """What placing it takes while it runs, and how much more (or less) is live afterwards."""
+    p = self.p
     more = change = 0
     for b in p.touches[v]:
       size = p.buffer_size[b]
@@ -183,6 +183,11 @@ class List:
         change += size
       if self.left[b] == 1 and not p.live_out[b]:
         change -= size
+    return more + p.extra[v], change
+
+  def _candidate(self, v: int, next_compute: float, next_bytes: int, more: int, change: int) -> Candidate:
+    p, state = self.p, self.state
+    role = p.role[v]
     stall, can_wait = 0.0, False
     if role == DONE:
       stall = max(0.0, self.finish[v] - state.time)
@@ -193,7 +198,7 @@ class List:
       stall = max(0.0, min(self.free[p.kind[v]]) - state.time)
     elif v in p.uses:
       stall = max(0.0, max(max(self.free[k]) for k, _ in p.uses[v]) - state.time)
-    excess = state.memory + more + p.extra[v] - p.memory_limit
+    excess = state.memory + more - p.memory_limit
     return Candidate(
       v,
       p.names[v],
@@ -208,6 +213,7 @@ class List:
       role == COMPUTE and p.cost[v] == 0.0 and change <= 0,
       self.group >= 0 and p.group[v] == self.group,
       can_wait,
+      state.memory + more + next_bytes <= p.memory_limit,
     )
 
   # Choosing.
@@ -218,7 +224,9 @@ class List:
       return nodes[0], Choice(ONLY, self.backward)
     cost, role = self.p.cost, self.p.role
     next_compute = max((cost[v] for v in nodes if role[v] == COMPUTE), default=0.0)
-    candidates = [self._candidate(v, next_compute) for v in nodes]
+    needs = [self._bytes(v) for v in nodes]
+    next_bytes = max((need[0] for v, need in zip(nodes, needs) if role[v] == COMPUTE), default=0)
+    candidates = [self._candidate(v, next_compute, next_bytes, *need) for v, need in zip(nodes, needs)]
     decided, instead = ONLY, -1
     for rule in self.rules:
       scores = [rule.condition(c, self.state) for c in candidates]

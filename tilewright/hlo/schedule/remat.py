@@ -39,8 +39,6 @@ def recompute_once(lowered: Lowered, order: list[int]) -> str | None:
     if not _operands_are_there(lowered, order, writer, place, later[0]):
       continue
     users = [u for u in writer.users if u in number and place[number[u]] > peak]
-    if not users or (len(users) == writer.user_count and all(i > peak for i in touching[1:])):
-      pass  # every use is after the peak: the whole instruction moves there
     if not users:
       continue
     return _recompute(lowered, order, writer, users, order[later[0]])

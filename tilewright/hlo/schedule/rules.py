@@ -39,6 +39,7 @@ class Candidate:
   is_free: bool  # costs neither time nor memory
   in_open_group: bool
   can_wait: bool  # a start whose resource is busy longer than the next computation takes
+  leaves_room: bool  # within the memory limit, the next computation fits beside it
 
 
 @dataclass(slots=True)
@@ -72,7 +73,11 @@ RULES: tuple[Rule, ...] = (
   Rule("fits", lambda c, s: -c.excess, "what else was ready does not fit the memory limit"),
   Rule("together", lambda c, s: c.in_open_group, "its annotated group has begun, and groups stay together"),
   Rule("free", lambda c, s: c.is_free, "it costs neither time nor memory"),
-  Rule("frees memory", lambda c, s: -c.memory if s.pressed else 0, "memory is scarce, and this leaves most of it"),
+  Rule(
+    "frees memory",
+    lambda c, s: -c.memory if s.pressed and (not c.leaves_room or (c.memory < 0 and c.stall <= 0)) else 0,
+    "memory is scarce, and this leaves more of it",
+  ),
   Rule(
     "done in time",
     lambda c, s: c.is_done and c.stall <= 0,

@@ -21,11 +21,10 @@ from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.cost.devices import Device
 from tilewright.hlo.cost.model import CostModel, Roofline
 from tilewright.hlo.ir import Computation, Instruction, Module
-from tilewright.hlo.passes.while_loops import read_loop, trip_count
 from tilewright.hlo.schedule.annotations import HloScheduleError
 from tilewright.hlo.schedule.extend import extend
 from tilewright.hlo.schedule.limits import Limits
-from tilewright.hlo.schedule.listing import Choice, list_schedule
+from tilewright.hlo.schedule.listing import Choice, Listed, list_schedule
 from tilewright.hlo.schedule.problem import START, Inside, Lowered, Problem, lower
 from tilewright.hlo.schedule.remat import recompute_once
 from tilewright.hlo.schedule.rules import KEPT, RULES, SEARCH, Rule
@@ -35,6 +34,7 @@ from tilewright.hlo.schedule.timing import Outcome, Trace, live_at, measure, mem
 _CALLERS = frozenset({"while", "call", "conditional"})
 # XLA leaves a fifth of the device alone, and 5% of the rest.
 _OF_DEVICE = 0.8 * 0.95
+_OFTEN = 4000  # computations up to this size are listed more often than they must be
 _LEAST_VISITS = 40  # of every instruction, in computations that are large for the budget
 
 
@@ -291,12 +291,8 @@ class _Scheduler:
     base = list(range(p.size))
     original_problem = self._with_insides(lowered, originals) if insides else p
     before = self._with_inner(measure(original_problem, base), lowered, originals)
-    forward = list_schedule(p, options.rules, lowered.nodes, False, options.pressure)
-    listed, orders = {0: forward}, [forward.order]
-    if (p.size and any(r == START for r in p.role)) or limit < float("inf"):
-      listed[1] = list_schedule(p, options.rules, lowered.nodes, True, options.pressure)
-      orders.append(listed[1].order)
-    orders.append(base)
+    lists = self._lists(lowered)
+    orders = [found.order for found in lists] + [base]
     outcomes = [measure(p, order) for order in orders]
     first = min(range(len(orders)), key=lambda i: outcomes[i].key)
     order, moved = orders[first], {}
@@ -309,7 +305,7 @@ class _Scheduler:
       extended: dict[int, Rule] = {}
     else:
       order, extended = extend(p, order, options.margin)
-    choices = list(listed[first].choices) if first in listed else [Choice(KEPT)] * p.size
+    choices = list(lists[first].choices) if first < len(lists) else [Choice(KEPT)] * p.size
     for v, gain in moved.items():
       choices[v] = Choice(SEARCH, note=gain)
     for v, rule in extended.items():
@@ -317,6 +313,20 @@ class _Scheduler:
     outcome = self._with_inner(measure(p, order), lowered, insides)
     trips, caller = self._trips(computation)
     return ComputationSchedule(lowered, order, choices, outcome, before, base, original_problem, trips, caller)
+
+  def _lists(self, lowered: Lowered) -> list[Listed]:
+    """From the beginning and from the end; where memory is what limits, also with less patience for its use."""
+    p, options = lowered.problem, self.options
+
+    def both(pressure: float) -> list[Listed]:
+      return [list_schedule(p, options.rules, lowered.nodes, backward, pressure) for backward in (False, True)]
+
+    found = both(options.pressure)
+    peaks = [measure(p, listed.order).peak for listed in found]
+    if min(peaks) > p.memory_limit or (max(peaks) > options.pressure * p.memory_limit and p.size <= _OFTEN):
+      for pressure in (0.5, 0.0):
+        found += both(pressure)
+    return found
 
   def _trips(self, computation: Computation) -> tuple[int, Instruction | None]:
     callers = [c for c in self.graph.callers[computation] if c.opcode in _CALLERS]
@@ -404,6 +414,8 @@ def _most_open(p: Problem, order: Sequence[int]) -> list[tuple[int, int]]:
 
 def loop_trips(loop: Instruction) -> int:
   """How often a loop runs; once if nothing says how often."""
+  from tilewright.hlo.passes.while_loops import read_loop, trip_count  # passes import us: scheduling is one
+
   config = loop.backend_config_json
   if isinstance(config, dict) and "known_trip_count" in config:
     try:

@@ -184,8 +184,19 @@ class _Search:
     to = min(size - 1, at + 1 + self.random.randrange(reach))
     return to > at and self.attempt(down(p, order, at, to), order[at])
 
-  def run(self, idle: int) -> None:
-    """Aimed moves while they help, then random ones in between; ends after `idle` random moves without progress."""
+  def kick(self) -> None:
+    """From the best order, a few random moves whatever they cost: another beginning nearby."""
+    self.order, self.now = self.best_order, self.best
+    for _ in range(2 + self.random.randrange(3)):
+      at = self.random.randrange(len(self.order))
+      to = self.random.randrange(len(self.order))
+      move = up if to < at else down
+      self.order = move(self.p, self.order, at, to)
+    self.visits += self.p.size
+    self.now = measure(self.p, self.order)
+
+  def run(self, idle: int, kicks: int) -> None:
+    """Aimed moves while they help, random ones in between; after `idle` of these without progress a kick, `kicks` times."""
     while not self.spent and not self.is_optimal:
       if self.aimed():
         continue
@@ -197,7 +208,10 @@ class _Search:
           progress = True
           break
       if not progress:
-        return
+        if not kicks:
+          return
+        kicks -= 1
+        self.kick()
 
   def found(self) -> Found:
     return Found(self.best_order, self.best, self.moved, self.visits)
@@ -214,7 +228,7 @@ def search(p: Problem, beginnings: Sequence[Sequence[int]], budget: int, seed: i
   share = budget // len(todo)
   for number in todo:
     attempt = _Search(p, beginnings[number], share, seed + number)
-    attempt.run(idle=12 * p.size if p.size <= _SMALL else 60)
+    attempt.run(*((6 * p.size, 4) if p.size <= _SMALL else (2 * p.size, 1000)))
     found = attempt.found()
     found.beginning = number
     if best is None or found.outcome.key < best.outcome.key:

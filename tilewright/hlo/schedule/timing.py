@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tilewright.hlo.schedule.problem import COMPUTE, DONE, START, Problem
+from tilewright.hlo.schedule.problem import COMPUTE, START, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _run(
   waited = 0.0
   for v in order:
     r = role[v]
-    begin = now
+    begin, wait = now, 0.0
     if r == COMPUTE:
       k = kind[v]
       if k >= 0:  # a synchronous transfer: waits for its lane, and is exposed as a whole
@@ -117,6 +117,7 @@ def _run(
         now = max(now, lane[at])
         if meets[v] >= 0:
           now = max(now, max((met[c] for c in p.conflicts[meets[v]]), default=0.0))
+        wait = now - begin
         now += cost[v]
         lane[at] = now
         if meets[v] >= 0:
@@ -125,7 +126,8 @@ def _run(
       elif v in uses:  # a loop that uses resources waits until they are free
         for used, _ in uses[v]:
           now = max(now, *free[used])
-        waited += now - begin
+        wait = now - begin
+        waited += wait
         now += cost[v]
         for used, _ in uses[v]:
           free[used] = [now] * len(free[used])
@@ -153,12 +155,13 @@ def _run(
     else:
       end = finish[v]
       if end > now:
-        waited += end - now
+        wait = end - now
+        waited += wait
         now = end
     if record is not None:
       record.begin[v] = begin
       record.end[v] = finish[v] if r == START else now
-      record.wait[v] = now - begin - cost[v] if r == COMPUTE else now - begin if r == DONE else 0.0
+      record.wait[v] = wait
   if record is not None:
     record.ends = finish
   return now, waited
