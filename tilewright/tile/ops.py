@@ -292,6 +292,21 @@ define("arg_reduce", _arg_reduce, doc="the position of the first extreme along a
 define("cumulative", lambda op: [tile_of(op, 0)], doc="running `kind` along `axis`, backwards if `reverse`")
 
 
+def _sort(op: Op) -> list[Type]:
+  """The first `keys` operands decide, the first of them first. Equal elements stay in order.
+
+  Among floats -0 equals 0 and every NaN comes last; in a `total` order each bit pattern has its place, -NaN before all, NaN after all.
+  """
+  types = [tile_of(op, i) for i in range(len(op.operands))]
+  expect(0 < op.attrs["keys"] <= len(types), f"the number of keys must be from 1 to {len(types)}")
+  expect(all(t.shape == types[0].shape for t in types), "the operands have different shapes")
+  expect(0 <= op.attrs["axis"] < types[0].rank, f"axis {op.attrs['axis']} is outside of a rank of {types[0].rank}")
+  return list(types)
+
+
+define("sort", _sort, doc="lines along `axis` in the order of the first `keys` operands, backwards if `descending`")
+
+
 def _dot(op: Op) -> list[Type]:
   """Contract `contract` of both sides, keep `batch` in front: [batch, lhs free, rhs free]."""
   lhs, rhs = tile_of(op, 0), tile_of(op, 1)

@@ -5,8 +5,10 @@
 
 from tilewright.pallas.lowering import copies as _copies
 from tilewright.pallas.lowering import effects as _effects
+from tilewright.pallas.lowering import expansions as _expansions
 from tilewright.pallas.lowering import gather as _gather
 from tilewright.pallas.lowering import memory as _memory
+from tilewright.pallas.lowering import sort as _sort
 from tilewright.pallas.lowering import structure as _structure
 from tilewright.pallas.lowering.control import lower_kernel
 from tilewright.pallas.lowering.table import RULES

@@ -66,7 +66,8 @@ def _constant(ctx: Context, value: Any) -> Value:
   return ctx.constant(array, array.dtype)
 
 
-rule("jit", "remat2", "eval_jaxpr")(_inline("jaxpr"))
+rule("jit", "remat2", "eval_jaxpr", "composite", "xla_metadata_call")(_inline("jaxpr"))
+rule("custom_vmap_call")(_inline("call"))
 rule("closed_call", "call", "custom_jvp_call", "custom_vjp_call")(_inline("call_jaxpr"))
 
 

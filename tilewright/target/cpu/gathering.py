@@ -16,23 +16,56 @@ from llvmlite import ir
 
 from tilewright.target.cpu import arithmetic, reductions, structure
 from tilewright.target.cpu.code import Code, Memory
-from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, scaled, shifted
+from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
 from tilewright.target.llvm import types as ty
+from tilewright.tile.formats import computed_in
 from tilewright.tile.indexed import Access, merge, part
 from tilewright.tile.ir import Op, Value
-from tilewright.tile.types import TileType
+from tilewright.tile.types import TileType, dense_strides
 
 _CHEAP = 4  # positions that cost more are computed once, before
 _GATHERED = (4, 8)  # widths of elements, in bytes, that processors gather
 
 
 def memory_behind(code: Code, v: Value) -> Memory | None:
-  """The memory that holds a tile as it is, if there is any."""
+  """Memory that holds the elements of a tile, if they are there already: perhaps in another order, or among others."""
   known = code.env.get(v)
+  op = v.owner
   if isinstance(known, Memory):
     return known
-  op = v.owner
-  return code.memory_of(op.operands[0]) if known is None and isinstance(op, Op) and op.name == "load" else None
+  if known is not None or not isinstance(op, Op) or op.name not in _BEHIND:
+    return None
+  if op.name == "load":
+    return code.memory_of(op.operands[0])
+  source = memory_behind(code, op.operands[0])
+  return None if source is None else _BEHIND[op.name](code, op, source)
+
+
+def _behind_reshape(code: Code, op: Op, source: Memory) -> Memory | None:
+  if source.strides != dense_strides(op.operands[0].tile.shape):
+    return None
+  return dataclasses.replace(source, strides=dense_strides(op.result.tile.shape))
+
+
+def _behind_slice(code: Code, op: Op, source: Memory) -> Memory | None:
+  offset: Any = 0
+  for start, stride in zip(op.attrs["starts"], source.strides):
+    offset = add(code.b, offset, mul(code.b, start, stride))
+  pointer = code.b.gep(source.pointer, [i64(offset)], source_etype=ty.memory_type(source.dtype))
+  strides = tuple(mul(code.b, stride, step) for stride, step in zip(source.strides, op.attrs["strides"]))
+  return dataclasses.replace(source, pointer=pointer, strides=strides)
+
+
+def _behind_transpose(code: Code, op: Op, source: Memory) -> Memory | None:
+  return dataclasses.replace(source, strides=tuple(source.strides[p] for p in op.attrs["permutation"]))
+
+
+_BEHIND: dict[str, Any] = {
+  "load": None,
+  "reshape": _behind_reshape,
+  "slice": _behind_slice,
+  "transpose": _behind_transpose,
+}
 
 
 def prepare(code: Code, op: Op) -> None:
@@ -88,7 +121,7 @@ def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
 def poison(dtype: np.dtype, lanes: int) -> ir.Value:
   """What is read where nothing is: NaN, or the least integer."""
   value = np.nan if ty.is_float(dtype) else reductions.identity("max", dtype)
-  return ty.constant(ty.register_type(dtype, lanes), value)
+  return ty.element(dtype, value, lanes)
 
 
 # --- one position for all lanes ----------------------------------------------------------------------------------
@@ -274,7 +307,7 @@ def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
     mask = _edges(code, access, place, lanes) if access.outside == "each" else None
     if kind != "set":
       old = code.load(memory, place, lanes) if mask is None else code.load_masked(memory, place, mask, lanes)
-      new = reductions.combine(code.b, kind, memory.dtype, old, new)
+      new = _combine(code.b, kind, memory.dtype, old, new)
     if mask is None:
       code.store(memory, place, new)
     else:
@@ -289,6 +322,14 @@ def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
       run(left[1:], [*own, Index(i)])
 
   run(access.position_shape, [])
+
+
+def _combine(b: ir.IRBuilder, kind: str, dtype: np.dtype, old: ir.Value, new: ir.Value) -> ir.Value:
+  wide = computed_in(dtype)
+  if wide is None:
+    return reductions.combine(b, kind, dtype, old, new)
+  combined = reductions.combine(b, kind, wide, *(arithmetic.convert(b, x, dtype, wide) for x in (old, new)))
+  return arithmetic.convert(b, combined, wide, dtype)
 
 
 for _name in ("gather", "gather_load"):

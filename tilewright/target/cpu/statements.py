@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, structure
+from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, sorting, structure
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
@@ -459,6 +459,7 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "gather_load": gathering.prepare,
   "scatter": gathering.scatter,
   "scatter_store": gathering.scatter_store,
+  "sort": sorting.sort,
   "for": _for,
   "while": _while,
   "switch": _switch,

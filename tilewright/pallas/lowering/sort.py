@@ -1,0 +1,38 @@
+"""Rules for sorting: `lax.sort`, `lax.top_k`, `lax.approx_top_k`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.pallas.lowering.table import Context, rule
+from tilewright.tile.ir import Value
+
+
+@rule("sort")
+def _sort(ctx: Context, *xs: Value, dimension: int, num_keys: int, **_: Any) -> list[Value]:
+  return ctx.builder.emit_all("sort", xs, axis=dimension, keys=num_keys, descending=False, total=False)
+
+
+def _largest(ctx: Context, x: Value, k: int, axis: int, descending: bool) -> list[Value]:
+  """The first `k` in order, and where they were."""
+  axis %= x.tile.rank
+  places = ctx.emit("iota", shape=x.tile.shape, axis=axis, dtype=np.dtype(np.int32))
+  both = ctx.builder.emit_all("sort", [x, places], axis=axis, keys=1, descending=descending, total=True)
+  stops = tuple(k if a == axis else d for a, d in enumerate(x.tile.shape))
+  attrs = {"starts": (0,) * len(stops), "stops": stops, "strides": (1,) * len(stops)}
+  return [ctx.emit("slice", v, **attrs) for v in both]
+
+
+@rule("top_k")
+def _top_k(ctx: Context, x: Value, *, k: int, axis: int = -1, **_: Any) -> list[Value]:
+  return _largest(ctx, x, k, axis, descending=True)
+
+
+@rule("approx_top_k")
+def _approx_top_k(
+  ctx: Context, x: Value, *, k: int, reduction_dimension: int, is_max_k: bool, **params: Any
+) -> list[Value]:
+  """Exact, as XLA is on the CPU."""
+  return _largest(ctx, x, k, reduction_dimension, descending=is_max_k)
