@@ -361,6 +361,15 @@ class Code:
 
   # --- dependence ------------------------------------------------------------------------------------------------
 
+  def base_of(self, ref: Value) -> Any:
+    """What memory a ref is part of; a view that is yet to be emitted is followed to what it is a view of."""
+    while ref not in self.env:
+      op = ref.owner
+      if not isinstance(op, Op) or op.name == "alloc":
+        return ref
+      ref = op.operands[0]
+    return self.memory_of(ref).base
+
   def bases_read(self, v: Value) -> set[Any]:
     """The memory that computing a tile would read now."""
     known = self.env.get(v)
@@ -372,7 +381,7 @@ class Code:
     found: set[Any] = set()
     for operand in op.operands:
       if isinstance(operand.type, RefType):
-        found.add(self.memory_of(operand).base)
+        found.add(self.base_of(operand))
       if isinstance(operand.type, TileType):
         found |= self.bases_read(operand)
     return found

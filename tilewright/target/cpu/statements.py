@@ -22,18 +22,8 @@ def bases_written(code: Code, op: Op) -> set[Any]:
   for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
     if o.name in ("store", "window_store", "copy", "scatter_store"):
       ref = o.operands[1 if o.name == "copy" else 0]
-      found.add(_base(code, ref))
+      found.add(code.base_of(ref))
   return found
-
-
-def _base(code: Code, ref: Value) -> Any:
-  """What memory a ref is part of; the refs inside of an op that is yet to be emitted are followed to the outside."""
-  while ref not in code.env:
-    op = ref.owner
-    if not isinstance(op, Op) or op.name == "alloc":
-      return ref
-    ref = op.operands[0]
-  return code.memory_of(ref).base
 
 
 # --- views -------------------------------------------------------------------------------------------------------
@@ -181,9 +171,9 @@ def _reads_in_place(code: Code, value: Value, ref: Value) -> bool:
     return True
   base = code.memory_of(ref).base
   if op.name == "window_load":
-    return code.memory_of(op.operands[0]).base is not base
+    return code.base_of(op.operands[0]) is not base
   if op.name == "load":
-    return op.operands[0] is ref or code.memory_of(op.operands[0]).base is not base
+    return op.operands[0] is ref or code.base_of(op.operands[0]) is not base
   if op.name in structure.MOVES or op.name in structure.SOURCES:
     return base not in code.bases_read(value)
   return all(_reads_in_place(code, o, ref) for o in op.operands)

@@ -1,0 +1,141 @@
+"""Scales by the documented rules, elements rounded once, and what happens to blocks without finite numbers."""
+
+from __future__ import annotations
+
+import math
+
+import exact
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright import errors
+from tilewright.numerics import FORMATS, RECIPES, dequantize, quantize, round_to
+
+MX = [name for name in RECIPES if name.startswith("mx")]
+
+
+def normal(*shape, seed=0):
+  return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), jnp.float32)
+
+
+@pytest.mark.parametrize("name", MX)
+def test_mx_scales_follow_the_ocp_rule(name):
+  x = normal(4, 96) * jnp.exp2(jnp.arange(-60.0, 36.0))
+  q = quantize(x, name)
+  amax = np.max(np.abs(np.asarray(x).reshape(4, 3, 32)), axis=-1)
+  want = np.exp2(np.floor(np.log2(amax.astype(np.float64))) - q.format.max_exponent)
+  np.testing.assert_array_equal(oracle.scale_values(q.scales), want)
+
+
+@pytest.mark.parametrize("name", MX)
+def test_the_ceil_rule_takes_the_smallest_power_of_two_without_saturation(name):
+  x = normal(8, 64, seed=1)
+  q = quantize(x, name, rule="ceil")
+  amax = np.max(np.abs(np.asarray(x, np.float64).reshape(8, 2, 32)), axis=-1)
+  scales = oracle.scale_values(q.scales)
+  assert (amax <= q.format.max * scales).all() and (amax > q.format.max * scales / 2).all()
+
+
+def test_nvfp4_follows_its_recipe():
+  x = normal(8, 64, seed=2) * 37
+  q = quantize(x, "nvfp4")
+  biggest = np.float32(np.max(np.abs(x)))
+  assert float(q.global_scale) == biggest * np.float32(1 / (448 * 6))
+  amax = np.max(np.abs(np.asarray(x).reshape(8, 4, 16)), axis=-1)
+  want = round_to(amax * np.float32(1 / 6) / np.asarray(q.global_scale), "f8e4m3fn", saturate=True)
+  np.testing.assert_array_equal(oracle.scale_values(q.scales), want)
+  assert oracle.scale_values(q.scales).max() == 448
+
+
+@pytest.mark.parametrize("name", [*RECIPES, "int8", "int4", "f8e4m3fn", "f8e5m2"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_elements_are_rounded_once(name, axis):
+  x = normal(50, 70, seed=3)
+  q = quantize(x, name, axis=axis, interpret=True)
+  scales = oracle.scale_values(q.scales) * (1 if q.global_scale is None else float(q.global_scale))
+  scales = np.repeat(scales, q.padded_size // scales.shape[axis], axis=axis)
+  exactly = np.asarray(x, np.float64) / np.take(scales, np.arange(q.size), axis=axis)
+  got = oracle.dequantised(q) / (
+    np.take(scales, np.arange(q.size), axis=axis) / (1 if q.global_scale is None else float(q.global_scale))
+  )
+  grid = exact.Grid(q.format.name)
+  values = np.array([float(v) for v in grid.values])
+  # No representable number is nearer, up to the rounding of the division in float32.
+  nearest = values[np.argmin(np.abs(exactly[..., None] - values), axis=-1)]
+  slack = np.abs(exactly) * 2 * oracle.UNIT
+  assert (np.abs(got - exactly) <= np.abs(nearest - exactly) + slack * 1.01).all()
+
+
+@pytest.mark.parametrize("name", ["mxfp8", "mxfp8_e5m2", "mxint8", "int8", "nvfp4", "mxfp4"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_native_code_gives_the_same_bits(name, axis):
+  x = normal(70, 100, seed=4)
+  x = x.at[3].set(0).at[5, 7].set(jnp.nan).at[9, 70].set(jnp.inf)
+  ours, portable = (jax.jit(lambda x: quantize(x, name, axis=axis, interpret=i))(x) for i in (None, True))
+  for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(portable), strict=True):
+    np.testing.assert_array_equal(oracle.raw(a), oracle.raw(b))
+
+
+@pytest.mark.parametrize("name", ["mxfp8", "mxfp4", "nvfp4", "int8"])
+def test_blocks_that_are_not_finite_read_as_nan_and_zeros_as_zeros(name):
+  x = normal(4, 64, seed=5).at[0].set(0).at[1, 40].set(jnp.nan).at[2, 3].set(-jnp.inf)
+  q = quantize(x, name, block=32 if name == "int8" else None, global_scale=None, interpret=True)
+  value = np.asarray(dequantize(q))
+  assert (value[0] == 0).all()
+  assert np.isnan(value[1, 32:48]).all() and np.isfinite(value[1, :32]).all()
+  assert np.isnan(value[2, :16]).all() and np.isfinite(value[2, 32:]).all()
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_groups_of_integers_use_their_whole_range(axis):
+  x = normal(64, 64, seed=6)
+  q = quantize(x, "int4", axis=axis, block=None if axis is None else 16)
+  bits = oracle.dequantised(q) / (
+    oracle.scale_values(q.scales) if axis is None else np.repeat(oracle.scale_values(q.scales), 16, axis=axis)
+  )
+  assert np.isclose(np.max(np.abs(bits)), 7)
+  scale = np.max(oracle.scale_values(q.scales))
+  assert np.max(np.abs(np.asarray(dequantize(q)) - np.asarray(x))) <= scale * (0.5 + 1e-6)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+  shape=st.lists(st.integers(1, 9), min_size=1, max_size=3),
+  axis=st.integers(0, 2),
+  name=st.sampled_from(["mxfp8", "nvfp4", "mxfp6_e3m2", "int4"]),
+)
+def test_any_shape_and_axis_comes_back(shape, axis, name):
+  axis %= len(shape)
+  x = normal(*shape, seed=7)
+  q = quantize(x, name, axis=axis, interpret=True)
+  assert q.shape == x.shape == dequantize(q).shape
+  assert float(jnp.max(jnp.abs(dequantize(q) - x))) <= float(jnp.max(jnp.abs(x))) / 4 + 1e-6
+
+
+def test_stochastic_rounding_keeps_the_mean():
+  x = jnp.broadcast_to(jnp.concatenate([jnp.array([6.0]), jnp.full((15,), 1.2)]), (4096, 16))
+  q = quantize(x, "nvfp4", global_scale=None, rounding="stochastic", key=jax.random.key(0))
+  value = np.asarray(dequantize(q))[:, 1:]
+  assert set(np.unique(value)) == {1.0, 1.5}
+  # Five standard deviations of the mean of values 0.5 apart.
+  assert abs(value.mean() - 1.2) < 5 * 0.25 / math.sqrt(value.size)
+
+
+def test_mistakes_are_named():
+  x = jnp.ones((4, 64))
+  with pytest.raises(errors.NumberFormatError, match=r"format must be a recipe \(mxfp8"):
+    quantize(x, "fp8")
+  with pytest.raises(errors.NumberFormatError, match=r"block must be a multiple of 2"):
+    quantize(x, "int4", block=3)
+  with pytest.raises(errors.NumberFormatError, match=r"rule for f8e8m0fnu scales must be floor or ceil"):
+    quantize(x, "mxfp8", rule="divide")
+  with pytest.raises(errors.NumberFormatError, match=r"needs key"):
+    quantize(x, "mxfp8", rounding="stochastic")
+  with pytest.raises(errors.NumberFormatError, match=r"x must be float32"):
+    quantize(jnp.ones((4, 64), jnp.int32), "mxfp8")
+  assert FORMATS["f8e4m3fn"] is quantize(x, jnp.float8_e4m3fn).format

@@ -1,0 +1,202 @@
+"""Dots of quantised arrays against exact arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracle
+import pytest
+
+from tilewright import errors
+from tilewright.numerics import FORMATS, QArray, packing, prepare, quantize, scaled_dot
+
+FORMS = ["f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e4m3fn", "f8e5m2", "f8e3m4", "f8e4m3fnuz", "int8", "int4", "int2"]
+ROWS = (((1,), (1,)), ((), ()))  # (m, k) times (n, k)
+
+
+@functools.cache
+def dot(numbers=ROWS, interpret=None, dtype=jnp.float32):
+  return jax.jit(lambda a, b: scaled_dot(a, b, numbers, preferred_element_type=dtype, interpret=interpret))
+
+
+def random_bits(rng, name, shape, *, finite=True):
+  """Elements of a format with every pattern in it (but NaNs and infinities, unless asked for)."""
+  f = FORMATS[name]
+  bits = rng.integers(0, 1 << f.width, shape).astype(np.uint8)
+  if finite and f.has_nan:
+    magnitude = bits & ((1 << (f.width - 1)) - 1)
+    bits = np.where((magnitude > f.max_bits) | (bits == f.nan_bits), 0, bits).astype(np.uint8)
+  return bits
+
+
+def random_q(seed, name, rows, k, block=32, scale="e8m0", low=100, high=150, finite=True):
+  """A QArray of random patterns: data and scales need not come from any array."""
+  rng = np.random.default_rng(seed)
+  f = FORMATS[name]
+  count = -(-k // block)
+  bits = random_bits(rng, name, (rows, count * block), finite=finite)
+  bits[:, k:] = 0
+  data = packing.pack(jnp.asarray(bits), f.width) if f.width < 8 else jnp.asarray(bits.view(f.storage))
+  if scale == "e8m0":
+    scales = jnp.asarray(rng.integers(low, high, (rows, count)).astype(np.uint8).view(jnp.float8_e8m0fnu))
+  elif scale == "e4m3":
+    scales = jnp.asarray(random_bits(rng, "f8e4m3fn", (rows, count)).view(jnp.float8_e4m3fn))
+  else:
+    scales = jnp.asarray(rng.standard_normal((rows, count)), jnp.float32)
+  return QArray(data, scales, None, f, block, -1, k)
+
+
+@pytest.mark.parametrize("left", FORMS)
+def test_every_pair_of_formats(left):
+  a = random_q(1, left, 3, 70)
+  for right in FORMS[FORMS.index(left) :]:  # the kernel treats both sides alike
+    b = random_q(2, right, 5, 70, block=16 if right == "f4e2m1fn" else 32)
+    oracle.check(dot(interpret=True)(a, b), a, b)
+
+
+@pytest.mark.parametrize(
+  "left, right", [("f8e4m3fn", "f8e4m3fn"), ("f4e2m1fn", "f4e2m1fn"), ("f6e3m2fn", "f8e5m2"), ("int8", "int4")]
+)
+def test_native_code_for_pairs_of_formats(left, right):
+  a, b = random_q(3, left, 3, 96), random_q(4, right, 5, 96, scale="f32")
+  oracle.check(dot()(a, b), a, b)
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_weights_alone(name, native):
+  x = jnp.asarray(np.random.default_rng(5).standard_normal((2, 70)), jnp.float32)
+  w = random_q(6, name, 19, 70, block=16, scale="e4m3")
+  oracle.check(dot(interpret=None if native else True)(x, w), x, w)
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (1, 33, 31), (65, 7, 33), (17, 130, 65), (1, 300, 257)])
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_odd_sizes(m, n, k, native):
+  a, b = random_q(7, "f8e4m3fn", m, k), random_q(8, "f4e2m1fn", n, k, block=16, scale="e4m3")
+  oracle.check(dot(interpret=None if native else True)(a, b), a, b)
+
+
+@pytest.mark.parametrize("low, high", [(0, 4), (0, 30), (200, 240)], ids=str)
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_extreme_scales(low, high, native):
+  """The scales of one side make up for those of the other; the smallest is 2^-127, no normal float32."""
+  a = random_q(9, "f8e4m3fn", 4, 64, low=low, high=high)
+  b = random_q(10, "f8e4m3fn", 3, 64, low=min(240, 254 - high), high=min(245, 254 - low))
+  oracle.check(dot(interpret=None if native else True)(a, b), a, b)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_blocks_of_zeros_infinities_and_nans(native):
+  a = random_q(11, "f8e5m2", 6, 64)
+  bits = oracle.raw(a.data).copy()
+  bits[0], bits[1, 3], bits[2, 40], bits[3] = 0, 0x7C, 0x7E, 0x80
+  codes = oracle.raw(a.scales).copy()
+  codes[4, 1] = 0xFF
+  a = dataclasses.replace(
+    a, data=jnp.asarray(bits.view(jnp.float8_e5m2)), scales=jnp.asarray(codes.view(jnp.float8_e8m0fnu))
+  )
+  b = random_q(12, "f8e4m3fn", 3, 64)
+  ones = jnp.asarray(np.full((3, 64), 0x38, np.uint8).view(jnp.float8_e4m3fn))
+  b = dataclasses.replace(b, data=ones)
+  got = np.asarray(dot(interpret=None if native else True)(a, b))
+  assert (got[0] == 0).all() and (got[3] == 0).all()
+  assert np.isposinf(got[1]).all()
+  assert np.isnan(got[2]).all() and np.isnan(got[4]).all()
+  oracle.check(got[5:], jax.tree.map(lambda x: x[5:], a), b)
+
+
+def test_global_scales_multiply_the_result():
+  x = jnp.asarray(np.random.default_rng(13).standard_normal((5, 48)), jnp.float32)
+  w = jnp.asarray(np.random.default_rng(14).standard_normal((48, 9)), jnp.float32)
+  a, b = quantize(x, "nvfp4"), quantize(w.T, "nvfp4")
+  assert a.global_scale is not None
+  oracle.check(dot()(a, b), a, b)
+  np.testing.assert_allclose(scaled_dot(a, b, ROWS, global_scale=4.0), 4 * dot()(a, b), rtol=2.0**-22)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_matrices_with_the_contracted_dimension_first(native):
+  x = jnp.asarray(np.random.default_rng(15).standard_normal((3, 64)), jnp.float32)
+  w = random_q(16, "f4e2m1fn", 21, 64, block=16, scale="e4m3")
+  oracle.check(dot(None, None if native else True)(x, w.T), x, w)
+
+
+def test_batches_and_other_orders_of_dimensions():
+  rng = np.random.default_rng(17)
+  x, w = rng.standard_normal((4, 3, 64)).astype(np.float32), rng.standard_normal((3, 64, 2, 5)).astype(np.float32)
+  q = quantize(w, "mxfp8", axis=1)
+  got = jax.jit(lambda x, q: scaled_dot(x, q, (((2,), (1,)), ((1,), (0,)))))(x, q)  # batch 3, free 4 and (2, 5)
+  assert got.shape == (3, 4, 2, 5)
+  want = np.einsum("abk,bkcd->bacd", x.astype(np.float64), np.asarray(q.dequantize(), np.float64))
+  size = np.einsum("abk,bkcd->bacd", np.abs(x, dtype=np.float64), np.abs(np.asarray(q.dequantize(), np.float64)))
+  assert (np.abs(got - want) <= (64 + 8) * oracle.UNIT * size).all()
+
+
+def test_scales_shared_by_rows():
+  q = random_q(18, "int8", 6, 64, scale="f32")
+  shared = dataclasses.replace(q, scales=q.scales[:1])
+  full = dataclasses.replace(q, scales=jnp.broadcast_to(q.scales[:1], q.scales.shape))
+  x = jnp.asarray(np.random.default_rng(19).standard_normal((2, 64)), jnp.float32)
+  np.testing.assert_array_equal(dot()(x, shared), dot()(x, full))
+
+
+def test_one_scale_for_the_array():
+  x = jnp.asarray(np.random.default_rng(20).standard_normal((4, 64)), jnp.float32)
+  a, b = quantize(x, "int8", axis=None), quantize(x, "int8")
+  oracle.check(dot()(a, b), a, b)
+
+
+@pytest.mark.parametrize("swizzled", [True, False])
+def test_prepared_scales_give_the_same(swizzled):
+  x = jnp.asarray(np.random.default_rng(21).standard_normal((2, 70)), jnp.float32)
+  w = random_q(22, "f4e2m1fn", 130, 70, block=16, scale="e4m3")
+  ready = prepare(w, swizzled=swizzled)
+  assert ready.scales.scales.shape == (256, 8)
+  np.testing.assert_array_equal(dot()(x, ready), dot()(x, w))
+
+
+def test_swizzled_scales_are_in_the_documented_order():
+  w = random_q(23, "f8e4m3fn", 256, 256)
+  plain, moved = oracle.raw(w.scales), oracle.raw(prepare(w).scales.scales).reshape(-1)
+  assert plain.shape == (256, 8)
+  for row, column in ((0, 0), (5, 3), (37, 1), (200, 6), (255, 7)):
+    tile, inside, rest = row // 128, row % 128, column % 4
+    at = (tile * 2 + column // 4) * 512 + (inside % 32) * 16 + (inside // 32) * 4 + rest
+    assert moved[at] == plain[row, column]
+
+
+def test_a_long_sum_for_few_results_is_split():
+  x = jnp.asarray(np.random.default_rng(24).standard_normal((1, 16384)), jnp.float32)
+  w = random_q(25, "int4", 2, 16384, block=64, scale="f32")
+  oracle.check(dot()(x, w), x, w)
+
+
+def test_results_in_other_dtypes_are_rounded_once():
+  x = jnp.asarray(np.random.default_rng(26).standard_normal((3, 64)), jnp.bfloat16)
+  w = random_q(27, "f8e4m3fn", 5, 64)
+  np.testing.assert_array_equal(dot(dtype=jnp.bfloat16)(x, w), dot()(x, w).astype(jnp.bfloat16))
+
+
+def test_the_derivative_towards_the_plain_operand():
+  x = jnp.asarray(np.random.default_rng(28).standard_normal((3, 64)), jnp.float32)
+  q = quantize(jnp.asarray(np.random.default_rng(29).standard_normal((64, 5)), jnp.float32), "mxfp8", axis=0)
+  g = jnp.asarray(np.random.default_rng(30).standard_normal((3, 5)), jnp.float32)
+  ours = np.asarray(jax.vjp(lambda x: scaled_dot(x, q), x)[1](g)[0], np.float64)
+  w = np.asarray(q.dequantize(), np.float64)
+  want, size = np.asarray(g, np.float64) @ w.T, np.abs(np.asarray(g, np.float64)) @ np.abs(w.T)
+  assert (np.abs(ours - want) <= (5 + 2) * oracle.UNIT * size).all()
+
+
+def test_mistakes_are_named():
+  x, q = jnp.ones((2, 64)), quantize(jnp.ones((64, 64)), "mxfp8", axis=0)
+  with pytest.raises(errors.ShapeMismatchError, match=r"b is scaled along axis 0, but axis 1 is contracted"):
+    scaled_dot(x, q, ROWS)
+  with pytest.raises(errors.ShapeMismatchError, match=r"contracted and must have one size"):
+    scaled_dot(x[:, :32], q)
+  with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
+    jax.grad(lambda q: scaled_dot(x, q).sum(), allow_int=True)(q)

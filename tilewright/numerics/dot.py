@@ -1,0 +1,304 @@
+"""`scaled_dot`: dot_general with block scales on either side or both, accumulated in float32.
+
+    y = scaled_dot(x, quantize(w, "nvfp4", axis=0))                    # weights only: x @ w
+    y = scaled_dot(quantize(x, "mxfp8"), quantize(w, "mxfp8", axis=0)) # both sides
+
+Defined as the dot of the dequantised operands. The kernel dequantises blocks on their way into the dot: what is read from memory is
+packed, and nothing is written but the result. The product of the global scales is applied in the epilogue.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.numerics.blocks import Blocks, dot_blocks
+from tilewright.numerics.launch import How, how
+from tilewright.numerics.operands import Operand, Side, in_planes, matrices, pad_k, read_planes, scratch, specs
+from tilewright.numerics.qarray import QArray
+from tilewright.numerics.swizzle import plain_scales
+
+DimensionNumbers = tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """The static part of a scaled dot."""
+
+  lhs: Side
+  rhs: Side
+  k: int
+  planes: int
+  out_dtype: np.dtype
+  blocks: Blocks
+  how: How
+
+
+def scaled_dot(
+  a: Any,
+  b: Any,
+  dimension_numbers: DimensionNumbers | None = None,
+  *,
+  preferred_element_type: Any = jnp.float32,
+  global_scale: Any = None,
+  interpret: bool | None = None,
+) -> jax.Array:
+  """The dot of two operands of which one or both are quantised.
+
+  Args:
+    a: a `QArray` or an array of floats.
+    b: the same.
+    dimension_numbers: as for `jax.lax.dot_general`, with one contracted dimension: that along which a `QArray` is scaled. By default the
+      last of `a` with the scaled axis of `b` (the last but one if `b` is not quantised), and no batch dimensions.
+    preferred_element_type: the dtype of the result.
+    global_scale: a further float32 that multiplies the result.
+    interpret: True for the portable lowering on any backend.
+
+  Differentiable towards an operand that is not quantised; towards a quantised one it is an error: see `scaled_dot_general`.
+  """
+  numbers = dimension_numbers or _default_numbers(a, b)
+  out_dtype = np.dtype(preferred_element_type)
+  if not jnp.issubdtype(out_dtype, jnp.floating):
+    raise errors.NumberFormatError(f"scaled_dot: preferred_element_type must be a float, got {out_dtype}.")
+  return _scaled_dot(_normalised(a, b, numbers), out_dtype, how(interpret), a, b, global_scale)
+
+
+def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
+  contracted = b.axis % b.ndim if isinstance(b, QArray) and b.axis is not None else max(0, b.ndim - 2)
+  return (((len(a.shape) - 1,), (contracted,)), ((), ()))
+
+
+def _normalised(a: Any, b: Any, numbers: Any) -> DimensionNumbers:
+  (lc, rc), (lb, rb) = (tuple(map(tuple, part)) for part in numbers)
+  if len(lc) != 1 or len(rc) != 1:
+    raise errors.ShapeMismatchError(
+      f"scaled_dot: one dimension of each operand is contracted, got {lc} and {rc}. Reshape several into one before quantising."
+    )
+  ndims = len(a.shape), len(b.shape)
+  lc, lb = tuple(d % ndims[0] for d in lc), tuple(d % ndims[0] for d in lb)
+  rc, rb = tuple(d % ndims[1] for d in rc), tuple(d % ndims[1] for d in rb)
+  if a.shape[lc[0]] != b.shape[rc[0]]:
+    raise errors.ShapeMismatchError(
+      f"scaled_dot: dimension {lc[0]} of a ({a.shape}) and {rc[0]} of b ({b.shape}) are contracted and must have one size."
+    )
+  if [a.shape[d] for d in lb] != [b.shape[d] for d in rb]:
+    raise errors.ShapeMismatchError(
+      f"scaled_dot: batch dimensions {lb} of a ({a.shape}) and {rb} of b ({b.shape}) must have the same sizes."
+    )
+  return ((lc, rc), (lb, rb))
+
+
+# --- derivatives -------------------------------------------------------------------------------------------------
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def _scaled_dot(numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> jax.Array:
+  return contract(numbers, out_dtype, how, a, b, global_scale)
+
+
+def _forward(numbers: Any, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> Any:
+  leaves = jax.tree.leaves((a, b, global_scale), is_leaf=lambda x: hasattr(x, "perturbed"))
+  quantised = [x for x in (a, b) if isinstance(x, QArray)]
+  if any(leaf.perturbed for q in quantised for leaf in jax.tree.leaves(q, is_leaf=lambda x: hasattr(x, "perturbed"))):
+    raise errors.NumberFormatError(
+      "scaled_dot: a derivative towards a quantised array was asked for. Differentiate towards the array it was made from, with "
+      "scaled_dot_general, or keep the QArray out of the differentiated arguments."
+    )
+  del leaves
+  a, b, global_scale = jax.tree.map(lambda x: x.value, (a, b, global_scale), is_leaf=lambda x: hasattr(x, "perturbed"))
+  return contract(numbers, out_dtype, how, a, b, global_scale), (a, b, global_scale)
+
+
+def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
+  a, b, global_scale = kept
+  zeros = jax.tree.map(_zero, (a, b, global_scale))
+  if isinstance(g, jax.custom_derivatives.SymbolicZero):
+    return zeros
+  (lc, rc), (lb, rb) = numbers
+  scaled = g if global_scale is None else g * global_scale.astype(g.dtype)
+  da, db, dscale = zeros
+  if not isinstance(a, QArray):
+    da = _towards(scaled, b, rc[0], rb, a, lc[0], lb, False)
+  if not isinstance(b, QArray):
+    db = _towards(scaled, a, lc[0], lb, b, rc[0], rb, True)
+  if global_scale is not None:
+    unscaled = contract(numbers, np.dtype(jnp.float32), how, a, b, None)
+    dscale = jnp.sum(unscaled * g.astype(jnp.float32)).astype(global_scale.dtype).reshape(global_scale.shape)
+  return da, db, dscale
+
+
+def _zero(x: Any) -> Any:
+  return jnp.zeros(x.shape, x.dtype) if jnp.issubdtype(x.dtype, jnp.floating) else np.zeros(x.shape, jax.dtypes.float0)
+
+
+def _towards(
+  g: Any, other: Any, oc: int, ob: tuple[int, ...], x: Any, xc: int, xb: tuple[int, ...], is_rhs: bool
+) -> jax.Array:
+  """g · other, summed over the other's free dimensions: the derivative towards `x`."""
+  value = (
+    other.dequantize(jnp.bfloat16 if g.dtype == jnp.bfloat16 else jnp.float32) if isinstance(other, QArray) else other
+  )
+  num_batch = len(ob)
+  other_free = [d for d in range(value.ndim) if d != oc and d not in ob]
+  own_free = [d for d in range(x.ndim) if d != xc and d not in xb]
+  first = num_batch if is_rhs else num_batch + len(own_free)
+  contracted = tuple(range(first, first + len(other_free)))
+  out = jax.lax.dot_general(
+    g.astype(value.dtype),
+    value,
+    ((contracted, tuple(other_free)), (tuple(range(num_batch)), ob)),
+    preferred_element_type=jnp.float32,
+  )
+  # The result has batch, own free dimensions, contracted dimension: put them where x has them.
+  order = [*xb, *own_free, xc]
+  return jnp.transpose(out, [order.index(d) for d in range(x.ndim)]).astype(x.dtype)
+
+
+_scaled_dot.defvjp(_forward, _backward, symbolic_zeros=True)
+
+
+# --- the kernel --------------------------------------------------------------------------------------------------
+
+
+def contract(
+  numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any = None
+) -> jax.Array:
+  """The dot itself, without a rule for derivatives."""
+  (lc, rc), (lb, rb) = numbers
+  a, b = plain_scales(a), plain_scales(b)
+  batch = tuple(a.shape[d] for d in lb)
+  left, lside, ms = matrices(a, lc[0], lb, "a")
+  right, rside, ns = matrices(b, rc[0], rb, "b")
+  shape = (*batch, *ms, *ns)
+  k = a.shape[lc[0]]
+  if 0 in shape or k == 0:
+    return jnp.zeros(shape, out_dtype)
+  count = max(lside.planes, rside.planes)
+  unit = math.lcm(count, lside.block or 1, rside.block or 1)
+  padded = -(-k // unit) * unit
+  operands = [
+    in_planes(pad_k(Operand(side, arrays if isinstance(arrays, tuple) else (arrays,), _k_of(x, side)), padded), count)
+    for x, arrays, side in ((a, left, lside), (b, right, rside))
+  ]
+  scale = _epilogue_scale(a, b, lb, rb, global_scale, lside.batch)
+  blocks = dot_blocks(lside.rows, rside.rows, padded, lside.batch, unit)
+  plan = Plan(lside, rside, padded, count, np.dtype(out_dtype), blocks, how)
+  out = _call(plan, operands[0].arrays, operands[1].arrays, scale)
+  return out.reshape(shape)
+
+
+def _k_of(x: Any, side: Side) -> int:
+  if isinstance(x, QArray):
+    return x.padded_size
+  return int(np.prod(x.shape)) // (side.rows * side.batch)
+
+
+def _epilogue_scale(a: Any, b: Any, lb: Any, rb: Any, extra: Any, batch: int) -> Any:
+  """The product of all global scales, as (batch or 1, 1, 1); None if there are none."""
+  total = None
+  for x, axes in ((a, lb), (b, rb)):
+    if not isinstance(x, QArray) or x.global_scale is None:
+      continue
+    whole = x.global_scale
+    if whole.ndim:
+      if tuple(axes) != tuple(range(whole.ndim)):
+        raise errors.ShapeMismatchError(
+          f"scaled_dot: a global scale of shape {whole.shape} needs the leading dimensions to be the batch, got {tuple(axes)}."
+        )
+      whole = whole.reshape(batch)
+    total = whole if total is None else total * whole
+  if extra is not None:
+    extra = jnp.asarray(extra, jnp.float32).reshape(())
+    total = extra if total is None else total * extra
+  return None if total is None else jnp.asarray(total, jnp.float32).reshape(-1, 1, 1)
+
+
+def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any) -> jax.Array:
+  """One kernel: (batch, m, n) from stacks of matrices."""
+  m, n, batch = plan.lhs.rows, plan.rhs.rows, max(plan.lhs.batch, plan.rhs.batch)
+  blocks = plan.blocks
+  bm, bn, bk, splits = blocks.m, blocks.n, blocks.k, blocks.splits
+  steps = plan.k // bk // splits
+  dtype = plan.out_dtype if splits == 1 else np.dtype(jnp.float32)
+  in_place = dtype == np.dtype(jnp.float32)
+  dims = (((1,), (1 if plan.rhs.k_last else 0,)), ((), ()))
+  if not plan.lhs.k_last:
+    dims = (((0,), dims[0][1]), ((), ()))
+  num_left, num_right = len(left), len(right)
+  scaled = scale is not None and splits == 1
+
+  def kernel(*refs: Any) -> None:
+    inputs, (o_ref, *rest) = refs[: num_left + num_right + scaled], refs[num_left + num_right + scaled :]
+    left_factors, right_factors = (
+      rest[: len(scratch_left)],
+      rest[len(scratch_left) : len(scratch_left) + len(scratch_right)],
+    )
+    acc_ref = o_ref if in_place else rest[-1]
+    x = read_planes(plan.lhs, inputs[:num_left], left_factors, plan.planes)
+    y = read_planes(plan.rhs, inputs[num_left : num_left + num_right], right_factors, plan.planes)
+
+    def finish(total: Any) -> Any:
+      if scaled:
+        total = total * inputs[-1][0, 0]
+      return total.astype(o_ref.dtype)
+
+    products = [jax.lax.dot_general(p, q, dims, preferred_element_type=jnp.float32) for p, q in zip(x, y)]
+    if steps == 1:
+      o_ref[...] = finish(functools.reduce(jnp.add, products))
+      return
+
+    @pl.when(pl.program_id(4) == 0)
+    def _() -> None:
+      acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
+
+    for product in products:
+      acc_ref[...] += product
+    if scaled or not in_place:
+
+      @pl.when(pl.program_id(4) == steps - 1)
+      def _() -> None:
+        o_ref[...] = finish(acc_ref[...])
+
+  def columns(arrays: tuple[Any, ...], side: Side) -> int:
+    return 1 if len(arrays) == 1 else arrays[1].shape[2 if side.k_last else 1]
+
+  place_left = lambda b, s, i, j, l: (b, i, s * steps + l)
+  place_right = lambda b, s, i, j, l: (b, j, s * steps + l)
+  scales = [scale] if scaled else []
+  shared_scale = scaled and scale.shape[0] == 1
+  specs_left = specs(plan.lhs, bm, bk, plan.planes, columns(left, plan.lhs), place_left)
+  specs_right = specs(plan.rhs, bn, bk, plan.planes, columns(right, plan.rhs), place_right)
+  scratch_left, scratch_right = (
+    scratch(side, arrays[-1], own[-1].block_shape[1:])
+    for side, arrays, own in ((plan.lhs, left, specs_left), (plan.rhs, right, specs_right))
+  )
+  out = pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct((splits, batch, m, n), dtype),
+    grid=(batch, splits, pl.cdiv(m, bm), pl.cdiv(n, bn), steps),
+    in_specs=[
+      *specs_left,
+      *specs_right,
+      *[pl.BlockSpec((None, 1, 1), lambda b, *_: (0 if shared_scale else b, 0, 0))] * len(scales),
+    ],
+    out_specs=pl.BlockSpec((None, None, bm, bn), lambda b, s, i, j, l: (s, b, i, j)),
+    scratch_shapes=[
+      *scratch_left,
+      *scratch_right,
+      *([] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), jnp.float32)]),
+    ],
+    name="scaled_dot",
+    **plan.how.options("parallel", "parallel", "parallel", "parallel", "arbitrary"),
+  )(*left, *right, *scales)
+  if splits == 1:
+    return out[0]
+  total = jnp.sum(out, axis=0)
+  return (total if scale is None else total * scale).astype(plan.out_dtype)

@@ -1,0 +1,190 @@
+"""`QArray`: an array kept as small numbers with scales.
+
+    value[..., k, ...] = data[..., k, ...] * scales[..., k // block, ...] * global_scale
+
+The data of formats below 8 bits are packed bytes (see `packing`); along the scaled axis they are padded with zeros to whole blocks. Scales
+have the rank of the data, with one element for each block, and size 1 where one scale serves a whole dimension.
+
+A QArray is a pytree of its arrays: it goes through `jit`, `vmap` (over leading dimensions), `eval_shape`, `shard_map`, `jax.checkpoint`,
+and into kernels, where its members are refs. `axis` counts from the end, so that leading dimensions may come and go.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright.numerics import packing
+from tilewright.numerics.convert import decode
+from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
+
+
+@functools.partial(
+  jax.tree_util.register_dataclass,
+  data_fields=["data", "scales", "global_scale"],
+  meta_fields=["format", "block", "axis", "size"],
+)
+@dataclasses.dataclass(frozen=True)
+class QArray:
+  """A quantised array; made by `quantize`.
+
+  Attributes:
+    data: the elements; packed bytes below 8 bits.
+    scales: one for each block.
+    global_scale: a float32 for the whole array (or for each of its leading indices), or None.
+    format: of the elements.
+    block: how many elements along the axis share a scale; None if all do.
+    axis: the scaled axis, counted from the end; None if one scale serves the whole array.
+    size: the number of elements along the axis, without padding.
+  """
+
+  data: Any
+  scales: Any
+  global_scale: Any
+  format: Format
+  block: int | None
+  axis: int | None
+  size: int
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """The shape of the array that this stands for."""
+    shape = list(self.data.shape)
+    shape[self.pack_axis] = self.size
+    return tuple(shape)
+
+  @property
+  def ndim(self) -> int:
+    return len(self.data.shape)
+
+  @property
+  def pack_axis(self) -> int:
+    """The axis along which elements share bytes: the scaled one."""
+    return -1 if self.axis is None else self.axis
+
+  @property
+  def padded_size(self) -> int:
+    """The number of elements along the axis, with padding."""
+    if self.format.width >= 8:
+      return self.data.shape[self.pack_axis]
+    elements, num_bytes = packing.unit(self.format.width)
+    return self.data.shape[self.pack_axis] // num_bytes * elements
+
+  @property
+  def nbytes(self) -> int:
+    """What it takes in memory."""
+    arrays = [a for a in (self.data, self.scales, self.global_scale) if a is not None]
+    return sum(int(np.prod(a.shape)) * np.dtype(a.dtype).itemsize for a in arrays)
+
+  @property
+  def scale_format(self) -> Format:
+    return format_of(self.scales.dtype)
+
+  def dequantize(self, dtype: Any = jnp.float32) -> jax.Array:
+    """The array that this stands for."""
+    return dequantize(self, dtype)
+
+  @property
+  def T(self) -> QArray:
+    """The transpose of a matrix, with the scales along."""
+    return self.swap_last()
+
+  def swap_last(self) -> QArray:
+    """The last two dimensions exchanged."""
+    if self.ndim < 2:
+      raise errors.ShapeMismatchError(f"A QArray of shape {self.shape} has no two dimensions to exchange.")
+    swap = functools.partial(jnp.swapaxes, axis1=-1, axis2=-2)
+    axis = {-1: -2, -2: -1}.get(self.axis, self.axis) if self.axis is not None else None
+    if self.axis is None and self.format.width < 8:
+      raise errors.ShapeMismatchError("A packed QArray with one scale for the whole array cannot be transposed.")
+    return dataclasses.replace(self, data=swap(self.data), scales=swap(self.scales), axis=axis)
+
+  def __getitem__(self, index: Any) -> QArray:
+    """Index leading dimensions, such as that of experts or layers."""
+    index = index if isinstance(index, tuple) else (index,)
+    kept = self.ndim if self.axis is None else -self.axis
+    if any(i is Ellipsis or i is None for i in index) or len(index) > self.ndim - kept:
+      raise errors.ShapeMismatchError(
+        f"A QArray of shape {self.shape} is indexed along the dimensions before the scaled axis {self.axis} only, got {index}."
+      )
+    whole = self.global_scale
+    return dataclasses.replace(
+      self,
+      data=self.data[index],
+      scales=self.scales[index],
+      global_scale=whole if whole is None or not np.ndim(whole) else whole[index],
+    )
+
+  def __repr__(self) -> str:
+    shape = "?" if not hasattr(self.data, "shape") else "x".join(map(str, self.shape))
+    if not hasattr(self.data, "shape"):
+      return f"QArray({self.format.name}, {self.data!r})"
+    per = "array" if self.axis is None else "row" if self.block is None else f"{self.block}"
+    whole = "" if self.global_scale is None else ", global scale"
+    saved = 4 * np.prod(self.shape) / max(1, self.nbytes)
+    return (
+      f"QArray({self.format.name}[{shape}], {self.scale_format.name} scale per {per} along axis {self.axis}{whole}, "
+      f"{self.nbytes:,} bytes, {saved:.1f}x smaller than f32)"
+    )
+
+
+# --- what it stands for ------------------------------------------------------------------------------------------
+
+
+def elements(data: Any, format: Format) -> Any:
+  """Unpacked elements as float32. Data of 8 bits and more have their own dtype."""
+  if data.dtype == format.storage and format.width >= 8:
+    return (
+      decode(jax.lax.bitcast_convert_type(data, jnp.uint8), format) if format.is_float else data.astype(jnp.float32)
+    )
+  return decode(data, format)
+
+
+def scale_factors(scales: Any) -> tuple[Any, ...]:
+  """float32s whose product is the scale. A power of two is given as two, so that none of them is subnormal."""
+  if scales.dtype != F8E8M0FNU.dtype:
+    return (scales.astype(jnp.float32),)
+  code = jax.lax.bitcast_convert_type(scales, jnp.uint8).astype(jnp.int32)
+  return exponent_factors(code)
+
+
+def exponent_factors(code: Any) -> tuple[Any, Any]:
+  """2^(code - 127) as two normal float32s; NaN for code 255."""
+  low = (code - 127) >> 1
+  high = code - 127 - low
+  first, second = (jax.lax.bitcast_convert_type((e + 127) << 23, jnp.float32) for e in (low, high))
+  return jnp.where(code == 255, jnp.float32(jnp.nan), first), second
+
+
+def spread(scales: Any, padded: int, axis: int) -> Any:
+  """Scales repeated so that there is one for each element along the axis, or one for all."""
+  count = scales.shape[axis]
+  if count == 1:
+    return scales
+  axis %= scales.ndim
+  repeats = padded // count
+  shape = (*scales.shape[: axis + 1], repeats, *scales.shape[axis + 1 :])
+  wide = jnp.broadcast_to(jnp.expand_dims(scales, axis + 1), shape)
+  return wide.reshape(*scales.shape[:axis], padded, *scales.shape[axis + 1 :])
+
+
+def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
+  """The array that a QArray stands for: elements times scales in float32 (exact but for overflow and underflow), then converted."""
+  bits = packing.unpack(q.data, q.format.width, q.pack_axis)
+  value = elements(bits, q.format)
+  for factor in scale_factors(q.scales):
+    value = value * (spread(factor, q.padded_size, q.axis) if q.axis is not None else factor)
+  if q.global_scale is not None:
+    value = value * expand_leading(q.global_scale, value.ndim)
+  return jax.lax.slice_in_dim(value, 0, q.size, axis=q.pack_axis % value.ndim).astype(dtype)
+
+
+def expand_leading(x: Any, ndim: int) -> Any:
+  """A scale for each leading index, with dimensions of size one behind."""
+  return x if not x.ndim else x.reshape(*x.shape, *(1,) * (ndim - x.ndim))

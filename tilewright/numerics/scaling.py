@@ -1,0 +1,80 @@
+"""The arithmetic of block scales, on values: used by `quantize` and inside of its kernels alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright.numerics.convert import encode
+from tilewright.numerics.formats import F8E8M0FNU, F32, Format
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaling:
+  """What is decided before any number is seen."""
+
+  format: Format
+  scale_format: Format
+  rule: str
+  rounding: str
+
+
+def largest_magnitude(x: Any, axis: int | None = None) -> Any:
+  """The largest magnitude of float32s, as one; NaN if there is a NaN. As integers the patterns are in the same order, with NaN on top.
+
+  A maximum of floats would not do: XLA's may drop a NaN on the CPU.
+  """
+  bits = jax.lax.bitcast_convert_type(x, jnp.int32) & 0x7FFFFFFF
+  return jax.lax.bitcast_convert_type(jnp.max(bits, axis=axis, initial=0), jnp.float32)
+
+
+def block_exponents(amax: Any, scaling: Scaling) -> Any:
+  """The biased exponents (int32) of power-of-two scales; 255, NaN, for a block that is not finite."""
+  f = scaling.format
+  raw = jax.lax.bitcast_convert_type(amax, jnp.int32)
+  exponent = (raw >> 23) - f.max_exponent
+  if scaling.rule == "ceil":
+    # One more where the significand exceeds that of the largest element.
+    top = int(np.float32(f.max).view(np.int32)) & 0x7FFFFF
+    exponent = exponent + jnp.where((raw & 0x7FFFFF) > top, 1, 0)
+  exponent = jnp.clip(exponent, 0, 254)
+  exponent = jnp.where(raw == 0, 127, exponent)
+  return jnp.where(raw >= 0x7F800000, 255, exponent)
+
+
+def block_scales(amax: Any, divisor: Any, scaling: Scaling) -> Any:
+  """The scale of each block, in the scales' format, from its largest magnitude (float32)."""
+  f, scales = scaling.format, scaling.scale_format
+  if scales == F8E8M0FNU:
+    return jax.lax.bitcast_convert_type(block_exponents(amax, scaling).astype(jnp.uint8), scales.storage)
+  value = amax * np.float32(1 / f.max)  # XLA would replace a division by a constant with this
+  if divisor is not None:
+    value = value / divisor
+  value = jnp.where(amax == 0, jnp.float32(1), value)
+  value = jnp.where(amax < jnp.inf, value, jnp.float32(jnp.nan))
+  if scales == F32:
+    return value
+  return jax.lax.bitcast_convert_type(encode(value, scales, saturate=True), scales.storage)
+
+
+def inverse_power(code: Any) -> tuple[Any, Any]:
+  """2^(127 - code) as two float32s that are normal; NaN for code 255."""
+  low = (127 - code) >> 1
+  high = 127 - code - low
+  first, second = (jax.lax.bitcast_convert_type((e + 127) << 23, jnp.float32) for e in (low, high))
+  return jnp.where(code == 255, jnp.float32(jnp.nan), first), second
+
+
+def block_elements(x: Any, scales: Any, divisor: Any, scaling: Scaling) -> Any:
+  """x / scale (/ global scale) in float32, not rounded to the format yet; 0 where the scale is 0."""
+  if scaling.scale_format == F8E8M0FNU:
+    code = jax.lax.bitcast_convert_type(scales, jnp.uint8).astype(jnp.int32)
+    first, second = inverse_power(code)
+    return x * first * second if divisor is None else x * first * second / divisor
+  scale = scales.astype(jnp.float32)
+  whole = scale if divisor is None else scale * divisor
+  return jnp.where(whole == 0, jnp.float32(0), x / whole)
