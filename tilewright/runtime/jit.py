@@ -1,7 +1,7 @@
 """LLVM modules to machine code in this process.
 
-Machine code is kept on disk (`cache`), keyed by the LLVM IR, the versions of this package and of LLVM, and the processor: a second process
-that builds the same kernel only links it.
+Machine code is kept on disk (`cache`), keyed by the LLVM IR, or what that is made of, the versions of this package and of LLVM, and the
+processor: a second process that builds the same kernel only links it.
 """
 
 from __future__ import annotations
@@ -76,17 +76,37 @@ def assembly(text: str) -> str:
     return host_machine().emit_assembly(_optimised(text))
 
 
-def compile_host(text: str) -> Any:
-  """Compile LLVM IR text for this processor; gives an engine whose functions have addresses."""
+def compile_host(text: str, identity: str | None = None) -> Any:
+  """Compile LLVM IR text for this processor; gives an engine whose functions have addresses.
+
+  `identity` is what the machine code is kept under on disk; by default the text itself.
+  """
   with _lock:
-    entry = cache.key(text, *_environment())
-    known = cache.get("cpu", entry)
-    module = _optimised(text) if known is None else llvm.parse_assembly(text)
-    engine = llvm.create_mcjit_compiler(module, host_machine())
+    found = load_host(text if identity is None else identity)
+    if found is not None:
+      return found
+    engine = llvm.create_mcjit_compiler(_optimised(text), host_machine())
     made: list[bytes] = []
-    engine.set_object_cache(lambda _, contents: made.append(contents), lambda _: known)
+    engine.set_object_cache(lambda _, contents: made.append(contents))
     engine.finalize_object()
-    if known is None and made:
-      cache.put("cpu", entry, made[0])
+    if made:
+      cache.put("cpu", _entry(text if identity is None else identity), made[0])
     _engines.append(engine)
     return engine
+
+
+def load_host(identity: str) -> Any:
+  """An engine with the machine code that is kept on disk under a name, or None."""
+  with _lock:
+    known = cache.get("cpu", _entry(identity))
+    if known is None:
+      return None
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(known))
+    engine.finalize_object()
+    _engines.append(engine)
+    return engine
+
+
+def _entry(identity: str) -> str:
+  return cache.key(identity, *_environment())

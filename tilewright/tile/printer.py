@@ -36,9 +36,9 @@ from tilewright.tile.types import TileType, dtype_name
 NAME = re.compile(r"[A-Za-z_][\w.-]*+", re.ASCII)
 
 
-def to_text(function: Function) -> str:
-  """The text of a function."""
-  return "\n".join(_Printer().function(function)) + "\n"
+def to_text(function: Function, *, locations: bool = True) -> str:
+  """The text of a function; without `locations` it does not say where in the user's program an op comes from."""
+  return "\n".join(_Printer(locations).function(function)) + "\n"
 
 
 def op_text(op: Op) -> str:
@@ -50,8 +50,9 @@ def op_text(op: Op) -> str:
 class _Printer:
   """Gives out numbers."""
 
-  def __init__(self) -> None:
+  def __init__(self, locations: bool = True) -> None:
     self.numbers: dict[Value, int] = {}
+    self.locations = locations
 
   def function(self, function: Function) -> Iterator[str]:
     name = function.name if NAME.fullmatch(function.name) else json.dumps(function.name)
@@ -65,7 +66,7 @@ class _Printer:
   def _ops(self, block: Block, indent: str) -> Iterator[str]:
     for op in block.ops:
       line = indent + self._head(op)
-      where = f"  // {location_text(op.loc)}" if op.loc else ""
+      where = f"  // {location_text(op.loc)}" if op.loc and self.locations else ""
       for i, inner in enumerate(op.blocks):
         yield f"{line if i == 0 else indent + '}'} {self._open(inner)}{where if i == 0 else ''}"
         yield from self._ops(inner, indent + "  ")

@@ -13,15 +13,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from llvmlite import ir
 
-from tilewright.runtime import ffi, jit
-from tilewright.runtime.dump import Dump
+from tilewright.runtime import dump, ffi, jit
 from tilewright.target.cpu import hosts
-from tilewright.target.cpu.effects import can_fail
-from tilewright.target.cpu.handler import emit_handler, emit_worker
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.cpu.launch import emit_point
+from tilewright.target.cpu.identity import identity
 from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.tile import complex_parts, widening
 from tilewright.tile.formats import computed_in, is_small_integer, width
@@ -39,6 +35,13 @@ def host() -> Host:
 
 def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str:
   """The LLVM IR of a kernel's handler."""
+  # Imported here: a process that finds all its code on disk generates none.
+  from llvmlite import ir
+
+  from tilewright.target.cpu.effects import can_fail
+  from tilewright.target.cpu.handler import emit_handler, emit_worker
+  from tilewright.target.cpu.launch import emit_point
+
   mapping = kernel.mapping
   module = ir.Module("tilewright")
   parallel = parallel_dims(kernel)
@@ -70,21 +73,37 @@ _lock = threading.Lock()
 
 
 def compile_kernel(kernel: NativeKernel) -> str:
-  """The name under which XLA can call a kernel. The same code is compiled once per process."""
+  """The name under which XLA can call a kernel as it was lowered. The same code is compiled once per process, and kept on disk."""
+  said = identity(kernel)
+  if said is not None and not dump.directory():
+    with _lock:
+      digest = hashlib.sha256(said.encode()).hexdigest()
+      if digest in _compiled or (engine := jit.load_host(said)) is None:
+        found = _compiled.get(digest)
+      else:
+        found = _register(digest, engine)
+    if found is not None:
+      return found
+  kernel = clean(kernel)
   text = to_llvm(kernel, host())
-  dump = Dump(kernel.name, text)
-  dump.stage("tile.txt", lambda: "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None))
-  dump.stage("llvm.ll", lambda: text)
-  dump.stage("optimised.ll", lambda: jit.optimised_text(text))
-  dump.stage("assembly.s", lambda: jit.assembly(text))
-  digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+  stages = dump.Dump(kernel.name, text)
+  stages.stage("tile.txt", lambda: "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None))
+  stages.stage("llvm.ll", lambda: text)
+  stages.stage("optimised.ll", lambda: jit.optimised_text(text))
+  stages.stage("assembly.s", lambda: jit.assembly(text))
+  digest = hashlib.sha256((text if said is None else said).encode()).hexdigest()
   with _lock:
-    if digest not in _compiled:
-      engine = jit.compile_host(text)
-      name = f"tilewright_cpu_{digest}"
-      ffi.register(name, engine.get_function_address("handler"), "cpu")
-      _compiled[digest] = name
-    return _compiled[digest]
+    if digest in _compiled:
+      return _compiled[digest]
+    return _register(digest, jit.compile_host(text, said))
+
+
+def _register(digest: str, engine: Any) -> str:
+  """Let XLA call compiled code; gives the name for that."""
+  name = f"tilewright_cpu_{digest[:24]}"
+  ffi.register(name, engine.get_function_address("handler"), "cpu")
+  _compiled[digest] = name
+  return name
 
 
 def clean(kernel: NativeKernel) -> NativeKernel:
@@ -129,7 +148,7 @@ def _packed(x: Any, dtype: Any) -> Any:
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
   mapping = kernel.mapping
-  name = compile_kernel(clean(kernel))
+  name = compile_kernel(kernel)
   avals = [m.array_aval for m in mapping.output_mappings]
   results = [jax.ShapeDtypeStruct(a.shape, _unpacked_dtype(a.dtype)) for a in avals]
   operands = tuple(map(_unpacked, operands))

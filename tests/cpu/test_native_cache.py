@@ -1,0 +1,114 @@
+"""Machine code on disk: what it is kept under, and that a second process makes none."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from tests.tile.test_tile_golden import KERNELS, find, lowered
+from tilewright import ops
+from tilewright import pallas as pl
+from tilewright.pallas import cpu as params
+from tilewright.pallas.lowering import lower_kernel
+from tilewright.target.cpu.identity import identity
+from tilewright.tile.grid import Blocked, Kernel
+
+
+def scaled(factor=2.0, grid=2):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * factor
+
+  block = pl.BlockSpec((32 // grid, 8), lambda i: (i, 0))
+  return pl.pallas_call(
+    kernel,
+    jax.ShapeDtypeStruct((32, 8), jnp.float32),
+    grid=(grid,),
+    in_specs=[block],
+    out_specs=block,
+    compiler_params=params.CompilerParams(),
+  )
+
+
+def native(call):
+  return lower_kernel(Kernel(**find(jax.make_jaxpr(call)(jnp.zeros((32, 8))).jaxpr).params))
+
+
+SECOND_PROCESS = """
+import jax.numpy as jnp
+from tilewright import ops
+
+from tilewright.target import cpu
+
+def refuse(*_):
+  raise AssertionError("the kernel was compiled again")
+
+cpu.to_llvm = refuse
+print(ops.softmax(jnp.arange(24.0).reshape(3, 8), native=True).tolist())
+"""
+
+
+def test_a_second_process_generates_no_code(tmp_path, monkeypatch):
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+  monkeypatch.delenv("TILEWRIGHT_DUMP", raising=False)
+  expected = ops.softmax(jnp.arange(24.0).reshape(3, 8), native=True)
+  assert [p for p in tmp_path.rglob("*") if p.is_file()]
+  child = subprocess.run([sys.executable, "-c", SECOND_PROCESS], capture_output=True, text=True, check=False)
+  assert child.returncode == 0, child.stderr
+  assert json.loads(child.stdout) == expected.tolist()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_lowering_twice_gives_one_identity(name):
+  assert identity(lowered(name)) == identity(lowered(name))
+
+
+def test_where_a_kernel_is_written_does_not_matter():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * 2.0
+
+  block = pl.BlockSpec((16, 8), lambda i: (i, 0))
+  elsewhere = pl.pallas_call(
+    kernel, jax.ShapeDtypeStruct((32, 8), jnp.float32), grid=(2,), in_specs=[block], out_specs=block
+  )
+  assert identity(native(elsewhere)) == identity(native(scaled()))
+
+
+def test_whatever_changes_the_code_changes_the_identity():
+  base = native(scaled())
+  mapping = base.mapping
+  first = mapping.block_mappings[0]
+  changed = [
+    native(scaled(3.0)),
+    native(scaled(grid=4)),
+    dataclasses.replace(base, dimension_semantics=("arbitrary",)),
+    dataclasses.replace(base, input_output_aliases=((0, 0),)),
+    dataclasses.replace(base, in_order=True),
+    dataclasses.replace(base, mapping=dataclasses.replace(mapping, grid=(1,))),
+    *(
+      dataclasses.replace(
+        base, mapping=dataclasses.replace(mapping, block_mappings=(other, *mapping.block_mappings[1:]))
+      )
+      for other in (
+        dataclasses.replace(first, in_place=True),
+        dataclasses.replace(first, block_shape=(Blocked(8), Blocked(8))),
+        dataclasses.replace(first, array_aval=jax.ShapeDtypeStruct((64, 8), jnp.float32)),
+      )
+    ),
+  ]
+  identities = [identity(kernel) for kernel in (base, *changed)]
+  assert len(set(identities)) == len(identities)
+
+
+def test_a_kernel_that_prints_is_not_kept_without_its_printer():
+  def kernel(x_ref, o_ref):
+    pl.debug_print("x = {}", x_ref[0, 0])
+    o_ref[...] = x_ref[...]
+
+  call = pl.pallas_call(kernel, jax.ShapeDtypeStruct((32, 8), jnp.float32), compiler_params=params.CompilerParams())
+  assert identity(native(call)) is None
