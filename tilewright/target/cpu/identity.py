@@ -12,9 +12,10 @@ import hashlib
 import pathlib
 from typing import Any
 
-import jaxlib
+import jax
 
 import tilewright
+from tilewright.runtime import ffi
 from tilewright.tile.grid import BlockMapping
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
@@ -59,7 +60,7 @@ def _block(mapping: BlockMapping) -> str:
 @functools.cache
 def code_version() -> str:
   """The version of everything that makes machine code out of the tile IR, down to the last edit."""
-  digest = hashlib.sha256(f"{tilewright.__version__} {jaxlib.__version__}".encode())
+  digest = hashlib.sha256(f"{tilewright.__version__} {jax.__version__} {ffi.api_version()}".encode())
   root = pathlib.Path(tilewright.__file__).parent
   for package in _SOURCES:
     for path in sorted((root / package).rglob("*.py")):
