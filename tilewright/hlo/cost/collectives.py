@@ -25,6 +25,7 @@ class Algorithm:
   name: str
   steps: Callable[[int], float]
   messages: Callable[[int], float]
+  inside_nodes_only: bool = False
 
   def seconds(self, devices: int, size: float, link: Link) -> float:
     return self.steps(devices) * link.latency + self.messages(devices) * size / link.bandwidth
@@ -42,7 +43,7 @@ ALGORITHMS: Mapping[str, tuple[Algorithm, ...]] = {
   "all-reduce": (
     _ring(2),
     Algorithm("tree", lambda n: 2 * steps_of_tree(n), lambda n: 2.0),
-    Algorithm("one shot", lambda n: 1.0, lambda n: n - 1.0),
+    Algorithm("one shot", lambda n: 1.0, lambda n: n - 1.0, inside_nodes_only=True),
   ),
   "all-gather": (_ring(1), _doubling(1)),
   "reduce-scatter": (_ring(1), _doubling(1)),
@@ -77,10 +78,11 @@ def _levels(group: tuple[int, ...], node: int) -> tuple[int, int]:
   return -(-len(group) // nodes), nodes
 
 
-def _best(rows: tuple[Algorithm, ...], devices: int, size: float, link: Link) -> CollectiveTime:
+def _best(rows: tuple[Algorithm, ...], devices: int, size: float, link: Link, inside: bool = False) -> CollectiveTime:
   if devices <= 1:
     return CollectiveTime(0.0, "")
-  best = min(rows, key=lambda row: row.seconds(devices, size, link))
+  usable = [row for row in rows if inside or not row.inside_nodes_only]
+  best = min(usable, key=lambda row: row.seconds(devices, size, link))
   return CollectiveTime(best.seconds(devices, size, link), f"{best.name}, {devices} devices on {link.name}")
 
 
@@ -88,12 +90,11 @@ def _hierarchical(
   rows: tuple[Algorithm, ...], opcode: str, size: float, inside: int, nodes: int, device: Device
 ) -> CollectiveTime:
   if nodes == 1:
-    return _best(rows, inside, size, device.scale_up)
-  if inside == 1 or opcode in ("collective-permute", "send", "recv"):
-    return _best(rows, nodes if inside == 1 else inside * nodes, size, device.network)
-  # An all-to-all crosses nodes with nearly everything; the others reduce, or have gathered, inside a node first.
-  between = size if "all-to-all" in opcode else size / inside
-  within, across = _best(rows, inside, size, device.scale_up), _best(rows, nodes, between, device.network)
+    return _best(rows, inside, size, device.scale_up, inside=True)
+  if inside == 1 or opcode in ("collective-permute", "send", "recv", "all-to-all", "ragged-all-to-all"):
+    return _best(rows, inside * nodes, size, device.network)  # nothing to reduce or to share inside a node
+  within = _best(rows, inside, size, device.scale_up, inside=True)
+  across = _best(rows, nodes, size / inside, device.network)
   return CollectiveTime(within.seconds + across.seconds, f"{within.how}; {across.how}")
 
 

@@ -1,0 +1,66 @@
+"""Annotated groups stay together, within the limits, or are an error that says why not."""
+
+from __future__ import annotations
+
+import pytest
+from gpu_modules import data_parallel
+
+from tilewright import hlo
+from tilewright.hlo import schedule
+from tilewright.hlo.schedule import Annotation, annotation
+
+
+def annotated(layers: int, groups: dict[str, str]) -> hlo.Module:
+  module = hlo.parse(data_parallel(layers))
+  for name, text in groups.items():
+    module.find_instruction(name).frontend_attributes["_scheduling_group_id"] = text
+  return module
+
+
+def places(result: schedule.Schedule) -> dict[str, int]:
+  """Of instructions that take time or a resource."""
+  names = [result.entry.nodes[v].name for v in result.entry.order]
+  return {name: i for i, name in enumerate(names)}
+
+
+@pytest.mark.parametrize(
+  ("text", "expected"),
+  [("3", Annotation(3)), ("3:1", Annotation(3, 1)), ("3:", Annotation(3)), (":1", None), ("", None), ("noop", None)],
+)
+def test_group_and_iteration_may_each_be_missing(text: str, expected: Annotation | None) -> None:
+  module = annotated(1, {"grad.0": text})
+  assert annotation(module.find_instruction("grad.0")) == expected
+
+
+def test_what_is_not_a_number_is_an_error_that_names_the_instruction() -> None:
+  with pytest.raises(schedule.HloScheduleError, match=r'%grad.0: _scheduling_group_id="x:1"'):
+    annotation(annotated(1, {"grad.0": "x:1"}).find_instruction("grad.0"))
+
+
+def test_members_stand_side_by_side() -> None:
+  group = ["reduce-start.1", "back.1", "reduce-done.1"]
+  module = annotated(5, dict.fromkeys(group, "7"))
+  result = schedule.schedule_module(module)
+  where = sorted(places(result)[name] for name in group)
+  assert where == list(range(where[0], where[0] + 3))
+  result.apply()
+  hlo.verify(module)
+
+
+def test_iterations_of_a_group_are_groups_of_their_own() -> None:
+  members = {f"{name}.{i}": f"7:{i}" for i in (0, 3) for name in ("reduce-start", "back", "reduce-done")}
+  result = schedule.schedule_module(annotated(5, members))
+  for i in (0, 3):
+    where = sorted(places(result)[f"{name}.{i}"] for name in ("reduce-start", "back", "reduce-done"))
+    assert where == list(range(where[0], where[0] + 3))
+
+
+def test_more_pairs_than_may_be_open_are_an_error() -> None:
+  members = dict.fromkeys(["reduce-start.0", "reduce-done.0", "reduce-start.1", "reduce-done.1", "back.1"], "2")
+  with pytest.raises(schedule.HloScheduleError, match=r"group 2 holds 2 pairs of kind collective .* and 1 may be open"):
+    schedule.schedule_module(annotated(3, members))
+
+
+def test_a_value_that_leaves_the_group_and_comes_back_is_an_error() -> None:
+  with pytest.raises(schedule.HloScheduleError, match="group 4 cannot be kept together"):
+    schedule.schedule_module(annotated(4, {"back.0": "4", "back.2": "4"}))

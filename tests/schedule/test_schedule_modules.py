@@ -1,0 +1,99 @@
+"""Whole modules: never worse than the order they came with, much less exposed, legal, explained, deterministic."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from gpu_modules import CORPUS, data_parallel, many, offload, two_axes
+
+from tilewright import hlo
+from tilewright.hlo import schedule
+
+HEADROOM = 1.5
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_never_worse_than_the_order_it_came_with(name: str) -> None:
+  module = hlo.parse(CORPUS[name]())
+  result = schedule.schedule_module(module, headroom=HEADROOM)
+  assert result.seconds <= result.original.seconds
+  assert result.peak <= result.memory_limit <= HEADROOM * result.original.peak
+  assert all(c.outcome.broken == 0 for c in result.computations.values())
+  result.apply()
+  hlo.verify(module)
+
+
+def test_a_tenth_less_is_exposed_on_the_geometric_mean() -> None:
+  results = [schedule.schedule_module(hlo.parse(text()), headroom=HEADROOM) for text in CORPUS.values()]
+  ratios = [max(r.exposed / r.original.exposed, 1e-3) for r in results if r.original.exposed > 0]
+  assert len(ratios) >= 6
+  assert math.exp(sum(map(math.log, ratios)) / len(ratios)) <= 0.9
+
+
+def test_values_stay_the_same() -> None:
+  import numpy as np
+
+  module = hlo.parse(data_parallel(3, size=8, partitions=2))
+  values = np.random.default_rng(0).standard_normal((2, 4, 8, 8)).astype(np.float32)
+  before = hlo.evaluate_devices(module.clone(), [list(v) for v in values])
+  schedule.schedule_module(module).apply()
+  after = hlo.evaluate_devices(module, [list(v) for v in values])
+  for old, new in zip(before, after):
+    for a, b in zip(old, new):
+      np.testing.assert_array_equal(a, b)
+
+
+def test_every_instruction_has_a_reason() -> None:
+  result = schedule.schedule_module(hlo.parse(data_parallel(4)))
+  rules = {rule.name for rule in schedule.RULES} | {"only choice", "search", "kept", "start earlier", "done later"}
+  for instruction in result.module.entry.instructions:
+    text = result.explain(instruction.name)
+    assert text.split(":")[0] in rules or "takes no time" in text
+
+
+def test_twice_the_same() -> None:
+  texts = set()
+  for _ in range(2):
+    module = hlo.parse(offload(6))
+    schedule.schedule_module(module, headroom=1.3).apply()
+    texts.add(module.to_text())
+  assert len(texts) == 1
+
+
+def test_an_order_that_cannot_be_improved_is_left_alone() -> None:
+  module = hlo.parse(data_parallel(4))
+  schedule.schedule_module(module).apply()
+  assert not schedule.schedule_module(module).apply()
+
+
+@pytest.mark.slow
+def test_large_modules() -> None:
+  module = hlo.parse(many(12_000))
+  result = schedule.schedule_module(module, budget=1)
+  assert module.instruction_count >= 12_000 and result.seconds < result.original.seconds
+  result.apply()
+  assert all(hlo.is_ordered(c.instructions) for c in module.computations)
+
+
+def test_an_unscheduled_module_becomes_a_scheduled_one() -> None:
+  module = hlo.parse(data_parallel(2).replace("is_scheduled=true, ", ""))
+  assert schedule.schedule_module(module).apply() and module.is_scheduled
+  hlo.verify(module)
+
+
+def test_collectives_whose_groups_share_one_device_overlap_if_the_limit_allows() -> None:
+  module = hlo.parse(two_axes())
+  one = schedule.schedule_module(module)
+  two = schedule.schedule_module(module, limits=schedule.Limits(collectives=2))
+  assert two.seconds < one.seconds
+  same = hlo.parse(data_parallel(6, 1024))
+  assert schedule.schedule_module(same, limits=schedule.Limits(collectives=2)).seconds == pytest.approx(
+    schedule.schedule_module(same).seconds, rel=0.02
+  )
+
+
+def test_it_is_a_pass() -> None:
+  module = hlo.parse(data_parallel(4))
+  report = hlo.run_passes(module, ["schedule{device=a100,collectives=2}"], verify=True)
+  assert report.changed
