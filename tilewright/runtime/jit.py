@@ -16,7 +16,7 @@ import llvmlite.binding as llvm
 from tilewright import __version__
 from tilewright.runtime import cache
 
-_lock = threading.RLock()  # LLVM's global state is not ours to share between threads
+lock = threading.RLock()  # LLVM's global state is not ours to share between threads
 _engines: list[Any] = []  # compiled code lives as long as the process: XLA keeps its addresses
 
 
@@ -66,13 +66,13 @@ def _optimised(text: str) -> Any:
 
 def optimised_text(text: str) -> str:
   """LLVM IR after optimisation, for people."""
-  with _lock:
+  with lock:
     return str(_optimised(text))
 
 
 def assembly(text: str) -> str:
   """The machine code of LLVM IR as assembly, for people."""
-  with _lock:
+  with lock:
     return host_machine().emit_assembly(_optimised(text))
 
 
@@ -81,7 +81,7 @@ def compile_host(text: str, identity: str | None = None) -> Any:
 
   `identity` is what the machine code is kept under on disk; by default the text itself.
   """
-  with _lock:
+  with lock:
     found = load_host(text if identity is None else identity)
     if found is not None:
       return found
@@ -97,7 +97,7 @@ def compile_host(text: str, identity: str | None = None) -> Any:
 
 def load_host(identity: str) -> Any:
   """An engine with the machine code that is kept on disk under a name, or None."""
-  with _lock:
+  with lock:
     known = cache.get("cpu", _entry(identity))
     if known is None:
       return None

@@ -95,7 +95,11 @@ class Code:
     if operands is None:  # the lanes do not stay a fixed step apart
       return self._lane_by_lane(v, index, lanes)
     args = [self.value_at(operand, i, lanes) for operand, i in operands]
-    return args[0] if op.name in structure.MOVES else arithmetic.compute(self.b, op, args)
+    return args[0] if op.name in structure.MOVES else self.compute(op, args)
+
+  def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
+    """An elementwise op on the elements of its operands."""
+    return arithmetic.compute(self.b, op, args)
 
   def _lane_by_lane(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
     result = ir.Constant(ty.register_type(v.tile.dtype, lanes), ir.Undefined)

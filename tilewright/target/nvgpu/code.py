@@ -1,0 +1,336 @@
+"""Code generation for a kernel body on the GPU: all threads of a block run it together.
+
+As on the CPU, a tile is computed when something needs its elements. A loop over a tile is dealt out to the threads (`distribution`), so a
+chain of elementwise ops becomes one pass in which each thread computes its own vectors. A tile that is kept lies in the threads' registers
+if every use asks each thread for its own elements and it is small enough; otherwise in shared memory, or in global memory that belongs to
+the block where that is full. Scalars, and with them all control flow, are the same in all threads.
+
+Threads wait for each other only where one needs what another wrote. `sync` knows what was written and read since the last barrier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.target.cpu import structure
+from tilewright.target.cpu.arithmetic import cost
+from tilewright.target.cpu.code import Code, Host, Memory
+from tilewright.target.cpu.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu import arithmetic, threads, views
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.distribution import Distribution, distribute
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.ops import OPS
+from tilewright.tile.types import TileType
+
+SHARED = 3  # LLVM's address space
+_UNROLLED = 16  # steps of a pass that are written out
+_WORTH_KEEPING = 6
+
+
+@dataclasses.dataclass(eq=False)
+class Registers:
+  """A tile in registers: for each step of its distribution, the thread's vector, in a stack slot that LLVM turns into registers."""
+
+  distribution: Distribution
+  dtype: np.dtype
+  slots: list[ir.Value]
+  base: Any = None  # no memory that others could see
+
+
+@dataclasses.dataclass(frozen=True)
+class Pass:
+  """The step of a pass over a tile that is being emitted."""
+
+  distribution: Distribution
+  step: Any
+  keys: tuple[Any, ...]
+
+
+class BlockCode(Code):
+  """The state of emitting the code of one block of threads."""
+
+  def __init__(self, b: ir.IRBuilder, arch: Arch, num_threads: int, lanes: int, shared: ir.Value, scratch: ir.Value):
+    super().__init__(b, Host(vector_bytes=4 * lanes), shared, None)
+    self.arch, self.num_threads, self.lanes = arch, num_threads, lanes
+    self.scratch, self.scratch_bytes = scratch, 0
+    self.allocated: list[tuple[str, int]] = []  # for the error that names the buffers
+    self.thread = threads.thread_id(b)
+    self.written: set[Any] = set()
+    self.read: set[Any] = set()
+    self.position: Pass | None = None
+    self.location = ""
+    self._indices: dict[Any, list[Index]] = {}
+
+  # --- memory ----------------------------------------------------------------------------------------------------
+
+  def allocate(self, shape: Sequence[int], dtype: Any) -> View:
+    """A buffer of the block: in shared memory while there is room, else in global memory."""
+    dtype = np.dtype(dtype)
+    nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
+    self.allocated.append((self.location, nbytes))
+    if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
+      pointer = self.b.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
+      self.arena_bytes += nbytes
+    else:
+      pointer = self.b.gep(self.b.load(self.scratch, typ=ty.PTR), [i64(self.scratch_bytes)], source_etype=ty.I8)
+      self.scratch_bytes += nbytes
+    strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    return View(pointer, strides, dtype, object(), 16)
+
+  def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
+    return views.load(self.b, views.view_of(memory), index, lanes)
+
+  def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
+    views.store(self.b, views.view_of(memory), index, value)
+
+  def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
+    return views.load(self.b, _with_edges(memory, shape), index, lanes)
+
+  def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
+    views.store(self.b, _with_edges(memory, shape), index, value)
+
+  # --- waiting for each other ------------------------------------------------------------------------------------
+
+  def sync(self, reads: set[Any], writes: set[Any]) -> None:
+    """Wait, if what is read was written, or what is written was touched, since the last barrier."""
+    if reads & self.written or writes & (self.written | self.read):
+      self.barrier()
+    self.read |= reads
+    self.written |= writes
+
+  def barrier(self) -> None:
+    threads.barrier(self.b)
+    self.written.clear()
+    self.read.clear()
+
+  def settle_memory(self) -> None:
+    """Before and after a loop's body, where what comes before depends on the iteration."""
+    if self.written or self.read:
+      self.barrier()
+
+  # --- passes over tiles -----------------------------------------------------------------------------------------
+
+  def distribution(self, shape: Sequence[int]) -> Distribution:
+    return distribute(tuple(shape), self.lanes, self.num_threads)
+
+  def nest(
+    self,
+    shape: Sequence[int],
+    body: Callable[[list[Index], int], None],
+    reads: Sequence[Value] = (),
+    writes: Memory | None = None,
+  ) -> None:
+    """Call `body(index, lanes)` for the thread's vectors of a shape."""
+    if 0 in shape:
+      return
+    for v in reads:
+      self.prepare(v, tuple(shape))
+    found: set[Any] = set().union(*(self.bases_read(v) for v in reads))
+    self.sync(found, set() if writes is None else {writes.base})
+    self.each_step(self.distribution(shape), lambda index, lanes, step: body(index, lanes))
+
+  def each_step(self, d: Distribution, body: Callable[[list[Index], int, Any], None]) -> None:
+    """Call `body(index, lanes, step)` for each step of a distribution in which this thread has a vector."""
+    if d.steps > _UNROLLED and not d.fits_registers:
+      with for_range(self.b, 0, d.steps) as i, self.scope():
+        self._one_step(d, self.b.trunc(i, I32), body)
+      return
+    for step in range(d.steps):
+      with self.scope():
+        self._one_step(d, step, body)
+
+  def _one_step(self, d: Distribution, step: Any, body: Callable[[list[Index], int, Any], None]) -> None:
+    b = self.b
+    index = self._index(d, step)
+    outer, self.position = self.position, Pass(d, step, tuple(i.key for i in index))
+    last = isinstance(step, int) and d.threads * (step + 1) <= d.vectors
+    if d.is_even or last:
+      body(index, d.lanes, step)
+    else:
+      number = b.add(self.thread, b.mul(I32(step) if isinstance(step, int) else step, I32(d.threads)))
+      with if_then(b, b.icmp_unsigned("<", number, I32(d.vectors))):
+        body(index, d.lanes, step)
+    self.position = outer
+
+  def _index(self, d: Distribution, step: Any) -> list[Index]:
+    """The thread's elements in a step: computed once for each distribution, at the start of the kernel."""
+    if not isinstance(step, int):
+      return d.index(self.b, self.thread, step)
+    if (d, step) not in self._indices:
+      with self.b.goto_entry_block():
+        self._indices[d, step] = d.index(self.b, self.thread, step)
+    return self._indices[d, step]
+
+  def prepare(self, v: Value, shape: tuple[int, ...] | None) -> None:
+    """Before a pass over `shape`: what lies in registers must be asked for by its own thread, else it moves to shared memory."""
+    known = self.env.get(v)
+    if isinstance(known, Registers):
+      if shape is None or known.distribution.shape != shape:
+        self._demote(v, known)
+      return
+    op = v.owner
+    if known is not None or not isinstance(op, Op) or op.name in ("load", "window_load"):
+      return
+    moves = op.name in structure.MOVES
+    for operand in op.operands:
+      if isinstance(operand.type, TileType) and not operand.type.is_scalar:
+        self.prepare(operand, None if moves else shape)
+
+  def _demote(self, v: Value, known: Registers) -> None:
+    memory = self.allocate(v.tile.shape, v.tile.dtype)
+    self.sync(set(), {memory.base})
+    d = known.distribution
+    self.each_step(
+      d, lambda index, lanes, step: self.store(memory, index, self.b.load(known.slots[step], typ=self._vector(d, v)))
+    )
+    self.env[v] = memory
+
+  def _vector(self, d: Distribution, v: Value) -> ir.Type:
+    return ty.register_type(v.tile.dtype, d.lanes)
+
+  def value_at(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
+    known = self.env.get(v)
+    if isinstance(known, Registers):
+      at = self.position
+      assert at is not None and at.distribution == known.distribution, "a tile in registers is asked for elsewhere"
+      assert at.keys == tuple(i.key for i in index)
+      return self.b.load(known.slots[at.step], typ=self._vector(known.distribution, v))
+    return super().value_at(v, index, lanes)
+
+  def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
+    return arithmetic.compute(self.b, op, args)
+
+  # --- keeping values --------------------------------------------------------------------------------------------
+
+  def new_registers(self, shape: Sequence[int], dtype: Any) -> Registers:
+    d = self.distribution(shape)
+    with self.b.goto_entry_block():
+      slots = [self.b.alloca(ty.register_type(dtype, d.lanes)) for _ in range(d.steps)]
+    return Registers(d, np.dtype(dtype), slots)
+
+  def materialise(self, v: Value) -> Any:
+    known = self.env.get(v)
+    if isinstance(known, Memory | Registers):
+      return known
+    if self.distribution(v.tile.shape).fits_registers:
+      kept = self.new_registers(v.tile.shape, v.tile.dtype)
+      self.fill(kept, v)
+    else:
+      kept = self.allocate(v.tile.shape, v.tile.dtype)
+      self.fill(kept, v)
+    self.env[v] = kept
+    self._forget(v)
+    return kept
+
+  def in_memory(self, v: Value) -> View:
+    """The tile in memory that all threads see."""
+    known = self.env.get(v)
+    if isinstance(known, Memory):
+      return views.view_of(known)
+    if isinstance(known, Registers):
+      self._demote(v, known)
+    else:
+      memory = self.allocate(v.tile.shape, v.tile.dtype)
+      self.fill(memory, v)
+      self.env[v] = memory
+      self._forget(v)
+    return views.view_of(self.env[v])
+
+  def fill(self, memory: Any, v: Value) -> None:
+    """Write all elements of a tile to a place of the same shape."""
+    if isinstance(memory, Registers):
+      self.prepare(v, memory.distribution.shape)
+      self.sync(self.bases_read(v), set())
+      self.each_step(
+        memory.distribution,
+        lambda index, lanes, step: self.b.store(self.value_at(v, index, lanes), memory.slots[step]),
+      )
+      return
+    self.nest(
+      v.tile.shape,
+      lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)),
+      reads=[v],
+      writes=memory,
+    )
+
+  # --- ops -------------------------------------------------------------------------------------------------------
+
+  def block(self, block: Block) -> None:
+    from tilewright.target.nvgpu import statements
+
+    outer, self.current = self.current, block
+    counts: dict[Value, int] = {}
+    for op in walk(block):
+      for operand in op.operands:
+        counts[operand] = counts.get(operand, 0) + 1
+    pending: list[Value] = []  # tiles defined here, not computed yet, with uses to come
+    left = dict(counts)
+    for op in block.ops:
+      self.location = op.loc
+      inside = [op, *(o for inner in op.blocks for o in walk(inner))]
+      for o in inside:
+        for operand in o.operands:
+          left[operand] -= 1
+      writes = statements.bases_written(self, op)
+      if writes:
+        self.before_write(writes, [v for v in pending if left.get(v, 0) > 0 or _is_used_in(v, op)])
+      if op.name == "yield":
+        continue
+      if op.name in statements.STATEMENTS:
+        statements.STATEMENTS[op.name](self, op)
+      elif op.name not in ("load", "window_load") and not OPS[op.name].is_pure:
+        raise errors.NativeCodeError(
+          f"The GPU target does not compile '{op.name}' yet, at {op.loc}. Use interpret=True."
+        )
+      for result in op.results:
+        if isinstance(result.type, TileType) and result not in self.env:
+          self._define(result, op, counts.get(result, 0))
+          if result not in self.env:
+            pending.append(result)
+    self.current = outer
+
+  def _define(self, v: Value, op: Op, uses: int) -> None:
+    if v.tile.is_scalar:
+      self.prepare(v, None)
+      self.sync(self.bases_read(v), set())
+      self.env[v] = self.value_at(v, [], 1)
+    elif uses > 1 and op.name not in structure.MOVES and (self._cost(v) >= _WORTH_KEEPING or self._is_far(v)):
+      self.materialise(v)
+
+  def _is_far(self, v: Value) -> bool:
+    """Whether computing the tile reads global memory, and keeping it takes registers only."""
+    return bool(self.bases_read(v)) and self.distribution(v.tile.shape).fits_registers
+
+  def _cost(self, v: Value) -> int:
+    op = v.owner
+    if v in self.env or not isinstance(op, Op) or op.name in ("load", "window_load"):
+      return 1
+    return cost(op.name) + sum(self._cost(o) for o in op.operands if isinstance(o.type, TileType))
+
+
+def _is_used_in(v: Value, op: Op) -> bool:
+  return any(v in o.operands for inner in op.blocks for o in walk(inner))
+
+
+def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
+  """A view of which accesses may lie outside."""
+  view = views.view_of(memory)
+  own = view.edges or (None,) * len(shape)
+  if any(e is not None for e in own):
+    # The window lies inside of the block as well as of the array.
+    raise errors.NativeCodeError(
+      "The GPU target does not compile a window into a block that hangs over the edge of its array yet. Use interpret=True."
+    )
+  edges = tuple(views.Edge(0, 1, d) for d in shape)
+  return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)

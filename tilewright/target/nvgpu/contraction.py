@@ -1,0 +1,266 @@
+"""Contractions by a block of threads: both operands lie in shared memory.
+
+bf16 and f16 go to the tensor cores, warp by warp, with `mma.sync.m16n8k16`. A warp owns a rectangle of the result; its lanes hold of each
+16 x 8 part the elements (g, 2q), (g, 2q + 1), (g + 8, 2q), (g + 8, 2q + 1), where g = lane / 4 and q = lane % 4 (PTX ISA, matrix fragments
+for mma.m16n8k16). Everything else is multiplied and added by each thread for its own elements of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.cpu import arithmetic
+from tilewright.target.cpu.contraction import _Dot
+from tilewright.target.cpu.loops import Index, add, for_range, i64, mul
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import F32, I32, I64
+from tilewright.target.nvgpu import views
+from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.ir import Block, Op, Value
+
+_M, _N, _K = 16, 8, 16  # of one mma
+_MMA_KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
+_MOST_ACCUMULATORS = 128  # registers of a thread
+
+
+class Deferred:
+  """Marks a contraction that its only user, a store, will carry out."""
+
+  base = None
+
+
+def dot(code: BlockCode, op: Op) -> None:
+  result = op.results[0]
+  if _is_added_to_a_ref(code, op, code.current):
+    code.env[result] = Deferred()
+    return
+  memory = code.allocate(result.tile.shape, result.tile.dtype)
+  _multiply(code, op, memory, accumulate=False)
+  code.env[result] = memory
+  if result.tile.is_scalar:
+    code.sync({memory.base}, set())
+    code.env[result] = code.load(memory, [], 1)
+
+
+def accumulates(code: BlockCode, value: Value, into: View) -> bool:
+  """Carry out `ref += dot(…)`, if the value to be stored is that."""
+  sum_op = value.owner
+  if not isinstance(sum_op, Op) or sum_op.name != "add" or value in code.env:
+    return False
+  for operand in sum_op.operands:
+    if isinstance(code.env.get(operand), Deferred):
+      assert isinstance(operand.owner, Op)
+      _multiply(code, operand.owner, into, accumulate=True)
+      return True
+  return False
+
+
+def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
+  """Whether the result is only added to a ref, at once, and no operand reads that ref."""
+  from tilewright.target.nvgpu.statements import bases_written
+
+  result = op.results[0]
+  users = code.users.get(result, [])
+  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
+    return False
+  sum_op = users[0]
+  old = next((v for v in sum_op.operands if v is not result), None)
+  stores = code.users.get(sum_op.results[0], [])
+  if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
+    return False
+  ref, source = stores[0].operands[0], old.owner
+  if not isinstance(source, Op) or source.name != "load" or source.operands[0] is not ref or old in code.env:
+    return False
+  between = block.ops[block.ops.index(op) + 1 : block.ops.index(stores[0])]
+  if any(bases_written(code, o) or o.blocks for o in between) or len(code.users.get(old, [])) != 1:
+    return False
+  view = views.view_of(code.memory_of(ref))
+  exact = view.dtype == result.tile.dtype and view.dtype in (np.float32, np.float64, np.int32)
+  return exact and not view.has_edges and view.base not in code.bases_read(op.operands[0]) | code.bases_read(
+    op.operands[1]
+  )
+
+
+def _multiply(code: BlockCode, op: Op, into: View, *, accumulate: bool) -> None:
+  parts = _Dot(code, op)
+  left, right = parts.lhs.tile.dtype, parts.rhs.tile.dtype
+  fits = parts.m % _M == 0 and parts.n % _N == 0 and parts.k % _K == 0
+  plan = _plan(code, parts.m, parts.n) if fits and left == right and left in _MMA_KINDS else None
+  if plan is not None and parts.accumulator == np.float32:
+    _with_tensor_cores(code, parts, plan, into, accumulate)
+  else:
+    _with_threads(code, parts, into, accumulate)
+
+
+def _places(parts: _Dot, batch: Any, m: Any, n: Any, step: int = 0) -> list[Index]:
+  return [*parts.spread(batch, parts.batch), *parts.spread(m, parts.ms), *parts.spread(n, parts.ns, step)]
+
+
+def _with_threads(code: BlockCode, parts: _Dot, into: View, accumulate: bool) -> None:
+  b = code.b
+  sides = [code.in_memory(v) for v in (parts.lhs, parts.rhs)]
+  code.sync({s.base for s in sides}, {into.base})
+  dtype = parts.accumulator
+  shape = tuple([*parts.batch, *parts.ms, *parts.ns])
+  free = len(parts.batch), len(parts.batch) + len(parts.ms)
+
+  def each(index: list[Index], lanes: int, step: Any) -> None:
+    register = ty.register_type(dtype, lanes)
+    with b.goto_entry_block():
+      slot = b.alloca(register)
+    b.store(ty.constant(register, 0), slot)
+    batch, rows, columns = index[: free[0]], index[free[0] : free[1]], index[free[1] :]
+    with for_range(b, 0, parts.k) as k, code.scope():
+      inner = parts.spread(k, parts.ks)
+      x = code.load(sides[0], parts.place(batch, rows, inner, "lhs"), _width(rows + batch, lanes))
+      y = code.load(sides[1], parts.place(batch, columns, inner, "rhs"), _width(columns + batch, lanes))
+      x, y = (
+        ty.splat(b, v, lanes) if ty.lanes_of(v) < lanes else v
+        for v in (
+          arithmetic.convert(b, x, parts.lhs.tile.dtype, dtype),
+          arithmetic.convert(b, y, parts.rhs.tile.dtype, dtype),
+        )
+      )
+      total = b.load(slot, typ=register)
+      if ty.is_float(dtype):
+        total = ty.intrinsic(b, "fma", [x, y, total])
+      else:
+        total = b.add(total, b.mul(x, y))
+      b.store(total, slot)
+    total = arithmetic.convert(b, b.load(slot, typ=register), dtype, parts.dtype)
+    if accumulate:
+      old = code.load(into, index, lanes)
+      total = b.fadd(old, total) if ty.is_float(parts.dtype) else b.add(old, total)
+    code.store(into, index, total)
+
+  code.each_step(code.distribution(shape), each)
+
+
+def _width(index: list[Index], lanes: int) -> int:
+  return lanes if any(i.step for i in index) else 1
+
+
+# --- tensor cores ------------------------------------------------------------------------------------------------
+
+
+def _plan(code: BlockCode, m: int, n: int) -> tuple[int, int] | None:
+  """How many warps lie along each side of the result; None if no way leaves enough registers."""
+  warps = code.num_threads // WARP
+  best = None
+  for down in (w for w in range(1, warps + 1) if warps % w == 0):
+    across = warps // down
+    if m % (_M * down) or n % (_N * across):
+      continue
+    rows, columns = m // (_M * down), n // (_N * across)
+    if rows * columns * 4 <= _MOST_ACCUMULATORS:
+      traffic = rows * _M + columns * _N  # elements of the operands a warp reads for each k
+      best = min(best, (traffic, down, across)) if best else (traffic, down, across)
+  return best[1:] if best else None
+
+
+def _packed(code: BlockCode, parts: _Dot, side: str, batch: ir.Value | int) -> View:
+  """An operand in shared memory with k innermost, rows a little apart so that eight of them lie in different banks."""
+  value = parts.lhs if side == "lhs" else parts.rhs
+  sizes = parts.ms if side == "lhs" else parts.ns
+  rows = math.prod(sizes)
+  stride = parts.k + 8
+  memory = code.allocate((rows, stride), value.tile.dtype)
+  packed = View(memory.pointer, (stride, 1), memory.dtype, memory.base, 8)
+  source = code.in_memory(value) if not _is_readable(code, value) else None
+  code.sync(code.bases_read(value), {packed.base})
+  # The operand is read along its own last dimension, so that neighbouring threads read neighbours.
+  last_is_k = (parts.lc if side == "lhs" else parts.rc)[-1:] == (value.tile.rank - 1,)
+  order = (rows, parts.k) if last_is_k else (parts.k, rows)
+
+  def each(index: list[Index], lanes: int, step: Any) -> None:
+    row, k = index if last_is_k else index[::-1]
+    free = parts.spread(row.base, sizes, row.step)
+    inner = parts.spread(k.base, parts.ks, k.step)
+    place = parts.place(parts.spread(batch, parts.batch), free, inner, side)
+    element = code.value_at(value, place, lanes) if source is None else code.load(source, place, lanes)
+    code.store(packed, [row, k], element)
+
+  whole = sizes[-1:] if not last_is_k else parts.ks[-1:]
+  d = code.distribution(order)
+  if whole and whole[0] % d.lanes:
+    d = type(d)(tuple(order), 1, d.threads)
+  code.each_step(d, each)
+  return packed
+
+
+def _is_readable(code: BlockCode, v: Value) -> bool:
+  """Whether the elements can be computed from memory, in any order."""
+  from tilewright.target.nvgpu.code import Registers
+
+  known = code.env.get(v)
+  if known is not None:
+    return not isinstance(known, Registers)
+  op = v.owner
+  return isinstance(op, Op) and all(_is_readable(code, o) for o in op.operands)
+
+
+def _with_tensor_cores(code: BlockCode, parts: _Dot, plan: tuple[int, int], into: View, accumulate: bool) -> None:
+  b = code.b
+  kind = _MMA_KINDS[parts.lhs.tile.dtype]
+  down, across = plan
+  rows, columns = parts.m // (_M * down), parts.n // (_N * across)
+  warp, lane = b.udiv(code.thread, I32(WARP)), b.urem(code.thread, I32(WARP))
+  g, q = (b.zext(v, I64) for v in (b.udiv(lane, I32(4)), b.urem(lane, I32(4))))
+  first_row = b.mul(b.zext(b.udiv(warp, I32(across)), I64), i64(rows * _M))
+  first_column = b.mul(b.zext(b.urem(warp, I32(across)), I64), i64(columns * _N))
+  count = math.prod(parts.batch)
+  for batch in range(count):
+    left, right = (_packed(code, parts, side, batch) for side in ("lhs", "rhs"))
+    with b.goto_entry_block():
+      slots = [[[b.alloca(F32) for _ in range(4)] for _ in range(columns)] for _ in range(rows)]
+    for slot in (s for row in slots for part in row for s in part):
+      b.store(ty.constant(F32, 0), slot)
+    code.sync({left.base, right.base}, set())
+    with for_range(b, 0, parts.k, _K) as k, code.scope():
+      at = b.add(k, b.mul(q, i64(2)))
+      lefts = [
+        [_pair(b, left, add(b, first_row, add(b, g, r * _M + 8 * (i % 2))), add(b, at, 8 * (i // 2))) for i in range(4)]
+        for r in range(rows)
+      ]
+      for c in range(columns):
+        column = add(b, first_column, add(b, g, c * _N))
+        pair = [_pair(b, right, column, add(b, at, 8 * i)) for i in range(2)]
+        for r in range(rows):
+          _mma(b, kind, slots[r][c], lefts[r], pair)
+    code.sync(set(), {into.base})
+    for r in range(rows):
+      for c in range(columns):
+        for i, slot in enumerate(slots[r][c]):
+          m = add(b, first_row, add(b, g, r * _M + 8 * (i // 2)))
+          n = add(b, first_column, add(b, mul(b, q, 2), c * _N + i % 2))
+          place = _places(parts, batch, m, n)
+          total = b.load(slot, typ=F32)
+          if accumulate:
+            total = b.fadd(code.load(into, place, 1), total)
+          code.store(into, place, total)
+
+
+def _pair(b: ir.IRBuilder, packed: View, row: Any, k: Any) -> ir.Value:
+  """Two neighbours along k, as one register."""
+  offset = b.add(b.mul(i64(row), i64(packed.strides[0])), i64(k))
+  return b.load(b.gep(packed.pointer, [offset], source_etype=ty.I16), typ=I32, align=4)
+
+
+def _mma(b: ir.IRBuilder, kind: str, slots: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> None:
+  result = ir.LiteralStructType([F32] * 4)
+  text = (
+    f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
+    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+  )
+  signature = ir.FunctionType(result, [I32] * 6 + [F32] * 4)
+  asm = ir.InlineAsm(signature, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f")
+  out = b.call(asm, [*left, *right, *(b.load(s, typ=F32) for s in slots)])
+  for i, slot in enumerate(slots):
+    b.store(b.extract_value(out, i), slot)

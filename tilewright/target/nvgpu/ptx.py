@@ -1,0 +1,33 @@
+"""From LLVM IR to PTX. Needs no GPU and no toolchain: LLVM's own back end writes PTX for any architecture."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from tilewright.runtime import jit
+from tilewright.target.nvgpu.arch import Arch
+
+_TRIPLE = "nvptx64-nvidia-cuda"
+
+
+@functools.cache
+def _machine(arch: Arch) -> Any:
+  llvm.initialize_all_targets()
+  llvm.initialize_all_asmprinters()
+  target = llvm.Target.from_triple(_TRIPLE)
+  return target.create_target_machine(cpu=arch.name, features=f"+ptx{arch.ptx}", opt=3)
+
+
+def to_ptx(text: str, arch: Arch) -> str:
+  """Optimise a module and write it as PTX."""
+  with jit.lock:
+    machine = _machine(arch)
+    module = llvm.parse_assembly(text)
+    module.triple = _TRIPLE
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    jit.optimise(module, machine)
+    return machine.emit_assembly(module)

@@ -1,0 +1,348 @@
+"""Ops that do something when they stand: views, stores, allocation, control flow. A table keyed by op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+from tilewright import errors
+from tilewright.target.cpu import structure
+from tilewright.target.cpu.loops import Index, for_range, i64, mul, shifted
+from tilewright.target.cpu.statements import bases_written
+from tilewright.target.llvm import types as ty
+from tilewright.target.nvgpu import contraction, reductions, views
+from tilewright.target.nvgpu.code import BlockCode, Registers
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.ir import Op, Value, walk
+from tilewright.tile.types import TileType
+
+__all__ = ["STATEMENTS", "bases_written"]
+
+
+def _view(code: BlockCode, ref: Value) -> View:
+  return views.view_of(code.memory_of(ref))
+
+
+# --- views -------------------------------------------------------------------------------------------------------
+
+
+def _subview(code: BlockCode, op: Op) -> None:
+  ref, *starts = op.operands
+  places = [code.scalar_index(s) for s in starts]
+  code.env[op.results[0]] = views.subview(code.b, _view(code, ref), places, op.attrs["steps"], op.attrs["dropped"])
+
+
+def _reshape_ref(code: BlockCode, op: Op) -> None:
+  view = _view(code, op.operands[0])
+  if view.has_edges:
+    raise errors.NativeCodeError(
+      f"The GPU target does not reshape a block that hangs over the edge of its array, at {op.loc}. Use interpret=True."
+    )
+  code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, view.align)
+
+
+def _transpose_ref(code: BlockCode, op: Op) -> None:
+  view, order = _view(code, op.operands[0]), op.attrs["permutation"]
+  edges = tuple(view.edges[p] for p in order) if view.edges else ()
+  strides = tuple(view.strides[p] for p in order)
+  code.env[op.results[0]] = View(
+    view.pointer, strides, view.dtype, view.base, view.align, edges, view.inside, view.anchor
+  )
+
+
+def _bitcast_ref(code: BlockCode, op: Op) -> None:
+  view = _view(code, op.operands[0])
+  dtype = op.results[0].ref.dtype
+  code.env[op.results[0]] = View(
+    view.pointer, view.strides, dtype, view.base, view.align, view.edges, view.inside, view.anchor
+  )
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def _store(code: BlockCode, op: Op) -> None:
+  ref, value = op.operands
+  view = _view(code, ref)
+  if contraction.accumulates(code, value, view):
+    return
+  if view.base in code.bases_read(value) and not _reads_own_elements(code, value, ref):
+    code.materialise(value)
+  code.fill(view, value)
+
+
+def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
+  """Whether every read of the destination's memory is of the very element that is written."""
+  base = _view(code, ref).base
+  if value in code.env:
+    return getattr(code.env[value], "base", None) is not base
+  op = value.owner
+  if not isinstance(op, Op):
+    return True
+  if op.name == "load":
+    return op.operands[0] is ref or _view(code, op.operands[0]).base is not base
+  if op.name in structure.MOVES or op.name in structure.SOURCES:
+    return base not in code.bases_read(value)
+  return all(_reads_own_elements(code, o, ref) for o in op.operands)
+
+
+def _window_store(code: BlockCode, op: Op) -> None:
+  ref, value, *starts = op.operands
+  view = _view(code, ref)
+  if view.base in code.bases_read(value):
+    code.materialise(value)
+  places = [code.scalar_index(s) for s in starts]
+
+  def each(index: list[Index], lanes: int) -> None:
+    where = structure.window_index(code, op, index, places)
+    code.store_window(view, where, ref.type.shape, code.value_at(value, index, lanes))
+
+  code.nest(value.tile.shape, each, reads=[value], writes=view)
+
+
+def _copy(code: BlockCode, op: Op) -> None:
+  source, target = (_view(code, v) for v in op.operands)
+  code.sync({source.base}, {target.base})
+  code.each_step(
+    code.distribution(op.operands[0].type.shape),
+    lambda index, lanes, step: code.store(target, index, code.load(source, index, lanes)),
+  )
+
+
+def _alloc(code: BlockCode, op: Op) -> None:
+  memory = code.allocate(op.attrs["shape"], op.attrs["dtype"])
+  code.env[op.results[0]] = memory
+  if op.attrs.get("poison", True):
+    poison(code, memory, op.attrs["shape"])
+
+
+def poison(code: BlockCode, memory: View, shape: Any) -> None:
+  """Fill fresh memory with values no one should read."""
+  value = views.poison_value(memory.dtype)
+  code.nest(
+    shape, lambda index, lanes: code.store(memory, index, ty.element(memory.dtype, value, lanes)), writes=memory
+  )
+
+
+# --- values that need a buffer -----------------------------------------------------------------------------------
+
+
+def _fill_part(
+  code: BlockCode, memory: View, part: Value, starts: list[Any], steps: list[int] | None = None
+) -> None:
+  """Write a tile into a larger buffer from given starts on."""
+  steps = steps or [1] * len(starts)
+
+  def each(index: list[Index], lanes: int) -> None:
+    place = [
+      shifted(code.b, Index(mul(code.b, i.base, step), i.step * step, i.align), start)
+      for i, start, step in zip(index, starts, steps)
+    ]
+    code.store(memory, place, code.value_at(part, index, lanes))
+
+  code.nest(part.tile.shape, each, reads=[part], writes=memory)
+
+
+def _concatenate(code: BlockCode, op: Op) -> None:
+  result = op.results[0].tile
+  memory = code.allocate(result.shape, result.dtype)
+  axis, at = op.attrs["axis"], 0
+  for part in op.operands:
+    _fill_part(code, memory, part, [at if a == axis else 0 for a in range(result.rank)])
+    at += part.tile.shape[axis]
+    code.written.discard(memory.base)  # the parts do not overlap
+  code.written.add(memory.base)
+  code.env[op.results[0]] = memory
+
+
+def _pad(code: BlockCode, op: Op) -> None:
+  x, fill = op.operands
+  result = op.results[0].tile
+  memory = code.allocate(result.shape, result.dtype)
+  value = code.scalar(fill)
+  code.nest(
+    result.shape, lambda index, lanes: code.store(memory, index, ty.splat(code.b, value, lanes)), writes=memory
+  )
+  low, inside = op.attrs["low"], op.attrs["interior"]
+  inner = code.in_memory(x)
+  edges = tuple(views.Edge(lo, gap + 1, d) for lo, gap, d in zip(low, inside, result.shape))
+  code.sync({inner.base}, {memory.base})
+
+  def each(index: list[Index], lanes: int, step: Any) -> None:
+    # Negative padding cuts: what would land outside is dropped.
+    target = View(
+      memory.pointer, memory.strides, memory.dtype, memory.base, 1, tuple(views.Edge(0, 1, d) for d in result.shape)
+    )
+    place = [
+      shifted(code.b, Index(mul(code.b, i.base, e.scale), i.step * e.scale), e.offset) for i, e in zip(index, edges)
+    ]
+    code.store(target, place, code.load(inner, index, lanes))
+
+  code.each_step(code.distribution(x.tile.shape), each)
+  code.env[op.results[0]] = memory
+
+
+def _dynamic_update_slice(code: BlockCode, op: Op) -> None:
+  x, update, *starts = op.operands
+  memory = code.allocate(x.tile.shape, x.tile.dtype)
+  code.fill(memory, x)
+  _fill_part(code, memory, update, structure.clamped_starts(code, starts, x.tile.shape, update.tile.shape))
+  code.env[op.results[0]] = memory
+
+
+# --- control flow ------------------------------------------------------------------------------------------------
+
+
+def _slot_for(code: BlockCode, tile: TileType) -> Any:
+  """Where a carried value lives: a stack slot for a scalar, registers or a buffer for a tile."""
+  if tile.is_scalar:
+    with code.b.goto_entry_block():
+      return code.b.alloca(ty.register_type(tile.dtype))
+  if code.distribution(tile.shape).fits_registers:
+    return code.new_registers(tile.shape, tile.dtype)
+  return code.allocate(tile.shape, tile.dtype)
+
+
+def _write_slots(code: BlockCode, values: list[Value], slots: list[Any]) -> None:
+  """Replace the carried values, all at once: each is computed before any is overwritten."""
+  kept: list[Any] = []
+  for v, slot in zip(values, slots):
+    if v.tile.is_scalar:
+      kept.append(code.scalar(v))
+    elif code.env.get(v) is slot:
+      kept.append(None)
+    elif isinstance(slot, Registers):
+      code.prepare(v, slot.distribution.shape)
+      kept.append(_fresh(code, v, slot))
+    else:
+      code.materialise(v)
+      kept.append(v)
+  for v, slot, new in zip(values, slots, kept):
+    if isinstance(new, Registers):
+      for source, target in zip(new.slots, slot.slots):
+        code.b.store(code.b.load(source, typ=code._vector(slot.distribution, v)), target)
+    elif isinstance(new, Value):
+      code.fill(slot, new)
+    elif new is not None:
+      code.b.store(new, slot)
+
+
+def _fresh(code: BlockCode, v: Value, slot: Registers) -> Registers:
+  known = code.env.get(v)
+  if isinstance(known, Registers):
+    return known
+  fresh = code.new_registers(v.tile.shape, v.tile.dtype)
+  code.fill(fresh, v)
+  return fresh
+
+
+def _read_slots(code: BlockCode, values: list[Value], slots: list[Any]) -> None:
+  for v, slot in zip(values, slots):
+    code.env[v] = code.b.load(slot, typ=ty.register_type(v.tile.dtype)) if v.tile.is_scalar else slot
+
+
+def _settle(code: BlockCode, op: Op) -> None:
+  """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
+  inside = {v for inner in op.blocks for o in walk(inner) for v in o.operands}
+  own = {r for inner in op.blocks for o in walk(inner) for r in o.results} | {
+    p for inner in op.blocks for p in inner.params
+  }
+  for v in inside - own:
+    if not isinstance(v.type, TileType) or v.type.is_scalar:
+      continue
+    if v not in code.env and (code._cost(v) > 2 or code.bases_read(v)):
+      code.materialise(v)
+    if isinstance(code.env.get(v), Registers):
+      code.in_memory(v)  # a block may ask for it elsewhere, and must find it where it was before
+
+
+def _for(code: BlockCode, op: Op) -> None:
+  lower, upper, *carried = op.operands
+  (body,) = op.blocks
+  _settle(code, op)
+  slots = [_slot_for(code, v.tile) for v in carried]
+  _write_slots(code, carried, slots)
+  code.settle_memory()
+  dtype = lower.tile.dtype
+  with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, code.scope():
+    code.env[body.params[0]] = code.b.trunc(i, ty.register_type(dtype)) if dtype.itemsize < 8 else i
+    _read_slots(code, body.params[1:], slots)
+    code.block(body)
+    _write_slots(code, body.yielded, slots)
+    code.settle_memory()
+  _read_slots(code, op.results, slots)
+
+
+def _while(code: BlockCode, op: Op) -> None:
+  condition, body = op.blocks
+  _settle(code, op)
+  slots = [_slot_for(code, v.tile) for v in op.operands]
+  _write_slots(code, op.operands, slots)
+  code.settle_memory()
+  b = code.b
+  head, inner, done = (b.append_basic_block(name) for name in ("while", "while.body", "while.done"))
+  b.branch(head)
+  b.position_at_end(head)
+  with code.scope():
+    _read_slots(code, condition.params, slots)
+    code.block(condition)
+    again = code.scalar(condition.yielded[0])
+    code.settle_memory()
+    b.cbranch(again, inner, done)
+  b.position_at_end(inner)
+  with code.scope():
+    _read_slots(code, body.params, slots)
+    code.block(body)
+    _write_slots(code, body.yielded, slots)
+    code.settle_memory()
+  b.branch(head)
+  b.position_at_end(done)
+  _read_slots(code, op.results, slots)
+
+
+def _switch(code: BlockCode, op: Op) -> None:
+  (selector,) = op.operands
+  b = code.b
+  _settle(code, op)
+  slots = [_slot_for(code, v.tile) for v in op.results]
+  index = code.scalar_index(selector)
+  code.settle_memory()
+  done = b.append_basic_block("switch.done")
+  cases = [b.append_basic_block(f"case.{n}") for n in range(len(op.blocks))]
+  # An index below the first or above the last case is clamped, as in XLA.
+  negative = b.icmp_signed("<", index, i64(0))
+  switch = b.switch(b.select(negative, i64(0), index), cases[-1])
+  for n, case in enumerate(cases[:-1]):
+    switch.add_case(i64(n), case)
+  for case, block in zip(cases, op.blocks):
+    b.position_at_end(case)
+    with code.scope():
+      code.block(block)
+      _write_slots(code, block.yielded, slots)
+      code.settle_memory()
+    b.branch(done)
+  b.position_at_end(done)
+  _read_slots(code, op.results, slots)
+
+
+STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
+  "subview": _subview,
+  "reshape_ref": _reshape_ref,
+  "transpose_ref": _transpose_ref,
+  "bitcast_ref": _bitcast_ref,
+  "store": _store,
+  "window_store": _window_store,
+  "copy": _copy,
+  "alloc": _alloc,
+  "reduce": reductions.reduce,
+  "arg_reduce": reductions.arg_reduce,
+  "cumulative": reductions.cumulative,
+  "dot": contraction.dot,
+  "concatenate": _concatenate,
+  "pad": _pad,
+  "dynamic_update_slice": _dynamic_update_slice,
+  "for": _for,
+  "while": _while,
+  "switch": _switch,
+}

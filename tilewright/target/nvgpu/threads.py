@@ -1,0 +1,50 @@
+"""The threads of a block: who am I, wait for each other, exchange values between the lanes of a warp."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import F32, F64, I1, I32, I64, VOID
+
+WARP = 32
+_ALL = -1  # the mask of all lanes
+
+
+def _special(b: ir.IRBuilder, register: str) -> ir.Value:
+  return ty.intrinsic(b, f"nvvm.read.ptx.sreg.{register}", [], I32, [])
+
+
+def thread_id(b: ir.IRBuilder) -> ir.Value:
+  """The number of this thread in its block."""
+  return _special(b, "tid.x")
+
+
+def block_id(b: ir.IRBuilder) -> ir.Value:
+  return _special(b, "ctaid.x")
+
+
+def barrier(b: ir.IRBuilder) -> None:
+  """Wait until all threads of the block are here; what each wrote before, all see after."""
+  ty.intrinsic(b, "nvvm.barrier0", [], VOID, [])
+
+
+def _shuffle_word(b: ir.IRBuilder, word: ir.Value, lane_mask: int) -> ir.Value:
+  kind = "f32" if word.type == F32 else "i32"
+  args = [I32(_ALL), word, I32(lane_mask), I32(WARP - 1)]
+  return ty.intrinsic(b, f"nvvm.shfl.sync.bfly.{kind}", args, word.type, [])
+
+
+def exchange(b: ir.IRBuilder, value: ir.Value, lane_mask: int) -> ir.Value:
+  """The value that the lane whose number differs by these bits has. All lanes of the warp must take part."""
+  kind = value.type
+  if kind in (F32, I32):
+    return _shuffle_word(b, value, lane_mask)
+  if kind in (F64, I64):
+    bits = b.bitcast(value, I64) if kind == F64 else value
+    low = _shuffle_word(b, b.trunc(bits, I32), lane_mask)
+    high = _shuffle_word(b, b.trunc(b.lshr(bits, I64(32)), I32), lane_mask)
+    both = b.or_(b.zext(low, I64), b.shl(b.zext(high, I64), I64(32)))
+    return b.bitcast(both, F64) if kind == F64 else both
+  wide = _shuffle_word(b, b.zext(value, I32), lane_mask)
+  return b.trunc(wide, I1 if kind == I1 else kind)

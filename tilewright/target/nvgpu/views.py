@@ -1,0 +1,229 @@
+"""Views of memory on the GPU: how well aligned they are, and which of their elements lie inside of the array.
+
+A block may hang over the edges of its array. Element i of dimension d of a view lies inside if `0 <= offset + scale * i < size` for the
+dimension's edge, where it has one. What lies outside is poison when read, and dropped when written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.cpu.code import Memory
+from tilewright.target.cpu.loops import Index, add, i64, if_then, lane, mul
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import F32, I32, I64
+
+_ALIGNED = 16  # bytes: as far as alignment matters to loads and stores
+_BFLOAT16 = np.dtype(jnp.bfloat16)
+
+
+@dataclasses.dataclass(frozen=True)
+class Edge:
+  """Element i lies inside if 0 <= offset + scale * i < size."""
+
+  offset: Any  # an int or an i64
+  scale: int
+  size: int
+
+
+@dataclasses.dataclass(eq=False)
+class View(Memory):
+  """A view with what is known of it. `align`: the view's first element is this many elements from an aligned one, or a multiple of it."""
+
+  align: int = 1
+  edges: tuple[Edge | None, ...] = ()
+  inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
+  anchor: Any = None  # a pointer that may always be read, where there are edges
+
+  @property
+  def has_edges(self) -> bool:
+    return self.inside is not None or any(e is not None for e in self.edges)
+
+
+def view_of(memory: Memory) -> View:
+  if isinstance(memory, View):
+    return memory
+  return View(memory.pointer, memory.strides, memory.dtype, memory.base, _ALIGNED)
+
+
+def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[int], dropped: Sequence[int]) -> View:
+  """Part of a view from dynamic starts on."""
+  offset: Any = 0
+  align = view.align
+  for start, stride in zip(starts, view.strides):
+    part = mul(b, start, stride)
+    offset = add(b, offset, part)
+    align = math.gcd(align, part if isinstance(part, int) else stride * multiple(start))
+  edges, inside = [], view.inside
+  for d, start in enumerate(starts):
+    edge = view.edges[d] if view.edges else None
+    if edge is not None:
+      moved = Edge(add(b, edge.offset, mul(b, start, edge.scale)), edge.scale * steps[d], edge.size)
+      if d in dropped:
+        ok = is_inside(b, moved, Index(0), 1)
+        inside = ok if inside is None else b.and_(inside, ok)
+      edge = moved
+    edges.append(edge)
+  kept = [d for d in range(len(starts)) if d not in dropped]
+  return View(
+    b.gep(view.pointer, [i64(offset)], source_etype=ty.memory_type(view.dtype)),
+    tuple(view.strides[d] * steps[d] for d in kept),
+    view.dtype,
+    view.base,
+    align,
+    tuple(edges[d] for d in kept),
+    inside,
+    view.anchor,
+  )
+
+
+def multiple(value: Any) -> int:
+  """A number that surely divides a value."""
+  if isinstance(value, int):
+    return value
+  if isinstance(value, ir.Constant):
+    return int(value.constant)
+  if isinstance(value, ir.Instruction) and value.opname in ("mul", "shl"):
+    x, y = value.operands
+    if value.opname == "mul":
+      return multiple(x) * multiple(y)
+    return multiple(x) << int(y.constant) if isinstance(y, ir.Constant) else 1
+  if isinstance(value, ir.Instruction) and value.opname == "add":
+    return math.gcd(*(multiple(x) for x in value.operands))
+  if isinstance(value, ir.CastInstr) and value.opname in ("sext", "zext"):
+    return multiple(value.operands[0])
+  return 1
+
+
+def is_inside(b: ir.IRBuilder, edge: Edge, index: Index, lanes: int) -> ir.Value:
+  """Which lanes lie inside of an edge."""
+  place = i64(add(b, edge.offset, mul(b, index.base, edge.scale)))
+  if lanes > 1 and index.step:
+    steps = ir.Constant(ir.VectorType(I64, lanes), [index.step * edge.scale * n for n in range(lanes)])
+    place = b.add(ty.splat(b, place, lanes), steps)
+  return b.icmp_unsigned("<", place, ty.constant(place.type, edge.size))  # a negative place is a large unsigned one
+
+
+def _mask(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> tuple[ir.Value | None, bool]:
+  """Whether the elements lie inside (None: surely), and whether that is one answer for all lanes."""
+  mask, shared = view.inside, True
+  for edge, i in zip(view.edges, index):
+    if edge is None:
+      continue
+    together = lanes == 1 or not i.step or _moves_together(edge, i, lanes)
+    ok = is_inside(b, edge, Index(i.base) if together else i, lanes)
+    if mask is None:
+      mask = ok
+    else:
+      if shared != together:
+        mask, ok = (ty.splat(b, mask, lanes), ok) if shared else (mask, ty.splat(b, ok, lanes))
+      mask = b.and_(mask, ok)
+    shared = shared and together
+  return mask, shared
+
+
+def _moves_together(edge: Edge, index: Index, lanes: int) -> bool:
+  """Whether lanes lie inside all or none: the edge falls between vectors."""
+  return edge.scale == 1 and index.step == 1 and not any(
+    n % lanes for n in (multiple(edge.offset), index.align, edge.size)
+  )
+
+
+def _address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
+  """Where the first lane is, how many elements apart the lanes are, and its alignment in bytes."""
+  offset: Any = 0
+  step: int | None = 0
+  align = view.align
+  for i, stride in zip(index, view.strides):
+    offset = add(b, offset, mul(b, i.base, stride))
+    if not isinstance(stride, int):
+      align, step = 1, None if i.step else step
+      continue
+    align = math.gcd(align, (i.base if isinstance(i.base, int) else max(i.align, multiple(i.base))) * stride)
+    if i.step:
+      step = None if step is None else step + i.step * stride
+  pointer = b.gep(view.pointer, [i64(offset)], source_etype=ty.memory_type(view.dtype))
+  size = view.dtype.itemsize
+  return pointer, step, math.gcd(align * size, _ALIGNED) if align else _ALIGNED
+
+
+def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
+  """The elements at an index; poison where they lie outside."""
+  mask, shared = _mask(b, view, index, lanes)
+  if mask is None:
+    return _load_inside(b, view, index, lanes)
+  if not shared:
+    return _each_lane(b, view, index, lanes)
+  pointer, step, align = _address(b, view, index)
+  if lanes > 1 and step not in (0, 1):
+    return _each_lane(b, view, index, lanes)
+  safe = b.select(mask, pointer, view.anchor)
+  value = _load_vector(b, safe, view.dtype, lanes if step == 1 else 1, align)
+  poison = ty.element(view.dtype, poison_value(view.dtype), ty.lanes_of(value))
+  value = b.select(mask, value, poison)
+  return value if ty.lanes_of(value) == lanes else ty.splat(b, value, lanes)
+
+
+def _each_lane(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
+  result = ir.Constant(ty.register_type(view.dtype, lanes), ir.Undefined)
+  for n in range(lanes):
+    result = b.insert_element(result, load(b, view, [lane(b, i, n) for i in index], 1), I32(n))
+  return result
+
+
+def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
+  pointer, step, align = _address(b, view, index)
+  if lanes == 1 or step == 1:
+    return _load_vector(b, pointer, view.dtype, lanes, align)
+  if step == 0:
+    return ty.splat(b, _load_vector(b, pointer, view.dtype, 1, align), lanes)
+  return _each_lane(b, view, index, lanes)
+
+
+def _load_vector(b: ir.IRBuilder, pointer: ir.Value, dtype: np.dtype, lanes: int, align: int) -> ir.Value:
+  memory = ty.memory_type(dtype)
+  raw = b.load(pointer, typ=memory if lanes == 1 else ir.VectorType(memory, lanes), align=max(align, dtype.itemsize))
+  return ty.widen(b, raw, dtype, lanes)
+
+
+def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) -> None:
+  """Write elements; those that lie outside are dropped."""
+  lanes = ty.lanes_of(value)
+  mask, shared = _mask(b, view, index, lanes)
+  pointer, step, align = _address(b, view, index)
+  if lanes > 1 and (step != 1 or not shared):
+    for n in range(lanes):
+      store(b, view, [lane(b, i, n) for i in index], b.extract_element(value, I32(n)))
+    return
+  raw = narrow(b, value, view.dtype)
+  if mask is None:
+    b.store(raw, pointer, align=max(align, view.dtype.itemsize))
+    return
+  with if_then(b, mask):
+    b.store(raw, pointer, align=max(align, view.dtype.itemsize))
+
+
+def narrow(b: ir.IRBuilder, value: ir.Value, dtype: np.dtype) -> ir.Value:
+  """From registers to memory; pairs of bf16 are rounded by one instruction."""
+  lanes = ty.lanes_of(value)
+  if dtype != _BFLOAT16 or lanes % 2:
+    return ty.narrow(b, value, dtype)
+  pairs = ir.Constant(ir.VectorType(I32, lanes // 2), ir.Undefined)
+  convert = ir.InlineAsm(ir.FunctionType(I32, [F32, F32]), "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f")
+  for n in range(lanes // 2):
+    low, high = (b.extract_element(value, I32(2 * n + k)) for k in range(2))
+    pairs = b.insert_element(pairs, b.call(convert, [high, low]), I32(n))
+  return b.bitcast(pairs, ir.VectorType(ty.I16, lanes))
+
+
+def poison_value(dtype: np.dtype) -> Any:
+  if ty.is_float(dtype):
+    return np.nan
+  return False if dtype == np.bool_ else jnp.iinfo(dtype).min
