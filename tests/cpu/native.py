@@ -8,12 +8,15 @@ import jax
 import numpy as np
 
 from tilewright import pallas as pl
-from tilewright.pallas import cpu
+from tilewright.pallas import cpu, nvgpu
+
+# The tests of native kernels are about what they compute, so they run on a GPU too where there is one.
+NATIVE: Any = cpu.CompilerParams() if jax.default_backend() == "cpu" else nvgpu.CompilerParams()
 
 
 def both(kernel: Any, out_shape: Any, *args: Any, **options: Any) -> tuple[list[Any], list[Any]]:
   """The outputs of the native kernel and of the portable lowering."""
-  params = options.pop("params", cpu.CompilerParams())
+  params = options.pop("params", NATIVE)
   native = pl.pallas_call(kernel, out_shape, compiler_params=params, **options)(*args)
   portable = pl.pallas_call(kernel, out_shape, interpret=True, **options)(*args)
   return jax.tree.leaves(native), jax.tree.leaves(portable)

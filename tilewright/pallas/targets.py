@@ -7,6 +7,7 @@ from typing import Any
 from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.cpu import CompilerParams as CpuParams
+from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import Kernel
@@ -32,6 +33,11 @@ def is_native(kernel: Kernel) -> bool:
   return not kernel.interpret and isinstance(kernel.compiler_params, CpuParams)
 
 
+def is_native_gpu(kernel: Kernel) -> bool:
+  """Whether the kernel is to become native code for an NVIDIA GPU."""
+  return not kernel.interpret and isinstance(kernel.compiler_params, NvgpuParams)
+
+
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on its target.
 
@@ -43,6 +49,12 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
     from tilewright.target import cpu
 
     return cpu.run(lower_kernel(kernel), *operands)
+  if is_native_gpu(kernel):
+    from tilewright.pallas.lowering import lower_kernel
+    from tilewright.target import nvgpu
+    from tilewright.target.cpu import clean
+
+    return nvgpu.run(clean(lower_kernel(kernel)), *operands, num_warps=kernel.compiler_params.num_warps)
   if isinstance(kernel.interpret, bool) or kernel.interpret is None:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules

@@ -22,12 +22,13 @@ from tilewright import errors
 from tilewright.target.cpu import structure
 from tilewright.target.cpu.arithmetic import cost
 from tilewright.target.cpu.code import Code, Host, Memory
-from tilewright.target.cpu.loops import Index, for_range, i64, if_then
+from tilewright.target.cpu.loops import Index, for_range, i64, if_then, lane
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import Distribution, distribute
+from tilewright.target.nvgpu.partials import Partials
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.ops import OPS
@@ -86,9 +87,14 @@ class BlockCode(Code):
       pointer = self.b.gep(self.b.load(self.scratch, typ=ty.PTR), [i64(self.scratch_bytes)], source_etype=ty.I8)
       self.scratch_bytes += nbytes
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-    return View(pointer, strides, dtype, object(), 16)
+    return View(pointer, strides, dtype, object(), align=16)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
+    if isinstance(memory, Partials):
+      if lanes > 1 and any(i.step for i in index):
+        parts = [memory.load(self.b, [lane(self.b, i, n) for i in index]) for n in range(lanes)]
+        return _joined(self.b, parts)
+      return ty.splat(self.b, memory.load(self.b, index), lanes)
     return views.load(self.b, views.view_of(memory), index, lanes)
 
   def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
@@ -183,9 +189,24 @@ class BlockCode(Code):
     if known is not None or not isinstance(op, Op) or op.name in ("load", "window_load"):
       return
     moves = op.name in structure.MOVES
+    if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
+      self._stage(op.operands[0])
+      return
     for operand in op.operands:
       if isinstance(operand.type, TileType) and not operand.type.is_scalar:
         self.prepare(operand, None if moves else shape)
+
+  def _stage(self, v: Value) -> None:
+    """Before a tile is read across its rows: into shared memory, row by row, with rows an odd number of words apart."""
+    if isinstance(self.env.get(v), Memory) or not self.bases_read(v):
+      return
+    *outer, last = v.tile.shape
+    word = max(1, 4 // v.tile.dtype.itemsize)
+    padded = self.allocate([*outer, last + word], v.tile.dtype)
+    memory = dataclasses.replace(padded, align=word)
+    self.fill(memory, v)
+    self.env[v] = memory
+    self.forget(v)
 
   def _demote(self, v: Value, known: Registers) -> None:
     memory = self.allocate(v.tile.shape, v.tile.dtype)
@@ -223,20 +244,25 @@ class BlockCode(Code):
     known = self.env.get(v)
     if isinstance(known, Memory | Registers):
       return known
-    if self.distribution(v.tile.shape).fits_registers:
-      kept = self.new_registers(v.tile.shape, v.tile.dtype)
-      self.fill(kept, v)
-    else:
-      kept = self.allocate(v.tile.shape, v.tile.dtype)
-      self.fill(kept, v)
+    fits = self.distribution(v.tile.shape).fits_registers
+    kept: Any = (self.new_registers if fits else self.allocate)(v.tile.shape, v.tile.dtype)
+    self.fill(kept, v)
     self.env[v] = kept
-    self._forget(v)
+    self.forget(v)
     return kept
+
+  def vectors(self, v: Value) -> list[ir.Value]:
+    """The thread's vectors of a tile, step by step."""
+    known = self.env.get(v)
+    if not isinstance(known, Registers):
+      known = self.new_registers(v.tile.shape, v.tile.dtype)
+      self.fill(known, v)
+    return [self.b.load(slot, typ=self._vector(known.distribution, v)) for slot in known.slots]
 
   def in_memory(self, v: Value) -> View:
     """The tile in memory that all threads see."""
     known = self.env.get(v)
-    if isinstance(known, Memory):
+    if isinstance(known, Memory) and not isinstance(known, Partials):
       return views.view_of(known)
     if isinstance(known, Registers):
       self._demote(v, known)
@@ -244,7 +270,7 @@ class BlockCode(Code):
       memory = self.allocate(v.tile.shape, v.tile.dtype)
       self.fill(memory, v)
       self.env[v] = memory
-      self._forget(v)
+      self.forget(v)
     return views.view_of(self.env[v])
 
   def fill(self, memory: Any, v: Value) -> None:
@@ -334,3 +360,10 @@ def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
     )
   edges = tuple(views.Edge(0, 1, d) for d in shape)
   return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
+
+
+def _joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
+  result = ir.Constant(ir.VectorType(parts[0].type, len(parts)), ir.Undefined)
+  for n, part in enumerate(parts):
+    result = b.insert_element(result, part, I32(n))
+  return result

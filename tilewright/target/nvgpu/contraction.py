@@ -15,8 +15,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.contraction import _Dot
-from tilewright.target.cpu.loops import Index, add, for_range, i64, mul
+from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import views
@@ -34,6 +33,42 @@ class Deferred:
   """Marks a contraction that its only user, a store, will carry out."""
 
   base = None
+
+
+class Dot:
+  """The dimensions of a contraction, and how a number along M, N or K becomes indices of the operands."""
+
+  def __init__(self, code: BlockCode, op: Op):
+    self.b = code.b
+    self.lhs, self.rhs = op.operands
+    (self.lc, self.rc), (self.lb, self.rb) = op.attrs["contract"], op.attrs["batch"]
+    ls, rs = self.lhs.tile.shape, self.rhs.tile.shape
+    self.lf = [a for a in range(len(ls)) if a not in (*self.lc, *self.lb)]
+    self.rf = [a for a in range(len(rs)) if a not in (*self.rc, *self.rb)]
+    self.batch = [ls[a] for a in self.lb]
+    self.ms, self.ns, self.ks = [ls[a] for a in self.lf], [rs[a] for a in self.rf], [ls[a] for a in self.lc]
+    self.m, self.n, self.k = math.prod(self.ms), math.prod(self.ns), math.prod(self.ks)
+    self.dtype = np.dtype(op.attrs["dtype"])
+    # Small floats are added up in f32.
+    self.accumulator = np.dtype(np.float32) if self.dtype.itemsize < 4 and ty.is_float(self.dtype) else self.dtype
+
+  def spread(self, number: Any, sizes: list[int], step: int = 0) -> list[Index]:
+    """A number as indices of several dimensions; lanes go along the last."""
+    if len(sizes) == 1:
+      return [Index(number, step)]
+    indices: list[Index] = []
+    for position in reversed(range(len(sizes))):
+      number, left = div_rem(self.b, number, sizes[position]) if position else (0, number)
+      indices.append(Index(left, step if position == len(sizes) - 1 else 0))
+    return indices[::-1]
+
+  def place(self, batch: list[Index], free: list[Index], contracted: list[Index], side: str) -> list[Index]:
+    b_axes, f_axes, c_axes = (self.lb, self.lf, self.lc) if side == "lhs" else (self.rb, self.rf, self.rc)
+    index: list[Any] = [None] * (len(b_axes) + len(f_axes) + len(c_axes))
+    for axes, part in ((b_axes, batch), (f_axes, free), (c_axes, contracted)):
+      for a, i in zip(axes, part):
+        index[a] = i
+    return index
 
 
 def dot(code: BlockCode, op: Op) -> None:
@@ -83,13 +118,13 @@ def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
     return False
   view = views.view_of(code.memory_of(ref))
   exact = view.dtype == result.tile.dtype and view.dtype in (np.float32, np.float64, np.int32)
-  return exact and not view.has_edges and view.base not in code.bases_read(op.operands[0]) | code.bases_read(
-    op.operands[1]
+  return (
+    exact and not view.has_edges and view.base not in code.bases_read(op.operands[0]) | code.bases_read(op.operands[1])
   )
 
 
 def _multiply(code: BlockCode, op: Op, into: View, *, accumulate: bool) -> None:
-  parts = _Dot(code, op)
+  parts = Dot(code, op)
   left, right = parts.lhs.tile.dtype, parts.rhs.tile.dtype
   fits = parts.m % _M == 0 and parts.n % _N == 0 and parts.k % _K == 0
   plan = _plan(code, parts.m, parts.n) if fits and left == right and left in _MMA_KINDS else None
@@ -99,11 +134,11 @@ def _multiply(code: BlockCode, op: Op, into: View, *, accumulate: bool) -> None:
     _with_threads(code, parts, into, accumulate)
 
 
-def _places(parts: _Dot, batch: Any, m: Any, n: Any, step: int = 0) -> list[Index]:
+def _places(parts: Dot, batch: Any, m: Any, n: Any, step: int = 0) -> list[Index]:
   return [*parts.spread(batch, parts.batch), *parts.spread(m, parts.ms), *parts.spread(n, parts.ns, step)]
 
 
-def _with_threads(code: BlockCode, parts: _Dot, into: View, accumulate: bool) -> None:
+def _with_threads(code: BlockCode, parts: Dot, into: View, accumulate: bool) -> None:
   b = code.b
   sides = [code.in_memory(v) for v in (parts.lhs, parts.rhs)]
   code.sync({s.base for s in sides}, {into.base})
@@ -165,14 +200,14 @@ def _plan(code: BlockCode, m: int, n: int) -> tuple[int, int] | None:
   return best[1:] if best else None
 
 
-def _packed(code: BlockCode, parts: _Dot, side: str, batch: ir.Value | int) -> View:
+def _packed(code: BlockCode, parts: Dot, side: str, batch: ir.Value | int) -> View:
   """An operand in shared memory with k innermost, rows a little apart so that eight of them lie in different banks."""
   value = parts.lhs if side == "lhs" else parts.rhs
   sizes = parts.ms if side == "lhs" else parts.ns
   rows = math.prod(sizes)
   stride = parts.k + 8
   memory = code.allocate((rows, stride), value.tile.dtype)
-  packed = View(memory.pointer, (stride, 1), memory.dtype, memory.base, 8)
+  packed = View(memory.pointer, (stride, 1), memory.dtype, memory.base, align=8)
   source = code.in_memory(value) if not _is_readable(code, value) else None
   code.sync(code.bases_read(value), {packed.base})
   # The operand is read along its own last dimension, so that neighbouring threads read neighbours.
@@ -206,7 +241,7 @@ def _is_readable(code: BlockCode, v: Value) -> bool:
   return isinstance(op, Op) and all(_is_readable(code, o) for o in op.operands)
 
 
-def _with_tensor_cores(code: BlockCode, parts: _Dot, plan: tuple[int, int], into: View, accumulate: bool) -> None:
+def _with_tensor_cores(code: BlockCode, parts: Dot, plan: tuple[int, int], into: View, accumulate: bool) -> None:
   b = code.b
   kind = _MMA_KINDS[parts.lhs.tile.dtype]
   down, across = plan

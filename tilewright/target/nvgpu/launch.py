@@ -1,7 +1,7 @@
 """A whole kernel as one GPU function: which block of threads runs which grid points, and where their blocks of data are.
 
-Parallel grid dimensions are spread over the blocks of threads, one point each; the others are loops inside. A block of data is used where it
-is. Where it may hang over an edge of its array, its view knows the edges (`views`).
+Parallel grid dimensions are spread over the blocks of threads, one point each; the others are loops inside. A block of data is used where
+it is. Where it may hang over an edge of its array, its view knows the edges (`views`).
 """
 
 from __future__ import annotations
@@ -72,20 +72,20 @@ def choose_lanes(kernel: NativeKernel) -> int:
 
 
 def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) -> tuple[str, Launch]:
-  """The LLVM IR of a kernel, and how to launch it. The parameters are the arrays, scratch memory, then dynamic grid sizes."""
+  """The LLVM IR of a kernel, and how to launch it. The parameters point to the arrays, scratch memory, then dynamic grid sizes."""
   mapping = kernel.mapping
   num_threads, lanes = choose_threads(kernel, num_warps), choose_lanes(kernel)
   module = ir.Module("tilewright")
   count = mapping.num_prefetch + len(mapping.block_mappings)
   dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
   pointer = ir.PointerType(addrspace=_GLOBAL)
-  function = ir.Function(module, ir.FunctionType(VOID, [pointer] * (count + 1) + [I32] * len(dynamic)), NAME)
+  function = ir.Function(module, ir.FunctionType(VOID, [pointer] * (count + 1 + len(dynamic))), NAME)
   function.calling_convention = "ptx_kernel"
   shared = ir.GlobalVariable(module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
   shared.linkage, shared.align = "external", 128
   b = ir.IRBuilder(function.append_basic_block("entry"))
   arrays = [b.addrspacecast(a, ty.PTR) for a in function.args[: count + 1]]
-  bounds = dict(zip(dynamic, function.args[count + 1 :]))
+  bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(dynamic, function.args[count + 1 :])}
   sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
   block = threads.block_id(b)
   scratch = b.alloca(ty.PTR)  # filled below, when it is known how much each block of threads needs
@@ -95,10 +95,6 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   code.users = users(kernel.body.body)
   parallel = tuple(parallel_dims(kernel))
   indices: list[Any] = [i64(0)] * len(mapping.grid)
-  left: Any = b.zext(block, I64)
-  for d in reversed(parallel):
-    indices[d] = b.urem(left, sizes[d])
-    left = b.udiv(left, sizes[d])
   memory = [code.allocate(t.shape, t.dtype) for t in kernel.scratch]
   sequential = [d for d in range(len(mapping.grid)) if d not in parallel]
 
@@ -112,7 +108,22 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
       return
     _instance(code, kernel, arrays, memory, indices, sizes)
 
-  run(sequential)
+  def point(number: Any) -> None:
+    """One point of the parallel dimensions, with all of the others."""
+    for d in reversed(parallel):
+      indices[d] = b.urem(number, sizes[d])
+      number = b.udiv(number, sizes[d])
+    run(sequential)
+
+  if dynamic:
+    points: Any = i64(1)
+    for d in parallel:
+      points = b.mul(points, sizes[d])
+    with for_range(b, b.zext(block, I64), points, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
+      point(number)
+      code.settle_memory()
+  else:
+    point(b.zext(block, I64))
   b.ret_void()
   b.position_at_end(function.entry_basic_block)
   own = b.mul(b.zext(block, I64), i64(code.scratch_bytes))
@@ -151,7 +162,7 @@ def _instance(code: BlockCode, kernel: NativeKernel, arrays: Any, scratch: Any, 
   for k, (m, index_map) in enumerate(zip(mapping.block_mappings, kernel.index_maps)):
     position = mapping.num_prefetch + k
     shape = tuple(m.array_aval.shape)
-    whole = View(arrays[position], dense_strides(shape), np.dtype(m.array_aval.dtype), bases[k], 16)
+    whole = View(arrays[position], dense_strides(shape), np.dtype(m.array_aval.dtype), bases[k], align=16)
     if index_map is None:
       refs.append(whole)
       continue
@@ -235,7 +246,9 @@ def _cut(
     kept.append(d)
   pointer = b.gep(whole.pointer, [i64(offset)], source_etype=ty.memory_type(whole.dtype))
   strides = tuple(whole.strides[d] for d in kept)
-  return View(pointer, strides, whole.dtype, whole.base, align, tuple(edges), inside, whole.pointer)
+  return dataclasses.replace(
+    whole, pointer=pointer, strides=strides, align=align, edges=tuple(edges), inside=inside, anchor=whole.pointer
+  )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -261,6 +274,8 @@ def _always_inside(kernel: NativeKernel, m: BlockMapping, index_map: Any) -> lis
     if known is None:
       found.append(False)
       continue
-    scale, low = (dim.block_size, 0) if isinstance(dim, Blocked) else (1, dim.padding[0] if isinstance(dim, Element) else 0)
+    scale, low = (
+      (dim.block_size, 0) if isinstance(dim, Blocked) else (1, dim.padding[0] if isinstance(dim, Element) else 0)
+    )
     found.append(known.low * scale >= low and known.high * scale - low + dim.block_size <= size)
   return found

@@ -1,8 +1,8 @@
 """Reductions by a block of threads.
 
 A reduction along the last dimensions of a tile that is dealt out evenly needs no memory traffic but its result's: each thread combines its
-own vectors of a row, lanes of a warp exchange, and the warps of a row meet in shared memory. Otherwise each warp takes whole rows, or, along
-other dimensions, each thread its own columns.
+own vectors of a row, lanes of a warp exchange, and the warps of a row meet in shared memory. Otherwise each warp takes whole rows, or,
+along other dimensions, each thread its own columns.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tilewright.target.nvgpu import threads
 from tilewright.target.nvgpu.arithmetic import combine, horizontal
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import Distribution
+from tilewright.target.nvgpu.partials import Partials
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value
@@ -43,7 +44,7 @@ def reduce(code: BlockCode, op: Op) -> None:
   elif axes and all(a < axes[0] for a in long_kept):
     row = math.prod(source.shape[a] for a in axes) // d.lanes  # vectors
     if d.fits_registers and d.is_even and (row % d.threads == 0 or (d.threads % row == 0 and _is_power_of_two(row))):
-      _reduce_even_rows(code, kind, x, d, row, memory)
+      memory = _reduce_even_rows(code, kind, x, d, row, memory)
     else:
       _reduce_rows_by_warp(code, kind, x, axes, kept, memory)
   else:
@@ -77,7 +78,7 @@ def _across_lanes(code: BlockCode, kind: str, dtype: Any, value: ir.Value, lanes
   return value
 
 
-def _reduce_even_rows(code: BlockCode, kind: str, x: Value, d: Distribution, row: int, memory: View) -> None:
+def _reduce_even_rows(code: BlockCode, kind: str, x: Value, d: Distribution, row: int, memory: View) -> View:
   """Rows of `row` vectors. In a step, a row has all threads, or a power of two of them; a thread may meet a row in several steps."""
   b, dtype = code.b, x.tile.dtype
   code.prepare(x, d.shape)
@@ -98,12 +99,12 @@ def _reduce_even_rows(code: BlockCode, kind: str, x: Value, d: Distribution, row
   rows_at_once = d.threads // in_row
   warps = max(1, in_row // WARP)
   first_row = b.udiv(code.thread, I32(in_row)) if rows_at_once > 1 else I32(0)
-  flat = View(memory.pointer, (1,), memory.dtype, memory.base)
+  flat = View(memory.pointer, (1,), memory.dtype, memory.base, align=1)
   if warps == 1:
     with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(in_row)), I32(0))):
       for k, total in enumerate(totals):
         code.store(flat, [Index(b.zext(b.add(first_row, I32(k * rows_at_once)), I64))], total)
-    return
+    return memory
   count = len(totals) * rows_at_once
   partial = code.allocate((count, warps), dtype)
   code.sync(set(), {partial.base})
@@ -112,15 +113,7 @@ def _reduce_even_rows(code: BlockCode, kind: str, x: Value, d: Distribution, row
     for k, total in enumerate(totals):
       place = [Index(b.zext(b.add(first_row, I32(k * rows_at_once)), I64)), Index(b.zext(warp, I64))]
       code.store(partial, place, total)
-
-  def finish(index: list[Index], lanes: int, step: Any) -> None:
-    total = code.load(partial, [index[0], ZERO], 1)
-    for w in range(1, warps):
-      total = combine(b, kind, dtype, total, code.load(partial, [index[0], Index(w)], 1))
-    code.store(flat, index, total)
-
-  code.sync({partial.base}, {memory.base})
-  code.each_step(Distribution((count,), 1, d.threads), finish)
+  return Partials(partial.pointer, memory.strides, dtype, partial.base, kind=kind, parts=warps)
 
 
 def _each_row(code: BlockCode, rows: int, body: Callable[[ir.Value], None]) -> None:
@@ -140,9 +133,7 @@ def _rows_index(code: BlockCode, row: Any, shape: list[int]) -> list[Index]:
   return found[::-1]
 
 
-def _reduce_rows_by_warp(
-  code: BlockCode, kind: str, x: Value, axes: list[int], kept: list[int], memory: View
-) -> None:
+def _reduce_rows_by_warp(code: BlockCode, kind: str, x: Value, axes: list[int], kept: list[int], memory: View) -> None:
   b, source = code.b, x.tile
   dtype = source.dtype
   code.prepare(x, None)
@@ -176,9 +167,7 @@ def _reduce_rows_by_warp(
   _each_row(code, math.prod(source.shape[a] for a in kept), each)
 
 
-def _reduce_columns(
-  code: BlockCode, kind: str, x: Value, axes: list[int], kept: list[int], memory: View
-) -> None:
+def _reduce_columns(code: BlockCode, kind: str, x: Value, axes: list[int], kept: list[int], memory: View) -> None:
   """Each vector of the result accumulates over the other dimensions."""
   b, source = code.b, x.tile
   dtype = source.dtype

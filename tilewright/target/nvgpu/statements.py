@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
-
 
 from tilewright import errors
 from tilewright.target.cpu import structure
@@ -39,24 +39,19 @@ def _reshape_ref(code: BlockCode, op: Op) -> None:
     raise errors.NativeCodeError(
       f"The GPU target does not reshape a block that hangs over the edge of its array, at {op.loc}. Use interpret=True."
     )
-  code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, view.align)
+  code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, align=view.align)
 
 
 def _transpose_ref(code: BlockCode, op: Op) -> None:
   view, order = _view(code, op.operands[0]), op.attrs["permutation"]
   edges = tuple(view.edges[p] for p in order) if view.edges else ()
   strides = tuple(view.strides[p] for p in order)
-  code.env[op.results[0]] = View(
-    view.pointer, strides, view.dtype, view.base, view.align, edges, view.inside, view.anchor
-  )
+  code.env[op.results[0]] = dataclasses.replace(view, strides=strides, edges=edges)
 
 
 def _bitcast_ref(code: BlockCode, op: Op) -> None:
   view = _view(code, op.operands[0])
-  dtype = op.results[0].ref.dtype
-  code.env[op.results[0]] = View(
-    view.pointer, view.strides, dtype, view.base, view.align, view.edges, view.inside, view.anchor
-  )
+  code.env[op.results[0]] = dataclasses.replace(view, dtype=op.results[0].ref.dtype)
 
 
 # --- memory ------------------------------------------------------------------------------------------------------
@@ -128,9 +123,7 @@ def poison(code: BlockCode, memory: View, shape: Any) -> None:
 # --- values that need a buffer -----------------------------------------------------------------------------------
 
 
-def _fill_part(
-  code: BlockCode, memory: View, part: Value, starts: list[Any], steps: list[int] | None = None
-) -> None:
+def _fill_part(code: BlockCode, memory: View, part: Value, starts: list[Any], steps: list[int] | None = None) -> None:
   """Write a tile into a larger buffer from given starts on."""
   steps = steps or [1] * len(starts)
 
@@ -161,9 +154,7 @@ def _pad(code: BlockCode, op: Op) -> None:
   result = op.results[0].tile
   memory = code.allocate(result.shape, result.dtype)
   value = code.scalar(fill)
-  code.nest(
-    result.shape, lambda index, lanes: code.store(memory, index, ty.splat(code.b, value, lanes)), writes=memory
-  )
+  code.nest(result.shape, lambda index, lanes: code.store(memory, index, ty.splat(code.b, value, lanes)), writes=memory)
   low, inside = op.attrs["low"], op.attrs["interior"]
   inner = code.in_memory(x)
   edges = tuple(views.Edge(lo, gap + 1, d) for lo, gap, d in zip(low, inside, result.shape))
@@ -171,9 +162,7 @@ def _pad(code: BlockCode, op: Op) -> None:
 
   def each(index: list[Index], lanes: int, step: Any) -> None:
     # Negative padding cuts: what would land outside is dropped.
-    target = View(
-      memory.pointer, memory.strides, memory.dtype, memory.base, 1, tuple(views.Edge(0, 1, d) for d in result.shape)
-    )
+    target = dataclasses.replace(memory, align=1, edges=tuple(views.Edge(0, 1, d) for d in result.shape))
     place = [
       shifted(code.b, Index(mul(code.b, i.base, e.scale), i.step * e.scale), e.offset) for i, e in zip(index, edges)
     ]
@@ -214,27 +203,18 @@ def _write_slots(code: BlockCode, values: list[Value], slots: list[Any]) -> None
       kept.append(None)
     elif isinstance(slot, Registers):
       code.prepare(v, slot.distribution.shape)
-      kept.append(_fresh(code, v, slot))
+      kept.append(code.vectors(v))
     else:
       code.materialise(v)
       kept.append(v)
-  for v, slot, new in zip(values, slots, kept):
-    if isinstance(new, Registers):
-      for source, target in zip(new.slots, slot.slots):
-        code.b.store(code.b.load(source, typ=code._vector(slot.distribution, v)), target)
+  for slot, new in zip(slots, kept):
+    if isinstance(new, list):
+      for value, target in zip(new, slot.slots):
+        code.b.store(value, target)
     elif isinstance(new, Value):
       code.fill(slot, new)
     elif new is not None:
       code.b.store(new, slot)
-
-
-def _fresh(code: BlockCode, v: Value, slot: Registers) -> Registers:
-  known = code.env.get(v)
-  if isinstance(known, Registers):
-    return known
-  fresh = code.new_registers(v.tile.shape, v.tile.dtype)
-  code.fill(fresh, v)
-  return fresh
 
 
 def _read_slots(code: BlockCode, values: list[Value], slots: list[Any]) -> None:

@@ -24,6 +24,10 @@ def block_id(b: ir.IRBuilder) -> ir.Value:
   return _special(b, "ctaid.x")
 
 
+def num_blocks(b: ir.IRBuilder) -> ir.Value:
+  return _special(b, "nctaid.x")
+
+
 def barrier(b: ir.IRBuilder) -> None:
   """Wait until all threads of the block are here; what each wrote before, all see after."""
   ty.intrinsic(b, "nvvm.barrier0", [], VOID, [])

@@ -18,7 +18,8 @@ from llvmlite import ir
 from tilewright.target.cpu.code import Memory
 from tilewright.target.cpu.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.types import F32, I32, I64
+from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu.arithmetic import bfloat16_pair
 
 _ALIGNED = 16  # bytes: as far as alignment matters to loads and stores
 _BFLOAT16 = np.dtype(jnp.bfloat16)
@@ -50,7 +51,7 @@ class View(Memory):
 def view_of(memory: Memory) -> View:
   if isinstance(memory, View):
     return memory
-  return View(memory.pointer, memory.strides, memory.dtype, memory.base, _ALIGNED)
+  return View(memory.pointer, memory.strides, memory.dtype, memory.base, align=_ALIGNED)
 
 
 def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[int], dropped: Sequence[int]) -> View:
@@ -77,10 +78,10 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     tuple(view.strides[d] * steps[d] for d in kept),
     view.dtype,
     view.base,
-    align,
-    tuple(edges[d] for d in kept),
-    inside,
-    view.anchor,
+    align=align,
+    edges=tuple(edges[d] for d in kept),
+    inside=inside,
+    anchor=view.anchor,
   )
 
 
@@ -131,8 +132,8 @@ def _mask(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> tu
 
 def _moves_together(edge: Edge, index: Index, lanes: int) -> bool:
   """Whether lanes lie inside all or none: the edge falls between vectors."""
-  return edge.scale == 1 and index.step == 1 and not any(
-    n % lanes for n in (multiple(edge.offset), index.align, edge.size)
+  return (
+    edge.scale == 1 and index.step == 1 and not any(n % lanes for n in (multiple(edge.offset), index.align, edge.size))
   )
 
 
@@ -216,10 +217,9 @@ def narrow(b: ir.IRBuilder, value: ir.Value, dtype: np.dtype) -> ir.Value:
   if dtype != _BFLOAT16 or lanes % 2:
     return ty.narrow(b, value, dtype)
   pairs = ir.Constant(ir.VectorType(I32, lanes // 2), ir.Undefined)
-  convert = ir.InlineAsm(ir.FunctionType(I32, [F32, F32]), "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f")
   for n in range(lanes // 2):
     low, high = (b.extract_element(value, I32(2 * n + k)) for k in range(2))
-    pairs = b.insert_element(pairs, b.call(convert, [high, low]), I32(n))
+    pairs = b.insert_element(pairs, bfloat16_pair(b, low, high), I32(n))
   return b.bitcast(pairs, ir.VectorType(ty.I16, lanes))
 
 

@@ -1,0 +1,151 @@
+"""Kernels in the kernel language, as a target without a device sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import pallas as pl
+from tilewright.pallas import nvgpu
+from tilewright.pallas import tpu as pltpu
+from tilewright.pallas.lowering import lower_kernel
+from tilewright.target.cpu import clean
+from tilewright.tile.grid import Kernel
+from tilewright.tile.native import NativeKernel
+
+S = jax.ShapeDtypeStruct
+BF16, F32 = jnp.bfloat16, jnp.float32
+
+
+def by_rows(body: Callable[..., Any], rows: int = 1) -> Callable[..., Any]:
+  """A kernel that applies `body` to blocks of rows, computed in float32."""
+
+  def call(x: Any, *others: Any) -> Any:
+    def kernel(*refs: Any) -> None:
+      *inputs, out = refs
+      out[...] = body(*(r[...].astype(F32) for r in inputs)).astype(out.dtype)
+
+    own = pl.BlockSpec((rows, x.shape[1]), lambda i: (i, 0))
+    specs = [own if y.ndim == 2 else pl.BlockSpec(y.shape, lambda i: (0,)) for y in (x, *others)]
+    grid = (pl.cdiv(x.shape[0], rows),)
+    return pl.pallas_call(
+      kernel, S(x.shape, x.dtype), grid=grid, in_specs=specs, out_specs=own, compiler_params=nvgpu.CompilerParams()
+    )(x, *others)
+
+  return call
+
+
+def softmax(x: Any) -> Any:
+  e = jnp.exp(x - x.max(1, keepdims=True))
+  return e / e.sum(1, keepdims=True)
+
+
+def rms_norm(x: Any, w: Any) -> Any:
+  return x * jax.lax.rsqrt(jnp.mean(x * x, 1, keepdims=True) + 1e-6) * w
+
+
+def layer_norm(x: Any, w: Any, b: Any) -> Any:
+  centred = x - jnp.mean(x, 1, keepdims=True)
+  return centred * jax.lax.rsqrt(jnp.mean(centred * centred, 1, keepdims=True) + 1e-6) * w + b
+
+
+def gelu_gate(x: Any, g: Any) -> Any:
+  return jax.nn.gelu(x) * g
+
+
+def transpose(x: Any, block: int = 64) -> Any:
+  def kernel(x_ref: Any, o_ref: Any) -> None:
+    o_ref[...] = x_ref[...].T
+
+  return pl.pallas_call(
+    kernel,
+    S(x.shape[::-1], x.dtype),
+    grid=(x.shape[0] // block, x.shape[1] // block),
+    in_specs=[pl.BlockSpec((block, block), lambda i, j: (i, j))],
+    out_specs=pl.BlockSpec((block, block), lambda i, j: (j, i)),
+    compiler_params=nvgpu.CompilerParams(),
+  )(x)
+
+
+def cross_entropy(x: Any, labels: Any) -> Any:
+  def kernel(x_ref: Any, l_ref: Any, o_ref: Any) -> None:
+    x = x_ref[...].astype(F32)
+    top = x.max(1, keepdims=True)
+    total = top + jnp.log(jnp.exp(x - top).sum(1, keepdims=True))
+    hit = jax.lax.broadcasted_iota(jnp.int32, x.shape, 1) == l_ref[...][:, None]
+    o_ref[...] = (total - jnp.where(hit, x, 0.0).sum(1, keepdims=True))[:, 0]
+
+  n, c = x.shape
+  one = pl.BlockSpec((1,), lambda i: (i,))
+  return pl.pallas_call(
+    kernel,
+    S((n,), F32),
+    grid=(n,),
+    in_specs=[pl.BlockSpec((1, c), lambda i: (i, 0)), one],
+    out_specs=one,
+    compiler_params=nvgpu.CompilerParams(),
+  )(x, labels)
+
+
+def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 128, 64)) -> Any:
+  """Blocks of the result, added up along the last dimension of the grid."""
+  bm, bn, bk = blocks
+
+  def kernel(a_ref: Any, b_ref: Any, o_ref: Any, total: Any) -> None:
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+      total[...] = jnp.zeros_like(total)
+
+    total[...] += jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
+
+    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
+    def _() -> None:
+      o_ref[...] = total[...].astype(o_ref.dtype)
+
+  (m, k), n = a.shape, b.shape[1]
+  return pl.pallas_call(
+    kernel,
+    S((m, n), a.dtype),
+    grid=(m // bm, n // bn, k // bk),
+    in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
+    out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
+    scratch_shapes=[pltpu.VMEM((bm, bn), F32)],
+    compiler_params=nvgpu.CompilerParams(num_warps=8, dimension_semantics=("parallel", "parallel", "arbitrary")),
+  )(a, b)
+
+
+def natives(f: Callable[..., Any], *args: Any) -> list[tuple[Kernel, NativeKernel]]:
+  """The kernels a function calls, lowered to the tile IR."""
+  found = []
+
+  def walk(jaxpr: Any) -> None:
+    for eqn in jaxpr.eqns:
+      if eqn.primitive.name == "pallas_call":
+        kernel = Kernel(**eqn.params)
+        found.append((kernel, clean(lower_kernel(kernel))))
+      for value in eqn.params.values():
+        inner = getattr(value, "jaxpr", value)
+        if eqn.primitive.name != "pallas_call" and hasattr(inner, "eqns"):
+          walk(inner)
+
+  walk(jax.make_jaxpr(f)(*args).jaxpr)
+  return found
+
+
+_X, _W = S((64, 8192), BF16), S((8192,), BF16)
+_SQUARE, _ODD = S((256, 256), BF16), S((33, 1000), F32)
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+  "softmax": (by_rows(softmax), (_X,)),
+  "softmax_ragged": (by_rows(softmax, rows=4), (_ODD,)),
+  "rms_norm": (by_rows(rms_norm), (_X, _W)),
+  "layer_norm": (by_rows(layer_norm), (_X, _W, _W)),
+  "gelu_gate": (by_rows(gelu_gate), (_X, _X)),
+  "cast": (by_rows(lambda x: x), (_X,)),
+  "transpose": (transpose, (_SQUARE,)),
+  "cross_entropy": (cross_entropy, (_X, S((64,), jnp.int32))),
+  "matmul": (matmul, (_SQUARE, _SQUARE)),
+  "matmul_f32": (matmul, (S((256, 256), F32), S((256, 256), F32))),
+}

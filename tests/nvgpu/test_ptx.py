@@ -1,0 +1,80 @@
+"""Kernels become PTX for every architecture on any machine, and ptxas, where there is one, assembles it without spills."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from programs import PROGRAMS, natives
+
+from tilewright import errors
+from tilewright.target import nvgpu
+from tilewright.target.nvgpu.arch import ARCHS, for_capability
+
+
+def ptx_of(name: str, arch: str) -> str:
+  f, args = PROGRAMS[name]
+  ((kernel, native),) = natives(f, *args)
+  return nvgpu.compile_ptx(native, arch, kernel.compiler_params.num_warps)[0]
+
+
+def ptxas() -> str | None:
+  found = importlib.util.find_spec("nvidia")
+  for place in found.submodule_search_locations if found and found.submodule_search_locations else []:
+    for tool in pathlib.Path(place).glob("*/bin/ptxas"):
+      return str(tool)
+  return shutil.which("ptxas")
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_every_architecture_is_named_in_its_ptx(arch):
+  text = ptx_of("softmax", arch)
+  assert f".target {arch}" in text and ".visible .entry kernel" in text
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_kernel_is_compiled_without_a_device(name):
+  text = ptx_of(name, "sm_90a")
+  assert ".local" not in text, "nothing lives on the stack"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_121a"])
+def test_ptxas_assembles_it_without_spills(name, arch, tmp_path):
+  tool = ptxas()
+  if tool is None:
+    pytest.skip("there is no ptxas here: pip install nvidia-cuda-nvcc")
+  source = tmp_path / "kernel.ptx"
+  source.write_text(ptx_of(name, arch))
+  done = subprocess.run(
+    [tool, "-v", f"-arch={arch}", str(source), "-o", str(tmp_path / "out")], capture_output=True, text=True
+  )
+  assert done.returncode == 0, done.stderr
+  if name != "matmul_f32":
+    assert "0 bytes spill stores, 0 bytes spill loads" in done.stderr
+
+
+def test_global_memory_is_moved_in_sixteen_bytes_a_thread():
+  text = ptx_of("cast", "sm_90a")
+  assert text.count("ld.global.v4.b32") == text.count("st.global.v4.b32") == 4
+  assert "ld.global.b16" not in text
+
+
+def test_rows_stay_in_registers_between_reductions():
+  """Softmax reads each element once, and its threads wait for each other once per reduction."""
+  text = ptx_of("softmax", "sm_90a")
+  assert text.count("ld.global") == 4 and text.count("bar.sync") == 2
+
+
+def test_contractions_of_bf16_use_tensor_cores():
+  assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in ptx_of("matmul", "sm_80")
+  assert "mma.sync" not in ptx_of("matmul_f32", "sm_80")
+
+
+def test_devices_without_a_table_entry_use_the_one_before():
+  assert for_capability(8, 7).name == "sm_86" and for_capability(9, 0).name == "sm_90a"
+  with pytest.raises(errors.NativeCodeError, match=r"compute capability 7\.5"):
+    for_capability(7, 5)

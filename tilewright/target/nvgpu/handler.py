@@ -1,0 +1,81 @@
+"""The FFI handler of a GPU kernel, in LLVM for the host: collects pointers and launches on XLA's stream.
+
+Nothing of Python runs per call. The kernel's handle differs from process to process, so it lies in a variable that is filled after
+loading; the code is the same everywhere and can be cached.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.runtime import ffi
+from tilewright.target.cpu.handler import _api_function, _at, _fill, _read, _struct
+from tilewright.target.cpu.loops import i64
+from tilewright.target.llvm.types import I8, I32, I64, PTR
+
+HANDLE = "kernel_handle"
+_DYNAMIC_BLOCKS = 1024  # where the grid is dynamic: each block of threads takes several points
+_COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE
+_INTERNAL = 13  # XLA_FFI_Error_Code_INTERNAL
+_TRAITS = 32  # of struct XLA_FFI_Metadata, after size, extension and version
+
+
+def to_llvm(num_operands: int, num_results: int, launch: Any) -> str:
+  """The operands are dynamic bounds and arrays; the results are arrays, then scratch memory."""
+  module = ir.Module("tilewright")
+  handle = ir.GlobalVariable(module, I64, HANDLE)
+  handle.initializer = I64(0)
+  launcher = ir.Function(module, ir.FunctionType(I32, [PTR] + [I32] * 7 + [PTR] * 3), "cuLaunchKernel")
+  function = ir.Function(module, ir.FunctionType(PTR, [PTR]), "handler")
+  (frame,) = function.args
+  b = ir.IRBuilder(function.append_basic_block("entry"))
+  null = ir.Constant(PTR, None)
+  extension = _read(b, frame, ffi.FRAME_EXTENSION)
+  run, metadata = b.append_basic_block("run"), b.append_basic_block("metadata")
+  b.cbranch(b.icmp_unsigned("==", extension, null), run, metadata)
+  b.position_at_end(metadata)
+  found = _read(b, extension, ffi.METADATA_POINTER)
+  major, minor = ffi.api_version()
+  b.store(I32(major), _at(b, found, ffi.VERSION_MAJOR))
+  b.store(I32(minor), _at(b, found, ffi.VERSION_MINOR))
+  b.store(I32(_COMMAND_BUFFER), _at(b, found, _TRAITS))
+  b.ret(null)
+  b.position_at_end(run)
+
+  api, context = _read(b, frame, ffi.FRAME_API), _read(b, frame, ffi.FRAME_CONTEXT)
+  ask = _struct(b, 4)
+  _fill(b, ask, [i64(32), i64(0), b.ptrtoint(context, I64), i64(0)])
+  b.call(_api_function(b, api, "XLA_FFI_Stream_Get"), [ask])
+  stream = _read(b, ask, 24)
+  operands, results = _read(b, frame, ffi.FRAME_ARGS), _read(b, frame, ffi.FRAME_RETS)
+  dynamic = sum(size is None for size in launch.grid)
+  buffers = [_read(b, operands, 8 * i) for i in range(num_operands)]
+  buffers += [_read(b, results, 8 * i) for i in range(num_results)]
+  places = [_at(b, buffer, ffi.BUFFER_DATA) for buffer in buffers]  # a parameter is a pointer to its value
+  if launch.scratch_bytes:
+    places.append(_at(b, _read(b, results, 8 * num_results), ffi.BUFFER_DATA))
+  else:
+    nothing = _struct(b, 1)
+    _fill(b, nothing, [i64(0)])
+    places.append(nothing)
+  places = [*places[dynamic:], *places[:dynamic]]
+  params = _struct(b, len(places))
+  _fill(b, params, [b.ptrtoint(p, I64) for p in places])
+  blocks = launch.num_blocks if launch.num_blocks is not None else _DYNAMIC_BLOCKS
+  kernel = b.inttoptr(b.load(handle, typ=I64), PTR)
+  sizes = [blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
+  status = b.call(launcher, [kernel, *(I32(n) for n in sizes), stream, params, null])
+  failed, fine = b.append_basic_block("failed"), b.append_basic_block("fine")
+  b.cbranch(b.icmp_unsigned("==", status, I32(0)), fine, failed)
+  b.position_at_end(fine)
+  b.ret(null)
+  b.position_at_end(failed)
+  text = bytearray(b"tilewright: the GPU kernel could not be launched\0")
+  message = ir.GlobalVariable(module, ir.ArrayType(I8, len(text)), "message")
+  message.initializer, message.global_constant = ir.Constant(message.type.pointee, text), True
+  error = _struct(b, 4)
+  _fill(b, error, [i64(32), i64(0), b.ptrtoint(message, I64), i64(_INTERNAL)])
+  b.ret(b.call(_api_function(b, api, "XLA_FFI_Error_Create"), [error]))
+  return str(module)
