@@ -20,7 +20,7 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.cpu import structure
-from tilewright.target.cpu.arithmetic import cost
+from tilewright.target.cpu.arithmetic import cost as op_cost
 from tilewright.target.cpu.code import Code, Host, Memory
 from tilewright.target.cpu.loops import Index, for_range, i64, if_then, lane
 from tilewright.target.llvm import types as ty
@@ -331,18 +331,18 @@ class BlockCode(Code):
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())
       self.env[v] = self.value_at(v, [], 1)
-    elif uses > 1 and op.name not in structure.MOVES and (self._cost(v) >= _WORTH_KEEPING or self._is_far(v)):
+    elif uses > 1 and op.name not in structure.MOVES and (self.cost(v) >= _WORTH_KEEPING or self._is_far(v)):
       self.materialise(v)
 
   def _is_far(self, v: Value) -> bool:
     """Whether computing the tile reads global memory, and keeping it takes registers only."""
     return bool(self.bases_read(v)) and self.distribution(v.tile.shape).fits_registers
 
-  def _cost(self, v: Value) -> int:
+  def cost(self, v: Value) -> int:
     op = v.owner
     if v in self.env or not isinstance(op, Op) or op.name in ("load", "window_load"):
       return 1
-    return cost(op.name) + sum(self._cost(o) for o in op.operands if isinstance(o.type, TileType))
+    return op_cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
 
 
 def _is_used_in(v: Value, op: Op) -> bool:

@@ -24,12 +24,13 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode
 from tilewright.target.nvgpu.views import Edge, View, multiple
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
-from tilewright.tile.ir import Value, users
+from tilewright.tile.ir import Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import Bounds, Interval
 from tilewright.tile.types import RefType, dense_strides
 
 NAME = "kernel"
+_RESIDENT = 768  # threads of a multiprocessor that hide the latency of memory; they leave 80 registers for each
 _GLOBAL = 1  # LLVM's address space
 
 
@@ -95,7 +96,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   code.users = users(kernel.body.body)
   parallel = tuple(parallel_dims(kernel))
   indices: list[Any] = [i64(0)] * len(mapping.grid)
-  memory = [code.allocate(t.shape, t.dtype) for t in kernel.scratch]
+  memory = [_scratch(code, kernel, t) for t in kernel.scratch]
   sequential = [d for d in range(len(mapping.grid)) if d not in parallel]
 
   def run(dims: list[int]) -> None:
@@ -136,17 +137,27 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
       f"The kernel '{kernel.name}' needs more shared memory than the {arch.shared_bytes} bytes {arch.name} has, and its grid is "
       f"dynamic, so that global memory cannot take its place: {sizes_text}. Use smaller blocks."
     )
-  return _with_limits(str(module), num_threads), launch
+  contracts = any(op.name == "dot" for op in walk(kernel.body.body))
+  return _with_limits(str(module), num_threads, 1 if contracts else max(1, _RESIDENT // num_threads)), launch
 
 
-def _with_limits(text: str, num_threads: int) -> str:
-  """Tell ptxas how many threads a block has: it gives each as many registers as that leaves."""
+def _scratch(code: BlockCode, kernel: NativeKernel, kind: Any) -> View:
+  if not isinstance(kind, RefType):
+    raise errors.NativeCodeError(
+      f"The GPU target does not compile semaphores yet; the kernel '{kernel.name}' has them as scratch. Use interpret=True."
+    )
+  return code.allocate(kind.shape, kind.dtype)
+
+
+def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
+  """Tell ptxas how many threads a block has and how many blocks shall fit a multiprocessor: that leaves so many registers for each."""
   lines = []
   for line in text.splitlines():
     if line.startswith(f'define ptx_kernel void @"{NAME}"('):
       line += " #0"
     lines.append(line)
-  return "\n".join([*lines, f'attributes #0 = {{ "nvvm.reqntid"="{num_threads}" }}', ""])
+  limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'
+  return "\n".join([*lines, f"attributes #0 = {{ {limits} }}", ""])
 
 
 def _instance(code: BlockCode, kernel: NativeKernel, arrays: Any, scratch: Any, indices: Any, sizes: Any) -> None:

@@ -231,7 +231,7 @@ def _settle(code: BlockCode, op: Op) -> None:
   for v in inside - own:
     if not isinstance(v.type, TileType) or v.type.is_scalar:
       continue
-    if v not in code.env and (code._cost(v) > 2 or code.bases_read(v)):
+    if v not in code.env and (code.cost(v) > 2 or code.bases_read(v)):
       code.materialise(v)
     if isinstance(code.env.get(v), Registers):
       code.in_memory(v)  # a block may ask for it elsewhere, and must find it where it was before
