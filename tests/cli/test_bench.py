@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tilewright.cli import bench, bench_cpu, main
+from tilewright.cli import bench, bench_cpu, bench_processes, main
 from tilewright.cli.bench import OURS, Case
 from tilewright.pallas import trace as tracer
 
@@ -39,8 +39,33 @@ def test_every_case_has_ours_and_peers_and_a_name_of_its_own():
     assert case.peers
 
 
+def test_what_a_call_measures_itself_stands_for_its_time():
+  call = lambda: bench.Measured(7.0)
+  case = Case("bytes", {OURS: lambda: call, "peer": lambda: lambda: bench.Measured(21.0)}, unit="bytes")
+  (row,) = bench.measure(case, 0.01)
+  assert (row.ours, row.peer_time, row.ratio) == (7.0, 21.0, 3.0)
+  assert "MiB" in bench.table_row(row)[1]
+
+
+def test_every_turn_beside_threads_that_spin_begins_with_a_call_that_does_not_count():
+  calls = []
+  contenders = {OURS: lambda: calls.append(OURS), "peer": lambda: calls.append("peer")}
+  _, rounds = bench.interleaved_medians(
+    {n: lambda n=n: time.sleep(2e-3) or contenders[n]() for n in contenders}, 0, spins=True
+  )
+  assert calls[2:] == [OURS, OURS, "peer", "peer"] * rounds  # the first two find out how often to repeat
+
+
+def test_a_kernel_is_compiled_in_a_process_of_its_own():
+  """The second process finds the code that the first one left on disk."""
+  call = bench_processes.contender("warm", "matmul", OURS)
+  assert 0 < call().value < 60
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", bench_cpu.CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+  "case", [c for c in bench_cpu.CASES if c not in bench_cpu.IN_PROCESSES], ids=lambda case: case.name
+)
 def test_every_contender_computes_the_same(case):
   results = {name: build()() for name, build in case.contenders.items()}
   bench.check_agreement(case, results)

@@ -3,6 +3,9 @@
 All contenders of a case are built first, then called in turn, round after round, so that whatever slows the machine for
 a while slows all of them; a time is the median over the rounds. A ratio is the peer's time divided by ours: above 1,
 ours is faster. A call that takes less than a millisecond is repeated within a round until it fills one.
+
+A contender may have threads of its own that go on spinning after a call, as OpenBLAS's do for some 100 ms, and slow whoever comes next.
+In a case that says so, every turn begins when the process has come to rest, with a call that does not count.
 """
 
 from __future__ import annotations
@@ -38,14 +41,24 @@ Call = Callable[[], Any]
 
 
 @dataclasses.dataclass(frozen=True)
+class Measured:
+  """What a call has measured itself, instead of the time it took."""
+
+  value: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Case:
   """Something to time: for each contender, ours among them, a function that builds (and compiles) the call to be timed.
 
-  Calls that return arrays are compared with each other before they are timed.
+  Calls that return arrays are compared with each other before they are timed. One that returns `Measured` is asked rather than timed, for
+  times or for bytes. `spins` says that a contender's threads are busy beyond its calls.
   """
 
   name: str
   contenders: Mapping[str, Callable[[], Call]]
+  unit: str = "seconds"
+  spins: bool = False
 
   @property
   def peers(self) -> list[str]:
@@ -54,7 +67,7 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-  """One line of the table. Times are in seconds; `note` says why a peer has none."""
+  """One line of the table. Times are in seconds (or bytes, as `unit` says); `note` says why a peer has none."""
 
   name: str
   ours: float
@@ -62,6 +75,7 @@ class Row:
   peer_time: float | None
   rounds: int
   note: str = ""
+  unit: str = "seconds"
 
   @property
   def ratio(self) -> float | None:
@@ -81,11 +95,23 @@ def wait(result: Any) -> None:
 def sample(call: Call, repeats: int) -> float:
   start = time.perf_counter()
   for _ in range(repeats):
-    wait(call())
+    result = call()
+    wait(result)
+  if isinstance(result, Measured):
+    return result.value
   return (time.perf_counter() - start) / repeats
 
 
-def interleaved_medians(calls: Mapping[str, Call], seconds: float) -> tuple[dict[str, float], int]:
+def come_to_rest() -> None:
+  """Wait until no thread of this process runs: until its processor time stands still."""
+  for _ in range(1000):
+    before = time.process_time()
+    time.sleep(1e-3)
+    if time.process_time() - before < 3e-4:
+      return
+
+
+def interleaved_medians(calls: Mapping[str, Call], seconds: float, spins: bool = False) -> tuple[dict[str, float], int]:
   """The median time of each call, and the number of rounds."""
   repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1))) for name, call in calls.items()}
   times: dict[str, list[float]] = {name: [] for name in calls}
@@ -96,6 +122,9 @@ def interleaved_medians(calls: Mapping[str, Call], seconds: float) -> tuple[dict
   try:
     while rounds < MIN_ROUNDS or (rounds < MAX_ROUNDS and time.perf_counter() < end):
       for name, call in calls.items():
+        if spins:
+          come_to_rest()
+          wait(call())
         times[name].append(sample(call, repeats[name]))
       rounds += 1
   finally:
@@ -106,7 +135,7 @@ def interleaved_medians(calls: Mapping[str, Call], seconds: float) -> tuple[dict
 
 def check_agreement(case: Case, results: Mapping[str, Any]) -> None:
   """Refuse to compare programs that compute different things. Catches gross mistakes; accuracy is the demo's subject."""
-  ours = jax.tree.leaves(results[OURS])
+  ours = jax.tree.leaves(results.get(OURS))
   if not all(isinstance(x, jax.Array) for x in ours):
     return
   for peer in results:
@@ -125,9 +154,9 @@ def measure(case: Case, seconds: float) -> list[Row]:
       if name == OURS:
         raise
       notes[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[:100]
-  check_agreement(case, {name: jax.block_until_ready(call()) for name, call in calls.items()})
-  medians, rounds = interleaved_medians(calls, seconds)
-  return [Row(case.name, medians[OURS], p, medians.get(p), rounds, notes.get(p, "")) for p in case.peers]
+  check_agreement(case, {name: result for name, call in calls.items() if not isinstance(result := call(), Measured)})
+  medians, rounds = interleaved_medians(calls, seconds, case.spins)
+  return [Row(case.name, medians[OURS], p, medians.get(p), rounds, notes.get(p, ""), case.unit) for p in case.peers]
 
 
 # --- reporting ---------------------------------------------------------------------------------------------------
@@ -145,7 +174,7 @@ def environment() -> dict[str, Any]:
 
 
 def as_json(target: str, rows: Sequence[Row]) -> dict[str, Any]:
-  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note")
+  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note", "unit")
   return {
     "target": target,
     "unit": "seconds",
@@ -169,9 +198,10 @@ def write_atomically(path: pathlib.Path, text: str) -> None:
 
 
 def table_row(row: Row) -> list[str]:
+  text = duration if row.unit == "seconds" else lambda nbytes: f"{nbytes / 2**20:.1f} MiB"
   if row.peer_time is None or row.ratio is None:
-    return [row.name, duration(row.ours), row.peer, "-", row.note or "-"]
-  return [row.name, duration(row.ours), row.peer, duration(row.peer_time), f"{row.ratio:.2f}"]
+    return [row.name, text(row.ours), row.peer, "-", row.note or "-"]
+  return [row.name, text(row.ours), row.peer, text(row.peer_time), f"{row.ratio:.2f}"]
 
 
 # --- the command -------------------------------------------------------------------------------------------------

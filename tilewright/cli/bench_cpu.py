@@ -21,12 +21,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import ops, pallas
-from tilewright.cli import bench_data_parallel
+from tilewright.cli import bench_data_parallel, bench_processes
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.pallas import cpu, tpu
 from tilewright.runtime import _jax
 
 XLA, PALLAS, NUMPY, PORTABLE = "XLA", "Pallas interpret", "NumPy", "portable lowering"
+JAX_NN = "jax.nn"  # a function of JAX's own library
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,9 +248,13 @@ def op(
   *shapes: tuple[int, ...],
   dtype: Any = jnp.float32,
   portable: bool = False,
+  pallas_kernel: Callable[..., Any] | None = None,
+  numpy: Callable[..., Any] | None = None,
+  jax_nn: Callable[..., Any] | None = None,
   labels: tuple[int, int] | None = None,
 ) -> Case:
-  """A row of a library kernel against XLA; also against its own portable lowering.
+  """A row of a library kernel against XLA, and one for each other peer: its own portable lowering, a kernel of the same blocks in the
+  peer's interpreter, NumPy, and what JAX's library has for it.
 
   `labels` says how many integers follow the arrays as the last operand, and what they are below.
   """
@@ -267,16 +272,18 @@ def op(
   }
   if portable:
     contenders[PORTABLE] = lambda: running(functools.partial(kernel, interpret=True), inputs())
-  return Case(f"ops.{name}", contenders)
+  if pallas_kernel is not None:
+    contenders[PALLAS] = lambda: running(functools.partial(pallas_kernel, peer()), inputs())
+  if jax_nn is not None:
+    contenders[JAX_NN] = lambda: running(jax_nn, inputs())
+  if numpy is not None:
+    contenders[NUMPY] = lambda: functools.partial(numpy, *(np.asarray(x) for x in inputs()))
+  return Case(f"ops.{name}", contenders, spins=numpy is not None)
 
 
-def against_numpy(name: str, kernel: Callable[..., Any], numpy: Callable[..., Any], *shapes: tuple[int, ...]) -> Case:
-  """A row against NumPy, apart from XLA: the threads of its BLAS spin on after a call and slow what is timed next, which is ours."""
-  contenders: dict[str, Callable[[], Call]] = {
-    OURS: lambda: running(functools.partial(kernel, native=True), arrays(*shapes)),
-    NUMPY: lambda: functools.partial(numpy, *(np.asarray(x) for x in arrays(*shapes))),
-  }
-  return Case(f"ops.{name}, BLAS", contenders)
+def in_processes(name: str, what: str, kernel: str, unit: str = "seconds") -> Case:
+  """A row measured in processes of their own."""
+  return Case(name, {w: functools.partial(bench_processes.contender, what, kernel, w) for w in (OURS, XLA)}, unit=unit)
 
 
 def compiled_cold(name: str, kernel: Callable[..., Any], program: Callable[..., Any], *shapes: tuple[int, ...]) -> Case:
@@ -318,6 +325,12 @@ def causal_attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
   return softmax(jnp.where(jnp.tril(jnp.ones(scores.shape[1:], bool)), scores, -jnp.inf)) @ v
 
 
+def library_attention(causal: bool, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+  """JAX's own function, which has heads after positions; q, k and v are given as ours takes them, and moved."""
+  q, k, v = (x.transpose(1, 0, 2)[None] for x in (q, k, v))
+  return jax.nn.dot_product_attention(q, k, v, is_causal=causal)[0].transpose(1, 0, 2)
+
+
 def gradients(f: Callable[..., Any]) -> Callable[..., Any]:
   """The derivatives of a function's sum towards its three operands."""
 
@@ -325,6 +338,10 @@ def gradients(f: Callable[..., Any]) -> Callable[..., Any]:
     return jax.grad(lambda *xs: jnp.sum(f(*xs, **options)), (0, 1, 2))(*args)
 
   return grad
+
+
+def integer_product(x: jax.Array, y: jax.Array) -> jax.Array:
+  return jnp.dot(x, y, preferred_element_type=jnp.int32)
 
 
 def mlp(x: jax.Array, w_gate: jax.Array, w_up: jax.Array, w_down: jax.Array) -> jax.Array:
@@ -341,6 +358,13 @@ LARGE = (4096, 4096)
 HEADS = ((8, 2048, 64),) * 3
 matmul_gelu = functools.partial(ops.matmul, activation="gelu")
 
+IN_PROCESSES = (
+  in_processes("warm start of native softmax", "warm", "softmax"),
+  in_processes("warm start of native matmul", "warm", "matmul"),
+  in_processes("first native kernel of a process, from disk", "first", "softmax"),
+  in_processes("peak memory of native attention, 4 heads 8192x64", "memory", "attention", "bytes"),
+)
+
 CASES: tuple[Case, ...] = (
   case("matmul f32 512x512x512", matmul_kernel, jnp.dot, (512, 512), (512, 512)),
   case("matmul f32 1024x1024x1024", matmul_kernel, jnp.dot, SQUARE, SQUARE),
@@ -356,12 +380,9 @@ CASES: tuple[Case, ...] = (
   case("gelu f32 1024x1024", gelu_kernel, jax.nn.gelu, SQUARE),
   case("attention f32 4 heads 512x64", attention_kernel, attention_without_kernel, *((4, 512, 64),) * 3),
   case("one call on 1024 elements", double, lambda x: x * 2, (1024,)),
-  op("matmul f32 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE),
-  op("matmul f32 2048x2048x2048", ops.matmul, jnp.dot, (2048, 2048), (2048, 2048)),
-  op("matmul f32 1000x1030x1100", ops.matmul, jnp.dot, (1000, 1030), (1030, 1100)),
-  against_numpy("matmul f32 1024x1024x1024", ops.matmul, np.dot, SQUARE, SQUARE),
-  against_numpy("matmul f32 2048x2048x2048", ops.matmul, np.dot, (2048, 2048), (2048, 2048)),
-  against_numpy("matmul f32 1000x1030x1100", ops.matmul, np.dot, (1000, 1030), (1030, 1100)),
+  op("matmul f32 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, numpy=np.dot),
+  op("matmul f32 2048x2048x2048", ops.matmul, jnp.dot, (2048, 2048), (2048, 2048), numpy=np.dot),
+  op("matmul f32 1000x1030x1100", ops.matmul, jnp.dot, (1000, 1030), (1030, 1100), numpy=np.dot),
   op(
     "matmul f32 1024x1024x1024, bias and gelu",
     matmul_gelu,
@@ -371,13 +392,26 @@ CASES: tuple[Case, ...] = (
     (1024,),
   ),
   op("matmul bf16 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, dtype=jnp.bfloat16),
-  op("softmax f32 4096x4096", ops.softmax, jax.nn.softmax, LARGE, portable=True),
+  op("matmul int8 1024x1024x1024", ops.matmul, integer_product, SQUARE, SQUARE, dtype=jnp.int8),
+  op("softmax f32 4096x4096", ops.softmax, jax.nn.softmax, LARGE, portable=True, pallas_kernel=softmax_kernel),
   op("layer_norm f32 4096x4096", ops.layer_norm, layer_norm, LARGE, (4096,), (4096,)),
   op("rms_norm f32 4096x4096", ops.rms_norm, rms_norm, LARGE, (4096,)),
   op("gelu f32 4096x4096", ops.gelu, jax.nn.gelu, LARGE),
   op("cross_entropy f32 4096x4096", ops.cross_entropy, cross_entropy, LARGE, labels=(4096, 4096)),
-  op("attention f32 8 heads 2048x64", ops.attention, attention_without_kernel, *HEADS),
-  op("attention f32 8 heads 2048x64, causal", functools.partial(ops.attention, causal=True), causal_attention, *HEADS),
+  op(
+    "attention f32 8 heads 2048x64",
+    ops.attention,
+    attention_without_kernel,
+    *HEADS,
+    jax_nn=functools.partial(library_attention, False),
+  ),
+  op(
+    "attention f32 8 heads 2048x64, causal",
+    functools.partial(ops.attention, causal=True),
+    causal_attention,
+    *HEADS,
+    jax_nn=functools.partial(library_attention, True),
+  ),
   op(
     "attention f32 8 heads 2048x64, derivatives", gradients(ops.attention), gradients(attention_without_kernel), *HEADS
   ),
@@ -392,6 +426,7 @@ CASES: tuple[Case, ...] = (
       XLA: lambda: running(lambda x: x * 2, arrays((1024,))),
     },
   ),
+  *IN_PROCESSES,
   compiled_cold("compile softmax natively", ops.softmax, jax.nn.softmax, LARGE),
   compiled_cold("compile matmul natively", ops.matmul, jnp.dot, SQUARE, SQUARE),
   case("compile softmax", softmax_kernel, softmax, SQUARE, timed=compiling),
