@@ -99,7 +99,7 @@ def test_vmap_and_no_leading_dimension():
 
 
 def test_peak_memory_of_a_long_sequence_is_that_of_its_inputs_and_outputs():
-  """At a length of 8192, where the scores of one head alone are 256 MiB: what XLA allocates, and what each thread of the kernel uses beside it, with eight threads."""
+  """Counted are what XLA allocates, and what each of eight threads uses besides. The scores of one head alone would be 256 MiB."""
   q = jax.ShapeDtypeStruct((2, 8192, 64), jnp.float32)
   f = lambda q, k, v: ops.attention(q, k, v, native=True)
   memory = jax.jit(f).lower(q, q, q).compile().memory_analysis()
