@@ -159,3 +159,16 @@ class LayoutError(TilewrightError, ValueError):
 
 class NumberFormatError(TilewrightError, ValueError):
   """A number format, rounding mode or scaling recipe that does not exist, or that cannot be used in this place."""
+
+
+class LayoutConflictError(LayoutError):
+  """No layouts satisfy all that a kernel asks of them. `conflict` is a smallest set of constraints that exclude each other."""
+
+  def __init__(self, message: str, conflict: tuple[object, ...] = (), proposal: str = ""):
+    super().__init__(message)
+    self.conflict = conflict
+    self.proposal = proposal
+
+
+class LayoutBudgetError(LayoutError):
+  """The search for layouts was given up before it was done; there may be a solution."""

@@ -85,25 +85,23 @@ def _paired(
   at: np.ndarray, inside: np.ndarray, groups: list[tuple[int, ...]], width: int
 ) -> list[tuple[int, ...]] | None:
   """Groups joined two by two, if every one has its neighbour, aligned to both, in every thread."""
-  by_start: dict[int, list[tuple[int, ...]]] = {}
-  for group in groups:
-    by_start.setdefault(int(at[group[0], 0, 0]), []).append(group)
-  joined = []
-  for group in groups:
-    start = int(at[group[0], 0, 0])
+  first = [group[0] for group in groups]
+  starts = [int(x) for x in at[first, 0, 0]]
+  waiting: dict[int, list[int]] = {}
+  for number, start in enumerate(starts):
     if start % (2 * width):
-      continue
-    for other in by_start.get(start + width, ()):
-      low, high = at[group[0]], at[other[0]]
-      if (
-        (low % (2 * width) == 0).all() and (high == low + width).all() and (inside[group[0]] == inside[other[0]]).all()
-      ):
-        joined.append((*group, *other))
-        by_start[start + width].remove(other)
-        break
-    else:
-      return None
-  return joined if 2 * len(joined) == len(groups) else None
+      waiting.setdefault(start, []).append(number)
+  pairs = []
+  for number, start in enumerate(starts):
+    if start % (2 * width) == 0:
+      if not waiting.get(start + width):
+        return None
+      pairs.append((number, waiting[start + width].pop(0)))
+  if 2 * len(pairs) != len(groups):
+    return None
+  low, high = ([first[pair[side]] for pair in pairs] for side in range(2))
+  fits = (at[low] % (2 * width) == 0) & (at[high] == at[low] + width) & (inside[low] == inside[high])
+  return [(*groups[a], *groups[b]) for a, b in pairs] if fits.all() else None
 
 
 def _matrix_groups(at: np.ndarray, inside: np.ndarray, shared: SharedLayout) -> list[Access]:

@@ -66,24 +66,29 @@ def blocked(
   return layout(shape, digits)
 
 
-def blocked_for(shape: Sequence[int], num_warps: int, vector: int = 1, order: Sequence[int] | None = None) -> Layout:
-  """A blocked layout in which the fastest dimension is read by vectors and by as many neighbouring lanes as it has room for."""
+def blocked_for(
+  shape: Sequence[int],
+  num_warps: int,
+  vector: int = 1,
+  order: Sequence[int] | None = None,
+  whole_rows: bool = False,
+) -> Layout:
+  """A blocked layout in which the fastest dimension is read by vectors and by as many neighbouring lanes as it has room for.
+
+  Warps follow the lanes; with `whole_rows` they divide the slowest dimension first, so that a row stays in one warp if it can.
+  """
   order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
   per_thread, lanes, warps = ([1] * len(shape) for _ in range(3))
   if not shape:
     return splat(shape, num_warps)
-  left = {"lane": LANES, "warp": num_warps}
-  for i, axis in enumerate(order):
-    if i == 0:
-      per_thread[axis] = math.gcd(vector, shape[axis])
-    room = -(-shape[axis] // per_thread[axis])
-    for name, counts in (("lane", lanes), ("warp", warps)):
-      taken = math.gcd(left[name], _side_by_side(room))
-      counts[axis], left[name], room = taken, left[name] // taken, -(-room // taken)
-      if left["lane"] > 1:
-        break  # warps begin where all lanes have found their place
-  lanes[order[-1]] *= left["lane"]
-  warps[order[-1]] *= left["warp"]
+  per_thread[order[0]] = math.gcd(vector, shape[order[0]])
+  room = [-(-size // own) for size, own in zip(shape, per_thread)]
+  for counts, total, along in ((lanes, LANES, order), (warps, num_warps, order[::-1] if whole_rows else order)):
+    for axis in along:
+      counts[axis] = math.gcd(total, _side_by_side(room[axis]))
+      total //= counts[axis]
+      room[axis] = -(-room[axis] // counts[axis])
+    counts[along[-1]] *= total
   return blocked(shape, per_thread, lanes, warps, order)
 
 

@@ -164,6 +164,26 @@ def shared_for_matrix(shape: Sequence[int], bits: int, swizzle: int, transposed:
   return SharedLayout(layout(shape, {OFFSET: digits}), bits, SWIZZLES[swizzle])
 
 
+def stacked(tile: SharedLayout, shape: tuple[int, ...]) -> SharedLayout:
+  """An array of tiles, one behind the other: the leading dimensions of `shape` count them."""
+  more = len(shape) - len(tile.shape)
+  if shape[more:] != tile.shape or tile.elements.size(OFFSET) * tile.bits // 8 % tile.swizzle.span:
+    raise errors.LayoutError(f"{shape} is no stack of {tile.shape}, or the swizzle does not fit into one of them")
+  inner: list[DigitLike] = [(d.size, ((0,) * more + d.moves)) for d in tile.elements.digits(OFFSET)]
+  outer: list[DigitLike] = [(shape[a], tuple(int(a == b) for b in range(len(shape)))) for a in reversed(range(more))]
+  return SharedLayout(layout(shape, {OFFSET: [*inner, *outer]}), tile.bits, tile.swizzle)
+
+
+def unstacked(stack: SharedLayout, shape: tuple[int, ...]) -> SharedLayout:
+  """One tile of an array of tiles."""
+  more = len(stack.shape) - len(shape)
+  inner = [(d.size, d.moves[more:]) for d in stack.elements.digits(OFFSET) if any(d.moves[more:])]
+  tile = SharedLayout(layout(shape, {OFFSET: inner}), stack.bits, stack.swizzle)
+  if stacked(tile, stack.shape) != stack:
+    raise errors.LayoutError(f"{stack} is no stack of tiles of shape {shape}")
+  return tile
+
+
 # --- bank conflicts ----------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,124 @@
+"""What moving a tile costs, fast enough to ask thousands of times: in quarter cycles of a multiprocessor, as `plan` counts.
+
+Inference compares these; the plan that is carried out is made later, exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from tilewright.layout.access import best_access
+from tilewright.layout.algebra import projected
+from tilewright.layout.atoms import common_slots
+from tilewright.layout.plan import SHUFFLE_LATENCY
+from tilewright.layout.shared import SharedLayout
+from tilewright.layout.steps import SELECT, SHUFFLE, shuffles
+from tilewright.layout.trip import ISSUE, LATENCY, WAVEFRONT
+from tilewright.layout.value import LANE, WARP, Layout
+from tilewright.layout.vectors import vector_width
+
+LINE, SECTOR = 128, 32  # bytes of a cache line, and of the part that memory moves
+IMPOSSIBLE = 1 << 40  # a finite cost that no kernel reaches
+
+
+@functools.lru_cache(maxsize=65536)
+def relayout_cost(source: Layout | SharedLayout, target: Layout | SharedLayout, bits: int) -> int:
+  """From any place to any other: registers, shared memory, or one to the other."""
+  if source == target:
+    return 0
+  match source, target:
+    case Layout(), Layout():
+      return _between_registers(source, target, max(bits, 8))
+    case Layout(), SharedLayout():
+      return access_cost(source, target) + LATENCY // 2
+    case SharedLayout(), Layout():
+      return access_cost(target, source)
+    case SharedLayout(), SharedLayout():  # read in, write out
+      return LATENCY + 4 * WAVEFRONT * _fewest(source.shape, bits)
+  raise AssertionError
+
+
+@functools.lru_cache(maxsize=16384)
+def access_cost(registers: Layout, shared: SharedLayout) -> int:
+  """As the first warp does it, times the warps."""
+  one = Layout(registers.shape, tuple((name, digits if name != WARP else ()) for name, digits in registers.inputs))
+  access = best_access(one, shared)
+  return registers.num_warps * (WAVEFRONT * access.wavefronts + ISSUE * access.instructions)
+
+
+@functools.lru_cache(maxsize=16384)
+def memory_cost(layout: Layout, strides: tuple[int, ...], bits: int) -> int:
+  """Global memory: the cache lines and sectors that the instructions of one warp touch, times the warps."""
+  size = max(bits, 8) // 8
+  axis = next((a for a, s in enumerate(strides) if s == 1), None)
+  width = 1 if axis is None else min(vector_width(layout, axis), max(16 // size, 1))
+  table = layout.table()[:, :, 0]
+  inside = np.asarray((table < np.asarray(layout.shape, np.int64)).all(-1))
+  at = (table * np.asarray(strides, np.int64)).sum(-1) * size
+  if width > 1 and axis is not None:
+    firsts = (table[:, 0, axis] - table[0, 0, axis]) % width == 0
+    at, inside = at[firsts], inside[firsts]
+  sectors = np.where(inside, at // SECTOR, -1)
+  last = np.where(inside, (at + width * size - 1) // SECTOR, -1)
+  touched = np.sort(np.concatenate([sectors, last], axis=1), axis=1)
+  count = _different(touched)
+  lines = _different(np.where(touched >= 0, touched // (LINE // SECTOR), -1))
+  passes = np.maximum(lines, -(-count // (LINE // SECTOR))).sum()
+  return int(layout.num_warps * (WAVEFRONT * passes + ISSUE * len(at)))
+
+
+@functools.lru_cache(maxsize=16384)
+def reduction_cost(layout: Layout, axes: tuple[int, ...]) -> int:
+  """Combining along dimensions: every register once, a butterfly over the lanes that differ there, shared memory between warps."""
+  result = projected(layout, axes).num_registers
+
+  def along(name: str) -> int:
+    return math.prod(t.size for t in layout.terms_of(name) if any(t.moves[axis] for axis in axes))
+
+  rounds = (along(LANE) - 1).bit_length()
+  cost = layout.num_warps * (SELECT * layout.num_registers + rounds * result * (SHUFFLE + SELECT))
+  if along(WARP) > 1:
+    cost += LATENCY + layout.num_warps * result * 2 * WAVEFRONT
+  return cost
+
+
+def work_cost(layout: Layout) -> int:
+  """One instruction for each register of each warp."""
+  return SELECT * layout.num_registers * layout.num_warps
+
+
+def _different(rows: np.ndarray) -> np.ndarray:
+  """How many different numbers each sorted row has, -1 not counted."""
+  return (np.diff(rows, axis=1) != 0).sum(1) + (rows[:, 0] >= 0)
+
+
+def _between_registers(source: Layout, target: Layout, bits: int) -> int:
+  through = LATENCY + 2 * WAVEFRONT * _fewest(source.shape, bits)
+  slots = common_slots(source, target)
+  if slots is None:
+    return through
+  before, after = slots
+  for (own, size), (wanted, other) in zip(before.warp, after.warp):
+    if size != other or (own != wanted and (own is not None or wanted is None)):
+      return through
+  lanes, wanted_lanes = [a for a, _ in before.lane], [a for a, _ in after.lane]
+  coming = [a for a in wanted_lanes if a is not None and a not in lanes]
+  leaving = [a for a in lanes if a is not None and a not in wanted_lanes]
+  free = lanes.count(None)
+  registers = max(source.num_registers, target.num_registers)
+  exchanged = min(len(leaving), max(len(coming) - free, 0))
+  chosen = len(coming) - exchanged
+  gathered = len(leaving) - exchanged
+  moved = any(a is not None and a in wanted_lanes and wanted_lanes[i] != a for i, a in enumerate(lanes))
+  each = shuffles(registers, bits)
+  cost = exchanged * (SHUFFLE * each // 2 + 3 * SELECT * registers // 2)
+  cost += gathered * (SHUFFLE * each + SELECT * registers) + chosen * SELECT * registers + moved * SHUFFLE * each
+  inside = source.num_warps * cost + SHUFFLE_LATENCY * (exchanged + gathered + moved)
+  return min(inside, through)
+
+
+def _fewest(shape: tuple[int, ...], bits: int) -> int:
+  return -(-math.prod(shape) * bits // (8 * 128))

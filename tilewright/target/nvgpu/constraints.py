@@ -1,0 +1,346 @@
+"""What each tile op asks of the layouts of its operands and results: a table keyed by op.
+
+    elementwise   operands come in the layout of the result
+    broadcast     the operand is held where the result needs it
+    reduce        the result is held where the operand was
+    load, store   vectors and coalescing have a price, and so have conflicts in shared memory
+    dot           the operands and the result of mma.sync, wgmma or a loop of multiplications, see `dots`
+    for, while    what is carried keeps its layout from round to round
+
+An op that moves elements in ways no layout describes (a slice, a gather, …) leaves operand and result free: its code goes through shared
+memory. A row is called with the system it adds to and the op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilewright import errors
+from tilewright.layout.algebra import reshaped
+from tilewright.layout.build import blocked_for
+from tilewright.layout.constraints import (
+  Broadcast,
+  Equal,
+  Hint,
+  MemoryAccess,
+  OneOf,
+  Reduced,
+  Reduces,
+  RelayoutAllowed,
+  Reshaped,
+  SharedAccess,
+  Stacked,
+  TmaTransferable,
+  Transposed,
+  Variable,
+  Work,
+)
+from tilewright.layout.shared import SWIZZLES, shared_tiled
+from tilewright.target.nvgpu.dots import dot, reads_shared_directly
+from tilewright.target.nvgpu.system import ELEMENTWISE, System
+from tilewright.tile.ir import Block, Op, Value
+
+Rule = Callable[[System, Op], None]
+RULES: dict[str, Rule] = {"dot": dot}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+  def add(f: Rule) -> Rule:
+    RULES.update(dict.fromkeys(names, f))
+    return f
+
+  return add
+
+
+def constrain_function(system: System) -> None:
+  """Add what a kernel says. Its operands in shared memory were brought there by copies."""
+  for param in system.function.params:
+    _filled_by_copies(system, param)
+  constrain(system, system.function.body)
+
+
+def constrain(system: System, block: Block) -> None:
+  """Add what the ops of a block say, nested blocks included."""
+  for op in block.ops:
+    system.op = op
+    found = RULES.get(op.name)
+    if found is None:
+      raise errors.NativeCodeError(f"{op.name} at {op.loc or '?'}: inference has no rule for this op")
+    if not (op.results and all(v in system.free for v in op.results)):
+      found(system, op)
+
+
+# --- values ------------------------------------------------------------------------------------------------------
+
+
+@rule(*ELEMENTWISE)
+def _elementwise(system: System, op: Op) -> None:
+  result = system.of(op.result)
+  if result is None:
+    return
+  system.say(Work(result, system.weight))
+  for i in range(len(op.operands)):
+    system.link_elementwise(op, i, result)
+
+
+@rule("broadcast")
+def _broadcast(system: System, op: Op) -> None:
+  result = system.of(op.result)
+  if result is None or system.of(op.operands[0]) is None:
+    return
+  wanted = system.use(op, 0)
+  system.link(op, 0, wanted)
+  system.say(Broadcast(wanted, result, tuple(op.attrs["dims"])))
+
+
+@rule("reshape")
+def _reshape(system: System, op: Op) -> None:
+  result, operand = system.of(op.result), system.of(op.operands[0])
+  if result is None or operand is None:
+    return
+  if not _keeps_layouts(system, operand.shape, result.shape):
+    return _moved(system, op)
+  wanted = system.use(op, 0)
+  system.link(op, 0, wanted)
+  system.say(Reshaped(wanted, result))
+
+
+def _keeps_layouts(system: System, old: tuple[int, ...], new: tuple[int, ...]) -> bool:
+  """Whether a reshape between these shapes can leave elements where they are in an ordinary layout."""
+  for start, end in ((old, new), (new, old)):
+    try:
+      reshaped(blocked_for(start, system.num_warps), end)
+      return True
+    except errors.LayoutError:
+      continue
+  return False
+
+
+@rule("transpose")
+def _transpose(system: System, op: Op) -> None:
+  result = system.of(op.result)
+  if result is None or reads_shared_directly(system, op.result):
+    return
+  wanted = system.use(op, 0)
+  system.link(op, 0, wanted)
+  system.say(Transposed(wanted, result, tuple(op.attrs["permutation"])))
+
+
+@rule("reduce", "arg_reduce")
+def _reduce(system: System, op: Op) -> None:
+  operand, result = system.of(op.operands[0]), system.of(op.result)
+  if operand is None:
+    return
+  axes = tuple(op.attrs["axes"]) if op.name == "reduce" else (op.attrs["axis"],)
+  wanted = system.use(op, 0)
+  system.link(op, 0, wanted)
+  system.say(Reduces(wanted, axes, system.weight))
+  if result is not None:
+    system.say(Reduced(wanted, result, axes))
+
+
+@rule("cumulative")
+def _cumulative(system: System, op: Op) -> None:
+  result = system.of(op.result)
+  if result is not None:
+    system.link(op, 0, result)
+    system.say(Reduces(result, (op.attrs["axis"],), system.weight))
+
+
+@rule("dynamic_update_slice")
+def _update(system: System, op: Op) -> None:
+  """The operand stays where it is; the update goes through shared memory."""
+  result = system.of(op.result)
+  if result is not None:
+    system.link(op, 0, result)
+    _kept(system, op, 1)
+
+
+@rule("slice", "pad", "concatenate", "reverse", "dynamic_slice", "take")
+def _moved(system: System, op: Op) -> None:
+  """Elements change threads in ways that no layout describes: any layout on either side, with shared memory between."""
+  for i in range(len(op.operands)):
+    _kept(system, op, i)
+
+
+def _kept(system: System, op: Op, i: int) -> None:
+  """An operand is taken in whatever layout it has."""
+  own = system.of(op.operands[i])
+  if own is not None:
+    system.uses[op, i] = own
+    if op.operands[i] not in system.free:
+      system.say(Work(own, system.weight))
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def _memory(system: System, op: Op, tile: Variable, strides: tuple[int, ...]) -> None:
+  """A tile that is read from, or written to, the ref of an op."""
+  shared = system.shared(op.operands[0])
+  if shared is not None and shared.shape == tile.shape:
+    system.say(SharedAccess(tile, shared, system.weight))
+  elif shared is None:
+    system.strides.setdefault(tile, strides)
+    system.say(MemoryAccess(tile, strides, system.weight))
+  else:  # a window of a shared ref that is no ref of its own
+    system.say(Work(tile, system.weight))
+
+
+def _window_strides(op: Op) -> tuple[int, ...]:
+  ref = op.operands[0].ref
+  kept = [i for i in range(ref.rank) if i not in op.attrs["dropped"]]
+  return tuple(ref.strides[i] * op.attrs["steps"][i] for i in kept)
+
+
+@rule("load", "window_load")
+def _load(system: System, op: Op) -> None:
+  result = system.of(op.result)
+  if result is None or reads_shared_directly(system, op.result):
+    return
+  _memory(system, op, result, op.operands[0].ref.strides if op.name == "load" else _window_strides(op))
+
+
+@rule("store", "window_store")
+def _store(system: System, op: Op) -> None:
+  if system.of(op.operands[1]) is None:
+    return
+  wanted = system.use(op, 1)
+  system.link(op, 1, wanted)
+  strides = op.operands[0].ref.strides if op.name == "store" else _window_strides(op)
+  if op.operands[1] not in system.free or system.shared(op.operands[0]) is None:
+    _memory(system, op, wanted, strides)
+
+
+@rule("gather_load")
+def _gather(system: System, op: Op) -> None:
+  result = system.of(op.result)
+  if result is None:
+    return
+  system.say(Work(result, system.weight))
+  for i in range(1, len(op.operands)):
+    system.link(op, i, result)
+
+
+@rule("scatter_store")
+def _scatter(system: System, op: Op) -> None:
+  """The value, its indices and the mask stand in one layout: that of the value."""
+  wanted = system.of(op.operands[1])
+  if wanted is None:
+    return
+  system.say(Work(wanted, system.weight))
+  for i in range(1, len(op.operands)):
+    system.link(op, i, wanted)
+
+
+@rule("alloc")
+def _alloc(system: System, op: Op) -> None:
+  if any(user.name == "copy" for user in system.users.get(op.result, [])):
+    _filled_by_copies(system, op.result)
+
+
+def _filled_by_copies(system: System, ref: Value) -> None:
+  """Shared memory that asynchronous copies fill or drain: TMA where there is one, else pieces of 16 bytes of a row."""
+  shared = system.shared(ref)
+  if shared is None or not shared.shape or shared.shape[-1] * shared.bits // 8 % 16:
+    return
+  if system.arch.startswith(("sm_9", "sm_1")):
+    system.say(TmaTransferable(shared))
+  else:
+    rows = tuple((shared_tiled(shared.shape, None, shared.bits, swizzle),) for swizzle in SWIZZLES)
+    system.say(OneOf((shared,), rows, f"{shared} must be transferable by cp.async, in pieces of 16 bytes of a row"))
+
+
+@rule("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
+def _view(system: System, op: Op) -> None:
+  """A view of shared memory has the layout of its ref if it only takes the front dimensions apart; else both lie row-major."""
+  base, view = system.shared(op.operands[0]), system.shared(op.result)
+  if base is None or view is None:
+    return
+  if op.name == "bitcast_ref" or (op.name == "subview" and base.shape == view.shape):
+    system.say(Equal(base, view))
+    return
+  if op.name == "subview" and _takes_one(op):
+    system.say(Stacked(base, view))
+    return
+  for variable in (base, view):
+    if variable.shape:
+      system.say(Hint(variable, shared_tiled(variable.shape, None, variable.bits)))
+
+
+def _takes_one(op: Op) -> bool:
+  """Whether a subview is one tile of an array of tiles: an index in front, everything behind."""
+  shape, dropped = op.operands[0].ref.shape, sorted(op.attrs["dropped"])
+  behind = range(len(dropped), len(shape))
+  whole = all(op.attrs["sizes"][a] == shape[a] and op.attrs["steps"][a] == 1 for a in behind)
+  return bool(dropped) and whole and dropped == list(range(len(dropped)))
+
+
+# --- control -----------------------------------------------------------------------------------------------------
+
+
+def _carry(system: System, op: Op, i: int, param: Value, result: Value | None) -> None:
+  """What a loop is given, carries and gives has one layout."""
+  own = system.of(param)
+  if own is None:
+    return
+  system.link(op, i, own)
+  after = system.of(result) if result is not None else None
+  if after is not None:
+    system.say(Equal(own, after))
+
+
+def _inside(system: System, op: Op, block: Block, into: list[Value], loop: bool) -> None:
+  """The ops of a nested block; what it yields becomes the values `into`."""
+  system.depth += loop
+  constrain(system, block)
+  for i, (value, target) in enumerate(zip(block.yielded, into)):
+    own, wanted = system.of(value), system.of(target)
+    if own is None or wanted is None:
+      continue
+    system.op = block.ops[-1]
+    system.uses[block.ops[-1], i] = wanted
+    if value not in system.free and own != wanted:
+      system.say(RelayoutAllowed(own, wanted, system.weight))
+  system.depth -= loop
+  system.op = op
+
+
+@rule("for")
+def _for(system: System, op: Op) -> None:
+  (body,) = op.blocks
+  for i, (param, result) in enumerate(zip(body.params[1:], op.results)):
+    _carry(system, op, 2 + i, param, result)
+  _inside(system, op, body, body.params[1:], True)
+
+
+@rule("while")
+def _while(system: System, op: Op) -> None:
+  condition, body = op.blocks
+  for i, (param, result) in enumerate(zip(body.params, op.results)):
+    _carry(system, op, i, param, result)
+    tested, own = system.of(condition.params[i]), system.of(param)
+    if tested is not None and own is not None:
+      system.say(Equal(tested, own))
+  _inside(system, op, condition, [], True)
+  _inside(system, op, body, body.params, True)
+
+
+@rule("switch")
+def _switch(system: System, op: Op) -> None:
+  for block in op.blocks:
+    _inside(system, op, block, op.results, False)
+
+
+@rule(
+  *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
+  *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay"),
+)
+def _nothing(system: System, op: Op) -> None:
+  """No tiles, or tiles in any layout."""
+
+
+@rule("print", "check")
+def _seen(system: System, op: Op) -> None:
+  for i in range(len(op.operands)):
+    _kept(system, op, i)

@@ -1,0 +1,173 @@
+"""The ways to multiply matrices, and the layouts each wants.
+
+    wgmma   sm_90a, warpgroups: the right operand in shared memory, the left one there or in registers
+    mma     mma.sync: both operands in registers
+    fma     any shapes and types: both operands in shared memory, the result blocked
+
+Each is a list of combinations of layouts with its price; the solver weighs the price against what it costs to bring the operands there. An
+operand that is loaded from shared memory, perhaps transposed, and used by dots alone is never loaded: the dot reads the memory itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tilewright.layout.build import blocked_for
+from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed, Variable
+from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers, wgmma_shared
+from tilewright.layout.shared import shared_tiled
+from tilewright.target.nvgpu.system import System
+from tilewright.tile.ir import Op, Value
+
+WGMMA, MMA, FMA = "wgmma", "mma", "fma"
+
+# Multiply-adds of 16-bit numbers that a multiprocessor does in a cycle, from the data sheets; 8-bit ones go twice as fast.
+RATES: dict[str, dict[str, int]] = {
+  "sm_80": {MMA: 1024},
+  "sm_86": {MMA: 512},
+  "sm_89": {MMA: 512},
+  "sm_90a": {MMA: 1024, WGMMA: 2048},
+  "sm_100a": {MMA: 1024},
+  "sm_103a": {MMA: 1024},
+  "sm_120a": {MMA: 512},
+  "sm_121a": {MMA: 512},
+}
+FMA_RATE = 128
+_QUARTERS = 4  # costs are in quarter cycles
+
+# (operand, accumulator) of the tensor cores. f32 operands would lose bits as tf32, so they are not here.
+_TYPES = {
+  *((("float16", "float32")), ("bfloat16", "float32"), ("float16", "float16"), ("int8", "int32"), ("uint8", "int32")),
+  *(("float8_e4m3fn", "float32"), ("float8_e5m2", "float32")),
+}
+_NEEDS = {"float8_e4m3fn": ("sm_89", "sm_9", "sm_1"), "float8_e5m2": ("sm_89", "sm_9", "sm_1")}
+
+
+def dot(system: System, op: Op) -> None:
+  """The row of the table: the layouts of both operands and the result, together."""
+  result = system.of(op.result)
+  if result is None:
+    return _scalar_result(system, op)
+  lhs, rhs = (_operand(system, op, i) for i in range(2))
+  found: list[tuple[str, tuple[Place, ...], int]] = []
+  work = op.operands[0].tile.size * result.shape[-1] if _is_matrix(op) else _multiplications(op)
+  if _is_matrix(op) and _has_tensor_cores(system.arch, op):
+    bits = lhs.bits
+    faster = 16 // bits if bits < 16 else 1
+    for kind, options in ((WGMMA, _wgmma(system, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
+      rate = RATES[system.arch].get(kind)
+      if rate is not None:
+        price = _QUARTERS * work // (rate * faster)
+        found += [(kind, option, price) for option in options]
+  rows = tuple(shared_tiled(v.shape, None, v.bits) for v in (lhs, rhs))
+  for whole_rows in (False, True):
+    blocked = blocked_for(result.shape, system.num_warps, max(128 // result.bits, 1), whole_rows=whole_rows)
+    found.append((FMA, (*rows, blocked), _QUARTERS * work // FMA_RATE))
+  kinds: dict[tuple[Place, ...], str] = {}
+  prices: dict[tuple[Place, ...], int] = {}
+  for kind, option, price in found:
+    if option not in kinds or price < prices[option]:
+      kinds[option], prices[option] = kind, price * system.weight
+  meaning = f"{lhs}, {rhs} and {result} must be those of {' or '.join(dict.fromkeys(kinds.values()))}"
+  constraint = OneOf((lhs, rhs, result), tuple(kinds), meaning, tuple(prices.values()))
+  system.dots[op] = constraint, tuple(kinds.values())
+  system.say(constraint)
+
+
+def _scalar_result(system: System, op: Op) -> None:
+  """A product of two vectors: like an elementwise product in the layout of the first, then a reduction."""
+  own = system.of(op.operands[0])
+  if own is not None:
+    for i in range(2):
+      system.link(op, i, own)
+
+
+def _operand(system: System, op: Op, i: int) -> Variable:
+  """An operand as the instruction sees it, (m, k) or (k, n), linked to the value or to the memory it is loaded from."""
+  value = op.operands[i]
+  wanted = system.use(op, i)
+  system.uses[op, i] = wanted
+  source, permutation = _behind_transposes(value)
+  ref = source.owner.operands[0] if isinstance(source.owner, Op) and source.owner.name == "load" else None
+  if ref is not None and reads_shared_directly(system, value):
+    shared = system.shared(ref)
+    assert shared is not None
+    start = wanted
+    if permutation != tuple(range(len(permutation))):
+      start = system.use(op, i, source.tile.shape, "stored")
+      system.say(Transposed(start, wanted, permutation))
+    system.say(SharedAccess(start, shared, system.weight))
+  else:
+    system.link(op, i, wanted)
+  if not _is_matrix(op):
+    return wanted
+  contracted = op.attrs["contract"][i][0]
+  place = 1 if i == 0 else 0  # of the contracted dimension, as the instruction sees it
+  if contracted == place:
+    return wanted
+  matrix = system.use(op, i, tuple(reversed(wanted.shape)), "matrix")
+  system.say(Transposed(wanted, matrix, (1, 0)))
+  return matrix
+
+
+def reads_shared_directly(system: System, value: Value) -> bool:
+  """Whether a value is a load from shared memory, perhaps transposed, that only dots use."""
+  source, _ = _behind_transposes(value)
+  if not isinstance(source.owner, Op) or source.owner.name != "load" or system.shared(source.owner.operands[0]) is None:
+    return False
+  shared = system.shared(source.owner.operands[0])
+  return shared is not None and shared.shape == source.tile.shape and _only_dots(system, source)
+
+
+def _only_dots(system: System, value: Value) -> bool:
+  return all(
+    user.name == "dot" or (user.name == "transpose" and _only_dots(system, user.result))
+    for user in system.users.get(value, [])
+  )
+
+
+def _behind_transposes(value: Value) -> tuple[Value, tuple[int, ...]]:
+  """The value that is transposed to this one, and by which permutation."""
+  permutation = tuple(range(value.tile.rank))
+  while isinstance(value.owner, Op) and value.owner.name == "transpose":
+    own = tuple(value.owner.attrs["permutation"])
+    permutation = tuple(own[p] for p in permutation)
+    value = value.owner.operands[0]
+  return value, permutation
+
+
+def _is_matrix(op: Op) -> bool:
+  (left, right), (batch, _) = op.attrs["contract"], op.attrs["batch"]
+  return len(left) == len(right) == 1 and not batch and all(v.tile.rank == 2 for v in op.operands)
+
+
+def _multiplications(op: Op) -> int:
+  lhs = op.operands[0].tile
+  free = op.result.tile.size // max(
+    math.prod(lhs.shape[a] for a in range(lhs.rank) if a not in op.attrs["contract"][0]), 1
+  )
+  return lhs.size * max(free, 1)
+
+
+def _has_tensor_cores(arch: str, op: Op) -> bool:
+  a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
+  if (a, np.dtype(op.attrs["dtype"]).name) not in _TYPES or a != b:
+    return False
+  return arch in RATES and arch.startswith(_NEEDS.get(a, "sm_"))
+
+
+def _wgmma(system: System, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:
+  right = wgmma_shared(rhs.shape, rhs.bits, contracted=0)
+  stored = wgmma_shared(lhs.shape, lhs.bits, contracted=1)
+  registers = wgmma_left_registers(lhs.shape, lhs.bits, system.num_warps)
+  found: list[tuple[Place, ...]] = []
+  for number, accumulator in enumerate(wgmma_accumulators(result.shape, system.num_warps)):
+    left: tuple[Place, ...] = (*registers, *stored) if number == 0 else stored  # registers go with warpgroups along m
+    found += [(a, b, accumulator) for a in left for b in right]
+  return found
+
+
+def _mma(system: System, lhs: Variable, rhs: Variable) -> list[tuple[Place, ...]]:
+  return [tuple(option) for option in mma_options(lhs.shape, rhs.shape, lhs.bits, system.num_warps)]

@@ -1,0 +1,105 @@
+"""Layouts for a kernel: the cheapest ones that its ops allow.
+
+    found = infer(function, "sm_90a", num_warps=4)
+    found.layouts[value]       the register layout of a tile
+    found.wanted(op, i)        the layout in which an op takes its operand i; relay out if it differs from the value's
+    found.shared[ref]          how a ref in shared memory is tiled and swizzled
+    found.dots[op]             "wgmma", "mma" or "fma"
+
+Values in `found.free` (constants, iotas, arithmetic on them) may be computed anew in any layout that a use wants.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+
+from tilewright import errors
+from tilewright.layout.constraints import Hint, Located, Place, Variable
+from tilewright.layout.shared import SharedLayout
+from tilewright.layout.solve import DEFAULT_BUDGET, solve
+from tilewright.layout.value import Layout
+from tilewright.target.nvgpu.constraints import constrain_function
+from tilewright.target.nvgpu.dots import RATES, reads_shared_directly
+from tilewright.target.nvgpu.system import ELEMENTWISE, System
+from tilewright.tile.ir import Function, Op, Value
+
+
+@dataclasses.dataclass(frozen=True)
+class Inferred:
+  """The layouts of a kernel."""
+
+  layouts: Mapping[Value, Layout]
+  uses: Mapping[tuple[Op, int], Place]
+  shared: Mapping[Value, SharedLayout]
+  dots: Mapping[Op, str]
+  free: frozenset[Value]
+  unread: frozenset[Value]  # loads from shared memory that dots read where they are
+  cost: int
+  spent: int  # of the budget
+
+  def wanted(self, op: Op, i: int) -> Place:
+    """The place in which an op takes an operand."""
+    return self.uses.get((op, i)) or self.layouts[op.operands[i]]
+
+
+def infer(
+  function: Function,
+  arch: str,
+  num_warps: int,
+  shared_refs: Collection[Value] = (),
+  hints: Mapping[Value, Place] | None = None,
+  budget: int = DEFAULT_BUDGET,
+) -> Inferred:
+  """The layouts of the tiles and shared refs of a kernel body.
+
+  `shared_refs` are refs that live in shared memory besides those whose memory space says so. `hints` are layouts that the user gave,
+  for tiles or for refs in shared memory: they hold.
+  """
+  if arch not in RATES:
+    raise errors.LayoutError(f"arch: expected one of {', '.join(RATES)}, got {arch!r}")
+  system = System(function, arch, num_warps, frozenset(shared_refs))
+  constrain_function(system)
+  for value, place in (hints or {}).items():
+    variable = system.shared(value) or system.of(value)
+    if variable is None or variable.shape != place.shape:
+      raise errors.LayoutError(f"a hint gives {value} the layout {place}, which is for another shape")
+    loc = value.owner.loc if isinstance(value.owner, Op) else ""
+    system.constraints.append(Located(Hint(variable, place), loc, "hint"))
+  solution = solve(system.constraints, system.seeds, budget)
+  uses = {key: solution.places[v] for key, v in system.uses.items() if v in solution.places}
+  layouts: dict[Value, Layout] = {}
+  shared: dict[Value, SharedLayout] = {}
+  unread = set()
+  for value in reversed(system.number):  # users first: free values follow them
+    own, memory = system.of(value), system.shared(value)
+    held = solution.places.get(memory) if memory is not None else None
+    if isinstance(held, SharedLayout):
+      shared[value] = held
+    if own is None:
+      continue
+    if reads_shared_directly(system, value):
+      unread.add(value)
+      continue
+    known = solution.places.get(own) or _first_use(system, value, uses)
+    layouts[value] = known if isinstance(known, Layout) else _default(system, own)
+    if value in system.free and isinstance(value.owner, Op) and value.owner.name in ELEMENTWISE:
+      uses.update({(value.owner, i): layouts[value] for i, v in enumerate(value.owner.operands) if system.of(v)})
+  dots = {}
+  for op, (listed, kinds) in system.dots.items():
+    dots[op] = kinds[listed.choices.index(tuple(solution.places[v] for v in listed.over))]
+  return Inferred(layouts, uses, shared, dots, frozenset(system.free), frozenset(unread), solution.cost, solution.spent)
+
+
+def _first_use(system: System, value: Value, uses: Mapping[tuple[Op, int], Place]) -> Place | None:
+  for user in system.users.get(value, []):
+    for i, operand in enumerate(user.operands):
+      if operand is value and isinstance(uses.get((user, i)), Layout):
+        return uses[user, i]
+  return None
+
+
+def _default(system: System, variable: Variable) -> Layout:
+  layout = system.seeds(variable)[0]
+  assert isinstance(layout, Layout)
+  return layout

@@ -1,0 +1,168 @@
+"""From a kernel to a system of constraints: the variables for its values and uses, and what has been said about them.
+
+A value has a variable for its own layout. A use (operand i of an op) has one where the op may want the value in another layout than it
+has; a relayout then stands between the two, at a cost. Scalars have no layout: every thread has them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from tilewright.layout.build import blocked_for
+from tilewright.layout.constraints import Constraint, Equal, Located, OneOf, Place, RelayoutAllowed, Variable
+from tilewright.layout.options import tma_layouts
+from tilewright.layout.shared import SWIZZLES, shared_tiled
+from tilewright.tile.ir import Block, Function, Op, Value, users, walk
+from tilewright.tile.ops import BINARY, COMPARE, UNARY
+from tilewright.tile.types import RefType, TileType
+
+ELEMENTWISE = frozenset({*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow", "select", "convert", "bitcast"})
+SHARED_SPACES = frozenset({"smem", "shared"})
+_VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref"})
+_LOOP = 8  # a loop is taken to run that many times
+_DEEPEST = 3
+_VECTOR_BITS = 128
+
+
+@dataclasses.dataclass(eq=False)
+class System:
+  """What the ops of a function say about layouts."""
+
+  function: Function
+  arch: str
+  num_warps: int
+  shared_refs: Collection[Value] = ()
+  constraints: list[Located] = dataclasses.field(default_factory=list)
+  uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
+  strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
+  dots: dict[Op, tuple[OneOf, tuple[str, ...]]] = dataclasses.field(
+    default_factory=dict
+  )  # with the kind of each option
+
+  def __post_init__(self) -> None:
+    self.op: Op | None = None
+    self.depth = 0
+    self.users = users(self.function.body)
+    self.number = {v: i for i, v in enumerate(_values(self.function))}
+    self.op_number = {op: i for i, op in enumerate(walk(self.function.body))}
+    self.blocked: dict[tuple[object, ...], list[Place]] = {}
+    self.free = find_free(self.function)
+    self.in_shared = set(self.shared_refs)
+    for op in walk(self.function.body):
+      if op.name in _VIEWS and op.operands[0] in self.in_shared:
+        self.in_shared.add(op.result)
+    self._names = {v: f"%{i}" for v, i in self.number.items()}
+
+  @property
+  def weight(self) -> int:
+    return _LOOP ** min(self.depth, _DEEPEST)
+
+  def say(self, constraint: Constraint) -> None:
+    """Record a constraint of the present op."""
+    loc, name = (self.op.loc, self.op.name) if self.op is not None else ("", "")
+    self.constraints.append(Located(constraint, loc, name))
+
+  # --- variables -------------------------------------------------------------------------------------------------
+
+  def of(self, value: Value) -> Variable | None:
+    """The variable of a tile; None for scalars, empty tiles, and what is no tile."""
+    if not isinstance(value.type, TileType) or value.type.is_scalar or not value.type.size:
+      return None
+    return Variable(("value", self.number[value]), value.type.shape, _bits(value.type.dtype), self._names[value])
+
+  def has(self, value: Value) -> Variable:
+    found = self.of(value)
+    assert found is not None
+    return found
+
+  def use(self, op: Op, i: int, shape: Sequence[int] | None = None, part: str = "use") -> Variable:
+    """A variable for an operand as the op wants it."""
+    ty = op.operands[i].type
+    assert isinstance(ty, TileType | RefType)
+    name = f"operand {i} of {op.name}"
+    return Variable((part, self.op_number[op], i), tuple(shape or ty.shape), _bits(ty.dtype), name)
+
+  def shared(self, ref: Value) -> Variable | None:
+    """The variable of a ref in shared memory; None for refs elsewhere."""
+    ty = ref.type
+    if not isinstance(ty, RefType) or (ref not in self.in_shared and ty.space not in SHARED_SPACES):
+      return None
+    return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), self._names[ref])
+
+  # --- links -----------------------------------------------------------------------------------------------------
+
+  def link(self, op: Op, i: int, wanted: Variable) -> None:
+    """Operand i of an op must come in the layout `wanted`: relaid out if need be, recomputed if it is free."""
+    value = op.operands[i]
+    own = self.of(value)
+    if own is None:
+      return
+    self.uses[op, i] = wanted
+    if value not in self.free and own != wanted:
+      self.say(RelayoutAllowed(own, wanted, self.weight))
+
+  def link_elementwise(self, op: Op, i: int, wanted: Variable) -> None:
+    """The same between elementwise ops, which form one region in one layout."""
+    value = op.operands[i]
+    own = self.of(value)
+    owner = value.owner
+    if own is not None and value not in self.free and isinstance(owner, Op) and owner.name in ELEMENTWISE:
+      self.uses[op, i] = wanted
+      self.say(Equal(own, wanted))
+    else:
+      self.link(op, i, wanted)
+
+  # --- candidates ------------------------------------------------------------------------------------------------
+
+  def seeds(self, variable: Variable) -> list[Place]:
+    """Layouts to begin with: coalesced for the memory the tile is for, by rows so that reductions stay in warps."""
+    assert isinstance(variable.key, tuple)
+    if variable.key[0] == "shared":
+      rows = [shared_tiled(variable.shape, None, variable.bits, s) for s in SWIZZLES]
+      return list(dict.fromkeys([*tma_layouts(variable.shape, variable.bits, (128, 64, 32)), *rows]))
+    if variable.key[0] == "matrix":
+      return []
+    strides = self.strides.get(variable)
+    rank = len(variable.shape)
+    order = list(reversed(range(rank)))
+    if strides is not None:
+      order.sort(key=lambda axis: (variable.shape[axis] == 1, strides[axis] == 0, strides[axis]))
+    vector = max(_VECTOR_BITS // max(variable.bits, 8), 1)
+    if strides is not None and strides[order[0]] != 1:
+      vector = 1
+    key = variable.shape, vector, tuple(order)
+    if key not in self.blocked:
+      self.blocked[key] = [blocked_for(variable.shape, self.num_warps, vector, order, rows) for rows in (False, True)]
+    return self.blocked[key]
+
+
+def _values(function: Function) -> list[Value]:
+  found = list(function.params)
+  for op in walk(function.body):
+    found += op.results
+    for block in op.blocks:
+      found += block.params
+  return found
+
+
+def _bits(dtype: np.dtype) -> int:
+  return 8 * dtype.itemsize
+
+
+def find_free(function: Function) -> set[Value]:
+  """Values that cost nothing to have in any layout: constants, iotas, scalars repeated, and arithmetic on those."""
+  free: set[Value] = set()
+
+  def visit(block: Block) -> None:
+    for op in block.ops:
+      tiles = [v for v in op.operands if isinstance(v.type, TileType) and not v.type.is_scalar]
+      if op.name in ("constant", "iota") or (op.name in (*ELEMENTWISE, "broadcast") and all(v in free for v in tiles)):
+        free.update(op.results)
+      for inner in op.blocks:
+        visit(inner)
+
+  visit(function.body)
+  return free
