@@ -7,8 +7,8 @@
     dot           the operands and the result of mma.sync, wgmma or a loop of multiplications, see `dots`
     for, while    what is carried keeps its layout from round to round
 
-An op that moves elements in ways no layout describes (a slice, a gather, …) leaves operand and result free: its code goes through shared
-memory. A row is called with the system it adds to and the op.
+An op that moves elements in ways no layout describes (a slice, a gather, …), or that has no row, leaves operands and results free: its code
+goes through shared memory. A row is called with the system it adds to and the op.
 """
 
 from __future__ import annotations
@@ -63,11 +63,8 @@ def constrain(system: System, block: Block) -> None:
   """Add what the ops of a block say, nested blocks included."""
   for op in block.ops:
     system.op = op
-    found = RULES.get(op.name)
-    if found is None:
-      raise errors.NativeCodeError(f"{op.name} at {op.loc or '?'}: inference has no rule for this op")
     if not (op.results and all(v in system.free for v in op.results)):
-      found(system, op)
+      RULES.get(op.name, _moved)(system, op)
 
 
 # --- values ------------------------------------------------------------------------------------------------------
@@ -156,7 +153,7 @@ def _update(system: System, op: Op) -> None:
     _kept(system, op, 1)
 
 
-@rule("slice", "pad", "concatenate", "reverse", "dynamic_slice", "take")
+@rule("slice", "pad", "concatenate", "reverse", "dynamic_slice", "gather", "scatter", "sort", "recast")
 def _moved(system: System, op: Op) -> None:
   """Elements change threads in ways that no layout describes: any layout on either side, with shared memory between."""
   for i in range(len(op.operands)):

@@ -19,7 +19,12 @@ from tilewright.tile.ir import Block, Function, Op, Value, users, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
 from tilewright.tile.types import RefType, TileType
 
-ELEMENTWISE = frozenset({*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow", "select", "convert", "bitcast"})
+ELEMENTWISE = frozenset(
+  {
+    *(*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow", "select", "convert", "bitcast"),
+    *("real", "imag", "conj", "complex"),
+  }
+)
 SHARED_SPACES = frozenset({"smem", "shared"})
 _VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref"})
 _LOOP = 8  # a loop is taken to run that many times
