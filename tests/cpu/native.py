@@ -46,3 +46,15 @@ def computes_the_same(f: Any, *args: Any, ulps: float = 0) -> None:
       ref[...] = value
 
   agrees(kernel, [jax.ShapeDtypeStruct(o.shape, o.dtype) for o in outs], *args, ulps=ulps)
+
+
+def on_arrays(f: Any, *args: Any) -> Any:
+  """`f` on whole arrays, as a native kernel of one instance; the results as NumPy arrays."""
+  out = jax.eval_shape(f, *args)
+
+  def kernel(*refs: Any) -> None:
+    results = jax.tree.leaves(f(*(r[...] for r in refs[: len(args)])))
+    for ref, result in zip(refs[len(args) :], results, strict=True):
+      ref[...] = result
+
+  return jax.tree.map(np.asarray, pl.pallas_call(kernel, out, compiler_params=cpu.CompilerParams())(*args))

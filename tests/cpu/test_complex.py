@@ -9,23 +9,13 @@ import pytest
 from jax import lax
 
 from tests.cpu.native import both
+from tests.cpu.native import on_arrays as native
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import cpu
 
 S = jax.ShapeDtypeStruct
 EPS = 2.0**-23
-
-
-def native(f, *args):
-  out = jax.eval_shape(f, *args)
-
-  def kernel(*refs):
-    results = jax.tree.leaves(f(*(r[...] for r in refs[: len(args)])))
-    for ref, result in zip(refs[len(args) :], results, strict=True):
-      ref[...] = result
-
-  return jax.tree.map(np.asarray, pl.pallas_call(kernel, out, compiler_params=cpu.CompilerParams())(*args))
 
 
 def numbers(shape, seed=0, low=-6, high=3, dtype=np.complex64):
@@ -236,3 +226,19 @@ def test_indices_and_control_flow():
 def test_what_has_no_order_is_refused_with_its_line():
   with pytest.raises(errors.NativeCodeError, match=r"'max'.*complex.*test_complex.py:\d+.*interpret=True"):
     native(lambda x: lax.max(x, x * 2), numbers(4))
+
+
+def test_gathers_and_scatters():
+  x = numbers((7, 5))
+  rows = np.asarray([3, 0, 6, 3], np.int32)
+
+  def kernel(x_ref, i_ref, taken_ref, added_ref, read_ref):
+    taken_ref[...] = jnp.take(x_ref[...], i_ref[...], axis=0)
+    added_ref[...] = x_ref[...].at[i_ref[...]].add(1j)
+    read_ref[...] = x_ref[i_ref[...], :]
+
+  shapes = [S((4, 5), x.dtype), S(x.shape, x.dtype), S((4, 5), x.dtype)]
+  taken, added, read = pl.pallas_call(kernel, shapes, compiler_params=cpu.CompilerParams())(x, rows)
+  np.testing.assert_array_equal(taken, x[rows])
+  np.testing.assert_array_equal(read, x[rows])
+  np.testing.assert_array_equal(added, x + 1j * np.bincount(rows, minlength=7)[:, None].astype(np.float32))

@@ -10,6 +10,7 @@ import pytest
 from jax import lax
 
 from tests.cpu.native import agrees
+from tests.cpu.native import on_arrays as native
 from tilewright import pallas as pl
 from tilewright.pallas import cpu
 from tilewright.tile.formats import SMALL_FLOATS, width
@@ -19,18 +20,6 @@ FLOATS = [np.dtype(getattr(ml_dtypes, name)) for name in sorted(SMALL_FLOATS)]
 INTS = [np.dtype(getattr(ml_dtypes, name)) for name in ("int2", "uint2", "int4", "uint4")]
 E4M3, E8M0, F4 = (np.dtype(getattr(ml_dtypes, n)) for n in ("float8_e4m3fn", "float8_e8m0fnu", "float4_e2m1fn"))
 name_of = dict(ids=lambda d: getattr(d, "name", getattr(d, "__name__", str(d))))
-
-
-def native(f, *args, **options):
-  """`f` on whole arrays, as a native kernel of one instance."""
-  out = jax.eval_shape(f, *args)
-
-  def kernel(*refs):
-    results = jax.tree.leaves(f(*(r[...] for r in refs[: len(args)])))
-    for ref, result in zip(refs[len(args) :], results, strict=True):
-      ref[...] = result
-
-  return jax.tree.map(np.asarray, pl.pallas_call(kernel, out, compiler_params=cpu.CompilerParams(), **options)(*args))
 
 
 def every(dtype: np.dtype) -> np.ndarray:
@@ -272,3 +261,13 @@ def test_block_scaled_numbers_are_put_together():
     o_ref[...] = x_ref[...].astype(jnp.float32) * scale
 
   agrees(kernel, S((8, 64), jnp.float32), x, scales)
+
+
+@pytest.mark.parametrize("dtype", [E4M3, F4, np.dtype(jnp.int4)], **name_of)
+def test_gathers_and_scatters(dtype):
+  x = (np.arange(30).reshape(10, 3) % 4).astype(dtype)
+  rows = np.asarray([3, 0, 9, 3], np.int32)
+  taken, added = native(lambda x, i: [jnp.take(x, i, axis=0), x.at[i].add(jnp.asarray(1).astype(dtype))], x, rows)
+  same(taken, x[rows])
+  want = x.astype(np.int64) + np.bincount(rows, minlength=10)[:, None]
+  np.testing.assert_array_equal(added.astype(np.int64), want.astype(dtype).astype(np.int64))

@@ -33,6 +33,7 @@ from jax._src.interpreters import batching  # tables of vmap rules
 from jax._src.interpreters import mlir  # tables of lowering rules
 from jax._src.interpreters import partial_eval as pe  # tracing, dead-code elimination, hijax lowering
 from jax._src.interpreters import pxla  # MeshComputation: a lowered program keeps what it was compiled to
+from jax._src.lax import special  # the formulas of special functions that XLA has no op for
 from jax._src.lax.control_flow import conditionals  # cond_p
 from jax._src.lax.control_flow import loops  # scan_p, while_p
 from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # an inlined call, which custom rules leave behind

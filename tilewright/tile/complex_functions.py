@@ -372,7 +372,6 @@ FUNCTIONS: dict[str, Callable[[Complex], Complex]] = {
   "expm1": _expm1,
   "log": _log,
   "log1p": _log1p,
-  "log2": lambda z: _log(z).scaled(1 / math.log(2)),
   "logistic": _logistic,
   "sqrt": _sqrt,
   "rsqrt": _rsqrt,

@@ -101,8 +101,9 @@ def _index_both_parts(index_map: Function) -> None:
 
 _COMPONENTWISE = {
   *("broadcast", "reshape", "transpose", "slice", "reverse", "dynamic_slice", "take"),
-  *("concatenate", "pad", "dynamic_update_slice", "select"),
+  *("concatenate", "pad", "dynamic_update_slice", "select", "gather"),
 }
+_SUMS = ("reduce", "cumulative", "scatter")  # which are componentwise where they add or replace
 
 
 class _Splitter:
@@ -139,7 +140,7 @@ class _Splitter:
       results = self.b.emit_all(op.name, self.all(op.operands), [self.nested(inner) for inner in op.blocks], **op.attrs)
       self.bind(op.results, results)
       return
-    if op.name in _COMPONENTWISE or (op.name in ("reduce", "cumulative") and op.attrs["kind"] == "sum"):
+    if op.name in _COMPONENTWISE or (op.name in _SUMS and op.attrs["kind"] in ("sum", "set")):
       self.env[op.result] = [self.b.emit(op.name, self.part(op.operands, k), **op.attrs) for k in _PARTS]
     elif op.name in FUNCTIONS:
       self.give(op, FUNCTIONS[op.name](self.complex(op.operands[0])))
@@ -150,10 +151,13 @@ class _Splitter:
     elif op.name in _RULES:
       _RULES[op.name](self, op)
     else:
-      kind = f" of kind '{op.attrs['kind']}'" if "kind" in op.attrs else ""
-      raise errors.NativeCodeError(
-        f"'{op.name}'{kind} of complex numbers at {op.loc or '?'} cannot be compiled to native code yet. Pass interpret=True."
-      )
+      self.refuse(op)
+
+  def refuse(self, op: Op) -> None:
+    kind = f" of kind '{op.attrs['kind']}'" if "kind" in op.attrs else ""
+    raise errors.NativeCodeError(
+      f"'{op.name}'{kind} of complex numbers at {op.loc or '?'} cannot be compiled to native code yet. Pass interpret=True."
+    )
 
   def give(self, op: Op, z: Complex) -> None:
     self.env[op.result] = [z.re.value, z.im.value]
@@ -273,7 +277,7 @@ def _dot(s: _Splitter, op: Op) -> None:
 def _product(s: _Splitter, op: Op) -> None:
   """A product, one factor after another: the reduced dimensions go to the front and become one, which a loop walks along."""
   if op.attrs["kind"] != "prod":
-    raise errors.NativeCodeError(f"The {op.attrs['kind']} of complex numbers is not defined, at {op.loc or '?'}.")
+    s.refuse(op)
   shape, axes = op.operands[0].tile.shape, tuple(op.attrs["axes"])
   kept = [a for a in range(len(shape)) if a not in axes]
   count, rest = math.prod(shape[a] for a in axes), tuple(shape[a] for a in kept)
@@ -308,17 +312,19 @@ def _store(s: _Splitter, op: Op) -> None:
     s.b.emit_all("store", [s.part_of_ref(ref, k), s.env[value][k]])
 
 
-@_rule("window_load")
+@_rule("window_load", "gather_load")
 def _window_load(s: _Splitter, op: Op) -> None:
   ref, *starts = op.operands
-  s.env[op.result] = [s.b.emit("window_load", [s.part_of_ref(ref, k), *s.all(starts)], **op.attrs) for k in _PARTS]
+  s.env[op.result] = [s.b.emit(op.name, [s.part_of_ref(ref, k), *s.all(starts)], **op.attrs) for k in _PARTS]
 
 
-@_rule("window_store")
+@_rule("window_store", "scatter_store")
 def _window_store(s: _Splitter, op: Op) -> None:
+  if op.attrs.get("kind", "set") not in ("set", "sum"):
+    s.refuse(op)
   ref, value, *starts = op.operands
   for k in _PARTS:
-    s.b.emit_all("window_store", [s.part_of_ref(ref, k), s.env[value][k], *s.all(starts)], **op.attrs)
+    s.b.emit_all(op.name, [s.part_of_ref(ref, k), s.env[value][k], *s.all(starts)], **op.attrs)
 
 
 @_rule("subview")

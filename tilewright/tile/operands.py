@@ -20,7 +20,7 @@ OPERAND_CHECKS: dict[str, Callable[[Op], None]] = {}
 
 _NOT_FLOAT_ONLY = ("neg", "abs", "sign", "not", "popcount", "clz")
 _FLOATS = (*(name for name in UNARY if name not in _NOT_FLOAT_ONLY), "atan2", "nextafter", "is_finite")
-_INTEGERS = ("popcount", "clz", "shl", "shr_logical", "shr_arithmetic")
+_INTEGERS = ("mulhi", "popcount", "clz", "shl", "shr_logical", "shr_arithmetic")
 _BITS = ("not", "and", "or", "xor")
 
 

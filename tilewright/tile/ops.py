@@ -67,7 +67,7 @@ UNARY = (
   *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "logistic", "erf", "erfc", "erf_inv", "lgamma", "digamma"),
 )
 BINARY = (
-  *("add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "nextafter"),
+  *("add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "nextafter", "mulhi"),
   *("and", "or", "xor", "shl", "shr_logical", "shr_arithmetic"),
 )
 COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import ml_dtypes
 import numpy as np
 
+from tilewright import errors
 from tilewright.tile.formats import computed_in, is_small_integer, width
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
@@ -66,9 +67,38 @@ def _as_signed(rw: Rewriter, op: Op) -> Sequence[Value] | None:
   return [rw.emit("bitcast", [_convert(rw, rw.emit(op.name, args), signed)], dtype=dtype)]
 
 
+def _high_product(rw: Rewriter, op: Op) -> Sequence[Value] | None:
+  """The upper half of a product, which fits into a byte."""
+  dtype = op.result.tile.dtype
+  byte = computed_in(dtype)
+  if byte is None:
+    return None
+  product = rw.emit("mul", [_convert(rw, v, byte) for v in op.operands])
+  shift = rw.constant(np.asarray(width(dtype)), product.tile)
+  name = "shr_arithmetic" if byte == np.int8 else "shr_logical"
+  return [_convert(rw, rw.emit(name, [product, shift]), dtype)]
+
+
+def _scattered(rw: Rewriter, op: Op) -> Sequence[Value] | None:
+  """Elements that are replaced need no arithmetic; those that are combined do."""
+  dtype = op.operands[1].tile.dtype
+  wide = computed_in(dtype)
+  if wide is None or op.attrs["kind"] == "set":
+    return None
+  if op.name == "scatter_store":
+    raise errors.NativeCodeError(
+      f"Combining {dtype} with memory at positions that are data, at {op.loc or '?'}, cannot be compiled yet. Pass interpret=True."
+    )
+  array, value, *positions = op.operands
+  args = [_convert(rw, array, wide), _convert(rw, value, wide), *positions]
+  return [_convert(rw, rw.emit("scatter", args, **op.attrs), dtype)]
+
+
 RULES: dict[str, list[Rule]] = {
   **{name: [_widened] for name in (*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow")},
   **{name: [_widened] for name in ("reduce", "arg_reduce", "cumulative", "dot")},
   **{name: [_as_unsigned] for name in _BITS},
   "shr_arithmetic": [_as_signed],
+  "mulhi": [_high_product],
+  **{name: [_scattered] for name in ("scatter", "scatter_store")},
 }

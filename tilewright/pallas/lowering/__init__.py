@@ -3,12 +3,14 @@
 `lower_kernel` is the entry. A primitive without a rule raises an error that names it, the user's line, and the way on.
 """
 
+from tilewright.pallas.lowering import bits as _bits
 from tilewright.pallas.lowering import copies as _copies
 from tilewright.pallas.lowering import effects as _effects
 from tilewright.pallas.lowering import expansions as _expansions
 from tilewright.pallas.lowering import gather as _gather
 from tilewright.pallas.lowering import memory as _memory
 from tilewright.pallas.lowering import sort as _sort
+from tilewright.pallas.lowering import special as _special
 from tilewright.pallas.lowering import structure as _structure
 from tilewright.pallas.lowering.control import lower_kernel
 from tilewright.pallas.lowering.table import RULES

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tilewright import errors
 from tilewright.pallas.lowering.table import RULES, Context, rule
 from tilewright.tile.ir import Value
 from tilewright.tile.types import TileType
@@ -58,7 +57,7 @@ _SAME = (
     "digamma",
     "pow",
     "atan2",
-    "nextafter",
+    "mulhi",
     "and",
     "or",
     "xor",
@@ -148,16 +147,8 @@ def _convert(ctx: Context, x: Value, *, new_dtype: Any, **_: Any) -> Value:
   return x if x.type.dtype == np.dtype(new_dtype) else ctx.emit("convert", x, dtype=np.dtype(new_dtype))
 
 
-@rule("bitcast_convert_type")
-def _bitcast(ctx: Context, x: Value, *, new_dtype: Any) -> Value:
-  same = x.tile.dtype.itemsize == np.dtype(new_dtype).itemsize
-  return ctx.emit("bitcast" if same else "recast", x, dtype=np.dtype(new_dtype))
-
-
-@rule("copy", "stop_gradient", "multiple_of", "reduce_precision")
+@rule("copy", "stop_gradient", "multiple_of")
 def _identity(ctx: Context, x: Value, **params: Any) -> Value:
-  if "exponent_bits" in params:
-    raise errors.NativeCodeError("reduce_precision cannot be compiled to native code yet. Pass interpret=True.")
   return x
 
 

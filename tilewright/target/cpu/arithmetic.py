@@ -247,6 +247,15 @@ def _reciprocal_root(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value
   return b.fdiv(constant(root.type, 1), root)
 
 
+def _high_product(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  """The upper half of a product of twice the width."""
+  bits = ty.element_type(args[0].type).width
+  lanes = ty.lanes_of(args[0])
+  wide = ir.IntType(2 * bits) if lanes == 1 else ir.VectorType(ir.IntType(2 * bits), lanes)
+  x, y = ((b.sext if is_signed(_dtype(op)) else b.zext)(a, wide) for a in args)
+  return b.trunc(b.lshr(b.mul(x, y), constant(wide, bits)), args[0].type)
+
+
 def _rounding(name: str) -> Rule:
   return lambda b, op, args: intrinsic(b, name, args)
 
@@ -265,6 +274,7 @@ RULES: dict[str, Rule] = {
   "mul": _choose("fmul", "mul"),
   "div": _divide,
   "rem": _remainder,
+  "mulhi": _high_product,
   "max": _extreme("max", "smax", "umax"),
   "min": _extreme("min", "smin", "umin"),
   "neg": _negate,

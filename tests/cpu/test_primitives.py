@@ -1,0 +1,134 @@
+"""Primitives that are spelled out in others: bits, special functions, and reductions by any function."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from jax import lax
+
+from tests.cpu.native import on_arrays
+
+
+def _numbers(dtype, count=2000):
+  """Numbers of all magnitudes, normal, with both zeros, infinities and NaN."""
+  rng = np.random.default_rng(0)
+  x = rng.normal(size=count) * np.exp2(rng.uniform(-13, 13, count))
+  return np.concatenate([x, [0.0, -0.0, np.inf, -np.inf, np.nan]]).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("bits", [(8, 23), (8, 7), (5, 10), (5, 2), (4, 3), (8, 0)], ids=str)
+def test_reduced_precision_as_in_xla(dtype, bits):
+  f = lambda x: lax.reduce_precision(x, *bits)
+  x = _numbers(dtype)
+  np.testing.assert_array_equal(on_arrays(f, x).astype(np.float32), np.asarray(jax.jit(f)(x)).astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
+def test_the_next_number(dtype):
+  x = _numbers(dtype)
+  y = np.concatenate([x[::-1], x])
+  x = np.concatenate([x, x])
+  with np.errstate(all="ignore"):
+    want = np.nextafter(x, y)
+  np.testing.assert_array_equal(on_arrays(lax.nextafter, x, y).astype(np.float32), want.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int8", "uint8", "int16", "int32", "uint32"])
+def test_the_upper_half_of_a_product(dtype):
+  dtype = np.dtype(getattr(ml_dtypes, dtype, None) or dtype)
+  info = ml_dtypes.iinfo(dtype)
+  rng = np.random.default_rng(0)
+  x, y = (np.append(rng.integers(info.min, info.max, 500, endpoint=True), [info.min, info.max]) for _ in range(2))
+  got = on_arrays(lax.mulhi, x.astype(dtype), y.astype(dtype))
+  np.testing.assert_array_equal(got.astype(np.int64), [int(a) * int(b) >> info.bits for a, b in zip(x, y)])
+
+
+WIDTHS = [
+  *(("uint32", "int8"), ("float32", "uint16"), ("int16", "bfloat16")),
+  *(("uint8", "int4"), ("uint16", "float4_e2m1fn"), ("int8", "uint2")),
+]
+
+
+@pytest.mark.parametrize("wide, narrow", WIDTHS)
+def test_bitcasts_to_another_width(wide, narrow):
+  wide, narrow = (np.dtype(getattr(jnp, d)) for d in (wide, narrow))
+  raw = np.random.default_rng(0).integers(0, 256, (3, 5 * wide.itemsize)).astype(np.uint8)
+  x = raw.view(wide) if wide != np.float32 else np.arange(15, dtype=np.float32).reshape(3, 5)
+  parts = on_arrays(lambda x: lax.bitcast_convert_type(x, narrow), x)
+  want = np.asarray(jax.jit(lambda x: lax.bitcast_convert_type(x, narrow))(x))
+  assert parts.shape == want.shape
+  np.testing.assert_array_equal(parts.view(np.uint8), want.view(np.uint8))
+  np.testing.assert_array_equal(on_arrays(lambda x: lax.bitcast_convert_type(x, wide), parts), x)
+
+
+def test_bitcast_between_formats_of_one_width():
+  x = np.arange(16, dtype=np.uint8).astype(ml_dtypes.uint4)
+  for dtype in (jnp.int4, jnp.float4_e2m1fn):
+    f = lambda x: lax.bitcast_convert_type(lax.bitcast_convert_type(x, dtype), jnp.uint4)
+    np.testing.assert_array_equal(on_arrays(f, x).astype(int), x.astype(int))
+
+
+SPECIAL = {
+  "igamma": lax.igamma,
+  "igammac": lax.igammac,
+  "betainc": lambda a, x: lax.betainc(a, x, lax.full_like(x, 0.375)),
+  "bessel_i0e": lambda a, x: lax.bessel_i0e(jnp.where(a > 5, -x, x)),
+  "bessel_i1e": lambda a, x: lax.bessel_i1e(jnp.where(a > 5, -x, x)),
+  "zeta": lambda a, x: lax.zeta(jnp.maximum(a, 1.125), x),
+  "polygamma": lambda a, x: lax.polygamma(jnp.floor(a), x),
+  "log2": lambda a, x: lax.log2(x) if hasattr(lax, "log2") else x,
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_functions(name):
+  """In f32 about as close to f64 as XLA gets."""
+  f, args = SPECIAL[name], _arguments()
+  with jax.enable_x64(True):
+    want = np.asarray(jax.jit(f)(*(v.astype(np.float64) for v in args)))
+  ours, theirs = (np.asarray(v) for v in (on_arrays(f, *args), jax.jit(f)(*args)))
+  error, allowed = (np.abs(v - want) / np.maximum(np.abs(want), 1e-30) for v in (ours, theirs))
+  assert error.max() <= max(2 * allowed.max(), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["bessel_i1e", "zeta"])
+def test_special_functions_in_double_precision(name):
+  with jax.enable_x64(True):
+    args = [v.astype(np.float64) for v in _arguments()]
+    np.testing.assert_allclose(on_arrays(SPECIAL[name], *args), jax.jit(SPECIAL[name])(*args), rtol=1e-13)
+
+
+def _arguments():
+  rng = np.random.default_rng(0)
+  return [rng.uniform(*bounds, 300).astype(np.float32) for bounds in ((0.1, 10), (0.05, 40))]
+
+
+def test_zeta_at_its_poles():
+  x = np.asarray([1, 0.5, 2, 2, 2.5], np.float32)
+  q = np.asarray([3, 3, 0, -2, -1.5], np.float32)
+  np.testing.assert_array_equal(on_arrays(lax.zeta, x, q), [np.inf, np.nan, np.inf, np.inf, np.nan])
+
+
+def test_the_gradient_of_igamma():
+  a, x = np.float32([0.5, 2, 3]), np.float32([0.3, 1, 5])
+  np.testing.assert_allclose(on_arrays(lax.igamma_grad_a, a, x), lax.igamma_grad_a(a, x), rtol=1e-5)
+
+
+def test_reduction_by_any_function():
+  """The largest magnitude along two dimensions, with where it stands: two arrays, reduced together."""
+  x = np.random.default_rng(0).normal(size=(4, 9, 6)).astype(np.float32)
+  places = np.arange(4 * 6, dtype=np.int32).reshape(4, 1, 6) + np.zeros((1, 9, 1), np.int32)
+
+  def further(a, b):
+    first = jnp.abs(a[0]) >= jnp.abs(b[0])
+    return jnp.where(first, a[0], b[0]), jnp.where(first, a[1], b[1])
+
+  f = lambda x, places: lax.reduce((x, places), (np.float32(0), np.int32(-1)), further, (0, 2))
+  got, where = on_arrays(f, x, places)
+  flat = np.abs(x).transpose(1, 0, 2).reshape(9, 24)
+  np.testing.assert_array_equal(np.abs(got), flat.max(1))
+  np.testing.assert_array_equal(where, flat.argmax(1))
