@@ -117,7 +117,11 @@ class FusionConflictError(FusionError):
 
 
 class UnsupportedFusionError(FusionError, NotImplementedError):
-  """An operation that cannot be computed in the blocks that are asked for."""
+  """An operation that cannot be computed in the blocks that are asked for: which one, and why."""
+
+  def __init__(self, message: str, eqn: object = None, why: str = "") -> None:
+    super().__init__(message)
+    self.eqn, self.why = eqn, why
 
 
 # --- what shows at run time --------------------------------------------------------------------------------------

@@ -71,7 +71,9 @@ class Site:
     types = ", ".join(a.str_short(short_dtypes=True) for a in self.in_avals)
     line = source_line(self.eqn) or "an unknown line"
     return errors.UnsupportedFusionError(
-      f"'{self.eqn.primitive}' of ({types}) at {line} cannot be computed in blocks of {shape}: {why}. {fix}"
+      f"'{self.eqn.primitive}' of ({types}) at {line} cannot be computed in blocks of {shape}: {why}. {fix}",
+      self.eqn,
+      f"in blocks of {shape}, {why}",
     )
 
 

@@ -1,0 +1,147 @@
+"""Fuse a program into a library kernel, without a block spec in sight.
+
+    import tilewright as tw
+    from tilewright import ops
+
+    @tw.fuse_into(ops.matmul)
+    def layer(x, w, b, gate):
+      return jax.nn.gelu(rms_norm(x) @ w + b) * gate
+
+The normalisation becomes a prologue of the kernel's left operand and what follows the product its epilogue: one kernel, and no array of the size
+of `x @ w` besides the result. With `explain=True` the first call prints what went where; with a path it is drawn, as HTML.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.pallas.fuser import dtypes, into
+from tilewright.runtime import _jax
+
+core = _jax.core
+
+
+def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = False) -> Callable[..., Any]:
+  """Fuse the program around a kernel call into the kernel.
+
+  Args:
+    kernel: the library kernel, as `ops.matmul`, or the name of any `pallas_call`; by default the only one in the function. With `ops.matmul`,
+      a function without such a call has its only product of two matrices (`x @ w`) computed by it.
+    explain: True to print what was fused where and what that saves; a path to write a drawing of it, as HTML.
+
+  Returns:
+    A decorator. The fused function works under `jit` and `vmap`; its derivatives are those of the function as it was written.
+  """
+  name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
+
+  def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+    @jax.custom_vjp
+    def fused(args: Any, kwargs: Any) -> Any:
+      outs, explanation = run(f, name, kernel if callable(kernel) else None, args, kwargs)
+      if explain:
+        _show(explanation, explain)
+      return outs
+
+    fused.defvjp(
+      lambda args, kwargs: (fused(args, kwargs), (args, kwargs)),
+      lambda kept, g: jax.vjp(lambda a, k: f(*a, **k), *kept)[1](g),
+    )
+
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+      return fused(args, kwargs)
+
+    return wrapper
+
+  return decorate
+
+
+def explain_fusion(f: Callable[..., Any], *args: Any, kernel: Any = None, **kwargs: Any) -> into.Explanation:
+  """What `fuse_into(kernel)(f)` does for arguments of these types."""
+  name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
+  found: list[into.Explanation] = []
+  callable_ = kernel if callable(kernel) else None
+  jax.eval_shape(lambda *a, **k: found.append(run(f, name, callable_, a, k)[1]), *args, **kwargs)
+  return found[0]
+
+
+def run(
+  f: Callable[..., Any], name: str | None, kernel: Callable[..., Any] | None, args: Any, kwargs: Any
+) -> tuple[Any, into.Explanation]:
+  """The fused function's results, and what was fused."""
+  leaves, in_tree = jax.tree.flatten((args, kwargs))
+  trees: list[Any] = []
+
+  def flat(*values: Any) -> list[Any]:
+    a, k = jax.tree.unflatten(in_tree, values)
+    out, tree = jax.tree.flatten(f(*a, **k))
+    trees.append(tree)
+    return out
+
+  info = _jax.api_util.debug_info("fuse_into", f, args, kwargs).with_unknown_names()
+  closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
+  closed, arrays, rebuild = dtypes.resolve(closed, leaves)
+  jaxpr, consts = into.flat_program(closed)
+  places = into.find_calls(jaxpr, lambda found: name is None or found == name)
+  if not places and name == "matmul" and kernel is not None:
+    jaxpr, consts = _with_kernel_for_product(jaxpr, consts, kernel)
+    places = into.find_calls(jaxpr, lambda found: found == name)
+  if len(places) != 1:
+    what = f"{len(places)} calls of the kernel {name!r}" if name else f"{len(places)} kernel calls"
+    raise errors.FusionError(
+      f"fuse_into: found {what} in {getattr(f, '__name__', f)}, expected one. "
+      + ("Call the kernel in the function, outside of loops." if not places else "Fuse each call in a function of its own.")
+    )
+  outs, explanation = into.fuse_around(jaxpr, consts, arrays, places[0])
+  return jax.tree.unflatten(trees[-1], rebuild(outs)), explanation
+
+
+def _with_kernel_for_product(jaxpr: Any, consts: Any, kernel: Callable[..., Any]) -> tuple[Any, Any]:
+  """The program with its only product of two matrices computed by the kernel."""
+  products = [e for e in jaxpr.eqns if e.primitive.name == "dot_general" and _is_matrix_product(e)]
+  if len(products) != 1:
+    return jaxpr, consts
+  (product,) = products
+
+  def flat(*values: Any) -> list[Any]:
+    env = dict(zip(jaxpr.invars, values))
+    read = lambda a: a.val if isinstance(a, core.Literal) else env[a]
+    for eqn in jaxpr.eqns:
+      operands = [read(a) for a in eqn.invars]
+      if eqn is product:
+        (left, right), _ = eqn.params["dimension_numbers"]
+        out = kernel(
+          *operands, transpose_x=left == (0,), transpose_y=right == (1,), out_dtype=eqn.outvars[0].aval.dtype
+        )
+        env[eqn.outvars[0]] = out
+        continue
+      with _jax.source_info_util.user_context(eqn.source_info.traceback):
+        outs = eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(eqn.params))
+      env.update(zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]))
+    return [read(a) for a in jaxpr.outvars]
+
+  closed = _jax.trace(flat, [v.aval for v in jaxpr.invars], jaxpr.debug_info.with_unknown_names())
+  detached, more = _jax.detach(closed)
+  new, all_consts = into.flat_program_of(detached, (*more, *consts))
+  return new, all_consts
+
+
+def _is_matrix_product(eqn: Any) -> bool:
+  (left, right), batch = eqn.params["dimension_numbers"]
+  return all(a.aval.ndim == 2 for a in eqn.invars) and batch == ((), ()) and len(left) == len(right) == 1
+
+
+def _show(explanation: into.Explanation, how: Any) -> None:
+  if how is True:
+    print(explanation)
+    return
+  from tilewright.viz import fusion
+
+  pathlib.Path(how).write_text(fusion.html(explanation))
