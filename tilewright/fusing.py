@@ -7,8 +7,9 @@
     def layer(x, w, b, gate):
       return jax.nn.gelu(rms_norm(x) @ w + b) * gate
 
-The normalisation becomes a prologue of the kernel's left operand and what follows the product its epilogue: one kernel, and no array of the size
-of `x @ w` besides the result. With `explain=True` the first call prints what went where; with a path it is drawn, as HTML.
+The normalisation becomes a prologue of the kernel's left operand and what follows the product its epilogue: one kernel,
+and no array of the size of `x @ w` besides the result. With `explain=True` the first call prints what went where; with
+a path it is drawn, as HTML.
 """
 
 from __future__ import annotations
@@ -32,12 +33,14 @@ def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = Fa
   """Fuse the program around a kernel call into the kernel.
 
   Args:
-    kernel: the library kernel, as `ops.matmul`, or the name of any `pallas_call`; by default the only one in the function. With `ops.matmul`,
-      a function without such a call has its only product of two matrices (`x @ w`) computed by it.
+    kernel: the library kernel, as `ops.matmul`, or the name of any `pallas_call`; by default the only one in the
+      function. With `ops.matmul`, a function without such a call has its only product of two matrices (`x @ w`)
+      computed by it.
     explain: True to print what was fused where and what that saves; a path to write a drawing of it, as HTML.
 
   Returns:
-    A decorator. The fused function works under `jit` and `vmap`; its derivatives are those of the function as it was written.
+    A decorator. The fused function works under `jit` and `vmap`; its derivatives are those of the function as it was
+    written.
   """
   name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
 
@@ -97,7 +100,11 @@ def run(
     what = f"{len(places)} calls of the kernel {name!r}" if name else f"{len(places)} kernel calls"
     raise errors.FusionError(
       f"fuse_into: found {what} in {getattr(f, '__name__', f)}, expected one. "
-      + ("Call the kernel in the function, outside of loops." if not places else "Fuse each call in a function of its own.")
+      + (
+        "Call the kernel in the function, outside of loops."
+        if not places
+        else "Fuse each call in a function of its own."
+      )
     )
   outs, explanation = into.fuse_around(jaxpr, consts, arrays, places[0])
   return jax.tree.unflatten(trees[-1], rebuild(outs)), explanation

@@ -100,8 +100,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
 
 
 def _batch(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-  axes = tuple(None if d is _jax.batching.not_mapped else d for d in dims)
-  outs = jax.vmap(functools.partial(_unfused, **params), in_axes=axes)(*args)
+  outs = jax.vmap(functools.partial(_unfused, **params), in_axes=tuple(dims))(*args)
   return outs, [0] * len(outs)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tilewright.runtime import _jax
+from tilewright.tile.grid import source_line
 
 core = _jax.core
 
@@ -75,8 +76,10 @@ def inline(
   def read(env: dict[Any, Any], atom: Any) -> Any:
     return atom if isinstance(atom, core.Literal) else env.get(atom, atom)
 
-  def walk(inner: Any, env: dict[Any, Any], rename: bool) -> None:
+  def walk(inner: Any, env: dict[Any, Any], call: Any) -> None:
     for eqn in inner.eqns:
+      if call is not None and not source_line(eqn):  # inside of a library function: the user's line is that of the call
+        eqn = eqn.replace(source_info=call.source_info)
       args = [read(env, a) for a in eqn.invars]
       if eqn.primitive.name in CALLS and only(eqn):
         body, body_consts = _jax.detach(eqn.params[CALLS[eqn.primitive.name]])
@@ -84,17 +87,17 @@ def inline(
         hoisted.extend(new)
         values.extend(body_consts)
         own: dict[Any, Any] = dict(zip(body.invars, [*new, *args], strict=True))
-        walk(body, own, True)
+        walk(body, own, eqn)
         env.update(zip(eqn.outvars, (read(own, a) for a in body.outvars)))
         continue
       outs = eqn.outvars
-      if rename:
+      if call is not None:
         outs = [v if isinstance(v, core.DropVar) else fresh(v.aval) for v in outs]
         env.update(zip(eqn.outvars, outs))
       eqns.append(eqn.replace(invars=args, outvars=outs))
 
   top: dict[Any, Any] = {}
-  walk(jaxpr, top, False)
+  walk(jaxpr, top, None)
   outvars = [read(top, a) for a in jaxpr.outvars]
   info = jaxpr.debug_info.with_unknown_names()
   flat = jaxpr.replace(invars=[*hoisted, *jaxpr.invars], eqns=eqns, outvars=outvars, debug_info=info)

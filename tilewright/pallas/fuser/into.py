@@ -2,9 +2,10 @@
 
     found = fuse_around(jaxpr, args, is_kernel)
 
-The program around one `pallas_call` is cut in three. Operations before it that are cheap are computed in its blocks again and again: they become
-prologues of its operands. Operations after it become its epilogue. What is expensive (another contraction, a sort, a loop), and what cannot be
-computed in the kernel's blocks, is computed before or after the call, and the explanation says why.
+The program around one `pallas_call` is cut in three. Operations before it that are cheap are computed in its blocks
+again and again: they become prologues of its operands. Operations after it become its epilogue. What is expensive
+(another contraction, a sort, a loop), and what cannot be computed in the kernel's blocks, is computed before or after
+the call, and the explanation says why.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class Operand:
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
-  """A prologue or the epilogue: the operations that moved into the kernel, what they read or write there, and bytes they save."""
+  """A prologue or the epilogue: the operations that moved into the kernel, what they read or write there, and bytes
+  they save."""
 
   place: str
   operations: tuple[Operation, ...]
@@ -96,7 +98,9 @@ def _operation(eqn: Any) -> Operation:
 
 
 def _bytes(aval: Any) -> int:
-  bits = jax.numpy.iinfo(aval.dtype).bits if jax.numpy.issubdtype(aval.dtype, jax.numpy.integer) else aval.dtype.itemsize * 8
+  bits = (
+    jax.numpy.iinfo(aval.dtype).bits if jax.numpy.issubdtype(aval.dtype, jax.numpy.integer) else aval.dtype.itemsize * 8
+  )
   return math.prod(aval.shape) * bits // 8
 
 
@@ -146,7 +150,8 @@ class _Program:
     """Compute values outside of the kernel; from then on they are known."""
     missing = [v for v in variables if v not in self.known]
     if missing:
-      cut, values = self.slice_of(missing, (), eqns)
+      left = [e for e in eqns if not all(v in self.known or isinstance(v, core.DropVar) for v in e.outvars)]
+      cut, values = self.slice_of(missing, (), left)
       self.known.update(zip(missing, core.eval_jaxpr(cut, (), *values)))
 
 
@@ -213,7 +218,8 @@ def _mark(program: _Program, eqns: Sequence[Any], error: Any) -> bool:
 
 
 def _downstream(program: _Program) -> tuple[list[Any], list[Outside]]:
-  """The equations after the call that may be computed in it: those that depend on it and only on what is fused or known."""
+  """The equations after the call that may be computed in it: those that depend on it and only on what is fused or
+  known."""
   after = program.jaxpr.eqns[program.place + 1 :]
   inside = set(program.call.outvars)  # values that the kernel has
   late: set[Any] = set()  # values that exist only after the kernel
@@ -273,7 +279,13 @@ def _epilogue(program: _Program, kernel: Kernel, group: int) -> Any:
     arrays = [*(_operand(v, s) for v, s in zip(found.values, found.specs))]
     arrays += [_operand(v.aval, s) for v, s in zip(wanted, found.out_specs)]
     saved = 2 * sum(_bytes(v.aval) for v in inputs if v not in wanted)
-    return found, taken, wanted, Piece("result", tuple(map(_operation, [*more, *eqns])), tuple(arrays), saved), [*outside, *stops]
+    return (
+      found,
+      taken,
+      wanted,
+      Piece("result", tuple(map(_operation, [*more, *eqns])), tuple(arrays), saved),
+      [*outside, *stops],
+    )
 
 
 def _independent(program: _Program) -> list[Any]:
@@ -304,9 +316,7 @@ def flat_program_of(jaxpr: Any, consts: Sequence[Any]) -> tuple[Any, tuple[Any, 
   return without_dead_code(*inline(jaxpr, consts))
 
 
-def fuse_around(
-  jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], place: int
-) -> tuple[list[Any], Explanation]:
+def fuse_around(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], place: int) -> tuple[list[Any], Explanation]:
   """Compute a flat program with one kernel call, the one at `place`, and with what can be fused into it in it."""
   program = _Program(jaxpr, dict(zip(jaxpr.invars, (*consts, *args), strict=True)), place)
   call = program.call

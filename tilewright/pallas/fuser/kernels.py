@@ -1,8 +1,10 @@
-"""A kernel call with other operands and other results: prologues are computed where its body reads, an epilogue where it has written.
+"""A kernel call with other operands and other results: prologues are computed where its body reads, an epilogue where
+it has written.
 
-The body of a call is a jaxpr over refs. A ref that is only read needs no memory: each read of it becomes the computation of the block (`Computed`),
-so that native code evaluates it where the contraction packs its panels. An output that is written once becomes the value that was written. Refs
-that are used in other ways are replaced by scratch memory of the size of a block.
+The body of a call is a jaxpr over refs. A ref that is only read needs no memory: each read of it becomes the
+computation of the block (`Computed`), so that native code evaluates it where the contraction packs its panels. An
+output that is written once becomes the value that was written. Refs that are used in other ways are replaced by scratch
+memory of the size of a block.
 """
 
 from __future__ import annotations
@@ -232,12 +234,11 @@ def fused_call(
   scratch_vars = body.invars[num_prefetch + num_inputs + mapping.num_outputs :]
 
   # Prefetched scalars of the fusions follow the kernel's own, as one tuple for each fusion.
-  groups = [*prologues.values(), *([epilogue] if epilogue is not None else [])]
+  groups: list[Any] = [*prologues.values(), *([epilogue] if epilogue is not None else [])]
   scalars = [jax.tree.map(lambda s: jnp.asarray(s)[None], g.scalars) for g in groups]
   values = [prologues[i].values if i in prologues else (x,) for i, x in enumerate(inputs)]
   specs = [
-    tuple(prologues[i].specs) if i in prologues else (spec_of(m, kernel),)
-    for i, m in enumerate(mapping.input_mappings)
+    tuple(prologues[i].specs) if i in prologues else (spec_of(m, kernel),) for i, m in enumerate(mapping.input_mappings)
   ]
   copies = [i for i in prologues if not only_read(body, in_vars[i])]
   kept = [i for i in fused_outputs if not written_once(body, out_vars[i])]
@@ -271,7 +272,7 @@ def fused_call(
       else:
         in_refs.append(Computed(block))
     memory_of = {**plain_outs, **kept_refs}
-    out_refs = [memory_of[i] if i in memory_of else Written() for i in range(mapping.num_outputs)]
+    out_refs: list[Any] = [memory_of[i] if i in memory_of else Written() for i in range(mapping.num_outputs)]
     evaluate(body, [*own_scalars, *in_refs, *out_refs, *own_scratch])
     if epilogue is None:
       return
@@ -310,4 +311,3 @@ def fused_call(
   )
   results = call(*prefetched, *scalars, *values, epilogue.values if epilogue is not None else ())
   return list(results[: len(out_types)]), list(results[len(out_types) :])
-

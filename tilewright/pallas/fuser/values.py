@@ -48,7 +48,8 @@ def get_fusion_values(
 def get_stateful_input_fusion_values(
   fusion: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-  """Like `get_fusion_values` for a function that reads refs: the refs are among the values, and `fn` takes their contents.
+  """Like `get_fusion_values` for a function that reads refs: the refs are among the values, and `fn` takes their
+  contents.
 
   Writes are left out.
   """
