@@ -71,17 +71,20 @@ def half_exponent(f: Format) -> int:
   return F16.bias - f.bias
 
 
-def as_half(bits: Any, f: Format) -> Any:
-  """The float32 of which the format's value is a power of two: see `half_exponent`. Subnormals need no special care this way.
+def half_of_top_bits(top: Any, f: Format) -> Any:
+  """The float32 of which the format's value is a power of two (see `half_exponent`), from bits at the top of int16s.
 
+  An arithmetic shift leaves the sign where it is and moves the rest to its place in a float16, where subnormals need no special care.
   For formats whose exponent fits that of a float16; special values are not looked at.
   """
-  wide = bits.astype(jnp.uint16)
-  sign = (wide << (16 - f.width)) & np.uint16(0x8000)
-  magnitude = (wide << (F16.mantissa_bits - f.mantissa_bits)) & np.uint16(
-    ((1 << (f.width - 1)) - 1) << (F16.mantissa_bits - f.mantissa_bits)
-  )
-  return _bits(sign | magnitude, jnp.float16).astype(jnp.float32)
+  magnitude = ((1 << (f.width - 1)) - 1) << (F16.mantissa_bits - f.mantissa_bits)
+  moved = (top >> np.int16(F16.exponent_bits - f.exponent_bits)) & np.int16(magnitude - 0x8000)
+  return _bits(moved, jnp.float16).astype(jnp.float32)
+
+
+def as_half(bits: Any, f: Format) -> Any:
+  """`half_of_top_bits` of bits at the bottom."""
+  return half_of_top_bits(bits.astype(jnp.int16) << np.int16(16 - f.width), f)
 
 
 def _decode_through_half(bits: Any, f: Format) -> Any:

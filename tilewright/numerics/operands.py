@@ -18,7 +18,7 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import packing
-from tilewright.numerics.convert import as_half, decode, half_exponent
+from tilewright.numerics.convert import as_half, half_exponent, half_of_top_bits
 from tilewright.numerics.formats import F8E8M0FNU, Format
 from tilewright.numerics.qarray import QArray, exponent_factors
 
@@ -203,15 +203,14 @@ def read_planes(side: Side, refs: Sequence[Any], factor_refs: Sequence[Any], cou
   data_ref, scales_ref = refs
   axis = 1 if side.k_last else 0
   own = side.planes
-  parts = packing.planes(data_ref[...], side.format.width, axis)
+  data = data_ref[...]
   for ref, factor in zip(factor_refs, _factors(scales_ref[...], _hidden_exponent(side.format)), strict=True):
     ref[...] = factor
   found = []
   for j in range(count):
-    part = parts[j % own]
+    value = _plane(data, side.format, j % own, axis)
     if count > own:
-      part = packing.strided(part, count // own, axis)[j // own]
-    value = _elements(part, side.format)
+      value = packing.strided(value, count // own, axis)[j // own]
     for ref in factor_refs:
       value = value * _spread(ref[...], value.shape[axis], axis)
     found.append(value)
@@ -220,14 +219,25 @@ def read_planes(side: Side, refs: Sequence[Any], factor_refs: Sequence[Any], cou
 
 def _hidden_exponent(f: Format) -> int:
   """The scales take up a power of two that decoding would multiply by."""
-  return half_exponent(f) if f.width < 8 and f.is_float else 0
-
-
-def _elements(bits: Any, f: Format) -> Any:
-  """Elements divided by 2 to the hidden exponent."""
   if f.width >= 8:
-    return bits.astype(jnp.float32)
-  return as_half(bits, f) if f.is_float else decode(bits, f)
+    return 0
+  return half_exponent(f) if f.is_float else f.width - 32
+
+
+def _plane(data: Any, f: Format, number: int, axis: int) -> Any:
+  """The elements of a plane as float32, divided by 2 to the hidden exponent.
+
+  Elements below 8 bits are moved to the top of a word, where their sign is the word's: an integer is then converted as it stands.
+  """
+  if f.width >= 8:
+    return data.astype(jnp.float32)
+  if 8 % f.width:
+    return as_half(packing.planes(data, f.width, axis)[number], f)
+  below = f.width * number  # bits of the byte before the element
+  if f.is_float:
+    return half_of_top_bits(data.astype(jnp.int16) << np.int16(16 - f.width - below), f)
+  top = data.astype(jnp.int32) << np.int32(32 - f.width - below)
+  return (top & np.int32(-1 << (32 - f.width)) if below else top).astype(jnp.float32)
 
 
 def _factors(scales: Any, exponent: int) -> list[Any]:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import multipliers, packing
+from tilewright.target.cpu import arithmetic, multipliers, packing
 from tilewright.target.cpu.code import Memory
 from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
@@ -36,6 +36,7 @@ from tilewright.tile.types import TileType
 
 _WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
 _CLOSE = 256  # elements between neighbouring lines of the left operand that is used where it is
+_LINE = 64  # bytes that memory hands over at once
 _AHEAD = 32  # steps along K: longer than memory takes to answer
 
 
@@ -230,9 +231,14 @@ class _Job:
     self.epilogue = epilogue
     self.packed = code.allocate([d.right.units, d.panel], d.multiplier.unit)
     self.starts = code.allocate([d.panel], d.accumulator) if d.multiplier.flipped else None
-    # A panel whose elements cost nothing to compute is packed by the micro-kernel.
+    # A panel whose elements cost nothing to compute is packed by the micro-kernel. So is one that is used once, whatever its elements
+    # cost, if the sums leave registers to compute them in.
+    used_once = d.m * code.host.panel_vectors <= code.host.num_registers // 2
     self.packs_on_the_way = (
-      d.multiplier.group == 1 and not d.right.contracted_is_last and len(d.ns) == 1 and code.cost(d.rhs) <= 2
+      d.multiplier.group == 1
+      and not d.right.contracted_is_last
+      and len(d.ns) == 1
+      and (code.cost(d.rhs) <= 2 or used_once)
     )
 
   def run(self, batch: list[Index]) -> None:
@@ -311,12 +317,12 @@ class _Job:
   def _prefetch(self, tile: _Tile, vectors: int, k: Any) -> None:
     """Ask for the right operand's row some steps ahead: rows lie too far apart for the processor to guess."""
     code, d = self.code, self.d
-    if not isinstance(d.rhs.owner, Op) or d.rhs.owner.name != "load" or d.rhs in code.env:
+    memory = _elementwise_source(code, d.rhs)
+    if memory is None:
       return
-    b, last = code.b, i64(d.k - 1)
-    memory, later = code.memory_of(d.rhs.owner.operands[0]), b.add(k, i64(_AHEAD))
+    b, last, later = code.b, i64(d.k - 1), code.b.add(k, i64(_AHEAD))
     ahead = d.spread(b.select(b.icmp_signed("<", later, last), later, last), d.ks)
-    for v in range(vectors):
+    for v in range(0, vectors, max(1, _LINE // (d.lanes * memory.dtype.itemsize))):
       place = d.place(tile.batch, d.spread(add(b, tile.n, v * d.lanes), d.ns, 1), ahead, "rhs")
       pointer, _ = code.address(memory, place)
       ty.intrinsic(b, "prefetch", [pointer, ty.I32(0), ty.I32(3), ty.I32(1)], ty.VOID, [ty.PTR])
@@ -404,6 +410,18 @@ def _sum_loop(
     phi.add_incoming(value, latch)
   b.branch(head)
   b.position_at_end(done)
+
+
+def _elementwise_source(code: Any, v: Value) -> Memory | None:
+  """The memory from which a tile is computed element by element, if there is one of its shape."""
+  op = v.owner
+  if v in code.env or not isinstance(op, Op):
+    return None
+  if op.name == "load":
+    return code.memory_of(op.operands[0])
+  if op.name not in arithmetic.ELEMENTWISE:
+    return None
+  return next((m for o in op.operands if (m := _elementwise_source(code, o)) is not None), None)
 
 
 def _widened(b: ir.IRBuilder, value: ir.Value, register: ir.Type) -> ir.Value:
