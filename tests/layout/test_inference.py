@@ -186,6 +186,20 @@ def test_an_accumulator_stays_in_its_fragment_through_a_loop():
     assert not [op for op, _ in relayouts(function, found) if op.name in ("add", "yield")]
 
 
+def test_halves_of_rows_stay_in_their_threads():
+  """A rotary embedding: slices and a concatenation become choices of registers, with coalesced vectors."""
+  function, b = kernel(ref((64, 128)), ref((64, 64)), ref((64, 128)))
+  x, c = (b.emit("load", [p]) for p in function.params[:2])
+  low, high = (b.emit("slice", [x], starts=(0, s), stops=(64, s + 64), strides=(1, 1)) for s in (0, 64))
+  turned = [b.emit("mul", [half, c]) for half in (high, low)]
+  b.emit_all("store", [function.params[2], b.emit("concatenate", turned, axis=1)])
+  found = infer(function, "sm_90a", 4)
+  assert not relayouts(function, found)
+  for half, start in ((low, 0), (high, 64)):
+    assert layout.sliced(found.layouts[x], (0, start), (64, 64)) == found.layouts[half]
+  assert layout.vector_width(found.layouts[x], 1) == 8
+
+
 def test_a_hint_is_a_hard_constraint():
   function = softmax((64, 128))
   load = next(op for op in walk(function.body) if op.name == "load")
@@ -206,6 +220,14 @@ def test_hints_that_exclude_each_other_are_explained_with_their_lines():
     infer(function, "sm_90a", 4, hints=hints)
   assert "user.py:10" in str(raised.value) and "user.py:11" in str(raised.value)
   assert "layout_cast" in raised.value.proposal
+
+
+def test_the_text_names_what_every_op_holds_and_wants():
+  function = matmul(128, 128, 64)
+  found = infer(function, "sm_90a", 4)
+  text = found.text(function)
+  assert text.count("\n") >= len(list(walk(function.body)))
+  assert "dot" in text and "wgmma" in text and str(found.layouts[next(iter(found.dots)).result]) in text
 
 
 def test_mistakes_in_what_is_asked_are_named():

@@ -172,6 +172,38 @@ def test_projecting_undoes_expanding(data):
   assert layout.projected(wide, new) == algebra.without_register_copies(of)
 
 
+@given(st.data())
+@examples(150)
+def test_a_part_is_a_choice_of_registers_or_is_refused(data):
+  """Refused only if threads differ in which registers hold it, or if digits that are no powers of two are cut elsewhere."""
+  of = data.draw(register_layouts())
+  axis = data.draw(st.integers(0, of.rank - 1))
+  count = data.draw(st.sampled_from([n for n in (1, 2, 3, 4) if of.shape[axis] % n == 0]))
+  size = of.shape[axis] // count
+  shape = tuple(size if a == axis else n for a, n in enumerate(of.shape))
+  starts = tuple(size * data.draw(st.integers(0, count - 1)) if a == axis else 0 for a in range(of.rank))
+  inside = (of.table()[..., axis] // size * size == starts[axis]).reshape(of.num_registers, -1)
+  try:
+    part = layout.sliced(of, starts, shape)
+  except errors.LayoutError:
+    assert not (inside == inside[:, :1]).all() or of.shape[axis] & (of.shape[axis] - 1)
+    return
+  assert (inside == inside[:, :1]).all()
+  registers = layout.part_registers(of, part, starts)
+  assert sorted(registers) == [r for r in range(of.num_registers) if inside[r, 0]]
+  assert np.array_equal(part.table(), of.table()[list(registers)] - np.asarray(starts))
+
+
+@given(st.data())
+@examples(60)
+def test_every_part_of_a_whole_that_is_made_of_parts_has_their_layout(data):
+  part = data.draw(register_layouts())
+  counts = [data.draw(st.sampled_from([1, 2, 3])) for _ in part.shape]
+  whole = layout.unsliced(part, tuple(n * c for n, c in zip(part.shape, counts)))
+  starts = tuple(n * data.draw(st.integers(0, c - 1)) for n, c in zip(part.shape, counts))
+  assert layout.sliced(whole, starts, part.shape) == part
+
+
 @given(register_layouts(), st.integers(0, 2))
 @examples(100)
 def test_vectors_are_aligned_neighbours_in_every_thread(of, axis):

@@ -14,7 +14,18 @@ Pictures are drawn by `tilewright.viz.layout`.
 """
 
 from tilewright.layout.access import Access, accesses, best_access
-from tilewright.layout.algebra import compose, expanded, inverse, projected, reshaped, transposed, trimmed
+from tilewright.layout.algebra import (
+  compose,
+  expanded,
+  inverse,
+  part_registers,
+  projected,
+  reshaped,
+  sliced,
+  transposed,
+  trimmed,
+  unsliced,
+)
 from tilewright.layout.build import blocked, blocked_for, repeated, splat, strided
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle, bank_conflicts, shared_for_matrix, shared_tiled

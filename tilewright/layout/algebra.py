@@ -166,6 +166,61 @@ def flattened_to_one(of: Layout, axes: Sequence[int]) -> Layout:
   return without_register_copies(narrow)
 
 
+def sliced(of: Layout, starts: Sequence[int], shape: Sequence[int]) -> Layout:
+  """The layout of the part of a tile at `starts`, if it is a choice of registers: then nothing moves.
+
+  Register r of the part is the register of the whole whose offset is that of r plus `starts`, see `part_registers`.
+  """
+  digits = {name: list(own) for name, own in of.inputs}
+  for axis, (start, size) in enumerate(zip(starts, shape)):
+    if size == of.shape[axis]:
+      continue
+    if size < 1 or of.shape[axis] % size or start % size or of.extents[axis] != of.shape[axis]:
+      raise errors.LayoutError(f"{size} elements from {start} of {of.shape[axis]} are no whole part")
+    for name, own in digits.items():
+      kept = []
+      for digit in own:
+        low, high = _cut(digit, axis, size)
+        kept += low
+        if high and name != REGISTER:
+          raise errors.LayoutError(f"{of}: a part of {size} along dimension {axis} is spread over {name}s")
+      digits[name] = kept
+  return layout(shape, digits)
+
+
+def _cut(digit: Digit, axis: int, at: int) -> tuple[list[Digit], list[Digit]]:
+  """A digit below and from a step along a dimension on."""
+  size, moves = digit
+  if not moves[axis] or moves[axis] * size <= at:
+    return [digit], []
+  if moves[axis] >= at:
+    return ([], [digit]) if moves[axis] % at == 0 else _carries(digit, at)
+  if at % moves[axis] or size % (at // moves[axis]):
+    return _carries(digit, at)
+  below = at // moves[axis]
+  return [Digit(below, moves)], [Digit(size // below, tuple(m * below for m in moves))]
+
+
+def _carries(digit: Digit, at: int) -> tuple[list[Digit], list[Digit]]:
+  raise errors.LayoutError(f"a digit of {digit.size} that moves {digit.moves} cannot be cut at {at}")
+
+
+def unsliced(part: Layout, shape: Sequence[int]) -> Layout:
+  """A layout of a larger tile of which `part` is that of each part: one register digit more along each dimension."""
+  digits = {name: list(own) for name, own in part.inputs}
+  for axis, (size, whole) in enumerate(zip(part.shape, shape)):
+    if whole % size or part.extents[axis] != size:
+      raise errors.LayoutError(f"{size} elements along dimension {axis} are no whole part of {whole}")
+    digits[REGISTER].append(Digit(whole // size, tuple(size if a == axis else 0 for a in range(part.rank))))
+  return layout(shape, digits)
+
+
+def part_registers(whole: Layout, part: Layout, starts: Sequence[int]) -> tuple[int, ...]:
+  """For each register of a part, as `sliced` gives it, the register of the whole that holds the same element."""
+  at = {offset: r for r, offset in reversed(list(enumerate(whole.register_offsets)))}
+  return tuple(at[tuple(x + s for x, s in zip(offset, starts))] for offset in part.register_offsets)
+
+
 def without_register_copies(of: Layout) -> Layout:
   """Without register digits that move nowhere."""
   return layout(

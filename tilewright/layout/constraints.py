@@ -20,8 +20,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TypeAlias
 
 from tilewright import errors
-from tilewright.layout.algebra import expanded, flattened_to_one, projected, reshaped, transposed
-from tilewright.layout.costs import memory_cost, reduction_cost, relayout_cost, work_cost
+from tilewright.layout.algebra import expanded, flattened_to_one, projected, reshaped, sliced, transposed, unsliced
+from tilewright.layout.costs import memory_cost, part_cost, reduction_cost, relayout_cost, work_cost
 from tilewright.layout.options import mma_options, tma_layouts, wgmma_accumulators, wgmma_left_registers, wgmma_shared
 from tilewright.layout.shared import SharedLayout, stacked, unstacked
 from tilewright.layout.value import Layout
@@ -448,6 +448,27 @@ class Reduces:
 
 
 @dataclasses.dataclass(frozen=True)
+class PartOf:
+  """A tile is the part of another at `starts` (a slice, or an operand of a concatenation): free if it is a choice of registers."""
+
+  whole: Variable
+  part: Variable
+  starts: tuple[int, ...]
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.whole, self.part)
+
+  @property
+  def price(self) -> Price:
+    return Price(part_cost, (self.starts, self.part.bits))
+
+  def cost(self, known: Known) -> int:
+    return self.weight * self.price(known[self.whole], known[self.part])
+
+
+@dataclasses.dataclass(frozen=True)
 class Work:
   """An elementwise op: each register of each thread costs, copies and padding too."""
 
@@ -471,10 +492,10 @@ Hard: TypeAlias = (
   | FitsMma | FitsWgmmaAccumulator | FitsWgmmaLhs | FitsWgmmaRhs | TmaTransferable | BitwidthLimit
 )  # fmt: skip
 Listed: TypeAlias = OneOf | Hint | FitsMma | FitsWgmmaAccumulator | FitsWgmmaLhs | FitsWgmmaRhs | TmaTransferable
-Soft: TypeAlias = RelayoutAllowed | MemoryAccess | SharedAccess | Reduces | Work
+Soft: TypeAlias = RelayoutAllowed | MemoryAccess | SharedAccess | Reduces | PartOf | Work
 Constraint: TypeAlias = Hard | Soft
 LISTED = (OneOf, Hint, FitsMma, FitsWgmmaAccumulator, FitsWgmmaLhs, FitsWgmmaRhs, TmaTransferable)
-SOFT = (RelayoutAllowed, MemoryAccess, SharedAccess, Reduces, Work)
+SOFT = (RelayoutAllowed, MemoryAccess, SharedAccess, Reduces, PartOf, Work)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -518,6 +539,8 @@ def images(constraint: Constraint, variable: Variable, place: Place) -> Iterator
         yield (base, stacked(place, base.shape)) if variable == view else (view, unstacked(place, view.shape))
       case SharedAccess(registers, shared), SharedLayout():
         yield (shared if variable == registers else registers), place
+      case PartOf(whole, part, starts), Layout():
+        yield (part, sliced(place, starts, part.shape)) if variable == whole else (whole, unsliced(place, whole.shape))
       case RelayoutAllowed(source, target), Layout():
         yield (target if variable == source else source), place
   except errors.LayoutError:

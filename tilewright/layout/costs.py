@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
+from tilewright import errors
 from tilewright.layout.access import best_access
-from tilewright.layout.algebra import projected
+from tilewright.layout.algebra import projected, sliced
 from tilewright.layout.atoms import common_slots
 from tilewright.layout.plan import SHUFFLE_LATENCY
 from tilewright.layout.shared import SharedLayout
@@ -83,6 +84,17 @@ def reduction_cost(layout: Layout, axes: tuple[int, ...]) -> int:
   if along(WARP) > 1:
     cost += LATENCY + layout.num_warps * result * 2 * WAVEFRONT
   return cost
+
+
+@functools.lru_cache(maxsize=16384)
+def part_cost(whole: Layout, part: Layout, starts: tuple[int, ...], bits: int) -> int:
+  """A part of a tile: nothing if it is a choice of registers, otherwise a way through shared memory."""
+  try:
+    if sliced(whole, starts, part.shape) == part:
+      return 0
+  except errors.LayoutError:
+    pass  # it is spread over threads
+  return LATENCY + 2 * WAVEFRONT * _fewest(part.shape, max(bits, 8))
 
 
 def work_cost(layout: Layout) -> int:

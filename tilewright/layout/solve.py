@@ -7,8 +7,8 @@
 3. Propagation. A candidate that no candidate of a neighbour goes with is dropped, which wakes the neighbours, until nothing changes.
 4. Elimination. Variables are taken out one after another, the one with the smallest table first. A table over the variable's neighbours
    keeps, for each combination of their candidates, the cheapest of its own. What remains is the cost of the cheapest assignment, and the
-   tables read backwards are the assignment itself. This is exact, and polynomial where the graph of constraints is tree-like, as that of
-   kernels is.
+   tables read backwards are the assignment itself. This is exact for the candidates, and polynomial where the graph of constraints is
+   tree-like, as that of kernels is.
 
 The budget bounds candidates and table entries together. Past it LayoutBudgetError is raised; a system without a solution raises
 LayoutConflictError, see `conflict`.
@@ -40,7 +40,11 @@ from tilewright.layout.constraints import (
 )
 
 DEFAULT_BUDGET = 4_000_000
-SOFT_CANDIDATES = 12  # a variable takes over that many candidates from neighbours it need not agree with
+WIDTHS = (
+  24,
+  8,
+  4,
+)  # how many candidates a variable takes over from neighbours it need not agree with, at first and then
 Seeds = Callable[[Variable], Iterable[Place]]
 
 
@@ -67,9 +71,17 @@ class Budget:
 
 
 def solve(system: Sequence[Located], seeds: Seeds = lambda v: (), budget: int = DEFAULT_BUDGET) -> Solution:
-  """The cheapest consistent assignment. `seeds` proposes layouts for a variable about which nothing else says anything."""
-  allowance = Budget(budget)
-  found = attempt(system, seeds, allowance)
+  """The cheapest consistent assignment. `seeds` proposes layouts for a variable about which nothing else says anything.
+
+  A search that runs out of budget is narrowed, to fewer candidates that only spare relayouts, before it is given up.
+  """
+  for width in WIDTHS:
+    try:
+      found = attempt(system, seeds, Budget(budget), width=width)
+      break
+    except errors.LayoutBudgetError:
+      if width == WIDTHS[-1]:
+        raise
   if found is None:
     from tilewright.layout.conflict import explain
 
@@ -78,11 +90,15 @@ def solve(system: Sequence[Located], seeds: Seeds = lambda v: (), budget: int = 
 
 
 def attempt(
-  system: Sequence[Located], seeds: Seeds, budget: Budget, propose: Sequence[Located] = ()
+  system: Sequence[Located],
+  seeds: Seeds,
+  budget: Budget,
+  propose: Sequence[Located] = (),
+  width: int = WIDTHS[-1],
 ) -> Solution | None:
   """The cheapest assignment, or None if there is none. Constraints in `propose` give candidates, but need not hold."""
   for invent in (False, True):
-    graph = Graph(system, invent)
+    graph = Graph(system, width, invent)
     spread(graph, [*system, *propose], seeds, budget)
     if prune(graph, budget) and (found := eliminate(graph, budget)) is not None:
       return found
@@ -92,7 +108,8 @@ def attempt(
 class Graph:
   """The constraints over classes of equal variables: candidates of each class, and which constraints touch it."""
 
-  def __init__(self, system: Sequence[Located], invent: bool = False):
+  def __init__(self, system: Sequence[Located], width: int, invent: bool):
+    self.width = width
     self.invent = invent  # whether to try layouts that nothing asks for
     self.constraints = [own.constraint for own in system]
     self.root = _classes(self.constraints)
@@ -167,7 +184,7 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
   def add(root: Variable, place: Place, must: bool) -> None:
     if place in known[root] or (root in pinned and place not in pinned[root]):
       return
-    if not must and len(known[root]) >= SOFT_CANDIDATES:
+    if not must and len(known[root]) >= graph.width:
       return
     budget.take(1)
     known[root].add(place)

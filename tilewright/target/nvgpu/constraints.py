@@ -24,6 +24,7 @@ from tilewright.layout.constraints import (
   Hint,
   MemoryAccess,
   OneOf,
+  PartOf,
   Reduced,
   Reduces,
   RelayoutAllowed,
@@ -36,6 +37,7 @@ from tilewright.layout.constraints import (
   Work,
 )
 from tilewright.layout.shared import SWIZZLES, shared_tiled
+from tilewright.target.nvgpu.arch import named
 from tilewright.target.nvgpu.dots import dot, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
 from tilewright.tile.ir import Block, Op, Value
@@ -153,7 +155,30 @@ def _update(system: System, op: Op) -> None:
     _kept(system, op, 1)
 
 
-@rule("slice", "pad", "concatenate", "reverse", "dynamic_slice", "gather", "scatter", "sort", "recast")
+@rule("slice")
+def _slice(system: System, op: Op) -> None:
+  whole, part = system.of(op.operands[0]), system.of(op.result)
+  if whole is None or part is None or any(stride != 1 for stride in op.attrs["strides"]):
+    return _moved(system, op)
+  wanted = system.use(op, 0)
+  system.link(op, 0, wanted)
+  system.say(PartOf(wanted, part, tuple(op.attrs["starts"]), system.weight))
+
+
+@rule("concatenate")
+def _concatenate(system: System, op: Op) -> None:
+  whole = system.of(op.result)
+  start, axis = 0, op.attrs["axis"]
+  for i, value in enumerate(op.operands):
+    if whole is not None and system.of(value) is not None:
+      wanted = system.use(op, i)
+      system.link(op, i, wanted)
+      starts = tuple(start if a == axis else 0 for a in range(len(whole.shape)))
+      system.say(PartOf(whole, wanted, starts, system.weight))
+    start += value.tile.shape[axis]
+
+
+@rule("pad", "reverse", "dynamic_slice", "gather", "scatter", "sort", "recast")
 def _moved(system: System, op: Op) -> None:
   """Elements change threads in ways that no layout describes: any layout on either side, with shared memory between."""
   for i in range(len(op.operands)):
@@ -241,7 +266,7 @@ def _filled_by_copies(system: System, ref: Value) -> None:
   shared = system.shared(ref)
   if shared is None or not shared.shape or shared.shape[-1] * shared.bits // 8 % 16:
     return
-  if system.arch.startswith(("sm_9", "sm_1")):
+  if named(system.arch).has_tma:
     system.say(TmaTransferable(shared))
   else:
     rows = tuple((shared_tiled(shared.shape, None, shared.bits, swizzle),) for swizzle in SWIZZLES)

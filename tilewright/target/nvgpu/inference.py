@@ -22,7 +22,8 @@ from tilewright.layout.value import Layout
 from tilewright.target.nvgpu.constraints import constrain_function
 from tilewright.target.nvgpu.dots import RATES, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
-from tilewright.tile.ir import Function, Op, Value
+from tilewright.tile.ir import Function, Op, Value, walk
+from tilewright.tile.printer import op_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +42,22 @@ class Inferred:
   def wanted(self, op: Op, i: int) -> Place:
     """The place in which an op takes an operand."""
     return self.uses.get((op, i)) or self.layouts[op.operands[i]]
+
+  def text(self, function: Function) -> str:
+    """The layouts as a listing: every op, what it holds, and what it wants in another layout than it is held in."""
+    lines = [f"cost {self.cost}, {self.spent} steps", *(f"{v}: {place}" for v, place in self.shared.items())]
+    for op in walk(function.body):
+      lines.append(
+        f"{op_text(op)}{'  // ' + op.loc if op.loc else ''}" + (f"  [{self.dots[op]}]" if op in self.dots else "")
+      )
+      for value in op.results:
+        if value in self.layouts:
+          lines.append(f"    {'free ' if value in self.free else ''}{self.layouts[value]}")
+      for i, value in enumerate(op.operands):
+        wanted = self.uses.get((op, i))
+        if wanted is not None and wanted != self.layouts.get(value):
+          lines.append(f"    operand {i} wanted as {wanted}")
+    return "\n".join(lines) + "\n"
 
 
 def infer(
