@@ -70,7 +70,7 @@ def test_xla_takes_the_order_it_is_given() -> None:
   x = jnp.asarray(np.random.default_rng(0).standard_normal((64, 64)), jnp.float32)
   backwards = schedule.Rule("backwards", lambda c, s: c.node, "the test wants it")
   expected = jax.jit(program)(x)
-  with schedule.install(rules=[backwards], budget=0, headroom=4.0) as installed:
+  with schedule.install(rules=[backwards], budget=0, headroom=100.0, worth=-1) as installed:
     plan_of = installed.schedules
     hook_options = installed.hook.passes[0]
     compiled = jax.jit(program).lower(x).compile()

@@ -90,3 +90,11 @@ def test_factors_for_devices_that_do_not_exist_are_an_error() -> None:
   result = schedule.schedule_module(hlo.parse(data_parallel(1)))
   with pytest.raises(schedule.HloScheduleError, match="there are devices 0 to 7"):
     schedule.simulate(result, stragglers={8: 2.0})
+
+
+def test_protos_do_not_say_how_many_devices_but_groups_do() -> None:
+  module = hlo.from_proto(hlo.parse(data_parallel(3)).to_proto())
+  assert module.num_partitions == 1
+  result = schedule.schedule_module(module)
+  simulated = schedule.simulate(result)
+  assert simulated.devices == 8 and simulated.seconds == pytest.approx(result.seconds)

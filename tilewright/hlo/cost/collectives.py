@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tilewright.hlo.cost.devices import Device, Link, steps_of_tree
+from tilewright.hlo.cost.work import FREE
 from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Instruction, Module
 
@@ -128,28 +129,41 @@ def message_bytes(instruction: Instruction) -> float:
   return float(given)
 
 
+def devices_of(module: Module) -> int:
+  """How many devices the module was made for: what its header says, or its groups name (protos do not keep the header)."""
+  named = [d for i in module.instructions() for group in _named(i, module) for d in group]
+  return max(1, module.replica_count * module.num_partitions, 1 + max(named, default=0))
+
+
 def participants(instruction: Instruction, module: Module, devices: int | None = None) -> Groups:
   """The devices that meet, group by group. On more devices than the module was made for, a group of all of them grows, and
   smaller groups are repeated.
   """
-  inner = carried(instruction)
-  made_for = max(1, module.replica_count * module.num_partitions)
+  found = _named(instruction, module)
+  most = max((d for group in found for d in group), default=0)
+  made_for = max(1, module.replica_count * module.num_partitions, most + 1)
   total = max(devices or made_for, made_for)
-  pairs = inner.attrs.get("source_target_pairs")
-  if pairs is not None:
-    found: Groups = tuple(_chains(pairs))
-  else:
-    groups = inner.attrs.get("replica_groups")
-    found = tuple(g for g in groups.groups() if g) if groups is not None else ()
-    ids = {d for group in found for d in group}
-    by_replica = bool(inner.attrs.get("channel_id")) and not inner.attrs.get("use_global_device_ids")
-    if found and len(ids) < made_for and by_replica:  # ids name replicas, with all their partitions
-      per = module.num_partitions
-      found = tuple(tuple(r * per + p for r in group for p in range(per)) for group in found)
   if not found or (len(found) == 1 and len(found[0]) == made_for):
     return (tuple(range(total)),)
-  copies = total // made_for
-  return tuple(tuple(d + made_for * c for d in group) for c in range(copies) for group in found)
+  return tuple(tuple(d + made_for * c for d in group) for c in range(total // made_for) for group in found)
+
+
+def _named(instruction: Instruction, module: Module) -> Groups:
+  """The groups an instruction names; none if it means everybody, or is no collective."""
+  if instruction.opcode in FREE:
+    return ()
+  inner = carried(instruction)
+  pairs = inner.attrs.get("source_target_pairs")
+  if pairs is not None:
+    return tuple(_chains(pairs))
+  groups = inner.attrs.get("replica_groups")
+  found: Groups = tuple(g for g in groups.groups() if g) if groups is not None else ()
+  by_replica = bool(inner.attrs.get("channel_id")) and not inner.attrs.get("use_global_device_ids")
+  ids = {d for group in found for d in group}
+  per = module.num_partitions
+  if found and by_replica and per > 1 and len(ids) < module.replica_count * per:
+    return tuple(tuple(r * per + p for r in group for p in range(per)) for group in found)  # ids name replicas
+  return found
 
 
 def _chains(pairs: tuple[tuple[int, int], ...]) -> Groups:

@@ -31,6 +31,7 @@ class ScheduleInstructions(Pass):
   async_compute: int = 2
   copies: int = 2
   budget: int = 300_000
+  worth: float = 0.002  # the least gain for which a legal order is changed; negative: the rules decide alone
   rules: tuple[Rule, ...] = field(default=RULES, repr=False)
   model: CostModel | None = field(default=None, repr=False)  # instead of the device's roofline
   results: list[Schedule] = field(default_factory=list, repr=False, compare=False)  # what it did, latest last
@@ -38,7 +39,14 @@ class ScheduleInstructions(Pass):
 
   def run(self, module: Module) -> bool:
     limits = Limits(collectives=self.collectives, p2p=self.p2p, async_compute=self.async_compute, copies=self.copies)
-    options = Options(limits, self.rules, self.memory_limit or None, self.headroom or None, self.budget)
+    options = Options(
+      limits,
+      self.rules,
+      self.memory_limit or None,
+      self.headroom or None,
+      self.budget,
+      worth=self.worth if self.worth >= 0 else None,
+    )
     result = schedule_module(
       module, device=self.device, devices=self.devices or None, model=self.model, options=options
     )

@@ -11,6 +11,7 @@ result.apply()
 from __future__ import annotations
 
 from tilewright.hlo.schedule.annotations import Annotation, HloScheduleError, annotation
+from tilewright.hlo.schedule.chart import chart
 from tilewright.hlo.schedule.install import Installed, caveats, device_name, install
 from tilewright.hlo.schedule.limits import KINDS, Limits, may_overlap
 from tilewright.hlo.schedule.rules import RULES, Candidate, Rule, State, before, without
@@ -37,6 +38,7 @@ __all__ = [
   "annotation",
   "before",
   "caveats",
+  "chart",
   "device_name",
   "install",
   "may_overlap",

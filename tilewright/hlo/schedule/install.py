@@ -62,6 +62,7 @@ def install(
   rules: Sequence[Rule] = RULES,
   model: CostModel | None = None,
   budget: int = 300_000,
+  worth: float = 0.002,
   only: str | None = None,
   platforms: str | Sequence[str] | None = None,
 ) -> Installed:
@@ -84,6 +85,7 @@ def install(
     async_compute=chosen.async_compute,
     copies=chosen.copies,
     budget=budget,
+    worth=worth,
     rules=tuple(rules),
     model=model,
     keep=_KEPT,

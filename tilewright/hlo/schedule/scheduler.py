@@ -53,9 +53,9 @@ class Options:
   `memory_limit` in bytes is binding: an error if it cannot be met. Without one, the limit is `headroom` times what the module's
   own order needs; without that either, it is 76% of the device, or what the module's own order needs if that is more.
   `budget` counts visits of instructions by the search, per computation, and is at least 40 of each; 0 gives the list as it
-  is. An order that is legal is changed only if that saves `worth` of its time. `remat` allows to compute cheap values twice where
-  memory does not suffice, which edits the module. `margin` is for `extend.py`, `pressure` is the part of the limit from which
-  on the list saves memory.
+  is. An order that is legal is changed only if that saves `worth` of its time; None leaves it out of the comparison.
+  `remat` allows to compute cheap values twice where memory does not suffice, which edits the module. `margin` is for
+  `extend.py`, `pressure` is the part of the limit from which on the list saves memory.
   """
 
   limits: Limits = Limits()  # noqa: RUF009  # frozen
@@ -64,7 +64,7 @@ class Options:
   headroom: float | None = None
   budget: int = 300_000
   margin: float = 1.25
-  worth: float = 0.002
+  worth: float | None = 0.002
   pressure: float = 0.8
   remat: bool = False
   seed: int = 0
@@ -292,7 +292,7 @@ class _Scheduler:
     original_problem = self._with_insides(lowered, originals) if insides else p
     before = self._with_inner(measure(original_problem, base), lowered, originals)
     lists = self._lists(lowered)
-    orders = [found.order for found in lists] + [base]
+    orders = [found.order for found in lists] + ([base] if options.worth is not None else [])
     outcomes = [measure(p, order) for order in orders]
     first = min(range(len(orders)), key=lambda i: outcomes[i].key)
     order, moved = orders[first], {}
@@ -300,7 +300,8 @@ class _Scheduler:
       found = search(p, orders, max(options.budget, _LEAST_VISITS * p.size), options.seed)
       order, moved, first = found.order, found.moved, found.beginning
     own = outcomes[-1]
-    if own.broken == 0 and own.excess == 0 and measure(p, order).seconds > own.seconds * (1 - options.worth):
+    legal = options.worth is not None and own.broken == 0 and own.excess == 0
+    if legal and measure(p, order).seconds > own.seconds * (1 - (options.worth or 0.0)):
       order, moved, first = base, {}, len(orders) - 1
       extended: dict[int, Rule] = {}
     else:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tilewright.hlo.cost.collectives import participants
+from tilewright.hlo.cost.collectives import devices_of, participants
 from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.schedule.annotations import HloScheduleError
@@ -392,8 +392,7 @@ def simulate(
   `stragglers` gives devices a factor on the time of their computation, `slow_links` one on that of their transfers; `jitter` is the
   relative spread of a random factor on everyone's computation. Devices in `watch` get timelines.
   """
-  module = schedule.module
-  count = max(devices or schedule.model.devices or 1, module.replica_count * module.num_partitions)
+  count = max(devices or schedule.model.devices or 1, devices_of(schedule.module))
   speed, links = np.ones(count), np.ones(count)
   if jitter:
     speed += np.abs(np.random.default_rng(seed).normal(0.0, jitter, count))
