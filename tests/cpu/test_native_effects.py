@@ -17,6 +17,10 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import cpu
 from tilewright.pallas import tpu as pltpu
+from tilewright.pallas.lowering import lower_kernel
+from tilewright.target.cpu import clean
+from tilewright.target.cpu.initial import outputs_to_poison
+from tilewright.tile.grid import Kernel
 
 F32, I32 = jnp.float32, jnp.int32
 S = jax.ShapeDtypeStruct
@@ -332,3 +336,98 @@ def test_messages_of_errors_may_hold_any_text():
     o_ref[...] = x_ref[...]
 
   fails(re.escape('not "quoted" {} \\ über'), kernel, arange(4))
+
+
+# --- memory that nobody wrote ------------------------------------------------------------------------------------
+
+
+def test_what_nobody_writes_is_poison():
+  rows = pl.BlockSpec((1, 4), lambda i: (i, 0))
+  options = {"grid": (4,), "in_specs": [rows], "out_specs": rows, "scratch_shapes": [pltpu.VMEM((2, 4), F32)]}
+
+  def kernel(x_ref, o_ref, scratch):
+    i = pl.program_id(0)
+    pl.when(i != 2)(lambda: o_ref.__setitem__(..., x_ref[...]))
+    pl.when(i == 1)(lambda: scratch.__setitem__(0, x_ref[0]))
+    pl.when(i == 3)(lambda: o_ref.__setitem__(..., scratch[...][:1] + scratch[...][1:]))
+
+  agrees(kernel, S((6, 4), F32), arange(4, 4), **options)
+
+
+def test_an_output_written_at_the_first_or_last_visit_is_written_whole():
+  def kernel(x_ref, first_ref, last_ref, acc):
+    k = pl.program_id(1)
+
+    @pl.when(k == 0)
+    def _():
+      first_ref[...] = jnp.zeros_like(first_ref)
+      acc[...] = jnp.ones_like(acc)
+
+    first_ref[...] += x_ref[...]
+    acc[...] *= x_ref[...]
+    pl.when(k == pl.num_programs(1) - 1)(lambda: last_ref.__setitem__(..., acc[...]))
+
+  out = pl.BlockSpec((2, 5), lambda i, k: (i, 0))
+  agrees(
+    kernel,
+    [S((5, 5), F32)] * 2,
+    arange(5, 15),
+    grid=(3, 3),
+    in_specs=[pl.BlockSpec((2, 5), lambda i, k: (i, k))],
+    out_specs=[out, out],
+    scratch_shapes=[pltpu.VMEM((2, 5), F32)],
+  )
+
+
+def test_only_outputs_that_may_stay_unwritten_are_filled():
+  """The proof is not too weak: kernels as people write them need no filling."""
+
+  def filled(kernel, out_specs, grid):
+    x = S((8, 8), F32)
+    call = pl.pallas_call(
+      kernel, x, grid=grid, in_specs=[out_specs], out_specs=out_specs, compiler_params=cpu.CompilerParams()
+    )
+    (eqn,) = jax.make_jaxpr(call)(x).eqns
+    return outputs_to_poison(clean(lower_kernel(Kernel(**eqn.params))))
+
+  def whole(x_ref, o_ref):
+    o_ref[...] = x_ref[...]
+
+  def guarded(x_ref, o_ref):
+    pl.when(pl.program_id(1) == 0)(lambda: o_ref.__setitem__(..., x_ref[...]))
+    o_ref[...] += 1.0
+
+  def partly(x_ref, o_ref):
+    o_ref[0] = x_ref[0]
+
+  rows = pl.BlockSpec((2, 8), lambda i, k: (i, 0))
+  assert filled(whole, rows, (4, 2)) == filled(guarded, rows, (4, 2)) == []
+  assert filled(whole, rows, (3, 2)) == filled(partly, rows, (4, 2)) == [0]
+  assert filled(guarded, pl.BlockSpec((2, 4), lambda i, k: (i, k)), (4, 2)) == [0]
+  assert filled(whole, pl.BlockSpec((2, 8), lambda i, k: (i // 2 * 2, 0)), (4, 2)) == [0]
+
+
+# --- kernels in kernels, devices ---------------------------------------------------------------------------------
+
+
+def test_a_kernel_may_call_a_kernel():
+  def inner(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * (1 + pl.program_id(0)).astype(F32)
+
+  rows = pl.BlockSpec((1, 3), lambda i: (i, 0))
+
+  def kernel(x_ref, o_ref):
+    call = pl.pallas_call(inner, S((4, 3), F32), grid=(4,), in_specs=[rows], out_specs=rows)
+    o_ref[...] = call(x_ref[...] + 1)
+
+  agrees(kernel, S((4, 3), F32), arange(4, 3))
+
+
+def test_a_kernel_knows_its_device():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] + lax.axis_index("d").astype(F32)
+
+  mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("d",))
+  spec = jax.sharding.PartitionSpec("d")
+  call = jax.shard_map(lambda x: native(kernel, S((2,), F32), x), mesh=mesh, in_specs=spec, out_specs=spec)
+  np.testing.assert_array_equal(jax.jit(call)(jnp.zeros(8)), np.repeat(np.arange(4.0), 2))

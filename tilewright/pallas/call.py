@@ -174,25 +174,22 @@ def _(*avals: Any, **params: Any) -> Any:
 pallas_call_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, pallas_call_p))
 
 
-def _run(*operands: Any, **params: Any) -> Any:
+def _run(run: Callable[..., list[Any]], *operands: Any, **params: Any) -> Any:
   kernel = Kernel(**params)
   metadata = {"kernel_metadata": json.dumps(dict(kernel.metadata))} if kernel.metadata else {}
   with jax.named_scope(kernel.name), set_xla_metadata(**metadata), _jax.config._check_vma(False):
-    return targets.run(kernel, *map(without_varying_axes, operands))
+    return run(kernel, *map(without_varying_axes, operands))
 
 
-_lower_run = _jax.mlir.lower_fun(_run, multiple_results=True)
+_lower_run = _jax.mlir.lower_fun(functools.partial(_run, targets.run), multiple_results=True)
+_lower_native = _jax.mlir.lower_fun(functools.partial(_run, targets.run_native), multiple_results=True)
 
 
 def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
-  kernel = Kernel(**params)
-  platforms = ctx.module_context.platforms
-  if targets.is_native(kernel) and tuple(platforms) != ("cpu",):
-    raise errors.NativeCodeError(
-      f"The kernel '{kernel.name}' asks for native CPU code (compiler_params=cpu.CompilerParams()) but is compiled for "
-      f"{', '.join(platforms)}. Leave compiler_params out, or run it on the CPU."
-    )
-  return _lower_run(ctx, *operands, **params)
+  module = ctx.module_context
+  exporting = module.lowering_parameters.for_export
+  native = targets.is_native(Kernel(**params), module.platforms, for_export=exporting)
+  return (_lower_native if native else _lower_run)(ctx, *operands, **params)
 
 
 _jax.mlir.register_lowering(pallas_call_p, _lower)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects
@@ -28,9 +32,31 @@ def effective_interpret(interpret: Any) -> Any:
   return interpret if forced is None else forced
 
 
-def is_native(kernel: Kernel) -> bool:
-  """Whether the kernel is to become native code for the CPU."""
-  return not kernel.interpret and isinstance(kernel.compiler_params, CpuParams)
+def is_native(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> bool:
+  """Whether the kernel is to become native code when a program is compiled for these platforms.
+
+  `interpret` decides first: anything but False is the portable lowering or the simulator. Then the platform: native code is made for the
+  CPU that it will run on. A program that is exported, or lowered for several platforms at once, holds the portable lowering, which means
+  the same everywhere.
+  """
+  if kernel.interpret or for_export:
+    return False
+  if isinstance(kernel.compiler_params, CpuParams) and tuple(platforms) != ("cpu",):
+    raise errors.NativeCodeError(
+      f"The kernel '{kernel.name}' asks for native CPU code (compiler_params=cpu.CompilerParams()) but is compiled for "
+      f"{', '.join(platforms)}. Leave compiler_params out, or run it on the CPU."
+    )
+  return isinstance(kernel.compiler_params, CpuParams)
+
+
+def run_native(kernel: Kernel, *operands: Any) -> list[Any]:
+  """Run a kernel as native code of the CPU."""
+  from tilewright.pallas.lowering import device_axes, lower_kernel
+  from tilewright.target import cpu
+
+  axes = device_axes(kernel.jaxpr)
+  positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
+  return cpu.run(lower_kernel(kernel, axes), *operands, *positions)
 
 
 def is_native_gpu(kernel: Kernel) -> bool:
@@ -39,16 +65,7 @@ def is_native_gpu(kernel: Kernel) -> bool:
 
 
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel on its target.
-
-  `interpret` decides first: True for the portable lowering, parameters for the simulator. Then the compiler parameters: those of the CPU
-  target ask for native code. Everything else takes the portable lowering.
-  """
-  if is_native(kernel):
-    from tilewright.pallas.lowering import lower_kernel
-    from tilewright.target import cpu
-
-    return cpu.run(lower_kernel(kernel), *operands)
+  """Run a kernel on the GPU, on the simulator or through the portable lowering, as its parameters and `interpret` say."""
   if is_native_gpu(kernel):
     from tilewright.pallas.lowering import lower_kernel
     from tilewright.target import nvgpu

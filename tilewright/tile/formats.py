@@ -104,3 +104,15 @@ def computed_in(dtype: Any) -> np.dtype | None:
   if small_float(dtype) is not None:
     return np.dtype(np.float32)
   return np.dtype(_SMALL_INTEGERS[dtype.name]) if is_small_integer(dtype) else None
+
+
+def poison_value(dtype: Any) -> Any:
+  """What stands where no one should read: NaN where the dtype has one, else its smallest value."""
+  dtype = np.dtype(dtype)
+  if dtype == np.bool_:
+    return False
+  if dtype.kind in "iu" or is_small_integer(dtype):
+    return int(ml_dtypes.iinfo(dtype).min)
+  if dtype.name.startswith(("float4_", "float6_")):
+    return float(ml_dtypes.finfo(dtype).min)  # these have no NaN
+  return np.nan

@@ -12,7 +12,7 @@ from tilewright.pallas.lowering import memory as _memory
 from tilewright.pallas.lowering import sort as _sort
 from tilewright.pallas.lowering import special as _special
 from tilewright.pallas.lowering import structure as _structure
-from tilewright.pallas.lowering.control import lower_kernel
+from tilewright.pallas.lowering.control import device_axes, lower_kernel
 from tilewright.pallas.lowering.table import RULES
 
-__all__ = ["RULES", "lower_kernel"]
+__all__ = ["RULES", "device_axes", "lower_kernel"]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tilewright import errors
 from tilewright.pallas.effects import has_side_effects
+from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.memory import memory_type
 from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, rule
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
-from tilewright.tile.grid import Kernel
+from tilewright.tile.grid import BlockMapping, GridMapping, Kernel
 from tilewright.tile.ir import Block, Function, Value
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import BOOL, INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
@@ -45,11 +47,19 @@ def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any) -> 
     return lower_jaxpr(ctx.builder, jaxpr, (), [core, *args])
 
 
+@rule("pallas_call")
+def _pallas_call(ctx: Context, *operands: Value, **params: Any) -> list[Value]:
+  """A kernel inside a kernel is the loop over its grid that the portable lowering makes of it, compiled in place."""
+  return expand(ctx, lambda *xs: xla.run(Kernel(**params), *xs), *operands)
+
+
 @rule("axis_index")
 def _axis_index(ctx: Context, *, axis_name: Any) -> Value:
+  if axis_name in ctx.builder.device_axes:
+    return ctx.emit("load", ctx.builder.device_axes[axis_name])
   raise errors.NativeCodeError(
     f"The primitive 'axis_index' at {ctx.builder.loc} asks for the position along the axis {axis_name!r} of a mesh of devices, which "
-    "cannot be compiled to native code yet. Pass the index as an operand, or pass interpret=True."
+    "an index map cannot know in native code. Prefetch the index as a scalar, or pass interpret=True."
   )
 
 
@@ -158,8 +168,19 @@ def _store_row(ctx: Context, ref: Value, y: Value, at: Value) -> None:
 # --- a whole kernel ----------------------------------------------------------------------------------------------
 
 
-def lower_kernel(kernel: Kernel) -> NativeKernel:
-  """The tile IR of a kernel: body and index maps."""
+def device_axes(jaxpr: Any) -> list[Hashable]:
+  """The axes of a mesh of devices along which a body asks for its position."""
+  found: dict[Hashable, None] = {}
+  for eqn in jaxpr.eqns:
+    if eqn.primitive is _jax.axis_index_p:
+      found[eqn.params["axis_name"]] = None
+    for inner in subjaxprs(eqn):
+      found.update(dict.fromkeys(device_axes(inner)))
+  return list(found)
+
+
+def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
+  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`."""
   mapping = kernel.grid_mapping
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
     raise errors.NativeCodeError("A symbolic grid cannot be compiled to native code. Pass interpret=True.")
@@ -175,28 +196,43 @@ def lower_kernel(kernel: Kernel) -> NativeKernel:
       dense = dense_strides(tuple(m.array_aval.shape))
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
     types.append(memory_type(var.aval, strides))
-  # Refs that outlive the instances are more scratch.
+  # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
   types += [memory_type(ref.aval) for ref in global_refs.values()]
+  scratch = tuple(types[first_block + len(mapping.block_mappings) :])
+  at = first_block + mapping.num_inputs
+  types[at:at] = [RefType((), np.dtype(np.int32), "any", ())] * len(axes)
   body = Function(kernel.name, Block.of(types))
   emitter = Emitter(body.body, kernel)
+  params = [*body.params[:at], *body.params[at + len(axes) :]]
   own = len(kernel.jaxpr.invars)
-  emitter.globals = dict(zip(global_refs, body.params[own:]))
-  lower_jaxpr(emitter, kernel.jaxpr, (), body.params[:own])
-  maps = tuple(_lower_index_map(kernel, m) for m in mapping.block_mappings)
+  emitter.device_axes = dict(zip(axes, body.params[at:]))
+  emitter.globals = dict(zip(global_refs, params[own:]))
+  lower_jaxpr(emitter, kernel.jaxpr, (), params[:own])
+  maps = [_lower_index_map(kernel, m) for m in mapping.block_mappings]
+  maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
-  scratch = tuple(types[first_block + len(mapping.block_mappings) :])
   return NativeKernel(
     kernel.name,
     body,
-    maps,
-    mapping,
+    tuple(maps),
+    _with_inputs(mapping, [_position_mapping(axis) for axis in axes]),
     kernel.input_output_aliases,
     scratch,
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
     in_order=bool(global_refs) or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
   )
+
+
+def _position_mapping(axis: Hashable) -> BlockMapping:
+  aval = _jax.core.ShapedArray((), np.dtype(np.int32))
+  return BlockMapping((), None, None, aval, _jax.state_types.AbstractRef(aval), f"position along {axis}")
+
+
+def _with_inputs(mapping: GridMapping, more: Sequence[BlockMapping]) -> GridMapping:
+  mappings = (*mapping.input_mappings, *more, *mapping.output_mappings)
+  return dataclasses.replace(mapping, block_mappings=mappings, num_inputs=mapping.num_inputs + len(more))
 
 
 # What a body may do to other instances, or to the world, that only their order makes predictable.

@@ -23,7 +23,7 @@ class Emitter(Builder):
   """A builder that knows which kernel it is for.
 
   `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
-  outlive the instances of the kernel, by their keys.
+  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh.
   """
 
   def __init__(self, block: Block, kernel: Kernel | None = None):
@@ -31,6 +31,7 @@ class Emitter(Builder):
     self.kernel = kernel
     self.position: tuple[tuple[Value, int], ...] | None = None
     self.globals: dict[Any, Value] = {}
+    self.device_axes: dict[Any, Value] = {}
 
   @contextlib.contextmanager
   def placed(self, position: Sequence[tuple[Value, int]]) -> Iterator[None]:

@@ -40,7 +40,7 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
 
   from tilewright.target.cpu.effects import can_fail
   from tilewright.target.cpu.handler import emit_handler, emit_worker
-  from tilewright.target.cpu.launch import emit_point
+  from tilewright.target.cpu.launch import emit_point, emit_poison
 
   mapping = kernel.mapping
   module = ir.Module("tilewright")
@@ -59,6 +59,7 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
     name=symbol,
     inline=not parallel or _total_elements(kernel) < _SMALL,
     can_fail=can_fail(kernel.body.body),
+    prepare=emit_poison(module, kernel, machine),
   )
   return str(module)
 

@@ -26,7 +26,7 @@ from tilewright.target.cpu import arithmetic
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.loops import ZERO, Index, add, for_range, i64, if_then, lane, mul, sub
 from tilewright.target.llvm import types as ty
-from tilewright.tile.formats import computed_in, is_small_integer
+from tilewright.tile.formats import computed_in, is_small_integer, poison_value
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.ops import OPS, READ
 from tilewright.tile.types import RefType, TileType
@@ -171,10 +171,7 @@ class Code:
 
   def load_masked(self, memory: Memory, index: Sequence[Index], inside: ir.Value, lanes: int) -> ir.Value:
     """Load the lanes that a mask chooses; the others are poison and not touched."""
-    from tilewright.target.cpu.reductions import identity
-
-    fill = np.nan if ty.is_float(memory.dtype) else identity("max", memory.dtype)
-    poison = ty.element(memory.dtype, fill, lanes)
+    poison = ty.element(memory.dtype, poison_value(memory.dtype), lanes)
     pointer, step = self.address(memory, index)
     element = ty.memory_type(memory.dtype)
     if lanes > 1 and step == 1:

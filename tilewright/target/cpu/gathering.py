@@ -18,7 +18,7 @@ from tilewright.target.cpu import arithmetic, reductions, structure
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
 from tilewright.target.llvm import types as ty
-from tilewright.tile.formats import computed_in
+from tilewright.tile.formats import computed_in, poison_value
 from tilewright.tile.indexed import Access, merge, part
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType, dense_strides
@@ -120,8 +120,7 @@ def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
 
 def poison(dtype: np.dtype, lanes: int) -> ir.Value:
   """What is read where nothing is: NaN, or the least integer."""
-  value = np.nan if ty.is_float(dtype) else reductions.identity("max", dtype)
-  return ty.element(dtype, value, lanes)
+  return ty.element(dtype, poison_value(dtype), lanes)
 
 
 # --- one position for all lanes ----------------------------------------------------------------------------------

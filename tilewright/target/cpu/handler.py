@@ -95,8 +95,10 @@ def emit_handler(
   name: str,
   inline: bool,
   can_fail: bool,
+  prepare: ir.Function | None,
 ) -> None:
-  """The function XLA calls. The operands are the dynamic grid bounds, then the arrays; the results are arrays too."""
+  """The function XLA calls. The operands are the dynamic grid bounds, then the arrays; the results are arrays too.
+  `prepare(arrays)` runs before any instance."""
   handler = ir.Function(module, ir.FunctionType(PTR, [PTR]), name)
   (frame,) = handler.args
   b = ir.IRBuilder(handler.append_basic_block("entry"))
@@ -137,6 +139,8 @@ def emit_handler(
       points = b.mul(points, size)
   for offset, value in ((_NEXT, i64(0)), (_DONE, i64(0)), (_POINTS, points), (_OWNERS, i64(1)), (_ERROR, i64(0))):
     b.store(value, _at(b, state, offset))
+  if prepare is not None:
+    b.call(prepare, [_at(b, state, _ARRAYS)])
   if inline:
     b.store(points, _at(b, state, _CHUNK))
   else:

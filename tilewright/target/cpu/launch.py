@@ -23,6 +23,7 @@ from tilewright import errors
 from tilewright.target.cpu import effects, statements
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.hosts import Host
+from tilewright.target.cpu.initial import outputs_to_poison, scratch_to_poison
 from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
@@ -66,7 +67,8 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
     indices[d] = b.urem(left, sizes[d])
     left = b.udiv(left, sizes[d])
   pointers = [b.load(b.gep(args, [i64(k)], source_etype=PTR), typ=PTR) for k in range(_num_arrays(kernel))]
-  scratch = [_scratch(code, t) for t in kernel.scratch]
+  fresh = scratch_to_poison(kernel, parallel)
+  scratch = [_scratch(code, t, poison=i in fresh) for i, t in enumerate(kernel.scratch)]
   sequential = [d for d in range(len(grid)) if d not in parallel]
 
   def run(dims: list[int]) -> None:
@@ -85,12 +87,33 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   return function, code.arena_bytes
 
 
-def _scratch(code: Code, ty_: Type) -> Memory:
+def emit_poison(module: ir.Module, kernel: NativeKernel, host: Host) -> ir.Function | None:
+  """`poison(arrays)`: fill the outputs that instances may leave unwritten, or None where there are none."""
+  wanted = outputs_to_poison(kernel)
+  if not wanted:
+    return None
+  function = ir.Function(module, ir.FunctionType(VOID, [PTR]), "poison")
+  function.linkage = "internal"
+  (arrays,) = function.args
+  b = ir.IRBuilder(function.append_basic_block("entry"))
+  code = Code(b, host, arrays, None)
+  first = kernel.mapping.num_prefetch + kernel.mapping.num_inputs
+  for i in wanted:
+    aval = kernel.mapping.output_mappings[i].array_aval
+    pointer = b.load(b.gep(arrays, [i64(first + i)], source_etype=PTR), typ=PTR)
+    memory = Memory(pointer, (1,), np.dtype(aval.dtype), object())
+    statements.poison(code, memory, (math.prod(aval.shape),))
+  b.ret_void()
+  return function
+
+
+def _scratch(code: Code, ty_: Type, *, poison: bool) -> Memory:
   if isinstance(ty_, SemaphoreArrayType):
     return effects.semaphores(code, ty_)
   assert isinstance(ty_, RefType)
   memory = code.allocate(ty_.shape, ty_.dtype)
-  statements.poison(code, memory, ty_.shape)
+  if poison:
+    statements.poison(code, memory, ty_.shape)
   return memory
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, sorting, structure
 from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu.initial import must_poison
 from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
 from tilewright.target.llvm import types as ty
+from tilewright.tile.formats import poison_value
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType, dense_strides
@@ -187,13 +189,13 @@ def _copy(code: Code, op: Op) -> None:
 
 def _alloc(code: Code, op: Op) -> None:
   code.env[op.results[0]] = code.allocate(op.attrs["shape"], op.attrs["dtype"])
-  if op.attrs.get("poison", True):
+  if must_poison(op, code.current):
     poison(code, code.env[op.results[0]], op.attrs["shape"])
 
 
 def poison(code: Code, memory: Memory, shape: Any) -> None:
   """Fill fresh memory with values no one should read."""
-  value = np.nan if ty.is_float(memory.dtype) else reductions.identity("max", memory.dtype)
+  value = poison_value(memory.dtype)
   code.nest(shape, lambda index, lanes: code.store(memory, index, ty.element(memory.dtype, value, lanes)))
 
 

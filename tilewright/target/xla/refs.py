@@ -20,6 +20,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.runtime import _jax
+from tilewright.tile.formats import poison_value
 from tilewright.tile.memory import is_semaphore
 
 NDIndexer = _jax.indexing.NDIndexer
@@ -35,17 +36,6 @@ def poison(shape: Sequence[Any], dtype: Any) -> Any:
     element = _jax.core.physical_aval(_jax.core.ShapedArray((), dtype))
     return jax.random.wrap_key_data(jnp.zeros((*shape, *element.shape), jnp.uint32), impl=dtype._impl)
   return jnp.full(shape, poison_value(dtype), dtype)
-
-
-def poison_value(dtype: Any) -> Any:
-  dtype = np.dtype(dtype)
-  if dtype == np.bool_:
-    return False
-  if jnp.issubdtype(dtype, jnp.integer):
-    return int(jnp.iinfo(dtype).min)
-  if dtype.name.startswith(("float4_", "float6_")):
-    return float(jnp.finfo(dtype).min)  # these have no NaN
-  return jnp.nan
 
 
 def read(value: Any, transforms: Sequence[Any]) -> Any:
