@@ -2,7 +2,7 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4")
 {
 entry:
-  %".153" = alloca <4 x float>
+  %".151" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -19,340 +19,338 @@ start:
   %".17" = getelementptr ptr, ptr %".1", i64 1
   %".18" = load ptr, ptr %".17"
   %".19" = getelementptr i8, ptr %".3", i64 0
-  %".20" = getelementptr inbounds float, ptr %".19", i64 0
-  store <4 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".20", align 4
-  %".22" = trunc i64 %".13" to i32
-  %".23" = trunc i64 %".11" to i32
-  %".24" = trunc i64 %".8" to i32
-  %".25" = trunc i64 %".10" to i32
-  %".26" = trunc i64 %".13" to i32
-  %".27" = trunc i64 %".11" to i32
-  %".28" = sext i32 %".26" to i64
-  %".29" = sext i32 %".27" to i64
-  %".30" = mul i64 %".28", 4
-  %".31" = mul i64 %".29", 32
-  %".32" = icmp ule i64 %".30", 0
-  %".33" = icmp ule i64 %".31", 0
-  %".34" = and i1 %".32", %".33"
-  %".35" = mul i64 %".30", 32
-  %".36" = add i64 %".35", %".31"
-  %".37" = getelementptr float, ptr %".16", i64 %".36"
-  %".38" = getelementptr i8, ptr %".3", i64 64
-  %".39" = xor i1 %".34", -1
-  br i1 %".39", label %"then", label %"end"
+  %".20" = trunc i64 %".13" to i32
+  %".21" = trunc i64 %".11" to i32
+  %".22" = trunc i64 %".8" to i32
+  %".23" = trunc i64 %".10" to i32
+  %".24" = trunc i64 %".13" to i32
+  %".25" = trunc i64 %".11" to i32
+  %".26" = sext i32 %".24" to i64
+  %".27" = sext i32 %".25" to i64
+  %".28" = mul i64 %".26", 4
+  %".29" = mul i64 %".27", 32
+  %".30" = icmp ule i64 %".28", 0
+  %".31" = icmp ule i64 %".29", 0
+  %".32" = and i1 %".30", %".31"
+  %".33" = mul i64 %".28", 32
+  %".34" = add i64 %".33", %".29"
+  %".35" = getelementptr float, ptr %".16", i64 %".34"
+  %".36" = getelementptr i8, ptr %".3", i64 64
+  %".37" = xor i1 %".32", -1
+  br i1 %".37", label %"then", label %"end"
 then:
   br label %"loop"
 end:
-  %".88" = select  i1 %".34", ptr %".37", ptr %".38"
-  %".89" = trunc i64 %".13" to i32
-  %".90" = trunc i64 %".11" to i32
-  %".91" = sext i32 %".89" to i64
-  %".92" = sext i32 %".90" to i64
-  %".93" = mul i64 %".91", 4
-  %".94" = mul i64 %".92", 32
-  %".95" = icmp ule i64 %".93", 0
-  %".96" = icmp ule i64 %".94", 0
-  %".97" = and i1 %".95", %".96"
-  %".98" = mul i64 %".93", 32
-  %".99" = add i64 %".98", %".94"
-  %".100" = getelementptr float, ptr %".18", i64 %".99"
-  %".101" = getelementptr i8, ptr %".3", i64 576
-  %".102" = xor i1 %".97", -1
-  br i1 %".102", label %"then.1", label %"end.1"
+  %".86" = select  i1 %".32", ptr %".35", ptr %".36"
+  %".87" = trunc i64 %".13" to i32
+  %".88" = trunc i64 %".11" to i32
+  %".89" = sext i32 %".87" to i64
+  %".90" = sext i32 %".88" to i64
+  %".91" = mul i64 %".89", 4
+  %".92" = mul i64 %".90", 32
+  %".93" = icmp ule i64 %".91", 0
+  %".94" = icmp ule i64 %".92", 0
+  %".95" = and i1 %".93", %".94"
+  %".96" = mul i64 %".91", 32
+  %".97" = add i64 %".96", %".92"
+  %".98" = getelementptr float, ptr %".18", i64 %".97"
+  %".99" = getelementptr i8, ptr %".3", i64 576
+  %".100" = xor i1 %".95", -1
+  br i1 %".100", label %"then.1", label %"end.1"
 loop:
-  %"i" = phi  i64 [0, %"then"], [%".53", %"done.1"]
-  %".42" = icmp slt i64 %"i", 4
-  br i1 %".42", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"then"], [%".51", %"done.1"]
+  %".40" = icmp slt i64 %"i", 4
+  br i1 %".40", label %"body", label %"done"
 body:
   br label %"loop.1"
 done:
-  %".55" = icmp slt i64 %".30", 0
-  %".56" = sub i64 0, %".30"
-  %".57" = select  i1 %".55", i64 %".56", i64 0
-  %".58" = sub i64 4, %".30"
-  %".59" = icmp slt i64 %".58", 4
-  %".60" = select  i1 %".59", i64 %".58", i64 4
-  %".61" = icmp slt i64 %".31", 0
-  %".62" = sub i64 0, %".31"
-  %".63" = select  i1 %".61", i64 %".62", i64 0
-  %".64" = sub i64 32, %".31"
-  %".65" = icmp slt i64 %".64", 32
-  %".66" = select  i1 %".65", i64 %".64", i64 32
+  %".53" = icmp slt i64 %".28", 0
+  %".54" = sub i64 0, %".28"
+  %".55" = select  i1 %".53", i64 %".54", i64 0
+  %".56" = sub i64 4, %".28"
+  %".57" = icmp slt i64 %".56", 4
+  %".58" = select  i1 %".57", i64 %".56", i64 4
+  %".59" = icmp slt i64 %".29", 0
+  %".60" = sub i64 0, %".29"
+  %".61" = select  i1 %".59", i64 %".60", i64 0
+  %".62" = sub i64 32, %".29"
+  %".63" = icmp slt i64 %".62", 32
+  %".64" = select  i1 %".63", i64 %".62", i64 32
   br label %"loop.2"
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".51", %"body.1"]
-  %".45" = icmp slt i64 %"i.1", 32
-  br i1 %".45", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"body"], [%".49", %"body.1"]
+  %".43" = icmp slt i64 %"i.1", 32
+  br i1 %".43", label %"body.1", label %"done.1"
 body.1:
-  %".47" = mul i64 %"i", 32
-  %".48" = add i64 %".47", %"i.1"
-  %".49" = getelementptr inbounds float, ptr %".38", i64 %".48"
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".49", align 4
-  %".51" = add i64 %"i.1", 16
+  %".45" = mul i64 %"i", 32
+  %".46" = add i64 %".45", %"i.1"
+  %".47" = getelementptr inbounds float, ptr %".36", i64 %".46"
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".47", align 4
+  %".49" = add i64 %"i.1", 16
   br label %"loop.1"
 done.1:
-  %".53" = add i64 %"i", 1
+  %".51" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [%".57", %"done"], [%".85", %"done.3"]
-  %".68" = icmp slt i64 %"i.2", %".60"
-  br i1 %".68", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [%".55", %"done"], [%".83", %"done.3"]
+  %".66" = icmp slt i64 %"i.2", %".58"
+  br i1 %".66", label %"body.2", label %"done.2"
 body.2:
   br label %"loop.3"
 done.2:
   br label %"end"
 loop.3:
-  %"i.3" = phi  i64 [%".63", %"body.2"], [%".83", %"body.3"]
-  %".71" = icmp slt i64 %"i.3", %".66"
-  br i1 %".71", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [%".61", %"body.2"], [%".81", %"body.3"]
+  %".69" = icmp slt i64 %"i.3", %".64"
+  br i1 %".69", label %"body.3", label %"done.3"
 body.3:
-  %".73" = add i64 %".30", %"i.2"
-  %".74" = add i64 %".31", %"i.3"
-  %".75" = mul i64 %".73", 32
-  %".76" = add i64 %".75", %".74"
-  %".77" = getelementptr inbounds float, ptr %".16", i64 %".76"
-  %".78" = load float, ptr %".77", align 4
-  %".79" = mul i64 %"i.2", 32
-  %".80" = add i64 %".79", %"i.3"
-  %".81" = getelementptr inbounds float, ptr %".38", i64 %".80"
-  store float %".78", ptr %".81", align 4
-  %".83" = add i64 %"i.3", 1
+  %".71" = add i64 %".28", %"i.2"
+  %".72" = add i64 %".29", %"i.3"
+  %".73" = mul i64 %".71", 32
+  %".74" = add i64 %".73", %".72"
+  %".75" = getelementptr inbounds float, ptr %".16", i64 %".74"
+  %".76" = load float, ptr %".75", align 4
+  %".77" = mul i64 %"i.2", 32
+  %".78" = add i64 %".77", %"i.3"
+  %".79" = getelementptr inbounds float, ptr %".36", i64 %".78"
+  store float %".76", ptr %".79", align 4
+  %".81" = add i64 %"i.3", 1
   br label %"loop.3"
 done.3:
-  %".85" = add i64 %"i.2", 1
+  %".83" = add i64 %"i.2", 1
   br label %"loop.2"
 then.1:
   br label %"loop.4"
 end.1:
-  %".151" = select  i1 %".97", ptr %".100", ptr %".101"
-  %".152" = getelementptr i8, ptr %".3", i64 1088
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".153"
+  %".149" = select  i1 %".95", ptr %".98", ptr %".99"
+  %".150" = getelementptr i8, ptr %".3", i64 1088
+  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".151"
   br label %"loop.8"
 loop.4:
-  %"i.4" = phi  i64 [0, %"then.1"], [%".116", %"done.5"]
-  %".105" = icmp slt i64 %"i.4", 4
-  br i1 %".105", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"then.1"], [%".114", %"done.5"]
+  %".103" = icmp slt i64 %"i.4", 4
+  br i1 %".103", label %"body.4", label %"done.4"
 body.4:
   br label %"loop.5"
 done.4:
-  %".118" = icmp slt i64 %".93", 0
-  %".119" = sub i64 0, %".93"
-  %".120" = select  i1 %".118", i64 %".119", i64 0
-  %".121" = sub i64 4, %".93"
-  %".122" = icmp slt i64 %".121", 4
-  %".123" = select  i1 %".122", i64 %".121", i64 4
-  %".124" = icmp slt i64 %".94", 0
-  %".125" = sub i64 0, %".94"
-  %".126" = select  i1 %".124", i64 %".125", i64 0
-  %".127" = sub i64 32, %".94"
-  %".128" = icmp slt i64 %".127", 32
-  %".129" = select  i1 %".128", i64 %".127", i64 32
+  %".116" = icmp slt i64 %".91", 0
+  %".117" = sub i64 0, %".91"
+  %".118" = select  i1 %".116", i64 %".117", i64 0
+  %".119" = sub i64 4, %".91"
+  %".120" = icmp slt i64 %".119", 4
+  %".121" = select  i1 %".120", i64 %".119", i64 4
+  %".122" = icmp slt i64 %".92", 0
+  %".123" = sub i64 0, %".92"
+  %".124" = select  i1 %".122", i64 %".123", i64 0
+  %".125" = sub i64 32, %".92"
+  %".126" = icmp slt i64 %".125", 32
+  %".127" = select  i1 %".126", i64 %".125", i64 32
   br label %"loop.6"
 loop.5:
-  %"i.5" = phi  i64 [0, %"body.4"], [%".114", %"body.5"]
-  %".108" = icmp slt i64 %"i.5", 32
-  br i1 %".108", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [0, %"body.4"], [%".112", %"body.5"]
+  %".106" = icmp slt i64 %"i.5", 32
+  br i1 %".106", label %"body.5", label %"done.5"
 body.5:
-  %".110" = mul i64 %"i.4", 32
-  %".111" = add i64 %".110", %"i.5"
-  %".112" = getelementptr inbounds float, ptr %".101", i64 %".111"
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".112", align 4
-  %".114" = add i64 %"i.5", 16
+  %".108" = mul i64 %"i.4", 32
+  %".109" = add i64 %".108", %"i.5"
+  %".110" = getelementptr inbounds float, ptr %".99", i64 %".109"
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".110", align 4
+  %".112" = add i64 %"i.5", 16
   br label %"loop.5"
 done.5:
-  %".116" = add i64 %"i.4", 1
+  %".114" = add i64 %"i.4", 1
   br label %"loop.4"
 loop.6:
-  %"i.6" = phi  i64 [%".120", %"done.4"], [%".148", %"done.7"]
-  %".131" = icmp slt i64 %"i.6", %".123"
-  br i1 %".131", label %"body.6", label %"done.6"
+  %"i.6" = phi  i64 [%".118", %"done.4"], [%".146", %"done.7"]
+  %".129" = icmp slt i64 %"i.6", %".121"
+  br i1 %".129", label %"body.6", label %"done.6"
 body.6:
   br label %"loop.7"
 done.6:
   br label %"end.1"
 loop.7:
-  %"i.7" = phi  i64 [%".126", %"body.6"], [%".146", %"body.7"]
-  %".134" = icmp slt i64 %"i.7", %".129"
-  br i1 %".134", label %"body.7", label %"done.7"
+  %"i.7" = phi  i64 [%".124", %"body.6"], [%".144", %"body.7"]
+  %".132" = icmp slt i64 %"i.7", %".127"
+  br i1 %".132", label %"body.7", label %"done.7"
 body.7:
-  %".136" = add i64 %".93", %"i.6"
-  %".137" = add i64 %".94", %"i.7"
-  %".138" = mul i64 %".136", 32
-  %".139" = add i64 %".138", %".137"
-  %".140" = getelementptr inbounds float, ptr %".18", i64 %".139"
-  %".141" = load float, ptr %".140", align 4
-  %".142" = mul i64 %"i.6", 32
-  %".143" = add i64 %".142", %"i.7"
-  %".144" = getelementptr inbounds float, ptr %".101", i64 %".143"
-  store float %".141", ptr %".144", align 4
-  %".146" = add i64 %"i.7", 1
+  %".134" = add i64 %".91", %"i.6"
+  %".135" = add i64 %".92", %"i.7"
+  %".136" = mul i64 %".134", 32
+  %".137" = add i64 %".136", %".135"
+  %".138" = getelementptr inbounds float, ptr %".18", i64 %".137"
+  %".139" = load float, ptr %".138", align 4
+  %".140" = mul i64 %"i.6", 32
+  %".141" = add i64 %".140", %"i.7"
+  %".142" = getelementptr inbounds float, ptr %".99", i64 %".141"
+  store float %".139", ptr %".142", align 4
+  %".144" = add i64 %"i.7", 1
   br label %"loop.7"
 done.7:
-  %".148" = add i64 %"i.6", 1
+  %".146" = add i64 %"i.6", 1
   br label %"loop.6"
 loop.8:
-  %"i.8" = phi  i64 [0, %"end.1"], [%".193", %"body.8"]
-  %".156" = icmp slt i64 %"i.8", 32
-  br i1 %".156", label %"body.8", label %"done.8"
+  %"i.8" = phi  i64 [0, %"end.1"], [%".191", %"body.8"]
+  %".154" = icmp slt i64 %"i.8", 32
+  br i1 %".154", label %"body.8", label %"done.8"
 body.8:
-  %".158" = load <4 x float>, <4 x float>* %".153"
-  %".159" = getelementptr inbounds float, ptr %".88", i64 %"i.8"
-  %".160" = getelementptr inbounds float, ptr %".88", i64 %"i.8"
-  %".161" = load float, ptr %".160", align 4
-  %".162" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".161", i32 0
-  %".163" = add i64 32, %"i.8"
-  %".164" = getelementptr inbounds float, ptr %".88", i64 %".163"
-  %".165" = load float, ptr %".164", align 4
-  %".166" = insertelement <4 x float> %".162", float %".165", i32 1
-  %".167" = add i64 64, %"i.8"
-  %".168" = getelementptr inbounds float, ptr %".88", i64 %".167"
-  %".169" = load float, ptr %".168", align 4
-  %".170" = insertelement <4 x float> %".166", float %".169", i32 2
-  %".171" = add i64 96, %"i.8"
-  %".172" = getelementptr inbounds float, ptr %".88", i64 %".171"
-  %".173" = load float, ptr %".172", align 4
-  %".174" = insertelement <4 x float> %".170", float %".173", i32 3
-  %".175" = fadd <4 x float> %".158", %".174"
-  store <4 x float> %".175", <4 x float>* %".153"
-  %".177" = getelementptr inbounds float, ptr %".152", i64 %"i.8"
-  %".178" = getelementptr inbounds float, ptr %".152", i64 %"i.8"
-  %".179" = extractelement <4 x float> %".175", i32 0
-  store float %".179", ptr %".178", align 4
-  %".181" = add i64 32, %"i.8"
-  %".182" = getelementptr inbounds float, ptr %".152", i64 %".181"
-  %".183" = extractelement <4 x float> %".175", i32 1
-  store float %".183", ptr %".182", align 4
-  %".185" = add i64 64, %"i.8"
-  %".186" = getelementptr inbounds float, ptr %".152", i64 %".185"
-  %".187" = extractelement <4 x float> %".175", i32 2
-  store float %".187", ptr %".186", align 4
-  %".189" = add i64 96, %"i.8"
-  %".190" = getelementptr inbounds float, ptr %".152", i64 %".189"
-  %".191" = extractelement <4 x float> %".175", i32 3
-  store float %".191", ptr %".190", align 4
-  %".193" = add i64 %"i.8", 1
+  %".156" = load <4 x float>, <4 x float>* %".151"
+  %".157" = getelementptr inbounds float, ptr %".86", i64 %"i.8"
+  %".158" = getelementptr inbounds float, ptr %".86", i64 %"i.8"
+  %".159" = load float, ptr %".158", align 4
+  %".160" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".159", i32 0
+  %".161" = add i64 32, %"i.8"
+  %".162" = getelementptr inbounds float, ptr %".86", i64 %".161"
+  %".163" = load float, ptr %".162", align 4
+  %".164" = insertelement <4 x float> %".160", float %".163", i32 1
+  %".165" = add i64 64, %"i.8"
+  %".166" = getelementptr inbounds float, ptr %".86", i64 %".165"
+  %".167" = load float, ptr %".166", align 4
+  %".168" = insertelement <4 x float> %".164", float %".167", i32 2
+  %".169" = add i64 96, %"i.8"
+  %".170" = getelementptr inbounds float, ptr %".86", i64 %".169"
+  %".171" = load float, ptr %".170", align 4
+  %".172" = insertelement <4 x float> %".168", float %".171", i32 3
+  %".173" = fadd <4 x float> %".156", %".172"
+  store <4 x float> %".173", <4 x float>* %".151"
+  %".175" = getelementptr inbounds float, ptr %".150", i64 %"i.8"
+  %".176" = getelementptr inbounds float, ptr %".150", i64 %"i.8"
+  %".177" = extractelement <4 x float> %".173", i32 0
+  store float %".177", ptr %".176", align 4
+  %".179" = add i64 32, %"i.8"
+  %".180" = getelementptr inbounds float, ptr %".150", i64 %".179"
+  %".181" = extractelement <4 x float> %".173", i32 1
+  store float %".181", ptr %".180", align 4
+  %".183" = add i64 64, %"i.8"
+  %".184" = getelementptr inbounds float, ptr %".150", i64 %".183"
+  %".185" = extractelement <4 x float> %".173", i32 2
+  store float %".185", ptr %".184", align 4
+  %".187" = add i64 96, %"i.8"
+  %".188" = getelementptr inbounds float, ptr %".150", i64 %".187"
+  %".189" = extractelement <4 x float> %".173", i32 3
+  store float %".189", ptr %".188", align 4
+  %".191" = add i64 %"i.8", 1
   br label %"loop.8"
 done.8:
-  %".195" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".196" = shufflevector <4 x float> %".195", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".197" = getelementptr inbounds float, ptr %".19", i64 0
-  store <4 x float> %".196", ptr %".197", align 4
-  %".199" = getelementptr i8, ptr %".3", i64 1600
+  %".193" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".194" = shufflevector <4 x float> %".193", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".195" = getelementptr inbounds float, ptr %".19", i64 0
+  store <4 x float> %".194", ptr %".195", align 4
+  %".197" = getelementptr i8, ptr %".3", i64 1600
   br label %"loop.9"
 loop.9:
-  %"i.9" = phi  i64 [0, %"done.8"], [%".221", %"done.10"]
-  %".201" = icmp slt i64 %"i.9", 4
-  br i1 %".201", label %"body.9", label %"done.9"
+  %"i.9" = phi  i64 [0, %"done.8"], [%".219", %"done.10"]
+  %".199" = icmp slt i64 %"i.9", 4
+  br i1 %".199", label %"body.9", label %"done.9"
 body.9:
-  %".203" = getelementptr inbounds float, ptr %".19", i64 %"i.9"
-  %".204" = load float, ptr %".203", align 4
+  %".201" = getelementptr inbounds float, ptr %".19", i64 %"i.9"
+  %".202" = load float, ptr %".201", align 4
   br label %"loop.10"
 done.9:
   br label %"loop.11"
 loop.10:
-  %"i.10" = phi  i64 [0, %"body.9"], [%".219", %"body.10"]
-  %".206" = icmp slt i64 %"i.10", 32
-  br i1 %".206", label %"body.10", label %"done.10"
+  %"i.10" = phi  i64 [0, %"body.9"], [%".217", %"body.10"]
+  %".204" = icmp slt i64 %"i.10", 32
+  br i1 %".204", label %"body.10", label %"done.10"
 body.10:
-  %".208" = mul i64 %"i.9", 32
-  %".209" = add i64 %".208", %"i.10"
-  %".210" = getelementptr inbounds float, ptr %".152", i64 %".209"
-  %".211" = load <16 x float>, ptr %".210", align 4
-  %".212" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".204", i32 0
-  %".213" = shufflevector <16 x float> %".212", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".214" = fadd <16 x float> %".211", %".213"
-  %".215" = mul i64 %"i.9", 32
-  %".216" = add i64 %".215", %"i.10"
-  %".217" = getelementptr inbounds float, ptr %".199", i64 %".216"
-  store <16 x float> %".214", ptr %".217", align 4
-  %".219" = add i64 %"i.10", 16
+  %".206" = mul i64 %"i.9", 32
+  %".207" = add i64 %".206", %"i.10"
+  %".208" = getelementptr inbounds float, ptr %".150", i64 %".207"
+  %".209" = load <16 x float>, ptr %".208", align 4
+  %".210" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".202", i32 0
+  %".211" = shufflevector <16 x float> %".210", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".212" = fadd <16 x float> %".209", %".211"
+  %".213" = mul i64 %"i.9", 32
+  %".214" = add i64 %".213", %"i.10"
+  %".215" = getelementptr inbounds float, ptr %".197", i64 %".214"
+  store <16 x float> %".212", ptr %".215", align 4
+  %".217" = add i64 %"i.10", 16
   br label %"loop.10"
 done.10:
-  %".221" = add i64 %"i.9", 1
+  %".219" = add i64 %"i.9", 1
   br label %"loop.9"
 loop.11:
-  %"i.11" = phi  i64 [0, %"done.9"], [%".239", %"done.12"]
-  %".224" = icmp slt i64 %"i.11", 4
-  br i1 %".224", label %"body.11", label %"done.11"
+  %"i.11" = phi  i64 [0, %"done.9"], [%".237", %"done.12"]
+  %".222" = icmp slt i64 %"i.11", 4
+  br i1 %".222", label %"body.11", label %"done.11"
 body.11:
   br label %"loop.12"
 done.11:
-  %".241" = getelementptr inbounds float, ptr %".199", i64 31
-  %".242" = getelementptr inbounds float, ptr %".199", i64 31
-  %".243" = load float, ptr %".242", align 4
-  %".244" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".243", i32 0
-  %".245" = getelementptr inbounds float, ptr %".199", i64 63
-  %".246" = load float, ptr %".245", align 4
-  %".247" = insertelement <4 x float> %".244", float %".246", i32 1
-  %".248" = getelementptr inbounds float, ptr %".199", i64 95
-  %".249" = load float, ptr %".248", align 4
-  %".250" = insertelement <4 x float> %".247", float %".249", i32 2
-  %".251" = getelementptr inbounds float, ptr %".199", i64 127
-  %".252" = load float, ptr %".251", align 4
-  %".253" = insertelement <4 x float> %".250", float %".252", i32 3
-  %".254" = getelementptr inbounds float, ptr %".19", i64 0
-  store <4 x float> %".253", ptr %".254", align 4
-  br i1 %".102", label %"then.2", label %"end.2"
+  %".239" = getelementptr inbounds float, ptr %".197", i64 31
+  %".240" = getelementptr inbounds float, ptr %".197", i64 31
+  %".241" = load float, ptr %".240", align 4
+  %".242" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".241", i32 0
+  %".243" = getelementptr inbounds float, ptr %".197", i64 63
+  %".244" = load float, ptr %".243", align 4
+  %".245" = insertelement <4 x float> %".242", float %".244", i32 1
+  %".246" = getelementptr inbounds float, ptr %".197", i64 95
+  %".247" = load float, ptr %".246", align 4
+  %".248" = insertelement <4 x float> %".245", float %".247", i32 2
+  %".249" = getelementptr inbounds float, ptr %".197", i64 127
+  %".250" = load float, ptr %".249", align 4
+  %".251" = insertelement <4 x float> %".248", float %".250", i32 3
+  %".252" = getelementptr inbounds float, ptr %".19", i64 0
+  store <4 x float> %".251", ptr %".252", align 4
+  br i1 %".100", label %"then.2", label %"end.2"
 loop.12:
-  %"i.12" = phi  i64 [0, %"body.11"], [%".237", %"body.12"]
-  %".227" = icmp slt i64 %"i.12", 32
-  br i1 %".227", label %"body.12", label %"done.12"
+  %"i.12" = phi  i64 [0, %"body.11"], [%".235", %"body.12"]
+  %".225" = icmp slt i64 %"i.12", 32
+  br i1 %".225", label %"body.12", label %"done.12"
 body.12:
-  %".229" = mul i64 %"i.11", 32
-  %".230" = add i64 %".229", %"i.12"
-  %".231" = getelementptr inbounds float, ptr %".199", i64 %".230"
-  %".232" = load <16 x float>, ptr %".231", align 4
-  %".233" = mul i64 %"i.11", 32
-  %".234" = add i64 %".233", %"i.12"
-  %".235" = getelementptr inbounds float, ptr %".151", i64 %".234"
-  store <16 x float> %".232", ptr %".235", align 4
-  %".237" = add i64 %"i.12", 16
+  %".227" = mul i64 %"i.11", 32
+  %".228" = add i64 %".227", %"i.12"
+  %".229" = getelementptr inbounds float, ptr %".197", i64 %".228"
+  %".230" = load <16 x float>, ptr %".229", align 4
+  %".231" = mul i64 %"i.11", 32
+  %".232" = add i64 %".231", %"i.12"
+  %".233" = getelementptr inbounds float, ptr %".149", i64 %".232"
+  store <16 x float> %".230", ptr %".233", align 4
+  %".235" = add i64 %"i.12", 16
   br label %"loop.12"
 done.12:
-  %".239" = add i64 %"i.11", 1
+  %".237" = add i64 %"i.11", 1
   br label %"loop.11"
 then.2:
-  %".257" = icmp slt i64 %".93", 0
-  %".258" = sub i64 0, %".93"
-  %".259" = select  i1 %".257", i64 %".258", i64 0
-  %".260" = sub i64 4, %".93"
-  %".261" = icmp slt i64 %".260", 4
-  %".262" = select  i1 %".261", i64 %".260", i64 4
-  %".263" = icmp slt i64 %".94", 0
-  %".264" = sub i64 0, %".94"
-  %".265" = select  i1 %".263", i64 %".264", i64 0
-  %".266" = sub i64 32, %".94"
-  %".267" = icmp slt i64 %".266", 32
-  %".268" = select  i1 %".267", i64 %".266", i64 32
+  %".255" = icmp slt i64 %".91", 0
+  %".256" = sub i64 0, %".91"
+  %".257" = select  i1 %".255", i64 %".256", i64 0
+  %".258" = sub i64 4, %".91"
+  %".259" = icmp slt i64 %".258", 4
+  %".260" = select  i1 %".259", i64 %".258", i64 4
+  %".261" = icmp slt i64 %".92", 0
+  %".262" = sub i64 0, %".92"
+  %".263" = select  i1 %".261", i64 %".262", i64 0
+  %".264" = sub i64 32, %".92"
+  %".265" = icmp slt i64 %".264", 32
+  %".266" = select  i1 %".265", i64 %".264", i64 32
   br label %"loop.13"
 end.2:
   ret void
 loop.13:
-  %"i.13" = phi  i64 [%".259", %"then.2"], [%".287", %"done.14"]
-  %".270" = icmp slt i64 %"i.13", %".262"
-  br i1 %".270", label %"body.13", label %"done.13"
+  %"i.13" = phi  i64 [%".257", %"then.2"], [%".285", %"done.14"]
+  %".268" = icmp slt i64 %"i.13", %".260"
+  br i1 %".268", label %"body.13", label %"done.13"
 body.13:
   br label %"loop.14"
 done.13:
   br label %"end.2"
 loop.14:
-  %"i.14" = phi  i64 [%".265", %"body.13"], [%".285", %"body.14"]
-  %".273" = icmp slt i64 %"i.14", %".268"
-  br i1 %".273", label %"body.14", label %"done.14"
+  %"i.14" = phi  i64 [%".263", %"body.13"], [%".283", %"body.14"]
+  %".271" = icmp slt i64 %"i.14", %".266"
+  br i1 %".271", label %"body.14", label %"done.14"
 body.14:
-  %".275" = add i64 %".93", %"i.13"
-  %".276" = add i64 %".94", %"i.14"
-  %".277" = mul i64 %"i.13", 32
-  %".278" = add i64 %".277", %"i.14"
-  %".279" = getelementptr inbounds float, ptr %".101", i64 %".278"
-  %".280" = load float, ptr %".279", align 4
-  %".281" = mul i64 %".275", 32
-  %".282" = add i64 %".281", %".276"
-  %".283" = getelementptr inbounds float, ptr %".18", i64 %".282"
-  store float %".280", ptr %".283", align 4
-  %".285" = add i64 %"i.14", 1
+  %".273" = add i64 %".91", %"i.13"
+  %".274" = add i64 %".92", %"i.14"
+  %".275" = mul i64 %"i.13", 32
+  %".276" = add i64 %".275", %"i.14"
+  %".277" = getelementptr inbounds float, ptr %".99", i64 %".276"
+  %".278" = load float, ptr %".277", align 4
+  %".279" = mul i64 %".273", 32
+  %".280" = add i64 %".279", %".274"
+  %".281" = getelementptr inbounds float, ptr %".18", i64 %".280"
+  store float %".278", ptr %".281", align 4
+  %".283" = add i64 %"i.14", 1
   br label %"loop.14"
 done.14:
-  %".287" = add i64 %"i.13", 1
+  %".285" = add i64 %"i.13", 1
   br label %"loop.13"
 }
