@@ -151,6 +151,14 @@ def test_reductions_of_small_formats(dtype):
   np.testing.assert_array_equal(summed.astype(np.int64), (want.cumsum(0) + 8) % 16 - 8)
 
 
+@pytest.mark.parametrize("dtype", [E4M3, np.dtype(jnp.float8_e5m2fnuz), np.dtype(jnp.int4)], **name_of)
+def test_sorting_small_formats(dtype):
+  x = np.random.default_rng(0).integers(-4, 5, (3, 40)).astype(dtype)
+  ordered, places = native(lambda x: [jnp.sort(x, axis=1), jnp.argsort(x, axis=1)], x)
+  np.testing.assert_array_equal(ordered.astype(np.int64), np.sort(x.astype(np.int64), axis=1))
+  np.testing.assert_array_equal(places, np.argsort(x.astype(np.int64), axis=1, kind="stable"))
+
+
 # --- small integers ------------------------------------------------------------------------------------------------
 
 

@@ -165,6 +165,18 @@ def test_a_window_that_lies_inside_is_a_view():
   )
 
 
+def test_numbers_that_were_widened_for_a_contraction_are_multiplied_as_they_were():
+  lines = """
+    %a = convert %x {dtype=f32} : 2x3xf32
+    %b = convert %y {dtype=f32} : 3x4xf32
+    %z = dot %a, %b {batch=[[], []], contract=[[1], [0]], dtype=f32} : 2x4xf32
+  """
+  narrow = simplified(lines, "%x: 2x3xbf16, %y: 3x4xf8_e4m3fn")
+  assert "3x4xbf16" in narrow and "dot %0, %2" in narrow
+  # f16 has more digits than bf16.
+  assert "2x3xf32" in simplified(lines, "%x: 2x3xf16, %y: 3x4xbf16")
+
+
 def test_a_rule_that_makes_no_progress_is_named():
   def back_and_forth(rw, op):
     return [rw.emit("add", [op.operands[1], op.operands[0]])]

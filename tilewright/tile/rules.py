@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import ml_dtypes
 import numpy as np
 
 from tilewright.tile.folding import fold, holds_all, wrap
+from tilewright.tile.formats import computed_in, is_small_integer, small_float
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.literal import bits, is_float, is_integer
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
@@ -213,6 +215,30 @@ def there_and_back(rw: Rewriter, op: Op) -> Found:
 def bitcast_of_bitcast(rw: Rewriter, op: Op) -> Found:
   inner = rw.made_by(op.operands[0], "bitcast")
   return None if inner is None else [rw.emit("bitcast", [inner.operands[0]], dtype=_tile(op.result).dtype)]
+
+
+# Processors multiply these faster than the dtype they are added up in, and no product loses a bit.
+_MULTIPLIED_AS = {np.dtype(np.float32): np.dtype(ml_dtypes.bfloat16), np.dtype(np.int32): np.dtype(np.int8)}
+
+
+@rule("dot")
+def product_of_narrow_numbers(rw: Rewriter, op: Op) -> Found:
+  """A contraction of numbers that were widened for it: what they were is multiplied, and added up as before."""
+  narrow = _MULTIPLIED_AS.get(np.dtype(op.attrs["dtype"]))
+  inner = [rw.made_by(v, "convert") for v in op.operands]
+  if narrow is None or any(_tile(v).dtype != op.attrs["dtype"] for v in op.operands):
+    return None
+  sources = [c.operands[0] for c in inner if c is not None and _fits(_tile(c.operands[0]).dtype, narrow)]
+  if len(sources) < 2:
+    return None
+  args = [v if _tile(v).dtype == narrow else rw.emit("convert", [v], dtype=narrow) for v in sources]
+  return [rw.emit("dot", args, **op.attrs)]
+
+
+def _fits(source: np.dtype, narrow: np.dtype) -> bool:
+  """Whether a dtype is `narrow`, or a narrower one all of whose values it holds."""
+  small = small_float(source) is not None and computed_in(source) == np.float32 and is_float(narrow)
+  return source == narrow or small or (is_small_integer(source) and is_integer(narrow))
 
 
 # --- shapes ------------------------------------------------------------------------------------------------------
