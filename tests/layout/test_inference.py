@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,17 +10,20 @@ from hypothesis import given
 from layouts import examples
 
 from tests.tile.programs import functions
-from tilewright import errors, layout
+from tilewright import errors, layout, ops
 from tilewright.layout.constraints import SOFT
 from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.layout.solve import solve
+from tilewright.pallas.lowering import lower_kernel
 from tilewright.target.nvgpu.constraints import RULES, constrain_function
 from tilewright.target.nvgpu.dots import RATES
 from tilewright.target.nvgpu.inference import infer
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
+from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Block, Builder, Function, walk
 from tilewright.tile.ops import OPS
+from tilewright.tile.rewrite import simplify
 from tilewright.tile.types import RefType, TileType, dense_strides
 
 BF16, F32 = np.dtype(jnp.bfloat16), np.dtype(np.float32)
@@ -218,7 +222,9 @@ def test_hints_that_exclude_each_other_are_explained_with_their_lines():
   hints = {x: layout.blocked_for((64, 64), 4, 8), y: layout.blocked_for((64, 64), 4, 2)}
   with pytest.raises(errors.LayoutConflictError) as raised:
     infer(function, "sm_90a", 4, hints=hints)
-  assert "user.py:10" in str(raised.value) and "user.py:11" in str(raised.value)
+  assert "the result of exp (user.py:10) and the result of neg (user.py:11) must have the same layout" in str(
+    raised.value
+  )
   assert "layout_cast" in raised.value.proposal
 
 
@@ -228,6 +234,66 @@ def test_the_text_names_what_every_op_holds_and_wants():
   text = found.text(function)
   assert text.count("\n") >= len(list(walk(function.body)))
   assert "dot" in text and "wgmma" in text and str(found.layouts[next(iter(found.dots)).result]) in text
+
+
+@pytest.mark.parametrize("swizzle", [64, 128])
+def test_a_swizzle_that_the_user_gives_a_ref_holds(swizzle):
+  function = matmul(128, 128, 64, space="smem")
+  wish = shared_for_matrix((128, 64), 16, swizzle)
+  found = infer(function, "sm_90a", 4, hints={function.params[0]: wish})
+  assert found.shared[function.params[0]] == wish and set(found.dots.values()) == {"wgmma"}
+
+
+def test_a_tiling_that_tma_cannot_write_is_refused_for_an_operand():
+  function = matmul(128, 128, 64, space="smem")
+  wish = shared_for_matrix((128, 64), 16, 128, transposed=True)
+  with pytest.raises(errors.LayoutConflictError, match="must be transferable by TMA"):
+    infer(function, "sm_90a", 4, hints={function.params[0]: wish})
+
+
+def kernels_of(function, *shapes):
+  """The bodies of the native kernels that a function calls."""
+
+  def visit(jaxpr):
+    for eqn in jaxpr.eqns:
+      if eqn.primitive.name == "pallas_call":
+        yield eqn
+      for inner in jax.tree.leaves(list(eqn.params.values()), is_leaf=lambda x: hasattr(x, "eqns")):
+        inner = getattr(inner, "jaxpr", inner)
+        if hasattr(inner, "eqns"):
+          yield from visit(inner)
+
+  for eqn in visit(jax.make_jaxpr(function)(*shapes).jaxpr):
+    native = lower_kernel(Kernel(**eqn.params))
+    simplify(native.body, native.mapping.grid)
+    yield native.body
+
+
+ROWS, WEIGHTS = jax.ShapeDtypeStruct((512, 1024), jnp.bfloat16), jax.ShapeDtypeStruct((1024,), jnp.bfloat16)
+LABELS = jax.ShapeDtypeStruct((512,), jnp.int32)
+HEADS = jax.ShapeDtypeStruct((1, 2, 256, 64), jnp.bfloat16)
+
+
+@pytest.mark.parametrize(
+  "function, shapes",
+  [
+    (ops.softmax, (ROWS,)),
+    (ops.rms_norm, (ROWS, WEIGHTS)),
+    (ops.cross_entropy, (ROWS, LABELS)),
+    (jax.grad(lambda x, w: ops.layer_norm(x, w, w).astype(jnp.float32).sum(), argnums=(0, 1)), (ROWS, WEIGHTS)),
+    (ops.gelu, (ROWS,)),
+    (ops.attention, (HEADS, HEADS, HEADS)),
+    (lambda x: ops.top_k(x, 4), (ROWS,)),
+    (ops.embedding, (ROWS, LABELS)),
+  ],
+)
+def test_library_kernels_get_layouts(function, shapes):
+  bodies = list(kernels_of(function, *shapes))
+  assert bodies
+  for body in bodies:
+    found = infer(body, "sm_90a", 4)
+    tiles = [v for op in walk(body.body) for v in op.results if isinstance(v.type, TileType) and v.type.shape]
+    assert all(found.layouts[v].shape == v.type.shape for v in tiles)
 
 
 def test_mistakes_in_what_is_asked_are_named():

@@ -10,6 +10,7 @@ from layouts import examples, register_layouts
 from machine import held, run
 
 from tilewright import errors, layout
+from tilewright.layout.costs import memory_cost, relayout_cost
 from tilewright.layout.fragments import MMA, wgmma_accumulator
 from tilewright.layout.plan import relayout
 from tilewright.layout.shared import fewest_wavefronts
@@ -39,6 +40,18 @@ def test_what_stays_in_warps_needs_no_shared_memory_if_that_is_cheaper(data):
   plan = relayout(source, target, 16)
   check(plan)
   assert plan.cost < 1000
+
+
+@given(st.data())
+@examples(150)
+def test_the_estimate_is_near_the_cost_of_the_plan(data):
+  """Inference compares estimates: they are zero together with the cost, and a small factor away otherwise."""
+  source = data.draw(register_layouts())
+  target = data.draw(register_layouts(source.shape, source.num_warps))
+  bits = data.draw(st.sampled_from([8, 16, 32]))
+  plan, estimate = relayout(source, target, bits), relayout_cost(source, target, bits)
+  assert (plan.cost == 0) == (estimate == 0)
+  assert plan.cost / 4 <= estimate <= plan.cost * 4
 
 
 @pytest.mark.parametrize("shape", [(48, 96), (100, 40), (7, 5), (1000,)])
@@ -112,6 +125,19 @@ def test_a_tile_of_another_shape_or_number_of_warps_is_refused():
     relayout(a, layout.blocked_for((32,), 4), 32)
   with pytest.raises(errors.LayoutError, match="warps"):
     relayout(a, layout.blocked_for((64,), 2), 32)
+
+
+def test_coalesced_vectors_are_the_cheapest_way_to_memory():
+  rows = layout.blocked_for((64, 64), 4, 8)
+  lines = 64 * 64 * 2 // 128  # each line once, by instructions that move 512 bytes each
+  assert memory_cost(rows, (64, 1), 16) == 4 * lines + lines // 4
+  for other in (
+    layout.blocked_for((64, 64), 4, 2),
+    layout.transposed(rows, (1, 0)),
+    layout.repeated(MMA[16, 16].c, (64, 64), (4, 1)),
+  ):
+    assert memory_cost(other, (64, 1), 16) > memory_cost(rows, (64, 1), 16)
+  assert memory_cost(layout.transposed(rows, (1, 0)), (1, 64), 16) == memory_cost(rows, (64, 1), 16)
 
 
 def test_registers_of_the_model_are_what_the_layout_says():

@@ -18,11 +18,11 @@ from tilewright.layout.plan import SHUFFLE_LATENCY
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.steps import SELECT, SHUFFLE, shuffles
 from tilewright.layout.trip import ISSUE, LATENCY, WAVEFRONT
-from tilewright.layout.value import LANE, WARP, Layout
+from tilewright.layout.value import LANE, REGISTER, WARP, Digit, Layout
 from tilewright.layout.vectors import vector_width
 
 LINE, SECTOR = 128, 32  # bytes of a cache line, and of the part that memory moves
-IMPOSSIBLE = 1 << 40  # a finite cost that no kernel reaches
+_SAMPLE = 64  # registers to look at
 
 
 @functools.lru_cache(maxsize=65536)
@@ -42,12 +42,26 @@ def relayout_cost(source: Layout | SharedLayout, target: Layout | SharedLayout, 
   raise AssertionError
 
 
+def _sample(layout: Layout) -> tuple[Layout, int]:
+  """One warp's first registers, and how many times that the whole is."""
+  kept, left = [], _SAMPLE
+  for digit in layout.digits(REGISTER):
+    size = math.gcd(digit.size, 1 << (left.bit_length() - 1)) if digit.size > left else digit.size
+    kept.append(Digit(size, digit.moves))
+    left //= size
+    if size < digit.size or left <= 1:
+      break
+  first = {REGISTER: tuple(kept), WARP: ()}
+  part = Layout(layout.shape, tuple((name, first.get(name, digits)) for name, digits in layout.inputs))
+  return part, layout.num_warps * layout.num_registers // part.num_registers
+
+
 @functools.lru_cache(maxsize=16384)
 def access_cost(registers: Layout, shared: SharedLayout) -> int:
-  """As the first warp does it, times the warps."""
-  one = Layout(registers.shape, tuple((name, digits if name != WARP else ()) for name, digits in registers.inputs))
-  access = best_access(one, shared)
-  return registers.num_warps * (WAVEFRONT * access.wavefronts + ISSUE * access.instructions)
+  """As the first warp does it with its first registers, times all of them."""
+  part, times = _sample(registers)
+  access = best_access(part, shared)
+  return times * (WAVEFRONT * access.wavefronts + ISSUE * access.instructions)
 
 
 @functools.lru_cache(maxsize=16384)
@@ -56,7 +70,9 @@ def memory_cost(layout: Layout, strides: tuple[int, ...], bits: int) -> int:
   size = max(bits, 8) // 8
   axis = next((a for a, s in enumerate(strides) if s == 1), None)
   width = 1 if axis is None else min(vector_width(layout, axis), max(16 // size, 1))
-  table = layout.table()[:, :, 0]
+  part, times = _sample(layout)
+  width = math.gcd(width, part.num_registers)
+  table = part.table()[:, :, 0]
   inside = np.asarray((table < np.asarray(layout.shape, np.int64)).all(-1))
   at = (table * np.asarray(strides, np.int64)).sum(-1) * size
   if width > 1 and axis is not None:
@@ -68,7 +84,7 @@ def memory_cost(layout: Layout, strides: tuple[int, ...], bits: int) -> int:
   count = _different(touched)
   lines = _different(np.where(touched >= 0, touched // (LINE // SECTOR), -1))
   passes = np.maximum(lines, -(-count // (LINE // SECTOR))).sum()
-  return int(layout.num_warps * (WAVEFRONT * passes + ISSUE * len(at)))
+  return int(times * (WAVEFRONT * passes + ISSUE * len(at)))
 
 
 @functools.lru_cache(maxsize=16384)
@@ -108,21 +124,23 @@ def _different(rows: np.ndarray) -> np.ndarray:
 
 
 def _between_registers(source: Layout, target: Layout, bits: int) -> int:
-  through = LATENCY + 2 * WAVEFRONT * _fewest(source.shape, bits)
+  through = LATENCY + WAVEFRONT * (_held(source, bits, True) + _held(target, bits, False))
   slots = common_slots(source, target)
   if slots is None:
     return through
   before, after = slots
+  chosen = 0
   for (own, size), (wanted, other) in zip(before.warp, after.warp):
     if size != other or (own != wanted and (own is not None or wanted is None)):
       return through
+    chosen += own != wanted
   lanes, wanted_lanes = [a for a, _ in before.lane], [a for a, _ in after.lane]
   coming = [a for a in wanted_lanes if a is not None and a not in lanes]
   leaving = [a for a in lanes if a is not None and a not in wanted_lanes]
   free = lanes.count(None)
   registers = max(source.num_registers, target.num_registers)
   exchanged = min(len(leaving), max(len(coming) - free, 0))
-  chosen = len(coming) - exchanged
+  chosen += len(coming) - exchanged
   gathered = len(leaving) - exchanged
   moved = any(a is not None and a in wanted_lanes and wanted_lanes[i] != a for i, a in enumerate(lanes))
   each = shuffles(registers, bits)
@@ -130,6 +148,12 @@ def _between_registers(source: Layout, target: Layout, bits: int) -> int:
   cost += gathered * (SHUFFLE * each + SELECT * registers) + chosen * SELECT * registers + moved * SHUFFLE * each
   inside = source.num_warps * cost + SHUFFLE_LATENCY * (exchanged + gathered + moved)
   return min(inside, through)
+
+
+def _held(layout: Layout, bits: int, owners_only: bool) -> int:
+  """The wavefronts in which all threads move what they hold, without conflicts: 4 bytes of each lane at a time."""
+  copies = math.prod(t.size for t in layout.owner_terms if t.input == WARP) if owners_only else 1
+  return layout.num_warps // copies * -(-layout.num_registers * bits // 32)
 
 
 def _fewest(shape: tuple[int, ...], bits: int) -> int:

@@ -7,6 +7,7 @@ has; a relayout then stands between the two, at a cost. Scalars have no layout: 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -59,7 +60,6 @@ class System:
     for op in walk(self.function.body):
       if op.name in _VIEWS and op.operands[0] in self.in_shared:
         self.in_shared.add(op.result)
-    self._names = {v: f"%{i}" for v, i in self.number.items()}
 
   @property
   def weight(self) -> int:
@@ -76,7 +76,9 @@ class System:
     """The variable of a tile; None for scalars, empty tiles, and what is no tile."""
     if not isinstance(value.type, TileType) or value.type.is_scalar or not value.type.size:
       return None
-    return Variable(("value", self.number[value]), value.type.shape, _bits(value.type.dtype), self._names[value])
+    return Variable(
+      ("value", self.number[value]), value.type.shape, _bits(value.type.dtype), _name(value, self.number[value])
+    )
 
   def has(self, value: Value) -> Variable:
     found = self.of(value)
@@ -87,7 +89,7 @@ class System:
     """A variable for an operand as the op wants it."""
     ty = op.operands[i].type
     assert isinstance(ty, TileType | RefType)
-    name = f"operand {i} of {op.name}"
+    name = f"operand {i} of {op.name}{_line(op)}"
     return Variable((part, self.op_number[op], i), tuple(shape or ty.shape), _bits(ty.dtype), name)
 
   def shared(self, ref: Value) -> Variable | None:
@@ -95,7 +97,7 @@ class System:
     ty = ref.type
     if not isinstance(ty, RefType) or (ref not in self.in_shared and ty.space not in SHARED_SPACES):
       return None
-    return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), self._names[ref])
+    return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), _name(ref, self.number[ref]))
 
   # --- links -----------------------------------------------------------------------------------------------------
 
@@ -151,6 +153,20 @@ def _values(function: Function) -> list[Value]:
     for block in op.blocks:
       found += block.params
   return found
+
+
+def _name(value: Value, number: int) -> str:
+  """A value in words: what made it, and where."""
+  if isinstance(value.owner, Op):
+    several = f" {value.owner.results.index(value)}" if len(value.owner.results) > 1 else ""
+    return f"the result{several} of {value.owner.name}{_line(value.owner)}"
+  return f"the parameter %{number}"
+
+
+def _line(op: Op) -> str:
+  """The file and line of an op, short."""
+  found = re.match(r"(?:.*/)?([^/:]+:\d+)", op.loc)
+  return f" ({found[1]})" if found else ""
 
 
 def _bits(dtype: np.dtype) -> int:
