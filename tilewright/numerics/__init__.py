@@ -3,6 +3,13 @@
 from tilewright.numerics.convert import ROUNDINGS, decode, encode, round_to
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import FORMATS, Format, Specials, format_of
+from tilewright.numerics.hitype import QType, QValue, box, dequantize_value, unbox
+from tilewright.numerics.matmuls import (
+  BlockScaleConfig,
+  get_scaled_dot_general_config,
+  scaled_dot_general,
+  scaled_matmul,
+)
 from tilewright.numerics.packing import pack, unpack
 from tilewright.numerics.qarray import QArray, dequantize
 from tilewright.numerics.quantize import quantize
@@ -13,21 +20,30 @@ __all__ = [
   "FORMATS",
   "RECIPES",
   "ROUNDINGS",
+  "BlockScaleConfig",
   "Format",
   "Prepared",
   "QArray",
+  "QType",
+  "QValue",
   "Recipe",
   "Specials",
+  "box",
   "decode",
   "dequantize",
+  "dequantize_value",
   "encode",
   "format_of",
+  "get_scaled_dot_general_config",
   "pack",
   "prepare",
   "quantize",
   "round_to",
   "scaled_dot",
+  "scaled_dot_general",
+  "scaled_matmul",
   "swizzle_scales",
+  "unbox",
   "unpack",
   "unswizzle_scales",
 ]

@@ -24,6 +24,7 @@ from jax._src import custom_derivatives  # custom_jvp_call_p, custom_vjp_call_p
 from jax._src import dispatch  # apply_primitive: an eager call compiles once per parameters
 from jax._src import dtypes  # ExtendedDType, the base of semaphore types
 from jax._src import effects  # sets of effects that control flow, remat and lowering accept
+from jax._src import hijax  # types and primitives of users
 from jax._src import linear_util as lu  # WrappedFun, what the tracers take
 from jax._src import pjit  # jit_p
 from jax._src import tree_util  # the registry in which transformed refs are nodes
@@ -46,6 +47,8 @@ from jax._src.state import primitives as state_primitives  # get, swap, addupdat
 from jax._src.state import types as state_types  # AbstractRef, TransformedRef, effects, ref transforms
 from jax._src.state import utils as state_utils  # bitcast of a ref's value
 
+# The base class of user-defined primitives was renamed in jax 0.11.
+UserPrimitive: Any = hijax.VJPHiPrimitive if hasattr(hijax, "VJPHiPrimitive") else hijax.HiPrim
 Slice, ds, dslice = indexing.Slice, indexing.ds, indexing.dslice
 JAX_VERSION: tuple[int, ...] = jax.__version_info__
 

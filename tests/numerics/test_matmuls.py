@@ -1,0 +1,88 @@
+"""The drop-ins for jax.nn.scaled_matmul and jax.nn.scaled_dot_general."""
+
+from __future__ import annotations
+
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import oracle
+import pytest
+
+from tilewright import errors, numerics
+from tilewright.numerics import get_scaled_dot_general_config, prepare, quantize, scaled_dot_general, scaled_matmul
+
+ROWS = (((1,), (1,)), ((), ()))
+
+
+def normal(*shape, seed=0):
+  return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), jnp.float32)
+
+
+@pytest.mark.parametrize("name", ["scaled_matmul", "scaled_dot_general", "get_scaled_dot_general_config"])
+def test_parameters_are_those_of_jax(name):
+  theirs = list(inspect.signature(getattr(jax.nn, name)).parameters)
+  ours = inspect.signature(getattr(numerics, name)).parameters
+  assert list(ours)[: len(theirs)] == theirs
+  assert all(p.kind is p.KEYWORD_ONLY for p in list(ours.values())[len(theirs) :])
+
+
+def test_the_example_of_jax():
+  a, b = (jnp.array(x).reshape(1, 1, 3) for x in ([1, 2, 3], [4, 5, 6]))
+  half = jnp.array([0.5]).reshape(1, 1, 1)
+  np.testing.assert_array_equal(scaled_matmul(a, b, half, half), [[[8.0]]])
+
+
+@pytest.mark.parametrize(
+  "dtype, scale, block", [(jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32), (jnp.float4_e2m1fn, jnp.float8_e4m3fn, 16)]
+)
+def test_elements_and_scales_as_jax_documents_them(dtype, scale, block):
+  a, b = normal(2, 5, 64).astype(dtype), normal(2, 7, 64, seed=1).astype(dtype)
+  s, t = (jnp.abs(normal(2, n, 64 // block, seed=n)).astype(scale) for n in (5, 7))
+  got = np.asarray(jax.jit(scaled_matmul)(a, b, s, t), np.float64)
+
+  def value(x, scales):
+    return np.asarray(x).astype(np.float64) * np.repeat(oracle.scale_values(scales), block, axis=-1)
+
+  want = np.einsum("bmk,bnk->bmn", value(a, s), value(b, t))
+  size = np.einsum("bmk,bnk->bmn", np.abs(value(a, s)), np.abs(value(b, t)))
+  assert (np.abs(got - want) <= (64 + 8) * oracle.UNIT * size).all()
+
+
+@pytest.mark.parametrize("swizzled", [True, False])
+def test_prepared_scales_are_taken(swizzled):
+  q = quantize(normal(1, 9, 96), "mxfp8")
+  ready = prepare(q, swizzled=swizzled)
+  want = scaled_matmul(q.data, q.data, q.scales, q.scales)
+  np.testing.assert_array_equal(scaled_matmul(q.data, q.data, ready.scales, ready.scales, block_size=32), want)
+  if not swizzled:
+    padded = ready.scales.scales
+    np.testing.assert_array_equal(scaled_matmul(q.data, q.data, padded, padded, block_size=32), want)
+    with pytest.raises(errors.ShapeMismatchError, match="pass block_size"):
+      scaled_matmul(q.data[..., :95], q.data[..., :95], padded, padded)
+
+
+@pytest.mark.parametrize("configs", [["mxfp8"] * 3, ["mxfp8", "mxfp8", None], ["nvfp4"] * 3], ids=str)
+def test_training_follows_the_quantised_dots(configs):
+  x, w, g = normal(6, 64), normal(10, 64, seed=1), normal(6, 10, seed=2)
+  y, pull = jax.vjp(lambda x, w: scaled_dot_general(x, w, ROWS, configs=configs), x, w)
+  a, b = quantize(x, configs[0]), quantize(w, configs[1])
+  oracle.check(y, a, b)
+  dx, dw = pull(g)
+  if configs[2] is not None:
+    oracle.check(dx, quantize(g, configs[2]), quantize(w.T, configs[2]))
+    oracle.check(dw, quantize(g.T, configs[2]), quantize(x.T, configs[2]))
+  else:
+    exact = np.asarray(g, np.float64) @ np.asarray(w, np.float64)
+    size = np.abs(np.asarray(g, np.float64)) @ np.abs(np.asarray(w, np.float64))
+    assert (np.abs(dx - exact) <= 2 * 2.0**-8 * size).all()
+
+
+def test_configs_of_jax_are_taken():
+  x, w = normal(4, 32), normal(3, 32, seed=1)
+  theirs, ours = (f("mxfp8") for f in (jax.nn.get_scaled_dot_general_config, get_scaled_dot_general_config))
+  same = [scaled_dot_general(x, w, ROWS, configs=[c] * 3) for c in (theirs, ours, "mxfp8")]
+  np.testing.assert_array_equal(same[0], same[1])
+  np.testing.assert_array_equal(same[0], same[2])
+  np.testing.assert_array_equal(scaled_dot_general(x, w, ROWS), jax.lax.dot_general(x, w, ROWS))

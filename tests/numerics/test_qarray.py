@@ -1,0 +1,143 @@
+"""A quantised array under JAX's transformations, in kernels, and printed."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh, PartitionSpec
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.numerics import QArray, QType, box, dequantize, dequantize_value, quantize, scaled_dot
+from tilewright.pallas import cpu
+
+
+def normal(*shape, seed=0):
+  return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), jnp.float32)
+
+
+def same(a, b):
+  np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_it_prints_what_it_is():
+  q = quantize(normal(64, 256), "nvfp4")
+  assert repr(q) == (
+    "QArray(f4e2m1fn[64x256], f8e4m3fn scale per 16 along axis -1, global scale, 9,220 bytes, 7.1x smaller than f32)"
+  )
+  assert repr(jax.eval_shape(lambda: q)).startswith("QArray(f4e2m1fn[64x256]")
+
+
+def test_jit_and_eval_shape():
+  x = normal(8, 64)
+  q = jax.jit(lambda x: quantize(x, "mxfp4"))(x)
+  assert isinstance(q, QArray) and q.shape == x.shape
+  shapes = jax.eval_shape(lambda x: quantize(x, "mxfp4"), x)
+  assert jax.tree.map(lambda a: (a.shape, a.dtype), shapes) == jax.tree.map(lambda a: (a.shape, a.dtype), q)
+
+
+def test_vmap_over_leading_dimensions():
+  x = normal(3, 4, 64)
+  q = jax.vmap(lambda x: quantize(x, "nvfp4"))(x)
+  assert q.shape == (3, 4, 64) and q.global_scale.shape == (3,)
+  one_by_one = [dequantize(quantize(x[i], "nvfp4")) for i in range(3)]
+  same(jax.vmap(dequantize)(q), jnp.stack(one_by_one))
+  same(dequantize(q), jnp.stack(one_by_one))
+  same(dequantize(q[1]), one_by_one[1])
+
+
+def test_shard_map():
+  mesh = Mesh(np.array(jax.devices()[:2]), ("x",))
+  q, x = quantize(normal(8, 64), "mxfp8"), normal(3, 64, seed=1)
+  rows, whole = PartitionSpec("x"), PartitionSpec()
+  f = jax.shard_map(
+    lambda x, q: scaled_dot(x, q, interpret=True),
+    mesh=mesh,
+    in_specs=(whole, rows),
+    out_specs=PartitionSpec(None, "x"),
+    check_vma=False,
+  )
+  same(jax.jit(f)(x, q), scaled_dot(x, q, interpret=True))
+
+
+def test_checkpointing_keeps_the_packed_array():
+  q, x = quantize(normal(64, 8), "mxfp8", axis=0), normal(3, 64, seed=1)
+  f = lambda x: jnp.sum(jnp.tanh(scaled_dot(x, q)))
+  np.testing.assert_allclose(jax.grad(jax.checkpoint(f))(x), jax.grad(f)(x), rtol=1e-6)
+
+
+def test_scan_over_layers():
+  w = normal(5, 32, 32) / 6
+  layers = quantize(w, "mxfp8", axis=1)
+  x = normal(2, 32, seed=1)
+  got, _ = jax.lax.scan(lambda x, q: (jnp.tanh(scaled_dot(x, q)), None), x, layers)
+  want = x
+  for i in range(5):
+    want = jnp.tanh(scaled_dot(want, layers[i]))
+  np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+
+
+def test_transposing_moves_the_scales_along():
+  q = quantize(normal(16, 64), "nvfp4")
+  same(dequantize(q.T), dequantize(q).T)
+  assert q.T.axis == -2
+
+
+def test_a_kernel_gets_refs_to_its_members():
+  q = quantize(normal(8, 64), "mxfp8")
+
+  def kernel(q_ref, o_ref):
+    data, scales = q_ref.data[...], q_ref.scales[...]
+    o_ref[...] = dequantize(QArray(data, scales, None, q.format, q.block, q.axis, q.size))
+
+  f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(q.shape, jnp.float32), interpret=True)
+  same(f(q), dequantize(q))
+
+
+# --- as one value ------------------------------------------------------------------------------------------------
+
+
+def kernel_of_values(q_ref, o_ref):
+  o_ref[...] = dequantize_value(q_ref[...])
+
+
+@pytest.mark.parametrize("name, axis", [("mxfp8", 1), ("nvfp4", 1), ("int4", 0)])
+@pytest.mark.parametrize(
+  "options", [{"interpret": True}, {"compiler_params": cpu.CompilerParams()}], ids=["portable", "native"]
+)
+def test_a_value_is_cut_into_blocks_of_elements(name, axis, options):
+  q = quantize(normal(64, 64), name, axis=axis, block=32 if name == "int4" else None, global_scale=None)
+  spec = pl.BlockSpec((32, 32), lambda i, j: (i, j))
+  f = pl.pallas_call(
+    kernel_of_values,
+    jax.ShapeDtypeStruct((64, 64), jnp.float32),
+    grid=(2, 2),
+    in_specs=[spec],
+    out_specs=spec,
+    **options,
+  )
+  same(jax.jit(f)(box(q)), dequantize(q))
+
+
+def test_a_value_is_one_variable_of_a_program():
+  v = box(quantize(normal(4, 64), "nvfp4"))
+  jaxpr = jax.make_jaxpr(dequantize_value)(v)
+  assert [type(a.aval) for a in jaxpr.jaxpr.invars] == [QType]
+  assert "f4e2m1fn[4,64]" in str(jaxpr)
+  same(jax.jit(dequantize_value)(v), dequantize(v.array))
+
+
+def test_blocks_hold_whole_scale_blocks():
+  v = box(quantize(normal(64, 64), "mxfp8"))
+  spec = pl.BlockSpec((32, 16), lambda i, j: (i, j))
+  with pytest.raises(errors.BlockSpecError, match="must hold whole scale blocks: a multiple of 32, got 16"):
+    pl.pallas_call(
+      kernel_of_values, jax.ShapeDtypeStruct((64, 64), jnp.float32), grid=(2, 4), in_specs=[spec], out_specs=spec
+    )(v)
+
+
+def test_only_leading_dimensions_are_indexed():
+  with pytest.raises(errors.ShapeMismatchError, match="before the scaled axis"):
+    quantize(normal(4, 64), "mxfp8", axis=0)[1]

@@ -1,0 +1,142 @@
+"""A quantised array as one value of a type of its own (hijax): a single variable in a jaxpr, and a single ref in a kernel.
+
+    v = box(quantize(w, "mxfp8"))                      # opaque to pytrees
+    pl.pallas_call(kernel, …, in_specs=[pl.BlockSpec((64, 128), …)])(v)   # the spec is for the array it stands for
+    def kernel(w_ref, o_ref): o_ref[...] = dequantize_value(w_ref[...])
+
+A block spec for such a value is in elements; the specs of its data and scales follow from it. Blocks along the scaled axis must hold
+whole scale blocks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.numerics import packing
+from tilewright.numerics.formats import Format
+from tilewright.numerics.qarray import QArray, dequantize
+from tilewright.runtime import _jax
+
+
+@dataclasses.dataclass(frozen=True)
+class QValue:
+  """A `QArray` that JAX sees as one value."""
+
+  array: QArray
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.array.shape
+
+
+@dataclasses.dataclass(frozen=True)
+class QType(_jax.hijax.HiType):
+  """The type of a `QValue`: the types of its arrays, and what a `QArray` says besides."""
+
+  avals: tuple[Any, ...]  # data, scales, and the global scale if there is one
+  format: Format
+  block: int | None
+  axis: int | None
+  size: int
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self._array(self.avals).shape
+
+  def _array(self, arrays: Any) -> QArray:
+    data, scales, *whole = arrays
+    return QArray(data, scales, whole[0] if whole else None, self.format, self.block, self.axis, self.size)
+
+  def lo_ty(self) -> list[Any]:
+    return list(self.avals)
+
+  def lower_val(self, value: QValue) -> list[Any]:
+    return _arrays(value.array)
+
+  def raise_val(self, *arrays: Any) -> QValue:
+    return QValue(self._array(arrays))
+
+  def to_tangent_aval(self) -> QType:
+    return self
+
+  def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
+    return f"{self.format.name}[{','.join(map(str, self.shape))}]"
+
+  # --- in kernels ------------------------------------------------------------------------------------------------
+
+  def lower_block_spec(self, spec: Any) -> list[Any]:
+    """The specs of data, scales and global scale, from one in elements."""
+    shape, index_map = tuple(spec.block_shape), spec.index_map
+    at = self._array(self.avals).pack_axis % len(shape)
+    scales = self.avals[1]
+    data_block, scale_block = list(shape), [min(d, n) if n == 1 else d for d, n in zip(shape, scales.shape)]
+    elements, num_bytes = packing.unit(self.format.width) if self.format.width < 8 else (1, 1)
+    unit = np.lcm(self.block or 1, elements)
+    if shape[at] % unit and shape[at] != self.size:
+      raise errors.BlockSpecError(
+        f"A block of {self.str_short()} along axis {at} must hold whole scale blocks: a multiple of {unit}, got {shape[at]} in {shape}."
+      )
+    data_block[at] = -(-shape[at] // elements) * num_bytes
+    if scales.shape[at] > 1:
+      scale_block[at] = -(-shape[at] // (self.block or 1))
+    single = [n == 1 for n in scales.shape]
+    scale_map = lambda *g: tuple(0 if one else i for i, one in zip(index_map(*g), single))
+    found = [pl.BlockSpec(tuple(data_block), index_map), pl.BlockSpec(tuple(scale_block), scale_map)]
+    if len(self.avals) == 3:
+      rank = len(self.avals[2].shape)
+      found.append(pl.BlockSpec((1,) * rank, lambda *g: index_map(*g)[:rank]))
+    return found
+
+  def block_type(self, avals: Any) -> QType:
+    """The type of a block, from the types of its parts."""
+    elements, num_bytes = packing.unit(self.format.width) if self.format.width < 8 else (1, 1)
+    at = -1 if self.axis is None else self.axis
+    padded = avals[0].shape[at] // num_bytes * elements
+    return dataclasses.replace(self, avals=tuple(avals), size=min(padded, self.size))
+
+
+def _arrays(q: QArray) -> list[Any]:
+  return [a for a in (q.data, q.scales, q.global_scale) if a is not None]
+
+
+def _type_of(value: QValue) -> QType:
+  q = value.array
+  avals = tuple(_jax.core.ShapedArray(a.shape, np.dtype(a.dtype)) for a in _arrays(q))
+  return QType(avals, q.format, q.block, q.axis, q.size)
+
+
+_jax.hijax.register_hitype(QValue, _type_of)
+
+
+class _Dequantise(_jax.UserPrimitive):
+  """From a value to the array it stands for."""
+
+  def __init__(self, type_: QType):
+    self.in_avals = (type_,)
+    self.out_aval = _jax.core.ShapedArray(type_.shape, jnp.dtype("float32"))
+    self.params = {}
+    super().__init__()
+
+  def expand(self, value: QValue) -> Any:
+    return dequantize(value.array)
+
+
+def box(q: QArray) -> QValue:
+  """A quantised array as one value."""
+  return QValue(q)
+
+
+def unbox(value: QValue) -> QArray:
+  """The quantised array of a value that is not being traced."""
+  return value.array
+
+
+def dequantize_value(value: Any) -> Any:
+  """The array that a value stands for; inside of kernels and under `jit` too."""
+  return _Dequantise(_jax.core.typeof(value))(value)

@@ -1,0 +1,214 @@
+"""Drop-ins for `jax.nn.scaled_matmul` and `jax.nn.scaled_dot_general`, on every backend.
+
+    y = scaled_matmul(a, b, a_scales, b_scales)                          # elements and scales are given
+    y = scaled_dot_general(x, w, dimension_numbers, configs=["mxfp8"] * 3) # floats are quantised on the way, forwards and backwards
+
+In training, the operands are quantised anew along whatever is contracted: along k forwards, along n for the derivative towards x, along
+m for that towards w. The derivatives pass straight through the rounding.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import errors
+from tilewright.numerics import packing
+from tilewright.numerics.dot import scaled_dot
+from tilewright.numerics.formats import F4E2M1FN, INT2, INT4, format_of
+from tilewright.numerics.qarray import QArray
+from tilewright.numerics.quantize import quantize
+from tilewright.numerics.recipes import RECIPES
+from tilewright.numerics.swizzle import Prepared, padded_shape
+
+_ROWS = (((2,), (2,)), ((0,), (0,)))  # (b, m, k) times (b, n, k)
+
+
+def scaled_matmul(
+  lhs: jax.Array,
+  rhs: jax.Array,
+  lhs_scales: jax.Array,
+  rhs_scales: jax.Array,
+  preferred_element_type: Any = jnp.float32,
+  *,
+  block_size: int | None = None,
+  interpret: bool | None = None,
+) -> jax.Array:
+  """Batches of products of block-scaled matrices, as `jax.nn.scaled_matmul`.
+
+  Args:
+    lhs: elements `(B, M, K)` of any dtype with a format here.
+    rhs: elements `(B, N, K)`.
+    lhs_scales: `(B, M, K / block)`; `Prepared` or with rows padded to 128 and columns to 4, if `block_size` is given.
+    rhs_scales: `(B, N, K / block)`, likewise.
+    preferred_element_type: the dtype of the result.
+    block_size: how many elements share a scale; by default from the shapes.
+    interpret: True for the portable lowering on any backend.
+
+  Returns:
+    An array `(B, M, N)`, accumulated in float32.
+  """
+  a, b = _given("lhs", lhs, lhs_scales, block_size), _given("rhs", rhs, rhs_scales, block_size)
+  return scaled_dot(a, b, _ROWS, preferred_element_type=preferred_element_type, interpret=interpret)
+
+
+def _given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArray:
+  x = jnp.asarray(x)
+  marked = scales if isinstance(scales, Prepared) else None
+  scales = jnp.asarray(scales.scales if marked else scales)
+  if x.ndim != 3 or scales.ndim != 3 or x.shape[0] != scales.shape[0]:
+    raise errors.ShapeMismatchError(
+      f"scaled_matmul: {name} and {name}_scales must have shapes (B, rows, K) and (B, rows, blocks), got {x.shape} and {scales.shape}."
+    )
+  rows, k = x.shape[1:]
+  whole = scales.shape[1] in (rows, 1) and k % scales.shape[2] == 0 and marked is None
+  block = block_size if block_size is not None else k // scales.shape[2] if whole else None
+  if block is None or -(-k // block) > scales.shape[2]:
+    raise errors.ShapeMismatchError(
+      f"scaled_matmul: {name}_scales of shape {scales.shape} do not divide {name} of shape {x.shape} into blocks. "
+      "If they are padded, pass block_size."
+    )
+  if marked is None and (scales.shape[1:] == padded_shape(rows, -(-k // block))) and not whole:
+    marked = Prepared(scales, False)
+  if not jnp.issubdtype(scales.dtype, jnp.floating):
+    scales = scales.astype(jnp.float32)
+  data, f = _stored(x)
+  padded = -(-k // block) * block
+  if padded != k:
+    units, num_bytes = packing.unit(f.width) if f.width < 8 else (1, 1)
+    data = jnp.pad(data, ((0, 0), (0, 0), (0, (padded - k) // units * num_bytes)))
+  held = Prepared(scales, marked.swizzled) if marked is not None else scales
+  return QArray(data, held, None, f, block, -1, k)
+
+
+def _stored(x: jax.Array) -> tuple[jax.Array, Any]:
+  """Elements as a QArray keeps them: below 8 bits as packed bytes."""
+  if jnp.issubdtype(x.dtype, jnp.integer) and x.dtype not in (jnp.int8, jnp.int4, jnp.int2):
+    x = x.astype(jnp.float32)
+  f = format_of(x.dtype, "dtype of the elements")
+  if f not in (F4E2M1FN, INT4, INT2):
+    return x, f
+  if x.shape[-1] % packing.unit(f.width)[0]:
+    raise errors.ShapeMismatchError(
+      f"scaled_matmul: {x.dtype} elements must fill whole bytes along K, got shape {x.shape}. "
+      f"Pad K to a multiple of {packing.unit(f.width)[0]}."
+    )
+  grouped = x.reshape(*x.shape[:-1], -1, 8 // f.width)
+  return jax.lax.bitcast_convert_type(grouped, jnp.uint8), f
+
+
+# --- floats in, quantised on the way -----------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockScaleConfig:
+  """How one operand of `scaled_dot_general` is quantised. Objects of `jax.nn.get_scaled_dot_general_config` are taken too."""
+
+  mode: str
+  global_scale: Any = None
+  infer_only: bool = False
+
+
+def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
+  """As `jax.nn.get_scaled_dot_general_config`, for every recipe. Without a global scale the recipe computes its own, if it has one."""
+  if mode not in RECIPES:
+    raise errors.NumberFormatError(f"mode must be one of {', '.join(RECIPES)}, got {mode!r}.")
+  return BlockScaleConfig(mode, global_scale)
+
+
+def scaled_dot_general(
+  lhs: jax.Array,
+  rhs: jax.Array,
+  dimension_numbers: Any,
+  preferred_element_type: Any = jnp.float32,
+  configs: Sequence[Any] | None = None,
+  implementation: str | None = None,
+  *,
+  interpret: bool | None = None,
+) -> jax.Array:
+  """dot_general of floats that are quantised on the way, as `jax.nn.scaled_dot_general`.
+
+  Args:
+    lhs: float32, bfloat16 or float16.
+    rhs: the same.
+    dimension_numbers: as for `jax.lax.dot_general`.
+    preferred_element_type: the dtype of the result.
+    configs: for `lhs`, `rhs` and the derivatives: recipes by name, or configs. None for the derivatives computes them in bfloat16; None
+      for all is `jax.lax.dot_general`.
+    implementation: ignored, as in JAX.
+    interpret: True for the portable lowering on any backend.
+  """
+  del implementation
+  if configs is None:
+    return jax.lax.dot_general(lhs, rhs, dimension_numbers, preferred_element_type=preferred_element_type)
+  if len(configs) != 3:
+    raise errors.NumberFormatError(f"configs must be three, for lhs, rhs and the derivatives, got {len(configs)}.")
+  (lc, rc), (lb, rb) = dimension_numbers
+  x, batch, ms = _stacked(lhs, lc, lb)
+  w, _, ns = _stacked(rhs, rc, rb)
+  modes, scales = zip(*(_mode(c) for c in configs))
+  out = _training_dot(np.dtype(preferred_element_type), modes, interpret, x, w, scales)
+  return out.reshape(*batch, *ms, *ns)
+
+
+def _mode(config: Any) -> tuple[str | None, Any]:
+  if config is None:
+    return None, None
+  mode = config if isinstance(config, str) else config.mode
+  if mode not in RECIPES:
+    raise errors.NumberFormatError(f"The mode of a config must be one of {', '.join(RECIPES)}, got {mode!r}.")
+  given = None if isinstance(config, str) else config.global_scale
+  return mode, None if given is None else jnp.asarray(given, jnp.float32).reshape(())
+
+
+def _stacked(x: jax.Array, contracted: Sequence[int], batch: Sequence[int]) -> tuple[jax.Array, Any, Any]:
+  """An operand as (batch, rows, k), and the sizes of its batch and free dimensions."""
+  free = [a for a in range(x.ndim) if a not in contracted and a not in batch]
+  sizes = [tuple(x.shape[a] for a in axes) for axes in (batch, free, contracted)]
+  moved = jnp.transpose(x, [*batch, *free, *contracted])
+  return moved.reshape([math.prod(s) for s in sizes]), sizes[0], sizes[1]
+
+
+def _quantised(x: jax.Array, mode: str, scale: Any, axis: int, interpret: bool | None) -> QArray:
+  return quantize(x, mode, axis=axis, global_scale="recipe" if scale is None else scale, interpret=interpret)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def _training_dot(dtype: Any, modes: Any, interpret: Any, x: jax.Array, w: jax.Array, scales: Any) -> jax.Array:
+  a = _quantised(x, modes[0], scales[0], 2, interpret) if modes[0] is not None else x
+  b = _quantised(w, modes[1], scales[1], 2, interpret) if modes[1] is not None else w
+  return scaled_dot(a, b, _ROWS, preferred_element_type=dtype, interpret=interpret)
+
+
+def _training_forward(dtype: Any, modes: Any, interpret: Any, x: jax.Array, w: jax.Array, scales: Any) -> Any:
+  return _training_dot(dtype, modes, interpret, x, w, scales), (x, w, scales)
+
+
+def _training_backward(dtype: Any, modes: Any, interpret: Any, kept: Any, g: jax.Array) -> Any:
+  x, w, scales = kept
+  mode, scale = modes[2], scales[2]
+
+  def product(p: jax.Array, q: jax.Array, axes: tuple[int, int], out: Any) -> jax.Array:
+    numbers = (((axes[0],), (axes[1],)), ((0,), (0,)))
+    if mode is None:
+      p, q = p.astype(jnp.bfloat16), q.astype(jnp.bfloat16)
+      return jax.lax.dot_general(p, q, numbers, preferred_element_type=jnp.float32).astype(out)
+    a, b = (
+      _quantised(p.astype(jnp.float32), mode, scale, axes[0], interpret),
+      _quantised(q, mode, scale, axes[1], interpret),
+    )
+    return scaled_dot(a, b, numbers, interpret=interpret).astype(out)
+
+  dx = product(g, w, (2, 1), x.dtype)
+  dw = product(g, x, (1, 1), w.dtype)
+  return dx, dw, jax.tree.map(jnp.zeros_like, scales)
+
+
+_training_dot.defvjp(_training_forward, _training_backward)
