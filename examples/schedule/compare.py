@@ -1,13 +1,13 @@
 """XLA's order and ours, side by side: predicted for programs on many devices, measured for programs on this one.
 
-    python -m examples.schedule.compare OUT                       # on a GPU; everything is also written to OUT
+    python -m examples.schedule.compare OUT                       # on a GPU
     python -m examples.schedule.compare OUT --size 0.1 --devices 4  # a trial on the CPU
 
 Part 1 compiles the parallel programs for several devices: for a topology of GPUs that need not exist if this JAX can do that, else
 for the devices there are. It writes XLA's scheduled modules to OUT/modules and compares the orders under one cost model.
 Part 2 runs the offload programs: in XLA's order, in XLA's order with its latency-hiding scheduler, and in ours under three memory
 limits (what XLA's order needs, half as much again, none). It prints step times, and from a profile of each how much of the
-copying was hidden; then again with costs measured in that profile. OUT/results.json holds all of it.
+copying was hidden; then again with costs measured in that profile. OUT/results.json holds all of it, OUT/modules.tar.gz the modules.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import contextlib
 import json
 import pathlib
 import statistics
+import tarfile
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -159,7 +161,7 @@ def run_offload(name: str, out: pathlib.Path, arguments: argparse.Namespace) -> 
       calls[label] = compiled()
     plans[label] = max(installed.schedules, key=lambda s: s.module.instruction_count)
   expected = jax.tree.map(np.asarray, jax.block_until_ready(calls["XLA"]()))
-  first, measured = overlap(calls["XLA"], out / "profiles" / name / "XLA")
+  first, measured = overlap(calls["XLA"], arguments.profiles / name / "XLA")
   model = cost.Measured(measured, cost.Roofline(arguments.device))
   label = "ours, half more, measured costs"
   with schedule.install(device=arguments.device, headroom=1.5, model=model) as installed:
@@ -178,7 +180,9 @@ def run_offload(name: str, out: pathlib.Path, arguments: argparse.Namespace) -> 
   unlimited = plans["ours, no limit"].peak
   for label, call in calls.items():
     hidden = (
-      first if label == "XLA" else overlap(call, out / "profiles" / name / label.replace(" ", "_").replace(",", ""))[0]
+      first
+      if label == "XLA"
+      else overlap(call, arguments.profiles / name / label.replace(" ", "_").replace(",", ""))[0]
     )
     rows[label] = {"seconds": times[label], "copies": hidden.transfers, "hidden": hidden.hidden}
     line = f"  {label:<34} {times[label] * 1e3:8.2f} ms  {times['XLA'] / times[label]:.2f} times as fast   "
@@ -216,11 +220,14 @@ def main(argv: Sequence[str] | None = None) -> int:
   arguments.device = arguments.device or schedule.device_name(first)
   (arguments.out / "modules").mkdir(parents=True, exist_ok=True)
   print(f"jax {jax.__version__}, {first.device_kind}, cost model {arguments.device}, size {arguments.size}")
+  arguments.profiles = pathlib.Path(tempfile.mkdtemp(prefix="profiles_"))
   results: dict[str, Any] = {"jax": jax.__version__, "device": first.device_kind, "parallel": [], "offload": []}
   failed = False
 
   def save() -> None:
     (arguments.out / "results.json").write_text(json.dumps(results, indent=2, default=str), encoding="utf-8")
+    with tarfile.open(arguments.out / "modules.tar.gz", "w:gz") as archive:
+      archive.add(arguments.out / "modules", "modules")
 
   for name in [n for n in OFFLOAD if arguments.only in n]:
     try:

@@ -14,6 +14,7 @@ import argparse
 import dataclasses
 import datetime
 import gc
+import importlib
 import json
 import math
 import os
@@ -213,13 +214,8 @@ def complain(message: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-  if arguments.target == "gpu":
-    return complain(
-      "bench gpu needs an NVIDIA GPU and the NVIDIA target, which this version does not have yet. What is here now: "
-      "tilewright bench cpu."
-    )
-  from tilewright.cli.bench_cpu import CASES
-
+  cases_module = importlib.import_module(f"tilewright.cli.bench_{arguments.target}")
+  CASES: Sequence[Case] = cases_module.CASES
   cases = [case for case in CASES if arguments.filter in case.name]
   if not cases:
     return complain(f"No row's name contains {arguments.filter!r}. There are: {', '.join(c.name for c in CASES)}.")
@@ -232,9 +228,16 @@ def run(arguments: argparse.Namespace) -> int:
       f"--json: cannot write {path}: {'it is a directory' if path.is_dir() else 'its directory does not exist'}."
     )
 
+  try:
+    device = jax.devices(arguments.target)[0]
+  except RuntimeError:  # JAX has no such backend
+    return complain(
+      f"bench {arguments.target} needs an NVIDIA GPU that JAX can see (pip install 'tilewright[cuda]'); there is none here. "
+      "What runs everywhere: tilewright bench cpu."
+    )
   rows: list[Row] = []
   failed: list[str] = []
-  with progress(len(cases)) as begin, jax.default_device(jax.devices("cpu")[0]):
+  with progress(len(cases)) as begin, jax.default_device(device):
     for case in cases:
       begin(case.name)
       try:
@@ -242,7 +245,7 @@ def run(arguments: argparse.Namespace) -> int:
       except Exception as error:
         failed.append(f"{case.name}: {type(error).__name__}: {error}")
   columns = ["name", "ours", "peer", "peer's time", "ratio"]
-  title = "tilewright bench cpu: medians; ratio = peer's time / ours, above 1 ours is faster"
+  title = f"tilewright bench {arguments.target}: medians; ratio = peer's time / ours, above 1 ours is faster"
   print_table(title, columns, [table_row(r) for r in rows], right=["ours", "peer's time", "ratio"])
   if path is not None:
     write_atomically(path, json.dumps(as_json(arguments.target, rows), indent=2) + "\n")

@@ -1,0 +1,8 @@
+"""The rows of `tilewright bench gpu`. A module per subject, collected here."""
+
+from __future__ import annotations
+
+from tilewright.cli import bench_schedule
+from tilewright.cli.bench import Case
+
+CASES: tuple[Case, ...] = (*bench_schedule.CASES,)
