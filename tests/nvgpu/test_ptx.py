@@ -78,3 +78,11 @@ def test_devices_without_a_table_entry_use_the_one_before():
   assert for_capability(8, 7).name == "sm_86" and for_capability(9, 0).name == "sm_90a"
   with pytest.raises(errors.NativeCodeError, match=r"compute capability 7\.5"):
     for_capability(7, 5)
+
+
+def test_a_plain_matmul_is_pipelined_where_the_hardware_can():
+  """Operands come by TMA, several stages ahead, and are multiplied by wgmma; there is nothing about GPUs in the kernel's source."""
+  hopper, ampere = ptx_of("matmul", "sm_90a"), ptx_of("matmul", "sm_80")
+  assert "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" in hopper
+  assert "cp.async.bulk.tensor.2d" in hopper and "mbarrier.try_wait" in hopper
+  assert "wgmma" not in ampere and "cp.async.bulk" not in ampere

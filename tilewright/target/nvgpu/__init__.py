@@ -50,7 +50,8 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> tuple[str, La
   with _lock:
     if digest not in _compiled:
       handle = cuda.load(cuda.assemble(ptx, machine.name), NAME, launch.shared_bytes)
-      llvm.add_symbol("cuLaunchKernel", cuda.function_address("cuLaunchKernel"))
+      for symbol in ("cuLaunchKernel", "cuTensorMapEncodeTiled"):
+        llvm.add_symbol(symbol, cuda.function_address(symbol))
       engine = jit.compile_host(host)
       ctypes.c_uint64.from_address(engine.get_global_value_address(handler.HANDLE)).value = handle
       name = f"tilewright_cuda_{digest}"

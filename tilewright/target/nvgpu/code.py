@@ -49,6 +49,13 @@ class Registers:
   base: Any = None  # no memory that others could see
 
 
+@dataclasses.dataclass(eq=False)
+class RegisterRef(View):
+  """A ref whose memory is registers: only ever read and written as a whole."""
+
+  registers: Any = None
+
+
 @dataclasses.dataclass(frozen=True)
 class Pass:
   """The step of a pass over a tile that is being emitted."""
@@ -67,6 +74,9 @@ class BlockCode(Code):
     self.scratch, self.scratch_bytes = scratch, 0
     self.allocated: list[tuple[str, int]] = []  # for the error that names the buffers
     self.thread = threads.thread_id(b)
+    self.is_part = False  # whether other threads of the block do something else
+    self.distributions: dict[tuple[int, ...], Any] = {}  # shapes that are dealt out in another way
+    self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.written: set[Any] = set()
     self.read: set[Any] = set()
     self.position: Pass | None = None
@@ -90,6 +100,9 @@ class BlockCode(Code):
     return View(pointer, strides, dtype, object(), align=16)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
+    if isinstance(memory, RegisterRef):
+      assert self.position is not None and self.position.distribution == memory.registers.distribution
+      return self.b.load(memory.registers.slots[self.position.step], typ=ty.register_type(memory.dtype, lanes))
     if isinstance(memory, Partials):
       if lanes > 1 and any(i.step for i in index):
         parts = [memory.load(self.b, [lane(self.b, i, n) for i in index]) for n in range(lanes)]
@@ -116,7 +129,10 @@ class BlockCode(Code):
     self.written |= writes
 
   def barrier(self) -> None:
-    threads.barrier(self.b)
+    if self.is_part:
+      threads.barrier_of(self.b, 1, self.num_threads)
+    else:
+      threads.barrier(self.b)
     self.written.clear()
     self.read.clear()
 
@@ -127,7 +143,10 @@ class BlockCode(Code):
 
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
-  def distribution(self, shape: Sequence[int]) -> Distribution:
+  def distribution(self, shape: Sequence[int]) -> Any:
+    """How a tile of a shape is dealt out to the threads."""
+    if tuple(shape) in self.distributions:
+      return self.distributions[tuple(shape)]
     return distribute(tuple(shape), self.lanes, self.num_threads)
 
   def nest(
@@ -186,7 +205,11 @@ class BlockCode(Code):
         self._demote(v, known)
       return
     op = v.owner
-    if known is not None or not isinstance(op, Op) or op.name in ("load", "window_load"):
+    if known is not None or not isinstance(op, Op):
+      return
+    if op.name in ("load", "window_load"):
+      if isinstance(self.env.get(op.operands[0]), RegisterRef) and shape != v.tile.shape:
+        self.in_memory(v)
       return
     moves = op.name in structure.MOVES
     if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
@@ -275,6 +298,8 @@ class BlockCode(Code):
 
   def fill(self, memory: Any, v: Value) -> None:
     """Write all elements of a tile to a place of the same shape."""
+    if isinstance(memory, RegisterRef):
+      memory = memory.registers
     if isinstance(memory, Registers):
       self.prepare(v, memory.distribution.shape)
       self.sync(self.bases_read(v), set())

@@ -19,7 +19,7 @@ from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import views
-from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.code import BlockCode, RegisterRef
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value
@@ -92,6 +92,10 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
   for operand in sum_op.operands:
     if isinstance(code.env.get(operand), Deferred):
       assert isinstance(operand.owner, Op)
+      if isinstance(into, RegisterRef):
+        assert code.contraction is not None
+        code.contraction(into.registers)
+        return True
       _multiply(code, operand.owner, into, accumulate=True)
       return True
   return False

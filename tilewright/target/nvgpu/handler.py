@@ -14,12 +14,39 @@ from tilewright.runtime import ffi
 from tilewright.target.cpu.handler import _api_function, _at, _fill, _read, _struct
 from tilewright.target.cpu.loops import i64
 from tilewright.target.llvm.types import I8, I32, I64, PTR
+from tilewright.target.nvgpu import tma
+from tilewright.target.nvgpu.tma import TensorMap
 
 HANDLE = "kernel_handle"
 _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic: each block of threads takes several points
 _COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE
 _INTERNAL = 13  # XLA_FFI_Error_Code_INTERNAL
 _TRAITS = 32  # of struct XLA_FFI_Metadata, after size, extension and version
+
+
+# From cuda.h: CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
+_MAP_DTYPES = {"f16": 6, "bf16": 9}
+_SWIZZLE_128B, _PROMOTE_256B = 3, 3
+
+
+def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value) -> ir.Value:
+  """A tensor map on the stack, filled for an array that starts at `data`."""
+  room = b.ptrtoint(b.alloca(ir.ArrayType(I8, tma.MAP_BYTES + tma.MAP_ALIGNMENT)), I64)
+  place = b.inttoptr(b.and_(b.add(room, i64(tma.MAP_ALIGNMENT - 1)), i64(-tma.MAP_ALIGNMENT)), PTR)
+  rows, columns = m.shape
+  dims, strides = _struct(b, 2), _struct(b, 1)
+  _fill(b, dims, [i64(columns), i64(rows)])
+  _fill(b, strides, [i64(2 * columns)])
+  box, ones = _struct(b, 1), _struct(b, 1)  # two 32-bit numbers each, the first in the lower half
+  _fill(b, box, [i64(m.box_rows << 32 | m.box_columns)])
+  _fill(b, ones, [i64(1 << 32 | 1)])
+  kinds = [PTR, I32, I32, PTR, PTR, PTR, PTR, PTR, I32, I32, I32, I32]
+  encode = module.globals.get("cuTensorMapEncodeTiled") or ir.Function(
+    module, ir.FunctionType(I32, kinds), "cuTensorMapEncodeTiled"
+  )
+  args = [place, I32(_MAP_DTYPES[m.kind]), I32(2), data, dims, strides, box, ones]
+  b.call(encode, [*args, I32(0), I32(_SWIZZLE_128B), I32(_PROMOTE_256B), I32(0)])
+  return place
 
 
 def to_llvm(num_operands: int, num_results: int, launch: Any) -> str:
@@ -60,7 +87,9 @@ def to_llvm(num_operands: int, num_results: int, launch: Any) -> str:
     nothing = _struct(b, 1)
     _fill(b, nothing, [i64(0)])
     places.append(nothing)
-  places = [*places[dynamic:], *places[:dynamic]]
+  arrays = places[dynamic:]
+  places = [*arrays, *places[:dynamic]]
+  places += [_tensor_map(b, module, m, b.load(arrays[m.array], typ=PTR, align=8)) for m in launch.maps]
   params = _struct(b, len(places))
   _fill(b, params, [b.ptrtoint(p, I64) for p in places])
   blocks = launch.num_blocks if launch.num_blocks is not None else _DYNAMIC_BLOCKS

@@ -15,14 +15,16 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.cpu.launch import Position
-from tilewright.target.cpu.loops import add, for_range, i64, mul
+from tilewright.target.cpu.loops import add, for_range, i64, if_then, mul
 from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import threads
+from tilewright.target.nvgpu import pipeline, threads, tma
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import SHARED, BlockCode
+from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
+from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import Edge, View, multiple
+from tilewright.target.nvgpu.wgmma import GROUP
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
 from tilewright.tile.ir import Value, users, walk
 from tilewright.tile.native import NativeKernel
@@ -30,7 +32,8 @@ from tilewright.tile.ranges import Bounds, Interval
 from tilewright.tile.types import RefType, dense_strides
 
 NAME = "kernel"
-_RESIDENT = 768  # threads of a multiprocessor that hide the latency of memory; they leave 80 registers for each
+_GROUPED = 8  # rows of blocks that are taken together
+_MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
 
 
@@ -43,6 +46,7 @@ class Launch:
   scratch_bytes: int  # of global memory, for each block of threads
   parallel: tuple[int, ...]
   grid: tuple[Any, ...]
+  maps: tuple[TensorMap, ...] = ()  # parameters after all others
 
   @property
   def num_blocks(self) -> int | None:
@@ -72,32 +76,78 @@ def choose_lanes(kernel: NativeKernel) -> int:
   return max(4, min(8, 16 // min([s for s in sizes if s > 1], default=4)))
 
 
+class _Frame:
+  """A kernel function that is being written: its parameters, and what all ways to fill it begin with."""
+
+  def __init__(self, kernel: NativeKernel, maps: tuple[TensorMap, ...] = ()):
+    mapping = self.mapping = kernel.mapping
+    self.kernel = kernel
+    self.module = ir.Module("tilewright")
+    self.count = mapping.num_prefetch + len(mapping.block_mappings)
+    self.dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
+    pointer = ir.PointerType(addrspace=_GLOBAL)
+    params = [pointer] * (self.count + 1 + len(self.dynamic)) + [ty.PTR] * len(maps)
+    self.function = ir.Function(self.module, ir.FunctionType(VOID, params), NAME)
+    self.function.calling_convention = "ptx_kernel"
+    args = self.function.args
+    self.maps = list(args[len(args) - len(maps) :]) if maps else []
+    for number, tensor_map in enumerate(self.maps):
+      tensor_map.name = f"{_MAP}{number}"
+    self.shared = ir.GlobalVariable(self.module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
+    self.shared.linkage, self.shared.align = "external", 128
+    self.b = b = ir.IRBuilder(self.function.append_basic_block("entry"))
+    self.arrays = [b.addrspacecast(a, ty.PTR) for a in args[: self.count + 1]]
+    bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(self.dynamic, args[self.count + 1 :])}
+    self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
+    self.block = threads.block_id(b)
+    self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
+    self.indices: list[Any] = [i64(0)] * len(mapping.grid)
+
+  def code(self, arch: Arch, num_threads: int) -> BlockCode:
+    b = self.b
+    made = BlockCode(
+      b, arch, num_threads, choose_lanes(self.kernel), b.addrspacecast(self.shared, ty.PTR), self.scratch
+    )
+    made.users = users(self.kernel.body.body)
+    return made
+
+  def begin(self) -> None:
+    """The entry block keeps only stack slots and what is computed once."""
+    self.start = self.b.append_basic_block("start")
+    self.b.position_at_end(self.start)
+
+  def finish(self, code: BlockCode, launch: Launch, num_blocks: int) -> str:
+    b = self.b
+    b.ret_void()
+    b.position_at_end(self.function.entry_basic_block)
+    own = b.mul(b.zext(self.block, I64), i64(code.scratch_bytes))
+    b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
+    b.branch(self.start)
+    if code.scratch_bytes and launch.num_blocks is None:
+      sizes = ", ".join(f"{n} bytes at {where or '?'}" for where, n in code.allocated)
+      raise errors.NativeCodeError(
+        f"The kernel '{self.kernel.name}' needs more shared memory than the {code.arch.shared_bytes} bytes {code.arch.name} has, and "
+        f"its grid is dynamic, so that global memory cannot take its place: {sizes}. Use smaller blocks."
+      )
+    return _with_limits(str(self.module), launch.num_threads, num_blocks)
+
+
 def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) -> tuple[str, Launch]:
-  """The LLVM IR of a kernel, and how to launch it. The parameters point to the arrays, scratch memory, then dynamic grid sizes."""
-  mapping = kernel.mapping
-  num_threads, lanes = choose_threads(kernel, num_warps), choose_lanes(kernel)
-  module = ir.Module("tilewright")
-  count = mapping.num_prefetch + len(mapping.block_mappings)
-  dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
-  pointer = ir.PointerType(addrspace=_GLOBAL)
-  function = ir.Function(module, ir.FunctionType(VOID, [pointer] * (count + 1 + len(dynamic))), NAME)
-  function.calling_convention = "ptx_kernel"
-  shared = ir.GlobalVariable(module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
-  shared.linkage, shared.align = "external", 128
-  b = ir.IRBuilder(function.append_basic_block("entry"))
-  arrays = [b.addrspacecast(a, ty.PTR) for a in function.args[: count + 1]]
-  bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(dynamic, function.args[count + 1 :])}
-  sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
-  block = threads.block_id(b)
-  scratch = b.alloca(ty.PTR)  # filled below, when it is known how much each block of threads needs
-  code = BlockCode(b, arch, num_threads, lanes, b.addrspacecast(shared, ty.PTR), scratch)
-  start = b.append_basic_block("start")
-  b.position_at_end(start)
-  code.users = users(kernel.body.body)
+  """The LLVM IR of a kernel, and how to launch it.
+
+  The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
+  """
   parallel = tuple(parallel_dims(kernel))
-  indices: list[Any] = [i64(0)] * len(mapping.grid)
+  plan = pipeline.find(kernel, arch, parallel, lambda m, index_map: _always_inside(kernel, m, index_map))
+  if plan is not None:
+    return _emit_pipeline(kernel, arch, parallel, plan)
+  frame = _Frame(kernel)
+  b, sizes, indices = frame.b, frame.sizes, frame.indices
+  num_threads = choose_threads(kernel, num_warps)
+  code = frame.code(arch, num_threads)
+  frame.begin()
   memory = [_scratch(code, kernel, t) for t in kernel.scratch]
-  sequential = [d for d in range(len(mapping.grid)) if d not in parallel]
+  sequential = [d for d in range(len(sizes)) if d not in parallel]
 
   def run(dims: list[int]) -> None:
     if dims:
@@ -107,7 +157,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
         run(dims[1:])
         code.settle_memory()
       return
-    _instance(code, kernel, arrays, memory, indices, sizes)
+    _instance(code, kernel, frame.arrays, memory, indices, sizes)
 
   def point(number: Any) -> None:
     """One point of the parallel dimensions, with all of the others."""
@@ -116,29 +166,103 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
       number = b.udiv(number, sizes[d])
     run(sequential)
 
-  if dynamic:
+  if frame.dynamic:
     points: Any = i64(1)
     for d in parallel:
       points = b.mul(points, sizes[d])
-    with for_range(b, b.zext(block, I64), points, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
+    with for_range(b, b.zext(frame.block, I64), points, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
       point(number)
       code.settle_memory()
   else:
-    point(b.zext(block, I64))
-  b.ret_void()
-  b.position_at_end(function.entry_basic_block)
-  own = b.mul(b.zext(block, I64), i64(code.scratch_bytes))
-  b.store(b.gep(arrays[count], [own], source_etype=I8), scratch)
-  b.branch(start)
-  launch = Launch(num_threads, code.arena_bytes, code.scratch_bytes, parallel, mapping.grid)
-  if code.scratch_bytes and launch.num_blocks is None:
-    sizes_text = ", ".join(f"{n} bytes at {where or '?'}" for where, n in code.allocated)
-    raise errors.NativeCodeError(
-      f"The kernel '{kernel.name}' needs more shared memory than the {arch.shared_bytes} bytes {arch.name} has, and its grid is "
-      f"dynamic, so that global memory cannot take its place: {sizes_text}. Use smaller blocks."
-    )
-  contracts = any(op.name == "dot" for op in walk(kernel.body.body))
-  return _with_limits(str(module), num_threads, 1 if contracts else max(1, _RESIDENT // num_threads)), launch
+    point(b.zext(frame.block, I64))
+  launch = Launch(num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid)
+  return frame.finish(code, launch, max(1, _resident_threads(kernel) // num_threads)), launch
+
+
+def _resident_threads(kernel: NativeKernel) -> int:
+  """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
+
+  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with; measured on an H200.
+  """
+  names = [op.name for op in walk(kernel.body.body)]
+  if "dot" in names:
+    return 1
+  return 1024 if names.count("reduce") <= 2 else 768
+
+
+def _emit_pipeline(
+  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: pipeline.Pipeline
+) -> tuple[str, Launch]:
+  """A kernel of one producer and several consumers: see `pipeline`."""
+  frame = _Frame(kernel, plan.maps)
+  b, indices, sizes = frame.b, frame.indices, frame.sizes
+  num_threads = (plan.groups + 1) * GROUP
+  code = frame.code(arch, plan.groups * GROUP)
+  thread = code.thread
+  code.thread = b.sub(thread, I32(GROUP))
+  code.is_part = True
+  frame.begin()
+  stages = pipeline.Stages(b, plan, frame.shared)
+  code.arena_bytes = 1024 + plan.shared_bytes
+  stages.init(b.icmp_unsigned("==", thread, I32(0)))
+  threads.barrier(b)
+  _grouped(frame, parallel)
+  producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
+  b.cbranch(b.icmp_unsigned("<", thread, I32(GROUP)), producer, consumer)
+
+  b.position_at_end(producer)
+  threads.set_registers(b, 40, increase=False)
+  inputs = [m.array - kernel.mapping.num_prefetch for m in plan.maps]
+  with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
+    prefetched = [_prefetched(code, kernel, i, frame.arrays[i], indices) for i in range(kernel.mapping.num_prefetch)]
+    with for_range(b, 0, plan.num_steps) as step, code.scope():
+      indices[-1] = step
+      starts = []
+      for position in inputs:
+        mapping, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
+        starts.append(_block_starts(code, mapping, index_map, prefetched, indices))
+      pipeline.produce(b, stages, frame.maps, b.trunc(step, I32), starts)
+  b.branch(done)
+
+  b.position_at_end(consumer)
+  threads.set_registers(b, 232, increase=True)
+  code.distributions[plan.block[:2]] = pipeline.distribution(plan)
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  memory = [
+    _in_registers(code, t) if ref is plan.accumulator else _scratch(code, kernel, t)
+    for ref, t in zip(refs, kernel.scratch)
+  ]
+  with for_range(b, 0, plan.num_steps) as step, code.scope():
+    indices[-1] = step
+    number = b.trunc(step, I32)
+    code.contraction = lambda sums: pipeline.consume(code, stages, number, sums)
+    _instance(code, kernel, frame.arrays, memory, indices, sizes)
+    code.settle_memory()
+  b.branch(done)
+  b.position_at_end(done)
+  launch = Launch(num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, plan.maps)
+  return frame.finish(code, launch, 1), launch
+
+
+def _in_registers(code: BlockCode, kind: Any) -> RegisterRef:
+  kept = code.new_registers(kind.shape, kind.dtype)
+  return RegisterRef(None, kind.strides, np.dtype(kind.dtype), object(), registers=kept)
+
+
+def _grouped(frame: _Frame, parallel: tuple[int, ...]) -> None:
+  """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached."""
+  b, sizes, indices = frame.b, frame.sizes, frame.indices
+  number: Any = b.zext(frame.block, I64)
+  if len(parallel) == 2 and frame.mapping.grid[parallel[0]] % _GROUPED == 0:
+    rows, columns = parallel
+    per_group = i64(_GROUPED * int(frame.mapping.grid[columns]))
+    inside = b.urem(number, per_group)
+    indices[rows] = b.add(b.mul(b.udiv(number, per_group), i64(_GROUPED)), b.urem(inside, i64(_GROUPED)))
+    indices[columns] = b.udiv(inside, i64(_GROUPED))
+    return
+  for d in reversed(parallel):
+    indices[d] = b.urem(number, sizes[d])
+    number = b.udiv(number, sizes[d])
 
 
 def _scratch(code: BlockCode, kernel: NativeKernel, kind: Any) -> View:
@@ -154,7 +278,8 @@ def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
   lines = []
   for line in text.splitlines():
     if line.startswith(f'define ptx_kernel void @"{NAME}"('):
-      line += " #0"
+      by_value = f'ptr byval([{tma.MAP_BYTES} x i8]) align {tma.MAP_ALIGNMENT} "nvvm.grid_constant"'
+      line = line.replace(f'ptr %"{_MAP}', f'{by_value} %"{_MAP}') + " #0"
     lines.append(line)
   limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'
   return "\n".join([*lines, f"attributes #0 = {{ {limits} }}", ""])

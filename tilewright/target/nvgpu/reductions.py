@@ -43,7 +43,13 @@ def reduce(code: BlockCode, op: Op) -> None:
     _fill_with_identity(code, kind, memory, result.tile)
   elif axes and all(a < axes[0] for a in long_kept):
     row = math.prod(source.shape[a] for a in axes) // d.lanes  # vectors
-    if d.fits_registers and d.is_even and (row % d.threads == 0 or (d.threads % row == 0 and _is_power_of_two(row))):
+    linear = isinstance(d, Distribution)
+    if (
+      linear
+      and d.fits_registers
+      and d.is_even
+      and (row % d.threads == 0 or (d.threads % row == 0 and _is_power_of_two(row)))
+    ):
       memory = _reduce_even_rows(code, kind, x, d, row, memory)
     else:
       _reduce_rows_by_warp(code, kind, x, axes, kept, memory)

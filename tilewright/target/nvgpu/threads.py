@@ -33,6 +33,17 @@ def barrier(b: ir.IRBuilder) -> None:
   ty.intrinsic(b, "nvvm.barrier0", [], VOID, [])
 
 
+def barrier_of(b: ir.IRBuilder, number: int, num_threads: int) -> None:
+  """Like `barrier`, for some warps of the block only; barrier 0 is that of all."""
+  ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [I32(number), I32(num_threads)], VOID, [])
+
+
+def set_registers(b: ir.IRBuilder, count: int, *, increase: bool) -> None:
+  """Give registers back, or take what other warpgroups gave back (sm_90a)."""
+  text = f"setmaxnreg.{'inc' if increase else 'dec'}.sync.aligned.u32 {count};"
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "", side_effect=True), [])
+
+
 def _shuffle_word(b: ir.IRBuilder, word: ir.Value, lane_mask: int) -> ir.Value:
   kind = "f32" if word.type == F32 else "i32"
   args = [I32(_ALL), word, I32(lane_mask), I32(WARP - 1)]

@@ -1,0 +1,102 @@
+"""Matrix products of a warpgroup (128 threads) from shared memory: `wgmma.mma_async` of sm_90a.
+
+One instruction multiplies 64 x 16 by 16 x N. Of the sum, thread t of the group holds, for each eight columns j, the pairs at row
+16 (t / 32) + (t % 32) / 4 + 8 h and columns 8 j + 2 (t % 4), for h = 0, 1 (PTX ISA, fragments of wgmma.m64nNk16, matrix D).
+
+Operands lie in rows of 128 bytes with a 128-byte swizzle. Where k runs along the rows, eight rows are 1024 bytes apart, and a step of 16
+along k is 32 bytes. Where k runs down the rows, a step of 16 is sixteen rows, and the next 64 columns lie `leading` bytes further.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from llvmlite import ir
+
+from tilewright.target.cpu.loops import Index
+from tilewright.target.llvm.types import F32, I32, I64, VOID
+
+GROUP = 128  # threads
+ROWS, DEPTH = 64, 16
+_SWIZZLE_128 = 1 << 62
+_EIGHT_ROWS = (1024 >> 4) << 32  # stride between groups of eight rows
+
+
+@dataclasses.dataclass(frozen=True)
+class WgmmaDistribution:
+  """The elements of a sum of `groups` warpgroups, one below the other; as `Distribution`, in vectors of two."""
+
+  shape: tuple[int, int]
+  groups: int
+  lanes: int = 2
+
+  @property
+  def threads(self) -> int:
+    return self.groups * GROUP
+
+  @property
+  def steps(self) -> int:
+    return self.shape[1] // 4
+
+  @property
+  def vectors(self) -> int:
+    return self.steps * self.threads
+
+  is_even = True
+  fits_registers = True
+
+  def index(self, b: ir.IRBuilder, thread: ir.Value, step: int) -> list[Index]:
+    column, half = divmod(step, 2)
+    lane, warp = b.and_(thread, I32(31)), b.lshr(thread, I32(5))
+    row = b.add(b.mul(warp, I32(16)), b.add(b.lshr(lane, I32(2)), I32(8 * half)))  # four warps make a group of 64 rows
+    first = b.add(b.mul(b.and_(lane, I32(3)), I32(2)), I32(8 * column))
+    return [Index(b.zext(row, I64)), Index(b.zext(first, I64), 1, 2)]
+
+
+def descriptor(b: ir.IRBuilder, address: ir.Value, leading: int) -> ir.Value:
+  """What an instruction needs to know of an operand that starts at an address of shared memory (i32)."""
+  start = b.zext(b.and_(b.lshr(address, I32(4)), I32(0x3FFF)), I64)
+  return b.or_(start, I64(_SWIZZLE_128 | _EIGHT_ROWS | ((leading >> 4) << 16)))
+
+
+def _void(b: ir.IRBuilder, text: str) -> None:
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+
+
+def fence(b: ir.IRBuilder) -> None:
+  """Before the first product: registers that were written in the usual way are ready."""
+  _void(b, "wgmma.fence.sync.aligned;")
+
+
+def commit(b: ir.IRBuilder) -> None:
+  _void(b, "wgmma.commit_group.sync.aligned;")
+
+
+def _with_sums(
+  b: ir.IRBuilder, text: str, sums: list[ir.Value], args: list[ir.Value], extra: list[str]
+) -> list[ir.Value]:
+  """An instruction that has the sums in and out, so that neither LLVM nor ptxas moves them while they are in flight."""
+  count = len(sums)
+  constraints = ["=f"] * count + [str(i) for i in range(count)] + extra + ["~{memory}"]
+  result = ir.LiteralStructType([F32] * count)
+  signature = ir.FunctionType(result, [F32] * count + [a.type for a in args])
+  out = b.call(ir.InlineAsm(signature, text, ",".join(constraints), side_effect=True), [*sums, *args])
+  return [b.extract_value(out, i) for i in range(count)]
+
+
+def multiply(
+  b: ir.IRBuilder, kind: str, columns: int, sums: list[ir.Value], left: ir.Value, right: ir.Value, transposed: bool
+) -> list[ir.Value]:
+  """Add one product to the sums. `transposed`: k runs down the rows of the right operand."""
+  count = len(sums)
+  registers = ", ".join(f"${i}" for i in range(count))
+  text = (
+    f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {{{registers}}}, ${2 * count}, ${2 * count + 1}, "
+    f"1, 1, 1, 0, {int(transposed)};"
+  )
+  return _with_sums(b, text, sums, [left, right], ["l", "l"])
+
+
+def wait(b: ir.IRBuilder, sums: list[ir.Value]) -> list[ir.Value]:
+  """Until all products that were committed are done."""
+  return _with_sums(b, "wgmma.wait_group.sync.aligned 0;", sums, [], [])
