@@ -11,7 +11,7 @@ from layouts import examples
 
 from tests.tile.programs import functions
 from tilewright import errors, layout, ops
-from tilewright.layout.constraints import SOFT
+from tilewright.layout.constraints import Soft
 from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.layout.solve import solve
@@ -105,7 +105,7 @@ def test_any_function_gets_layouts_that_hold(function):
     system = System(function, arch, num_warps)
     constrain_function(system)
     solution = solve(system.constraints, system.seeds)
-    hard = [c for c in system.constraints if not isinstance(c.constraint, SOFT)]
+    hard = [c for c in system.constraints if not isinstance(c.constraint, Soft)]
     assert all(c.constraint.holds(solution.places) for c in hard)
     assert solution.cost == found.cost
 

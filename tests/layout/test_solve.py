@@ -11,8 +11,6 @@ from layouts import examples
 
 from tilewright import errors, layout
 from tilewright.layout.constraints import (
-  LISTED,
-  SOFT,
   BitwidthLimit,
   Broadcast,
   Equal,
@@ -21,6 +19,7 @@ from tilewright.layout.constraints import (
   FitsWgmmaLhs,
   FitsWgmmaRhs,
   Hint,
+  Listed,
   Located,
   MemoryAccess,
   OneOf,
@@ -28,6 +27,7 @@ from tilewright.layout.constraints import (
   RelayoutAllowed,
   Reshaped,
   SharedAccess,
+  Soft,
   Stacked,
   TmaTransferable,
   Transposed,
@@ -55,16 +55,16 @@ def variables(count, shape=SQUARE, bits=16):
 
 
 def holds(system, places):
-  return all(own.constraint.holds(places) for own in system if not isinstance(own.constraint, SOFT))
+  return all(own.constraint.holds(places) for own in system if not isinstance(own.constraint, Soft))
 
 
 def cost(system, places):
   total = 0
   for own in system:
     constraint = own.constraint
-    if isinstance(constraint, SOFT):
+    if isinstance(constraint, Soft):
       total += constraint.cost(places)
-    elif isinstance(constraint, LISTED) and getattr(constraint, "costs", ()):
+    elif isinstance(constraint, Listed) and getattr(constraint, "costs", ()):
       total += constraint.costs[constraint.options.index(tuple(places[v] for v in constraint.variables))]
   return total
 

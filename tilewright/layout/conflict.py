@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright import errors
-from tilewright.layout.constraints import SOFT, BitwidthLimit, Broadcast, Equal, Located, Reduced, Reshaped, Transposed
+from tilewright.layout.constraints import BitwidthLimit, Equal, Link, Located, Soft
 from tilewright.layout.solve import Budget, Seeds, attempt
 
 
 def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.LayoutConflictError:
   """The error for a system that has no solution."""
-  hard = [own for own in system if not isinstance(own.constraint, SOFT)]
+  hard = [own for own in system if not isinstance(own.constraint, Soft)]
 
   def is_possible(part: Sequence[Located]) -> bool:
     if all(isinstance(own.constraint, BitwidthLimit) for own in part):
@@ -46,13 +46,10 @@ def smallest(system: Sequence[Located], is_possible: object) -> list[Located]:
   return search([], False, list(system))
 
 
-_LINKS = (Equal, Transposed, Reshaped, Broadcast, Reduced)
-
-
 def _proposal(core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence[Located]) -> str:
   """A cast in place of one of the links in the set: without it the rest has a solution, which says what to cast to."""
   for own in core:
-    if not isinstance(own.constraint, _LINKS):
+    if not isinstance(own.constraint, Equal | Link):
       continue
     rest = [other for other in core if other is not own]
     solution = attempt(rest, seeds, Budget(budget), propose=hard)

@@ -26,13 +26,14 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.layout.constraints import (
-  LISTED,
-  SOFT,
   Constraint,
   Equal,
+  Link,
+  Listed,
   Located,
   Place,
   Price,
+  Soft,
   Variable,
   direction,
   images,
@@ -131,7 +132,7 @@ class Graph:
     found = self.known_images.get(key)
     if found is None:
       constraint = self.constraints[number]
-      more = invented(constraint, variable, place) if self.invent else ()
+      more = invented(constraint, variable, place) if self.invent and isinstance(constraint, Link) else ()
       found = self.known_images[key] = (*images(constraint, variable, place), *more)
     return found
 
@@ -149,7 +150,7 @@ class Graph:
     """Classes that a hint gives a layout: they take no other candidate."""
     found: dict[Variable, set[Place]] = {}
     for number, constraint in enumerate(self.constraints):
-      if isinstance(constraint, LISTED) and len(self.scope[number]) == 1 and len(constraint.variables) == 1:
+      if isinstance(constraint, Listed) and len(self.scope[number]) == 1 and len(constraint.variables) == 1:
         options = {option[0] for option in constraint.options}
         root = self.scope[number][0]
         found[root] = found[root] & options if root in found else options
@@ -202,7 +203,7 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
         must = False
       for number in graph.touching[root]:
         constraint = graph.constraints[number]
-        if isinstance(constraint, SOFT) == must:
+        if isinstance(constraint, Soft) == must:
           continue
         for variable in constraint.variables:
           if graph.root[variable] == root:
@@ -211,7 +212,7 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
 
   for own in proposals:
     constraint = own.constraint
-    if isinstance(constraint, LISTED):
+    if isinstance(constraint, Listed):
       for option in constraint.options:
         for variable, place in zip(constraint.variables, option):
           if variable in graph.root:
@@ -231,7 +232,7 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
 
 def prune(graph: Graph, budget: Budget) -> bool:
   """Drop candidates that some constraint excludes whatever its other variables are. False if a variable has none left."""
-  work = collections.deque(n for n, c in enumerate(graph.constraints) if not isinstance(c, (*SOFT, Equal)))
+  work = collections.deque(n for n, c in enumerate(graph.constraints) if not isinstance(c, Soft | Equal))
   waiting = set(work)
   while work:
     number = work.popleft()
@@ -244,7 +245,7 @@ def prune(graph: Graph, budget: Budget) -> bool:
       if not kept:
         return False
       for other in graph.touching[root]:
-        if other != number and other not in waiting and not isinstance(graph.constraints[other], SOFT):
+        if other != number and other not in waiting and not isinstance(graph.constraints[other], Soft):
           waiting.add(other)
           work.append(other)
   return all(graph.candidates.values())
@@ -255,7 +256,7 @@ def _supported(graph: Graph, number: int, root: Variable, budget: Budget) -> lis
   constraint, scope = graph.constraints[number], graph.scope[number]
   own = graph.candidates[root]
   budget.take(len(own))
-  if isinstance(constraint, LISTED):
+  if isinstance(constraint, Listed):
     sets = {r: set(graph.candidates[r]) for r in scope}
     left = [
       option
@@ -275,9 +276,9 @@ def _supported(graph: Graph, number: int, root: Variable, budget: Budget) -> lis
 def _pairs(graph: Graph, number: int, budget: Budget) -> set[tuple[int, int]]:
   """Which candidates of two variables go together, by number, under a constraint in which one determines the other."""
   scope = graph.scope[number]
-  way = direction(graph.constraints[number])
-  assert way is not None and len(scope) == 2
-  source, target = way
+  link = graph.constraints[number]
+  assert isinstance(link, Link) and len(scope) == 2
+  source, target = direction(link)
   index = {place: i for i, place in enumerate(graph.candidates[graph.root[target]])}
   budget.take(len(graph.candidates[graph.root[source]]))
   found = set()
@@ -382,7 +383,7 @@ def _costs(graph: Graph, number: int, budget: Budget) -> np.ndarray:
   constraint, scope = graph.constraints[number], graph.scope[number]
   lists = [graph.candidates[root] for root in scope]
   budget.take(math.prod(map(len, lists)))
-  if isinstance(constraint, LISTED):
+  if isinstance(constraint, Listed):
     costs = np.full([len(own) for own in lists], np.inf)
     index = [{place: i for i, place in enumerate(own)} for own in lists]
     prices = getattr(constraint, "costs", ()) or (0,) * len(constraint.options)
@@ -394,13 +395,13 @@ def _costs(graph: Graph, number: int, budget: Budget) -> np.ndarray:
         where = tuple(own[chosen[root]] for own, root in zip(index, scope))
         costs[where] = min(costs[where], price)
     return costs
-  if direction(constraint) is not None and len(scope) == 2:
+  if isinstance(constraint, Link) and len(scope) == 2:
     costs = np.full([len(own) for own in lists], np.inf)
     for pair in _pairs(graph, number, budget):
       costs[pair] = 0.0
     return costs
   axes = [scope.index(graph.root[v]) for v in constraint.variables]
-  if isinstance(constraint, SOFT):
+  if isinstance(constraint, Soft):
     return constraint.weight * graph.prices(constraint.price, axes, lists)
   costs = np.empty([len(own) for own in lists])
   for where in np.ndindex(*costs.shape):

@@ -1,0 +1,163 @@
+"""Constraints that have a cost instead of failing: moving tiles between layouts, to and from memory, and working on them.
+
+A price is a function of layouts alone, without the variables, so that the solver computes equal ones once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterator
+from typing import TypeAlias
+
+from tilewright import errors
+from tilewright.layout.algebra import sliced, unsliced
+from tilewright.layout.constraints.hard import Known, Place, Variable
+from tilewright.layout.costs import memory_cost, part_cost, reduction_cost, relayout_cost, work_cost
+from tilewright.layout.shared import SharedLayout
+from tilewright.layout.value import Layout
+
+
+@dataclasses.dataclass(frozen=True)
+class Price:
+  """`function(*layouts, *parameters)`"""
+
+  function: Callable[..., int]
+  parameters: tuple[Hashable, ...] = ()
+
+  def __call__(self, *places: Place) -> int:
+    return self.function(*places, *self.parameters)
+
+
+class _Soft:
+  weight: int
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    raise NotImplementedError
+
+  @property
+  def price(self) -> Price:
+    """The cost for a weight of one, of the layouts of `variables` in order."""
+    raise NotImplementedError
+
+  def cost(self, known: Known) -> int:
+    return self.weight * self.price(*(known[v] for v in self.variables))
+
+
+@dataclasses.dataclass(frozen=True)
+class RelayoutAllowed(_Soft):
+  """The target is the source in another place, if need be: by shuffles, through shared memory, or by staying there."""
+
+  source: Variable
+  target: Variable
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.source, self.target)
+
+  @property
+  def price(self) -> Price:
+    return Price(relayout_cost, (self.source.bits,))
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedAccess(_Soft):
+  """A tile is read from or written to shared memory; if it may stay there, reading it in the same layout costs nothing."""
+
+  tile: Variable
+  shared: Variable
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.shared, self.tile)
+
+  @property
+  def price(self) -> Price:
+    return Price(relayout_cost, (self.shared.bits,))
+
+
+@dataclasses.dataclass(frozen=True)
+class PartOf(_Soft):
+  """A tile is the part of another at `starts` (a slice, or an operand of a concatenation): free if it is a choice of registers."""
+
+  whole: Variable
+  part: Variable
+  starts: tuple[int, ...]
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.whole, self.part)
+
+  @property
+  def price(self) -> Price:
+    return Price(part_cost, (self.starts, self.part.bits))
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryAccess(_Soft):
+  """A tile is read from or written to global memory, where its dimensions have these strides (in elements)."""
+
+  variable: Variable
+  strides: tuple[int, ...]
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.variable,)
+
+  @property
+  def price(self) -> Price:
+    return Price(memory_cost, (self.strides, self.variable.bits))
+
+
+@dataclasses.dataclass(frozen=True)
+class Reduces(_Soft):
+  """A tile is combined along some dimensions: in registers, between lanes, between warps."""
+
+  variable: Variable
+  axes: tuple[int, ...]
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.variable,)
+
+  @property
+  def price(self) -> Price:
+    return Price(reduction_cost, (self.axes,))
+
+
+@dataclasses.dataclass(frozen=True)
+class Work(_Soft):
+  """An elementwise op: each register of each thread costs, copies and padding too."""
+
+  variable: Variable
+  weight: int = 1
+
+  @property
+  def variables(self) -> tuple[Variable, ...]:
+    return (self.variable,)
+
+  @property
+  def price(self) -> Price:
+    return Price(work_cost)
+
+
+Soft: TypeAlias = RelayoutAllowed | SharedAccess | PartOf | MemoryAccess | Reduces | Work
+
+
+def spared(constraint: Soft, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
+  """Layouts of another variable with which a layout of one costs nothing to move."""
+  try:
+    match constraint, place:
+      case RelayoutAllowed(source, target), Layout():
+        yield (target if variable == source else source), place
+      case SharedAccess(tile, shared), SharedLayout():
+        yield (shared if variable == tile else tile), place
+      case PartOf(whole, part, starts), Layout():
+        yield (part, sliced(place, starts, part.shape)) if variable == whole else (whole, unsliced(place, whole.shape))
+  except errors.LayoutError:
+    return  # the part is spread over threads
