@@ -754,35 +754,35 @@ loop.23:
   %".632" = icmp slt i64 %"i.23", 8
   br i1 %".632", label %"body.23", label %"done.23"
 body.23:
-  %".634" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".508", i32 0
-  %".635" = shufflevector <4 x i32> %".634", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".636" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.23", i32 0
-  %".637" = shufflevector <4 x i64> %".636", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".638" = add <4 x i64> %".637", <i64 0, i64 0, i64 0, i64 0>
-  %".639" = trunc <4 x i64> %".638" to <4 x i32>
-  %".640" = add <4 x i32> %".635", %".639"
-  %".641" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".506", i32 0
-  %".642" = shufflevector <4 x i32> %".641", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".643" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".644" = shufflevector <4 x i64> %".643", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".645" = add <4 x i64> %".644", <i64 0, i64 1, i64 2, i64 3>
-  %".646" = trunc <4 x i64> %".645" to <4 x i32>
-  %".647" = add <4 x i32> %".642", %".646"
-  %".648" = icmp sle <4 x i32> %".640", %".647"
-  %".649" = mul i64 %"i.23", 4
-  %".650" = getelementptr inbounds float, ptr %".516", i64 %".649"
-  %".651" = load <4 x float>, ptr %".650", align 4
-  %".652" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
-  %".653" = shufflevector <4 x float> %".652", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".654" = select  <4 x i1> %".648", <4 x float> %".651", <4 x float> %".653"
-  %".655" = mul i64 %"i.23", 4
-  %".656" = getelementptr inbounds float, ptr %".628", i64 %".655"
-  store <4 x float> %".654", ptr %".656", align 4
-  %".658" = load <4 x float>, <4 x float>* %".629"
-  %".659" = fcmp ogt <4 x float> %".658", %".654"
-  %".660" = select  <4 x i1> %".659", <4 x float> %".658", <4 x float> %".654"
-  %".661" = fcmp uno <4 x float> %".658", %".658"
-  %".662" = select  <4 x i1> %".661", <4 x float> %".658", <4 x float> %".660"
+  %".634" = load <4 x float>, <4 x float>* %".629"
+  %".635" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".508", i32 0
+  %".636" = shufflevector <4 x i32> %".635", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".637" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.23", i32 0
+  %".638" = shufflevector <4 x i64> %".637", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".639" = add <4 x i64> %".638", <i64 0, i64 0, i64 0, i64 0>
+  %".640" = trunc <4 x i64> %".639" to <4 x i32>
+  %".641" = add <4 x i32> %".636", %".640"
+  %".642" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".506", i32 0
+  %".643" = shufflevector <4 x i32> %".642", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".644" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
+  %".645" = shufflevector <4 x i64> %".644", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".646" = add <4 x i64> %".645", <i64 0, i64 1, i64 2, i64 3>
+  %".647" = trunc <4 x i64> %".646" to <4 x i32>
+  %".648" = add <4 x i32> %".643", %".647"
+  %".649" = icmp sle <4 x i32> %".641", %".648"
+  %".650" = mul i64 %"i.23", 4
+  %".651" = getelementptr inbounds float, ptr %".516", i64 %".650"
+  %".652" = load <4 x float>, ptr %".651", align 4
+  %".653" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
+  %".654" = shufflevector <4 x float> %".653", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".655" = select  <4 x i1> %".649", <4 x float> %".652", <4 x float> %".654"
+  %".656" = mul i64 %"i.23", 4
+  %".657" = getelementptr inbounds float, ptr %".628", i64 %".656"
+  store <4 x float> %".655", ptr %".657", align 4
+  %".659" = fcmp ogt <4 x float> %".634", %".655"
+  %".660" = select  <4 x i1> %".659", <4 x float> %".634", <4 x float> %".655"
+  %".661" = fcmp uno <4 x float> %".634", %".634"
+  %".662" = select  <4 x i1> %".661", <4 x float> %".634", <4 x float> %".660"
   store <4 x float> %".662", <4 x float>* %".629"
   %".664" = add i64 %"i.23", 1
   br label %"loop.23"
@@ -819,18 +819,18 @@ loop.24:
   %".694" = icmp slt i64 %"i.24", 8
   br i1 %".694", label %"body.24", label %"done.24"
 body.24:
-  %".696" = mul i64 %"i.24", 4
-  %".697" = getelementptr inbounds float, ptr %".628", i64 %".696"
-  %".698" = load <4 x float>, ptr %".697", align 4
-  %".699" = getelementptr inbounds float, ptr %".669", i64 0
-  %".700" = load <4 x float>, ptr %".699", align 4
-  %".701" = fsub <4 x float> %".698", %".700"
-  %".702" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".701")
-  %".703" = mul i64 %"i.24", 4
-  %".704" = getelementptr inbounds float, ptr %".690", i64 %".703"
-  store <4 x float> %".702", ptr %".704", align 4
-  %".706" = load <4 x float>, <4 x float>* %".691"
-  %".707" = fadd <4 x float> %".706", %".702"
+  %".696" = load <4 x float>, <4 x float>* %".691"
+  %".697" = mul i64 %"i.24", 4
+  %".698" = getelementptr inbounds float, ptr %".628", i64 %".697"
+  %".699" = load <4 x float>, ptr %".698", align 4
+  %".700" = getelementptr inbounds float, ptr %".669", i64 0
+  %".701" = load <4 x float>, ptr %".700", align 4
+  %".702" = fsub <4 x float> %".699", %".701"
+  %".703" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".702")
+  %".704" = mul i64 %"i.24", 4
+  %".705" = getelementptr inbounds float, ptr %".690", i64 %".704"
+  store <4 x float> %".703", ptr %".705", align 4
+  %".707" = fadd <4 x float> %".696", %".703"
   store <4 x float> %".707", <4 x float>* %".691"
   %".709" = add i64 %"i.24", 1
   br label %"loop.24"

@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".420", %"end.3"]
+  %"i" = phi  i64 [0, %"start"], [%".415", %"end.3"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -306,7 +306,7 @@ body.11:
 done.11:
   br label %"switch.done"
 loop.12:
-  %"i.12" = phi  i64 [0, %"switch.done"], [%".384", %"k.done"]
+  %"i.12" = phi  i64 [0, %"switch.done"], [%".379", %"k.done"]
   %".249" = icmp slt i64 %"i.12", 6
   br i1 %".249", label %"body.12", label %"done.12"
 body.12:
@@ -348,15 +348,15 @@ body.12:
 done.12:
   br i1 %".174", label %"then.3", label %"end.3"
 k:
-  %".286" = phi  i64 [0, %"body.12"], [%".348", %"k.body"]
-  %".287" = phi  <4 x float> [%".252", %"body.12"], [%".323", %"k.body"]
-  %".288" = phi  <4 x float> [%".256", %"body.12"], [%".324", %"k.body"]
-  %".289" = phi  <4 x float> [%".259", %"body.12"], [%".330", %"k.body"]
-  %".290" = phi  <4 x float> [%".264", %"body.12"], [%".331", %"k.body"]
-  %".291" = phi  <4 x float> [%".268", %"body.12"], [%".338", %"k.body"]
-  %".292" = phi  <4 x float> [%".274", %"body.12"], [%".339", %"k.body"]
-  %".293" = phi  <4 x float> [%".278", %"body.12"], [%".346", %"k.body"]
-  %".294" = phi  <4 x float> [%".284", %"body.12"], [%".347", %"k.body"]
+  %".286" = phi  i64 [0, %"body.12"], [%".343", %"k.body"]
+  %".287" = phi  <4 x float> [%".252", %"body.12"], [%".318", %"k.body"]
+  %".288" = phi  <4 x float> [%".256", %"body.12"], [%".319", %"k.body"]
+  %".289" = phi  <4 x float> [%".259", %"body.12"], [%".325", %"k.body"]
+  %".290" = phi  <4 x float> [%".264", %"body.12"], [%".326", %"k.body"]
+  %".291" = phi  <4 x float> [%".268", %"body.12"], [%".333", %"k.body"]
+  %".292" = phi  <4 x float> [%".274", %"body.12"], [%".334", %"k.body"]
+  %".293" = phi  <4 x float> [%".278", %"body.12"], [%".341", %"k.body"]
+  %".294" = phi  <4 x float> [%".284", %"body.12"], [%".342", %"k.body"]
   %".295" = icmp slt i64 %".286", 8
   br i1 %".295", label %"k.body", label %"k.done"
 k.body:
@@ -367,132 +367,127 @@ k.body:
   %".301" = add i64 %".300", %"i.12"
   %".302" = getelementptr inbounds float, ptr %".158", i64 %".301"
   call void @"llvm.prefetch.p0"(ptr %".302", i32 0, i32 3, i32 1)
-  %".304" = add i64 %"i.12", 4
-  %".305" = mul i64 %".299", %".159"
-  %".306" = add i64 %".305", %".304"
-  %".307" = getelementptr inbounds float, ptr %".158", i64 %".306"
-  call void @"llvm.prefetch.p0"(ptr %".307", i32 0, i32 3, i32 1)
+  %".304" = mul i64 %".286", %".159"
+  %".305" = add i64 %".304", %"i.12"
+  %".306" = getelementptr inbounds float, ptr %".158", i64 %".305"
+  %".307" = load <4 x float>, ptr %".306", align 4
+  %".308" = add i64 %"i.12", 4
   %".309" = mul i64 %".286", %".159"
-  %".310" = add i64 %".309", %"i.12"
+  %".310" = add i64 %".309", %".308"
   %".311" = getelementptr inbounds float, ptr %".158", i64 %".310"
-  %".312" = load <4 x float>, ptr %".311", align 4
-  %".313" = add i64 %"i.12", 4
-  %".314" = mul i64 %".286", %".159"
-  %".315" = add i64 %".314", %".313"
-  %".316" = getelementptr inbounds float, ptr %".158", i64 %".315"
-  %".317" = load <2 x float>, ptr %".316", align 4
-  %".318" = shufflevector <2 x float> %".317", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".319" = getelementptr inbounds float, ptr %".95", i64 %".286"
-  %".320" = load float, ptr %".319", align 4
-  %".321" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".320", i32 0
-  %".322" = shufflevector <4 x float> %".321", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".323" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".322", <4 x float> %".312", <4 x float> %".287")
-  %".324" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".322", <4 x float> %".318", <4 x float> %".288")
-  %".325" = add i64 %".96", %".286"
-  %".326" = getelementptr inbounds float, ptr %".95", i64 %".325"
-  %".327" = load float, ptr %".326", align 4
-  %".328" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".327", i32 0
-  %".329" = shufflevector <4 x float> %".328", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".330" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".329", <4 x float> %".312", <4 x float> %".289")
-  %".331" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".329", <4 x float> %".318", <4 x float> %".290")
-  %".332" = mul i64 2, %".96"
-  %".333" = add i64 %".332", %".286"
-  %".334" = getelementptr inbounds float, ptr %".95", i64 %".333"
-  %".335" = load float, ptr %".334", align 4
-  %".336" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".335", i32 0
-  %".337" = shufflevector <4 x float> %".336", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".338" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".337", <4 x float> %".312", <4 x float> %".291")
-  %".339" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".337", <4 x float> %".318", <4 x float> %".292")
-  %".340" = mul i64 3, %".96"
-  %".341" = add i64 %".340", %".286"
-  %".342" = getelementptr inbounds float, ptr %".95", i64 %".341"
-  %".343" = load float, ptr %".342", align 4
-  %".344" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".343", i32 0
-  %".345" = shufflevector <4 x float> %".344", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".346" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".345", <4 x float> %".312", <4 x float> %".293")
-  %".347" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".345", <4 x float> %".318", <4 x float> %".294")
-  %".348" = add i64 %".286", 1
+  %".312" = load <2 x float>, ptr %".311", align 4
+  %".313" = shufflevector <2 x float> %".312", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".314" = getelementptr inbounds float, ptr %".95", i64 %".286"
+  %".315" = load float, ptr %".314", align 4
+  %".316" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".315", i32 0
+  %".317" = shufflevector <4 x float> %".316", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".318" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".317", <4 x float> %".307", <4 x float> %".287")
+  %".319" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".317", <4 x float> %".313", <4 x float> %".288")
+  %".320" = add i64 %".96", %".286"
+  %".321" = getelementptr inbounds float, ptr %".95", i64 %".320"
+  %".322" = load float, ptr %".321", align 4
+  %".323" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".322", i32 0
+  %".324" = shufflevector <4 x float> %".323", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".325" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".324", <4 x float> %".307", <4 x float> %".289")
+  %".326" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".324", <4 x float> %".313", <4 x float> %".290")
+  %".327" = mul i64 2, %".96"
+  %".328" = add i64 %".327", %".286"
+  %".329" = getelementptr inbounds float, ptr %".95", i64 %".328"
+  %".330" = load float, ptr %".329", align 4
+  %".331" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".330", i32 0
+  %".332" = shufflevector <4 x float> %".331", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".333" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".332", <4 x float> %".307", <4 x float> %".291")
+  %".334" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".332", <4 x float> %".313", <4 x float> %".292")
+  %".335" = mul i64 3, %".96"
+  %".336" = add i64 %".335", %".286"
+  %".337" = getelementptr inbounds float, ptr %".95", i64 %".336"
+  %".338" = load float, ptr %".337", align 4
+  %".339" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".338", i32 0
+  %".340" = shufflevector <4 x float> %".339", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".341" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".340", <4 x float> %".307", <4 x float> %".293")
+  %".342" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".340", <4 x float> %".313", <4 x float> %".294")
+  %".343" = add i64 %".286", 1
   br label %"k"
 k.done:
-  %".350" = getelementptr inbounds float, ptr %".221", i64 %"i.12"
-  store <4 x float> %".287", ptr %".350", align 4
-  %".352" = shufflevector <4 x float> %".288", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".353" = add i64 %"i.12", 4
-  %".354" = getelementptr inbounds float, ptr %".221", i64 %".353"
-  store <2 x float> %".352", ptr %".354", align 4
-  %".356" = add i64 %".222", %"i.12"
+  %".345" = getelementptr inbounds float, ptr %".221", i64 %"i.12"
+  store <4 x float> %".287", ptr %".345", align 4
+  %".347" = shufflevector <4 x float> %".288", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".348" = add i64 %"i.12", 4
+  %".349" = getelementptr inbounds float, ptr %".221", i64 %".348"
+  store <2 x float> %".347", ptr %".349", align 4
+  %".351" = add i64 %".222", %"i.12"
+  %".352" = getelementptr inbounds float, ptr %".221", i64 %".351"
+  store <4 x float> %".289", ptr %".352", align 4
+  %".354" = shufflevector <4 x float> %".290", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".355" = add i64 %"i.12", 4
+  %".356" = add i64 %".222", %".355"
   %".357" = getelementptr inbounds float, ptr %".221", i64 %".356"
-  store <4 x float> %".289", ptr %".357", align 4
-  %".359" = shufflevector <4 x float> %".290", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".360" = add i64 %"i.12", 4
-  %".361" = add i64 %".222", %".360"
-  %".362" = getelementptr inbounds float, ptr %".221", i64 %".361"
-  store <2 x float> %".359", ptr %".362", align 4
-  %".364" = mul i64 2, %".222"
-  %".365" = add i64 %".364", %"i.12"
-  %".366" = getelementptr inbounds float, ptr %".221", i64 %".365"
-  store <4 x float> %".291", ptr %".366", align 4
-  %".368" = shufflevector <4 x float> %".292", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".369" = add i64 %"i.12", 4
-  %".370" = mul i64 2, %".222"
-  %".371" = add i64 %".370", %".369"
-  %".372" = getelementptr inbounds float, ptr %".221", i64 %".371"
-  store <2 x float> %".368", ptr %".372", align 4
-  %".374" = mul i64 3, %".222"
-  %".375" = add i64 %".374", %"i.12"
-  %".376" = getelementptr inbounds float, ptr %".221", i64 %".375"
-  store <4 x float> %".293", ptr %".376", align 4
-  %".378" = shufflevector <4 x float> %".294", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".379" = add i64 %"i.12", 4
-  %".380" = mul i64 3, %".222"
-  %".381" = add i64 %".380", %".379"
-  %".382" = getelementptr inbounds float, ptr %".221", i64 %".381"
-  store <2 x float> %".378", ptr %".382", align 4
-  %".384" = add i64 %"i.12", 6
+  store <2 x float> %".354", ptr %".357", align 4
+  %".359" = mul i64 2, %".222"
+  %".360" = add i64 %".359", %"i.12"
+  %".361" = getelementptr inbounds float, ptr %".221", i64 %".360"
+  store <4 x float> %".291", ptr %".361", align 4
+  %".363" = shufflevector <4 x float> %".292", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".364" = add i64 %"i.12", 4
+  %".365" = mul i64 2, %".222"
+  %".366" = add i64 %".365", %".364"
+  %".367" = getelementptr inbounds float, ptr %".221", i64 %".366"
+  store <2 x float> %".363", ptr %".367", align 4
+  %".369" = mul i64 3, %".222"
+  %".370" = add i64 %".369", %"i.12"
+  %".371" = getelementptr inbounds float, ptr %".221", i64 %".370"
+  store <4 x float> %".293", ptr %".371", align 4
+  %".373" = shufflevector <4 x float> %".294", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".374" = add i64 %"i.12", 4
+  %".375" = mul i64 3, %".222"
+  %".376" = add i64 %".375", %".374"
+  %".377" = getelementptr inbounds float, ptr %".221", i64 %".376"
+  store <2 x float> %".373", ptr %".377", align 4
+  %".379" = add i64 %"i.12", 6
   br label %"loop.12"
 then.3:
-  %".387" = icmp slt i64 %".165", 0
-  %".388" = sub i64 0, %".165"
-  %".389" = select  i1 %".387", i64 %".388", i64 0
-  %".390" = sub i64 8, %".165"
-  %".391" = icmp slt i64 %".390", 4
-  %".392" = select  i1 %".391", i64 %".390", i64 4
-  %".393" = icmp slt i64 %".166", 0
-  %".394" = sub i64 0, %".166"
-  %".395" = select  i1 %".393", i64 %".394", i64 0
-  %".396" = sub i64 12, %".166"
-  %".397" = icmp slt i64 %".396", 6
-  %".398" = select  i1 %".397", i64 %".396", i64 6
+  %".382" = icmp slt i64 %".165", 0
+  %".383" = sub i64 0, %".165"
+  %".384" = select  i1 %".382", i64 %".383", i64 0
+  %".385" = sub i64 8, %".165"
+  %".386" = icmp slt i64 %".385", 4
+  %".387" = select  i1 %".386", i64 %".385", i64 4
+  %".388" = icmp slt i64 %".166", 0
+  %".389" = sub i64 0, %".166"
+  %".390" = select  i1 %".388", i64 %".389", i64 0
+  %".391" = sub i64 12, %".166"
+  %".392" = icmp slt i64 %".391", 6
+  %".393" = select  i1 %".392", i64 %".391", i64 6
   br label %"loop.13"
 end.3:
-  %".420" = add i64 %"i", 1
+  %".415" = add i64 %"i", 1
   br label %"loop"
 loop.13:
-  %"i.13" = phi  i64 [%".389", %"then.3"], [%".417", %"done.14"]
-  %".400" = icmp slt i64 %"i.13", %".392"
-  br i1 %".400", label %"body.13", label %"done.13"
+  %"i.13" = phi  i64 [%".384", %"then.3"], [%".412", %"done.14"]
+  %".395" = icmp slt i64 %"i.13", %".387"
+  br i1 %".395", label %"body.13", label %"done.13"
 body.13:
   br label %"loop.14"
 done.13:
   br label %"end.3"
 loop.14:
-  %"i.14" = phi  i64 [%".395", %"body.13"], [%".415", %"body.14"]
-  %".403" = icmp slt i64 %"i.14", %".398"
-  br i1 %".403", label %"body.14", label %"done.14"
+  %"i.14" = phi  i64 [%".390", %"body.13"], [%".410", %"body.14"]
+  %".398" = icmp slt i64 %"i.14", %".393"
+  br i1 %".398", label %"body.14", label %"done.14"
 body.14:
-  %".405" = add i64 %".165", %"i.13"
-  %".406" = add i64 %".166", %"i.14"
-  %".407" = mul i64 %"i.13", 6
-  %".408" = add i64 %".407", %"i.14"
-  %".409" = getelementptr inbounds float, ptr %".173", i64 %".408"
-  %".410" = load float, ptr %".409", align 4
-  %".411" = mul i64 %".405", 12
-  %".412" = add i64 %".411", %".406"
-  %".413" = getelementptr inbounds float, ptr %".22", i64 %".412"
-  store float %".410", ptr %".413", align 4
-  %".415" = add i64 %"i.14", 1
+  %".400" = add i64 %".165", %"i.13"
+  %".401" = add i64 %".166", %"i.14"
+  %".402" = mul i64 %"i.13", 6
+  %".403" = add i64 %".402", %"i.14"
+  %".404" = getelementptr inbounds float, ptr %".173", i64 %".403"
+  %".405" = load float, ptr %".404", align 4
+  %".406" = mul i64 %".400", 12
+  %".407" = add i64 %".406", %".401"
+  %".408" = getelementptr inbounds float, ptr %".22", i64 %".407"
+  store float %".405", ptr %".408", align 4
+  %".410" = add i64 %"i.14", 1
   br label %"loop.14"
 done.14:
-  %".417" = add i64 %"i.13", 1
+  %".412" = add i64 %"i.13", 1
   br label %"loop.13"
 }

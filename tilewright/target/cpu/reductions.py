@@ -10,12 +10,14 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import ZERO, Index, for_range, i64
+from tilewright.target.cpu.loops import ZERO, Index, for_range, i64, scaled, shifted
 from tilewright.target.llvm import types as ty
-from tilewright.tile.ir import Op
+from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
 Element = Callable[[list[Index], int], ir.Value]  # index, lanes -> elements of the reduced value
+_SIDE_BY_SIDE = 8  # vectors that are reduced at a time where their elements are
+_CHEAP = 4  # to compute, as `Code.cost` counts
 _UNROLL = 4  # independent accumulators, to hide the latency of an add
 
 
@@ -96,7 +98,7 @@ def reduce(code: Any, op: Op) -> None:
   if last in axes:
     _reduce_last(code, op.attrs["kind"], x, element, axes, kept, last, memory)
   else:
-    _reduce_leading(code, op.attrs["kind"], source, element, axes, kept, memory)
+    _reduce_leading(code, op.attrs["kind"], x, element, axes, kept, memory)
   if buffer is not None:
     code.env[x] = buffer
     code.forget(x)
@@ -166,19 +168,25 @@ def _reduce_last(
   _scalar_nest(code, [source.shape[a] for a in kept], each)
 
 
-def _reduce_leading(
-  code: Any, kind: str, source: TileType, element: Element, axes: Any, kept: list[int], memory: Any
-) -> None:
-  """Along other dimensions: each vector of the result accumulates over them."""
-  b, dtype = code.b, source.dtype
+def _reduce_leading(code: Any, kind: str, x: Value, element: Element, axes: Any, kept: list[int], memory: Any) -> None:
+  """Along other dimensions: vectors of the result accumulate over them, several side by side, so that memory is read in long runs."""
+  source = x.tile
+  b, dtype, lanes = code.b, source.dtype, code.host.lanes
+  *outer, size = [source.shape[a] for a in kept] or [1]
+  wide = lanes * (_SIDE_BY_SIDE if code.cost(x) <= _CHEAP else 2)
 
-  def each(out: list[Index], lanes: int) -> None:
+  def each(out: list[Index], count: int) -> None:
+    starts = range(0, count, lanes)
+    ends = [shifted(b, out[-1], at) for at in starts]
+    counts = [min(lanes, count - at) for at in starts]
+    last = [Index(i.base, 1 if n > 1 else 0, lanes) for i, n in zip(ends, counts)]
+    registers = [ty.register_type(dtype, n) for n in counts]
+    slots = [_entry_alloca(b, register) for register in registers]
+    for slot, register in zip(slots, registers):
+      b.store(ty.constant(register, identity(kind, dtype)), slot)
     index: list[Any] = [ZERO] * source.rank
     for a, i in zip(kept, out):
       index[a] = i
-    register = ty.register_type(dtype, lanes)
-    slot = _entry_alloca(b, register)
-    b.store(ty.constant(register, identity(kind, dtype)), slot)
 
     def run(left: list[int]) -> None:
       if left:
@@ -186,13 +194,20 @@ def _reduce_leading(
           index[left[0]] = Index(i)
           run(left[1:])
         return
-      value = element(list(index), lanes)
-      b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
+      for place, slot, register, n in zip(last, slots, registers, counts):
+        if kept:
+          index[kept[-1]] = place
+        b.store(combine(b, kind, dtype, b.load(slot, typ=register), element(list(index), n)), slot)
 
     run(list(axes))
-    code.store(memory, out, b.load(slot, typ=register))
+    for place, slot, register in zip(last, slots, registers):
+      code.store(memory, [*out[:-1], place][: len(kept)], b.load(slot, typ=register))
 
-  code.nest([source.shape[a] for a in kept], each)
+  whole = size // wide
+  if whole:
+    _scalar_nest(code, [*outer, whole], lambda i, _: each([*i[:-1], scaled(b, i[-1], wide)], wide))
+  if size % wide:
+    _scalar_nest(code, outer, lambda i, _: each([*i, Index(whole * wide, 0, lanes)], size % wide))
 
 
 def _scalar_nest(code: Any, shape: list[int], body: Any) -> None:
