@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 import ml_dtypes
 import numpy as np
 
-from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
+from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.literal import is_integer
 from tilewright.tile.types import TileType
 
@@ -78,6 +79,36 @@ class Bounds:
         a, b = (self.of(v, depth - 1) for v in op.operands)
         return None if a is None or b is None else _binary(op.name, a, b)
     return None
+
+
+@dataclasses.dataclass(frozen=True)
+class GridBounds(Bounds):
+  """The bounds of values of an index map, whose first parameters are the indices of the grid."""
+
+  params: tuple[Value, ...] = ()
+
+  def of(self, value: Value, depth: int = _DEPTH) -> Interval | None:
+    if value in self.params:
+      size = self.grid[self.params.index(value)]
+      return None if size is None else Interval(0, max(0, size - 1))
+    return super().of(value, depth)
+
+
+def always_inside(grid: Sequence[int | None], m: BlockMapping, index_map: Function) -> list[bool]:
+  """Along which dimensions the blocks of an operand lie inside of its array whatever the instance."""
+  bounds = GridBounds({}, grid, tuple(index_map.params[: len(grid)]))
+  found = []
+  for dim, size, entry in zip(m.block_shape, m.array_aval.shape, index_map.body.yielded):
+    known = bounds.of(entry)
+    scale = dim.block_size if isinstance(dim, Blocked) else 1
+    low = dim.padding[0] if isinstance(dim, Element) else 0
+    found.append(
+      known is not None
+      and isinstance(dim, Blocked | Element | Squeezed)
+      and known.low * scale >= low
+      and known.high * scale - low + dim.block_size <= size
+    )
+  return found
 
 
 def _binary(name: str, a: Interval, b: Interval) -> Interval | None:

@@ -32,160 +32,88 @@ start:
   %".31" = sext i32 0 to i64
   %".32" = mul i64 %".31", 16
   %".33" = icmp ule i64 %".30", 9
-  %".34" = icmp ule i64 %".32", 0
-  %".35" = and i1 %".33", %".34"
-  %".36" = mul i64 %".30", 16
-  %".37" = add i64 %".36", %".32"
-  %".38" = getelementptr float, ptr %".14", i64 %".37"
-  %".39" = getelementptr i8, ptr %".3", i64 0
-  %".40" = xor i1 %".35", -1
-  br i1 %".40", label %"then", label %"end"
+  %".34" = mul i64 %".30", 16
+  %".35" = add i64 %".34", %".32"
+  %".36" = getelementptr float, ptr %".14", i64 %".35"
+  %".37" = getelementptr i8, ptr %".3", i64 0
+  %".38" = xor i1 %".33", -1
+  br i1 %".38", label %"then", label %"end"
 then:
-  %".42" = getelementptr inbounds float, ptr %".39", i64 0
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".42", align 4
-  %".44" = icmp slt i64 %".30", 0
-  %".45" = sub i64 0, %".30"
-  %".46" = select  i1 %".44", i64 %".45", i64 0
-  %".47" = sub i64 10, %".30"
-  %".48" = icmp slt i64 %".47", 1
-  %".49" = select  i1 %".48", i64 %".47", i64 1
-  %".50" = icmp slt i64 %".32", 0
-  %".51" = sub i64 0, %".32"
-  %".52" = select  i1 %".50", i64 %".51", i64 0
-  %".53" = sub i64 16, %".32"
-  %".54" = icmp slt i64 %".53", 16
-  %".55" = select  i1 %".54", i64 %".53", i64 16
+  %".40" = getelementptr inbounds float, ptr %".37", i64 0
+  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".40", align 4
+  %".42" = icmp slt i64 %".30", 0
+  %".43" = sub i64 0, %".30"
+  %".44" = select  i1 %".42", i64 %".43", i64 0
+  %".45" = sub i64 10, %".30"
+  %".46" = icmp slt i64 %".45", 1
+  %".47" = select  i1 %".46", i64 %".45", i64 1
+  %".48" = icmp slt i64 %".32", 0
+  %".49" = sub i64 0, %".32"
+  %".50" = select  i1 %".48", i64 %".49", i64 0
+  %".51" = sub i64 16, %".32"
+  %".52" = icmp slt i64 %".51", 16
+  %".53" = select  i1 %".52", i64 %".51", i64 16
   br label %"loop"
 end:
-  %".75" = select  i1 %".35", ptr %".38", ptr %".39"
-  %".76" = trunc i64 %".9" to i32
-  %".77" = sext i32 %".76" to i64
-  %".78" = sext i32 0 to i64
-  %".79" = mul i64 %".78", 16
-  %".80" = icmp ule i64 %".77", 5
-  %".81" = icmp ule i64 %".79", 0
-  %".82" = and i1 %".80", %".81"
-  %".83" = mul i64 %".77", 16
-  %".84" = add i64 %".83", %".79"
-  %".85" = getelementptr float, ptr %".16", i64 %".84"
-  %".86" = getelementptr i8, ptr %".3", i64 64
-  %".87" = xor i1 %".82", -1
-  br i1 %".87", label %"then.1", label %"end.1"
+  %".91" = select  i1 %".33", ptr %".36", ptr %".37"
+  %".92" = trunc i64 %".9" to i32
+  %".93" = sext i32 %".92" to i64
+  %".94" = sext i32 0 to i64
+  %".95" = mul i64 %".94", 16
+  %".96" = mul i64 %".93", 16
+  %".97" = add i64 %".96", %".95"
+  %".98" = getelementptr float, ptr %".16", i64 %".97"
+  %".99" = getelementptr inbounds float, ptr %".91", i64 0
+  %".100" = load <16 x float>, ptr %".99", align 4
+  %".101" = getelementptr inbounds float, ptr %".98", i64 0
+  store <16 x float> %".100", ptr %".101", align 4
+  ret void
 loop:
-  %"i" = phi  i64 [%".46", %"then"], [%".72", %"done.1"]
-  %".57" = icmp slt i64 %"i", %".49"
-  br i1 %".57", label %"body", label %"done"
+  %"i" = phi  i64 [%".44", %"then"], [%".88", %"done.2"]
+  %".55" = icmp slt i64 %"i", %".47"
+  br i1 %".55", label %"body", label %"done"
 body:
+  %".57" = sub i64 %".53", %".50"
+  %".58" = and i64 %".57", -16
+  %".59" = icmp sgt i64 %".53", %".50"
+  %".60" = add i64 %".50", %".58"
+  %".61" = select  i1 %".59", i64 %".60", i64 %".50"
   br label %"loop.1"
 done:
   br label %"end"
 loop.1:
-  %"i.1" = phi  i64 [%".52", %"body"], [%".70", %"body.1"]
-  %".60" = icmp slt i64 %"i.1", %".55"
-  br i1 %".60", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [%".50", %"body"], [%".73", %"body.1"]
+  %".63" = icmp slt i64 %"i.1", %".61"
+  br i1 %".63", label %"body.1", label %"done.1"
 body.1:
-  %".62" = add i64 %".30", %"i"
-  %".63" = add i64 %".32", %"i.1"
-  %".64" = mul i64 %".62", 16
-  %".65" = add i64 %".64", %".63"
-  %".66" = getelementptr inbounds float, ptr %".14", i64 %".65"
-  %".67" = load float, ptr %".66", align 4
-  %".68" = getelementptr inbounds float, ptr %".39", i64 %"i.1"
-  store float %".67", ptr %".68", align 4
-  %".70" = add i64 %"i.1", 1
+  %".65" = add i64 %".30", %"i"
+  %".66" = add i64 %".32", %"i.1"
+  %".67" = mul i64 %".65", 16
+  %".68" = add i64 %".67", %".66"
+  %".69" = getelementptr inbounds float, ptr %".14", i64 %".68"
+  %".70" = load <16 x float>, ptr %".69", align 4
+  %".71" = getelementptr inbounds float, ptr %".37", i64 %"i.1"
+  store <16 x float> %".70", ptr %".71", align 4
+  %".73" = add i64 %"i.1", 16
   br label %"loop.1"
 done.1:
-  %".72" = add i64 %"i", 1
-  br label %"loop"
-then.1:
-  %".89" = getelementptr inbounds float, ptr %".86", i64 0
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".89", align 4
-  %".91" = icmp slt i64 %".77", 0
-  %".92" = sub i64 0, %".77"
-  %".93" = select  i1 %".91", i64 %".92", i64 0
-  %".94" = sub i64 6, %".77"
-  %".95" = icmp slt i64 %".94", 1
-  %".96" = select  i1 %".95", i64 %".94", i64 1
-  %".97" = icmp slt i64 %".79", 0
-  %".98" = sub i64 0, %".79"
-  %".99" = select  i1 %".97", i64 %".98", i64 0
-  %".100" = sub i64 16, %".79"
-  %".101" = icmp slt i64 %".100", 16
-  %".102" = select  i1 %".101", i64 %".100", i64 16
   br label %"loop.2"
-end.1:
-  %".122" = select  i1 %".82", ptr %".85", ptr %".86"
-  %".123" = getelementptr inbounds float, ptr %".75", i64 0
-  %".124" = load <16 x float>, ptr %".123", align 4
-  %".125" = getelementptr inbounds float, ptr %".122", i64 0
-  store <16 x float> %".124", ptr %".125", align 4
-  br i1 %".87", label %"then.2", label %"end.2"
 loop.2:
-  %"i.2" = phi  i64 [%".93", %"then.1"], [%".119", %"done.3"]
-  %".104" = icmp slt i64 %"i.2", %".96"
-  br i1 %".104", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [%".61", %"done.1"], [%".86", %"body.2"]
+  %".76" = icmp slt i64 %"i.2", %".53"
+  br i1 %".76", label %"body.2", label %"done.2"
 body.2:
-  br label %"loop.3"
-done.2:
-  br label %"end.1"
-loop.3:
-  %"i.3" = phi  i64 [%".99", %"body.2"], [%".117", %"body.3"]
-  %".107" = icmp slt i64 %"i.3", %".102"
-  br i1 %".107", label %"body.3", label %"done.3"
-body.3:
-  %".109" = add i64 %".77", %"i.2"
-  %".110" = add i64 %".79", %"i.3"
-  %".111" = mul i64 %".109", 16
-  %".112" = add i64 %".111", %".110"
-  %".113" = getelementptr inbounds float, ptr %".16", i64 %".112"
-  %".114" = load float, ptr %".113", align 4
-  %".115" = getelementptr inbounds float, ptr %".86", i64 %"i.3"
-  store float %".114", ptr %".115", align 4
-  %".117" = add i64 %"i.3", 1
-  br label %"loop.3"
-done.3:
-  %".119" = add i64 %"i.2", 1
+  %".78" = add i64 %".30", %"i"
+  %".79" = add i64 %".32", %"i.2"
+  %".80" = mul i64 %".78", 16
+  %".81" = add i64 %".80", %".79"
+  %".82" = getelementptr inbounds float, ptr %".14", i64 %".81"
+  %".83" = load float, ptr %".82", align 4
+  %".84" = getelementptr inbounds float, ptr %".37", i64 %"i.2"
+  store float %".83", ptr %".84", align 4
+  %".86" = add i64 %"i.2", 1
   br label %"loop.2"
-then.2:
-  %".128" = icmp slt i64 %".77", 0
-  %".129" = sub i64 0, %".77"
-  %".130" = select  i1 %".128", i64 %".129", i64 0
-  %".131" = sub i64 6, %".77"
-  %".132" = icmp slt i64 %".131", 1
-  %".133" = select  i1 %".132", i64 %".131", i64 1
-  %".134" = icmp slt i64 %".79", 0
-  %".135" = sub i64 0, %".79"
-  %".136" = select  i1 %".134", i64 %".135", i64 0
-  %".137" = sub i64 16, %".79"
-  %".138" = icmp slt i64 %".137", 16
-  %".139" = select  i1 %".138", i64 %".137", i64 16
-  br label %"loop.4"
-end.2:
-  ret void
-loop.4:
-  %"i.4" = phi  i64 [%".130", %"then.2"], [%".156", %"done.5"]
-  %".141" = icmp slt i64 %"i.4", %".133"
-  br i1 %".141", label %"body.4", label %"done.4"
-body.4:
-  br label %"loop.5"
-done.4:
-  br label %"end.2"
-loop.5:
-  %"i.5" = phi  i64 [%".136", %"body.4"], [%".154", %"body.5"]
-  %".144" = icmp slt i64 %"i.5", %".139"
-  br i1 %".144", label %"body.5", label %"done.5"
-body.5:
-  %".146" = add i64 %".77", %"i.4"
-  %".147" = add i64 %".79", %"i.5"
-  %".148" = getelementptr inbounds float, ptr %".86", i64 %"i.5"
-  %".149" = load float, ptr %".148", align 4
-  %".150" = mul i64 %".146", 16
-  %".151" = add i64 %".150", %".147"
-  %".152" = getelementptr inbounds float, ptr %".16", i64 %".151"
-  store float %".149", ptr %".152", align 4
-  %".154" = add i64 %"i.5", 1
-  br label %"loop.5"
-done.5:
-  %".156" = add i64 %"i.4", 1
-  br label %"loop.4"
+done.2:
+  %".88" = add i64 %"i", 1
+  br label %"loop"
 }

@@ -66,7 +66,7 @@ class _Dot:
     # Small floats are added up in f32.
     self.accumulator = np.dtype(np.float32) if self.dtype.itemsize < 4 and ty.is_float(self.dtype) else self.dtype
     self.lanes = code.host.lanes_of(self.accumulator)
-    self.panel = code.host.panel_vectors * self.lanes
+    self.panel = code.host.panel_width(self.m) * self.lanes
     self.multiplier = (
       multipliers.choose(code.host, self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator)
       if len(self.ms) == len(self.ns) == len(self.ks) == 1

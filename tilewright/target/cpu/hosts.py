@@ -33,6 +33,13 @@ class Host:
     """How many elements are computed side by side: those of fewer than 32 bits are spread out."""
     return self.vector_bytes // max(4, dtype.itemsize)
 
+  def panel_width(self, rows: int) -> int:
+    """How many vectors wide a panel for so many rows is: where they are few, it is wider, and memory is read in longer runs."""
+    vectors = 8
+    while vectors > self.panel_vectors and vectors * (rows + 1) + 2 > self.num_registers:
+      vectors //= 2
+    return max(vectors, self.panel_vectors)
+
   def panel_rows(self, vectors: int) -> int:
     """How many rows of sums, each of some vectors, fit the registers: an even number where there are two."""
     rows = (self.num_registers - 2 - vectors) // vectors

@@ -30,6 +30,7 @@ from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
 from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, Type, dense_strides
 
 
@@ -148,6 +149,7 @@ def _instance(code: Code, kernel: NativeKernel, pointers: Any, scratch: Any, ind
     if index_map is None:
       refs.append(block.whole())
       continue
+    block.always_inside = always_inside(mapping.grid, m, index_map)
     memory, writeback = block.cut(_block_starts(code, m, index_map, refs[:num_prefetch], indices), is_output)
     refs.append(memory)
     if writeback is not None and is_output:
@@ -206,6 +208,7 @@ class _Block:
     self.dtype = np.dtype(m.array_aval.dtype)
     self.kept = [i for i, d in enumerate(m.block_shape) if not isinstance(d, Squeezed)]
     self.sizes = m.block_sizes
+    self.always_inside = [False] * len(self.shape)
 
   def whole(self) -> Memory:
     return Memory(self.pointer, self.strides, self.dtype, self.base)
@@ -241,8 +244,8 @@ class _Block:
     """Whether the block lies inside of the array; None if it surely does."""
     b = self.code.b
     checks = []
-    for start, size, d in zip(starts, self.sizes, self.shape):
-      if isinstance(start, int) and 0 <= start <= d - size:
+    for start, size, d, known in zip(starts, self.sizes, self.shape, self.always_inside):
+      if known or (isinstance(start, int) and 0 <= start <= d - size):
         continue
       if size == d and isinstance(start, ir.Constant) and start.constant == 0:
         continue
@@ -266,17 +269,31 @@ class _Block:
       highs.append(b.select(b.icmp_signed("<", room, i64(size)), room, i64(size)))
       lows.append(low)
 
+    array = Memory(self.pointer, self.strides, self.dtype, self.base)
+    source, target = (array, copy) if into_copy else (copy, array)
+
+    def move(block_index: list[Any], lanes: int) -> None:
+      *outer, last = block_index
+      steps = [*(Index(i) for i in outer), Index(last, 1 if lanes > 1 else 0)]
+      in_array = [Index(add(b, i64(s), i.base), i.step) for s, i in zip(starts, steps)]
+      own = [steps[k] for k in self.kept]
+      at, to = (in_array, own) if into_copy else (own, in_array)
+      code.store(target, to, code.load(source, at, lanes))
+
     def run(dim: int, block_index: list[Any]) -> None:
-      if dim == len(starts):
-        array_index = [Index(add(b, i64(s), i)) for s, i in zip(starts, block_index)]
-        own = [Index(block_index[k]) for k in self.kept]
-        array = Memory(self.pointer, self.strides, self.dtype, self.base)
-        if into_copy:
-          code.store(copy, own, code.load(array, array_index, 1))
-        else:
-          code.store(array, array_index, code.load(copy, own, 1))
+      low, high = lows[dim], highs[dim]
+      if dim < len(starts) - 1:
+        with for_range(b, low, high) as i, code.scope():
+          run(dim + 1, [*block_index, i])
         return
-      with for_range(b, lows[dim], highs[dim]) as i, code.scope():
-        run(dim + 1, [*block_index, i])
+      # Whole vectors first, where neighbours are side by side on both sides.
+      wide = code.host.lanes if dim in self.kept else 1
+      vectors = b.and_(b.sub(high, low), i64(-wide))
+      middle = b.select(b.icmp_signed(">", high, low), b.add(low, vectors), low)
+      if wide > 1:
+        with for_range(b, low, middle, wide) as i, code.scope():
+          move([*block_index, i], wide)
+      with for_range(b, middle if wide > 1 else low, high) as i, code.scope():
+        move([*block_index, i], 1)
 
     run(0, [])

@@ -26,9 +26,9 @@ from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import Edge, View, multiple
 from tilewright.target.nvgpu.wgmma import GROUP
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
-from tilewright.tile.ir import Value, users, walk
+from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ranges import Bounds, Interval
+from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, dense_strides
 
 NAME = "kernel"
@@ -303,7 +303,7 @@ def _instance(code: BlockCode, kernel: NativeKernel, arrays: Any, scratch: Any, 
       refs.append(whole)
       continue
     starts = _block_starts(code, m, index_map, refs[: mapping.num_prefetch], indices)
-    refs.append(_cut(code, m, whole, shape, starts, _always_inside(kernel, m, index_map)))
+    refs.append(_cut(code, m, whole, shape, starts, always_inside(kernel.mapping.grid, m, index_map)))
   for param, memory in zip(kernel.body.params, [*refs, *scratch], strict=True):
     code.env[param] = memory
   with code.scope():
@@ -385,33 +385,3 @@ def _cut(
   return dataclasses.replace(
     whole, pointer=pointer, strides=strides, align=align, edges=tuple(edges), inside=inside, anchor=whole.pointer
   )
-
-
-@dataclasses.dataclass(frozen=True)
-class _GridBounds(Bounds):
-  """The bounds of values of an index map, whose first parameters are the indices of the grid."""
-
-  params: tuple[Any, ...] = ()
-
-  def of(self, value: Value, depth: int = 8) -> Interval | None:
-    if value in self.params:
-      size = self.grid[self.params.index(value)]
-      return None if size is None else Interval(0, max(0, size - 1))
-    return super().of(value, depth)
-
-
-def _always_inside(kernel: NativeKernel, m: BlockMapping, index_map: Any) -> list[bool]:
-  """Along which dimensions the block lies inside of the array whatever the instance."""
-  grid = kernel.mapping.grid
-  bounds = _GridBounds({}, grid, tuple(index_map.params[: len(grid)]))
-  found = []
-  for dim, size, entry in zip(m.block_shape, m.array_aval.shape, index_map.body.yielded):
-    known = bounds.of(entry)
-    if known is None:
-      found.append(False)
-      continue
-    scale, low = (
-      (dim.block_size, 0) if isinstance(dim, Blocked) else (1, dim.padding[0] if isinstance(dim, Element) else 0)
-    )
-    found.append(known.low * scale >= low and known.high * scale - low + dim.block_size <= size)
-  return found
