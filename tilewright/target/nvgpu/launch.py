@@ -138,7 +138,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
   """
   parallel = tuple(parallel_dims(kernel))
-  plan = pipeline.find(kernel, arch, parallel, lambda m, index_map: _always_inside(kernel, m, index_map))
+  plan = pipeline.find(kernel, arch, parallel, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map))
   if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
   frame = _Frame(kernel)
