@@ -176,3 +176,7 @@ class LayoutConflictError(LayoutError):
 
 class LayoutBudgetError(LayoutError):
   """The search for layouts was given up before it was done; there may be a solution."""
+
+
+class ResourceExhaustedError(TilewrightError, RuntimeError):
+  """Code would need more of an on-chip memory than the device has."""

@@ -1,5 +1,6 @@
 """Number formats, quantisation, block scaling, quantised arrays."""
 
+from tilewright.numerics import hlo_kernels as _hlo_kernels  # offers kernels to the HLO pass block_scaling
 from tilewright.numerics.convert import ROUNDINGS, decode, encode, round_to
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import FORMATS, Format, Specials, format_of

@@ -120,7 +120,7 @@ class _Dequantise(_jax.UserPrimitive):
   def __init__(self, type_: QType):
     self.in_avals = (type_,)
     self.out_aval = _jax.core.ShapedArray(type_.shape, jnp.dtype("float32"))
-    self.params = {}
+    self.params: dict[str, Any] = {}
     super().__init__()
 
   def expand(self, value: QValue) -> Any:

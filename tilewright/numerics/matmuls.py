@@ -55,11 +55,12 @@ def scaled_matmul(
   Returns:
     An array `(B, M, N)`, accumulated in float32.
   """
-  a, b = _given("lhs", lhs, lhs_scales, block_size), _given("rhs", rhs, rhs_scales, block_size)
+  a, b = given("lhs", lhs, lhs_scales, block_size), given("rhs", rhs, rhs_scales, block_size)
   return scaled_dot(a, b, _ROWS, preferred_element_type=preferred_element_type, interpret=interpret)
 
 
-def _given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArray:
+def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArray:
+  """Elements (B, rows, K) and scales (B, rows, blocks) as a quantised array."""
   x = jnp.asarray(x)
   marked = scales if isinstance(scales, Prepared) else None
   scales = jnp.asarray(scales.scales if marked else scales)

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import ml_dtypes
+import numpy as np
+
 from tilewright.hlo.evaluate.contractions import dot_general, rescaled
 from tilewright.hlo.evaluate.control import zeros
 from tilewright.hlo.evaluate.dynamic import pad_to_static, slice_to_dynamic
@@ -96,3 +99,19 @@ def block_scaled_dot(instruction: Instruction, operands: Sequence[Value]) -> Val
   if len(rest) > 1:
     product = product * rest[1].astype(F64)
   return convert(product, instruction.shape.dtype)
+
+
+@custom_call("__op$quantize")
+def quantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  """x -> (data, scales): a scale is the largest magnitude / 2^(overflow exponent - 1) of its block; the data are x / scale, saturated."""
+  data, scales = instruction.shape.tuple_shapes
+  x = operands[0].astype(np.float32)
+  info = ml_dtypes.finfo(data.dtype)
+  apart = x.reshape(*x.shape[:-1], scales.dimensions[-1], -1)
+  exponent = int(np.floor(np.log2(float(info.max))))
+  amax = np.max(np.abs(apart), axis=-1, initial=0)
+  found = convert(amax * np.float32(2.0**-exponent), scales.dtype)
+  divisor = found.astype(np.float32)
+  ratio = apart / np.where(divisor == 0, np.float32(1), divisor)[..., None]
+  most = np.float32(float(info.max))
+  return convert(np.clip(ratio, -most, most).reshape(x.shape), data.dtype), found

@@ -121,7 +121,8 @@ def make_pass(text: str) -> Pass:
     key, equals, value = part.partition("=")
     if not equals or key.strip() not in known:
       raise HloPassError(f"{name} has no option {part!r}; it has: {', '.join(known) or 'none'}")
-    options[key.strip()] = _option(value.strip())
+    is_text = known[key.strip()].type in (str, "str")  # a version such as 9.10 is no number
+    options[key.strip()] = value.strip() if is_text else _option(value.strip())
   return factory(**options)
 
 

@@ -1,0 +1,172 @@
+"""Block-scaled operations, each rewritten to the best implementation that the target has.
+
+    %d = f32[B,M,N] custom-call(%x, %y, %sx, %sy), custom_call_target="__op$block_scaled_dot"
+
+The custom calls `__op$quantize`, `__op$dequantize` and `__op$block_scaled_dot` are recognised, and so is what a program writes
+without them: a dot of operands that are multiplied by broadcast scales. For each, the rows of `IMPLEMENTATIONS` are tried in order; a row
+refuses with a reason, or rewrites. What was chosen, and why nothing before it was, is logged (logger "tilewright.hlo.block_scaling").
+
+*Proof.* Each rewrite computes the sum over k of (x[k] sx[k / block]) (y[k] sy[k / block]), times the global scale: the definition of the
+call. The expansion is that formula in HLO; kernels and the library are specified by it; padding adds products with zero.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tilewright.hlo.clone import copy_body
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes import block_scaling_expand, block_scaling_library
+from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
+from tilewright.hlo.passes.tuple_simplifier import has_control_edges
+
+logger = logging.getLogger("tilewright.hlo.block_scaling")
+
+QUANTIZE, DEQUANTIZE, DOT = "__op$quantize", "__op$dequantize", "__op$block_scaled_dot"
+NAMES = {QUANTIZE: "quantize", DEQUANTIZE: "dequantize", DOT: "block_scaled_dot"}
+
+# A kernel for an operation on a platform: from the instruction to a module that computes it from the same operands, or a reason why not.
+Kernel = Callable[[Instruction], Module | str]
+KERNELS: dict[tuple[str, str], Kernel] = {}  # by platform ("cpu", "cuda", "cuda native") and name of the operation
+
+
+def register_kernel(platform: str, operation: str) -> Callable[[Kernel], Kernel]:
+  """Offers a kernel to the pass. Packages above this one fill the table; nothing here knows of them."""
+
+  def add(kernel: Kernel) -> Kernel:
+    KERNELS[platform, operation] = kernel
+    return kernel
+
+  return add
+
+
+# --- implementations ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Implementation:
+  """A way to carry out an operation: rewrites the instruction and gives what stands for it now, or a reason why not."""
+
+  name: str
+  rewrite: Callable[[Instruction, Facts], Instruction | str]
+
+
+def _from_kernel(platform: str, instruction: Instruction) -> Instruction | str:
+  operation = NAMES[instruction.attrs["custom_call_target"]]
+  kernel = KERNELS.get((platform, operation))
+  if kernel is None:
+    return f"no kernel for {operation} on {platform} is registered"
+  found = kernel(instruction)
+  return found if isinstance(found, str) else splice(instruction, found)
+
+
+def _native(instruction: Instruction, facts: Facts) -> Instruction | str:
+  if facts.platform != "cuda" or facts.compute_capability < 10.0:
+    return f"block-scaled instructions need compute capability 10.0, this is {facts}"
+  if ("cuda native", NAMES[instruction.attrs["custom_call_target"]]) not in KERNELS:
+    return "no kernel with block-scaled instructions is registered"
+  check_resources(facts, Tile.of(instruction, facts.tile_n, facts.stages))
+  return _from_kernel("cuda native", instruction)
+
+
+def _library(instruction: Instruction, facts: Facts) -> Instruction | str:
+  if instruction.attrs["custom_call_target"] != DOT:
+    return "the library has block-scaled dots only"
+  refused = block_scaling_library.refuses(instruction, facts)
+  return refused if refused is not None else block_scaling_library.rewrite(instruction, facts)
+
+
+def _kernel(instruction: Instruction, facts: Facts) -> Instruction | str:
+  return _from_kernel(facts.platform, instruction)
+
+
+def _expansion(instruction: Instruction, facts: Facts) -> Instruction | str:
+  return block_scaling_expand.EXPANSIONS[instruction.attrs["custom_call_target"]](instruction)
+
+
+IMPLEMENTATIONS: tuple[Implementation, ...] = (
+  Implementation("native instructions", _native),
+  Implementation("library", _library),
+  Implementation("kernel", _kernel),
+  Implementation("expansion", _expansion),
+)
+
+
+def splice(instruction: Instruction, module: Module) -> Instruction:
+  """The entry of a module in place of a call, with the call's operands as its parameters."""
+  computation, target = instruction.parent, instruction
+  assert computation is not None and computation.parent is not None
+  for called in module.computations:
+    if called is not module.entry:
+      computation.parent.add_computation(called)
+  entry: Computation = module.entry
+  mapping = {p: target.operands[p.attrs["parameter_number"]] for p in entry.parameters}
+  copies, new = copy_body(entry, mapping)
+  for copy in copies:
+    computation.insert(copy, before=target)
+  root = new[entry.root]
+  if not instruction.shape.is_tuple and root.opcode == "tuple" and len(root.operands) == 1:
+    (inner,) = root.operands
+    computation.remove(root)
+    return inner
+  return root
+
+
+# --- the pass ----------------------------------------------------------------------------------------------------
+
+
+@register_pass("block_scaling")
+@dataclass(frozen=True)
+class BlockScaling(Pass):
+  """Rewrites block-scaled operations to native instructions, the library, a kernel or plain operations, whichever the target has."""
+
+  platform: str = "cpu"
+  compute_capability: float = 0.0
+  cudnn: str = ""  # its version, such as "9.13.0"; empty if there is none
+  only: str = ""  # the name of one implementation: the others refuse
+  tile_n: int = 128  # columns of the result that one block of a native kernel computes
+  stages: int = 4  # how many steps along k its buffers hold
+
+  def run(self, module: Module) -> bool:
+    facts = Facts(self.platform, self.compute_capability, self.cudnn, self.tile_n, self.stages)
+    changed = False
+    for computation in list(module.computations):
+      if computation.is_fusion:
+        continue
+      for instruction in computation.topological_order():
+        if instruction.opcode == "dot" and instruction.parent is computation:
+          changed |= block_scaling_expand.recognise(instruction, DOT)
+      for instruction in computation.topological_order():
+        if instruction.opcode == "custom-call" and instruction.attrs["custom_call_target"] in NAMES:
+          changed |= self._rewrite(instruction, facts)
+    return changed
+
+  def _rewrite(self, instruction: Instruction, facts: Facts) -> bool:
+    if has_control_edges(instruction) or instruction.sharding is not None:
+      return False
+    refused = []
+    for implementation in IMPLEMENTATIONS:
+      if self.only and implementation.name != self.only:
+        refused.append(f"{implementation.name}: only {self.only} is wanted")
+        continue
+      found = implementation.rewrite(instruction, facts)
+      if isinstance(found, str):
+        refused.append(f"{implementation.name}: {found}")
+        continue
+      reasons = "; ".join(refused) or "the first choice"
+      logger.info(
+        "%s %%%s: %s (%s)",
+        NAMES[instruction.attrs["custom_call_target"]],
+        instruction.name,
+        implementation.name,
+        reasons,
+      )
+      assert instruction.parent is not None
+      instruction.replace_all_uses_with(found)
+      instruction.parent.remove(instruction)
+      return True
+    logger.info("%%%s is left as it is (%s)", instruction.name, "; ".join(refused))
+    return False

@@ -1,0 +1,48 @@
+"""The kernels of this package, offered to the HLO pass `block_scaling`: each as a module that the pass puts in place of the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright.hlo import Instruction, Module, parse
+from tilewright.hlo.passes.block_scaling import register_kernel
+from tilewright.numerics.dot import scaled_dot
+from tilewright.numerics.formats import FORMATS
+from tilewright.numerics.matmuls import given
+
+_KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
+
+
+@register_kernel("cpu", "block_scaled_dot")
+def block_scaled_dot(instruction: Instruction) -> Module | str:
+  """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given, by `scaled_dot`'s native kernel."""
+  shapes = [operand.shape for operand in instruction.operands]
+  unknown = [str(s) for s in shapes if np.dtype(s.dtype) not in _KNOWN]
+  if unknown:
+    return f"there is no number format for {', '.join(unknown)}"
+  k = shapes[0].dimensions[-1]
+  if any(k % s.dimensions[-1] for s in shapes[2:4]):
+    return "scales do not divide K evenly"
+  rank = shapes[0].rank
+  if rank < 2:
+    return "operands must be matrices or batches of them"
+
+  def stack(x: Any) -> Any:
+    return x.reshape(-1, *x.shape[-2:])
+
+  def call(x: Any, y: Any, x_scales: Any, *rest: Any) -> Any:
+    left = given("lhs", stack(x), stack(x_scales), None)
+    right = given("rhs", stack(y), stack(rest[0]), None) if rest else stack(y)
+    whole = rest[1].astype(jnp.float32) if len(rest) > 1 else None
+    numbers = (((2,), (2,)), ((0,), (0,)))
+    out = scaled_dot(left, right, numbers, preferred_element_type=instruction.shape.dtype, global_scale=whole)
+    return out.reshape(instruction.shape.dimensions)
+
+  arguments = [jax.ShapeDtypeStruct(s.dimensions, np.dtype(s.dtype)) for s in shapes]
+  with jax.default_device(jax.devices("cpu")[0]):
+    lowered = jax.jit(call).lower(*arguments)
+  return parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
