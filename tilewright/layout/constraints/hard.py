@@ -66,7 +66,7 @@ class Equal:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Link:
+class Link:
   """An operand and a result, of which one determines the other, see `direction`."""
 
   operand: Variable
@@ -85,7 +85,7 @@ class _Link:
 
 
 @dataclasses.dataclass(frozen=True)
-class Transposed(_Link):
+class Transposed(Link):
   """The result is the operand with its dimensions in another order, and nothing moves."""
 
   permutation: tuple[int, ...]
@@ -95,7 +95,7 @@ class Transposed(_Link):
 
 
 @dataclasses.dataclass(frozen=True)
-class Reshaped(_Link):
+class Reshaped(Link):
   """The result has the elements of the operand in row-major order, and nothing moves."""
 
   def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Reshaped(_Link):
 
 
 @dataclasses.dataclass(frozen=True)
-class Broadcast(_Link):
+class Broadcast(Link):
   """Dimension i of the operand is dimension `dims[i]` of the result; each thread holds what its part of the result needs."""
 
   dims: tuple[int, ...]
@@ -115,7 +115,7 @@ class Broadcast(_Link):
 
 
 @dataclasses.dataclass(frozen=True)
-class Reduced(_Link):
+class Reduced(Link):
   """The result is the operand without some dimensions: it is held by all threads that held a part of what was reduced."""
 
   axes: tuple[int, ...]
@@ -125,14 +125,14 @@ class Reduced(_Link):
 
 
 @dataclasses.dataclass(frozen=True)
-class Stacked(_Link):
+class Stacked(Link):
   """The operand, a ref in shared memory, is an array of tiles, each laid out as the result, a view of one: stages of a pipeline."""
 
   def __str__(self) -> str:
     return f"{self.operand} must be a stack of tiles laid out as {self.result} is"
 
 
-def direction(link: _Link) -> tuple[Variable, Variable]:
+def direction(link: Link) -> tuple[Variable, Variable]:
   """Which layout of a link determines the other, and the other."""
   match link:
     case Broadcast() | Stacked():
@@ -140,7 +140,7 @@ def direction(link: _Link) -> tuple[Variable, Variable]:
   return link.operand, link.result
 
 
-def linked(link: _Link, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
+def linked(link: Link, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
   """The layout of the other variable of a link that a layout of one of them determines."""
   forward = variable == link.operand
   other = link.result if forward else link.operand
@@ -163,7 +163,7 @@ def linked(link: _Link, variable: Variable, place: Place) -> Iterator[tuple[Vari
     return  # there is none: the digits would carry, or a dimension is padded
 
 
-def invented(link: _Link, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
+def invented(link: Link, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
   """Where a link leaves a choice (the result of a broadcast, the operand of a reduction): one layout that satisfies it.
 
   It keeps what was broadcast or reduced in each thread's registers, which is rarely good: tried only if nothing else is found.
@@ -196,7 +196,7 @@ def restricted(result: Layout, shape: tuple[int, ...], dims: tuple[int, ...]) ->
 # --- lists: what an instruction, or the user, allows -------------------------------------------------------------
 
 
-class _Listed:
+class Listed:
   """Some variables together have one of several combinations of layouts."""
 
   @property
@@ -216,7 +216,7 @@ class _Listed:
 
 
 @dataclasses.dataclass(frozen=True)
-class OneOf(_Listed):
+class OneOf(Listed):
   """A list as it stands, each combination at a cost."""
 
   over: tuple[Variable, ...]
@@ -237,7 +237,7 @@ class OneOf(_Listed):
 
 
 @dataclasses.dataclass(frozen=True)
-class FitsMma(_Listed):
+class FitsMma(Listed):
   """Operands (m, k), (k, n) and accumulator (m, n) of mma.sync, with the warps over m and n in one way for all three."""
 
   lhs: Variable
@@ -258,7 +258,7 @@ class FitsMma(_Listed):
 
 
 @dataclasses.dataclass(frozen=True)
-class _ListedOne(_Listed):
+class _ListedOne(Listed):
   """A list for one variable."""
 
   variable: Variable
@@ -367,8 +367,6 @@ class BitwidthLimit:
     return f"a thread must hold {self.least} to {self.most} bits of {self.variable} along dimension {self.axis}"
 
 
-Link: TypeAlias = _Link
-Listed: TypeAlias = _Listed
 Hard: TypeAlias = (
   Equal | Transposed | Reshaped | Broadcast | Reduced | Stacked | BitwidthLimit
   | OneOf | Hint | FitsMma | FitsWgmmaAccumulator | FitsWgmmaLhs | FitsWgmmaRhs | TmaTransferable
