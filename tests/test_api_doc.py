@@ -28,6 +28,9 @@ PROMISED = {
     sample_block stochastic_round einshape with_memory_space_constraint TensorCoreMesh CoreType run_on_first_core
     core_barrier CompilerParams InterpretParams force_tpu_interpret_mode set_tpu_interpret_mode
     reset_tpu_interpret_mode_state TpuInfo""",
+  "fuser": """
+    fuse fusible Fusion custom_fusion evaluate get_fusion_values get_stateful_input_fusion_values
+    get_stateful_output_fusion_values make_scalar_prefetch_handler pull_block_spec push_block_spec BlockIndexTransform""",
   "triton": "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_cas atomic_xchg",
 }
 

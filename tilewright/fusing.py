@@ -47,10 +47,7 @@ def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = Fa
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     @jax.custom_vjp
     def fused(args: Any, kwargs: Any) -> Any:
-      outs, explanation = run(f, name, kernel if callable(kernel) else None, args, kwargs)
-      if explain:
-        _show(explanation, explain)
-      return outs
+      return run(f, name, kernel if callable(kernel) else None, args, kwargs, explain)[0]
 
     fused.defvjp(
       lambda args, kwargs: (fused(args, kwargs), (args, kwargs)),
@@ -71,14 +68,19 @@ def explain_fusion(f: Callable[..., Any], *args: Any, kernel: Any = None, **kwar
   name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
   found: list[into.Explanation] = []
   callable_ = kernel if callable(kernel) else None
-  jax.eval_shape(lambda *a, **k: found.append(run(f, name, callable_, a, k)[1]), *args, **kwargs)
+  jax.eval_shape(lambda *a, **k: found.extend(run(f, name, callable_, a, k)[1]), *args, **kwargs)
   return found[0]
 
 
 def run(
-  f: Callable[..., Any], name: str | None, kernel: Callable[..., Any] | None, args: Any, kwargs: Any
-) -> tuple[Any, into.Explanation]:
-  """The fused function's results, and what was fused."""
+  f: Callable[..., Any],
+  name: str | None,
+  kernel: Callable[..., Any] | None,
+  args: Any,
+  kwargs: Any,
+  explain: bool | str | os.PathLike[str] = False,
+) -> tuple[Any, list[into.Explanation]]:
+  """The fused function's results, and what was fused (nothing yet if values of user-defined types are still to come)."""
   leaves, in_tree = jax.tree.flatten((args, kwargs))
   trees: list[Any] = []
 
@@ -90,7 +92,23 @@ def run(
 
   info = _jax.api_util.debug_info("fuse_into", f, args, kwargs).with_unknown_names()
   closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
-  closed, arrays, rebuild = dtypes.resolve(closed, leaves)
+  explanations: list[into.Explanation] = []
+
+  def fused(program: Any, arrays: Any) -> list[Any]:
+    outs, explanation = into.fuse_around(*_with_one_call(f, program, name, kernel), arrays)
+    explanations.append(explanation)
+    if explain:
+      _show(explanation, explain)
+    return outs
+
+  outs = dtypes.run_on_arrays(closed, leaves, fused)
+  return jax.tree.unflatten(trees[-1], outs), explanations
+
+
+def _with_one_call(
+  f: Callable[..., Any], closed: Any, name: str | None, kernel: Callable[..., Any] | None
+) -> tuple[Any, Any, int]:
+  """The flat program with its constants, and the place of the kernel call."""
   jaxpr, consts = into.flat_program(closed)
   places = into.find_calls(jaxpr, lambda found: name is None or found == name)
   if not places and name == "matmul" and kernel is not None:
@@ -98,16 +116,11 @@ def run(
     places = into.find_calls(jaxpr, lambda found: found == name)
   if len(places) != 1:
     what = f"{len(places)} calls of the kernel {name!r}" if name else f"{len(places)} kernel calls"
-    raise errors.FusionError(
-      f"fuse_into: found {what} in {getattr(f, '__name__', f)}, expected one. "
-      + (
-        "Call the kernel in the function, outside of loops."
-        if not places
-        else "Fuse each call in a function of its own."
-      )
+    advice = (
+      "Fuse each call in a function of its own." if places else "Call the kernel in the function, outside of loops."
     )
-  outs, explanation = into.fuse_around(jaxpr, consts, arrays, places[0])
-  return jax.tree.unflatten(trees[-1], rebuild(outs)), explanation
+    raise errors.FusionError(f"fuse_into: found {what} in {getattr(f, '__name__', f)}, expected one. {advice}")
+  return jaxpr, consts, places[0]
 
 
 def _with_kernel_for_product(jaxpr: Any, consts: Any, kernel: Callable[..., Any]) -> tuple[Any, Any]:

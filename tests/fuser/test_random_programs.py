@@ -153,7 +153,7 @@ def cases(draw):
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 def test_block_by_block_is_the_whole(case, strict):
   shape, steps, out_shape, block = case
   spec, grid = blocks_of(out_shape, block)

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import ops, pallas
-from tilewright.cli import bench_data_parallel, bench_processes
+from tilewright.cli import bench_data_parallel, bench_fused, bench_processes
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.pallas import cpu, tpu
 from tilewright.runtime import _jax
@@ -426,6 +426,7 @@ CASES: tuple[Case, ...] = (
       XLA: lambda: running(lambda x: x * 2, arrays((1024,))),
     },
   ),
+  *bench_fused.CASES,
   *IN_PROCESSES,
   compiled_cold("compile softmax natively", ops.softmax, jax.nn.softmax, LARGE),
   compiled_cold("compile matmul natively", ops.matmul, jnp.dot, SQUARE, SQUARE),

@@ -34,6 +34,28 @@ def physical_aval(aval: Any) -> list[Any]:
   return [core.physical_aval(a) if is_key(a) else a for a in parts]
 
 
+# A program over values of user-defined types that are not there yet, as under jit: it is run when they are taken apart.
+late_p = core.Primitive("fused_program")
+late_p.multiple_results = True
+late_p.def_abstract_eval(lambda *_, run, out_avals: list(out_avals))
+late_p.is_high = lambda *avals, **_: True
+late_p.to_lojax = lambda *args, run, out_avals: run(args)
+
+
+def run_on_arrays(closed: Any, args: Sequence[Any], run: Callable[[Any, Sequence[Any]], list[Any]]) -> list[Any]:
+  """The outputs of `run(closed, args)` over arrays that are stored, put together to what the program's outputs are."""
+
+  def resolved(values: Sequence[Any]) -> list[Any]:
+    jaxpr, arrays, rebuild = resolve(closed, values)
+    return rebuild(run(jaxpr, arrays))
+
+  is_late = lambda x: isinstance(x, core.Tracer) and getattr(core.typeof(x), "is_high", False)
+  if any(map(is_late, args)):
+    out_avals = tuple(v.aval for v in closed.jaxpr.outvars)
+    return late_p.bind(*args, run=resolved, out_avals=out_avals)
+  return resolved(args)
+
+
 def resolve(closed: Any, args: Sequence[Any]) -> tuple[Any, list[Any], Callable[[Sequence[Any]], list[Any]]]:
   """A jaxpr over arrays that are stored, those arrays, and how the outputs are put together again."""
   avals = [v.aval for v in closed.jaxpr.invars]
@@ -69,6 +91,11 @@ def resolve(closed: Any, args: Sequence[Any]) -> tuple[Any, list[Any], Callable[
   return new, arrays, rebuild
 
 
+def _evaluate(closed: Any, arrays: Sequence[Any]) -> list[Any]:
+  body, consts = _jax.detach(closed)
+  return core.eval_jaxpr(body, (), *consts, *arrays)
+
+
 def physicalize(f: Callable[..., Any]) -> Callable[..., Any]:
   """The same function, computed on the arrays that values are stored as."""
 
@@ -85,10 +112,8 @@ def physicalize(f: Callable[..., Any]) -> Callable[..., Any]:
 
     info = _jax.api_util.debug_info("physicalize", f, args, kwargs).with_unknown_names()
     closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
-    jaxpr, arrays, rebuild = resolve(closed, leaves)
-    body, consts = _jax.detach(jaxpr)
-    outs = core.eval_jaxpr(body, (), *consts, *arrays)
-    return jax.tree.unflatten(trees[-1], rebuild(outs))
+    outs = run_on_arrays(closed, leaves, _evaluate)
+    return jax.tree.unflatten(trees[-1], outs)
 
   return wrapper
 

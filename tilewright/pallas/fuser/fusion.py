@@ -224,12 +224,9 @@ def fuse(
 
     info = _jax.api_util.debug_info("fuse", func, args, kwargs).with_unknown_names()
     closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
-    if resolve_fusion_dtypes:
-      closed, leaves, rebuild = dtypes.resolve(closed, leaves)
-    else:
-      rebuild = list
-    outs = _fuse_jaxpr(closed, leaves, debug, strict_mode)
-    return jax.tree.unflatten(trees[-1], rebuild(outs))
+    run = functools.partial(_fuse_jaxpr, debug=debug, strict=strict_mode)
+    outs = dtypes.run_on_arrays(closed, leaves, run) if resolve_fusion_dtypes else run(closed, leaves)
+    return jax.tree.unflatten(trees[-1], outs)
 
   return wrapper
 

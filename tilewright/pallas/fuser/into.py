@@ -316,7 +316,7 @@ def flat_program_of(jaxpr: Any, consts: Sequence[Any]) -> tuple[Any, tuple[Any, 
   return without_dead_code(*inline(jaxpr, consts))
 
 
-def fuse_around(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], place: int) -> tuple[list[Any], Explanation]:
+def fuse_around(jaxpr: Any, consts: Sequence[Any], place: int, args: Sequence[Any]) -> tuple[list[Any], Explanation]:
   """Compute a flat program with one kernel call, the one at `place`, and with what can be fused into it in it."""
   program = _Program(jaxpr, dict(zip(jaxpr.invars, (*consts, *args), strict=True)), place)
   call = program.call

@@ -65,31 +65,20 @@ def _pull_slice(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
     view = views.whole(site.out_avals[0], view)
   begins = site.params["start_indices"]
   strides = site.params["strides"] or (1,) * len(begins)
-  out, operand = site.out_avals[0].shape, site.in_avals[0].shape
-  shape, changes = [], []
-  for d, (dim, begin, stride) in enumerate(zip(view.block_shape, begins, strides)):
-    if stride == 1:
-      new, change = moved(dim, begin)
-    elif out[d] == 1:
-      new, change = moved(dim if is_squeezed(dim) else 1, begin)
-    elif covers(dim, out[d]) and out[d] * stride > operand[d]:
-      new, change = Blocked(operand[d]), lambda i: 0
-    else:
-      new, change = _strided(site, view, dim, begin, stride)
-    shape.append(new)
-    changes.append(change)
-  return [view.then(shape, lambda i: tuple(f(x) for f, x in zip(changes, i)))]
+  found = [
+    moved(dim, begin) if stride == 1 else _strided(site, view, dim, begin, stride)
+    for dim, begin, stride in zip(view.block_shape, begins, strides)
+  ]
+  return [view.then([d for d, _ in found], lambda i: tuple(f(x) for (_, f), x in zip(found, i)))]
 
 
 def _evaluate_slice(blocks: Blocks, x: Any) -> list[Any]:
   begins = blocks.params["start_indices"]
   strides = blocks.params["strides"] or (1,) * len(begins)
-  operand = blocks.site.in_avals[0].shape
   for d, (begin, stride, size) in enumerate(zip(begins, strides, blocks.out_sizes())):
-    if stride == 1 or size == x.shape[d]:
-      continue
-    first = begin if x.shape[d] == operand[d] and x.shape[d] < size * stride else begin % stride
-    x = lax.slice_in_dim(x, first, min(first + (size - 1) * stride + 1, x.shape[d]), stride, axis=d)
+    if x.shape[d] != size:  # a block `stride` times as long, which begins at a multiple of it
+      first = begin % stride
+      x = lax.slice_in_dim(x, first, first + (size - 1) * stride + 1, stride, axis=d)
   return [x]
 
 
