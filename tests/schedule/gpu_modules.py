@@ -1,10 +1,15 @@
 """HLO text of programs as XLA's GPU back end schedules them, made to any size.
 
 The order is the one XLA tends to give: a start right where its operand is ready or right before its done, a done right before its
-first use.
+first use. `corpus/` holds modules that XLA itself has scheduled: `xla_cpu_*` come from `examples/schedule` on eight host
+devices; their collectives are made asynchronous where they stand, since the CPU's back end knows no pairs.
 """
 
 from __future__ import annotations
+
+import pathlib
+
+from tilewright import hlo
 
 ADD = """%add (x: f32[], y: f32[]) -> f32[] {
   %x = f32[] parameter(0)
@@ -256,3 +261,17 @@ CORPUS = {
   "arrays in": lambda: offload(4),
   "activations out and in": activations_out_and_in,
 }
+
+
+FILES = {path.stem: path for path in sorted((pathlib.Path(__file__).parent / "corpus").glob("*.hlo"))}
+NAMES = (*CORPUS, *FILES)
+
+
+def load(name: str) -> hlo.Module:
+  """A module of the corpus, with pairs."""
+  if name in CORPUS:
+    return hlo.parse(CORPUS[name]())
+  module = hlo.parse(FILES[name].read_text(encoding="utf-8"))
+  if not any(i.opcode.endswith("-start") for i in module.instructions()):
+    hlo.run_passes(module, ["async_collectives"])
+  return module

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gpu_modules import ADD, CORPUS, data_parallel, groups, pipelined_loop
+from gpu_modules import ADD, NAMES, data_parallel, groups, load, pipelined_loop
 
 from tilewright import hlo
 from tilewright.hlo import schedule
 
 
-@pytest.mark.parametrize("name", [n for n in CORPUS if n != "carried receive"])
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "carried receive"])
 @pytest.mark.parametrize("original", [False, True], ids=["scheduled", "before"])
 def test_equal_devices_take_what_the_schedule_says(name: str, original: bool) -> None:
-  result = schedule.schedule_module(hlo.parse(CORPUS[name]()), headroom=1.5)
+  result = schedule.schedule_module(load(name), headroom=1.5)
   simulated = schedule.simulate(result, original=original)
   outcome = result.original if original else result.entry.outcome
   assert simulated.seconds == pytest.approx(outcome.seconds, rel=1e-6)

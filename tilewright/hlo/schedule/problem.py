@@ -14,19 +14,17 @@ Edges are data and control dependencies, the order among side effects, and the w
 from __future__ import annotations
 
 import functools
-import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tilewright.hlo.analysis import is_ordered, topological_order
-from tilewright.hlo.cost.collectives import carried as inner_of
+from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.cost.collectives import participants
 from tilewright.hlo.cost.model import CostModel, crosses_memories
 from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import COLLECTIVES, STARTS
-from tilewright.hlo.schedule.annotations import Annotation, HloScheduleError, annotation
-from tilewright.hlo.schedule.limits import IS_COLLECTIVE, KINDS, Limits, conflicts, kind_of, lanes
+from tilewright.hlo.schedule.annotations import Annotation
+from tilewright.hlo.schedule.limits import IS_COLLECTIVE, Limits, conflicts, kind_of, lanes
 from tilewright.hlo.schedule.memory import Memory, memory_of
 from tilewright.hlo.shape import ShapeIndex
 
@@ -78,6 +76,7 @@ class Problem:
   always: int = 0
   memory_limit: float = float("inf")
   exposed: list[bool] = field(default_factory=list)  # synchronous transfers: all of their cost is exposed
+  _edges: set[tuple[int, int]] = field(default_factory=set, repr=False)
 
   @functools.cached_property
   def memory_facts(self) -> MemoryFacts:
@@ -105,6 +104,13 @@ class Problem:
     return MemoryFacts(
       at_first, added, freed, shared, [max(1, len(n) - (not i)) for n, i in zip(touching, self.live_in)]
     )
+
+  def add_edge(self, a: int, b: int) -> None:
+    """`a` before `b`."""
+    if (a, b) not in self._edges:
+      self._edges.add((a, b))
+      self.preds[b].append(a)
+      self.succs[a].append(b)
 
   def mirror(self) -> Problem:
     """Time reversed: node v becomes `size - 1 - v`, what waits becomes what starts. An order of one, read backwards and
@@ -173,8 +179,6 @@ class Lowered:
   computation: Computation
   order: list[Instruction]  # the base order, of all instructions
   nodes: list[Instruction]
-  memory: Memory
-  original_is_scheduled: bool
 
   def instructions(self, order: Sequence[int]) -> list[Instruction]:
     """An order of nodes as an order of instructions: parameters and constants first, what was left out before its first use."""
@@ -221,8 +225,9 @@ def lower(
   memory_limit: float = float("inf"),
 ) -> Lowered:
   """The problem of one computation. `insides` tells about the loops, calls and branches in it."""
-  scheduled = is_ordered(computation.instructions)
-  order = list(computation.instructions) if scheduled else topological_order(computation)
+  from tilewright.hlo.schedule.grouping import add_groups  # which edits problems, so it comes after them
+
+  order = topological_order(computation)
   donated: dict[ShapeIndex, tuple[int, ShapeIndex]] = {}
   if owner == "entry":
     donated = {a.output_index: (a.parameter, a.parameter_index) for a in module.input_output_alias}
@@ -234,9 +239,9 @@ def lower(
   problem.memory_limit = memory_limit
   if owner == "body":
     builder.find_carried(computation)
-  builder.forget_lone_dones()
-  builder.add_groups()
-  return Lowered(problem, computation, order, builder.nodes, memory, scheduled)
+  builder.forget_lone_halves()
+  nodes = add_groups(problem, builder.nodes)
+  return Lowered(problem, computation, order, nodes)
 
 
 class _Lowering:
@@ -264,7 +269,6 @@ class _Lowering:
       extra=[0] * size,
       exposed=[False] * size,
     )
-    self._edges: set[tuple[int, int]] = set()
     self._groups: dict[Groups, int] = {}
     for v, instruction in enumerate(self.nodes):
       self._classify(v, instruction, insides)
@@ -313,10 +317,8 @@ class _Lowering:
   # Edges.
 
   def _edge(self, a: int, b: int) -> None:
-    if a != b and (a, b) not in self._edges:
-      self._edges.add((a, b))
-      self.problem.preds[b].append(a)
-      self.problem.succs[a].append(b)
+    if a != b:
+      self.problem.add_edge(a, b)
 
   def _source(self, instruction: Instruction) -> int | None:
     """The node behind an instruction that was left out; None if it waits for nothing."""
@@ -386,128 +388,15 @@ class _Lowering:
         p.carried.append((v, start))
         p.kind[v] = p.kind[start]
 
-  def forget_lone_dones(self) -> None:
-    """A done whose start is out of sight waits for nothing that is known here."""
+  def forget_lone_halves(self) -> None:
+    """A done whose start is out of sight waits for nothing that is known here, and a start whose done is out of sight (a loop
+    waits for it, or nobody) holds nothing that could be freed here.
+    """
     p = self.problem
-    known = {done for done, _ in p.carried}
+    known = {v for pair in p.carried for v in pair}
     for v in range(p.size):
-      if p.role[v] == DONE and p.pair[v] < 0 and v not in known:
-        p.role[v] = COMPUTE
-
-  # Annotations.
-
-  def add_groups(self) -> None:
-    p = self.problem
-    members: dict[Annotation, list[int]] = {}
-    for v, instruction in enumerate(self.nodes):
-      found = annotation(instruction)
-      if found is None and instruction.opcode == "async-start":
-        found = annotation(inner_of(instruction))
-      if found is not None:
-        members.setdefault(found, []).append(v)
-    for found, nodes in sorted(members.items()):
-      if len(nodes) < 2:
-        continue
-      number = len(p.groups)
-      p.groups.append(found)
-      p.group_size.append(len(nodes))
-      for v in nodes:
-        p.group[v] = number
-      self._check_group(found, nodes)
-    for number in range(len(p.groups)):
-      self._gate(number)
-    if p.groups:
-      self._sort_again()
-
-  def _check_group(self, found: Annotation, nodes: list[int]) -> None:
-    p = self.problem
-    pairs: dict[int, set[int]] = {}
-    for v in nodes:
-      if p.role[v] in (START, DONE) and p.kind[v] >= 0:
-        pairs.setdefault(p.kind[v], set()).add(min(v, p.pair[v]) if p.pair[v] >= 0 else v)
-    for kind, those in pairs.items():
-      if len(those) > p.limits[kind]:
-        names = ", ".join(f"%{p.names[v]}" for v in sorted(those))
-        raise HloScheduleError(
-          f"scheduling group {found} holds {len(those)} pairs of kind {KINDS[kind]} ({names}), and {p.limits[kind]} may be "
-          f"open at once. Raise that limit, or take some of them out of the group."
-        )
-
-  def _gate(self, number: int) -> None:
-    """What members need from outside comes before all members, what needs them after all of them."""
-    p = self.problem
-    members = [v for v in range(p.size) if p.group[v] == number]
-    inside = set(members)
-    before = dict.fromkeys(u for v in members for u in p.preds[v] if u not in inside)
-    after = dict.fromkeys(u for v in members for u in p.succs[v] if u not in inside)
-    for v in members:
-      for u in before:
-        self._edge(u, v)
-      for u in after:
-        self._edge(v, u)
-
-  def _sort_again(self) -> None:
-    """Numbers must follow the edges again, groups together; a cycle means that a group cannot be kept together."""
-    p = self.problem
-    order = grouped_order(p, lambda v: v)
-    if len(order) < p.size:
-      left = sorted(set(range(p.size)) - set(order))
-      stuck = next((p.groups[p.group[v]] for v in left if p.group[v] >= 0), None)
-      names = ", ".join(f"%{p.names[v]}" for v in left[:8])
-      raise HloScheduleError(
-        f"scheduling group {stuck} cannot be kept together: a value leaves it and comes back, or two groups need each other. "
-        f"In the way: {names}."
-      )
-    renumber(p, order)
-    self.nodes = [self.nodes[v] for v in order]
-    self.number = {instruction: v for v, instruction in enumerate(self.nodes)}
-
-
-def grouped_order(p: Problem, key: Callable[[int], float]) -> list[int]:
-  """A topological order by least key, annotated groups in one piece; shorter than the problem if there is none."""
-  waiting = [len(x) for x in p.preds]
-  ready = [(key(v), v) for v in range(p.size) if not waiting[v]]
-  heapq.heapify(ready)
-  order: list[int] = []
-  current, left, aside = -1, 0, []
-  while ready:
-    rank, v = heapq.heappop(ready)
-    if current >= 0 and p.group[v] != current:
-      aside.append((rank, v))
-      if not ready:  # the group waits for something outside: it cannot be kept together
-        return order
-      continue
-    order.append(v)
-    if p.group[v] >= 0 and current < 0:
-      current, left = p.group[v], p.group_size[p.group[v]]
-    for s in p.succs[v]:
-      waiting[s] -= 1
-      if not waiting[s]:
-        heapq.heappush(ready, (key(s), s))
-    if current >= 0:
-      left -= 1
-      if not left:
-        current = -1
-      for item in aside:
-        heapq.heappush(ready, item)
-      aside.clear()
-  return order
-
-
-def renumber(p: Problem, order: Sequence[int]) -> None:
-  """Makes `order` the numbering."""
-  new = {old: v for v, old in enumerate(order)}
-
-  def moved(items: list) -> list:
-    return [items[old] for old in order]
-
-  for name in ("role", "cost", "kind", "names", "meets", "group", "touches", "extra", "exposed"):
-    setattr(p, name, moved(getattr(p, name)))
-  p.pair = [new[w] if w >= 0 else -1 for w in moved(p.pair)]
-  p.preds = [[new[u] for u in row] for row in moved(p.preds)]
-  p.succs = [[new[u] for u in row] for row in moved(p.succs)]
-  p.uses = {new[v]: kinds for v, kinds in p.uses.items()}
-  p.carried = [(new[a], new[b]) for a, b in p.carried]
+      if p.role[v] != COMPUTE and p.pair[v] < 0 and v not in known:
+        p.role[v], p.kind[v], p.meets[v], p.cost[v] = COMPUTE, -1, -1, 0.0
 
 
 def start_of(done: Instruction) -> Instruction | None:
