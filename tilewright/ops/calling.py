@@ -1,8 +1,9 @@
 """How a library kernel runs, and how it checks what it is given.
 
 Every op takes `interpret` and `native`. Left out, a kernel becomes native code where the program runs on the CPU and takes the portable
-lowering elsewhere; `interpret=True` asks for the portable lowering everywhere. Both are decided once, where the op is called, and travel as
-one small value, `How`, which is static under `jit` and in the rules of derivatives.
+lowering elsewhere; `native=True` asks for native code, on an NVIDIA GPU too, and `interpret=True` for the portable lowering everywhere.
+Both are decided once, where the op is called, and travel as one small value, `How`, which is static under `jit` and in the rules of
+derivatives.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas import cpu
+from tilewright.pallas import cpu, nvgpu
 
 FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
 
@@ -27,11 +28,13 @@ class How:
 
   interpret: bool
   native: bool
+  on_gpu: bool = False  # where native code runs
 
   def options(self, *semantics: str) -> dict[str, Any]:
     """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary where a proof would not be found."""
     if self.native:
-      return {"compiler_params": cpu.CompilerParams(dimension_semantics=semantics or None)}
+      target = nvgpu if self.on_gpu else cpu
+      return {"compiler_params": target.CompilerParams(dimension_semantics=semantics or None)}
     return {"interpret": self.interpret}
 
 
@@ -43,7 +46,7 @@ def how(interpret: bool | None, native: bool | None) -> How:
     )
   if native is None:
     native = not interpret and platform() == "cpu"
-  return How(bool(interpret), bool(native))
+  return How(bool(interpret), bool(native), bool(native) and platform() in ("gpu", "cuda"))
 
 
 def platform() -> str:

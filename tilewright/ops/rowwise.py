@@ -37,8 +37,11 @@ def by_rows(
   num_rows = arrays[0].shape[0]
   if num_rows == 0 or any(0 in x.shape for x in arrays):
     return [jnp.zeros(o.shape, o.dtype) for o in outs]
-  row_bytes = max(math.prod(x.shape[1:]) * 4 for x in (*arrays, *outs))
-  block = tiling.rows_per_block(num_rows, row_bytes, passes)
+  row_elements = max(math.prod(x.shape[1:]) for x in (*arrays, *outs))
+  if how.on_gpu:
+    block = tiling.rows_per_gpu_block(num_rows, row_elements)
+  else:
+    block = tiling.rows_per_block(num_rows, 4 * row_elements, passes)
 
   def kernel(*refs: Any) -> None:
     inputs, results = refs[: -len(outs)], refs[-len(outs) :]

@@ -14,6 +14,7 @@ import os
 import pathlib
 
 _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
+_GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -57,6 +58,14 @@ def rows_per_block(num_rows: int, row_bytes: int, passes: int = 2) -> int:
   """How many rows of a matrix one instance takes: as many as stay in the first cache together with what is computed from them."""
   budget = host_caches().l1 // max(1, passes)
   return divisor_near(num_rows, max(1, budget // max(1, row_bytes)))
+
+
+def rows_per_gpu_block(num_rows: int, row_elements: int) -> int:
+  """Rows for one block of threads: one where it is long enough to give each thread a few vectors, else a power of two of them."""
+  rows = 1
+  while rows * row_elements < _GPU_BLOCK and 2 * rows <= num_rows:
+    rows *= 2
+  return rows
 
 
 def elements_per_block(size: int, itemsize: int) -> int:

@@ -1,0 +1,179 @@
+"""GPU rows of native kernels: those bound by memory beside XLA and beside a copy that moves as many bytes, and a plain matmul.
+
+A time is that of one call among many that are queued on the device before anyone waits, so that it is the device's time wherever a call
+takes it longer than the host needs to ask for the next one. The row against the copy gives the share of the memory's speed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import ops
+from tilewright import pallas as pl
+from tilewright.cli.bench import OURS, Call, Case, Measured
+from tilewright.pallas import nvgpu
+from tilewright.pallas import tpu as pltpu
+
+ROWS, COLUMNS = 16384, 8192
+QUEUED = 20
+F32, BF16 = jnp.float32, jnp.bfloat16
+S = jax.ShapeDtypeStruct
+
+
+def _normal(shape: tuple[int, ...], seed: int) -> jax.Array:
+  return jax.random.normal(jax.random.key(seed), shape, F32).astype(BF16)
+
+
+def _queued(function: Callable[..., Any], values: tuple[Any, ...], share: float = 1.0) -> Call:
+  """The time of one call of many, times `share`."""
+  jitted = jax.jit(function)
+  jax.block_until_ready(jitted(*values))
+
+  def call() -> Measured:
+    start = time.perf_counter()
+    for _ in range(QUEUED):
+      result = jitted(*values)
+    jax.block_until_ready(result)
+    return Measured(share * (time.perf_counter() - start) / QUEUED)
+
+  return call
+
+
+def _copy(nbytes: int) -> Call:
+  """A copy from device memory to device memory that reads and writes so many bytes together."""
+  x = jnp.zeros((ROWS, COLUMNS), BF16)
+  return _queued(jnp.copy, (x,), nbytes / (2 * x.nbytes))
+
+
+def _blocked(body: Callable[..., Any], num_inputs: int, dtype: Any = BF16) -> Callable[..., Any]:
+  """A kernel that applies `body` to one row of each array."""
+
+  def call(*arrays: Any) -> Any:
+    def kernel(*refs: Any) -> None:
+      refs[-1][...] = body(*(r[...].astype(F32) for r in refs[:-1])).astype(refs[-1].dtype)
+
+    spec = pl.BlockSpec((1, arrays[0].shape[1]), lambda i: (i, 0))
+    return pl.pallas_call(
+      kernel,
+      S(arrays[0].shape, dtype),
+      grid=(arrays[0].shape[0],),
+      in_specs=[spec] * num_inputs,
+      out_specs=spec,
+      compiler_params=nvgpu.CompilerParams(),
+    )(*arrays)
+
+  return call
+
+
+def _plain(body: Callable[..., Any]) -> Callable[..., Any]:
+  """What XLA is given: the same function on whole arrays."""
+  return lambda x, *others: body(x.astype(F32), *(y.astype(F32) for y in others)).astype(x.dtype)
+
+
+def _gelu_gate(x: Any, g: Any) -> Any:
+  return jax.nn.gelu(x) * g
+
+
+def _softmax(x: Any) -> Any:
+  e = jnp.exp(x - x.max(1, keepdims=True))
+  return e / e.sum(1, keepdims=True)
+
+
+def _rms_norm(x: Any, w: Any) -> Any:
+  return x * jax.lax.rsqrt(jnp.mean(x * x, 1, keepdims=True) + 1e-6) * w
+
+
+def _layer_norm(x: Any, w: Any, b: Any) -> Any:
+  d = x - jnp.mean(x, 1, keepdims=True)
+  return d * jax.lax.rsqrt(jnp.mean(d * d, 1, keepdims=True) + 1e-6) * w + b
+
+
+def _cross_entropy(x: Any, labels: Any) -> Any:
+  logits = x.astype(F32)
+  return jax.nn.logsumexp(logits, 1) - jnp.take_along_axis(logits, labels[:, None], 1)[:, 0]
+
+
+def transpose(x: Any, block: int = 128) -> Any:
+  def kernel(x_ref: Any, o_ref: Any) -> None:
+    o_ref[...] = x_ref[...].T
+
+  return pl.pallas_call(
+    kernel,
+    S(x.shape[::-1], x.dtype),
+    grid=(x.shape[0] // block, x.shape[1] // block),
+    in_specs=[pl.BlockSpec((block, block), lambda i, j: (i, j))],
+    out_specs=pl.BlockSpec((block, block), lambda i, j: (j, i)),
+    compiler_params=nvgpu.CompilerParams(),
+  )(x)
+
+
+def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 256, 64)) -> Any:
+  """A matmul as one writes it for any device: blocks of the result, added up along the last dimension of the grid."""
+  bm, bn, bk = blocks
+
+  def kernel(a_ref: Any, b_ref: Any, o_ref: Any, total: Any) -> None:
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+      total[...] = jnp.zeros_like(total)
+
+    total[...] += jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
+
+    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
+    def _() -> None:
+      o_ref[...] = total[...].astype(o_ref.dtype)
+
+  (m, k), n = a.shape, b.shape[1]
+  return pl.pallas_call(
+    kernel,
+    S((m, n), a.dtype),
+    grid=(m // bm, n // bn, k // bk),
+    in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
+    out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
+    scratch_shapes=[pltpu.VMEM((bm, bn), F32)],
+    compiler_params=nvgpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
+  )(a, b)
+
+
+def _case(name: str, ours: Any, xla: Any, values: Callable[[], tuple[Any, ...]], nbytes: int | None = None) -> Case:
+  contenders: dict[str, Callable[[], Call]] = {
+    OURS: lambda: _queued(ours, values()),
+    "XLA": lambda: _queued(xla, values()),
+  }
+  if nbytes is not None:
+    contenders["copy"] = lambda: _copy(nbytes)
+  return Case(f"gpu {name}", contenders)
+
+
+_X = lambda: _normal((ROWS, COLUMNS), 0)
+_W = lambda seed: _normal((COLUMNS,), seed)
+_ARRAY = 2 * ROWS * COLUMNS  # bytes
+_native = lambda op: lambda *values: op(*values, native=True)
+
+CASES = (
+  _case("softmax", _native(ops.softmax), _plain(_softmax), lambda: (_X(),), 2 * _ARRAY),
+  _case("rms_norm", _native(ops.rms_norm), _plain(_rms_norm), lambda: (_X(), _W(1)), 2 * _ARRAY),
+  _case("layer_norm", _native(ops.layer_norm), _plain(_layer_norm), lambda: (_X(), _W(1), _W(2)), 2 * _ARRAY),
+  _case(
+    "gelu times gate",
+    _blocked(_gelu_gate, 2),
+    _plain(_gelu_gate),
+    lambda: (_X(), _normal((ROWS, COLUMNS), 3)),
+    3 * _ARRAY,
+  ),
+  _case(
+    "cross_entropy",
+    _native(ops.cross_entropy),
+    _cross_entropy,
+    lambda: (_X(), jnp.arange(ROWS, dtype=jnp.int32) % COLUMNS),
+    _ARRAY,
+  ),
+  _case("cast", _blocked(lambda x: x, 1, F32), lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
+  _case("transpose", transpose, lambda x: x.T + 0, lambda: (_X(),), 2 * _ARRAY),
+  _case("softmax 256x1024", _native(ops.softmax), _plain(_softmax), lambda: (_normal((256, 1024), 0),)),
+  _case("matmul 4096^3", matmul, lambda a, b: a @ b, lambda: (_normal((4096, 4096), 0), _normal((4096, 4096), 1))),
+)
