@@ -51,12 +51,12 @@ def is_native(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> 
 
 def run_native(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel as native code of the CPU."""
-  from tilewright.pallas.lowering import device_axes, lower_kernel
+  from tilewright.pallas.lowering import device_axes, keys, lower_kernel
   from tilewright.target import cpu
 
   axes = device_axes(kernel.jaxpr)
   positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
-  return cpu.run(lower_kernel(kernel, axes), *operands, *positions)
+  return keys.wrapped(kernel, cpu.run(lower_kernel(kernel, axes), *keys.unwrapped(operands), *positions))
 
 
 def is_native_gpu(kernel: Kernel) -> bool:

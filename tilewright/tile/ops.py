@@ -116,6 +116,17 @@ def _integer_pow(op: Op) -> list[Type]:
 define("integer_pow", _integer_pow, doc="x to a static integer power")
 
 
+def _threefry(op: Op) -> list[Type]:
+  """`threefry(key0, key1, x0, x1)`: one of the two words that Threefry-2x32 with 20 rounds makes of (x0, x1)."""
+  expect(op.attrs["word"] in (0, 1), "word must be 0 or 1")
+  ty = _same_types(op, 4)
+  expect(ty.dtype == np.uint32, f"takes uint32, got {ty}")
+  return [ty]
+
+
+define("threefry", _threefry, doc="random bits of a counter under a key")
+
+
 def _select(op: Op) -> list[Type]:
   """`select(condition, if_true, if_false)`"""
   expect(len(op.operands) == 3, "takes 3 operands")

@@ -16,6 +16,7 @@ import numpy as np
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.literal import is_integer
+from tilewright.tile.native import index_entries
 from tilewright.tile.types import TileType
 
 _DEPTH = 8  # ops to look through; index arithmetic is short
@@ -98,7 +99,7 @@ def always_inside(grid: Sequence[int | None], m: BlockMapping, index_map: Functi
   """Along which dimensions the blocks of an operand lie inside of its array whatever the instance."""
   bounds = GridBounds({}, grid, tuple(index_map.params[: len(grid)]))
   found = []
-  for dim, size, entry in zip(m.block_shape, m.array_aval.shape, index_map.body.yielded):
+  for dim, size, (entry, *_) in zip(m.block_shape, m.array_aval.shape, index_entries(m, index_map)):
     known = bounds.of(entry)
     scale = dim.block_size if isinstance(dim, Blocked) else 1
     low = dim.padding[0] if isinstance(dim, Element) else 0

@@ -9,6 +9,7 @@ from tilewright.pallas.lowering import effects as _effects
 from tilewright.pallas.lowering import expansions as _expansions
 from tilewright.pallas.lowering import gather as _gather
 from tilewright.pallas.lowering import memory as _memory
+from tilewright.pallas.lowering import random as _random
 from tilewright.pallas.lowering import sort as _sort
 from tilewright.pallas.lowering import special as _special
 from tilewright.pallas.lowering import structure as _structure

@@ -6,18 +6,21 @@ import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from tilewright import errors
 from tilewright.pallas.effects import has_side_effects
 from tilewright.pallas.lowering.expand import expand
+from tilewright.pallas.lowering.keys import on_words
 from tilewright.pallas.lowering.memory import memory_type
-from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, rule
+from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, physical, rule
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import BlockMapping, GridMapping, Kernel
 from tilewright.tile.ir import Block, Function, Value
+from tilewright.tile.memory import is_semaphore
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import BOOL, INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
 
@@ -125,7 +128,8 @@ def _scan(ctx: Context, *args: Value, jaxpr: Any, length: int, reverse: bool, un
   out_avals = [v.aval for v in ctx.eqn.outvars[num_carry:]]
   b = ctx.builder
   # What the scan stacks up is written to memory as it is made.
-  stacked = [ctx.emit("alloc", shape=tuple(a.shape), dtype=np.dtype(a.dtype), space="scratch") for a in out_avals]
+  of_rows = [physical(a) for a in out_avals]
+  stacked = [ctx.emit("alloc", shape=ty.shape, dtype=ty.dtype, space="scratch") for ty in of_rows]
   inner, inner_consts = _jax.open_jaxpr(jaxpr)
 
   def step(i: Value, carried: Sequence[Value]) -> list[Value]:
@@ -181,6 +185,7 @@ def device_axes(jaxpr: Any) -> list[Hashable]:
 
 def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
   """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`."""
+  kernel = on_words(kernel)
   mapping = kernel.grid_mapping
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
     raise errors.NativeCodeError("A symbolic grid cannot be compiled to native code. Pass interpret=True.")
@@ -208,6 +213,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
   own = len(kernel.jaxpr.invars)
   emitter.device_axes = dict(zip(axes, body.params[at:]))
   emitter.globals = dict(zip(global_refs, params[own:]))
+  values = [None] * mapping.num_scratch + [_first_value(ref) for ref in global_refs.values()]
   lower_jaxpr(emitter, kernel.jaxpr, (), params[:own])
   maps = [_lower_index_map(kernel, m) for m in mapping.block_mappings]
   maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)
@@ -222,6 +228,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
     in_order=bool(global_refs) or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
+    scratch_values=tuple(values),
   )
 
 
@@ -233,6 +240,14 @@ def _position_mapping(axis: Hashable) -> BlockMapping:
 def _with_inputs(mapping: GridMapping, more: Sequence[BlockMapping]) -> GridMapping:
   mappings = (*mapping.input_mappings, *more, *mapping.output_mappings)
   return dataclasses.replace(mapping, block_mappings=mappings, num_inputs=mapping.num_inputs + len(more))
+
+
+def _first_value(ref: Any) -> tuple[int, ...] | None:
+  """The numbers that a small ref starts from. Larger ones and semaphores start as poison or zero, as any scratch does."""
+  if is_semaphore(ref.aval.dtype) or ref.aval.dtype != np.uint32 or ref.aval.size > 8:
+    return None
+  with jax.ensure_compile_time_eval():
+    return tuple(int(x) for x in np.asarray(ref.initial()).reshape(-1))
 
 
 # What a body may do to other instances, or to the world, that only their order makes predictable.
@@ -252,9 +267,12 @@ def _lower_index_map(kernel: Kernel, m: Any) -> Function | None:
   builder = Emitter(function.body)
   jaxpr, consts = _jax.open_jaxpr(m.index_map)
   outs = lower_jaxpr(builder, jaxpr, [_constant(Context(builder, None), c) for c in consts], function.params)
-  if len(outs) != len(m.block_shape) or any(isinstance(v.type, TileType) and v.type.shape for v in outs):
-    raise errors.NativeCodeError(
-      f"The index map of {m.origin} gives slices or arrays, which cannot be compiled yet. Pass interpret=True."
-    )
-  builder.emit_all("yield", outs)
+  entries = jax.tree.unflatten(m.index_tree, outs)
+  yields: list[Value] = []
+  for entry in entries:
+    for part in (entry.start, entry.size) if isinstance(entry, _jax.indexing.Slice) else (entry,):
+      yields.append(part if isinstance(part, Value) else builder.emit("constant", (), value=part, dtype=INDEX.dtype))
+  for _ in m.block_shape[len(entries) :]:  # all the words of a key
+    yields.append(builder.emit("constant", (), value=0, dtype=INDEX.dtype))
+  builder.emit_all("yield", yields)
   return function

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
+from tilewright.pallas.lowering.table import Context, is_key, lower_jaxpr, physical, rule
 from tilewright.pallas.lowering.views import View, refused
 from tilewright.runtime import _jax
 from tilewright.tile.ir import Op, Value
@@ -17,12 +17,21 @@ from tilewright.tile.types import RefType, SemaphoreArrayType, TileType, dense_s
 
 @rule("get")
 def _get(ctx: Context, ref: Value, *flat: Value, tree: Any) -> Value:
-  return View.of(ctx, ref, _transforms(tree, flat)).load()
+  return read(ctx, ref, transforms(tree, flat))
+
+
+def read(ctx: Context, ref: Value, through: Sequence[Any]) -> Value:
+  return View.of(ctx, ref, through).load()
 
 
 @rule("swap")
 def _swap(ctx: Context, ref: Value, value: Value, *flat: Value, tree: Any) -> Value:
-  view = View.of(ctx, ref, _transforms(tree, flat))
+  return exchange(ctx, ref, value, transforms(tree, flat))
+
+
+def exchange(ctx: Context, ref: Value, value: Value, through: Sequence[Any]) -> Value:
+  """Write a value, and give what stood there."""
+  view = View.of(ctx, ref, through)
   old = view.load()
   view.store(value)
   return old
@@ -30,11 +39,11 @@ def _swap(ctx: Context, ref: Value, value: Value, *flat: Value, tree: Any) -> Va
 
 @rule("addupdate")
 def _addupdate(ctx: Context, ref: Value, value: Value, *flat: Value, tree: Any) -> list[Value]:
-  View.of(ctx, ref, _transforms(tree, flat)).accumulate("sum", value)
+  View.of(ctx, ref, transforms(tree, flat)).accumulate("sum", value)
   return []
 
 
-def _transforms(tree: Any, flat: Sequence[Value]) -> Any:
+def transforms(tree: Any, flat: Sequence[Value]) -> Any:
   return _jax.unflatten(tree, [_known(v) for v in flat])
 
 
@@ -112,9 +121,10 @@ def memory_type(aval: Any, strides: tuple[int, ...] | None = None) -> RefType | 
   shape = tuple(aval.shape)
   if is_semaphore(aval.dtype):
     return SemaphoreArrayType(shape, aval.dtype.name)
-  if isinstance(aval.dtype, _jax.dtypes.ExtendedDType):
+  if isinstance(aval.dtype, _jax.dtypes.ExtendedDType) and not is_key(aval):
     raise refused(str(aval.dtype))
-  return RefType(shape, np.dtype(aval.dtype), "any", dense_strides(shape) if strides is None else strides)
+  ty = physical(aval)
+  return RefType(ty.shape, ty.dtype, "any", dense_strides(ty.shape) if strides is None else strides)
 
 
 def allocate(ctx: Context, aval: Any) -> Value:

@@ -191,8 +191,10 @@ def _transpose(ctx: Context, x: Value, *, permutation: Any) -> Value:
 
 @rule("slice")
 def _slice(ctx: Context, x: Value, *, start_indices: Any, limit_indices: Any, strides: Any) -> Value:
-  steps = tuple(strides) if strides is not None else (1,) * len(start_indices)
-  return ctx.emit("slice", x, starts=tuple(start_indices), stops=tuple(limit_indices), strides=steps)
+  steps = tuple(map(int, strides)) if strides is not None else (1,) * len(start_indices)
+  return ctx.emit(
+    "slice", x, starts=tuple(map(int, start_indices)), stops=tuple(map(int, limit_indices)), strides=steps
+  )
 
 
 @rule("dynamic_slice")
@@ -238,7 +240,7 @@ def _tile(ctx: Context, x: Value, *, reps: Any) -> Value:
 def _split(ctx: Context, x: Value, *, sizes: Any, axis: int) -> list[Value]:
   assert isinstance(x.type, TileType)
   parts, at = [], 0
-  for size in sizes:
+  for size in map(int, sizes):
     starts = tuple(at if a == axis else 0 for a in range(x.type.rank))
     stops = tuple(at + size if a == axis else d for a, d in enumerate(x.type.shape))
     parts.append(ctx.emit("slice", x, starts=starts, stops=stops, strides=(1,) * x.type.rank))

@@ -17,6 +17,18 @@ from tilewright.tile.types import TileType
 
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
+KEYED: dict[str, Rule] = {}  # rules for arrays of keys of the random number generator, where they differ (see `keys`)
+
+
+def is_key(aval: Any) -> bool:
+  return isinstance(getattr(aval, "dtype", None), _jax.prng.KeyTy)
+
+
+def physical(aval: Any) -> TileType:
+  """The type a value has in the tile IR; a key is its words."""
+  if is_key(aval):
+    return TileType((*aval.shape, *aval.dtype._impl.key_shape), np.dtype(np.uint32))
+  return TileType(tuple(aval.shape), np.dtype(aval.dtype))
 
 
 class Emitter(Builder):
@@ -78,8 +90,7 @@ class Context:
   @property
   def out(self) -> TileType:
     """The type of the equation's first result."""
-    aval = self.eqn.outvars[0].aval
-    return TileType(tuple(aval.shape), np.dtype(aval.dtype))
+    return physical(self.eqn.outvars[0].aval)
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -105,6 +116,8 @@ def lower_jaxpr(builder: Emitter, jaxpr: Any, consts: Sequence[Value], args: Seq
   for eqn in jaxpr.eqns:
     loc = source_line(eqn) or builder.loc  # code of a library inside has no line of the user
     lower = RULES.get(eqn.primitive.name)
+    if lower is not None and any(is_key(v.aval) for v in (*eqn.invars[:1], *eqn.outvars)):
+      lower = KEYED.get(eqn.primitive.name, lower)
     if lower is None:
       raise errors.NativeCodeError(
         f"The primitive '{eqn.primitive}' at {loc} cannot be compiled to native code yet. Pass interpret=True to run this kernel "

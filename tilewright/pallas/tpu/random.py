@@ -12,7 +12,9 @@ So a seed fixes all bits that follow, whatever the target. A *Pallas key* holds 
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,24 +34,14 @@ from tilewright.tile.memory import TpuMemorySpace
 # --- the generator, as pure functions ----------------------------------------------------------------------------
 
 
-# Threefry-2x32 with 20 rounds, from "Parallel random numbers: as easy as 1, 2, 3" (Salmon et al., 2011).
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = 0x1BD11BDA
-
-
 def _hash(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
-  """Threefry of the pairs (high, low) under a key of two words. Additions and rotations only, so every target has them."""
-  k0, k1 = key
-  keys = (k0, k1, k0 ^ k1 ^ jnp.uint32(_PARITY))
-  high, low = jnp.broadcast_arrays(jnp.asarray(high, jnp.uint32), jnp.asarray(low, jnp.uint32))
-  high, low = high + k0, low + k1
-  for group in range(5):
-    for bits in _ROTATIONS[group % 2]:
-      high = high + low
-      low = ((low << jnp.uint32(bits)) | (low >> jnp.uint32(32 - bits))) ^ high
-    high = high + keys[(group + 1) % 3]
-    low = low + keys[(group + 2) % 3] + jnp.uint32(group + 1)
-  return high, low
+  """Threefry-2x32 of the pairs (high, low) under a key of two words."""
+  words = jnp.broadcast_arrays(*(jnp.asarray(w, jnp.uint32) for w in (*key, high, low)))
+  zero = functools.reduce(
+    operator.or_, [w & jnp.uint32(0) for w in words]
+  )  # under vmap all four are to be batched, or none
+  first, second = jex_random.threefry2x32_p.bind(*(w | zero for w in words))
+  return first, second
 
 
 def mix_seeds(words: Sequence[Any]) -> Any:
@@ -69,7 +61,7 @@ def draw(state: Any, shape: Sequence[int]) -> tuple[Any, Any]:
 
 # --- the stateful generator --------------------------------------------------------------------------------------
 
-_STATE_KEY = "prng_state"
+STATE_KEY = "prng_state"
 _STATE_AVAL = _jax.state_types.AbstractRef(ShapedArray((3,), jnp.dtype("uint32")), TpuMemorySpace.SMEM)
 
 prng_seed_p = Primitive("prng_seed")
@@ -119,18 +111,18 @@ def prng_random_bits(shape: Sequence[int]) -> jax.Array:
 @xla.register_globals(prng_random_bits_p)
 def _(eqn: Any) -> Any:
   # A kernel that never seeds starts as if it had seeded with 0.
-  return [xla.GlobalRef(_STATE_KEY, _STATE_AVAL, lambda: mix_seeds([jnp.uint32(0)]))]
+  return [xla.GlobalRef(STATE_KEY, _STATE_AVAL, lambda: mix_seeds([jnp.uint32(0)]))]
 
 
 @xla.register(prng_seed_p)
 def _(ctx: xla.Context, *words: Any) -> list[Any]:
-  ctx.instance.globals[_STATE_KEY].value = mix_seeds(words)
+  ctx.instance.globals[STATE_KEY].value = mix_seeds(words)
   return []
 
 
 @xla.register(prng_random_bits_p)
 def _(ctx: xla.Context, *, shape: tuple[int, ...]) -> Any:
-  cell = ctx.instance.globals[_STATE_KEY]
+  cell = ctx.instance.globals[STATE_KEY]
   bits, cell.value = draw(cell.value, shape)
   return lax.bitcast_convert_type(bits, jnp.int32)
 

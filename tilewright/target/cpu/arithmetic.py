@@ -268,6 +268,24 @@ def _count(name: str) -> Rule:
   return rule
 
 
+# Threefry-2x32 with 20 rounds, from "Parallel random numbers: as easy as 1, 2, 3" (Salmon et al., 2011).
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+
+
+def _threefry(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+  k0, k1, x, y = args
+  keys = (k0, k1, b.xor(b.xor(k0, k1), constant(k0.type, _PARITY)))
+  x, y = b.add(x, k0), b.add(y, k1)
+  for group in range(5):
+    for bits in _ROTATIONS[group % 2]:
+      x = b.add(x, y)
+      y = b.xor(intrinsic(b, "fshl", [y, y, constant(y.type, bits)]), x)
+    x = b.add(x, keys[(group + 1) % 3])
+    y = b.add(b.add(y, keys[(group + 2) % 3]), constant(y.type, group + 1))
+  return (x, y)[op.attrs["word"]]
+
+
 RULES: dict[str, Rule] = {
   "add": _choose("fadd", "add"),
   "sub": _choose("fsub", "sub"),
@@ -305,6 +323,7 @@ RULES: dict[str, Rule] = {
   "round": _rounding("round"),
   "round_even": _rounding("roundeven"),
   "popcount": _count("ctpop"),
+  "threefry": _threefry,
   "clz": _count("ctlz"),
 }
 
@@ -314,7 +333,7 @@ ELEMENTWISE = frozenset(RULES) | frozenset(
 
 # How much an op costs, to decide whether computing it again is cheaper than keeping it.
 _CHEAP = 1
-_COSTS = {"div": 4, "rem": 8, "sqrt": 4, "rsqrt": 6, "select": 1, "convert": 1}
+_COSTS = {"threefry": 60, "div": 4, "rem": 8, "sqrt": 4, "rsqrt": 6, "select": 1, "convert": 1}
 
 
 def cost(name: str) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 from tilewright.tile.dead_code import VIEWS, accesses
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value, walk
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, index_entries
 
 Guard = list[tuple[int, int]]  # (dimension of the grid, index along it): where a case of a switch runs
 
@@ -71,7 +71,7 @@ def _covers(m: BlockMapping, index_map: Function | None, grid: tuple[int | None,
   if index_map is None:
     return True
   used: set[int] = set()
-  for dim, size, entry in zip(m.block_shape, m.array_aval.shape, index_map.body.yielded, strict=True):
+  for dim, size, (entry, *_) in zip(m.block_shape, m.array_aval.shape, index_entries(m, index_map), strict=True):
     if not isinstance(dim, Blocked | Squeezed):
       return False
     blocks = -(-size // dim.block_size)

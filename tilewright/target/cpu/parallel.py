@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import Op, Value
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, index_entries
 
 
 def parallel_dims(kernel: NativeKernel) -> list[int]:
@@ -35,8 +35,8 @@ def _proven(kernel: NativeKernel, dim: int) -> bool:
     if index_map is None:
       return False
     index = index_map.params[dim]
-    entries = zip(m.block_shape, index_map.body.yielded)
-    if not any(isinstance(kind, Blocked | Squeezed) and _is(entry, index) for kind, entry in entries):
+    entries = zip(m.block_shape, index_entries(m, index_map))
+    if not any(isinstance(kind, Blocked | Squeezed) and _is(entry[0], index) for kind, entry in entries):
       return False
   return True
 

@@ -162,12 +162,13 @@ def narrow(b: ir.IRBuilder, value: ir.Value, dtype: Any) -> ir.Value:
 
 
 def _rounded_bf16_bits(b: ir.IRBuilder, value: ir.Value, bits: ir.Type) -> ir.Value:
-  """The f32 bits after rounding to bf16, to nearest even; a NaN stays a (quiet) NaN."""
+  """The f32 bits after rounding to bf16, to nearest even; a NaN stays one, and as it is where bf16 can hold it."""
   raw = b.bitcast(value, bits)
   odd = b.and_(b.lshr(raw, constant(bits, 16)), constant(bits, 1))
   rounded = b.add(raw, b.add(odd, constant(bits, 0x7FFF)))
   is_nan = b.fcmp_unordered("uno", value, value)
-  quiet = b.or_(raw, constant(bits, 0x00400000))
+  exact = b.icmp_unsigned("==", b.and_(raw, constant(bits, 0xFFFF)), constant(bits, 0))
+  quiet = b.select(exact, raw, b.or_(raw, constant(bits, 0x00400000)))
   return b.select(is_nan, quiet, rounded)
 
 

@@ -1,0 +1,177 @@
+"""Where a block lies in its array, and how the body gets to see it.
+
+Along each dimension a block is a run of elements from a start on, of which only some may count (a bounded slice), or elements at given
+numbers (an indirect dimension). A block that lies inside of its array, whole, is used where it is. Any other is copied, surrounded by
+poison, and what counts and lies inside is copied back after the body has run:
+
+    array  ........####            a block of 6 hangs over the edge: 4 elements are copied, 2 are poison
+                   ####xx
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.cpu import statements
+from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import I32
+from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Squeezed
+from tilewright.tile.ir import Function
+from tilewright.tile.native import index_entries
+from tilewright.tile.types import dense_strides
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+  """A block along one dimension: `size` elements from `start` on, of which `count` count; or those that `numbers` names."""
+
+  size: int
+  start: Any = 0
+  count: ir.Value | None = None
+  numbers: Memory | None = None
+
+
+def places(
+  code: Code, m: BlockMapping, index_map: Function, prefetched: Sequence[Memory], indices: Sequence[Any]
+) -> list[Place]:
+  """Run an index map."""
+  count = len(indices)
+  for param, i in zip(index_map.params[:count], indices):
+    code.env[param] = code.b.trunc(i64(i), I32)
+  code.env.update(zip(index_map.params[count:], prefetched))
+  with code.scope():
+    code.block(index_map.body)
+    return [_place(code, dim, entry) for dim, entry in zip(m.block_shape, index_entries(m, index_map))]
+
+
+def _place(code: Code, dim: Any, entry: Any) -> Place:
+  if isinstance(dim, Indirect):
+    return Place(dim.block_size, numbers=code.materialise(entry[0]))
+  first = code.scalar_index(entry[0])
+  match dim:
+    case Blocked(size):
+      return Place(size, mul(code.b, first, size))
+    case Element(size, (low, _)):
+      return Place(size, add(code.b, first, -low))
+    case BoundedSlice(size):
+      return Place(size, first, code.scalar_index(entry[1]))
+  assert isinstance(dim, Squeezed)
+  return Place(1, first)
+
+
+class CutBlock:
+  """How one operand's block is found."""
+
+  def __init__(self, code: Code, m: BlockMapping, pointer: ir.Value, base: Any):
+    self.code, self.pointer, self.base = code, pointer, base
+    self.shape = tuple(m.array_aval.shape)
+    self.strides = dense_strides(self.shape)
+    self.dtype = np.dtype(m.array_aval.dtype)
+    self.kept = [i for i, d in enumerate(m.block_shape) if not isinstance(d, Squeezed)]
+
+  def whole(self) -> Memory:
+    return Memory(self.pointer, self.strides, self.dtype, self.base)
+
+  def cut(self, where: list[Place], always_inside: Sequence[bool]) -> tuple[Memory, Callable[[], None] | None]:
+    """The block, and what brings a copy of it back (None where there surely is none)."""
+    b = self.code.b
+    inside = self._inside(where, always_inside)
+    offset: Any = 0
+    for place, stride in zip(where, self.strides):
+      offset = add(b, offset, mul(b, place.start, stride))
+    direct = b.gep(self.pointer, [i64(offset)], source_etype=ty.memory_type(self.dtype))
+    strides = tuple(self.strides[i] for i in self.kept)
+    if inside is None:
+      return Memory(direct, strides, self.dtype, self.base), None
+    sizes = [where[i].size for i in self.kept]
+    copy = self.code.allocate(sizes, self.dtype)
+    outside = b.not_(inside)
+    with if_then(b, outside), self.code.scope():
+      statements.poison(self.code, copy, sizes)
+      self._copy_valid(where, copy, into_copy=True)
+    pointer = b.select(inside, direct, copy.pointer)
+    # The last dimension's neighbours are side by side in both, so only the others' strides depend on the case.
+    mixed = tuple(s if s == c else b.select(inside, i64(s), i64(c)) for s, c in zip(strides, copy.strides))
+
+    def writeback() -> None:
+      with if_then(b, outside), self.code.scope():
+        self._copy_valid(where, copy, into_copy=False)
+
+    return Memory(pointer, mixed, self.dtype, self.base), writeback
+
+  def _inside(self, where: list[Place], always: Sequence[bool]) -> ir.Value | None:
+    """Whether the block can be used where it is; None if it surely can."""
+    b = self.code.b
+    if any(place.numbers is not None for place in where):
+      return ir.Constant(ty.I1, 0)
+    checks = []
+    for place, d, known in zip(where, self.shape, always):
+      if place.count is not None:
+        checks.append(b.icmp_signed(">=", place.count, i64(place.size)))
+      start, room = place.start, d - place.size
+      if isinstance(start, ir.Constant):
+        start = start.constant
+      if known or (isinstance(start, int) and 0 <= start <= room):
+        continue
+      checks.append(b.icmp_unsigned("<=", i64(start), i64(room)) if room >= 0 else ir.Constant(ty.I1, 0))
+    result = None
+    for check in checks:
+      result = check if result is None else b.and_(result, check)
+    return result
+
+  def _copy_valid(self, where: list[Place], copy: Memory, *, into_copy: bool) -> None:
+    """Copy the elements that count and lie inside of the array, between the array and the copy."""
+    b, code = self.code.b, self.code
+    source, target = (self.whole(), copy) if into_copy else (copy, self.whole())
+
+    def move(in_array: list[Index], in_block: list[Index], lanes: int) -> None:
+      own = [in_block[k] for k in self.kept]
+      at, to = (in_array, own) if into_copy else (own, in_array)
+      code.store(target, to, code.load(source, at, lanes))
+
+    def run(in_array: list[Index], in_block: list[Index]) -> None:
+      dim = len(in_block)
+      if dim == len(where):
+        move(in_array, in_block, 1)
+        return
+      place, size = where[dim], self.shape[dim]
+      low, high = _range_inside(b, place, size)
+      if place.numbers is None and dim == len(where) - 1 and dim in self.kept:
+        # Whole vectors first: neighbours are side by side on both sides.
+        wide = code.host.lanes
+        vectors = b.and_(b.sub(high, low), i64(-wide))
+        middle = b.select(b.icmp_signed(">", high, low), b.add(low, vectors), low)
+        with for_range(b, low, middle, wide) as i, code.scope():
+          move([*in_array, Index(add(b, i64(place.start), i), 1)], [*in_block, Index(i, 1)], wide)
+        low = middle
+      with for_range(b, low, high) as i, code.scope():
+        if place.numbers is None:
+          run([*in_array, Index(add(b, i64(place.start), i))], [*in_block, Index(i)])
+          return
+        number = b.sext(code.load(place.numbers, [Index(i)], 1), ty.I64)
+        negative = b.icmp_signed("<", number, i64(0))  # as NumPy counts: from the end
+        number = b.select(negative, b.add(number, i64(size)), number)
+        with if_then(b, b.icmp_unsigned("<", number, i64(size))), code.scope():
+          run([*in_array, Index(number)], [*in_block, Index(i)])
+
+    run([], [])
+
+
+def _range_inside(b: ir.IRBuilder, place: Place, size: int) -> tuple[Any, Any]:
+  """Which elements of a block, along one dimension, count and lie inside of a dimension of this size."""
+  if place.numbers is not None:
+    return 0, place.size
+  start = i64(place.start)
+  low = b.select(b.icmp_signed("<", start, i64(0)), b.sub(i64(0), start), i64(0))
+  high = b.sub(i64(size), start)
+  high = b.select(b.icmp_signed("<", high, i64(place.size)), high, i64(place.size))
+  if place.count is not None:
+    high = b.select(b.icmp_signed("<", place.count, high), place.count, high)
+  return low, high
