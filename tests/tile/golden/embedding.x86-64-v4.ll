@@ -47,48 +47,48 @@ then:
   %".45" = sub i64 10, %".30"
   %".46" = icmp slt i64 %".45", 1
   %".47" = select  i1 %".46", i64 %".45", i64 1
-  %".48" = icmp slt i64 %".32", 0
-  %".49" = sub i64 0, %".32"
-  %".50" = select  i1 %".48", i64 %".49", i64 0
-  %".51" = sub i64 16, %".32"
-  %".52" = icmp slt i64 %".51", 16
-  %".53" = select  i1 %".52", i64 %".51", i64 16
   br label %"loop"
 end:
-  %".91" = select  i1 %".33", ptr %".36", ptr %".37"
-  %".92" = trunc i64 %".9" to i32
-  %".93" = sext i32 %".92" to i64
-  %".94" = sext i32 0 to i64
-  %".95" = mul i64 %".94", 16
-  %".96" = mul i64 %".93", 16
-  %".97" = add i64 %".96", %".95"
-  %".98" = getelementptr float, ptr %".16", i64 %".97"
-  %".99" = getelementptr inbounds float, ptr %".91", i64 0
-  %".100" = load <16 x float>, ptr %".99", align 4
-  %".101" = getelementptr inbounds float, ptr %".98", i64 0
-  store <16 x float> %".100", ptr %".101", align 4
+  %".90" = select  i1 %".33", ptr %".36", ptr %".37"
+  %".91" = trunc i64 %".9" to i32
+  %".92" = sext i32 %".91" to i64
+  %".93" = sext i32 0 to i64
+  %".94" = mul i64 %".93", 16
+  %".95" = mul i64 %".92", 16
+  %".96" = add i64 %".95", %".94"
+  %".97" = getelementptr float, ptr %".16", i64 %".96"
+  %".98" = getelementptr inbounds float, ptr %".90", i64 0
+  %".99" = load <16 x float>, ptr %".98", align 4
+  %".100" = getelementptr inbounds float, ptr %".97", i64 0
+  store <16 x float> %".99", ptr %".100", align 4
   ret void
 loop:
-  %"i" = phi  i64 [%".44", %"then"], [%".88", %"done.2"]
-  %".55" = icmp slt i64 %"i", %".47"
-  br i1 %".55", label %"body", label %"done"
+  %"i" = phi  i64 [%".44", %"then"], [%".87", %"done.2"]
+  %".49" = icmp slt i64 %"i", %".47"
+  br i1 %".49", label %"body", label %"done"
 body:
-  %".57" = sub i64 %".53", %".50"
-  %".58" = and i64 %".57", -16
-  %".59" = icmp sgt i64 %".53", %".50"
-  %".60" = add i64 %".50", %".58"
-  %".61" = select  i1 %".59", i64 %".60", i64 %".50"
+  %".51" = add i64 %".30", %"i"
+  %".52" = icmp slt i64 %".32", 0
+  %".53" = sub i64 0, %".32"
+  %".54" = select  i1 %".52", i64 %".53", i64 0
+  %".55" = sub i64 16, %".32"
+  %".56" = icmp slt i64 %".55", 16
+  %".57" = select  i1 %".56", i64 %".55", i64 16
+  %".58" = sub i64 %".57", %".54"
+  %".59" = and i64 %".58", -16
+  %".60" = icmp sgt i64 %".57", %".54"
+  %".61" = add i64 %".54", %".59"
+  %".62" = select  i1 %".60", i64 %".61", i64 %".54"
   br label %"loop.1"
 done:
   br label %"end"
 loop.1:
-  %"i.1" = phi  i64 [%".50", %"body"], [%".73", %"body.1"]
-  %".63" = icmp slt i64 %"i.1", %".61"
-  br i1 %".63", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [%".54", %"body"], [%".73", %"body.1"]
+  %".64" = icmp slt i64 %"i.1", %".62"
+  br i1 %".64", label %"body.1", label %"done.1"
 body.1:
-  %".65" = add i64 %".30", %"i"
   %".66" = add i64 %".32", %"i.1"
-  %".67" = mul i64 %".65", 16
+  %".67" = mul i64 %".51", 16
   %".68" = add i64 %".67", %".66"
   %".69" = getelementptr inbounds float, ptr %".14", i64 %".68"
   %".70" = load <16 x float>, ptr %".69", align 4
@@ -99,21 +99,20 @@ body.1:
 done.1:
   br label %"loop.2"
 loop.2:
-  %"i.2" = phi  i64 [%".61", %"done.1"], [%".86", %"body.2"]
-  %".76" = icmp slt i64 %"i.2", %".53"
+  %"i.2" = phi  i64 [%".62", %"done.1"], [%".85", %"body.2"]
+  %".76" = icmp slt i64 %"i.2", %".57"
   br i1 %".76", label %"body.2", label %"done.2"
 body.2:
-  %".78" = add i64 %".30", %"i"
-  %".79" = add i64 %".32", %"i.2"
-  %".80" = mul i64 %".78", 16
-  %".81" = add i64 %".80", %".79"
-  %".82" = getelementptr inbounds float, ptr %".14", i64 %".81"
-  %".83" = load float, ptr %".82", align 4
-  %".84" = getelementptr inbounds float, ptr %".37", i64 %"i.2"
-  store float %".83", ptr %".84", align 4
-  %".86" = add i64 %"i.2", 1
+  %".78" = add i64 %".32", %"i.2"
+  %".79" = mul i64 %".51", 16
+  %".80" = add i64 %".79", %".78"
+  %".81" = getelementptr inbounds float, ptr %".14", i64 %".80"
+  %".82" = load float, ptr %".81", align 4
+  %".83" = getelementptr inbounds float, ptr %".37", i64 %"i.2"
+  store float %".82", ptr %".83", align 4
+  %".85" = add i64 %"i.2", 1
   br label %"loop.2"
 done.2:
-  %".88" = add i64 %"i", 1
+  %".87" = add i64 %"i", 1
   br label %"loop"
 }

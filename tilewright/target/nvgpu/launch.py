@@ -335,6 +335,9 @@ def _bases(kernel: NativeKernel) -> list[Any]:
 
 def _block_starts(code: BlockCode, m: BlockMapping, index_map: Any, prefetched: Any, indices: Any) -> list[Any]:
   """The first element of the block along each dimension of the array."""
+  for dim in m.block_shape:
+    if not isinstance(dim, Blocked | Element | Squeezed):
+      raise errors.NativeCodeError(f"The GPU target does not compile {dim} of {m.origin} yet. Use interpret=True.")
   count = len(indices)
   for param, i in zip(index_map.params[:count], indices):
     code.env[param] = code.b.trunc(i64(i), I32)
@@ -352,8 +355,6 @@ def _block_starts(code: BlockCode, m: BlockMapping, index_map: Any, prefetched: 
         starts.append(add(code.b, entry, -low))
       case Squeezed():
         starts.append(entry)
-      case _:
-        raise errors.NativeCodeError(f"The GPU target does not compile {dim} of {m.origin} yet. Use interpret=True.")
   return starts
 
 
