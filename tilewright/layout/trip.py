@@ -21,6 +21,7 @@ from tilewright.layout.atoms import Atom, Slots
 from tilewright.layout.shared import BANK_BYTES, SharedLayout, Swizzle, lanes_together, shared_tiled
 from tilewright.layout.value import OFFSET, REGISTER, Layout, layout
 
+_WIDEST = 16  # bytes a lane moves with one instruction
 WAVEFRONT, ISSUE, LATENCY = 4, 1, 280  # quarter cycles of a multiprocessor; store, barrier and load one after another
 
 
@@ -50,7 +51,10 @@ def trip(source: Layout, target: Layout, bits: int, slots: tuple[Slots, Slots] |
     found = Trip(shared, best_access(source, shared, matrices, True), best_access(target, shared))
     if best is None or found.cost(source.num_warps) < best.cost(source.num_warps):
       best = found
-    if best.store.wavefronts + best.load.wavefronts <= fewest:
+    few = best.store.instructions + best.load.instructions <= sum(
+      -(-layout.num_registers * bits // (8 * _WIDEST)) for layout in (source, target)
+    )
+    if few and best.store.wavefronts + best.load.wavefronts <= fewest:
       break
   assert best is not None
   return best

@@ -63,3 +63,11 @@ def exchange(b: ir.IRBuilder, value: ir.Value, lane_mask: int) -> ir.Value:
     return b.bitcast(both, F64) if kind == F64 else both
   wide = _shuffle_word(b, b.zext(value, I32), lane_mask)
   return b.trunc(wide, I1 if kind == I1 else kind)
+
+
+def from_lane(b: ir.IRBuilder, value: ir.Value, lane: ir.Value) -> ir.Value:
+  """The value, of 32 or 64 bits, that a lane has. All lanes of the warp must take part."""
+  if value.type == I64:
+    low, high = (from_lane(b, b.trunc(b.lshr(value, I64(shift)), I32), lane) for shift in (0, 32))
+    return b.or_(b.zext(low, I64), b.shl(b.zext(high, I64), I64(32)))
+  return ty.intrinsic(b, "nvvm.shfl.sync.idx.i32", [I32(_ALL), value, lane, I32(WARP - 1)], I32, [])

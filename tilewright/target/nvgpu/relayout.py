@@ -1,0 +1,292 @@
+"""Code for a relayout: the plan of `tilewright.layout` on the registers of a thread.
+
+    registers = emit(plan, registers, Device(builder, lane, warp, buffer))
+
+A tile of less than 32 bits an element is shuffled in packed words. After a trip through shared memory some threads may still be loading:
+whoever writes the buffer next waits first, as `emit` does before it stores. `Device` is the hardware; anything with the same methods will
+do, such as the model of a block in the tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from llvmlite import ir
+
+from tilewright.layout import access
+from tilewright.layout.algebra import without_register_copies
+from tilewright.layout.plan import Plan
+from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
+from tilewright.layout.trip import Trip
+from tilewright.layout.value import WARP, Layout
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu import threads
+from tilewright.target.nvgpu.symbolic import Number, value_of
+
+
+class Machine(Protocol):
+  """What a relayout needs of the hardware. Values are integers of the tile's width; words have 32 bits."""
+
+  builder: Any
+  lane: Number
+  warp: Number
+
+  def pack(self, values: Sequence[Any], bits: int) -> Any:
+    """Some values as one word, the first lowest; a single value of 32 or more bits stays."""
+
+  def unpack(self, word: Any, count: int, bits: int) -> list[Any]: ...
+
+  def butterfly(self, word: Any, mask: int) -> Any:
+    """The word of the lane whose number differs by a mask."""
+
+  def from_lane(self, word: Any, lane: Any) -> Any:
+    """The word of a lane."""
+
+  def barrier(self) -> None: ...
+
+  def store(self, address: Any, values: Sequence[Any], bits: int) -> None: ...
+
+  def load(self, address: Any, count: int, bits: int) -> list[Any]: ...
+
+  def store_matrices(self, address: Any, words: Sequence[Any], transposed: bool) -> None: ...
+
+  def load_matrices(self, address: Any, count: int, transposed: bool) -> list[Any]: ...
+
+
+def emit(plan: Plan, registers: Sequence[Any], machine: Machine) -> list[Any]:
+  """The registers of the target layout, from those of the source."""
+  found = list(registers)
+  for step in plan.steps:
+    match step:
+      case Rename(source):
+        found = [found[r] for r in source]
+      case Choose():
+        found = _choose(step, found, machine)
+      case Exchange():
+        found = _exchange(step, found, plan.bits, machine)
+      case Gather():
+        found = _gather(step, found, plan.bits, machine)
+      case Permute(source):
+        lane = value_of(machine.builder, _moved_bits(machine.lane, source))
+        found = _by_words(found, plan.bits, machine, lambda word: machine.from_lane(word, lane))
+      case Trip():
+        found = _travel(plan, step, found, machine)
+  return found
+
+
+# --- inside of a warp --------------------------------------------------------------------------------------------
+
+
+def _is(machine: Machine, number: Number | int, wanted: int) -> Any:
+  return machine.builder.icmp_unsigned("==", value_of(machine.builder, number), ir.Constant(I32, wanted))
+
+
+def _bit(machine: Machine, mask: int) -> Any:
+  """Whether the lane has a bit."""
+  return machine.builder.icmp_unsigned("!=", value_of(machine.builder, machine.lane & mask), ir.Constant(I32, 0))
+
+
+def _choose(step: Choose, registers: list[Any], machine: Machine) -> list[Any]:
+  own = machine.lane if step.input != WARP else machine.warp
+  digit = own // step.place % len(step.choices[0])
+  conditions = [_is(machine, digit, d) for d in range(1, len(step.choices[0]))]
+  found = []
+  for choice in step.choices:
+    value = registers[choice[0]]
+    for condition, other in zip(conditions, choice[1:]):
+      value = machine.builder.select(condition, registers[other], value)
+    found.append(value)
+  return found
+
+
+def _exchange(step: Exchange, registers: list[Any], bits: int, machine: Machine) -> list[Any]:
+  b, bit, found = machine.builder, _bit(machine, step.mask), list(registers)
+  sent = [b.select(bit, found[low], found[high]) for low, high in step.pairs]
+  got = _by_words(sent, bits, machine, lambda word: machine.butterfly(word, step.mask))
+  for (low, high), value in zip(step.pairs, got):
+    found[low], found[high] = b.select(bit, value, found[low]), b.select(bit, found[high], value)
+  return found
+
+
+def _gather(step: Gather, registers: list[Any], bits: int, machine: Machine) -> list[Any]:
+  bit = _bit(machine, step.mask)
+  other = _by_words(registers, bits, machine, lambda word: machine.butterfly(word, step.mask))
+  pick = {0: lambda r: (other[r], registers[r]), 1: lambda r: (registers[r], other[r])}
+  return [machine.builder.select(bit, *pick[wanted](r)) for r, wanted in step.source]
+
+
+def _moved_bits(lane: Number, source: tuple[int, ...]) -> Number | int:
+  """The lane to read from: a table that moves bits, so it is the sum of what each bit alone gives."""
+  total: Number | int = 0
+  for position in range(len(source).bit_length() - 1):
+    if source[1 << position]:
+      total = total + (lane // (1 << position) % 2) * source[1 << position]
+  return total
+
+
+def _by_words(values: list[Any], bits: int, machine: Machine, move: Callable[[Any], Any]) -> list[Any]:
+  """Move values as words of 32 bits."""
+  each = max(32 // bits, 1)
+  found: list[Any] = []
+  for first in range(0, len(values), each):
+    group = values[first : first + each]
+    found += machine.unpack(move(machine.pack(group, bits)), len(group), bits)
+  return found
+
+
+# --- through shared memory ---------------------------------------------------------------------------------------
+
+
+def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> list[Any]:
+  source, target = without_register_copies(plan.source), without_register_copies(plan.target)
+  copies = {offset: r for r, offset in reversed(list(enumerate(plan.source.register_offsets)))}
+  kept = [registers[copies[offset]] for offset in source.register_offsets]
+  machine.barrier()
+  with _only_owners(source, machine):
+    _store(trip, source, kept, plan.bits, machine)
+  machine.barrier()
+  loaded = _load(trip, target, plan.bits, machine)
+  at = {offset: r for r, offset in enumerate(target.register_offsets)}
+  return [loaded[at[offset]] for offset in plan.target.register_offsets]
+
+
+def _only_owners(layout: Layout, machine: Machine) -> Any:
+  """Of warps that hold copies, the first stores."""
+  condition = None
+  for term in layout.owner_terms:
+    if term.input == WARP:
+      own = _is(machine, machine.warp // term.place % term.size, 0)
+      condition = own if condition is None else machine.builder.and_(condition, own)
+  return contextlib.nullcontext() if condition is None else machine.builder.if_then(condition)
+
+
+def _inside(layout: Layout, at: Sequence[Number | int], machine: Machine) -> Any:
+  """Where some places of a layout are padding: only if this one is not."""
+  condition = None
+  for axis, (extent, size) in enumerate(zip(layout.extents, layout.shape)):
+    if extent > size:
+      limit = ir.Constant(I32, size)
+      own = machine.builder.icmp_unsigned("<", value_of(machine.builder, at[axis]), limit)
+      condition = own if condition is None else machine.builder.and_(condition, own)
+  return contextlib.nullcontext() if condition is None else machine.builder.if_then(condition)
+
+
+def _store(trip: Trip, layout: Layout, registers: list[Any], bits: int, machine: Machine) -> None:
+  way = trip.store
+  if way.kind == access.VECTOR:
+    for group in way.groups:
+      at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
+      with _inside(layout, at, machine):
+        machine.store(trip.shared.address(at), [registers[r] for r in group], bits)
+    return
+  for groups, address in _matrices(trip, way, layout, machine):
+    words = [machine.pack([registers[r] for r in group], bits) for group in groups]
+    machine.store_matrices(address, words, way.kind == access.TRANSPOSED)
+
+
+def _load(trip: Trip, layout: Layout, bits: int, machine: Machine) -> list[Any]:
+  way = trip.load
+  found: dict[int, Any] = {}
+  if way.kind == access.VECTOR:
+    for group in way.groups:
+      at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
+      found.update(zip(group, machine.load(trip.shared.address(at), len(group), bits)))
+  else:
+    for groups, address in _matrices(trip, way, layout, machine):
+      words = machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
+      for group, word in zip(groups, words):
+        found.update(zip(group, machine.unpack(word, len(group), bits)))
+  return [found[r] for r in range(layout.num_registers)]
+
+
+def _matrices(trip: Trip, way: access.Access, layout: Layout, machine: Machine) -> Any:
+  """Up to four matrices at a time, with the address of the row that this lane gives: row l % 8 of matrix l / 8."""
+  b = machine.builder
+  together = len(way.groups) // way.instructions
+  row, number = machine.lane % 8, machine.lane // 8
+  for first in range(0, len(way.groups), together):
+    groups = way.groups[first : first + together]
+    address: Any = None
+    for n, group in enumerate(groups):
+      if way.kind == access.MATRIX:  # row r starts with what lane 4r holds
+        own = _row(trip, layout, group[0], row * 4, machine)
+      else:  # rows 2t and 2t + 1 start with what lane t holds, in one register each
+        even, odd = (_row(trip, layout, register, row // 2, machine) for register in group)
+        own = b.select(_is(machine, row % 2, 1), odd, even)
+      address = own if address is None else b.select(_is(machine, number, n), own, address)
+    yield groups, Number(b, address, trip.shared.nbytes)
+
+
+def _row(trip: Trip, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:
+  at = layout.coordinates(register=register, lane=lane, warp=machine.warp)
+  return value_of(machine.builder, trip.shared.address(at))
+
+
+# --- the hardware ------------------------------------------------------------------------------------------------
+
+
+class Device:
+  """A thread of the GPU. `buffer` points to shared memory (address space 3), aligned as the swizzle asks."""
+
+  def __init__(self, builder: ir.IRBuilder, lane: Number, warp: Number, buffer: ir.Value | None = None):
+    self.builder, self.lane, self.warp, self.buffer = builder, lane, warp, buffer
+
+  def pack(self, values: Sequence[ir.Value], bits: int) -> ir.Value:
+    if bits >= 32:
+      return values[0]
+    word = self.builder.zext(values[0], I32)
+    for i, value in enumerate(values[1:], 1):
+      word = self.builder.or_(word, self.builder.shl(self.builder.zext(value, I32), I32(i * bits)))
+    return word
+
+  def unpack(self, word: ir.Value, count: int, bits: int) -> list[ir.Value]:
+    if bits >= 32:
+      return [word]
+    narrow = ir.IntType(bits)
+    return [self.builder.trunc(self.builder.lshr(word, I32(i * bits)), narrow) for i in range(count)]
+
+  def butterfly(self, word: ir.Value, mask: int) -> ir.Value:
+    return threads.exchange(self.builder, word, mask)
+
+  def from_lane(self, word: ir.Value, lane: ir.Value) -> ir.Value:
+    return threads.from_lane(self.builder, word, lane)
+
+  def barrier(self) -> None:
+    threads.barrier(self.builder)
+
+  def _pointer(self, address: Number | int) -> ir.Value:
+    assert self.buffer is not None, "a trip through shared memory needs a buffer"
+    return self.builder.gep(self.buffer, [value_of(self.builder, address)], source_etype=ir.IntType(8))
+
+  def _word_address(self, address: Number | int) -> ir.Value:
+    """An address in shared memory as inline assembly takes it, in 32 bits."""
+    return self.builder.ptrtoint(self._pointer(address), I32)
+
+  def store(self, address: Number | int, values: Sequence[ir.Value], bits: int) -> None:
+    vector = ir.Constant(ir.VectorType(ir.IntType(bits), len(values)), ir.Undefined)
+    for i, value in enumerate(values):
+      vector = self.builder.insert_element(vector, value, I32(i))
+    self.builder.store(vector, self._pointer(address), align=len(values) * bits // 8)
+
+  def load(self, address: Number | int, count: int, bits: int) -> list[ir.Value]:
+    kind = ir.VectorType(ir.IntType(bits), count)
+    vector = self.builder.load(self._pointer(address), align=count * bits // 8, typ=kind)
+    return [self.builder.extract_element(vector, I32(i)) for i in range(count)]
+
+  def store_matrices(self, address: Number | int, words: Sequence[ir.Value], transposed: bool) -> None:
+    operands = ", ".join(f"${i + 1}" for i in range(len(words)))
+    text = f"stmatrix.sync.aligned.m8n8.x{len(words)}{'.trans' if transposed else ''}.shared.b16 [$0], {{{operands}}};"
+    kind = ir.FunctionType(ty.VOID, [I32, *(I32 for _ in words)])
+    asm = ir.InlineAsm(kind, text, f"r{',r' * len(words)},~{{memory}}", side_effect=True)
+    self.builder.call(asm, [self._word_address(address), *words])
+
+  def load_matrices(self, address: Number | int, count: int, transposed: bool) -> list[ir.Value]:
+    operands = ", ".join(f"${i}" for i in range(count))
+    text = f"ldmatrix.sync.aligned.m8n8.x{count}{'.trans' if transposed else ''}.shared.b16 {{{operands}}}, [${count}];"
+    result = I32 if count == 1 else ir.LiteralStructType([I32] * count)
+    asm = ir.InlineAsm(ir.FunctionType(result, [I32]), text, f"{'=r,' * count}r,~{{memory}}", side_effect=True)
+    words = self.builder.call(asm, [self._word_address(address)])
+    return [words] if count == 1 else [self.builder.extract_value(words, i) for i in range(count)]
