@@ -63,7 +63,11 @@ def data_parallel(devices: Sequence[Any], size: float) -> Made:
 def tensor_parallel(devices: Sequence[Any], size: float) -> Made:
   """Every layer is cut over the devices: activations are gathered before the first product and scattered after the second."""
   mesh = Mesh(np.array(devices), ("model",))
-  width, rows, layers = _side(size, 4096), _side(size, 4096), 4
+  width, rows, layers = (
+    _side(size, 4096),
+    _side(size, 8192),
+    4,
+  )  # XLA merges products of the two halves that are smaller
 
   def layer(x: Any, w_in: Any, w_out: Any) -> Any:
     whole = lax.all_gather(x, "model", axis=0, tiled=True)
@@ -108,7 +112,7 @@ def pipelined_loop(devices: Sequence[Any], size: float) -> Made:
 def fully_sharded(devices: Sequence[Any], size: float) -> Made:
   """Weights are cut over the devices and gathered before each layer; gradients are scattered."""
   mesh = Mesh(np.array(devices), ("data",))
-  width, rows, layers = _side(size, 4096), _side(size, 8192), 6
+  width, rows, layers = _side(size, 8192), _side(size, 16384), 6
 
   def loss(parts: list[Any], x: Any) -> Any:
     for part in parts:
@@ -143,7 +147,7 @@ class Host:
 def arrays_in(device: Any, size: float) -> Made:
   """Four arrays come in from the host while a chain of products runs; each is needed after three more products."""
   place = Host(device)
-  width, rows = _side(size, 8192), _side(size, 65536)
+  width, depth = _side(size, 8192), max(1, int(64 * size))
 
   def offload(x: Any, w: Any, hosted: list[Any]) -> Any:
     sums = []
@@ -154,7 +158,7 @@ def arrays_in(device: Any, size: float) -> Made:
       sums.append((g * 2 + x[:1, :1].astype(g.dtype)).sum())
     return x.sum(), sums
 
-  hosted = [place.there(jnp.ones((rows, 1024), jnp.float32)) for _ in range(4)]
+  hosted = [place.there(jnp.ones((depth, 1024, 1024), jnp.float32)) for _ in range(4)]
   return offload, (_normal((width, width), 0), _normal((width, width), 1, 0.01), hosted)
 
 
@@ -166,7 +170,9 @@ def activations(device: Any, size: float) -> Made:
   def train(x: Any, weights: list[Any]) -> Any:
     kept = []
     for w in weights:
-      kept.append(place.there(x))
+      kept.append(
+        lax.optimization_barrier(place.there(x))
+      )  # without it XLA sees there and back again, and does neither
       x = jnp.tanh(x @ w)
     g, gradients = x, []
     for w, out in zip(reversed(weights), reversed(kept)):

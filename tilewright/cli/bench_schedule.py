@@ -43,7 +43,7 @@ def arrays_in() -> Program:
       sums.append((g * 2 + x[:1, :1].astype(g.dtype)).sum())
     return x.sum(), sums
 
-  hosted = [jax.device_put(jnp.ones((65536, 1024), jnp.float32), there) for _ in range(4)]
+  hosted = [jax.device_put(jnp.ones((64, 1024, 1024), jnp.float32), there) for _ in range(4)]
   return offload, (_normal((8192, 8192), 0), _normal((8192, 8192), 1, 0.01), hosted)
 
 
@@ -54,7 +54,9 @@ def activations() -> Program:
   def train(x: Any, weights: list[Any]) -> Any:
     kept = []
     for w in weights:
-      kept.append(jax.device_put(x, there))
+      kept.append(
+        jax.lax.optimization_barrier(jax.device_put(x, there))
+      )  # else XLA sees there and back, and does neither
       x = jnp.tanh(x @ w)
     g, gradients = x, []
     for w, out in zip(reversed(weights), reversed(kept)):
