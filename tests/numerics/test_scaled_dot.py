@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import pathlib
+import re
 
 import jax
 import jax.numpy as jnp
@@ -200,3 +202,25 @@ def test_mistakes_are_named():
     scaled_dot(x[:, :32], q)
   with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
     jax.grad(lambda q: scaled_dot(x, q).sum(), allow_int=True)(q)
+
+
+@pytest.mark.skipif(
+  not pathlib.Path("/proc/self/clear_refs").exists(), reason="needs Linux's record of a process's peak memory"
+)
+def test_weights_are_never_dequantised_in_memory():
+  """Beside its operands, a product with packed weights takes its output and less than 16 MiB; dequantised they would take 64."""
+  rng = np.random.default_rng(31)
+  data = jnp.asarray(rng.integers(0, 256, (2048, 4096)).astype(np.uint8))
+  scales = jnp.asarray(rng.integers(100, 120, (256, 4096)).astype(np.uint8).view(jnp.float8_e4m3fn))
+  w = QArray(data, scales, None, FORMATS["f4e2m1fn"], 16, -2, 4096)
+  x = jnp.asarray(rng.standard_normal((4, 4096)), jnp.float32)
+  jax.block_until_ready(dot(None)(x, w))  # compiled, and its threads are there
+
+  def memory(line):
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(rf"{line}:\s+(\d+) kB", status)[1]) * 1024
+
+  pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is in use
+  before = memory("VmRSS")
+  out = jax.block_until_ready(dot(None)(x, w))
+  assert memory("VmHWM") - before < out.nbytes + (16 << 20)

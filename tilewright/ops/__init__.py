@@ -1,5 +1,6 @@
 """Library kernels, written in the kernel language only. All work under `jit`, `vmap` and, where sensible, `grad`."""
 
+from tilewright.numerics import scaled_dot
 from tilewright.ops.attention import attention
 from tilewright.ops.cross_entropy import cross_entropy
 from tilewright.ops.cumulative import cumsum, cumulative
@@ -8,6 +9,7 @@ from tilewright.ops.grouped_matmul import grouped_matmul
 from tilewright.ops.matmul import matmul
 from tilewright.ops.mlp import gelu, gelu_mlp, swiglu, swiglu_mlp
 from tilewright.ops.norms import layer_norm, rms_norm
+from tilewright.ops.scaled_grouped_matmul import scaled_grouped_matmul
 from tilewright.ops.softmax import log_softmax, softmax
 from tilewright.ops.top_k import top_k
 
@@ -24,6 +26,8 @@ __all__ = [
   "log_softmax",
   "matmul",
   "rms_norm",
+  "scaled_dot",
+  "scaled_grouped_matmul",
   "softmax",
   "swiglu",
   "swiglu_mlp",

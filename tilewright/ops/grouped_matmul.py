@@ -86,7 +86,7 @@ def tiles_of(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, jax.Array
   )
 
 
-def _own_rows(block: int, shape: tuple[int, ...], t: Any, blocks: Any, groups: Any, starts: Any) -> jax.Array:
+def own_rows(block: int, shape: tuple[int, ...], t: Any, blocks: Any, groups: Any, starts: Any) -> jax.Array:
   """Which rows of tile `t` belong to its group."""
   row = blocks[t] * block + jax.lax.broadcasted_iota(jnp.int32, shape, 0)
   group = groups[t]
@@ -114,7 +114,7 @@ def _grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes:
     @pl.when(groups_ref[t] < num_groups)
     def _() -> None:
       product = jax.lax.dot_general(x_ref[...], w_ref[...], contract, preferred_element_type=jnp.float32)
-      own = _own_rows(block_m, product.shape, t, blocks_ref, groups_ref, starts_ref)
+      own = own_rows(block_m, product.shape, t, blocks_ref, groups_ref, starts_ref)
       o_ref[...] = jnp.where(own, product.astype(o_ref.dtype), o_ref[...])
 
   of_group = lambda groups, t: jnp.minimum(groups[t], num_groups - 1)
@@ -151,7 +151,7 @@ def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes:
 
     @pl.when((groups_ref[t] < num_groups) & is_new)  # a tile past the end of the list has been added already
     def _() -> None:
-      own = functools.partial(_own_rows, block_m, t=t, blocks=blocks_ref, groups=groups_ref, starts=starts_ref)
+      own = functools.partial(own_rows, block_m, t=t, blocks=blocks_ref, groups=groups_ref, starts=starts_ref)
       rows = jnp.where(own(x_ref.shape), x_ref[...], 0.0)
       slopes = jnp.where(own(g_ref.shape), g_ref[...], 0.0)
       o_ref[...] += jax.lax.dot_general(rows, slopes, (((0,), (0,)), ((), ())), preferred_element_type=jnp.float32)

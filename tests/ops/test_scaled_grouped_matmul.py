@@ -1,0 +1,46 @@
+"""Groups of rows with quantised weights of their own."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tilewright import errors, ops
+from tilewright.numerics import quantize
+
+
+def normal(*shape, seed=0):
+  return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), jnp.float32)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+@pytest.mark.parametrize("name, axis", [("nvfp4", 1), ("mxfp8", 2), ("int4", 2)])
+def test_each_group_meets_its_own_weights(name, axis, native):
+  x, w = normal(22, 70), normal(3, 70, 9, seed=1)
+  q = quantize(w if axis == 1 else w.transpose(0, 2, 1), name, axis=axis, block=32 if name == "int4" else None)
+  sizes = jnp.array([5, 0, 13], jnp.int32)  # four rows are left over
+  got = np.asarray(jax.jit(lambda *a: ops.scaled_grouped_matmul(*a, native=native))(x, q, sizes), np.float64)
+  value = np.asarray(q.dequantize(), np.float64)
+  value = value if axis == 1 else value.transpose(0, 2, 1)
+  a = np.asarray(x, np.float64)
+  for rows, group in ((slice(0, 5), 0), (slice(5, 18), 2)):
+    size = np.abs(a[rows]) @ np.abs(value[group])
+    assert (np.abs(got[rows] - a[rows] @ value[group]) <= (70 + 8) * 2.0**-24 * size).all()
+  assert (got[18:] == 0).all()
+
+
+def test_a_global_scale_for_each_group():
+  w = normal(2, 32, 8)
+  q = jax.vmap(lambda w: quantize(w, "nvfp4", axis=0))(w * jnp.array([1.0, 100.0])[:, None, None])
+  x, sizes = normal(6, 32, seed=1), jnp.array([4, 2], jnp.int32)
+  got = ops.scaled_grouped_matmul(x, q, sizes, interpret=True)
+  value = q.dequantize()
+  want = jnp.concatenate([x[:4] @ value[0], x[4:] @ value[1]])
+  np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.max(jnp.abs(want))))
+
+
+def test_plain_weights_are_refused():
+  with pytest.raises(errors.ShapeMismatchError, match="weights must be a QArray of three dimensions"):
+    ops.scaled_grouped_matmul(normal(4, 8), normal(2, 8, 3), jnp.array([2, 2]))

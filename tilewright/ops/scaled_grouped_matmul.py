@@ -1,0 +1,107 @@
+"""`grouped_matmul` with quantised weights: a mixture of experts whose experts stay packed in memory.
+
+The same list of tiles as in `grouped_matmul` says which block of rows meets which expert; the expert's block is dequantised on its way into
+the dot, as in `tilewright.numerics.scaled_dot`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.numerics import QArray
+from tilewright.numerics.operands import Operand, Side, in_planes, matrices, pad_k, read_planes, scratch, specs
+from tilewright.ops import calling, tiling
+from tilewright.ops.grouped_matmul import own_rows, tiles_of
+from tilewright.pallas import tpu
+
+
+def scaled_grouped_matmul(
+  x: jax.Array,
+  weights: QArray,
+  group_sizes: jax.Array,
+  *,
+  interpret: bool | None = None,
+  native: bool | None = None,
+) -> jax.Array:
+  """For each group of rows of `x`, its product with the group's own quantised matrix.
+
+  Args:
+    x: `(m, k)` of float32, bfloat16 or float16; the rows of group 0 come first, then those of group 1, and so on.
+    weights: a QArray `(groups, k, n)` scaled along axis 1, or `(groups, n, k)` scaled along axis 2; a global scale may be one for all or
+      one for each group.
+    group_sizes: integers `(groups,)`: how many rows each group has. Rows that are left over give 0.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU.
+
+  Returns:
+    An array of shape `(m, n)` and the dtype of `x`, accumulated in float32.
+  """
+  x = calling.floating("scaled_grouped_matmul", "x", x)
+  group_sizes = calling.array("scaled_grouped_matmul", "group_sizes", group_sizes)
+  if not isinstance(weights, QArray) or weights.ndim != 3 or weights.axis not in (-1, -2):
+    raise errors.ShapeMismatchError(
+      "scaled_grouped_matmul: weights must be a QArray of three dimensions scaled along axis 1 or 2, got "
+      f"{weights!r}. Use grouped_matmul for plain arrays."
+    )
+  k = weights.shape[weights.axis]
+  if x.ndim != 2 or x.shape[1] != k:
+    raise errors.ShapeMismatchError(
+      f"scaled_grouped_matmul: x must have shape (m, {k}) for weights {weights.shape}, got {x.shape}."
+    )
+  calling.shaped("scaled_grouped_matmul", "group_sizes", group_sizes, weights.shape[:1], "one size for each group")
+  (m, _), num_groups, n = x.shape, weights.shape[0], weights.shape[-1 if weights.axis == -2 else -2]
+  if 0 in (m, k, n, num_groups):
+    return jnp.zeros((m, n), x.dtype)
+  how = calling.how(interpret, native)
+  arrays, side, _ = matrices(weights, weights.axis % 3, (0,), "weights")
+  packed = Operand(side, arrays, weights.padded_size)
+  plain = in_planes(pad_k(Operand(Side(m, 1, True), (x[None],), k), packed.k), side.planes)
+  block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
+  blocks, groups, starts = tiles_of(group_sizes.astype(jnp.int32), m, block_m)
+  whole = jnp.ones((), jnp.float32) if weights.global_scale is None else weights.global_scale
+  whole = jnp.broadcast_to(whole.reshape(-1, 1), (num_groups, 1))
+  count, contract = side.planes, (((1,), (1 if side.k_last else 0,)), ((), ()))
+
+  def kernel(blocks_ref: Any, groups_ref: Any, starts_ref: Any, x_ref: Any, w_ref: Any, s_ref: Any, *rest: Any) -> None:
+    whole_ref, o_ref, *factors = rest
+    t = pl.program_id(1)
+    is_first = (t == 0) | (blocks_ref[jnp.maximum(t - 1, 0)] != blocks_ref[t])
+
+    @pl.when(is_first)
+    def _() -> None:
+      o_ref[...] = jnp.zeros(o_ref.shape, o_ref.dtype)
+
+    @pl.when(groups_ref[t] < num_groups)
+    def _() -> None:
+      left = read_planes(plain.side, [x_ref], [], count)
+      right = read_planes(side, [w_ref, s_ref], factors, count)
+      products = [jax.lax.dot_general(p, q, contract, preferred_element_type=jnp.float32) for p, q in zip(left, right)]
+      product = sum(products[1:], products[0]) * whole_ref[0]
+      own = own_rows(block_m, product.shape, t, blocks_ref, groups_ref, starts_ref)
+      o_ref[...] = jnp.where(own, product.astype(o_ref.dtype), o_ref[...])
+
+  group_of = lambda g, t: jnp.minimum(g[t], num_groups - 1)
+  columns = arrays[1].shape[2 if side.k_last else 1]
+  weight_specs = specs(side, block_n, packed.k, count, columns, lambda j, t, b, g, s: (group_of(g, t), j, 0))
+  return pl.pallas_call(
+    kernel,
+    out_shape=jax.ShapeDtypeStruct((m, n), x.dtype),
+    grid_spec=tpu.PrefetchScalarGridSpec(
+      num_scalar_prefetch=3,
+      grid=(pl.cdiv(n, block_n), blocks.shape[0]),
+      in_specs=[
+        *specs(plain.side, block_m, packed.k, count, 1, lambda j, t, b, g, s: (0, b[t], 0)),
+        *weight_specs,
+        pl.BlockSpec((None, 1), lambda j, t, b, g, s: (group_of(g, t), 0)),
+      ],
+      out_specs=pl.BlockSpec((block_m, block_n), lambda j, t, b, g, s: (b[t], j)),
+      scratch_shapes=scratch(side, arrays[1], weight_specs[1].block_shape[1:]),
+    ),
+    name="scaled_grouped_matmul",
+    **how.options("parallel", "arbitrary"),
+  )(blocks, groups, starts, *plain.arrays, *arrays, whole)
