@@ -227,3 +227,51 @@ def test_a_batched_call_says_to_fuse_first():
   x, w = numbers(2, 16, 16), numbers(16, 16)
   with pytest.raises(errors.UnsupportedFusionError, match="fuse first"):
     tw.fuse_into(ops.matmul)(lambda x, w: jax.vmap(lambda a: ops.matmul(a, w))(x) + 1)(x, w)
+
+
+PROLOGUES = {
+  "transpose": lambda x, i: x.T.T,
+  "reshape": lambda x, i: x.reshape(4, 16, 48).reshape(64, 48),
+  "unaligned slice": lambda x, i: jnp.concatenate([x, x], 0)[3:67],
+  "strided slice": lambda x, i: jnp.repeat(x, 2, 0)[1::2],
+  "dynamic slice": lambda x, i: jax.lax.dynamic_slice(jnp.pad(x, ((0, 8), (0, 0))), (i, 0), (64, 48)),
+  "concatenate": lambda x, i: jnp.concatenate([x[:32] * 2, x[32:]], 0),
+  "pad": lambda x, i: jnp.pad(x[:40], ((0, 24), (0, 0))),
+  "rev": lambda x, i: x[::-1],
+  "iota": lambda x, i: x + jax.lax.broadcasted_iota(jnp.float32, x.shape, 1),
+  "mask": lambda x, i: jnp.where(jax.lax.broadcasted_iota(jnp.int32, x.shape, 0) < i, x, 0.0),
+  "stack": lambda x, i: jnp.stack([x[:32], x[32:]], 1).reshape(64, 48),
+}
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("name", PROLOGUES)
+def test_prologues_of_every_shape_run_in_kernels(name, native):
+  """Whole numbers: sums are exact, so the results are equal."""
+  x, w = jnp.round(numbers(64, 48) * 4), jnp.round(numbers(48, 32, seed=1) * 4)
+  before = PROLOGUES[name]
+  f = lambda x, w, i: ops.matmul(before(x, i), w, native=native, interpret=not native, blocks=(16, 16, 48))
+  fused = jax.jit(tw.fuse_into(ops.matmul)(f))
+  np.testing.assert_array_equal(fused(x, w, jnp.int32(5)), before(x, 5) @ w)
+  assert fusing.explain_fusion(f, x, w, jnp.int32(5), kernel=ops.matmul).pieces
+
+
+EPILOGUES = {
+  "transpose": lambda z: z.T,
+  "split of heads": lambda z: z.reshape(64, 2, 32).transpose(1, 0, 2),
+  "smaller type": lambda z: z.astype(jnp.bfloat16),
+  "two outputs": lambda z: (z * 2, (z + 1).T),
+  "row of a table": lambda z: z + jnp.arange(64.0)[None],
+}
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize("name", EPILOGUES)
+def test_epilogues_run_in_kernels(name, steps, native):
+  x, w = jnp.round(numbers(64, 48) * 4), jnp.round(numbers(48, 64, seed=1) * 4)
+  after = EPILOGUES[name]
+  product = lambda x, w: ops.matmul(x, w, native=native, interpret=not native, blocks=(16, 32, 48 // steps))
+  got = jax.jit(tw.fuse_into(ops.matmul)(lambda x, w: after(product(x, w))))(x, w)
+  for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(after(x @ w)), strict=True):
+    np.testing.assert_array_equal(a, b)

@@ -15,8 +15,10 @@ from jax import lax
 
 from tilewright.pallas.fuser import views
 from tilewright.pallas.fuser.prefetch import scalar_prefetch_p
+from tilewright.pallas.fuser.pushing import derived, same_specs, shape_of
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, define
 from tilewright.pallas.fuser.views import UNUSED, View, covers
+from tilewright.pallas.specs import no_block_spec
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked
 
@@ -37,7 +39,7 @@ def _invariant(site: Site, body: Any, num_consts: int, num_carry: int, carry: li
   avals = [v.aval for v in _jax.open_jaxpr(body)[0].invars]
   known = [site.scalar(a) for a in site.eqn.invars[:num_consts]] + [None] * (len(avals) - num_consts)
   for _ in range(num_carry + 1):
-    program = site.pull_inner(body, [*carry, *rest], known)
+    program = site.inner(body, [*carry, *rest], known)
     changed = False
     for i in range(num_carry):
       aval = avals[num_consts + i]
@@ -75,7 +77,7 @@ def _pull_while(site: Site, out_views: Sequence[Any]) -> Pulled:
   cond = site.params["cond_jaxpr"]
   # The condition is one number for all blocks: it must not depend on what is cut.
   cond_known = [site.scalar(a) for a in site.eqn.invars[:num_cond]] + [None] * len(carry)
-  test = site.pull_inner(cond, [views.whole(_jax.open_jaxpr(cond)[0].outvars[0].aval)], cond_known)
+  test = site.inner(cond, [views.whole(_jax.open_jaxpr(cond)[0].outvars[0].aval)], cond_known)
   for i, found in enumerate(test.in_views[num_cond:]):
     for view in found:
       if carry[i] is UNUSED:
@@ -85,8 +87,8 @@ def _pull_while(site: Site, out_views: Sequence[Any]) -> Pulled:
           carry[i], "its condition looks at a value that is cut", "Carry what the condition needs as a separate value."
         )
   body_site_vars = site.eqn.invars[num_cond:]
-  inner = Site(site.eqn.replace(invars=body_site_vars), site.scalar, site.pull_inner, site.same)
-  program = _invariant(inner, site.params["body_jaxpr"], num_body, len(carry), carry, [])
+  of_body = Site(site.eqn.replace(invars=body_site_vars), site.scalar, site.inner, site.same)
+  program = _invariant(of_body, site.params["body_jaxpr"], num_body, len(carry), carry, [])
   cond_consts = [_only(site, f, a.shape) for f, a in zip(test.in_views[:num_cond], in_avals)]
   body_consts = [_only(site, f, a.shape) for f, a in zip(program.in_views[:num_body], in_avals[num_cond:])]
   return Pulled([*cond_consts, *body_consts, *carry], (test, program, tuple(carry)))
@@ -186,7 +188,7 @@ def _evaluate_scan(blocks: Blocks, *args: Any) -> list[Any]:
 
 def _pull_cond(site: Site, out_views: Sequence[Any]) -> Pulled:
   known = [site.scalar(a) for a in site.eqn.invars[1:]]
-  programs = [site.pull_inner(b, out_views, known) for b in site.params["branches"]]
+  programs = [site.inner(b, out_views, known) for b in site.params["branches"]]
   found = []
   for i, aval in enumerate(site.in_avals[1:]):
     wanted: list[View] = []
@@ -220,6 +222,54 @@ def _evaluate_cond(blocks: Blocks, which: Any, *args: Any) -> list[Any]:
   return found
 
 
+# --- push --------------------------------------------------------------------------------------------------------
+
+
+def _push_carry(site: Site, carry: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+  """The specs of what is carried, which an iteration must leave as they are."""
+  found = []
+  for before, now, aval in zip(carry, after, site.out_avals):
+    if before is not no_block_spec and now is not no_block_spec and not same_specs(before, now, aval.shape, None):
+      raise site.refuse(
+        before, f"an iteration turns this into blocks of {now.block_shape}", "Do not cut the dimensions that it mixes."
+      )
+    found.append(now if before is no_block_spec else before)
+  return found
+
+
+def _push_while(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  num_cond, num_body = _while_parts(site)
+  carry = specs[num_cond + num_body :]
+  return _push_carry(site, carry, site.inner(site.params["body_jaxpr"], specs[num_cond:]))
+
+
+def _push_scan(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  num_consts, num_carry = _scan_parts(site)
+  length, first = site.params["length"], num_consts + num_carry
+  rows: list[Any] = []
+  for spec, aval in zip(specs[first:], site.in_avals[first:]):
+    if spec is no_block_spec:
+      rows.append(spec)
+      continue
+    shape = shape_of(spec, aval)
+    if not covers(shape[0], length):
+      raise site.refuse(spec, "the dimension that is scanned over is cut", f"Make its block size {length}.")
+    rows.append(derived(spec, shape[1:], lambda i: i[1:]))
+  outs = site.inner(site.params["jaxpr"], [*specs[:first], *rows])
+  ys = [
+    s if s is no_block_spec else derived(s, (length, *(s.block_shape or ())), lambda i: (0, *i))
+    for s in outs[num_carry:]
+  ]
+  return [*_push_carry(site, specs[num_consts:first], outs[:num_carry]), *ys]
+
+
+def _push_cond(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  first, *others = [site.inner(b, specs[1:]) for b in site.params["branches"]]
+  for other in others:
+    first = _push_carry(site, first, other)
+  return first
+
+
 # --- scalars that are prefetched ---------------------------------------------------------------------------------
 
 
@@ -237,7 +287,7 @@ def _uses_what_is_pulled(site: Site, used: Sequence[bool]) -> Sequence[Usage]:
   return [Usage.VALUE if any(used) else Usage.NONE] * len(site.eqn.invars)
 
 
-define("while", pull=_pull_while, evaluate=_evaluate_while, usage=_uses_what_is_pulled)
-define("scan", pull=_pull_scan, evaluate=_evaluate_scan, usage=_uses_what_is_pulled)
-define("cond", pull=_pull_cond, evaluate=_evaluate_cond, usage=_uses_what_is_pulled)
+define("while", pull=_pull_while, evaluate=_evaluate_while, push=_push_while, usage=_uses_what_is_pulled)
+define("scan", pull=_pull_scan, evaluate=_evaluate_scan, push=_push_scan, usage=_uses_what_is_pulled)
+define("cond", pull=_pull_cond, evaluate=_evaluate_cond, push=_push_cond, usage=_uses_what_is_pulled)
 define(scalar_prefetch_p.name, pull=_pull_prefetch, evaluate=_evaluate_prefetch)

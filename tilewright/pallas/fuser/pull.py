@@ -161,7 +161,7 @@ def pull_jaxpr(
     found.append(view)
     return len(found) - 1
 
-  def pull_inner(inner: Any, views_: Sequence[Any], known: Sequence[Any]) -> Program:
+  def pull_inside(inner: Any, views_: Sequence[Any], known: Sequence[Any]) -> Program:
     body, body_consts = inline(*_jax.detach(inner))
     own = body.invars[len(body_consts) :]
     inside = Scope.of_program(body, body_consts, {v: k for v, k in zip(own, known) if k is not None})
@@ -171,7 +171,7 @@ def pull_jaxpr(
   steps: list[Step] = []
   for eqn in reversed(jaxpr.eqns):
     found = [needed.get(v, []) for v in eqn.outvars]
-    site = Site(eqn, scope.scalar, pull_inner, comparison.same)
+    site = Site(eqn, scope.scalar, pull_inside, comparison.same)
     for i in range(max(map(len, found), default=0)):
       wanted = tuple(f[i] if i < len(f) else UNUSED for f in found)
       rules = rules_of(site)

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 from tilewright import errors
-from tilewright.pallas.fuser.inlining import trace_flat
+from tilewright.pallas.fuser.inlining import inline, trace_flat
 from tilewright.pallas.fuser.prefetch import scalar_prefetch_p
 from tilewright.pallas.fuser.table import Site, rules_of
 from tilewright.pallas.specs import BlockSpec, no_block_spec
@@ -80,11 +80,12 @@ def _push(jaxpr: Any, in_specs: list[Any]) -> list[Any]:
     # Literals and what is closed over come without a spec.
     return no_block_spec if isinstance(atom, core.Literal) else env.get(atom, no_block_spec)
 
-  def no_inner(*_: Any) -> Any:
-    raise AssertionError("push does not look inside loops")
+  def push_inside(closed: Any, specs: Any) -> list[Any]:
+    body, consts = inline(*_jax.detach(closed))
+    return _push(body, [no_block_spec] * len(consts) + list(specs))
 
   for eqn in jaxpr.eqns:
-    site = Site(eqn, lambda _: None, no_inner, lambda a, b, shape: a is b)
+    site = Site(eqn, lambda _: None, push_inside, lambda a, b, shape: a is b)
     given = [read(a) for a in eqn.invars]
     if eqn.primitive is scalar_prefetch_p or all(s is no_block_spec for s in given):
       continue

@@ -44,12 +44,13 @@ class Usage(enum.Flag):
 class Site:
   """An equation, as the rules that look at types see it.
 
-  `scalar(atom)` reads a number where index maps are computed, if it is known there.
+  `scalar(atom)` reads a number where index maps are computed, if it is known there; `inner(jaxpr, ...)` pulls or pushes
+  through a jaxpr inside the equation; `same` compares views.
   """
 
   eqn: Any
   scalar: Callable[[Any], Callable[[Any], Any] | None]
-  pull_inner: Callable[..., Any]
+  inner: Callable[..., Any]
   same: Callable[[View, View, Sequence[int]], bool]
 
   @property
