@@ -50,7 +50,7 @@ def test_what_a_call_measures_itself_stands_for_its_time():
 def test_every_turn_beside_threads_that_spin_begins_with_a_call_that_does_not_count():
   calls = []
   contenders = {OURS: lambda: calls.append(OURS), "peer": lambda: calls.append("peer")}
-  _, rounds = bench.interleaved_medians(
+  *_, rounds = bench.interleaved_medians(
     {n: lambda n=n: time.sleep(2e-3) or contenders[n]() for n in contenders}, 0, spins=True
   )
   assert calls[2:] == [OURS, OURS, "peer", "peer"] * rounds  # the first two find out how often to repeat
@@ -121,7 +121,7 @@ def test_a_peer_that_cannot_run_is_a_note_and_ours_is_an_error():
 
   (row,) = bench.measure(Case("a", {OURS: constant(1.0), "peer": explode}), 0.01)
   assert row.ratio is None and row.note == "RuntimeError: no such backend"
-  assert bench.table_row(row)[3:] == ["-", "RuntimeError: no such backend"]
+  assert bench.table_row(row)[3:] == ["-", "RuntimeError: no such backend", "-"]
   with pytest.raises(RuntimeError):
     bench.measure(Case("a", {OURS: explode, "peer": constant(1.0)}), 0.01)
 
@@ -129,7 +129,7 @@ def test_a_peer_that_cannot_run_is_a_note_and_ours_is_an_error():
 def test_contenders_take_turns():
   order = []
   calls = {name: (lambda name=name: (order.append(name), time.sleep(bench.MIN_SAMPLE))) for name in ("a", "b")}
-  medians, rounds = bench.interleaved_medians(calls, 0.0)
+  medians, _, rounds = bench.interleaved_medians(calls, 0.0)
   assert rounds == bench.MIN_ROUNDS
   assert order == ["a", "b"] * (1 + rounds)  # once to see how long a call takes
   assert all(t >= bench.MIN_SAMPLE for t in medians.values())

@@ -4,6 +4,9 @@ All contenders of a case are built first, then called in turn, round after round
 a while slows all of them; a time is the median over the rounds. A ratio is the peer's time divided by ours: above 1,
 ours is faster. A call that takes less than a millisecond is repeated within a round until it fills one.
 
+Beside the ratio by the clock stands that of processor time, all threads of the process together: what a call costs, which other work on
+the machine changes less than how long it takes.
+
 A contender may have threads of its own that go on spinning after a call, as OpenBLAS's do for some 100 ms, and slow whoever comes next.
 In a case that says so, every turn begins when the process has come to rest, with a call that does not count.
 """
@@ -25,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -77,6 +80,7 @@ class Row:
   rounds: int
   note: str = ""
   unit: str = "seconds"
+  processor_ratio: float | None = None
 
   @property
   def ratio(self) -> float | None:
@@ -93,14 +97,15 @@ def wait(result: Any) -> None:
     jax.block_until_ready(result)
 
 
-def sample(call: Call, repeats: int) -> float:
-  start = time.perf_counter()
+def sample(call: Call, repeats: int) -> tuple[float, float]:
+  """How long a call takes, by the clock and of the processor."""
+  start, before = time.perf_counter(), time.process_time()
   for _ in range(repeats):
     result = call()
     wait(result)
   if isinstance(result, Measured):
-    return result.value
-  return (time.perf_counter() - start) / repeats
+    return result.value, 0.0
+  return (time.perf_counter() - start) / repeats, (time.process_time() - before) / repeats
 
 
 def come_to_rest() -> None:
@@ -112,10 +117,17 @@ def come_to_rest() -> None:
       return
 
 
-def interleaved_medians(calls: Mapping[str, Call], seconds: float, spins: bool = False) -> tuple[dict[str, float], int]:
-  """The median time of each call, and the number of rounds."""
-  repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1))) for name, call in calls.items()}
-  times: dict[str, list[float]] = {name: [] for name in calls}
+class Medians(NamedTuple):
+  """The median of each call's times, by the clock and of the processor, and the number of rounds."""
+
+  clock: dict[str, float]
+  processor: dict[str, float]
+  rounds: int
+
+
+def interleaved_medians(calls: Mapping[str, Call], seconds: float, spins: bool = False) -> Medians:
+  repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1)[0])) for name, call in calls.items()}
+  times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
   end = time.perf_counter() + seconds
   rounds = 0
   was_enabled = gc.isenabled()
@@ -131,7 +143,8 @@ def interleaved_medians(calls: Mapping[str, Call], seconds: float, spins: bool =
   finally:
     if was_enabled:
       gc.enable()
-  return {name: statistics.median(t) for name, t in times.items()}, rounds
+  clock, processor = ({name: statistics.median(t[k] for t in times[name]) for name in calls} for k in range(2))
+  return Medians(clock, processor, rounds)
 
 
 def check_agreement(case: Case, results: Mapping[str, Any]) -> None:
@@ -156,8 +169,12 @@ def measure(case: Case, seconds: float) -> list[Row]:
         raise
       notes[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[:100]
   check_agreement(case, {name: result for name, call in calls.items() if not isinstance(result := call(), Measured)})
-  medians, rounds = interleaved_medians(calls, seconds, case.spins)
-  return [Row(case.name, medians[OURS], p, medians.get(p), rounds, notes.get(p, ""), case.unit) for p in case.peers]
+  clock, processor, rounds = interleaved_medians(calls, seconds, case.spins)
+  rows = []
+  for peer in case.peers:
+    cost = processor[peer] / processor[OURS] if peer in processor and processor[OURS] else None
+    rows.append(Row(case.name, clock[OURS], peer, clock.get(peer), rounds, notes.get(peer, ""), case.unit, cost))
+  return rows
 
 
 # --- reporting ---------------------------------------------------------------------------------------------------
@@ -175,7 +192,7 @@ def environment() -> dict[str, Any]:
 
 
 def as_json(target: str, rows: Sequence[Row]) -> dict[str, Any]:
-  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note", "unit")
+  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note", "unit", "processor_ratio")
   return {
     "target": target,
     "unit": "seconds",
@@ -201,8 +218,9 @@ def write_atomically(path: pathlib.Path, text: str) -> None:
 def table_row(row: Row) -> list[str]:
   text = duration if row.unit == "seconds" else lambda nbytes: f"{nbytes / 2**20:.1f} MiB"
   if row.peer_time is None or row.ratio is None:
-    return [row.name, text(row.ours), row.peer, "-", row.note or "-"]
-  return [row.name, text(row.ours), row.peer, text(row.peer_time), f"{row.ratio:.2f}"]
+    return [row.name, text(row.ours), row.peer, "-", row.note or "-", "-"]
+  cost = "-" if row.processor_ratio is None else f"{row.processor_ratio:.2f}"
+  return [row.name, text(row.ours), row.peer, text(row.peer_time), f"{row.ratio:.2f}", cost]
 
 
 # --- the command -------------------------------------------------------------------------------------------------
@@ -244,9 +262,9 @@ def run(arguments: argparse.Namespace) -> int:
         rows += measure(case, arguments.seconds)
       except Exception as error:
         failed.append(f"{case.name}: {type(error).__name__}: {error}")
-  columns = ["name", "ours", "peer", "peer's time", "ratio"]
+  columns = ["name", "ours", "peer", "peer's time", "ratio", "processor time"]
   title = f"tilewright bench {arguments.target}: medians; ratio = peer's time / ours, above 1 ours is faster"
-  print_table(title, columns, [table_row(r) for r in rows], right=["ours", "peer's time", "ratio"])
+  print_table(title, columns, [table_row(r) for r in rows], right=["ours", "peer's time", "ratio", "processor time"])
   if path is not None:
     write_atomically(path, json.dumps(as_json(arguments.target, rows), indent=2) + "\n")
     print(f"Written: {path}")

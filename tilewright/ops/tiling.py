@@ -91,7 +91,7 @@ def matmul_blocks(m: int, n: int, k: int) -> MatmulBlocks:
   block_k = divisor_near(k, 1024, 16) if k > 1536 else max(1, k)
   target_m = max(64, min(256, host_caches().l2 // (4 * block_k)))
   target_n = 1024
-  while math.ceil(m / target_m) * math.ceil(n / target_n) < 2 * num_threads() and (target_n > 128 or target_m > 64):
+  while math.ceil(m / target_m) * math.ceil(n / target_n) < 4 * num_threads() and (target_n > 128 or target_m > 64):
     if target_n >= target_m:
       target_n //= 2
     else:

@@ -21,7 +21,7 @@ _NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _ERROR, _ARRAYS = (8 * i for i in range(
 _HUGE_PAGE = 1 << 21
 _LARGE = 4 * _HUGE_PAGE  # bytes from which a result is worth huge pages
 _MADV_HUGEPAGE = 14  # from Linux's sys/mman.h; only advice, so a refusal changes nothing
-_CHUNKS_PER_THREAD = 4  # so that a slow thread does not keep the others waiting
+_CHUNKS_PER_THREAD = 16  # so that a slow thread, or a heavy part of the grid, does not keep the others waiting
 
 
 def _at(b: ir.IRBuilder, pointer: ir.Value, offset: int) -> ir.Value:
