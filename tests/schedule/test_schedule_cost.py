@@ -59,6 +59,29 @@ def test_a_fusion_reads_only_the_slice_it_takes() -> None:
   assert found.flops >= 64
 
 
+def test_asynchronous_computation_is_looked_into_through_calls() -> None:
+  before = """
+%products (a: bf16[2048,2048]) -> bf16[2048,2048] {
+  %a = bf16[2048,2048] parameter(0)
+  %b = bf16[2048,2048] dot(%a, %a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %c = bf16[2048,2048] dot(%b, %a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+%wrapped (p: bf16[2048,2048]) -> bf16[2048,2048] {
+  %p = bf16[2048,2048] parameter(0)
+  ROOT %k = bf16[2048,2048] call(%p), to_apply=%products
+}
+"""
+  done = one(
+    """
+    %x = bf16[2048,2048] parameter(0)
+    %s = ((bf16[2048,2048]), bf16[2048,2048]) async-start(%x), calls=%wrapped
+    ROOT %d = bf16[2048,2048] async-done(%s)""",
+    before=before,
+  )
+  rate = cost.device("h200").matmul_rate("bf16")
+  assert cost.Roofline("h200").cost(done.operands[0]).seconds == pytest.approx(2 * 2 * 2048**3 / rate)
+
+
 def test_a_kernel_takes_the_longest_of_operations_bytes_and_launch() -> None:
   h100 = cost.device("h100")
   big = one("""

@@ -11,13 +11,14 @@ your own, by instruction name, and asks another model about the rest.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from tilewright.hlo.cost.collectives import carried, collective_time, message_bytes, participants, plain_opcode
 from tilewright.hlo.cost.devices import Device, device
-from tilewright.hlo.cost.work import FREE, Work, computation_flops, traffic, work
+from tilewright.hlo.cost.work import FREE, Work, computation_flops, computation_traffic, work
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.opcodes import COLLECTIVES
 
@@ -107,8 +108,7 @@ class Roofline:
     if computation is None:
       return self._kernel(work(inner))
     flops = computation_flops(computation)
-    moved = sum(traffic(i) for i in computation.instructions if i.opcode not in FREE)
-    return self._kernel(Work(flops.flops, moved, flops.matrix_flops, flops.element_type))
+    return self._kernel(dataclasses.replace(flops, bytes=computation_traffic(computation)))
 
 
 @dataclass(frozen=True)

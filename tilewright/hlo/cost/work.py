@@ -75,6 +75,8 @@ def traffic(instruction: Instruction) -> float:
   match instruction.opcode:
     case "fusion":
       return _fusion_traffic(instruction)
+    case "call":
+      return computation_traffic(instruction.called_computations[0])
     case "dynamic-update-slice":
       return 2.0 * instruction.operands[1].shape.byte_size
     case "dynamic-slice" | "slice" | "gather":
@@ -85,6 +87,11 @@ def traffic(instruction: Instruction) -> float:
     case "iota" | "broadcast" | "rng-bit-generator":
       return float(instruction.shape.byte_size)
   return float(instruction.shape.byte_size + sum(o.shape.byte_size for o in dict.fromkeys(instruction.operands)))
+
+
+def computation_traffic(computation: Computation) -> float:
+  """Of instructions that run one after the other."""
+  return sum(traffic(i) for i in computation.instructions if i.opcode not in FREE)
 
 
 def _fusion_traffic(fusion: Instruction) -> float:
@@ -206,6 +213,7 @@ _RULES: dict[str, Callable[[Instruction], Work]] = {
   "scaled-dot": _dot,
   "convolution": _convolution,
   "fusion": _inner,
+  "call": _inner,
   "custom-call": _custom_call,
   "reduce": _reduction,
   "reduce-window": _reduction,
