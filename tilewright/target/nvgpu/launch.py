@@ -71,9 +71,11 @@ def _kept(m: BlockMapping) -> list[int]:
 
 
 def choose_lanes(kernel: NativeKernel) -> int:
-  """Elements of a vector: sixteen bytes of the narrowest float of the operands."""
-  sizes = [np.dtype(m.array_aval.dtype).itemsize for m in kernel.mapping.block_mappings]
-  return max(4, min(8, 16 // min([s for s in sizes if s > 1], default=4)))
+  """Elements of a vector: sixteen bytes of the widest of the largest blocks, so that neighbouring threads touch neighbouring memory."""
+  blocks = [(math.prod(_kept(m)), np.dtype(m.array_aval.dtype).itemsize) for m in kernel.mapping.block_mappings]
+  largest = max((size for size, _ in blocks), default=1)
+  widest = max((width for size, width in blocks if size == largest), default=4)
+  return max(4, min(8, 16 // widest))
 
 
 class _Frame:
