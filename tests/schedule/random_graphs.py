@@ -19,7 +19,7 @@ LANES = (1, 1, 4, 2, 1, 1)
 def random_problem(seed: int, nodes: int, limits: tuple[int, ...] = LIMITS, memory: bool = False) -> Problem:
   """A problem of `nodes` nodes: computation and pairs, each node after up to three earlier ones."""
   draw = random.Random(seed)
-  pairs = draw.randint(1, max(1, nodes // 4))
+  pairs = draw.randint(1, max(1, 2 * nodes // 5))
   marks = ["pair"] * pairs + ["compute"] * (nodes - 2 * pairs)
   draw.shuffle(marks)
   role, cost, kind, pair, preds = [], [], [], [], []
