@@ -38,6 +38,9 @@ from jax._src.lax import special  # the formulas of special functions that XLA h
 from jax._src.lax.control_flow import conditionals  # cond_p
 from jax._src.lax.control_flow import loops  # scan_p, while_p
 from jax._src.lax.eval_jaxpr import eval_jaxpr_p  # an inlined call, which custom rules leave behind
+from jax._src.lax.lax import (
+  _ragged_dot_general_impl as ragged_dot_general_impl,
+)  # a grouped contraction in terms of others
 from jax._src.lax.parallel import axis_index_p  # axis_index over a named grid dimension
 from jax._src.lib import xla_client  # make_cpu_client: a client that computes in the calling thread
 from jax._src.random import prng  # random_wrap: bits to keys of any implementation, registered or not

@@ -16,7 +16,7 @@ from tilewright.tile.ir import Value
 
 
 @rule("name", "pvary", "layout_constraint", "sharding_constraint", "reshard", "with_memory_space_constraint")
-@rule("random_clone", "tie", "pin", "unpin", "relayout")
+@rule("tie", "pin", "unpin", "relayout")
 def _same(ctx: Context, x: Value, *rest: Value, **_: Any) -> Value:
   return rest[-1] if rest else x
 

@@ -227,6 +227,19 @@ def _stack(ctx: Context, *xs: Value, axis: int) -> Value:
   return ctx.emit("concatenate", *rows, axis=axis)
 
 
+@rule("unstack")
+def _unstack(ctx: Context, x: Value, *, axis: int) -> list[Value]:
+  shape = x.tile.shape
+  axis %= len(shape)
+  rows = []
+  for n in range(shape[axis]):
+    starts = tuple(n if a == axis else 0 for a in range(len(shape)))
+    stops = tuple(n + 1 if a == axis else d for a, d in enumerate(shape))
+    row = ctx.emit("slice", x, starts=starts, stops=stops, strides=(1,) * len(shape))
+    rows.append(ctx.emit("reshape", row, shape=(*shape[:axis], *shape[axis + 1 :])))
+  return rows
+
+
 @rule("tile")
 def _tile(ctx: Context, x: Value, *, reps: Any) -> Value:
   """Repeat along each dimension: broadcast along a new dimension before it, then merge the two."""
