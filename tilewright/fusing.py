@@ -66,10 +66,18 @@ def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = Fa
 def explain_fusion(f: Callable[..., Any], *args: Any, kernel: Any = None, **kwargs: Any) -> into.Explanation:
   """What `fuse_into(kernel)(f)` does for arguments of these types."""
   name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
-  found: list[into.Explanation] = []
+  found: list[list[into.Explanation]] = []
   callable_ = kernel if callable(kernel) else None
-  jax.eval_shape(lambda *a, **k: found.extend(run(f, name, callable_, a, k)[1]), *args, **kwargs)
-  return found[0]
+
+  def note(*a: Any, **k: Any) -> Any:
+    outs, explanations = run(f, name, callable_, a, k)
+    found.append(explanations)
+    return outs
+
+  jax.eval_shape(note, *args, **kwargs)
+  if not found[-1]:  # values of user-defined types are taken apart when the program is lowered
+    jax.jit(note).lower(*args, **kwargs)
+  return found[-1][0]
 
 
 def run(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import errors, fusing, ops
+from tilewright import errors, fusing, numerics, ops
 from tilewright import pallas as pl
 from tilewright.viz import fusion as drawing
 
@@ -136,6 +136,34 @@ def test_norms_are_fused(norm):
   fused = tw.fuse_into(norm)(f)
   assert custom_calls(fused, x, x, *parameters) == 1
   close(fused(x, x, *parameters), f(x, x, *parameters), 64)
+
+
+@pytest.mark.parametrize("recipe", ["mxfp8", "nvfp4"])
+def test_quantised_weights_are_dequantised_in_the_kernel(recipe):
+  x, w, b, _ = MLP
+  q = numerics.quantize(w, recipe, axis=0)
+  f = lambda x, q, b: jax.nn.relu(x @ numerics.dequantize(q) + b)
+  fused = tw.fuse_into(ops.matmul)(f)
+  assert custom_calls(fused, x, q, b) == 1
+  close(fused(x, q, b), f(x, q, b), K)
+
+
+def test_block_scaled_products_take_prologues_and_an_epilogue():
+  x, w, b, _ = MLP
+  q = numerics.quantize(w, "mxfp8", axis=0)
+  f = lambda x, q, b: jax.nn.relu(numerics.scaled_dot(x * 0.5, q) + b)
+  fused = tw.fuse_into(numerics.scaled_dot)(f)
+  assert custom_calls(fused, x, q, b) == 1
+  close(fused(x, q, b), f(x, q, b), K)
+
+
+def test_a_boxed_quantised_array_is_explained_too():
+  x, w, _, _ = MLP
+  boxed = numerics.box(numerics.quantize(w, "mxfp8", axis=0))
+  f = lambda x, v: x @ numerics.dequantize_value(v) + 1
+  close(jax.jit(tw.fuse_into(ops.matmul)(f))(x, boxed), f(x, boxed), K)
+  explanation = fusing.explain_fusion(f, x, boxed, kernel=ops.matmul)
+  assert [p.place for p in explanation.pieces] == ["operand 1", "result"]
 
 
 def test_a_kernel_of_ones_own_is_fused_by_name():
