@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from layouts import examples
 
 from tests.tile.programs import functions
@@ -91,18 +92,19 @@ def test_rules_are_for_ops_that_exist():
   assert set(RULES) <= set(OPS)
 
 
-@given(functions())
+@given(functions(), st.booleans())
 @examples(60)
-def test_any_function_gets_layouts_that_hold(function):
+def test_any_function_gets_layouts_that_hold(function, in_shared_memory):
+  refs = [p for p in function.params if isinstance(p.type, RefType)] if in_shared_memory else []
   for arch, num_warps in (("sm_80", 1), ("sm_90a", 4)):
-    found = infer(function, arch, num_warps)
+    found = infer(function, arch, num_warps, refs)
     for op in walk(function.body):
       for value in op.results:
         if isinstance(value.type, TileType) and value.type.shape and value.type.size:
           own = found.layouts[value]
           assert own.shape == value.type.shape and own.num_warps == num_warps
           assert all(e >= n for e, n in zip(own.extents, own.shape))
-    system = System(function, arch, num_warps)
+    system = System(function, arch, num_warps, refs)
     constrain_function(system)
     solution = solve(system.constraints, system.seeds)
     hard = [c for c in system.constraints if not isinstance(c.constraint, Soft)]

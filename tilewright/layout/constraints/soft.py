@@ -155,8 +155,8 @@ def spared(constraint: Soft, variable: Variable, place: Place) -> Iterator[tuple
     match constraint, place:
       case RelayoutAllowed(source, target), Layout():
         yield (target if variable == source else source), place
-      case SharedAccess(tile, shared), SharedLayout():
-        yield (shared if variable == tile else tile), place
+      case SharedAccess(tile, shared), SharedLayout() if variable == tile:  # the tile may stay where it is
+        yield shared, place
       case PartOf(whole, part, starts), Layout():
         yield (part, sliced(place, starts, part.shape)) if variable == whole else (whole, unsliced(place, whole.shape))
   except errors.LayoutError:

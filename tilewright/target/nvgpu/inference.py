@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from tilewright import errors
-from tilewright.layout.constraints import Hint, Located, Place, Variable
+from tilewright.layout.constraints import Hint, Located, Place
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.layout.value import Layout
@@ -98,8 +98,9 @@ def infer(
     if reads_shared_directly(system, value):
       unread.add(value)
       continue
-    known = solution.places.get(own) or _first_use(system, value, uses)
-    layouts[value] = known if isinstance(known, Layout) else _default(system, own)
+    known = solution.places.get(own) or _first_use(system, value, uses) or system.seeds(own)[0]
+    assert isinstance(known, Layout), f"{own} is a tile in registers, but stands in {known}"
+    layouts[value] = known
     if value in system.free and isinstance(value.owner, Op) and value.owner.name in ELEMENTWISE:
       uses.update({(value.owner, i): layouts[value] for i, v in enumerate(value.owner.operands) if system.of(v)})
   dots = {}
@@ -114,9 +115,3 @@ def _first_use(system: System, value: Value, uses: Mapping[tuple[Op, int], Place
       if operand is value and isinstance(uses.get((user, i)), Layout):
         return uses[user, i]
   return None
-
-
-def _default(system: System, variable: Variable) -> Layout:
-  layout = system.seeds(variable)[0]
-  assert isinstance(layout, Layout)
-  return layout

@@ -93,9 +93,9 @@ class System:
     return Variable((part, self.op_number[op], i), tuple(shape or ty.shape), _bits(ty.dtype), name)
 
   def shared(self, ref: Value) -> Variable | None:
-    """The variable of a ref in shared memory; None for refs elsewhere."""
+    """The variable of a ref in shared memory; None for refs elsewhere, and for empty ones."""
     ty = ref.type
-    if not isinstance(ty, RefType) or (ref not in self.in_shared and ty.space not in SHARED_SPACES):
+    if not isinstance(ty, RefType) or not ty.size or (ref not in self.in_shared and ty.space not in SHARED_SPACES):
       return None
     return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), _name(ref, self.number[ref]))
 
