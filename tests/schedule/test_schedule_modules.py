@@ -93,6 +93,19 @@ def test_collectives_whose_groups_share_one_device_overlap_if_the_limit_allows()
   )
 
 
+def test_collectives_inside_nodes_can_have_a_limit_of_their_own() -> None:
+  module, device = (
+    hlo.parse(two_axes()),
+    hlo.cost.device("h100").replace(node=4),
+  )  # rows stay inside a node, columns do not
+  together = schedule.schedule_module(module, device=device)
+  apart = schedule.schedule_module(module, device=device, limits=schedule.Limits(scale_up=1))
+  assert apart.seconds < together.seconds
+  assert {"scale-up collective 1", "collective 1"} <= {
+    line.split("  ")[0] for line in schedule.chart(apart.entry).splitlines()
+  }
+
+
 def test_it_is_a_pass() -> None:
   module = hlo.parse(data_parallel(4))
   report = hlo.run_passes(module, ["schedule{device=a100,collectives=2}"], verify=True)

@@ -75,7 +75,7 @@ def size(count: float) -> str:
 
 
 def _drawing(schedule: Schedule, found: ComputationSchedule) -> dict[str, Any]:
-  """n name, entry, trips; i: instructions (name, opcode, text, cost, reason); before and after: panels."""
+  """n name, entry, trips, loops (whether it has any); i: instructions (name, opcode, text, cost, reason); before and after: panels."""
   p = found.lowered.problem
   instructions = [
     [
@@ -94,6 +94,7 @@ def _drawing(schedule: Schedule, found: ComputationSchedule) -> dict[str, Any]:
     "n": found.computation.name,
     "entry": found.computation is schedule.module.entry,
     "trips": found.trips,
+    "loops": any(i.opcode == "while" for i in found.nodes),
     "i": instructions,
     "before": _panel(found.original_problem, found.original_order, found.original_timeline()),
     "after": _panel(p, found.order, found.timeline()),
