@@ -132,3 +132,18 @@ def test_reduction_by_any_function():
   flat = np.abs(x).transpose(1, 0, 2).reshape(9, 24)
   np.testing.assert_array_equal(np.abs(got), flat.max(1))
   np.testing.assert_array_equal(where, flat.argmax(1))
+
+
+@pytest.mark.parametrize("source", [np.float32, np.float64], ids=lambda d: d.__name__)
+def test_floats_that_no_integer_holds_saturate(source):
+  targets = [np.dtype(t) for t in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")]
+  edges = np.asarray([0, *(s * 2.0**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for s in (1, -1))], source)
+  up, down = np.nextafter(edges, source(np.inf)), np.nextafter(edges, source(-np.inf))
+  x = np.concatenate([edges, up, down, edges - source(0.5), [np.inf, -np.inf, np.nan, -0.75, 1e30]]).astype(source)
+  with jax.enable_x64(True):
+    found = on_arrays(lambda x: [x.astype(t) for t in targets], x)
+  for got, target in zip(found, targets):
+    info = np.iinfo(target)
+    limited = [0 if np.isnan(v) else min(max(v, float(info.min)), float(info.max)) for v in x.astype(np.float64)]
+    want = np.asarray([min(max(int(v), info.min), info.max) for v in limited], target)
+    np.testing.assert_array_equal(got, want)

@@ -279,3 +279,58 @@ def test_gathers_and_scatters(dtype):
   same(taken, x[rows])
   want = x.astype(np.int64) + np.bincount(rows, minlength=10)[:, None]
   np.testing.assert_array_equal(added.astype(np.int64), want.astype(dtype).astype(np.int64))
+
+
+@pytest.mark.parametrize("dtype", [F4, np.dtype(jnp.int4), np.dtype(jnp.uint2)], **name_of)
+@pytest.mark.parametrize(
+  "shape, block, index_map",
+  [
+    ((64, 300), (4, 300), lambda i: (i, 0)),  # whole rows
+    ((33, 77), (3, 77), lambda i: (i, 0)),  # rows that begin inside of a byte, in several threads
+    ((5, 1000), (5, 77), lambda i: (0, i)),  # columns that do, with an edge
+    ((6, 5, 9), (1, 5, 9), lambda i: (i, 0, 0)),
+    ((40, 3), (7, pl.Squeezed()), lambda i: (i % 6, i // 6)),
+    ((1, 7), (1, 1), lambda i: (0, i)),
+  ],
+  ids=str,
+)
+def test_packed_blocks_of_any_alignment(dtype, shape, block, index_map):
+  """Each instance changes every element of its block, and none of its neighbours'."""
+  codes = np.random.default_rng(0).integers(0, 1 << width(dtype), shape).astype(np.uint8)
+  x = jnp.asarray(codes.view(dtype) if dtype in FLOATS else codes.astype(dtype))
+  sizes = [1 if isinstance(b, pl.Squeezed) else b for b in block]
+  grid = (int(np.prod([-(-d // b) for d, b in zip(shape, sizes)])),)
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = (x_ref[...].astype(jnp.float32) * -1 + 1).astype(dtype)
+
+  spec = pl.BlockSpec(block, index_map)
+  params = cpu.CompilerParams(dimension_semantics=("parallel",))
+  call = pl.pallas_call(kernel, S(shape, dtype), grid=grid, in_specs=[spec], out_specs=spec, compiler_params=params)
+  want = np.asarray(jax.jit(lambda x: (x.astype(jnp.float32) * -1 + 1).astype(dtype))(x))
+  for _ in range(3):
+    same(np.asarray(call(x)), want)
+
+
+def test_a_packed_block_is_kept_between_instances_and_unwritten_ones_are_poison():
+  x = jnp.asarray(np.arange(21).reshape(3, 7) % 4, jnp.int4)
+
+  def kernel(x_ref, o_ref):
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+      o_ref[...] = x_ref[...]
+
+    o_ref[...] += x_ref[...]
+
+  rows = pl.BlockSpec((1, 7), lambda i: (i, 0))
+  got = pl.pallas_call(
+    kernel,
+    S((2, 7), jnp.int4),
+    grid=(3,),
+    in_specs=[rows],
+    out_specs=pl.BlockSpec((1, 7), lambda i: (0, 0)),
+    compiler_params=cpu.CompilerParams(),
+  )(x)
+  want = x.astype(np.int32).sum(0) + x[0].astype(np.int32)
+  np.testing.assert_array_equal(np.asarray(got[0]).astype(int), np.asarray(want.astype(jnp.int4)).astype(int))
+  np.testing.assert_array_equal(np.asarray(got[1]).astype(int), -8)

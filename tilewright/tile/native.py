@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from tilewright.tile.formats import width
 from tilewright.tile.grid import BlockMapping, BoundedSlice, GridMapping
 from tilewright.tile.ir import Function, Value
 from tilewright.tile.types import Type
@@ -29,6 +30,16 @@ class NativeKernel:
   in_order: bool = False
   has_side_effects: bool = False
   scratch_values: tuple[tuple[int, ...] | None, ...] = ()
+
+  def is_packed(self, number: int) -> bool:
+    """Whether an input or output is taken as XLA packs it: elements of less than a byte, of which each instance gets a block of its own.
+
+    An array that all instances see as a whole, or that is aliased, has one byte per element instead."""
+    mapping = self.mapping.block_mappings[number]
+    if width(mapping.array_aval.dtype) >= 8 or self.index_maps[number] is None:
+      return False
+    prefetch, inputs = self.mapping.num_prefetch, self.mapping.num_inputs
+    return all(number not in (i - prefetch, inputs + o) for i, o in self.input_output_aliases)
 
 
 def index_entries(m: BlockMapping, index_map: Function) -> list[tuple[Value, ...]]:

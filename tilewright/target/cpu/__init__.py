@@ -41,6 +41,7 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
   from tilewright.target.cpu.effects import can_fail
   from tilewright.target.cpu.handler import emit_handler, emit_worker
   from tilewright.target.cpu.launch import emit_point, emit_poison
+  from tilewright.target.cpu.packed import packed_bytes
 
   mapping = kernel.mapping
   module = ir.Module("tilewright")
@@ -53,7 +54,12 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
     worker,
     num_operands=mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs,
     num_bounds=mapping.num_dynamic_bounds,
-    result_bytes=[m.array_aval.size * m.array_aval.dtype.itemsize for m in mapping.output_mappings],
+    result_bytes=[
+      packed_bytes(m.array_aval.dtype, m.array_aval.size)
+      if kernel.is_packed(mapping.num_inputs + i)
+      else m.array_aval.size * m.array_aval.dtype.itemsize
+      for i, m in enumerate(mapping.output_mappings)
+    ],
     grid=mapping.grid,
     parallel=parallel,
     name=symbol,
@@ -121,9 +127,8 @@ def clean(kernel: NativeKernel) -> NativeKernel:
   return kernel
 
 
-# XLA:CPU packs arrays of less than eight bits per element, in FFI buffers too: two int4 or float4_e2m1fn to a byte, four int2, the first
-# in the lowest bits (seen with jax 0.10.2 and 0.11.2). Instances of a kernel may write neighbours that share a byte at the same time, so
-# native code sees one byte per element: arrays are unpacked by XLA before the call and packed after it.
+# Arrays of less than eight bits per element are packed in the memory of XLA (see `packed`). Where instances get blocks they stay so;
+# the others are unpacked by XLA before the call and packed after it.
 
 
 def _unpacked_dtype(dtype: Any) -> Any:
@@ -151,18 +156,21 @@ def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   mapping = kernel.mapping
   name = compile_kernel(kernel)
   avals = [m.array_aval for m in mapping.output_mappings]
-  results = [jax.ShapeDtypeStruct(a.shape, _unpacked_dtype(a.dtype)) for a in avals]
-  operands = tuple(map(_unpacked, operands))
+  packed = [kernel.is_packed(i) for i in range(len(mapping.block_mappings))]
+  into, out = packed[: mapping.num_inputs], packed[mapping.num_inputs :]
+  results = [jax.ShapeDtypeStruct(a.shape, a.dtype if p else _unpacked_dtype(a.dtype)) for a, p in zip(avals, out)]
+  first = mapping.num_dynamic_bounds + mapping.num_prefetch
+  operands = tuple(x if i >= first and into[i - first] else _unpacked(x) for i, x in enumerate(operands))
   aliases: dict[int, int] = {}
   extra: list[Any] = []
-  for into, out in kernel.input_output_aliases:
-    operand = into + mapping.num_dynamic_bounds
-    shared = into >= mapping.num_prefetch and mapping.input_mappings[into - mapping.num_prefetch].in_place
-    if shared and mapping.output_mappings[out].in_place:
-      aliases[operand] = out
+  for source, target in kernel.input_output_aliases:
+    operand = source + mapping.num_dynamic_bounds
+    shared = source >= mapping.num_prefetch and mapping.input_mappings[source - mapping.num_prefetch].in_place
+    if shared and mapping.output_mappings[target].in_place:
+      aliases[operand] = target
     else:
       # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
-      aliases[len(operands) + len(extra)] = out
+      aliases[len(operands) + len(extra)] = target
       extra.append(operands[operand])
   call = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
-  return [_packed(x, a.dtype) for x, a in zip(call(*operands, *extra), avals)]
+  return [x if p else _packed(x, a.dtype) for x, a, p in zip(call(*operands, *extra), avals, out)]

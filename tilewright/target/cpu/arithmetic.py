@@ -187,8 +187,7 @@ def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) ->
     signed = is_signed(source)
     return ty.round_to(b, (b.sitofp if signed else b.uitofp)(x, result), target)
   if is_float(source):
-    name = "fptosi.sat" if is_signed(target) else "fptoui.sat"
-    return intrinsic(b, name, [x], result, [result, x.type])
+    return _saturated(b, x, target)
   from_width, to_width = ty.element_type(x.type).width, ty.element_type(result).width
   if from_width == to_width:
     return x
@@ -199,18 +198,34 @@ def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) ->
 
 def _to_small_integer(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
   """Through a byte: floats saturate, integers wrap."""
+  if is_float(source):
+    return _saturated(b, x, target)
   byte = computed_in(target)
   assert byte is not None
-  wide = convert(b, x, source, byte)
-  if not is_float(source):
-    return _extended(b, wide, target)
-  most = (1 << (width(target) - is_signed(target))) - 1
-  low, high = ("smax", "smin") if is_signed(target) else ("umax", "umin")
-  least = -most - 1 if is_signed(target) else 0
-  return intrinsic(b, low, [intrinsic(b, high, [wide, constant(wide.type, most)]), constant(wide.type, least)])
+  return extended(b, convert(b, x, source, byte), target)
 
 
-def _extended(b: ir.IRBuilder, x: ir.Value, dtype: np.dtype) -> ir.Value:
+def _saturated(b: ir.IRBuilder, x: ir.Value, dtype: np.dtype) -> ir.Value:
+  """Floats to integers; NaN becomes 0. LLVM's own saturating conversion takes the lanes of a vector one by one."""
+  signed, bits, lanes = is_signed(dtype), width(dtype), ty.lanes_of(x)
+  most = (1 << (bits - signed)) - 1
+  least = -most - 1 if signed else 0
+  result = ty.register_type(dtype, lanes)
+  is_nan = b.fcmp_unordered("uno", x, x)
+  if bits < 32:
+    low, high = constant(x.type, least), constant(x.type, most)
+    above = b.select(b.fcmp_ordered(">", x, low), x, low)
+    inside = b.select(b.fcmp_ordered("<", above, high), above, high)
+    number = b.select(is_nan, constant(x.type, 0), inside)
+    return b.trunc(b.fptosi(number, ty.register_type(np.int32, lanes)), result)
+  # The limit itself is a float, the largest integer is none. Where the conversion is undefined its result is not chosen.
+  plain = (b.fptosi if signed else b.fptoui)(x, result)
+  number = b.select(b.fcmp_ordered(">=", x, constant(x.type, float(most + 1))), constant(result, most), plain)
+  number = b.select(b.fcmp_ordered("<", x, constant(x.type, float(least))), constant(result, least), number)
+  return b.select(is_nan, constant(result, 0), number)
+
+
+def extended(b: ir.IRBuilder, x: ir.Value, dtype: np.dtype) -> ir.Value:
   """The low bits of a byte as an element of less than eight bits is kept: the others repeat the sign, or are zero."""
   spare = 8 - width(dtype)
   if is_signed(dtype):
@@ -225,7 +240,7 @@ def _bitcast(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   raw = ty.narrow(b, x, source)
   memory = ty.memory_type(target)
   same = b.bitcast(raw, memory if lanes == 1 else ir.VectorType(memory, lanes))
-  return ty.widen(b, same if width(target) >= 8 else _extended(b, same, target), target, lanes)
+  return ty.widen(b, same if width(target) >= 8 else extended(b, same, target), target, lanes)
 
 
 def _not(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:

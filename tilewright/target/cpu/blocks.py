@@ -131,35 +131,50 @@ class CutBlock:
     b, code = self.code.b, self.code
     source, target = (self.whole(), copy) if into_copy else (copy, self.whole())
 
-    def move(in_array: list[Index], in_block: list[Index], lanes: int) -> None:
-      own = [in_block[k] for k in self.kept]
-      at, to = (in_array, own) if into_copy else (own, in_array)
+    def move(in_array: list[Any], in_block: list[Any], i: Any, lanes: int) -> None:
+      step = 1 if lanes > 1 else 0
+      array, block = ([*map(Index, v[:-1]), *(Index(add(b, x, i), step) for x in v[-1:])] for v in (in_array, in_block))
+      own = [block[k] for k in self.kept]
+      at, to = (array, own) if into_copy else (own, array)
       code.store(target, to, code.load(source, at, lanes))
 
-    def run(in_array: list[Index], in_block: list[Index]) -> None:
+    def copy_run(in_array: list[Any], in_block: list[Any], count: Any) -> None:
+      done: Any = 0
+      if len(where) - 1 in self.kept and where[-1].numbers is None:
+        # Whole vectors first: neighbours are side by side on both sides.
+        wide = code.host.lanes
+        done = b.and_(count, i64(-wide))
+        with for_range(b, 0, done, wide) as i, code.scope():
+          move(in_array, in_block, i, wide)
+      with for_range(b, done, count) as i, code.scope():
+        move(in_array, in_block, i, 1)
+
+    self._each_run(where, copy_run)
+
+  def _each_run(self, where: list[Place], visit: Callable[[list[Any], list[Any], Any], None]) -> None:
+    """Call `visit(in array, in block, count)` for each run along the last dimension of elements that count and lie inside of the array."""
+    b, code = self.code.b, self.code
+
+    def run(in_array: list[Any], in_block: list[Any]) -> None:
       dim = len(in_block)
       if dim == len(where):
-        move(in_array, in_block, 1)
+        visit(in_array, in_block, i64(1))
         return
       place, size = where[dim], self.shape[dim]
       low, high = _range_inside(b, place, size)
-      if place.numbers is None and dim == len(where) - 1 and dim in self.kept:
-        # Whole vectors first: neighbours are side by side on both sides.
-        wide = code.host.lanes
-        vectors = b.and_(b.sub(high, low), i64(-wide))
-        middle = b.select(b.icmp_signed(">", high, low), b.add(low, vectors), low)
-        with for_range(b, low, middle, wide) as i, code.scope():
-          move([*in_array, Index(add(b, i64(place.start), i), 1)], [*in_block, Index(i, 1)], wide)
-        low = middle
+      if place.numbers is None and dim == len(where) - 1:
+        count = b.select(b.icmp_signed(">", high, low), b.sub(high, low), i64(0))
+        visit([*in_array, add(b, i64(place.start), low)], [*in_block, low], count)
+        return
       with for_range(b, low, high) as i, code.scope():
         if place.numbers is None:
-          run([*in_array, Index(add(b, i64(place.start), i))], [*in_block, Index(i)])
+          run([*in_array, add(b, i64(place.start), i)], [*in_block, i])
           return
         number = b.sext(code.load(place.numbers, [Index(i)], 1), ty.I64)
         negative = b.icmp_signed("<", number, i64(0))  # as NumPy counts: from the end
         number = b.select(negative, b.add(number, i64(size)), number)
         with if_then(b, b.icmp_unsigned("<", number, i64(size))), code.scope():
-          run([*in_array, Index(number)], [*in_block, Index(i)])
+          run([*in_array, number], [*in_block, i])
 
     run([], [])
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import effects, statements
+from tilewright.target.cpu import effects, packed, statements
 from tilewright.target.cpu.blocks import CutBlock, places
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.hosts import Host
@@ -103,6 +103,9 @@ def emit_poison(module: ir.Module, kernel: NativeKernel, host: Host) -> ir.Funct
   for i in wanted:
     aval = kernel.mapping.output_mappings[i].array_aval
     pointer = b.load(b.gep(arrays, [i64(first + i)], source_etype=PTR), typ=PTR)
+    if kernel.is_packed(kernel.mapping.num_inputs + i):
+      packed.poison(code, pointer, np.dtype(aval.dtype), math.prod(aval.shape))
+      continue
     memory = Memory(pointer, (1,), np.dtype(aval.dtype), object())
     statements.poison(code, memory, (math.prod(aval.shape),))
   b.ret_void()
@@ -149,7 +152,8 @@ def _instance(code: Code, kernel: NativeKernel, pointers: Any, scratch: Any, ind
   writebacks = []
   for k, (m, index_map) in enumerate(zip(mapping.block_mappings, kernel.index_maps)):
     is_output = k >= mapping.num_inputs
-    block = CutBlock(code, m, pointers[num_prefetch + k], bases[num_prefetch + k])
+    kind = packed.PackedBlock if kernel.is_packed(k) else CutBlock
+    block = kind(code, m, pointers[num_prefetch + k], bases[num_prefetch + k])
     if index_map is None:
       refs.append(block.whole())
       continue
