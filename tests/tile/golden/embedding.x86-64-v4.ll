@@ -49,21 +49,21 @@ then:
   %".47" = select  i1 %".46", i64 %".45", i64 1
   br label %"loop"
 end:
-  %".90" = select  i1 %".33", ptr %".36", ptr %".37"
-  %".91" = trunc i64 %".9" to i32
-  %".92" = sext i32 %".91" to i64
-  %".93" = sext i32 0 to i64
-  %".94" = mul i64 %".93", 16
-  %".95" = mul i64 %".92", 16
-  %".96" = add i64 %".95", %".94"
-  %".97" = getelementptr float, ptr %".16", i64 %".96"
-  %".98" = getelementptr inbounds float, ptr %".90", i64 0
-  %".99" = load <16 x float>, ptr %".98", align 4
-  %".100" = getelementptr inbounds float, ptr %".97", i64 0
-  store <16 x float> %".99", ptr %".100", align 4
+  %".92" = select  i1 %".33", ptr %".36", ptr %".37"
+  %".93" = trunc i64 %".9" to i32
+  %".94" = sext i32 %".93" to i64
+  %".95" = sext i32 0 to i64
+  %".96" = mul i64 %".95", 16
+  %".97" = mul i64 %".94", 16
+  %".98" = add i64 %".97", %".96"
+  %".99" = getelementptr float, ptr %".16", i64 %".98"
+  %".100" = getelementptr inbounds float, ptr %".92", i64 0
+  %".101" = load <16 x float>, ptr %".100", align 4
+  %".102" = getelementptr inbounds float, ptr %".99", i64 0
+  store <16 x float> %".101", ptr %".102", align 4
   ret void
 loop:
-  %"i" = phi  i64 [%".44", %"then"], [%".87", %"done.2"]
+  %"i" = phi  i64 [%".44", %"then"], [%".89", %"done.2"]
   %".49" = icmp slt i64 %"i", %".47"
   br i1 %".49", label %"body", label %"done"
 body:
@@ -74,45 +74,47 @@ body:
   %".55" = sub i64 16, %".32"
   %".56" = icmp slt i64 %".55", 16
   %".57" = select  i1 %".56", i64 %".55", i64 16
-  %".58" = sub i64 %".57", %".54"
-  %".59" = and i64 %".58", -16
-  %".60" = icmp sgt i64 %".57", %".54"
-  %".61" = add i64 %".54", %".59"
-  %".62" = select  i1 %".60", i64 %".61", i64 %".54"
+  %".58" = icmp sgt i64 %".57", %".54"
+  %".59" = sub i64 %".57", %".54"
+  %".60" = select  i1 %".58", i64 %".59", i64 0
+  %".61" = add i64 %".32", %".54"
+  %".62" = and i64 %".60", -16
   br label %"loop.1"
 done:
   br label %"end"
 loop.1:
-  %"i.1" = phi  i64 [%".54", %"body"], [%".73", %"body.1"]
+  %"i.1" = phi  i64 [0, %"body"], [%".74", %"body.1"]
   %".64" = icmp slt i64 %"i.1", %".62"
   br i1 %".64", label %"body.1", label %"done.1"
 body.1:
-  %".66" = add i64 %".32", %"i.1"
-  %".67" = mul i64 %".51", 16
-  %".68" = add i64 %".67", %".66"
-  %".69" = getelementptr inbounds float, ptr %".14", i64 %".68"
-  %".70" = load <16 x float>, ptr %".69", align 4
-  %".71" = getelementptr inbounds float, ptr %".37", i64 %"i.1"
-  store <16 x float> %".70", ptr %".71", align 4
-  %".73" = add i64 %"i.1", 16
+  %".66" = add i64 %".61", %"i.1"
+  %".67" = add i64 %".54", %"i.1"
+  %".68" = mul i64 %".51", 16
+  %".69" = add i64 %".68", %".66"
+  %".70" = getelementptr inbounds float, ptr %".14", i64 %".69"
+  %".71" = load <16 x float>, ptr %".70", align 4
+  %".72" = getelementptr inbounds float, ptr %".37", i64 %".67"
+  store <16 x float> %".71", ptr %".72", align 4
+  %".74" = add i64 %"i.1", 16
   br label %"loop.1"
 done.1:
   br label %"loop.2"
 loop.2:
-  %"i.2" = phi  i64 [%".62", %"done.1"], [%".85", %"body.2"]
-  %".76" = icmp slt i64 %"i.2", %".57"
-  br i1 %".76", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [%".62", %"done.1"], [%".87", %"body.2"]
+  %".77" = icmp slt i64 %"i.2", %".60"
+  br i1 %".77", label %"body.2", label %"done.2"
 body.2:
-  %".78" = add i64 %".32", %"i.2"
-  %".79" = mul i64 %".51", 16
-  %".80" = add i64 %".79", %".78"
-  %".81" = getelementptr inbounds float, ptr %".14", i64 %".80"
-  %".82" = load float, ptr %".81", align 4
-  %".83" = getelementptr inbounds float, ptr %".37", i64 %"i.2"
-  store float %".82", ptr %".83", align 4
-  %".85" = add i64 %"i.2", 1
+  %".79" = add i64 %".61", %"i.2"
+  %".80" = add i64 %".54", %"i.2"
+  %".81" = mul i64 %".51", 16
+  %".82" = add i64 %".81", %".79"
+  %".83" = getelementptr inbounds float, ptr %".14", i64 %".82"
+  %".84" = load float, ptr %".83", align 4
+  %".85" = getelementptr inbounds float, ptr %".37", i64 %".80"
+  store float %".84", ptr %".85", align 4
+  %".87" = add i64 %"i.2", 1
   br label %"loop.2"
 done.2:
-  %".87" = add i64 %"i", 1
+  %".89" = add i64 %"i", 1
   br label %"loop"
 }
