@@ -103,6 +103,21 @@ def test_under_vmap_and_jit():
   _close(got, jax.nn.softmax(x, axis=-1), jnp.float32)
 
 
+def test_gathers_scatters_sorts_and_random_bits():
+  rng = np.random.default_rng(0)
+  x, y = (jnp.asarray(rng.standard_normal((n, 100)), jnp.float32) for n in (50, 64))
+  i = jnp.asarray(rng.integers(0, 50, 64), jnp.int32)
+  run = lambda name, *args: programs.PROGRAMS[name][0](*args)[0]
+  np.testing.assert_array_equal(run("take", x, i), np.asarray(x)[np.asarray(i)])
+  np.testing.assert_array_equal(run("sort", x[:4]), np.sort(np.asarray(x[:4]), axis=-1))
+  wanted = np.asarray(x).copy()
+  np.add.at(wanted, np.asarray(i), np.asarray(y))
+  np.testing.assert_allclose(run("scatter_add", x, i, y), wanted, rtol=1e-6)
+  key = jax.random.key(3)
+  got = run("random", jax.random.key_data(key))
+  np.testing.assert_allclose(got, jax.random.normal(key, (8, 128)), rtol=1e-5, atol=1e-6)
+
+
 def test_tiles_larger_than_shared_memory():
   x = _normal(512, 512)
 

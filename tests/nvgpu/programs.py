@@ -149,3 +149,32 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
   "matmul": (matmul, (_SQUARE, _SQUARE)),
   "matmul_f32": (matmul, (S((256, 256), F32), S((256, 256), F32))),
 }
+
+
+def in_one_block(body: Callable[..., Any], *outs: Any) -> Callable[..., Any]:
+  """A kernel over whole arrays."""
+
+  def call(*arrays: Any) -> Any:
+    def kernel(*refs: Any) -> None:
+      results = body(*(r[...] for r in refs[: len(arrays)]))
+      for ref, value in zip(refs[len(arrays) :], jax.tree.leaves(results), strict=True):
+        ref[...] = value
+
+    return pl.pallas_call(kernel, list(outs), compiler_params=nvgpu.CompilerParams())(*arrays)
+
+  return call
+
+
+_I32 = S((64,), jnp.int32)
+PROGRAMS |= {
+  "sort": (in_one_block(lambda x: jnp.sort(x, axis=-1), S((4, 100), F32)), (S((4, 100), F32),)),
+  "take": (in_one_block(lambda x, i: x[i], S((64, 100), F32)), (S((50, 100), F32), _I32)),
+  "scatter_add": (
+    in_one_block(lambda x, i, y: x.at[i].add(y), S((50, 100), F32)),
+    (S((50, 100), F32), _I32, S((64, 100), F32)),
+  ),
+  "random": (
+    in_one_block(lambda k: jax.random.normal(jax.random.wrap_key_data(k), (8, 128)), S((8, 128), F32)),
+    (S((2,), jnp.uint32),),
+  ),
+}

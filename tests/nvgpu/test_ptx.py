@@ -15,6 +15,9 @@ from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS, for_capability
 
 
+TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "matmul")
+
+
 def ptx_of(name: str, arch: str) -> str:
   f, args = PROGRAMS[name]
   ((kernel, native),) = natives(f, *args)
@@ -53,7 +56,7 @@ def test_ptxas_assembles_it_without_spills(name, arch, tmp_path):
     [tool, "-v", f"-arch={arch}", str(source), "-o", str(tmp_path / "out")], capture_output=True, text=True
   )
   assert done.returncode == 0, done.stderr
-  if name != "matmul_f32":
+  if name in TUNED:
     assert "0 bytes spill stores, 0 bytes spill loads" in done.stderr
 
 

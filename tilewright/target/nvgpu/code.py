@@ -10,9 +10,10 @@ Threads wait for each other only where one needs what another wrote. `sync` know
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,8 @@ class BlockCode(Code):
     self.scratch, self.scratch_bytes = scratch, 0
     self.allocated: list[tuple[str, int]] = []  # for the error that names the buffers
     self.thread = threads.thread_id(b)
+    self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
+    self.is_alone = False  # whether what is emitted is for one thread only
     self.is_part = False  # whether other threads of the block do something else
     self.distributions: dict[tuple[int, ...], Any] = {}  # shapes that are dealt out in another way
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
@@ -91,10 +94,11 @@ class BlockCode(Code):
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
     self.allocated.append((self.location, nbytes))
     if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
-      pointer = self.b.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
+      pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
       self.arena_bytes += nbytes
     else:
-      pointer = self.b.gep(self.b.load(self.scratch, typ=ty.PTR), [i64(self.scratch_bytes)], source_etype=ty.I8)
+      scratch = self.buffers.load(self.scratch, typ=ty.PTR)
+      pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
       self.scratch_bytes += nbytes
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
     return View(pointer, strides, dtype, object(), align=16)
@@ -136,6 +140,15 @@ class BlockCode(Code):
     self.written.clear()
     self.read.clear()
 
+  @contextlib.contextmanager
+  def alone(self) -> Iterator[None]:
+    """What is emitted here runs in one thread, with loops over all elements: nothing is dealt out, and no one waits."""
+    self.is_alone = True
+    try:
+      yield
+    finally:
+      self.is_alone = False
+
   def settle_memory(self) -> None:
     """Before and after a loop's body, where what comes before depends on the iteration."""
     if self.written or self.read:
@@ -158,6 +171,9 @@ class BlockCode(Code):
   ) -> None:
     """Call `body(index, lanes)` for the thread's vectors of a shape."""
     if 0 in shape:
+      return
+    if self.is_alone:
+      super().nest(shape, body, reads)
       return
     for v in reads:
       self.prepare(v, tuple(shape))
@@ -298,6 +314,9 @@ class BlockCode(Code):
 
   def fill(self, memory: Any, v: Value) -> None:
     """Write all elements of a tile to a place of the same shape."""
+    if self.is_alone:
+      super().fill(memory, v)
+      return
     if isinstance(memory, RegisterRef):
       memory = memory.registers
     if isinstance(memory, Registers):

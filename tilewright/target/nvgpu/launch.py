@@ -113,9 +113,11 @@ class _Frame:
     made.users = users(self.kernel.body.body)
     return made
 
-  def begin(self) -> None:
-    """The entry block keeps only stack slots and what is computed once."""
+  def begin(self, code: BlockCode) -> None:
+    """The entry block keeps only stack slots and what is computed once; the addresses of buffers follow, then everything else."""
+    self.buffers = self.b.append_basic_block("buffers")
     self.start = self.b.append_basic_block("start")
+    code.buffers = ir.IRBuilder(self.buffers)
     self.b.position_at_end(self.start)
 
   def finish(self, code: BlockCode, launch: Launch, num_blocks: int) -> str:
@@ -124,7 +126,8 @@ class _Frame:
     b.position_at_end(self.function.entry_basic_block)
     own = b.mul(b.zext(self.block, I64), i64(code.scratch_bytes))
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
-    b.branch(self.start)
+    b.branch(self.buffers)
+    code.buffers.branch(self.start)
     if code.scratch_bytes and launch.num_blocks is None:
       sizes = ", ".join(f"{n} bytes at {where or '?'}" for where, n in code.allocated)
       raise errors.NativeCodeError(
@@ -147,7 +150,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   b, sizes, indices = frame.b, frame.sizes, frame.indices
   num_threads = choose_threads(kernel, num_warps)
   code = frame.code(arch, num_threads)
-  frame.begin()
+  frame.begin(code)
   memory = [_scratch(code, kernel, t) for t in kernel.scratch]
   sequential = [d for d in range(len(sizes)) if d not in parallel]
 
@@ -203,7 +206,7 @@ def _emit_pipeline(
   thread = code.thread
   code.thread = b.sub(thread, I32(GROUP))
   code.is_part = True
-  frame.begin()
+  frame.begin(code)
   stages = pipeline.Stages(b, plan, frame.shared)
   code.arena_bytes = 1024 + plan.shared_bytes
   stages.init(b.icmp_unsigned("==", thread, I32(0)))

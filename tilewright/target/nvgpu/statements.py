@@ -11,7 +11,7 @@ from tilewright.target.cpu import structure
 from tilewright.target.cpu.loops import Index, for_range, i64, mul, shifted
 from tilewright.target.cpu.statements import bases_written
 from tilewright.target.llvm import types as ty
-from tilewright.target.nvgpu import contraction, reductions, views
+from tilewright.target.nvgpu import contraction, indexed, reductions, views
 from tilewright.target.nvgpu.code import BlockCode, Registers
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value, walk
@@ -325,4 +325,5 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "for": _for,
   "while": _while,
   "switch": _switch,
+  **indexed.STATEMENTS,
 }
