@@ -14,7 +14,6 @@ from tilewright import errors
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS, for_capability
 
-
 TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "matmul")
 
 
