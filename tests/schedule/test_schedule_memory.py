@@ -165,6 +165,14 @@ def test_cheap_values_are_computed_twice_where_that_saves_memory() -> None:
   np.testing.assert_array_equal(hlo.evaluate(hlo.parse(small), *arguments), hlo.evaluate(hlo.parse(again), *arguments))
 
 
+def test_a_module_that_recomputation_does_not_help_is_as_it_was() -> None:
+  module = hlo.parse(f"HloModule m, is_scheduled=true\nENTRY %main {{\n{REMAT}\n}}\n")
+  before = module.to_text()
+  with pytest.raises(schedule.HloMemoryError, match="donate or shrink"):
+    schedule.schedule_module(module, memory_limit=ARRAY, remat=True)
+  assert module.to_text() == before
+
+
 def test_host_memory_is_not_counted() -> None:
   low = lower(
     (module := hlo.parse(offload(2))).entry, module, hlo.cost.Roofline("h200"), schedule.Limits(), {}, "entry"

@@ -35,6 +35,7 @@ _CALLERS = frozenset({"while", "call", "conditional"})
 # XLA leaves a fifth of the device alone, and 5% of the rest.
 _OF_DEVICE = 0.8 * 0.95
 _OFTEN = 4000  # computations up to this size are listed more often than they must be
+_MOST_RECOMPUTED = 256
 _LEAST_VISITS = 40  # of every instruction, in computations that are large for the budget
 
 
@@ -266,20 +267,27 @@ class _Scheduler:
 
   def _schedule(self, computation: Computation, limit: float) -> ComputationSchedule:
     result = self._once(computation, limit)
-    recomputed: list[str] = []
-    while result.outcome.excess > 0 and self.options.remat and len(recomputed) < 256:
-      name = recompute_once(result.lowered, result.order)
-      if name is None:
-        break
-      recomputed.append(name)
-      again = self._once(computation, limit)
-      if again.outcome.excess >= result.outcome.excess:
-        result = again
-        break
-      result = again
-    result.recomputed = recomputed
+    if result.outcome.excess > 0 and self.options.remat:
+      result = self._recompute(result, limit)
     if result.outcome.excess > 0 and self.options.memory_limit is not None:
       raise self._memory_error(result)
+    return result
+
+  def _recompute(self, result: ComputationSchedule, limit: float) -> ComputationSchedule:
+    """Computes values twice as long as that brings the peak down; if it does not get below the limit, nothing is changed."""
+    from tilewright.hlo.passes.snapshot import Snapshot  # passes import us: scheduling is one
+
+    untouched, first = Snapshot(self.module), result
+    recomputed: list[str] = []
+    while result.outcome.excess > 0 and len(recomputed) < _MOST_RECOMPUTED:
+      name = recompute_once(result.lowered, result.order)
+      again = self._once(result.computation, limit) if name is not None else result
+      if name is None or again.outcome.excess >= result.outcome.excess:
+        untouched.restore()
+        return first
+      recomputed.append(name)
+      result = again
+    result.recomputed = recomputed
     return result
 
   def _once(self, computation: Computation, limit: float) -> ComputationSchedule:

@@ -45,7 +45,6 @@ class Trace:
   lane: list[int]  # of starts: which lane of their kind
   memory: list[int]  # bytes live while the node at this place of the order runs
   seconds: float = 0.0
-  period: float = 0.0  # of a loop's body: one iteration, when it runs steadily
   ends: list[float] = field(default_factory=list)  # of starts: when their work ends
 
 
@@ -82,14 +81,13 @@ def trace(p: Problem, order: Sequence[int]) -> Trace:
   """The timeline of an order. A loop's body that carries transfers over is shown in its second iteration."""
   result = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
   result.seconds, _ = _run(p, order, result, 0.0)
-  result.period = result.seconds
   if p.carried:
     first = result.seconds
     again = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
     end, _ = _run(p, order, again, first, {d: result.ends[s] for d, s in p.carried})
     for times in (again.begin, again.end, again.ends):
       times[:] = [t - first for t in times]
-    again.seconds, again.period = first, end - first
+    again.seconds = end - first
     result = again
   result.memory = memory_profile(p, order)
   return result
