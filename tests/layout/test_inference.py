@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import examples
 
+from tests.layout.layouts import examples
 from tests.tile.programs import functions
 from tilewright import errors, layout, ops
 from tilewright.layout.constraints import Soft

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from layouts import examples, factors, holders, register_layouts
 
+from tests.layout.layouts import examples, factors, holders, register_layouts
 from tilewright import errors, layout
 from tilewright.layout import algebra
 

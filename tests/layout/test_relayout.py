@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import examples, register_layouts
-from machine import held, run
 
+from tests.layout.layouts import examples, register_layouts
+from tests.layout.machine import held, run
 from tilewright import errors, layout
 from tilewright.layout.costs import memory_cost, relayout_cost
 from tilewright.layout.fragments import MMA, wgmma_accumulator

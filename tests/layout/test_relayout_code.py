@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import examples, register_layouts
 from llvmlite import ir
-from machine import held
-from warp import Warps
 
+from tests.layout.layouts import examples, register_layouts
+from tests.layout.machine import held
+from tests.layout.warp import Warps
 from tilewright import layout
 from tilewright.layout.fragments import MMA, wgmma_accumulator
 from tilewright.layout.plan import relayout

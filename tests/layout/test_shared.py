@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import examples, register_layouts
-from machine import addresses, spent
 
+from tests.layout.layouts import examples, register_layouts
+from tests.layout.machine import addresses, spent
 from tilewright import errors, layout
 from tilewright.layout.access import accesses, best_access
 from tilewright.layout.fragments import MMA

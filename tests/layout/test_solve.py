@@ -7,8 +7,8 @@ import itertools
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from layouts import examples
 
+from tests.layout.layouts import examples
 from tilewright import errors, layout
 from tilewright.layout.constraints import (
   BitwidthLimit,

@@ -7,9 +7,9 @@ import ctypes
 import llvmlite.binding as llvm
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import examples, register_layouts
 from llvmlite import ir
 
+from tests.layout.layouts import examples, register_layouts
 from tilewright.layout.shared import Swizzle, shared_tiled
 from tilewright.target.nvgpu.symbolic import I32, Number, value_of
 
