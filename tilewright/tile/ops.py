@@ -318,6 +318,18 @@ def _sort(op: Op) -> list[Type]:
 define("sort", _sort, doc="lines along `axis` in the order of the first `keys` operands, backwards if `descending`")
 
 
+def _top_k(op: Op) -> list[Type]:
+  """Of each line along `axis` the first `k` in order, and their numbers. The order is as in `sort`."""
+  source, axis, k = tile_of(op, 0), op.attrs["axis"], op.attrs["k"]
+  expect(0 <= axis < source.rank, f"axis {axis} is outside of a rank of {source.rank}")
+  expect(0 < k <= source.shape[axis], f"there are not {k} elements along axis {axis} of {source}")
+  result = source.with_shape((*source.shape[:axis], k, *source.shape[axis + 1 :]))
+  return [result, result.with_dtype(np.int32)]
+
+
+define("top_k", _top_k, doc="the first `k` of each line along `axis`, and where they are")
+
+
 def _dot(op: Op) -> list[Type]:
   """Contract `contract` of both sides, keep `batch` in front: [batch, lhs free, rhs free]."""
   lhs, rhs = tile_of(op, 0), tile_of(op, 1)

@@ -9,6 +9,9 @@ import numpy as np
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.tile.ir import Value
 
+# So few of a line are found by one pass over it; more of them, or a larger part, by sorting.
+_FEW, _FEW_OF = 32, 4
+
 
 @rule("sort")
 def _sort(ctx: Context, *xs: Value, dimension: int, num_keys: int, **_: Any) -> list[Value]:
@@ -18,6 +21,8 @@ def _sort(ctx: Context, *xs: Value, dimension: int, num_keys: int, **_: Any) -> 
 def _largest(ctx: Context, x: Value, k: int, axis: int, descending: bool) -> list[Value]:
   """The first `k` in order, and where they were."""
   axis %= x.tile.rank
+  if 0 < k <= _FEW and k * _FEW_OF <= x.tile.shape[axis]:
+    return ctx.builder.emit_all("top_k", [x], axis=axis, k=k, descending=descending, total=True)
   places = ctx.emit("iota", shape=x.tile.shape, axis=axis, dtype=np.dtype(np.int32))
   both = ctx.builder.emit_all("sort", [x, places], axis=axis, keys=1, descending=descending, total=True)
   stops = tuple(k if a == axis else d for a, d in enumerate(x.tile.shape))

@@ -48,15 +48,15 @@ def sort(code: Code, op: Op) -> None:
   """All operands, in the order of the first `keys` of them along `axis`."""
   axis, keys = op.attrs["axis"], op.operands[: op.attrs["keys"]]
   shape = op.operands[0].tile.shape
-  sources = [_in_memory(code, v) for v in op.operands]
+  sources = [in_memory(code, v) for v in op.operands]
   results = [code.allocate(v.tile.shape, v.tile.dtype) for v in op.operands]
   if 0 not in shape:
-    line = _allocate(code, shape[axis], any(_key_bits(v.tile.dtype) > 32 for v in keys))
-    _lines(code, shape, axis, lambda at: _sort_line(code, op, line, at, sources, results))
+    line = _allocate(code, shape[axis], any(key_bits(v.tile.dtype) > 32 for v in keys))
+    lines(code, shape, axis, lambda at: _sort_line(code, op, line, at, sources, results))
   code.env.update(zip(op.results, results))
 
 
-def _in_memory(code: Code, v: Value) -> Memory:
+def in_memory(code: Code, v: Value) -> Memory:
   return memory_behind(code, v) or code.materialise(v)
 
 
@@ -68,7 +68,7 @@ def _allocate(code: Code, size: int, wide: bool) -> _Line:
   return _Line(size, wide, pair(key), pair(np.uint32))
 
 
-def _lines(code: Code, shape: Sequence[int], axis: int, body: Any) -> None:
+def lines(code: Code, shape: Sequence[int], axis: int, body: Any) -> None:
   """Call `body(at)` for each line; `at(i)` is the index of its i-th element."""
 
   def run(dim: int, index: list[Index]) -> None:
@@ -93,17 +93,19 @@ def _sort_line(code: Code, op: Op, line: _Line, at: Any, sources: list[Memory], 
     if position == 0:  # nothing has moved yet
 
       def first(index: list[Index], lanes: int, source: Memory = source, dtype: np.dtype = dtype) -> None:
-        code.store(line.keys[0], index, _key(code, op, code.load(source, at(index[0]), lanes), dtype, line))
+        code.store(line.keys[0], index, sort_key(code, op, code.load(source, at(index[0]), lanes), dtype, line.wide))
 
       code.nest((line.size,), first)
     else:
       with for_range(b, 0, line.size) as i:
         number = b.zext(code.load(line.numbers[0], [Index(i)], 1), I64)
-        code.store(line.keys[0], [Index(i)], _key(code, op, code.load(source, at(Index(number)), 1), dtype, line))
+        code.store(
+          line.keys[0], [Index(i)], sort_key(code, op, code.load(source, at(Index(number)), 1), dtype, line.wide)
+        )
     if line.size <= _SHORT:
       _by_counting(code, line)
     else:
-      _by_bytes(code, line, _key_bits(dtype))
+      _by_bytes(code, line, key_bits(dtype))
   with for_range(b, 0, line.size) as i:
     number = b.zext(code.load(line.numbers[0], [Index(i)], 1), I64)
     for source, result in zip(sources, results):
@@ -120,16 +122,16 @@ def _count_up(b: ir.IRBuilder, index: Index, lanes: int) -> ir.Value:
 # --- keys --------------------------------------------------------------------------------------------------------
 
 
-def _key_bits(dtype: np.dtype) -> int:
+def key_bits(dtype: np.dtype) -> int:
   """How many bits an element's key has. Small floats are compared as f32."""
   if ty.is_float(dtype):
     return 64 if dtype == np.float64 else 32
   return 8 * dtype.itemsize
 
 
-def _key(code: Code, op: Op, value: ir.Value, dtype: np.dtype, line: _Line) -> ir.Value:
+def sort_key(code: Code, op: Op, value: ir.Value, dtype: np.dtype, wide: bool) -> ir.Value:
   """Unsigned integers in the order of the elements, or in the opposite order."""
-  b, bits, lanes = code.b, _key_bits(dtype), ty.lanes_of(value)
+  b, bits, lanes = code.b, key_bits(dtype), ty.lanes_of(value)
   of_width = lambda n: ir.IntType(n) if lanes == 1 else ir.VectorType(ir.IntType(n), lanes)
   key = of_width(bits)
   sign = ty.constant(key, 1 << (bits - 1))
@@ -147,7 +149,7 @@ def _key(code: Code, op: Op, value: ir.Value, dtype: np.dtype, line: _Line) -> i
     raw = b.xor(raw, sign) if ty.is_signed(dtype) else raw
   if op.attrs["descending"]:
     raw = b.xor(raw, ty.constant(key, -1))
-  wanted = of_width(64 if line.wide else 32)
+  wanted = of_width(64 if wide else 32)
   return raw if raw.type == wanted else b.zext(raw, wanted)
 
 
@@ -167,7 +169,7 @@ def _emit_counting(function: ir.Function, key: ir.Type, lanes: int) -> None:
   keys, moved_keys, numbers, moved_numbers, size = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
   vector, counts = ir.VectorType(key, lanes), ir.VectorType(I32, lanes)
-  slot, places = b.alloca(counts), _untyped(b, b.alloca(counts))
+  slot, places = b.alloca(counts), untyped(b, b.alloca(counts))
 
   def at(array: ir.Value, i: Any, element: ir.Type) -> ir.Value:
     return b.gep(array, [i64(i)], source_etype=element)
@@ -216,7 +218,7 @@ def _by_bytes(code: Code, line: _Line, bits: int) -> None:
 def _emit_bytes(function: ir.Function, key: ir.Type) -> None:
   keys, other_keys, numbers, other_numbers, size, bits = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
-  counts = _untyped(b, b.alloca(ir.ArrayType(I32, _BUCKETS)))
+  counts = untyped(b, b.alloca(ir.ArrayType(I32, _BUCKETS)))
   # Where the line is now, and where it moves to next.
   slots = [b.alloca(PTR) for _ in range(4)]
   for slot, value in zip(slots, (keys, other_keys, numbers, other_numbers)):
@@ -278,7 +280,7 @@ def _function(code: Code, name: str, arguments: list[ir.Type]) -> ir.Function:
   return found
 
 
-def _untyped(b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
+def untyped(b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
   """A stack slot as a plain pointer: it is filled by one type and read by another."""
   return b.inttoptr(b.ptrtoint(slot, I64), PTR)
 

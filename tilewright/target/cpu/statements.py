@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, sorting, structure
+from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, selecting, sorting, structure
 from tilewright.target.cpu.code import Code, Memory
 from tilewright.target.cpu.initial import must_poison
 from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
@@ -452,6 +452,7 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "scatter": gathering.scatter,
   "scatter_store": gathering.scatter_store,
   "sort": sorting.sort,
+  "top_k": selecting.top_k,
   "for": _for,
   "while": _while,
   "switch": _switch,
