@@ -52,8 +52,7 @@ def test_nvfp4_follows_its_recipe():
   assert oracle.scale_values(q.scales).max() == 448
 
 
-@pytest.mark.parametrize("name", [*RECIPES, "int8", "int4", "f8e4m3fn", "f8e5m2"])
-@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("name, axis", [*((name, 1) for name in (*RECIPES, "int4", "f8e5m2")), ("nvfp4", 0)])
 def test_elements_are_rounded_once(name, axis):
   x = normal(50, 70, seed=3)
   q = quantize(x, name, axis=axis, interpret=True)
@@ -71,8 +70,7 @@ def test_elements_are_rounded_once(name, axis):
   assert (np.abs(got - exactly) <= np.abs(nearest - exactly) + slack * 1.01).all()
 
 
-@pytest.mark.parametrize("name", ["mxfp8", "mxfp8_e5m2", "mxint8", "int8", "nvfp4", "mxfp4"])
-@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("name, axis", [("mxfp8", 0), ("mxfp8", 1), ("int8", 1), ("nvfp4", 0)])
 def test_native_code_gives_the_same_bits(name, axis):
   x = normal(70, 100, seed=4)
   x = x.at[3].set(0).at[5, 7].set(jnp.nan).at[9, 70].set(jnp.inf)

@@ -68,22 +68,23 @@ def test_native_code_for_pairs_of_formats(left, right):
   oracle.check(dot()(a, b), a, b)
 
 
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+@pytest.mark.parametrize(
+  "name, native", [*((name, False) for name in FORMS), *((name, True) for name in ("f4e2m1fn", "f6e2m3fn", "int4"))]
+)
 def test_weights_alone(name, native):
   x = jnp.asarray(np.random.default_rng(5).standard_normal((2, 70)), jnp.float32)
   w = random_q(6, name, 19, 70, block=16, scale="e4m3")
   oracle.check(dot(interpret=None if native else True)(x, w), x, w)
 
 
-@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (1, 33, 31), (65, 7, 33), (17, 130, 65), (1, 300, 257)])
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (65, 7, 33), (1, 300, 257)])
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
 def test_odd_sizes(m, n, k, native):
   a, b = random_q(7, "f8e4m3fn", m, k), random_q(8, "f4e2m1fn", n, k, block=16, scale="e4m3")
   oracle.check(dot(interpret=None if native else True)(a, b), a, b)
 
 
-@pytest.mark.parametrize("low, high", [(0, 4), (0, 30), (200, 240)], ids=str)
+@pytest.mark.parametrize("low, high", [(0, 30), (200, 240)], ids=str)
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
 def test_extreme_scales(low, high, native):
   """The scales of one side make up for those of the other; the smallest is 2^-127, no normal float32."""
