@@ -133,6 +133,8 @@ class Code:
       return ty.load_element(self.b, pointer, memory.dtype, lanes)
     if step == 0:
       return ty.splat(self.b, ty.load_element(self.b, pointer, memory.dtype, 1), lanes)
+    if step == 2:
+      return self._load_every_second(memory, pointer, lanes)
     result = ir.Constant(ty.register_type(memory.dtype, lanes), ir.Undefined)
     for number in range(lanes):
       place, _ = self.address(memory, [lane(self.b, i, number) for i in index])
@@ -140,11 +142,27 @@ class Code:
       result = self.b.insert_element(result, element, ty.I32(number))
     return result
 
+  def _load_every_second(self, memory: Memory, pointer: ir.Value, lanes: int) -> ir.Value:
+    """The real parts of complex numbers, or the imaginary ones: two vectors that end with the last lane's element, and a shuffle."""
+    element = ty.memory_type(memory.dtype)
+    end = self.b.gep(pointer, [i64(lanes - 1)], inbounds=True, source_etype=element)
+    first, last = (ty.load_element(self.b, p, memory.dtype, lanes) for p in (pointer, end))
+    # Element e is lane e of the first vector, or lane e - (lanes - 1) of the last.
+    picks = [e if e < lanes else e + 1 for e in range(0, 2 * lanes, 2)]
+    return self.b.shuffle_vector(first, last, ir.Constant(ir.VectorType(ty.I32, lanes), picks))
+
   def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
     lanes = ty.lanes_of(value)
     pointer, step = self.address(memory, index)
     if lanes == 1 or step == 1:
       ty.store_element(self.b, value, pointer, memory.dtype)
+      return
+    if step == 2 and memory.dtype.itemsize >= 4:  # a masked store of vectors, where processors have it
+      spread = ir.Constant(ir.VectorType(ty.I32, 2 * lanes - 1), [k // 2 for k in range(2 * lanes - 1)])
+      wide = self.b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), spread)
+      every_second = ir.Constant(ir.VectorType(ty.I1, 2 * lanes - 1), [1 - k % 2 for k in range(2 * lanes - 1)])
+      raw, alignment = ty.narrow(self.b, wide, memory.dtype), ty.I32(memory.dtype.itemsize)
+      ty.intrinsic(self.b, "masked.store", [raw, pointer, alignment, every_second], ty.VOID, [raw.type, ty.PTR])
       return
     for number in range(lanes):
       place, _ = self.address(memory, [lane(self.b, i, number) for i in index])
