@@ -23,6 +23,7 @@ from typing import Any
 import jax
 
 from tilewright import errors
+from tilewright.ops import tiling
 from tilewright.pallas.fuser import dtypes, into
 from tilewright.runtime import _jax
 
@@ -144,11 +145,7 @@ def _with_kernel_for_product(jaxpr: Any, consts: Any, kernel: Callable[..., Any]
     for eqn in jaxpr.eqns:
       operands = [read(a) for a in eqn.invars]
       if eqn is product:
-        (left, right), _ = eqn.params["dimension_numbers"]
-        out = kernel(
-          *operands, transpose_x=left == (0,), transpose_y=right == (1,), out_dtype=eqn.outvars[0].aval.dtype
-        )
-        env[eqn.outvars[0]] = out
+        env[eqn.outvars[0]] = _product(kernel, eqn, operands)
         continue
       with _jax.source_info_util.user_context(eqn.source_info.traceback):
         outs = eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(eqn.params))
@@ -159,6 +156,19 @@ def _with_kernel_for_product(jaxpr: Any, consts: Any, kernel: Callable[..., Any]
   detached, more = _jax.detach(closed)
   new, all_consts = into.flat_program_of(detached, (*more, *consts))
   return new, all_consts
+
+
+_WHOLE_ROWS = 4096  # elements along K that a block may hold: with more, its rows fill the caches
+
+
+def _product(kernel: Callable[..., Any], eqn: Any, operands: Any) -> Any:
+  """The kernel for an equation. Blocks hold whole rows where they may, so that a norm before the product looks at its own block only."""
+  ((left,), (right,)), _ = eqn.params["dimension_numbers"]
+  (x, y), out = operands, eqn.outvars[0].aval
+  (m, n), k = out.shape, x.shape[left]
+  chosen = tiling.matmul_blocks(m, n, k)
+  blocks = (chosen.m, chosen.n, k) if chosen.m >= 64 and k <= _WHOLE_ROWS else None
+  return kernel(x, y, transpose_x=left == 0, transpose_y=right == 1, out_dtype=out.dtype, blocks=blocks)
 
 
 def _is_matrix_product(eqn: Any) -> bool:
