@@ -57,6 +57,11 @@ def test_top_k(dtype, size, k):
   computes_the_same(lambda x: lax.top_k(x, k), numbers((4, size), dtype))
 
 
+def test_complex_numbers_are_sorted_by_their_real_parts_first():
+  x = lax.complex(numbers((2, 30), "float32", 1, 3), numbers((2, 30), "float32", 2, 3))
+  computes_the_same(lambda x: (jnp.real(jnp.sort(x)), jnp.imag(jnp.sort(x)), jnp.argsort(x)), x)
+
+
 def test_programs_that_sort():
   x = numbers((5, 60), "float32")
   computes_the_same(lambda x: jnp.median(x, axis=1), x)

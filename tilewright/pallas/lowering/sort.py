@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.tile.ir import Value
 
@@ -15,7 +18,17 @@ _FEW, _FEW_OF = 32, 4
 
 @rule("sort")
 def _sort(ctx: Context, *xs: Value, dimension: int, num_keys: int, **_: Any) -> list[Value]:
+  if any(x.tile.dtype.kind == "c" for x in xs):
+    return expand(ctx, lambda *arrays: _sort_parts(arrays, dimension, num_keys), *xs)
   return ctx.builder.emit_all("sort", xs, axis=dimension, keys=num_keys, descending=False, total=False)
+
+
+def _sort_parts(xs: Any, dimension: int, num_keys: int) -> list[Any]:
+  """Complex numbers are in the order of their real parts, then of their imaginary ones."""
+  pairs = [(lax.real(x), lax.imag(x)) if jnp.iscomplexobj(x) else (x,) for x in xs]
+  keys = sum(map(len, pairs[:num_keys]))
+  parts = iter(lax.sort([part for pair in pairs for part in pair], dimension=dimension, num_keys=keys))
+  return [lax.complex(next(parts), next(parts)) if len(pair) == 2 else next(parts) for pair in pairs]
 
 
 def _largest(ctx: Context, x: Value, k: int, axis: int, descending: bool) -> list[Value]:
