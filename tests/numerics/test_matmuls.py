@@ -7,7 +7,6 @@ import inspect
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracle
 import pytest
 
 from tilewright import errors, numerics

@@ -8,7 +8,6 @@ import exact
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

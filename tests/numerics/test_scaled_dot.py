@@ -10,7 +10,6 @@ import re
 import jax
 import jax.numpy as jnp
 import numpy as np
-import oracle
 import pytest
 
 from tilewright import errors

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from programs import PROGRAMS, natives
+from gpu_programs import PROGRAMS, natives
 
 from tilewright import errors
 from tilewright.target import nvgpu
