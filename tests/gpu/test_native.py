@@ -13,7 +13,7 @@ from jax import lax
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
-import programs
+import gpu_programs as programs
 
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu
