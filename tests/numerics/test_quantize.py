@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import exact
+import exact_numbers as oracle
 import jax
 import jax.numpy as jnp
 import numpy as np

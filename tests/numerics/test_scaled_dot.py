@@ -7,6 +7,7 @@ import functools
 import pathlib
 import re
 
+import exact_numbers as oracle
 import jax
 import jax.numpy as jnp
 import numpy as np
