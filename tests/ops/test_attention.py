@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from float64_oracle import NATIVE, close, exact, gradient64, random, value64
 from llvmlite import ir
-from oracle import NATIVE, close, exact, gradient64, random, value64
 
 from tests.tile.test_tile_golden import find
 from tilewright import errors, ops

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracle import NATIVE, close, exact, gradient64, random, value64
+from float64_oracle import NATIVE, close, exact, gradient64, random, value64
 
 from tilewright import errors, ops
 from tilewright.ops import tiling

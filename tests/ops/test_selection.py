@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracle import NATIVE, close, exact, gradient64, random
+from float64_oracle import NATIVE, close, exact, gradient64, random
 
 from tilewright import errors, ops
 
