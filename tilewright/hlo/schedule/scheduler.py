@@ -301,13 +301,10 @@ class _Scheduler:
     before = self._with_inner(measure(original_problem, base), lowered, originals)
     lists = self._lists(lowered)
     orders = [found.order for found in lists] + ([base] if options.worth is not None else [])
-    outcomes = [measure(p, order) for order in orders]
-    first = min(range(len(orders)), key=lambda i: outcomes[i].key)
-    order, moved = orders[first], {}
-    if options.budget:
-      found = search(p, orders, max(options.budget, _LEAST_VISITS * p.size), options.seed)
-      order, moved, first = found.order, found.moved, found.beginning
-    own = outcomes[-1]
+    budget = max(options.budget, _LEAST_VISITS * p.size) if options.budget else 0
+    found = search(p, orders, budget, options.seed)
+    order, moved, first = found.order, found.moved, found.beginning
+    own = measure(p, base)
     legal = options.worth is not None and own.broken == 0 and own.excess == 0
     if legal and measure(p, order).seconds > own.seconds * (1 - (options.worth or 0.0)):
       order, moved, first = base, {}, len(orders) - 1
@@ -324,17 +321,16 @@ class _Scheduler:
     return ComputationSchedule(lowered, order, choices, outcome, before, base, original_problem, trips, caller)
 
   def _lists(self, lowered: Lowered) -> list[Listed]:
-    """From the beginning and from the end; where memory is what limits, also with less patience for its use."""
+    """From the beginning and from the end, and again with less patience for the use of memory."""
     p, options = lowered.problem, self.options
 
     def both(pressure: float) -> list[Listed]:
       return [list_schedule(p, options.rules, lowered.nodes, backward, pressure) for backward in (False, True)]
 
     found = both(options.pressure)
-    peaks = [measure(p, listed.order).peak for listed in found]
-    if min(peaks) > p.memory_limit or (max(peaks) > options.pressure * p.memory_limit and p.size <= _OFTEN):
-      for pressure in (0.5, 0.0):
-        found += both(pressure)
+    fits = any(measure(p, listed.order).excess == 0 for listed in found)
+    for pressure in (0.5, 0.0) if not fits else (0.0,) if p.size <= _OFTEN else ():
+      found += both(pressure)
     return found
 
   def _trips(self, computation: Computation) -> tuple[int, Instruction | None]:
