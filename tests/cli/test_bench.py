@@ -47,11 +47,11 @@ def test_what_a_call_measures_itself_stands_for_its_time():
   assert "MiB" in bench.table_row(row)[1]
 
 
-def test_every_turn_beside_threads_that_spin_begins_with_a_call_that_does_not_count():
+def test_every_turn_among_contenders_that_disturb_begins_with_a_call_that_does_not_count():
   calls = []
   contenders = {OURS: lambda: calls.append(OURS), "peer": lambda: calls.append("peer")}
   *_, rounds = bench.interleaved_medians(
-    {n: lambda n=n: time.sleep(2e-3) or contenders[n]() for n in contenders}, 0, spins=True
+    {n: lambda n=n: time.sleep(2e-3) or contenders[n]() for n in contenders}, 0, disturbs=True
   )
   assert calls[2:] == [OURS, OURS, "peer", "peer"] * rounds  # the first two find out how often to repeat
 

@@ -7,8 +7,9 @@ ours is faster. A call that takes less than a millisecond is repeated within a r
 Beside the ratio by the clock stands that of processor time, all threads of the process together: what a call costs, which other work on
 the machine changes less than how long it takes.
 
-A contender may have threads of its own that go on spinning after a call, as OpenBLAS's do for some 100 ms, and slow whoever comes next.
-In a case that says so, every turn begins when the process has come to rest, with a call that does not count.
+What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 100 ms after a call, XLA gives large buffers
+back to the system after its result is ready, and pages that were given back must be faulted in again. In a case that says so, every turn
+begins when the process has come to rest, with a call that does not count.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ class Case:
   """Something to time: for each contender, ours among them, a function that builds (and compiles) the call to be timed.
 
   Calls that return arrays are compared with each other before they are timed. One that returns `Measured` is asked rather than timed, for
-  times or for bytes. `spins` says that a contender's threads are busy beyond its calls.
+  times or for bytes. `disturbs` says that a contender leaves something behind that would slow the next one.
   """
 
   name: str
   contenders: Mapping[str, Callable[[], Call]]
   unit: str = "seconds"
-  spins: bool = False
+  disturbs: bool = False
 
   @property
   def peers(self) -> list[str]:
@@ -125,7 +126,7 @@ class Medians(NamedTuple):
   rounds: int
 
 
-def interleaved_medians(calls: Mapping[str, Call], seconds: float, spins: bool = False) -> Medians:
+def interleaved_medians(calls: Mapping[str, Call], seconds: float, disturbs: bool = False) -> Medians:
   repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1)[0])) for name, call in calls.items()}
   times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
   end = time.perf_counter() + seconds
@@ -135,7 +136,7 @@ def interleaved_medians(calls: Mapping[str, Call], seconds: float, spins: bool =
   try:
     while rounds < MIN_ROUNDS or (rounds < MAX_ROUNDS and time.perf_counter() < end):
       for name, call in calls.items():
-        if spins:
+        if disturbs:
           come_to_rest()
           wait(call())
         times[name].append(sample(call, repeats[name]))
@@ -169,7 +170,7 @@ def measure(case: Case, seconds: float) -> list[Row]:
         raise
       notes[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[:100]
   check_agreement(case, {name: result for name, call in calls.items() if not isinstance(result := call(), Measured)})
-  clock, processor, rounds = interleaved_medians(calls, seconds, case.spins)
+  clock, processor, rounds = interleaved_medians(calls, seconds, case.disturbs)
   rows = []
   for peer in case.peers:
     cost = processor[peer] / processor[OURS] if peer in processor and processor[OURS] else None

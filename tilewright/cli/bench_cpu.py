@@ -278,7 +278,7 @@ def op(
     contenders[JAX_NN] = lambda: running(jax_nn, inputs())
   if numpy is not None:
     contenders[NUMPY] = lambda: functools.partial(numpy, *(np.asarray(x) for x in inputs()))
-  return Case(f"ops.{name}", contenders, spins=numpy is not None)
+  return Case(f"ops.{name}", contenders, disturbs=True)
 
 
 def in_processes(name: str, what: str, kernel: str, unit: str = "seconds") -> Case:
