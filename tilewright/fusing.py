@@ -25,6 +25,7 @@ import jax
 from tilewright import errors
 from tilewright.ops import tiling
 from tilewright.pallas.fuser import dtypes, into
+from tilewright.pallas.fuser.inlining import on_leaves
 from tilewright.runtime import _jax
 
 core = _jax.core
@@ -91,13 +92,7 @@ def run(
 ) -> tuple[Any, list[into.Explanation]]:
   """The fused function's results, and what was fused (nothing yet if values of user-defined types are still to come)."""
   leaves, in_tree = jax.tree.flatten((args, kwargs))
-  trees: list[Any] = []
-
-  def flat(*values: Any) -> list[Any]:
-    a, k = jax.tree.unflatten(in_tree, values)
-    out, tree = jax.tree.flatten(f(*a, **k))
-    trees.append(tree)
-    return out
+  flat, trees = on_leaves(f, in_tree)
 
   info = _jax.api_util.debug_info("fuse_into", f, args, kwargs).with_unknown_names()
   closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)

@@ -10,6 +10,8 @@ import pytest
 import tilewright as tw
 from tilewright import errors, fusing, numerics, ops
 from tilewright import pallas as pl
+from tilewright.pallas import cpu
+from tilewright.pallas import tpu as pltpu
 from tilewright.viz import fusion as drawing
 
 
@@ -293,8 +295,7 @@ EPILOGUES = {
 }
 
 
-@pytest.mark.parametrize("native", [True, False])
-@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize("steps, native", [(1, True), (3, True), (3, False)])
 @pytest.mark.parametrize("name", EPILOGUES)
 def test_epilogues_run_in_kernels(name, steps, native):
   x, w = jnp.round(numbers(64, 48) * 4), jnp.round(numbers(48, 64, seed=1) * 4)
@@ -303,3 +304,51 @@ def test_epilogues_run_in_kernels(name, steps, native):
   got = jax.jit(tw.fuse_into(ops.matmul)(lambda x, w: after(product(x, w))))(x, w)
   for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(after(x @ w)), strict=True):
     np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_ref_that_a_loop_reads_gets_memory_of_its_own(native):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = jnp.zeros(o_ref.shape, o_ref.dtype)
+
+    def add(i, _):
+      o_ref[...] += x_ref[pl.ds(i * 4, 4), :]
+
+    jax.lax.fori_loop(0, 4, add, None)
+
+  def folded(x):
+    options = {"compiler_params": cpu.CompilerParams()} if native else {"interpret": True}
+    return pl.pallas_call(
+      kernel,
+      out_shape=jax.ShapeDtypeStruct((4, 64), x.dtype),
+      grid=(4,),
+      in_specs=[pl.BlockSpec((16, 16), lambda j: (0, j))],
+      out_specs=pl.BlockSpec((4, 16), lambda j: (0, j)),
+      name="folded",
+      **options,
+    )(x)
+
+  x = jnp.round(numbers(16, 64) * 8)
+  f = lambda x: jnp.abs(folded(x * 2 + 1)).T
+  np.testing.assert_array_equal(jax.jit(tw.fuse_into("folded")(f))(x), f(x))
+
+
+def test_a_kernel_on_the_simulated_machine_is_fused():
+  x, w = jnp.round(numbers(16, 8) * 4), jnp.round(numbers(8, 16, seed=1) * 4)
+
+  def kernel(x_ref, w_ref, o_ref):
+    o_ref[...] = x_ref[...] @ w_ref[...]
+
+  def product(x, w):
+    return pl.pallas_call(
+      kernel,
+      out_shape=jax.ShapeDtypeStruct((16, 16), jnp.float32),
+      grid=(2, 2),
+      in_specs=[pl.BlockSpec((8, 8), lambda i, j: (i, 0)), pl.BlockSpec((8, 8), lambda i, j: (0, j))],
+      out_specs=pl.BlockSpec((8, 8), lambda i, j: (i, j)),
+      interpret=pltpu.InterpretParams(),
+      name="product",
+    )(x, w)
+
+  f = lambda x, w: product(x * 2, w.T.T) + 1
+  np.testing.assert_array_equal(tw.fuse_into("product")(f)(x, w), f(x, w))

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas.fuser import views
+from tilewright.pallas.fuser.inlining import on_leaves
 from tilewright.pallas.fuser.table import Blocks, Site, define
 from tilewright.pallas.fuser.views import UNUSED, NoBlockIndexTransform, View
 from tilewright.pallas.lowering.table import lower_jaxpr, rule
@@ -106,13 +107,7 @@ class custom_fusion:
 
 
 def _traced(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> tuple[Any, tuple[Any, ...], Any]:
-  trees: list[Any] = []
-
-  def flat(*values: Any) -> list[Any]:
-    a, k = jax.tree.unflatten(in_tree, values)
-    out, tree = jax.tree.flatten(f(*a, **k))
-    trees.append(tree)
-    return out
+  flat, trees = on_leaves(f, in_tree)
 
   jaxpr, consts = _jax.detach(_jax.trace(flat, avals, what="custom_fusion"))
   return jaxpr, consts, trees[-1]

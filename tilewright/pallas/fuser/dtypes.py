@@ -16,22 +16,11 @@ from typing import Any
 
 import jax
 
-from tilewright.pallas.fuser.inlining import lower_value
+from tilewright.pallas.fuser.inlining import lower_value, on_leaves
 from tilewright.pallas.fuser.views import is_key
 from tilewright.runtime import _jax
 
 core = _jax.core
-
-
-def physical_value(x: Any) -> list[Any]:
-  """The arrays a value is stored as."""
-  return [jax.random.key_data(v) if is_key(core.typeof(v)) else v for v in lower_value(x)]
-
-
-def physical_aval(aval: Any) -> list[Any]:
-  """Types of the arrays a value is stored as. Narrow integers and floats are stored as they are: memory packs them."""
-  parts = list(aval.lo_ty()) if getattr(aval, "is_high", False) else [aval]
-  return [core.physical_aval(a) if is_key(a) else a for a in parts]
 
 
 # A program over values of user-defined types that are not there yet, as under jit: it is run when they are taken apart.
@@ -102,13 +91,7 @@ def physicalize(f: Callable[..., Any]) -> Callable[..., Any]:
   @functools.wraps(f)
   def wrapper(*args: Any, **kwargs: Any) -> Any:
     leaves, in_tree = jax.tree.flatten((args, kwargs))
-    trees: list[Any] = []
-
-    def flat(*values: Any) -> list[Any]:
-      a, k = jax.tree.unflatten(in_tree, values)
-      out, tree = jax.tree.flatten(f(*a, **k))
-      trees.append(tree)
-      return out
+    flat, trees = on_leaves(f, in_tree)
 
     info = _jax.api_util.debug_info("physicalize", f, args, kwargs).with_unknown_names()
     closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)

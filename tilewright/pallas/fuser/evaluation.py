@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from tilewright import errors
-from tilewright.pallas.fuser.inlining import evaluate_equation, trace_flat
+from tilewright.pallas.fuser.inlining import evaluate_equation, on_leaves, trace_flat
 from tilewright.runtime import _jax
 from tilewright.tile.grid import source_line
 
@@ -27,13 +27,7 @@ def evaluate(f: Callable[..., Any], *, allow_transpose: bool = True) -> Callable
   @functools.wraps(f)
   def wrapper(*args: Any, **kwargs: Any) -> Any:
     leaves, in_tree = jax.tree.flatten((args, kwargs))
-    trees: list[Any] = []
-
-    def flat(*values: Any) -> list[Any]:
-      a, k = jax.tree.unflatten(in_tree, values)
-      out, tree = jax.tree.flatten(f(*a, **k))
-      trees.append(tree)
-      return out
+    flat, trees = on_leaves(f, in_tree)
 
     info = _jax.api_util.debug_info("evaluate", f, args, kwargs).with_unknown_names()
     jaxpr, consts = trace_flat(flat, [core.typeof(x) for x in leaves], info)

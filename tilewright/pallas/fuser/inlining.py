@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
 from tilewright.runtime import _jax
 from tilewright.tile.grid import source_line
 
@@ -27,6 +29,20 @@ CALLS = {
   "custom_jvp_call": "call_jaxpr",
   "custom_vjp_call": "call_jaxpr",
 }
+
+
+def on_leaves(f: Callable[..., Any], in_tree: Any) -> tuple[Callable[..., list[Any]], list[Any]]:
+  """A function of the leaves of its arguments to the leaves of its results, and a list to which a call adds the
+  structure of those."""
+  trees: list[Any] = []
+
+  def flat(*values: Any) -> list[Any]:
+    args, kwargs = jax.tree.unflatten(in_tree, values)
+    leaves, tree = jax.tree.flatten(f(*args, **kwargs))
+    trees.append(tree)
+    return leaves
+
+  return flat, trees
 
 
 def trace_flat(f: Callable[..., Any], avals: Sequence[Any], info: Any = None) -> tuple[Any, tuple[Any, ...]]:

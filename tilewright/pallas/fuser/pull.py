@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright.pallas.fuser import views
 from tilewright.pallas.fuser.compare import compare_jaxprs
-from tilewright.pallas.fuser.inlining import inline, trace_flat
+from tilewright.pallas.fuser.inlining import inline, on_leaves, trace_flat
 from tilewright.pallas.fuser.prefetch import Prefetched, Scope, make_scalar_prefetch_handler
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, cut_to, rules_of
 from tilewright.pallas.fuser.views import UNUSED, BlockIndices, View
@@ -302,17 +302,6 @@ def pull_block_spec(
   return pull
 
 
-@dataclasses.dataclass(frozen=True)
-class Cut:
-  """A function that has been cut: the program for blocks and what it needs of each input."""
-
-  program: Program
-  in_views: tuple[View | None, ...]
-  in_avals: tuple[Any, ...]
-  specs: tuple[Any, ...]
-  comparison: Comparison
-
-
 def _pull(
   f: Callable[..., Any],
   out_specs: Any,
@@ -324,15 +313,15 @@ def _pull(
 ) -> tuple[Callable[..., Any], Any, Any]:
   leaves, in_tree = jax.tree.flatten((args, kwargs))
   avals = [core.shaped_abstractify(x) if not isinstance(x, core.AbstractValue) else x for x in leaves]
-  trees: list[Any] = []
-
-  def flat(*values: Any) -> list[Any]:
-    a, k = jax.tree.unflatten(in_tree, values)
-    out, tree = jax.tree.flatten(f(*a, **k))
-    trees.append(tree)
-    return out
+  flat, trees = on_leaves(f, in_tree)
 
   jaxpr, consts = trace_flat(flat, avals, _jax.api_util.debug_info("pull_block_spec", f, args, kwargs))
+  if len(jaxpr.invars) != len(consts) + len(avals):
+    raise errors.FusionError(
+      "pull_block_spec: an argument has a user-defined type, which consists of several arrays. Close over the value, "
+      "and get its arrays from "
+      "get_fusion_values."
+    )
   scope = Scope.of_program(jaxpr, consts)
   specs = _flat_specs(out_specs, trees[-1])
   out_avals = [v.aval for v in jaxpr.outvars]
@@ -378,10 +367,8 @@ def _pull(
     results = [_from_block(x, w, a) for x, w, a in zip(outs, wanted, out_avals)]
     return jax.tree.unflatten(trees[-1], results)
 
-  block_fn.cut = Cut(  # type: ignore[attr-defined]
-    program, in_views, tuple(avals), tuple(to_spec(v, a) for v, a in zip(in_views, avals)), comparison
-  )
-  arg_specs, kwarg_specs = jax.tree.unflatten(in_tree, block_fn.cut.specs)  # type: ignore[attr-defined]
+  in_specs = [to_spec(v, a) for v, a in zip(in_views, avals)]
+  arg_specs, kwarg_specs = jax.tree.unflatten(in_tree, in_specs)
   return block_fn, arg_specs, kwarg_specs
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 from tilewright import errors
-from tilewright.pallas.fuser.inlining import inline, trace_flat
+from tilewright.pallas.fuser.inlining import inline, on_leaves, trace_flat
 from tilewright.pallas.fuser.prefetch import scalar_prefetch_p
 from tilewright.pallas.fuser.table import Site, rules_of
 from tilewright.pallas.specs import BlockSpec, no_block_spec
@@ -52,13 +52,7 @@ def push_block_spec(
   def push(*args: Any, **kwargs: Any) -> Any:
     leaves, in_tree = jax.tree.flatten((args, kwargs))
     avals = [core.shaped_abstractify(x) if not isinstance(x, core.AbstractValue) else x for x in leaves]
-    trees: list[Any] = []
-
-    def flat(*values: Any) -> list[Any]:
-      a, k = jax.tree.unflatten(in_tree, values)
-      out, tree = jax.tree.flatten(f(*a, **k))
-      trees.append(tree)
-      return out
+    flat, trees = on_leaves(f, in_tree)
 
     jaxpr, consts = trace_flat(flat, avals, _jax.api_util.debug_info("push_block_spec", f, args, kwargs))
     is_spec = lambda s: s is no_block_spec or isinstance(s, BlockSpec)

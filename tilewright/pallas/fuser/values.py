@@ -18,7 +18,7 @@ from typing import Any
 import jax
 
 from tilewright import errors
-from tilewright.pallas.fuser.inlining import inline, trace_flat
+from tilewright.pallas.fuser.inlining import inline, on_leaves, trace_flat
 from tilewright.pallas.fuser.prefetch import roots_of_index, scalar_prefetch_p
 from tilewright.pallas.fuser.table import RULES, Site, Usage, needs_all
 from tilewright.runtime import _jax
@@ -78,13 +78,7 @@ def _fusion_values(
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...], dict[int, int]]:
   leaves, in_tree = jax.tree.flatten((args, kwargs))
   avals = [core.shaped_abstractify(x) if not isinstance(x, core.AbstractValue) else x for x in leaves]
-  trees: list[Any] = []
-
-  def flat(*values: Any) -> list[Any]:
-    a, k = jax.tree.unflatten(in_tree, values)
-    out, tree = jax.tree.flatten(fusion(*a, **k))
-    trees.append(tree)
-    return out
+  flat, trees = on_leaves(fusion, in_tree)
 
   function = getattr(fusion, "func", fusion)
   info = _jax.api_util.debug_info("fusion", function if callable(function) else fusion, args, kwargs)
