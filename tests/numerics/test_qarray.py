@@ -99,14 +99,14 @@ def test_a_kernel_gets_refs_to_its_members():
 # --- as one value ------------------------------------------------------------------------------------------------
 
 
+PORTABLE, NATIVE = {"interpret": True}, {"compiler_params": cpu.CompilerParams()}
+
+
 def kernel_of_values(q_ref, o_ref):
   o_ref[...] = dequantize_value(q_ref[...])
 
 
-@pytest.mark.parametrize("name, axis", [("mxfp8", 1), ("nvfp4", 1), ("int4", 0)])
-@pytest.mark.parametrize(
-  "options", [{"interpret": True}, {"compiler_params": cpu.CompilerParams()}], ids=["portable", "native"]
-)
+@pytest.mark.parametrize("name, axis, options", [("mxfp8", 1, PORTABLE), ("nvfp4", 1, NATIVE), ("int4", 0, NATIVE)])
 def test_a_value_is_cut_into_blocks_of_elements(name, axis, options):
   q = quantize(normal(64, 64), name, axis=axis, block=32 if name == "int4" else None, global_scale=None)
   spec = pl.BlockSpec((32, 32), lambda i, j: (i, j))

@@ -41,7 +41,7 @@ def dot_blocks(m: int, n: int, k: int, batch: int, unit: int) -> Blocks:
   few = m <= _FEW
   bk = unit * divisor_below(units, (_DEPTH_FEW if few else _DEPTH) // unit)
   bm = m if few else _near(m, 256)
-  bn = _near(n, 256)
+  bn = _near(n, 128 if few else 256)
   wanted = 2 * num_threads()
   while batch * -(-m // bm) * -(-n // bn) < wanted and (bn > 64 or bm > 64):
     if bn >= bm and bn > 64:

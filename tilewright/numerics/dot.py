@@ -221,6 +221,14 @@ def _epilogue_scale(a: Any, b: Any, lb: Any, rb: Any, extra: Any, batch: int) ->
   return None if total is None else jnp.asarray(total, jnp.float32).reshape(-1, 1, 1)
 
 
+def _product(dims: Any) -> Any:
+  return lambda p, q: jax.lax.dot_general(p, q, dims, preferred_element_type=jnp.float32)
+
+
+def _row_times_rows(p: Any, q: Any) -> Any:
+  return jnp.sum(p * q, axis=1)[None, :]
+
+
 def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any) -> jax.Array:
   """One kernel: (batch, m, n) from stacks of matrices."""
   m, n, batch = plan.lhs.rows, plan.rhs.rows, max(plan.lhs.batch, plan.rhs.batch)
@@ -250,7 +258,9 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
         total = total * inputs[-1][0, 0]
       return total.astype(o_ref.dtype)
 
-    products = [jax.lax.dot_general(p, q, dims, preferred_element_type=jnp.float32) for p, q in zip(x, y)]
+    # One row against rows: vectors go along k, and nothing has to be turned around.
+    product = _row_times_rows if plan.how.native and m == 1 and plan.lhs.k_last and plan.rhs.k_last else _product(dims)
+    products = [product(p, q) for p, q in zip(x, y)]
     if steps == 1:
       o_ref[...] = finish(functools.reduce(jnp.add, products))
       return
@@ -277,7 +287,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
   specs_left = specs(plan.lhs, bm, bk, plan.planes, columns(left, plan.lhs), place_left)
   specs_right = specs(plan.rhs, bn, bk, plan.planes, columns(right, plan.rhs), place_right)
   scratch_left, scratch_right = (
-    scratch(side, arrays[-1], own[-1].block_shape[1:])
+    scratch(side, arrays[-1], own[-1].block_shape[1:], plan.planes)
     for side, arrays, own in ((plan.lhs, left, specs_left), (plan.rhs, right, specs_right))
   )
   out = pl.pallas_call(

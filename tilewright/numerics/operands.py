@@ -187,11 +187,19 @@ def specs(side: Side, rows: int, k: int, count: int, scale_columns: int, place: 
   ]
 
 
-def scratch(side: Side, scales: Any, shape: tuple[int, ...]) -> list[Any]:
-  """Room for the scales of a block, decoded: they are used for many elements each."""
+_VECTOR = 16  # float32s that a processor handles at once, at most
+
+
+def scratch(side: Side, scales: Any, shape: tuple[int, ...], planes: int) -> list[Any]:
+  """Room for the scales of a block, decoded: they are used for many elements each.
+
+  Vectors along k that would need several scales at once find them repeated, one for each element.
+  """
   if side.format is None:
     return []
   count = 2 if scales.dtype == F8E8M0FNU.dtype else 1
+  if side.k_last and shape[1] > 1 and (side.block or 0) // planes < _VECTOR:
+    shape = (*shape, (side.block or 0) // planes)
   return [jax.ShapeDtypeStruct(shape, jnp.float32)] * count
 
 
@@ -205,16 +213,22 @@ def read_planes(side: Side, refs: Sequence[Any], factor_refs: Sequence[Any], cou
   own = side.planes
   data = data_ref[...]
   for ref, factor in zip(factor_refs, _factors(scales_ref[...], _hidden_exponent(side.format)), strict=True):
-    ref[...] = factor
+    ref[...] = factor if len(ref.shape) == 2 else jnp.broadcast_to(factor[..., None], ref.shape)
   found = []
   for j in range(count):
     value = _plane(data, side.format, j % own, axis)
     if count > own:
       value = packing.strided(value, count // own, axis)[j // own]
     for ref in factor_refs:
-      value = value * _spread(ref[...], value.shape[axis], axis)
+      value = value * (_spread(ref[...], value.shape[axis], axis) if len(ref.shape) == 2 else _merged(ref))
     found.append(value)
   return found
+
+
+def _merged(ref: Any) -> Any:
+  """Repeated scales as one for each element."""
+  rows, count, repeats = ref.shape
+  return ref.reshape(rows, count * repeats)[...]
 
 
 def _hidden_exponent(f: Format) -> int:

@@ -100,7 +100,7 @@ def scaled_grouped_matmul(
         pl.BlockSpec((None, 1), lambda j, t, b, g, s: (group_of(g, t), 0)),
       ],
       out_specs=pl.BlockSpec((block_m, block_n), lambda j, t, b, g, s: (b[t], j)),
-      scratch_shapes=scratch(side, arrays[1], weight_specs[1].block_shape[1:]),
+      scratch_shapes=scratch(side, arrays[1], weight_specs[1].block_shape[1:], count),
     ),
     name="scaled_grouped_matmul",
     **how.options("parallel", "arbitrary"),
