@@ -68,15 +68,9 @@ class CollectiveTime:
 def collective_time(opcode: str, size: float, groups: Groups, device: Device) -> CollectiveTime:
   """The slowest group decides: `size` is the larger of what a device gives and gets."""
   rows = ALGORITHMS[_LIKE.get(opcode, opcode)]
-  shapes = {_levels(group, device.node) for group in groups} or {(1, 1)}
-  times = [_hierarchical(rows, opcode, size, inside, nodes, device) for inside, nodes in sorted(shapes)]
+  shapes = {(len(group), len({d // device.node for d in group})) for group in groups} or {(1, 1)}
+  times = [_hierarchical(rows, opcode, size, count, nodes, device) for count, nodes in sorted(shapes)]
   return max(times, key=lambda t: t.seconds)
-
-
-def _levels(group: tuple[int, ...], node: int) -> tuple[int, int]:
-  """How many devices of the group share a node, and over how many nodes it is spread."""
-  nodes = len({d // node for d in group})
-  return -(-len(group) // nodes), nodes
 
 
 def _best(rows: tuple[Algorithm, ...], devices: int, size: float, link: Link, inside: bool = False) -> CollectiveTime:
@@ -88,12 +82,13 @@ def _best(rows: tuple[Algorithm, ...], devices: int, size: float, link: Link, in
 
 
 def _hierarchical(
-  rows: tuple[Algorithm, ...], opcode: str, size: float, inside: int, nodes: int, device: Device
+  rows: tuple[Algorithm, ...], opcode: str, size: float, count: int, nodes: int, device: Device
 ) -> CollectiveTime:
   if nodes == 1:
-    return _best(rows, inside, size, device.scale_up, inside=True)
+    return _best(rows, count, size, device.scale_up, inside=True)
+  inside = -(-count // nodes)
   if inside == 1 or opcode in ("collective-permute", "send", "recv", "all-to-all", "ragged-all-to-all"):
-    return _best(rows, inside * nodes, size, device.network)  # nothing to reduce or to share inside a node
+    return _best(rows, count, size, device.network)  # nothing to reduce or to share inside a node
   within = _best(rows, inside, size, device.scale_up, inside=True)
   across = _best(rows, nodes, size / inside, device.network)
   return CollectiveTime(within.seconds + across.seconds, f"{within.how}; {across.how}")

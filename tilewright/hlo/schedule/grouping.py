@@ -116,7 +116,7 @@ def renumber(p: Problem, order: Sequence[int]) -> None:
   def moved(items: list) -> list:
     return [items[old] for old in order]
 
-  for name in ("role", "cost", "kind", "names", "meets", "group", "touches", "extra", "exposed"):
+  for name in ("role", "cost", "kind", "names", "meets", "group", "touches", "extra", "exposed", "main"):
     setattr(p, name, moved(getattr(p, name)))
   p.pair = [new[w] if w >= 0 else -1 for w in moved(p.pair)]
   p.preds = [[new[u] for u in row] for row in moved(p.preds)]

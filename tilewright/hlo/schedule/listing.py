@@ -248,7 +248,7 @@ class List:
       self._start(v)
     elif role == DONE:
       del self.dones[v]
-      state.time = max(state.time, self.finish[v])
+      state.time = max(state.time, self.finish[v]) + p.main[v]
       if p.kind[v] >= 0:
         self.opened[p.kind[v]] -= 1
       if p.pair[v] >= 0 and p.meets[p.pair[v]] >= 0:
@@ -287,6 +287,7 @@ class List:
     self.opened[k] += 1
     if p.pair[v] >= 0:
       self.finish[p.pair[v]] = lanes[at]
+    self.state.time += p.main[v]
 
   def _compute(self, v: int) -> None:
     p, state = self.p, self.state

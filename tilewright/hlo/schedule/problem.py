@@ -24,7 +24,7 @@ from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import COLLECTIVES, STARTS
 from tilewright.hlo.schedule.annotations import Annotation
-from tilewright.hlo.schedule.limits import IS_COLLECTIVE, Limits, conflicts, kind_of, lanes
+from tilewright.hlo.schedule.limits import ASYNC_COMPUTE, IS_COLLECTIVE, Limits, conflicts, kind_of, lanes
 from tilewright.hlo.schedule.memory import Memory, memory_of
 from tilewright.hlo.shape import ShapeIndex
 
@@ -76,7 +76,13 @@ class Problem:
   always: int = 0
   memory_limit: float = float("inf")
   exposed: list[bool] = field(default_factory=list)  # synchronous transfers: all of their cost is exposed
+  main: list[float] = field(
+    default_factory=list
+  )  # of starts: what they take from the main stream, which runs slower meanwhile
   _edges: set[tuple[int, int]] = field(default_factory=set, repr=False)
+
+  def __post_init__(self) -> None:
+    self.main = self.main or [0.0] * self.size
 
   @functools.cached_property
   def memory_facts(self) -> MemoryFacts:
@@ -151,6 +157,7 @@ class Problem:
       always=self.always,
       memory_limit=self.memory_limit,
       exposed=self.exposed[::-1],
+      main=self.main[::-1],
     )
 
   def _meets_of_dones(self) -> list[int]:
@@ -165,7 +172,7 @@ class Problem:
       # A start's work lies between it and its done; other successors of a start do not wait for that.
       if self.role[v] == START:
         done = self.pair[v]
-        tail[v] = max(after, self.cost[v] + (tail[done] if done >= 0 else 0.0))
+        tail[v] = max(after + self.main[v], self.cost[v] + (tail[done] if done >= 0 else 0.0))
       else:
         tail[v] = self.cost[v] + after
     return tail
@@ -182,6 +189,9 @@ class Lowered:
 
   def instructions(self, order: Sequence[int]) -> list[Instruction]:
     """An order of nodes as an order of instructions: parameters and constants first, what was left out before its first use."""
+    wanted, nodes = [self.nodes[v] for v in order], set(self.nodes)
+    if wanted == [i for i in self.order if i in nodes]:
+      return list(self.order)  # nothing moves, not even a constant
     placed: dict[Instruction, None] = {i: None for i in self.order if i.opcode in ("parameter", "constant")}
 
     def place(instruction: Instruction) -> None:
@@ -287,6 +297,8 @@ class _Lowering:
     if opcode in STARTS or opcode in ("send", "recv"):
       p.role[v], p.cost[v] = START, self.model.cost(instruction).seconds
       self._resource(v, instruction)
+      if p.kind[v] == ASYNC_COMPUTE:
+        p.main[v] = p.cost[v] * self.model.device.shared_compute
       return
     if opcode.endswith("-done"):
       start = start_of(instruction)
@@ -396,7 +408,7 @@ class _Lowering:
     known = {v for pair in p.carried for v in pair}
     for v in range(p.size):
       if p.role[v] != COMPUTE and p.pair[v] < 0 and v not in known:
-        p.role[v], p.kind[v], p.meets[v], p.cost[v] = COMPUTE, -1, -1, 0.0
+        p.role[v], p.kind[v], p.meets[v], p.cost[v], p.main[v] = COMPUTE, -1, -1, 0.0, 0.0
 
 
 def start_of(done: Instruction) -> Instruction | None:

@@ -305,7 +305,9 @@ class _Scheduler:
     found = search(p, orders, budget, options.seed)
     order, moved, first = found.order, found.moved, found.beginning
     own = measure(p, base)
-    legal = options.worth is not None and own.broken == 0 and own.excess == 0
+    # XLA may open more pairs than our default limits allow; limits that the user has chosen are kept.
+    trusted = own.broken == 0 or options.limits == Limits()
+    legal = options.worth is not None and trusted and own.excess == 0
     if legal and measure(p, order).seconds > own.seconds * (1 - (options.worth or 0.0)):
       order, moved, first = base, {}, len(orders) - 1
       extended: dict[int, Rule] = {}

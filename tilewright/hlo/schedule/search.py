@@ -253,7 +253,7 @@ def _ranked(outcomes: Sequence[Outcome]) -> list[int]:
 
 def _lower_bound(p: Problem) -> float:
   """No order takes less: all of the main stream's work, or the longest chain, or all of one resource's work."""
-  main = sum(c for c, r in zip(p.cost, p.role) if r == COMPUTE)
+  main = sum(c for c, r in zip(p.cost, p.role) if r == COMPUTE) + sum(p.main)
   if p.carried:
     return main
   tails = p.tails()

@@ -131,6 +131,8 @@ def _add(
     instruction = found.nodes[v]
     if p.role[v] == START:
       begun[instruction] = _begin(program, schedule, instruction, p.cost[v], p.kind[v], devices)
+      if p.main[v] > 0:
+        program.steps.append(Step(RUN, p.main[v], name=instruction.name))
     elif instruction.opcode == "while":
       _loop(program, schedule, instruction, devices, original)
     elif instruction.opcode in ("call", "conditional"):

@@ -147,6 +147,7 @@ def _run(
       finish[v] = end
       if pair[v] >= 0:
         finish[pair[v]] = end
+      now += p.main[v]
       if record is not None:
         record.lane[v] = at
         begin = start
@@ -156,6 +157,7 @@ def _run(
         wait = end - now
         waited += wait
         now = end
+      now += p.main[v]
     if record is not None:
       record.begin[v] = begin
       record.end[v] = finish[v] if r == START else now
