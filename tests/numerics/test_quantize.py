@@ -101,7 +101,7 @@ def test_groups_of_integers_use_their_whole_range(axis):
   assert np.max(np.abs(np.asarray(dequantize(q)) - np.asarray(x))) <= scale * (0.5 + 1e-6)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
   shape=st.lists(st.integers(1, 9), min_size=1, max_size=3),
   axis=st.integers(0, 2),

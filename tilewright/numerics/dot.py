@@ -104,16 +104,18 @@ def _scaled_dot(numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: 
   return contract(numbers, out_dtype, how, a, b, global_scale)
 
 
+def _is_primal(x: Any) -> bool:
+  """Whether this is what JAX hands to a rule that asks which of its arguments are differentiated."""
+  return hasattr(x, "perturbed")
+
+
 def _forward(numbers: Any, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> Any:
-  leaves = jax.tree.leaves((a, b, global_scale), is_leaf=lambda x: hasattr(x, "perturbed"))
-  quantised = [x for x in (a, b) if isinstance(x, QArray)]
-  if any(leaf.perturbed for q in quantised for leaf in jax.tree.leaves(q, is_leaf=lambda x: hasattr(x, "perturbed"))):
+  if any(leaf.perturbed for q in (a, b) if isinstance(q, QArray) for leaf in jax.tree.leaves(q, is_leaf=_is_primal)):
     raise errors.NumberFormatError(
       "scaled_dot: a derivative towards a quantised array was asked for. Differentiate towards the array it was made from, with "
       "scaled_dot_general, or keep the QArray out of the differentiated arguments."
     )
-  del leaves
-  a, b, global_scale = jax.tree.map(lambda x: x.value, (a, b, global_scale), is_leaf=lambda x: hasattr(x, "perturbed"))
+  a, b, global_scale = jax.tree.map(lambda x: x.value, (a, b, global_scale), is_leaf=_is_primal)
   return contract(numbers, out_dtype, how, a, b, global_scale), (a, b, global_scale)
 
 

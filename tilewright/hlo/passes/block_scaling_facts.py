@@ -6,7 +6,6 @@ import dataclasses
 from dataclasses import dataclass
 
 from tilewright import errors
-from tilewright.hlo.ir import Instruction
 
 # What the library can do, from which version on.
 LIBRARY_SINCE: dict[str, tuple[int, int]] = {
@@ -56,17 +55,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Tile:
-  """The tile of a native kernel: 128 rows by n columns, k bytes of each operand at a time, in several stages."""
+  """The tile of a native kernel: 128 rows by n columns, 128 bytes of each operand along k at a time, in several stages."""
 
   n: int
   stages: int
   k_bytes: int = 128
   scale_columns: int = 4  # of tensor memory, for each 32 rows of 128 bytes of elements
-
-  @staticmethod
-  def of(instruction: Instruction, n: int, stages: int) -> Tile:
-    del instruction  # every format fills 128 bytes along k
-    return Tile(n, stages)
 
   @property
   def tensor_columns(self) -> int:
