@@ -212,3 +212,15 @@ intervals = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)).map(sorte
 def test_covered_length_counts_every_point_once(pieces: list[tuple[int, int]], begin: int, length: int) -> None:
   expected = sum(any(a <= t < b for a, b in pieces) for t in range(begin, begin + length))
   assert covered(union(pieces), begin, begin + length) == expected
+
+
+def test_a_calibrated_device_has_rates_of_its_own_and_schedules_modules(tmp_path: pathlib.Path) -> None:
+  from tilewright.hlo.cost.calibrate import calibrate
+
+  device = calibrate(seconds=0.01)
+  assert device.scale_up.name == "measured" and device.scale_up.bandwidth > 0 and device.scale_up.latency > 0
+  assert min(device.flops["f32"], device.flops["bf16"], device.vector_flops, device.memory_bandwidth, device.launch) > 0
+  file = tmp_path / "machine.json"
+  file.write_text(device.to_json())
+  assert cost.device(str(file)) == device
+  assert hlo.schedule.schedule_module(hlo.parse(data_parallel(2)), device=device).seconds > 0
