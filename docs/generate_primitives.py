@@ -23,11 +23,13 @@ import jax
 
 import tilewright.pallas.tpu
 import tilewright.pallas.triton  # noqa: F401
-from tilewright.pallas.lowering import RULES
+from tilewright.pallas.lowering import REFUSED, RULES
 from tilewright.runtime import _jax
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND = "python docs/generate_primitives.py"
+# Rules of the lowering itself, whatever other packages add when they are imported, but for those that only say why not.
+COMPILED = {n for n, f in RULES.items() if f.__module__.startswith("tilewright.pallas.lowering")} - REFUSED
 NATIVE, PORTABLE = "native", "portable only"
 OURS = "ours"
 INTRODUCTION = f"""\
@@ -73,7 +75,7 @@ def record() -> dict[str, list[str]]:
 
 
 def state(name: str) -> str:
-  return NATIVE if name in RULES else PORTABLE
+  return NATIVE if name in COMPILED else PORTABLE
 
 
 def lines(known: dict[str, list[str]]) -> Iterator[str]:
@@ -86,7 +88,7 @@ def lines(known: dict[str, list[str]]) -> Iterator[str]:
   yield f"| | {NATIVE} | {PORTABLE} |"
   yield "|---|---|---|"
   for title, group in (("JAX's", every), ("ours", known[OURS])):
-    yield f"| {title} | {sum(n in RULES for n in group)} | {sum(n not in RULES for n in group)} |"
+    yield f"| {title} | {sum(n in COMPILED for n in group)} | {sum(n not in COMPILED for n in group)} |"
   for title, group in (("JAX's primitives", every), ("Our primitives", known[OURS])):
     yield ""
     yield f"## {title}"
@@ -96,7 +98,7 @@ def lines(known: dict[str, list[str]]) -> Iterator[str]:
     for name in group:
       where = [r.removeprefix("jax ") for r in releases if name in known[r]]
       yield f"| `{name}` | {OURS if name in known[OURS] else ', '.join(where)} | {state(name)} |"
-  if extra := sorted(set(RULES) - set(every) - set(known[OURS])):
+  if extra := sorted(COMPILED - set(every) - set(known[OURS])):
     yield ""
     yield "Rules for names beside these: " + ", ".join(f"`{n}`" for n in extra) + "."
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jax import lax
 from native import agrees
@@ -25,6 +25,12 @@ from tilewright.tile.grid import Kernel
 F32, I32 = jnp.float32, jnp.int32
 S = jax.ShapeDtypeStruct
 REGULAR, DMA = pltpu.SemaphoreType.REGULAR, pltpu.SemaphoreType.DMA
+
+
+@pytest.fixture(autouse=True)
+def _verified(monkeypatch):
+  """The tile IR of every kernel here is verified after each stage."""
+  monkeypatch.setenv("TILEWRIGHT_VERIFY", "1")
 
 
 def native(kernel, out, *args, **options):
@@ -103,7 +109,7 @@ def test_there_is_no_semaphore_outside_of_the_array():
 # --- copies ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(start=st.integers(-1, 6), other=st.integers(-1, 6), size=st.integers(1, 2), add=st.booleans())
 def test_copies_between_views_are_those_of_the_portable_lowering(start, other, size, add):
   def kernel(at_ref, x_ref, o_ref, buffer, sem):
@@ -212,7 +218,7 @@ def test_a_global_ref_lives_as_long_as_the_call():
   agrees(kernel, S((6,), F32), arange(6), grid=(6,))
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(i=st.integers(-5, 5), j=st.integers(-4, 4))
 def test_views_of_views_stay_inside_of_each_view(i, j):
   def kernel(at_ref, x_ref, o_ref):

@@ -154,6 +154,7 @@ def test_loop_with_a_carry_gives_the_last_one():
   same(run(kernel, jnp.array([1.0, 2, 3, 4]), out=S((2,), F32)), np.array([10, 24], np.float32))
 
 
+@pytest.mark.target("portable")
 @pytest.mark.parametrize("form", ["fori", "scan", "loop"])
 def test_a_fully_unrolled_loop_leaves_no_loop(form):
   def looped(unroll):

@@ -99,6 +99,7 @@ def test_a_kernel_whose_outputs_nobody_uses_is_removed():
   assert "sine" not in text(lambda x: (run(pointwise(jnp.sin), x), x)[1], arange(4))
 
 
+@pytest.mark.target("portable")
 @pytest.mark.parametrize("loop", [False, True])
 def test_an_output_that_nobody_uses_is_not_computed(loop):
   def kernel(x_ref, a_ref, b_ref):
@@ -188,6 +189,7 @@ def test_a_debug_print_happens_though_nobody_uses_the_outputs(capfd):
   assert printed.count("values [0. 1.]") == 2
 
 
+@pytest.mark.target("portable")
 def test_a_kernel_that_talks_to_other_devices_stays():
   def kernel(x_ref, o_ref, sem):
     pl.semaphore_signal(sem, 1, device_id=(1 - lax.axis_index("d"),))

@@ -318,6 +318,7 @@ def on_devices(kernel, x, scratch, names=("x",), shape=(4,), out=None, check_vma
   return jax.jit(jax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=check_vma))(x)
 
 
+@pytest.mark.target("portable")
 @pytest.mark.parametrize("check_vma", [True, False])
 @pytest.mark.parametrize("by", ["mesh", "logical", "dict"])
 def test_each_device_sends_to_its_neighbour(by, check_vma):
@@ -333,6 +334,7 @@ def test_each_device_sends_to_its_neighbour(by, check_vma):
   same(on_devices(kernel, x, [SemaphoreType.DMA] * 2, check_vma=check_vma), np.roll(x, 2, 0))
 
 
+@pytest.mark.target("portable")
 def test_devices_of_a_mesh_with_two_axes():
   def kernel(x_ref, o_ref, send, recv):
     to = {"b": 1 - lax.axis_index("b")}
@@ -346,6 +348,7 @@ def test_devices_of_a_mesh_with_two_axes():
   same(out, x.reshape(2, 2, 2, 3)[:, ::-1].reshape(8, 3))
 
 
+@pytest.mark.target("portable")
 def test_an_all_gather_written_with_copies():
   def kernel(x_ref, o_ref, send, recv):
     me = lax.axis_index("x")
@@ -362,6 +365,7 @@ def test_an_all_gather_written_with_copies():
     same(out[4 * device : 4 * device + 4], x.reshape(4, 2, 3))
 
 
+@pytest.mark.target("portable")
 def test_devices_signal_each_other():
   def kernel(x_ref, o_ref, sem):
     me = lax.axis_index("x")

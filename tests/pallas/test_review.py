@@ -64,6 +64,7 @@ def test_reverse_derivatives_inside_of_shard_map_with_checked_types():
     np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.target("portable")
 def test_a_kernel_said_to_have_side_effects_keeps_its_body():
   def double(x_ref, o_ref):
     o_ref[...] = x_ref[...] * 2

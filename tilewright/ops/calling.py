@@ -46,7 +46,8 @@ def how(interpret: bool | None, native: bool | None) -> How:
     )
   if native is None:
     native = not interpret and platform() == "cpu"
-  return How(bool(interpret), bool(native), bool(native) and platform() in ("gpu", "cuda"))
+    return How(bool(interpret), native, False)
+  return How(not native, native, native and platform() in ("gpu", "cuda"))
 
 
 def platform() -> str:

@@ -46,7 +46,7 @@ def is_native(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> 
       f"The kernel '{kernel.name}' asks for native CPU code (compiler_params=cpu.CompilerParams()) but is compiled for "
       f"{', '.join(platforms)}. Leave compiler_params out, or run it on the CPU."
     )
-  return isinstance(kernel.compiler_params, CpuParams)
+  return tuple(platforms) == ("cpu",) and not isinstance(kernel.compiler_params, NvgpuParams)
 
 
 def run_native(kernel: Kernel, *operands: Any) -> list[Any]:

@@ -1,4 +1,7 @@
-"""`TILEWRIGHT_DUMP=dir` writes every stage of every kernel to a file with a readable name: `softmax_kernel-3f2a91/2-tile.txt`."""
+"""`TILEWRIGHT_DUMP=dir` writes every stage of every kernel to a file with a readable name: `softmax_kernel-3f2a91/2-tile.txt`.
+
+Where dumps are written, and with `TILEWRIGHT_VERIFY=1`, the tile IR is verified after each stage too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,11 @@ def directory() -> pathlib.Path | None:
   """Where dumps go, or None if they are not wanted."""
   chosen = os.environ.get("TILEWRIGHT_DUMP")
   return pathlib.Path(chosen) if chosen else None
+
+
+def wants_checks() -> bool:
+  """Whether the tile IR is to be verified after each stage."""
+  return directory() is not None or os.environ.get("TILEWRIGHT_VERIFY", "") not in ("", "0")
 
 
 class Dump:

@@ -179,6 +179,7 @@ def test_barrier_semaphore_needs_an_id_or_a_tag() -> None:
     pl.pallas_call(kernel, out)()
 
 
+@pytest.mark.target("portable")
 def test_devices_meet_at_a_barrier() -> None:
   mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
 

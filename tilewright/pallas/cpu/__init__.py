@@ -1,6 +1,7 @@
-"""Native kernels on the CPU: `compiler_params=cpu.CompilerParams()` compiles a kernel to vector code instead of lowering it to XLA.
+"""Native kernels on the CPU: what there is to say about them besides what every target is told.
 
-A kernel that uses something the native target cannot compile yet raises an error that names it.
+A kernel becomes native code wherever it is compiled for the CPU. One with `compiler_params=cpu.CompilerParams()` is for the CPU only:
+compiled for another platform, it raises an error instead of taking the portable lowering.
 """
 
 from __future__ import annotations

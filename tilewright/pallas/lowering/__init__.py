@@ -15,6 +15,7 @@ from tilewright.pallas.lowering import special as _special
 from tilewright.pallas.lowering import structure as _structure
 from tilewright.pallas.lowering import windows as _windows
 from tilewright.pallas.lowering.control import device_axes, lower_kernel
+from tilewright.pallas.lowering.effects import REFUSED
 from tilewright.pallas.lowering.table import RULES
 
-__all__ = ["RULES", "device_axes", "lower_kernel"]
+__all__ = ["REFUSED", "RULES", "device_axes", "lower_kernel"]

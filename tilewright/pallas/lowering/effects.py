@@ -19,6 +19,9 @@ from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id
 from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
+# Primitives whose rule says why they cannot be compiled, better than that there is no rule.
+REFUSED = frozenset({"check", "concurrent_cores", "elementwise_inline_asm"})
+
 _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
 
 
@@ -184,4 +187,12 @@ def _checkify_check(ctx: Context, *_: Value, **__: Any) -> list[Value]:
   raise errors.NativeCodeError(
     f"The checkify.check at {ctx.builder.loc} has no meaning without checkify: call the kernel inside a function transformed by "
     "jax.experimental.checkify.checkify, or use pl.debug_check."
+  )
+
+
+@rule("elementwise_inline_asm")
+def _inline_asm(ctx: Context, *args: Value, asm: str, **_: Any) -> list[Value]:
+  raise errors.UnsupportedFeatureError(
+    f"elementwise_inline_asm: the CPU cannot run GPU assembly ({asm.splitlines()[0]!r}). Write the operation at {ctx.builder.loc} with "
+    "jax.numpy, or run the kernel on a GPU target."
   )

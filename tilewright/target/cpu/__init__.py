@@ -91,7 +91,9 @@ def compile_kernel(kernel: NativeKernel) -> str:
         found = _register(digest, engine)
     if found is not None:
       return found
+  _verify(kernel, "lowered")
   kernel = clean(kernel)
+  _verify(kernel, "cleaned")
   text = to_llvm(kernel, host())
   stages = dump.Dump(kernel.name, text)
   stages.stage("tile.txt", lambda: "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None))
@@ -103,6 +105,17 @@ def compile_kernel(kernel: NativeKernel) -> str:
     if digest in _compiled:
       return _compiled[digest]
     return _register(digest, jit.compile_host(text, said))
+
+
+def _verify(kernel: NativeKernel, stage: str) -> None:
+  """Check the functions of a kernel at a stage, where `TILEWRIGHT_VERIFY` or dumps ask for it."""
+  if not dump.wants_checks():
+    return
+  from tilewright.tile.verify import verify
+
+  for function in (kernel.body, *kernel.index_maps):
+    if function is not None:
+      verify(function, stage)
 
 
 def _register(digest: str, engine: Any) -> str:
