@@ -40,8 +40,9 @@ def dot_blocks(m: int, n: int, k: int, batch: int, unit: int) -> Blocks:
   units = k // unit
   few = m <= _FEW
   bk = unit * divisor_below(units, (_DEPTH_FEW if few else _DEPTH) // unit)
-  bm = m if few else _near(m, 256)
-  bn = _near(n, 128 if few else 256)
+  # Each block of an operand is decoded once for every block of the other: large ones, as far as they stay in the second cache.
+  bm = m if few else _near(m, 512)
+  bn = _near(n, 128 if few else 512)
   wanted = 2 * num_threads()
   while batch * -(-m // bm) * -(-n // bn) < wanted and (bn > 64 or bm > 64):
     if bn >= bm and bn > 64:
