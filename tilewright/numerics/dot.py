@@ -22,7 +22,17 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics.blocks import Blocks, dot_blocks
 from tilewright.numerics.launch import How, how
-from tilewright.numerics.operands import Operand, Side, in_planes, matrices, pad_k, read_planes, scratch, specs
+from tilewright.numerics.operands import (
+  Operand,
+  Side,
+  exact_in_bfloat16,
+  in_planes,
+  matrices,
+  pad_k,
+  read_planes,
+  scratch,
+  specs,
+)
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.swizzle import plain_scales
 
@@ -243,6 +253,11 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
   if not plan.lhs.k_last:
     dims = (((0,), dims[0][1]), ((), ()))
   num_left, num_right = len(left), len(right)
+  # One row against rows: vectors go along k, and nothing has to be turned around.
+  is_row = plan.how.native and m == 1 and plan.lhs.k_last and plan.rhs.k_last
+  # Where nothing is lost by it, the processor's products of bfloat16s are used, which add up in float32.
+  exact = not is_row and exact_in_bfloat16(plan.lhs, left[-1]) and exact_in_bfloat16(plan.rhs, right[-1])
+  operand_dtype = jnp.bfloat16 if exact else jnp.float32
   scaled = scale is not None and splits == 1
 
   def kernel(*refs: Any) -> None:
@@ -252,16 +267,15 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
       rest[len(scratch_left) : len(scratch_left) + len(scratch_right)],
     )
     acc_ref = o_ref if in_place else rest[-1]
-    x = read_planes(plan.lhs, inputs[:num_left], left_factors, plan.planes)
-    y = read_planes(plan.rhs, inputs[num_left : num_left + num_right], right_factors, plan.planes)
+    x = read_planes(plan.lhs, inputs[:num_left], left_factors, plan.planes, operand_dtype)
+    y = read_planes(plan.rhs, inputs[num_left : num_left + num_right], right_factors, plan.planes, operand_dtype)
 
     def finish(total: Any) -> Any:
       if scaled:
         total = total * inputs[-1][0, 0]
       return total.astype(o_ref.dtype)
 
-    # One row against rows: vectors go along k, and nothing has to be turned around.
-    product = _row_times_rows if plan.how.native and m == 1 and plan.lhs.k_last and plan.rhs.k_last else _product(dims)
+    product = _row_times_rows if is_row else _product(dims)
     products = [product(p, q) for p, q in zip(x, y)]
     if steps == 1:
       o_ref[...] = finish(functools.reduce(jnp.add, products))

@@ -19,7 +19,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.convert import as_half, half_exponent, half_of_top_bits
-from tilewright.numerics.formats import F8E8M0FNU, Format
+from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
 from tilewright.numerics.qarray import QArray, exponent_factors
 
 
@@ -203,8 +203,20 @@ def scratch(side: Side, scales: Any, shape: tuple[int, ...], planes: int) -> lis
   return [jax.ShapeDtypeStruct(shape, jnp.float32)] * count
 
 
-def read_planes(side: Side, refs: Sequence[Any], factor_refs: Sequence[Any], count: int) -> list[Any]:
-  """The planes of a block as float32, scaled: each (rows, k / count), or (k / count, rows) if not `k_last`."""
+def exact_in_bfloat16(side: Side, scales: Any) -> bool:
+  """Whether elements times scales always fit the 8 significant bits of a bfloat16, whose exponents are those of a float32."""
+  f = side.format
+  if f is None or f.width > 8:
+    return False
+  scale = format_of(scales.dtype)
+  bits = f.mantissa_bits + 1 if f.is_float else f.width
+  return scale.width <= 8 and bits + (scale.mantissa_bits + 1 if scale.mantissa_bits else 0) <= 8
+
+
+def read_planes(
+  side: Side, refs: Sequence[Any], factor_refs: Sequence[Any], count: int, dtype: Any = jnp.float32
+) -> list[Any]:
+  """The planes of a block, scaled: each (rows, k / count), or (k / count, rows) if not `k_last`."""
   if side.format is None:
     (x_ref,) = refs
     return [x_ref[j].astype(jnp.float32) for j in range(count)]
@@ -221,7 +233,7 @@ def read_planes(side: Side, refs: Sequence[Any], factor_refs: Sequence[Any], cou
       value = packing.strided(value, count // own, axis)[j // own]
     for ref in factor_refs:
       value = value * (_spread(ref[...], value.shape[axis], axis) if len(ref.shape) == 2 else _merged(ref))
-    found.append(value)
+    found.append(value.astype(dtype))
   return found
 
 
