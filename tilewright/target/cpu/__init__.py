@@ -10,17 +10,13 @@ import hashlib
 import threading
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
 from tilewright.runtime import dump, ffi, jit
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.identity import identity
 from tilewright.target.cpu.parallel import parallel_dims
+from tilewright.target.llvm.calling import call
 from tilewright.tile import complex_parts, widening
-from tilewright.tile.formats import computed_in, is_small_integer, width
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.rewrite import rewrite, simplify
 
@@ -140,50 +136,7 @@ def clean(kernel: NativeKernel) -> NativeKernel:
   return kernel
 
 
-# Arrays of less than eight bits per element are packed in the memory of XLA (see `packed`). Where instances get blocks they stay so;
-# the others are unpacked by XLA before the call and packed after it.
-
-
-def _unpacked_dtype(dtype: Any) -> Any:
-  return dtype if width(dtype) >= 8 else computed_in(dtype) if is_small_integer(dtype) else np.uint8
-
-
-def _unpacked(x: Any) -> Any:
-  if width(x.dtype) >= 8:
-    return x
-  if not is_small_integer(x.dtype):
-    x = jax.lax.bitcast_convert_type(x, jnp.uint4)
-  return x.astype(_unpacked_dtype(x.dtype))
-
-
-def _packed(x: Any, dtype: Any) -> Any:
-  if width(dtype) >= 8:
-    return x
-  if is_small_integer(dtype):
-    return x.astype(dtype)
-  return jax.lax.bitcast_convert_type(x.astype(jnp.uint4), dtype)
-
-
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
-  mapping = kernel.mapping
-  name = compile_kernel(kernel)
-  avals = [m.array_aval for m in mapping.output_mappings]
-  packed = [kernel.is_packed(i) for i in range(len(mapping.block_mappings))]
-  into, out = packed[: mapping.num_inputs], packed[mapping.num_inputs :]
-  results = [jax.ShapeDtypeStruct(a.shape, a.dtype if p else _unpacked_dtype(a.dtype)) for a, p in zip(avals, out)]
-  first = mapping.num_dynamic_bounds + mapping.num_prefetch
-  operands = tuple(x if i >= first and into[i - first] else _unpacked(x) for i, x in enumerate(operands))
-  aliases: dict[int, int] = {}
-  extra: list[Any] = []
-  for source, target in kernel.input_output_aliases:
-    operand = source + mapping.num_dynamic_bounds
-    shared = source >= mapping.num_prefetch and mapping.input_mappings[source - mapping.num_prefetch].in_place
-    if shared and mapping.output_mappings[target].in_place:
-      aliases[operand] = target
-    else:
-      # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
-      aliases[len(operands) + len(extra)] = target
-      extra.append(operands[operand])
-  call = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
-  return [x if p else _packed(x, a.dtype) for x, a, p in zip(call(*operands, *extra), avals, out)]
+  packed = [kernel.is_packed(i) for i in range(len(kernel.mapping.block_mappings))]
+  return call(kernel, compile_kernel(kernel), operands, packed)

@@ -10,13 +10,11 @@ import hashlib
 import threading
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import llvmlite.binding as llvm
 
 from tilewright.runtime import cuda, ffi, jit
 from tilewright.runtime.dump import Dump
-from tilewright.target.cpu import _packed, _unpacked, _unpacked_dtype
+from tilewright.target.llvm.calling import call
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu import handler
 from tilewright.target.nvgpu.launch import NAME, Launch, emit_kernel
@@ -62,24 +60,6 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> tuple[str, La
 
 def run(kernel: NativeKernel, *operands: Any, num_warps: int | None = None) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
-  mapping = kernel.mapping
-  operands = tuple(map(_unpacked, operands))
-  aliases: dict[int, int] = {}
-  extra: list[Any] = []
-  for into, out in kernel.input_output_aliases:
-    operand = into + mapping.num_dynamic_bounds
-    shared = into >= mapping.num_prefetch and mapping.input_mappings[into - mapping.num_prefetch].in_place
-    if shared and mapping.output_mappings[out].in_place:
-      aliases[operand] = out
-    else:
-      # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
-      aliases[len(operands) + len(extra)] = out
-      extra.append(operands[operand])
   name, launch = compile_kernel(kernel, num_warps)
-  avals = [m.array_aval for m in mapping.output_mappings]
-  results = [jax.ShapeDtypeStruct(a.shape, _unpacked_dtype(a.dtype)) for a in avals]
-  if launch.scratch_bytes:
-    assert launch.num_blocks is not None
-    results.append(jax.ShapeDtypeStruct((launch.scratch_bytes * launch.num_blocks,), jnp.uint8))
-  outputs = jax.ffi.ffi_call(name, results, input_output_aliases=aliases)(*operands, *extra)
-  return [_packed(x, a.dtype) for x, a in zip(outputs, avals)]
+  packed = [False] * len(kernel.mapping.block_mappings)
+  return call(kernel, name, operands, packed, launch.scratch_bytes * (launch.num_blocks or 0))

@@ -1,0 +1,68 @@
+"""Calling native code through XLA's FFI: what operands and results look like there, and which of them share memory.
+
+XLA packs arrays of less than eight bits per element. Where a target's code reads and writes them so, they are handed over as they are; the
+others are unpacked by XLA before the call, to one element per byte, and packed after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright.tile.formats import computed_in, is_small_integer, width
+from tilewright.tile.native import NativeKernel
+
+
+def _unpacked_dtype(dtype: Any) -> Any:
+  return dtype if width(dtype) >= 8 else computed_in(dtype) if is_small_integer(dtype) else np.uint8
+
+
+def _unpacked(x: Any) -> Any:
+  if width(x.dtype) >= 8:
+    return x
+  if not is_small_integer(x.dtype):
+    x = jax.lax.bitcast_convert_type(x, jnp.uint4)
+  return x.astype(_unpacked_dtype(x.dtype))
+
+
+def _packed(x: Any, dtype: Any) -> Any:
+  if width(dtype) >= 8:
+    return x
+  if is_small_integer(dtype):
+    return x.astype(dtype)
+  return jax.lax.bitcast_convert_type(x.astype(jnp.uint4), dtype)
+
+
+def call(
+  kernel: NativeKernel, name: str, operands: Sequence[Any], packed: Sequence[bool], scratch_bytes: int = 0
+) -> list[Any]:
+  """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
+
+  `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result.
+  """
+  mapping = kernel.mapping
+  avals = [m.array_aval for m in mapping.output_mappings]
+  into, out = packed[: mapping.num_inputs], packed[mapping.num_inputs :]
+  results = [jax.ShapeDtypeStruct(a.shape, a.dtype if p else _unpacked_dtype(a.dtype)) for a, p in zip(avals, out)]
+  if scratch_bytes:
+    results.append(jax.ShapeDtypeStruct((scratch_bytes,), jnp.uint8))
+  first = mapping.num_dynamic_bounds + mapping.num_prefetch
+  operands = tuple(x if i >= first and into[i - first] else _unpacked(x) for i, x in enumerate(operands))
+  aliases: dict[int, int] = {}
+  extra: list[Any] = []
+  for source, target in kernel.input_output_aliases:
+    operand = source + mapping.num_dynamic_bounds
+    shared = source >= mapping.num_prefetch and mapping.input_mappings[source - mapping.num_prefetch].in_place
+    if shared and mapping.output_mappings[target].in_place:
+      aliases[operand] = target
+    else:
+      # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
+      aliases[len(operands) + len(extra)] = target
+      extra.append(operands[operand])
+  run = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
+  outputs = run(*operands, *extra)
+  return [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]
