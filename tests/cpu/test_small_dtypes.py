@@ -292,7 +292,7 @@ def test_gathers_and_scatters(dtype):
     ((40, 3), (7, pl.Squeezed()), lambda i: (i % 6, i // 6)),
     ((1, 7), (1, 1), lambda i: (0, i)),
   ],
-  ids=str,
+  ids=["rows", "rows inside bytes", "columns", "matrices", "squeezed", "single elements"],
 )
 def test_packed_blocks_of_any_alignment(dtype, shape, block, index_map):
   """Each instance changes every element of its block, and none of its neighbours'."""
