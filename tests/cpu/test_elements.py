@@ -171,3 +171,16 @@ def test_running_totals(op, axis, reverse):
     o_ref[...] = op(x_ref[...], axis=axis, reverse=reverse)
 
   agrees(kernel, S(x.shape, x.dtype), x)  # small integers: every order of adding gives the same
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16], ids=["bf16", "f16"])
+def test_halves_are_rounded_after_each_operation(dtype):
+  """As if each were computed alone: also where the sum of a product would be finite without its rounding."""
+  x, y, z = (jnp.asarray(np.random.default_rng(i).standard_normal((4, 300)), dtype) for i in range(3))
+  x = x.at[0, :3].set(jnp.finfo(dtype).max)
+
+  def kernel(x_ref, y_ref, z_ref, o_ref, finite_ref):
+    o_ref[...] = x_ref[...] * y_ref[...] + z_ref[...]
+    finite_ref[...] = jnp.isfinite(x_ref[...] * 2).astype(jnp.int32)
+
+  agrees(kernel, [S((4, 300), dtype), S((4, 300), jnp.int32)], x, y, z)

@@ -33,6 +33,18 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   )
 
 
+# What cannot leave the numbers of its operands' format, or rounds by itself.
+_EXACT = frozenset(
+  ("neg", "abs", "sign", "max", "min", "floor", "ceil", "round", "round_even", "select", "convert", "bitcast")
+)
+
+
+def rounded(b: ir.IRBuilder, op: Any, value: ir.Value) -> ir.Value:
+  """The result of an op as a number of its dtype: f16 and bf16 are computed in f32."""
+  dtype = op.results[0].type.dtype
+  return value if op.name in _EXACT or not ty.is_half(dtype) else ty.round_to(b, value, dtype)
+
+
 def _choose(float_: str, signed: str, unsigned: str | None = None) -> Rule:
   def rule(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
     dtype = _dtype(op)

@@ -98,8 +98,8 @@ class Code:
     return args[0] if op.name in structure.MOVES else self.compute(op, args)
 
   def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
-    """An elementwise op on the elements of its operands."""
-    return arithmetic.compute(self.b, op, args)
+    """An elementwise op on the elements of its operands. f16 and bf16 are rounded after each, as XLA does."""
+    return arithmetic.rounded(self.b, op, arithmetic.compute(self.b, op, args))
 
   def _lane_by_lane(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
     result = ir.Constant(ty.register_type(v.tile.dtype, lanes), ir.Undefined)

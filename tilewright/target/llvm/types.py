@@ -56,6 +56,11 @@ def is_float(dtype: Any) -> bool:
   return bool(jnp.issubdtype(np.dtype(dtype), jnp.floating))
 
 
+def is_half(dtype: Any) -> bool:
+  """Whether a dtype is computed in f32 and rounded."""
+  return np.dtype(dtype) in (_BFLOAT16, np.dtype(np.float16))
+
+
 def is_signed(dtype: Any) -> bool:
   return bool(jnp.issubdtype(np.dtype(dtype), jnp.signedinteger))
 

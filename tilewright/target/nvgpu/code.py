@@ -22,6 +22,7 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.target.cpu import structure
 from tilewright.target.cpu.arithmetic import cost as op_cost
+from tilewright.target.cpu.arithmetic import rounded
 from tilewright.target.cpu.code import Code, Host, Memory
 from tilewright.target.cpu.loops import Index, for_range, i64, if_then, lane
 from tilewright.target.llvm import types as ty
@@ -269,7 +270,7 @@ class BlockCode(Code):
     return super().value_at(v, index, lanes)
 
   def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
-    return arithmetic.compute(self.b, op, args)
+    return rounded(self.b, op, arithmetic.compute(self.b, op, args))
 
   # --- keeping values --------------------------------------------------------------------------------------------
 
