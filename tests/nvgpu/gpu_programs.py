@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import pallas as pl
+from tilewright.cli import bench_gpu_kernels
+from tilewright.cli.bench_gpu_kernels import transpose
 from tilewright.pallas import nvgpu
-from tilewright.pallas import tpu as pltpu
 from tilewright.pallas.lowering import lower_kernel
 from tilewright.target.cpu import clean
 from tilewright.tile.grid import Kernel
@@ -56,20 +57,6 @@ def gelu_gate(x: Any, g: Any) -> Any:
   return jax.nn.gelu(x) * g
 
 
-def transpose(x: Any, block: int = 64) -> Any:
-  def kernel(x_ref: Any, o_ref: Any) -> None:
-    o_ref[...] = x_ref[...].T
-
-  return pl.pallas_call(
-    kernel,
-    S(x.shape[::-1], x.dtype),
-    grid=(x.shape[0] // block, x.shape[1] // block),
-    in_specs=[pl.BlockSpec((block, block), lambda i, j: (i, j))],
-    out_specs=pl.BlockSpec((block, block), lambda i, j: (j, i)),
-    compiler_params=nvgpu.CompilerParams(),
-  )(x)
-
-
 def cross_entropy(x: Any, labels: Any) -> Any:
   def kernel(x_ref: Any, l_ref: Any, o_ref: Any) -> None:
     x = x_ref[...].astype(F32)
@@ -91,30 +78,7 @@ def cross_entropy(x: Any, labels: Any) -> Any:
 
 
 def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 128, 64)) -> Any:
-  """Blocks of the result, added up along the last dimension of the grid."""
-  bm, bn, bk = blocks
-
-  def kernel(a_ref: Any, b_ref: Any, o_ref: Any, total: Any) -> None:
-    @pl.when(pl.program_id(2) == 0)
-    def _() -> None:
-      total[...] = jnp.zeros_like(total)
-
-    total[...] += jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
-
-    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
-    def _() -> None:
-      o_ref[...] = total[...].astype(o_ref.dtype)
-
-  (m, k), n = a.shape, b.shape[1]
-  return pl.pallas_call(
-    kernel,
-    S((m, n), a.dtype),
-    grid=(m // bm, n // bn, k // bk),
-    in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
-    out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
-    scratch_shapes=[pltpu.VMEM((bm, bn), F32)],
-    compiler_params=nvgpu.CompilerParams(num_warps=8, dimension_semantics=("parallel", "parallel", "arbitrary")),
-  )(a, b)
+  return bench_gpu_kernels.matmul(a, b, blocks)
 
 
 def natives(f: Callable[..., Any], *args: Any) -> list[tuple[Kernel, NativeKernel]]:
