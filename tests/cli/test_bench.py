@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
+import threading
 import time
 
 import jax
@@ -54,6 +57,18 @@ def test_every_turn_among_contenders_that_disturb_begins_with_a_call_that_does_n
     {n: lambda n=n: time.sleep(2e-3) or contenders[n]() for n in contenders}, 0, disturbs=True
   )
   assert calls[2:] == [OURS, OURS, "peer", "peer"] * rounds  # the first two find out how often to repeat
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which threads run")
+def test_a_process_is_at_rest_when_none_of_its_threads_runs():
+  """As OpenBLAS's do after a call, this one goes on by itself, without the interpreter's lock."""
+  thread = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 1_000_000))
+  thread.start()
+  time.sleep(0.02)  # it runs by now, or waits for a processor
+  with pytest.raises(RuntimeError, match="has been running"):
+    bench.come_to_rest(patience=0.02)
+  thread.join()
+  bench.come_to_rest()
 
 
 def test_a_kernel_is_compiled_in_a_process_of_its_own():
@@ -121,7 +136,7 @@ def test_a_peer_that_cannot_run_is_a_note_and_ours_is_an_error():
 
   (row,) = bench.measure(Case("a", {OURS: constant(1.0), "peer": explode}), 0.01)
   assert row.ratio is None and row.note == "RuntimeError: no such backend"
-  assert bench.table_row(row)[3:] == ["-", "RuntimeError: no such backend", "-"]
+  assert bench.table_row(row)[3:] == ["-", "RuntimeError: no such backend", "-", "-"]
   with pytest.raises(RuntimeError):
     bench.measure(Case("a", {OURS: explode, "peer": constant(1.0)}), 0.01)
 

@@ -35,7 +35,12 @@ def parser() -> argparse.ArgumentParser:
 
   bench = commands.add_parser("bench", help="time kernels beside their peers")
   bench.add_argument("target", choices=["cpu", "gpu"], help="where to run")
-  bench.add_argument("--filter", metavar="SUBSTRING", default="", help="only rows whose name contains this")
+  bench.add_argument(
+    "--filter",
+    metavar="SUBSTRING",
+    action="append",
+    help="only rows whose name contains this; more than once: one of these",
+  )
   bench.add_argument("--list", action="store_true", help="print the names of the rows and stop")
   bench.add_argument("--json", metavar="FILE", help="also write the rows, with machine and versions, to FILE")
   bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")

@@ -7,9 +7,9 @@ ours is faster. A call that takes less than a millisecond is repeated within a r
 Beside the ratio by the clock stands that of processor time, all threads of the process together: what a call costs, which other work on
 the machine changes less than how long it takes.
 
-What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 100 ms after a call, XLA gives large buffers
+What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 30 ms after a call, XLA gives large buffers
 back to the system after its result is ready, and pages that were given back must be faulted in again. In a case that says so, every turn
-begins when the process has come to rest, with a call that does not count.
+begins when no thread of the process is running any more, with a call that does not count.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import platform
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -41,6 +42,8 @@ from tilewright.cli.table import duration, print_table, progress
 OURS = "tilewright"
 MIN_SAMPLE = 1e-3
 MIN_ROUNDS, MAX_ROUNDS = 5, 500
+_TASKS = pathlib.Path("/proc/self/task")
+_LONGEST_SPIN = 0.2  # seconds: what is waited for where the system does not tell which threads run
 
 Call = Callable[[], Any]
 
@@ -57,13 +60,15 @@ class Case:
   """Something to time: for each contender, ours among them, a function that builds (and compiles) the call to be timed.
 
   Calls that return arrays are compared with each other before they are timed. One that returns `Measured` is asked rather than timed, for
-  times or for bytes. `disturbs` says that a contender leaves something behind that would slow the next one.
+  times or for bytes. `disturbs` says that a contender leaves something behind that would slow the next one; `goals` has, for some peers,
+  the ratio to reach.
   """
 
   name: str
   contenders: Mapping[str, Callable[[], Call]]
   unit: str = "seconds"
   disturbs: bool = False
+  goals: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
   @property
   def peers(self) -> list[str]:
@@ -82,6 +87,7 @@ class Row:
   note: str = ""
   unit: str = "seconds"
   processor_ratio: float | None = None
+  goal: float | None = None
 
   @property
   def ratio(self) -> float | None:
@@ -109,13 +115,31 @@ def sample(call: Call, repeats: int) -> tuple[float, float]:
   return (time.perf_counter() - start) / repeats, (time.process_time() - before) / repeats
 
 
-def come_to_rest() -> None:
-  """Wait until no thread of this process runs: until its processor time stands still."""
-  for _ in range(1000):
-    before = time.process_time()
+def running_threads() -> int:
+  """How many threads of this process, besides the calling one, run or wait for a processor, as Linux tells.
+
+  The process's time does not tell: a thread that spins on another core is charged for it only at the next tick, 4 or 10 ms later.
+  """
+  running = 0
+  for task in _TASKS.iterdir():
+    try:
+      state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):  # ended meanwhile
+      continue
+    running += state == "R" and task.name != str(threading.get_native_id())
+  return running
+
+
+def come_to_rest(patience: float = 10.0) -> None:
+  """Wait until no other thread of this process runs."""
+  if not _TASKS.is_dir():
+    time.sleep(_LONGEST_SPIN)
+    return
+  end = time.perf_counter() + patience
+  while running_threads():
+    if time.perf_counter() > end:
+      raise RuntimeError(f"A thread of this process has been running for {patience:g} s, and would disturb the times.")
     time.sleep(1e-3)
-    if time.process_time() - before < 3e-4:
-      return
 
 
 class Medians(NamedTuple):
@@ -174,7 +198,8 @@ def measure(case: Case, seconds: float) -> list[Row]:
   rows = []
   for peer in case.peers:
     cost = processor[peer] / processor[OURS] if peer in processor and processor[OURS] else None
-    rows.append(Row(case.name, clock[OURS], peer, clock.get(peer), rounds, notes.get(peer, ""), case.unit, cost))
+    note, goal = notes.get(peer, ""), case.goals.get(peer)
+    rows.append(Row(case.name, clock[OURS], peer, clock.get(peer), rounds, note, case.unit, cost, goal))
   return rows
 
 
@@ -182,22 +207,27 @@ def measure(case: Case, seconds: float) -> list[Row]:
 
 
 def environment() -> dict[str, Any]:
-  """The machine and the versions a time depends on."""
+  """The machine, what else it is doing now, and the versions a time depends on."""
   versions = {name: doctor.installed_version(name) for name in ("jax", "jaxlib", "numpy", "llvmlite")}
   rows = {row.name: row.found for row in doctor.cpu()}
   return {
     "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    "machine": {"cpu": rows["CPU"], "features": rows["CPU features"], "system": platform.platform()},
+    "machine": {
+      "cpu": rows["CPU"],
+      "features": rows["CPU features"],
+      "system": platform.platform(),
+      "load": os.getloadavg()[0],
+    },
     "versions": {"tilewright": tilewright.__version__, "python": platform.python_version(), **versions},
   }
 
 
-def as_json(target: str, rows: Sequence[Row]) -> dict[str, Any]:
-  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note", "unit", "processor_ratio")
+def as_json(target: str, conditions: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+  fields = ("name", "ours", "peer", "peer_time", "ratio", "rounds", "note", "unit", "processor_ratio", "goal")
   return {
     "target": target,
     "unit": "seconds",
-    **environment(),
+    **conditions,
     "rows": [{f: getattr(r, f) for f in fields} for r in rows],
   }
 
@@ -216,12 +246,17 @@ def write_atomically(path: pathlib.Path, text: str) -> None:
     raise
 
 
+COLUMNS = ("name", "ours", "peer", "peer's time", "ratio", "processor time", "goal")
+
+
 def table_row(row: Row) -> list[str]:
+  """What stands in each of `COLUMNS`."""
   text = duration if row.unit == "seconds" else lambda nbytes: f"{nbytes / 2**20:.1f} MiB"
+  goal = "-" if row.goal is None else f"{row.goal:g}"
   if row.peer_time is None or row.ratio is None:
-    return [row.name, text(row.ours), row.peer, "-", row.note or "-", "-"]
+    return [row.name, text(row.ours), row.peer, "-", row.note or "-", "-", goal]
   cost = "-" if row.processor_ratio is None else f"{row.processor_ratio:.2f}"
-  return [row.name, text(row.ours), row.peer, text(row.peer_time), f"{row.ratio:.2f}", cost]
+  return [row.name, text(row.ours), row.peer, text(row.peer_time), f"{row.ratio:.2f}", cost, goal]
 
 
 # --- the command -------------------------------------------------------------------------------------------------
@@ -235,9 +270,11 @@ def complain(message: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
   cases_module = importlib.import_module(f"tilewright.cli.bench_{arguments.target}")
   CASES: Sequence[Case] = cases_module.CASES
-  cases = [case for case in CASES if arguments.filter in case.name]
+  words = arguments.filter or [""]
+  cases = [case for case in CASES if any(word in case.name for word in words)]
   if not cases:
-    return complain(f"No row's name contains {arguments.filter!r}. There are: {', '.join(c.name for c in CASES)}.")
+    asked = " or ".join(repr(word) for word in words)
+    return complain(f"No row's name contains {asked}. There are: {', '.join(c.name for c in CASES)}.")
   if arguments.list:
     print("\n".join(f"{case.name}  ({', '.join(case.peers)})" for case in cases))
     return 0
@@ -254,6 +291,7 @@ def run(arguments: argparse.Namespace) -> int:
       f"bench {arguments.target} needs an NVIDIA GPU that JAX can see (pip install 'tilewright[cuda]'); there is none here. "
       "What runs everywhere: tilewright bench cpu."
     )
+  conditions = environment()
   rows: list[Row] = []
   failed: list[str] = []
   with progress(len(cases)) as begin, jax.default_device(device):
@@ -263,11 +301,10 @@ def run(arguments: argparse.Namespace) -> int:
         rows += measure(case, arguments.seconds)
       except Exception as error:
         failed.append(f"{case.name}: {type(error).__name__}: {error}")
-  columns = ["name", "ours", "peer", "peer's time", "ratio", "processor time"]
   title = f"tilewright bench {arguments.target}: medians; ratio = peer's time / ours, above 1 ours is faster"
-  print_table(title, columns, [table_row(r) for r in rows], right=["ours", "peer's time", "ratio", "processor time"])
+  print_table(title, COLUMNS, [table_row(r) for r in rows], right=[c for c in COLUMNS if c not in ("name", "peer")])
   if path is not None:
-    write_atomically(path, json.dumps(as_json(arguments.target, rows), indent=2) + "\n")
+    write_atomically(path, json.dumps(as_json(arguments.target, conditions, rows), indent=2) + "\n")
     print(f"Written: {path}")
   for line in failed:
     print(f"Failed: {line}", file=sys.stderr)

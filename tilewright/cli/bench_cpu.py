@@ -27,7 +27,7 @@ from tilewright.pallas import cpu, tpu
 from tilewright.runtime import _jax
 
 XLA, PALLAS, NUMPY, PORTABLE = "XLA", "Pallas interpret", "NumPy", "portable lowering"
-JAX_NN = "jax.nn"  # a function of JAX's own library
+JAX_NN = "XLA, jax.nn"  # a function of JAX's own library
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,11 +252,12 @@ def op(
   numpy: Callable[..., Any] | None = None,
   jax_nn: Callable[..., Any] | None = None,
   labels: tuple[int, int] | None = None,
+  goals: Mapping[str, float] | None = None,
 ) -> Case:
   """A row of a library kernel against XLA, and one for each other peer: its own portable lowering, a kernel of the same blocks in the
   peer's interpreter, NumPy, and what JAX's library has for it.
 
-  `labels` says how many integers follow the arrays as the last operand, and what they are below.
+  `labels` says how many integers follow the arrays as the last operand, and what they are below. `goals` has the ratios to reach.
   """
 
   def inputs() -> list[jax.Array]:
@@ -278,7 +279,7 @@ def op(
     contenders[JAX_NN] = lambda: running(jax_nn, inputs())
   if numpy is not None:
     contenders[NUMPY] = lambda: functools.partial(numpy, *(np.asarray(x) for x in inputs()))
-  return Case(f"ops.{name}", contenders, disturbs=True)
+  return Case(f"ops.{name}", contenders, disturbs=True, goals=goals or {})
 
 
 def in_processes(name: str, what: str, kernel: str, unit: str = "seconds") -> Case:
@@ -356,6 +357,8 @@ attention_kernel = functools.partial(attention, 128)
 SQUARE = (1024, 1024)
 LARGE = (4096, 4096)
 HEADS = ((8, 2048, 64),) * 3
+MATMUL = {XLA: 0.95, NUMPY: 1.05}  # goals
+ROWS = {XLA: 1.15}
 matmul_gelu = functools.partial(ops.matmul, activation="gelu")
 
 IN_PROCESSES = (
@@ -380,9 +383,9 @@ CASES: tuple[Case, ...] = (
   case("gelu f32 1024x1024", gelu_kernel, jax.nn.gelu, SQUARE),
   case("attention f32 4 heads 512x64", attention_kernel, attention_without_kernel, *((4, 512, 64),) * 3),
   case("one call on 1024 elements", double, lambda x: x * 2, (1024,)),
-  op("matmul f32 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, numpy=np.dot),
-  op("matmul f32 2048x2048x2048", ops.matmul, jnp.dot, (2048, 2048), (2048, 2048), numpy=np.dot),
-  op("matmul f32 1000x1030x1100", ops.matmul, jnp.dot, (1000, 1030), (1030, 1100), numpy=np.dot),
+  op("matmul f32 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, numpy=np.dot, goals=MATMUL),
+  op("matmul f32 2048x2048x2048", ops.matmul, jnp.dot, (2048, 2048), (2048, 2048), numpy=np.dot, goals=MATMUL),
+  op("matmul f32 1000x1030x1100", ops.matmul, jnp.dot, (1000, 1030), (1030, 1100), numpy=np.dot, goals=MATMUL),
   op(
     "matmul f32 1024x1024x1024, bias and gelu",
     matmul_gelu,
@@ -390,20 +393,30 @@ CASES: tuple[Case, ...] = (
     SQUARE,
     SQUARE,
     (1024,),
+    goals={XLA: 1.0},
   ),
-  op("matmul bf16 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, dtype=jnp.bfloat16),
+  op("matmul bf16 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, dtype=jnp.bfloat16, goals={XLA: 1.0}),
   op("matmul int8 1024x1024x1024", ops.matmul, integer_product, SQUARE, SQUARE, dtype=jnp.int8),
-  op("softmax f32 4096x4096", ops.softmax, jax.nn.softmax, LARGE, portable=True, pallas_kernel=softmax_kernel),
-  op("layer_norm f32 4096x4096", ops.layer_norm, layer_norm, LARGE, (4096,), (4096,)),
-  op("rms_norm f32 4096x4096", ops.rms_norm, rms_norm, LARGE, (4096,)),
-  op("gelu f32 4096x4096", ops.gelu, jax.nn.gelu, LARGE),
-  op("cross_entropy f32 4096x4096", ops.cross_entropy, cross_entropy, LARGE, labels=(4096, 4096)),
+  op(
+    "softmax f32 4096x4096",
+    ops.softmax,
+    jax.nn.softmax,
+    LARGE,
+    portable=True,
+    pallas_kernel=softmax_kernel,
+    goals={XLA: 1.4, PORTABLE: 15},
+  ),
+  op("layer_norm f32 4096x4096", ops.layer_norm, layer_norm, LARGE, (4096,), (4096,), goals=ROWS),
+  op("rms_norm f32 4096x4096", ops.rms_norm, rms_norm, LARGE, (4096,), goals=ROWS),
+  op("gelu f32 4096x4096", ops.gelu, jax.nn.gelu, LARGE, goals=ROWS),
+  op("cross_entropy f32 4096x4096", ops.cross_entropy, cross_entropy, LARGE, labels=(4096, 4096), goals=ROWS),
   op(
     "attention f32 8 heads 2048x64",
     ops.attention,
     attention_without_kernel,
     *HEADS,
     jax_nn=functools.partial(library_attention, False),
+    goals={JAX_NN: 3},
   ),
   op(
     "attention f32 8 heads 2048x64, causal",
@@ -411,6 +424,7 @@ CASES: tuple[Case, ...] = (
     causal_attention,
     *HEADS,
     jax_nn=functools.partial(library_attention, True),
+    goals={JAX_NN: 5},
   ),
   op(
     "attention f32 8 heads 2048x64, derivatives", gradients(ops.attention), gradients(attention_without_kernel), *HEADS
@@ -425,6 +439,7 @@ CASES: tuple[Case, ...] = (
       OURS: lambda: running(functools.partial(double, native()), arrays((1024,))),
       XLA: lambda: running(lambda x: x * 2, arrays((1024,))),
     },
+    goals={XLA: 0.77},  # within 1.3 times
   ),
   *bench_fused.CASES,
   *IN_PROCESSES,
