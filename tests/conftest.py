@@ -1,4 +1,8 @@
-"""Eight CPU devices for every test, and no GPU test where there is no GPU."""
+"""Eight CPU devices for every test, no GPU test where there is no GPU, and no test of several devices where there are fewer.
+
+On a machine with a GPU, `pytest --platform gpu tests/pallas tests/ops tests/gpu` runs the tests of what kernels compute there, as native
+code; with `-n 12` they share the GPU.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,13 @@ import functools
 import os
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+if "PYTEST_XDIST_WORKER" in os.environ:
+  os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # many processes share a GPU
 
 import jax
 import pytest
+
+from tilewright.pallas import targets
 
 
 @functools.cache
@@ -19,7 +27,33 @@ def gpu_is_here() -> bool:
     return False
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+  parser.addoption(
+    "--platform", choices=["cpu", "gpu"], default="cpu", help="where kernels run: on the GPU, only as native code"
+  )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+  if config.getoption("--platform") == "gpu":
+    if not gpu_is_here():
+      raise pytest.UsageError("--platform gpu: JAX sees no GPU here.")
+    targets.native_by_default |= {"cuda"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
   for item in items:
     if item.get_closest_marker("gpu") and not gpu_is_here():
       item.add_marker(pytest.mark.skip(reason="JAX sees no GPU here"))
+    needed = item.get_closest_marker("devices")
+    if needed and jax.device_count() < needed.args[0]:
+      item.add_marker(pytest.mark.skip(reason=f"needs {needed.args[0]} devices, there are {jax.device_count()}"))
+  if config.getoption("--platform") == "gpu":
+    portable = [item for item in items if _is_portable(item)]
+    config.hook.pytest_deselected(items=portable)
+    items[:] = [item for item in items if item not in portable]
+
+
+def _is_portable(item: pytest.Item) -> bool:
+  """Whether a test is about the portable lowering, which does not change with the platform."""
+  called = getattr(item, "callspec", None)
+  return called is not None and "portable" in called.id.split("-")

@@ -13,9 +13,9 @@ from jax import lax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from tilewright import errors
+from tilewright import errors, ops
 from tilewright import pallas as pl
-from tilewright.pallas import cpu
+from tilewright.pallas import cpu, nvgpu
 from tilewright.pallas import tpu as pltpu
 
 F32 = jnp.float32
@@ -67,8 +67,17 @@ def test_other_platforms_take_the_portable_lowering():
   x = arange(4, 8)
   assert not is_native(lowered(call, x, platforms=("cuda",)))
   assert not is_native(lowered(call, x, platforms=("cpu", "cuda")))
-  with pytest.raises(errors.NativeCodeError, match="asks for native CPU code"):
-    lowered(lambda x: call(x, compiler_params=cpu.CompilerParams()), x, platforms=("cuda",))
+  for platforms in (("cuda",), ("cpu", "cuda")):
+    with pytest.raises(errors.NativeCodeError, match="asks for native CPU code"):
+      lowered(lambda x: call(x, compiler_params=cpu.CompilerParams()), x, platforms=platforms)
+  with pytest.raises(errors.NativeCodeError, match=r"asks for native GPU code.*compiled for cpu"):
+    lowered(lambda x: call(x, compiler_params=nvgpu.CompilerParams()), x)
+
+
+def test_library_kernels_are_lowered_for_any_platforms():
+  x = arange(4, 8)
+  assert is_native(lowered(ops.softmax, x))
+  assert not is_native(lowered(ops.softmax, x, platforms=("cpu", "cuda")))
 
 
 @pytest.mark.parametrize("params", [None, cpu.CompilerParams()])

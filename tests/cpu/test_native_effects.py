@@ -429,6 +429,7 @@ def test_a_kernel_may_call_a_kernel():
   agrees(kernel, S((4, 3), F32), arange(4, 3))
 
 
+@pytest.mark.devices(4)
 def test_a_kernel_knows_its_device():
   def kernel(x_ref, o_ref):
     o_ref[...] = x_ref[...] + lax.axis_index("d").astype(F32)

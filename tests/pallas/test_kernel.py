@@ -181,6 +181,7 @@ def test_bodies_and_meshes_go_together():
     pl.kernel(double_row, S((3,), F32), mesh=3)(arange(3))
 
 
+@pytest.mark.devices(4)
 @pytest.mark.parametrize("check_vma", [True, False])
 def test_core_map_inside_shard_map(check_vma):
   def per_device(x):

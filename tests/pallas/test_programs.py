@@ -239,6 +239,7 @@ def test_vmap_over_nothing():
   assert f(jnp.zeros((0, 3))).shape == (0, 3)
 
 
+@pytest.mark.devices(4)
 def test_a_replicated_operand_gets_the_sum_of_the_devices_gradients():
   mesh = Mesh(np.array(jax.devices()[:4]), ("d",))
   spec = PartitionSpec("d")

@@ -306,6 +306,7 @@ def test_eval_shape_needs_no_values():
   assert (out.shape, out.dtype) == ((4,), F32)
 
 
+@pytest.mark.devices(4)
 @pytest.mark.parametrize("check_vma", [True, False])
 def test_shard_map_runs_the_kernel_on_each_device(check_vma):
   mesh = Mesh(np.array(jax.devices()[:4]), ("d",))
@@ -320,6 +321,7 @@ def test_shard_map_runs_the_kernel_on_each_device(check_vma):
   same(jax.grad(lambda x: f(x).sum())(arange(8)), np.ones(8, np.float32))
 
 
+@pytest.mark.devices(2)
 @pytest.mark.parametrize("check_vma", [True, False])
 @pytest.mark.parametrize("steps", [1, 2])
 def test_a_kernel_that_copies_has_derivatives_under_shard_map(check_vma, steps):

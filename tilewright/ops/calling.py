@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas import cpu, nvgpu
+from tilewright.pallas import cpu, nvgpu, targets
+from tilewright.pallas.native_params import NativeParams
 
 FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
 
@@ -27,15 +28,15 @@ class How:
   """Which target an op's kernels run on."""
 
   interpret: bool
-  native: bool
+  native: bool | None  # None leaves it to the platform
   on_gpu: bool = False  # where native code runs
 
   def options(self, *semantics: str) -> dict[str, Any]:
     """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary where a proof would not be found."""
-    if self.native:
-      target = nvgpu if self.on_gpu else cpu
-      return {"compiler_params": target.CompilerParams(dimension_semantics=semantics or None)}
-    return {"interpret": self.interpret}
+    if self.interpret:
+      return {"interpret": True}
+    params = NativeParams if self.native is None else nvgpu.CompilerParams if self.on_gpu else cpu.CompilerParams
+    return {"compiler_params": params(dimension_semantics=semantics or None)}
 
 
 def how(interpret: bool | None, native: bool | None) -> How:
@@ -44,10 +45,9 @@ def how(interpret: bool | None, native: bool | None) -> How:
     raise errors.KernelTypeError(
       "interpret=True asks for the portable lowering and native=True for native code. Leave one of them out."
     )
-  if native is None:
-    native = not interpret and platform() == "cpu"
-    return How(bool(interpret), native, False)
-  return How(not native, native, native and platform() in ("gpu", "cuda"))
+  portable = bool(interpret) or native is False
+  on_gpu = platform() in ("gpu", "cuda") and (bool(native) or "cuda" in targets.native_by_default)
+  return How(portable, native, on_gpu and not portable)
 
 
 def platform() -> str:

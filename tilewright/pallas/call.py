@@ -183,14 +183,19 @@ def _run(run: Callable[..., list[Any]], *operands: Any, **params: Any) -> Any:
 
 
 _lower_run = _jax.mlir.lower_fun(functools.partial(_run, targets.run), multiple_results=True)
-_lower_native = _jax.mlir.lower_fun(functools.partial(_run, targets.run_native), multiple_results=True)
+_lower_native = {
+  platform: _jax.mlir.lower_fun(
+    functools.partial(_run, functools.partial(targets.run_native, platform)), multiple_results=True
+  )
+  for platform in targets.NATIVE
+}
 
 
 def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
   module = ctx.module_context
   exporting = module.lowering_parameters.for_export
-  native = targets.is_native(Kernel(**params), module.platforms, for_export=exporting)
-  return (_lower_native if native else _lower_run)(ctx, *operands, **params)
+  platform = targets.native_platform(Kernel(**params), ctx.platforms or module.platforms, for_export=exporting)
+  return (_lower_run if platform is None else _lower_native[platform])(ctx, *operands, **params)
 
 
 _jax.mlir.register_lowering(pallas_call_p, _lower)

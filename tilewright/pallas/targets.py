@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,6 +15,7 @@ from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import Kernel
+from tilewright.tile.native import NativeKernel
 
 forced_interpret = _jax.config.string_or_object_state(
   name="jax_tilewright_interpret",
@@ -32,46 +33,61 @@ def effective_interpret(interpret: Any) -> Any:
   return interpret if forced is None else forced
 
 
-def is_native(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> bool:
-  """Whether the kernel is to become native code when a program is compiled for these platforms.
+# The platforms for which a kernel becomes native code without being asked.
+native_by_default = frozenset({"cpu"})
+
+# Parameters that are about one target: a kernel that has them is native code for that platform, or an error.
+_ASKS_FOR: dict[type, tuple[str, str]] = {CpuParams: ("cpu", "cpu"), NvgpuParams: ("cuda", "nvgpu")}
+
+
+def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> str | None:
+  """The platform whose native code a kernel becomes when a program is compiled for these platforms; None if it does not.
 
   `interpret` decides first: anything but False is the portable lowering or the simulator. Then the platform: native code is made for the
-  CPU that it will run on. A program that is exported, or lowered for several platforms at once, holds the portable lowering, which means
-  the same everywhere.
+  device that it will run on. A program that is exported, or lowered for several platforms at once, holds the portable lowering, which
+  means the same everywhere.
   """
   if kernel.interpret or for_export:
-    return False
-  if isinstance(kernel.compiler_params, CpuParams) and tuple(platforms) != ("cpu",):
-    raise errors.NativeCodeError(
-      f"The kernel '{kernel.name}' asks for native CPU code (compiler_params=cpu.CompilerParams()) but is compiled for "
-      f"{', '.join(platforms)}. Leave compiler_params out, or run it on the CPU."
-    )
-  return tuple(platforms) == ("cpu",) and not isinstance(kernel.compiler_params, NvgpuParams)
+    return None
+  asked, package = _ASKS_FOR.get(type(kernel.compiler_params), (None, ""))
+  if asked is not None:
+    if tuple(platforms) != (asked,):
+      raise errors.NativeCodeError(
+        f"The kernel '{kernel.name}' asks for native {_NAMES[asked]} code (compiler_params={package}.CompilerParams()) but is compiled "
+        f"for {', '.join(platforms)}. Leave compiler_params out, or run it on the {_NAMES[asked]}."
+      )
+    return asked
+  return platforms[0] if len(platforms) == 1 and platforms[0] in native_by_default else None
 
 
-def run_native(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel as native code of the CPU."""
+def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
+  """Run a kernel as native code of a platform."""
   from tilewright.pallas.lowering import device_axes, keys, lower_kernel
-  from tilewright.target import cpu
 
   axes = device_axes(kernel.jaxpr)
   positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
-  return keys.wrapped(kernel, cpu.run(lower_kernel(kernel, axes), *keys.unwrapped(operands), *positions))
+  native = lower_kernel(kernel, axes)
+  return keys.wrapped(kernel, NATIVE[platform](kernel, native, *keys.unwrapped(operands), *positions))
 
 
-def is_native_gpu(kernel: Kernel) -> bool:
-  """Whether the kernel is to become native code for an NVIDIA GPU."""
-  return not kernel.interpret and isinstance(kernel.compiler_params, NvgpuParams)
+def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
+  from tilewright.target import cpu
+
+  return cpu.run(native, *operands)
+
+
+def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
+  from tilewright.target import nvgpu
+
+  return nvgpu.run(native, *operands, num_warps=getattr(kernel.compiler_params, "num_warps", None))
+
+
+NATIVE: dict[str, Callable[..., list[Any]]] = {"cpu": _run_cpu, "cuda": _run_cuda}
+_NAMES = {"cpu": "CPU", "cuda": "GPU"}
 
 
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel on the GPU, on the simulator or through the portable lowering, as its parameters and `interpret` say."""
-  if is_native_gpu(kernel):
-    from tilewright.pallas.lowering import lower_kernel
-    from tilewright.target import nvgpu
-    from tilewright.target.cpu import clean
-
-    return nvgpu.run(clean(lower_kernel(kernel)), *operands, num_warps=kernel.compiler_params.num_warps)
+  """Run a kernel on the simulator or through the portable lowering, as its `interpret` says."""
   if isinstance(kernel.interpret, bool) or kernel.interpret is None:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules

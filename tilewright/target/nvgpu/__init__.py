@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 from tilewright.runtime import cuda, ffi, jit
 from tilewright.runtime.dump import Dump
+from tilewright.target.cpu import clean
 from tilewright.target.llvm.calling import call
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu import handler
@@ -40,6 +41,7 @@ def compile_ptx(kernel: NativeKernel, arch: str, num_warps: int | None = None) -
 def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> tuple[str, Launch]:
   """The name under which XLA can call a kernel, and how it is launched. The same code is compiled once per process."""
   machine = architectures.for_capability(*cuda.capability())
+  kernel = clean(kernel)
   ptx, launch = compile_ptx(kernel, machine.name, num_warps)
   mapping = kernel.mapping
   num_operands = mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs
