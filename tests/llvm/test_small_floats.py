@@ -23,7 +23,7 @@ def _loop(make, source: ir.Type, target: ir.Type, lanes: int):
   """A compiled function that converts arrays whose length is a multiple of `lanes`."""
   module = ir.Module("m")
   function = ir.Function(module, ir.FunctionType(ty.VOID, [ty.PTR, ty.PTR, ty.I64]), "f")
-  from tilewright.target.cpu.loops import for_range
+  from tilewright.target.llvm.loops import for_range
 
   b = ir.IRBuilder(function.append_basic_block("entry"))
   into, out, count = function.args

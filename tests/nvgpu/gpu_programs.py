@@ -13,7 +13,7 @@ from tilewright.cli import bench_gpu_kernels
 from tilewright.cli.bench_gpu_kernels import transpose
 from tilewright.pallas import nvgpu
 from tilewright.pallas.lowering import lower_kernel
-from tilewright.target.cpu import clean
+from tilewright.tile.cleaning import clean
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
 

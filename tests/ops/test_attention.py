@@ -14,8 +14,8 @@ from tilewright import errors, ops
 from tilewright.pallas.lowering import lower_kernel
 from tilewright.target import cpu as target_cpu
 from tilewright.target.cpu.launch import emit_point
-from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.tile.grid import Kernel
+from tilewright.tile.parallel import parallel_dims
 
 targets = pytest.mark.parametrize("target", NATIVE.values(), ids=NATIVE.keys())
 

@@ -26,9 +26,9 @@ from tilewright.pallas.lowering import lower_kernel
 from tilewright.target import cpu
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.launch import emit_point
-from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.parser import parse
 from tilewright.tile.printer import to_text
 from tilewright.tile.rewrite import simplify

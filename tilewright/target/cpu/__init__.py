@@ -14,11 +14,10 @@ from tilewright.runtime import dump, ffi, jit
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.identity import identity
-from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.target.llvm.calling import call
-from tilewright.tile import complex_parts, widening
+from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.rewrite import rewrite, simplify
+from tilewright.tile.parallel import parallel_dims
 
 _SMALL = 1 << 15  # elements: less work than this is not worth a second thread
 
@@ -120,20 +119,6 @@ def _register(digest: str, engine: Any) -> str:
   ffi.register(name, engine.get_function_address("handler"), "cpu")
   _compiled[digest] = name
   return name
-
-
-def clean(kernel: NativeKernel) -> NativeKernel:
-  """A kernel as code is made of it: complex numbers as pairs, narrow formats computed in wider ones, and its functions simplified, in
-  place; what is known about the grid decides comparisons and bounds checks."""
-  kernel = complex_parts.split(kernel)
-  mapping = kernel.mapping
-  rewrite(kernel.body, widening.RULES)
-  simplify(kernel.body, grid=mapping.grid[mapping.num_vmapped :])
-  for index_map in kernel.index_maps:
-    if index_map is not None:
-      rewrite(index_map, widening.RULES)
-      simplify(index_map)
-  return kernel
 
 
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:

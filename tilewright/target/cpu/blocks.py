@@ -18,9 +18,9 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import statements
-from tilewright.target.cpu.code import Code, Memory
-from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.types import I32
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Squeezed
 from tilewright.tile.ir import Function
@@ -142,7 +142,7 @@ class CutBlock:
       done: Any = 0
       if len(where) - 1 in self.kept and where[-1].numbers is None:
         # Whole vectors first: neighbours are side by side on both sides.
-        wide = code.host.lanes
+        wide = code.lanes
         done = b.and_(count, i64(-wide))
         with for_range(b, 0, done, wide) as i, code.scope():
           move(in_array, in_block, i, wide)

@@ -1,487 +1,57 @@
-"""Code generation for a kernel body: tiles become loops of vector code.
-
-A tile value is not computed when it is defined but when something needs its elements: `value_at(v, index, lanes)` emits code for the
-elements at an index, following operands as far as memory. So a chain of elementwise ops, broadcasts and transposes becomes one loop
-nest around its last op, a store, with no temporary. A value gets a buffer (is *materialised*) where that would be wrong or slow:
-
-- a reduction, contraction or concatenation, which needs its operands many times;
-- an expensive value with several users;
-- a value read from memory that is overwritten before the last use.
-
-Scalars are computed where they are defined.
-"""
+"""The state of emitting a function for the CPU: `target.llvm.code` with what is known of the processor."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
-from tilewright import errors
-from tilewright.target.cpu import arithmetic
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.cpu.loops import ZERO, Index, add, for_range, i64, if_then, lane, mul, sub
-from tilewright.target.llvm import types as ty
-from tilewright.tile.formats import computed_in, is_small_integer, poison_value
-from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS, READ
-from tilewright.tile.types import RefType, TileType
+from tilewright.target.llvm import structure
+from tilewright.target.llvm.code import Code, Memory, Statements
+from tilewright.target.llvm.control import tiles_from_outside
+from tilewright.tile.ir import Op, Value
 
 
-@dataclasses.dataclass(eq=False)
-class Memory:
-  """A view of memory: pointer, strides in elements (ints, or i64s for operands at an edge), and what it is part of."""
+class HostCode(Code):
+  """One thread runs it; loops go over whole tiles, and a tile that is kept has a buffer."""
 
-  pointer: Any
-  strides: tuple[Any, ...]
-  dtype: np.dtype
-  base: Any  # what may overlap: views with the same base
-  origin: tuple[Any, ...] = ()  # the index of the first element, where that is not zero
+  target = "CPU"
 
-
-class Code:
-  """The state of emitting one function."""
-
-  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, instance: Any):
-    self.b = b
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, statements: Statements):
+    super().__init__(b, host.lanes, arena, statements)
     self.host = host
-    self.arena = arena
-    self.arena_bytes = 0
-    self.instance = instance  # program_id and num_programs
-    self.error: Any = None  # where an instance that fails leaves its message
-    self.env: dict[Value, Any] = {}  # an llvm scalar, a Memory, or absent: to be computed from its op
-    self.memo: list[dict[Any, ir.Value]] = [{}]
-    self.users: dict[Value, list[Op]] = {}
-    self.constants: dict[Op, Memory] = {}
-    self.epilogues: dict[Op, Op] = {}  # a store that carries out the contraction it stores, panel by panel
-    self.kept_by_reduction: set[Value] = set()
-    self.deferred: set[Value] = set()  # what lies between the two: computed by the store
-    self.current = Block([], [])  # the block being emitted
 
-  # --- elements --------------------------------------------------------------------------------------------------
-
-  def value_at(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
-    """The elements of a tile at an index: one, or `lanes` of them as a vector."""
-    known = self.env.get(v)
-    if isinstance(known, ir.Value):
-      return ty.splat(self.b, known, lanes)
-    if lanes > 1 and all(i.step == 0 for i in index):
-      return ty.splat(self.b, self.value_at(v, index, 1), lanes)
-    key = (v, lanes, tuple(i.key for i in index))
-    for scope in reversed(self.memo):
-      if key in scope:
-        return scope[key]
-    value = self._compute(v, index, lanes)
-    self.memo[-1][key] = value
-    return value
-
-  def _compute(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
-    known = self.env.get(v)
-    if isinstance(known, Memory):
-      return self.load(known, index, lanes)
-    op = v.owner
-    assert isinstance(op, Op), f"{v} has no value"
-    if op.name == "load":
-      return self.load(self.memory_of(op.operands[0]), index, lanes)
-    from tilewright.target.cpu import structure
-
-    if op.name in structure.SOURCES:
-      return structure.SOURCES[op.name](self, op, index, lanes)
-    operands = structure.operand_indices(self, op, index, lanes)
-    if operands is None:  # the lanes do not stay a fixed step apart
-      return self._lane_by_lane(v, index, lanes)
-    args = [self.value_at(operand, i, lanes) for operand, i in operands]
-    return args[0] if op.name in structure.MOVES else self.compute(op, args)
-
-  def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
-    """An elementwise op on the elements of its operands. f16 and bf16 are rounded after each, as XLA does."""
-    return arithmetic.rounded(self.b, op, arithmetic.compute(self.b, op, args))
-
-  def _lane_by_lane(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
-    result = ir.Constant(ty.register_type(v.tile.dtype, lanes), ir.Undefined)
-    for number in range(lanes):
-      element = self.value_at(v, [lane(self.b, i, number) for i in index], 1)
-      result = self.b.insert_element(result, element, ty.I32(number))
-    return result
-
-  # --- memory ----------------------------------------------------------------------------------------------------
-
-  def memory_of(self, ref: Value) -> Memory:
-    known = self.env[ref]
-    assert isinstance(known, Memory)
-    return known
-
-  def address(self, memory: Memory, index: Sequence[Index]) -> tuple[ir.Value, int | None]:
-    """Where the first lane is, and how many elements apart the lanes are (None if that is not static)."""
-    offset: Any = 0
-    step: int | None = 0
-    for axis, (i, stride) in enumerate(zip(index, memory.strides)):
-      place = sub(self.b, i.base, memory.origin[axis]) if memory.origin else i.base
-      offset = add(self.b, offset, mul(self.b, place, stride))
-      if i.step:
-        step = None if step is None or not isinstance(stride, int) else step + i.step * stride
-    element = ty.memory_type(memory.dtype)
-    return self.b.gep(memory.pointer, [i64(offset)], inbounds=True, source_etype=element), step
-
-  def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
-    pointer, step = self.address(memory, index)
-    if lanes == 1 or step == 1:
-      return ty.load_element(self.b, pointer, memory.dtype, lanes)
-    if step == 0:
-      return ty.splat(self.b, ty.load_element(self.b, pointer, memory.dtype, 1), lanes)
-    if step == 2:
-      return self._load_every_second(memory, pointer, lanes)
-    result = ir.Constant(ty.register_type(memory.dtype, lanes), ir.Undefined)
-    for number in range(lanes):
-      place, _ = self.address(memory, [lane(self.b, i, number) for i in index])
-      element = ty.load_element(self.b, place, memory.dtype, 1)
-      result = self.b.insert_element(result, element, ty.I32(number))
-    return result
-
-  def _load_every_second(self, memory: Memory, pointer: ir.Value, lanes: int) -> ir.Value:
-    """The real parts of complex numbers, or the imaginary ones: two vectors that end with the last lane's element, and a shuffle."""
-    element = ty.memory_type(memory.dtype)
-    end = self.b.gep(pointer, [i64(lanes - 1)], inbounds=True, source_etype=element)
-    first, last = (ty.load_element(self.b, p, memory.dtype, lanes) for p in (pointer, end))
-    # Element e is lane e of the first vector, or lane e - (lanes - 1) of the last.
-    picks = [e if e < lanes else e + 1 for e in range(0, 2 * lanes, 2)]
-    return self.b.shuffle_vector(first, last, ir.Constant(ir.VectorType(ty.I32, lanes), picks))
-
-  def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
-    lanes = ty.lanes_of(value)
-    pointer, step = self.address(memory, index)
-    if lanes == 1 or step == 1:
-      ty.store_element(self.b, value, pointer, memory.dtype)
-      return
-    if step == 2 and memory.dtype.itemsize >= 4:  # a masked store of vectors, where processors have it
-      spread = ir.Constant(ir.VectorType(ty.I32, 2 * lanes - 1), [k // 2 for k in range(2 * lanes - 1)])
-      wide = self.b.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), spread)
-      every_second = ir.Constant(ir.VectorType(ty.I1, 2 * lanes - 1), [1 - k % 2 for k in range(2 * lanes - 1)])
-      raw, alignment = ty.narrow(self.b, wide, memory.dtype), ty.I32(memory.dtype.itemsize)
-      ty.intrinsic(self.b, "masked.store", [raw, pointer, alignment, every_second], ty.VOID, [raw.type, ty.PTR])
-      return
-    for number in range(lanes):
-      place, _ = self.address(memory, [lane(self.b, i, number) for i in index])
-      ty.store_element(self.b, self.b.extract_element(value, ty.I32(number)), place, memory.dtype)
-
-  def lanes_inside(self, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value | None:
-    """Which lanes lie inside of a shape; None if all surely do."""
-    b, inside = self.b, None
-    for i, size in zip(index, shape):
-      if i.is_static and i.base >= 0 and i.base + i.step * (lanes - 1) < size:
-        continue
-      place = i64(i.base)
-      if lanes > 1:
-        steps = ir.Constant(ir.VectorType(ty.I64, lanes), [i.step * n for n in range(lanes)])
-        place = b.add(ty.splat(b, place, lanes), steps)
-      ok = b.icmp_unsigned("<", place, ty.constant(place.type, size))  # a negative place is a large unsigned one
-      inside = ok if inside is None else b.and_(inside, ok)
-    return inside
-
-  def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
-    """Load elements of which some may lie outside of the ref: those are poison and not touched."""
-    inside = self.lanes_inside(index, shape, lanes)
-    return self.load(memory, index, lanes) if inside is None else self.load_masked(memory, index, inside, lanes)
-
-  def load_masked(self, memory: Memory, index: Sequence[Index], inside: ir.Value, lanes: int) -> ir.Value:
-    """Load the lanes that a mask chooses; the others are poison and not touched."""
-    poison = ty.element(memory.dtype, poison_value(memory.dtype), lanes)
-    pointer, step = self.address(memory, index)
-    element = ty.memory_type(memory.dtype)
-    if lanes > 1 and step == 1:
-      vector = ir.VectorType(element, lanes)
-      zero = ir.Constant(vector, None) if not isinstance(element, ir.IntType) else ty.constant(vector, 0)
-      raw = ty.intrinsic(
-        self.b,
-        "masked.load",
-        [pointer, ty.I32(max(1, memory.dtype.itemsize)), inside, zero],
-        vector,
-        [vector, ty.PTR],
-      )
-      return self.b.select(inside, ty.widen(self.b, raw, memory.dtype, lanes), poison)
-    if lanes == 1:
-      safe = [Index(self.b.select(inside, i64(i.base), i64(0))) for i in index]
-      return self.b.select(inside, self.load(memory, safe, 1), poison)
-    result = poison
-    for number in range(lanes):
-      own = [lane(self.b, i, number) for i in index]
-      one = self.load_masked(memory, own, self._lane(inside, number, lanes), 1)
-      result = self.b.insert_element(result, one, ty.I32(number))
-    return result
-
-  def _lane(self, mask: ir.Value, number: int, lanes: int) -> ir.Value:
-    return mask if lanes == 1 else self.b.extract_element(mask, ty.I32(number))
-
-  def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
-    """Store elements of which some may lie outside of the ref: those are dropped."""
-    inside = self.lanes_inside(index, shape, ty.lanes_of(value))
-    if inside is None:
-      self.store(memory, index, value)
-    else:
-      self.store_masked(memory, index, inside, value)
-
-  def store_masked(self, memory: Memory, index: Sequence[Index], inside: ir.Value, value: ir.Value) -> None:
-    """Store the lanes that a mask chooses."""
-    lanes = ty.lanes_of(value)
-    pointer, step = self.address(memory, index)
-    if lanes > 1 and step == 1:
-      raw = ty.narrow(self.b, value, memory.dtype)
-      alignment = ty.I32(max(1, memory.dtype.itemsize))
-      ty.intrinsic(self.b, "masked.store", [raw, pointer, alignment, inside], ty.VOID, [raw.type, ty.PTR])
-      return
-    for number in range(lanes):
-      with if_then(self.b, self._lane(inside, number, lanes)):
-        one = value if lanes == 1 else self.b.extract_element(value, ty.I32(number))
-        self.store(memory, [lane(self.b, i, number) for i in index], one)
-
-  def allocate(self, shape: Sequence[int], dtype: Any) -> Memory:
-    """A buffer in this instance's part of the arena, aligned to a cache line."""
-    dtype = np.dtype(dtype)
-    nbytes = max(1, math.prod(shape)) * dtype.itemsize
-    pointer = self.b.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
-    self.arena_bytes += -(-nbytes // 64) * 64
-    strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-    return Memory(pointer, strides, dtype, object())
-
-  def constant_memory(self, op: Op, value: np.ndarray) -> Memory:
-    """A static array in the module's read-only data."""
-    if op not in self.constants:
-      if is_small_integer(value.dtype):
-        value = value.astype(computed_in(value.dtype))
-      raw = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
-      data = ir.Constant(ir.ArrayType(ty.I8, raw.size), bytearray(raw.tobytes()))
-      variable = ir.GlobalVariable(self.b.module, data.type, self.b.module.get_unique_name("constant"))
-      variable.initializer, variable.global_constant, variable.linkage, variable.align = data, True, "internal", 64
-      strides = tuple(math.prod(value.shape[i + 1 :]) for i in range(value.ndim))
-      self.constants[op] = Memory(variable, strides, value.dtype, object())
-    return self.constants[op]
-
-  # --- loops -----------------------------------------------------------------------------------------------------
-
-  def scope(self) -> Any:
-    code = self
-
-    class Scope:
-      """Values computed inside are forgotten at the end: they do not dominate what follows."""
-
-      def __enter__(self) -> None:
-        code.memo.append({})
-
-      def __exit__(self, *_: Any) -> None:
-        code.memo.pop()
-
-    return Scope()
-
-  def nest(self, shape: Sequence[int], body: Callable[[list[Index], int], None], reads: Sequence[Value] = ()) -> None:
-    """Call `body(index, lanes)` for all elements of a shape: loops outside, vectors along the innermost long dimension.
-
-    What `reads` need that does not change along the vector dimension is computed before its loop.
-    """
-    if 0 in shape:
-      return
-    axis = max((a for a, d in enumerate(shape) if d > 1), default=None)
-    if axis is None:
-      with self.scope():
-        body([ZERO] * len(shape), 1)
-      return
-    self._loops(shape, axis, 0, [], body, reads)
-
-  def _loops(self, shape: Any, axis: int, at: int, index: list[Index], body: Any, reads: Sequence[Value]) -> None:
-    if at == axis:
-      rest = [ZERO] * (len(shape) - axis - 1)
-      with self.scope():
-        self._hoist(reads, index, axis, rest)
-        self._vector_loop(shape[axis], lambda i, lanes: body([*index, i, *rest], lanes))
-      return
-    if shape[at] == 1:
-      self._loops(shape, axis, at + 1, [*index, ZERO], body, reads)
-      return
-    with for_range(self.b, 0, shape[at]) as i, self.scope():
-      self._loops(shape, axis, at + 1, [*index, Index(i)], body, reads)
-
-  def _vector_loop(self, size: int, body: Callable[[Index, int], None]) -> None:
-    lanes = self.host.lanes
-    whole = size // lanes * lanes
-    if whole == lanes:
-      with self.scope():
-        body(Index(0, 1, lanes), lanes)
-    elif whole:
-      with for_range(self.b, 0, whole, lanes) as i, self.scope():
-        body(Index(i, 1, lanes), lanes)
-    left = size - whole
-    if left:
-      with self.scope():
-        body(Index(whole, 1 if left > 1 else 0, lanes), left)
-
-  def _hoist(self, reads: Sequence[Value], index: list[Index], axis: int, rest: list[Index]) -> None:
-    """Compute, before a vector loop, the scalars that its body needs in every iteration."""
-    marker = Index(_INNER, 1)
-    seen: set[Any] = set()
-    for v in reads:
-      self._hoist_value(v, [*index, marker, *rest], seen)
-
-  def _hoist_value(self, v: Value, index: Sequence[Index], seen: set[Any]) -> None:
-    key = (v, tuple(i.key for i in index))
-    if key in seen or isinstance(self.env.get(v), ir.Value):
-      return
-    seen.add(key)
-    if all(i.step == 0 for i in index):
-      self.value_at(v, index, 1)
-      return
-    op = v.owner
-    if v in self.env or not isinstance(op, Op) or op.name == "load":
-      return
-    from tilewright.target.cpu import structure
-
-    if op.name in structure.SOURCES:
-      for operand, i in structure.HOISTABLE[op.name](op, index) if op.name in structure.HOISTABLE else ():
-        self._hoist_value(operand, i, seen)
-      return
-    for operand, i in structure.operand_indices(self, op, index, 1) or ():
-      self._hoist_value(operand, i, seen)
-
-  # --- keeping values --------------------------------------------------------------------------------------------
-
-  def materialise(self, v: Value) -> Memory:
-    """Give a tile a buffer and fill it."""
-    known = self.env.get(v)
-    if isinstance(known, Memory):
-      return known
-    assert isinstance(v.type, TileType)
-    memory = self.allocate(v.type.shape, v.type.dtype)
-    self.fill(memory, v)
-    self.env[v] = memory
-    self.forget(v)
-    return memory
-
-  def fill(self, memory: Memory, v: Value) -> None:
-    """Write all elements of a tile to a view of the same shape."""
-    assert isinstance(v.type, TileType)
-    self.nest(v.type.shape, lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)), reads=[v])
-
-  def forget(self, v: Value) -> None:
-    for scope in self.memo:
-      for key in [k for k in scope if k[0] is v]:
-        del scope[key]
-
-  def scalar(self, v: Value) -> ir.Value:
-    """The value of a scalar tile."""
-    return self.value_at(v, [], 1)
-
-  def scalar_index(self, v: Value) -> ir.Value:
-    """A scalar integer as i64."""
-    value = self.scalar(v)
-    dtype = v.tile.dtype
-    return arithmetic.convert(self.b, value, dtype, np.dtype(np.int64))
-
-  # --- dependence ------------------------------------------------------------------------------------------------
-
-  def base_of(self, ref: Value) -> Any:
-    """What memory a ref is part of; a view that is yet to be emitted is followed to what it is a view of."""
-    while ref not in self.env:
-      op = ref.owner
-      if not isinstance(op, Op) or op.name == "alloc":
-        return ref
-      ref = op.operands[0]
-    return self.memory_of(ref).base
-
-  def bases_read(self, v: Value) -> set[Any]:
-    """The memory that computing a tile would read now."""
-    known = self.env.get(v)
-    if known is not None:
-      return {known.base} if isinstance(known, Memory) else set()
-    op = v.owner
-    if not isinstance(op, Op):
-      return set()
-    found: set[Any] = set()
-    for operand in op.operands:
-      if isinstance(operand.type, RefType):
-        found.add(self.base_of(operand))
-      if isinstance(operand.type, TileType):
-        found |= self.bases_read(operand)
-    return found
-
-  def before_write(self, bases: set[Any], later: Sequence[Value]) -> None:
-    """Keep what later ops need of memory that is about to change."""
-    for v in later:
-      if v not in self.env and self.bases_read(v) & bases:
+  def settle(self, op: Op) -> None:
+    """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
+    for v in tiles_from_outside(op):
+      if v not in self.env and self.cost(v) > 2:
         self.materialise(v)
 
-  # --- ops -------------------------------------------------------------------------------------------------------
-
-  def block(self, block: Block) -> None:
-    """Emit the ops of a block, in order."""
-    from tilewright.target.cpu import statements
-
-    outer, self.current = self.current, block
-    counts: dict[Value, int] = {}
-    for op in walk(block):
-      for operand in op.operands:
-        counts[operand] = counts.get(operand, 0) + 1
-    pending: list[Value] = []  # tiles defined here, not computed yet, with uses to come
-    left = {v: n for v, n in counts.items()}
-
-    for op in block.ops:
-      inside = [op, *(o for inner in op.blocks for o in walk(inner))]
-      for o in inside:
-        for operand in o.operands:
-          left[operand] -= 1
-      writes = statements.bases_written(self, op)
-      if writes:
-        self.before_write(writes, [v for v in pending if left.get(v, 0) > 0 or (op.blocks and _used_in(v, op))])
-      if op.name == "yield":
+  def write_slots(self, values: Sequence[Value], slots: Sequence[Any]) -> None:
+    scalars = [self.scalar(v) if not isinstance(slot, Memory) else None for v, slot in zip(values, slots)]
+    bases = {slot.base for slot in slots if isinstance(slot, Memory)}
+    for v, slot in zip(values, slots):
+      if not isinstance(slot, Memory) or self.env.get(v) is slot:
         continue
-      if op.name in statements.STATEMENTS:
-        statements.STATEMENTS[op.name](self, op)
-      elif op.name not in ("load", "window_load") and not OPS[op.name].is_pure:
-        raise errors.NativeCodeError(
-          f"The CPU target does not compile '{op.name}' yet, at {op.loc}. Use interpret=True."
-        )
-      for result in op.results:
-        if isinstance(result.type, TileType) and result not in self.env:
-          self._define(result, op, counts.get(result, 0))
-          if result not in self.env:
-            pending.append(result)
-    self.current = outer
+      others = bases - {slot.base}
+      if self.bases_read(v) & others or not self._is_elementwise_of(v, slot):
+        self.materialise(v)
+    for v, slot, scalar in zip(values, slots, scalars):
+      if scalar is not None:
+        self.b.store(scalar, slot)
+      elif self.env.get(v) is not slot:
+        self.fill(slot, v)
 
-  def _define(self, v: Value, op: Op, uses: int) -> None:
-    from tilewright.target.cpu import structure
-
-    assert isinstance(v.type, TileType)
-    if v.type.is_scalar:
-      self.env[v] = self.value_at(v, [], 1)
-    elif uses > 1 and v not in self.deferred and op.name not in structure.MOVES and self.cost(v) >= _WORTH_KEEPING:
-      self._keep(v, op)
-
-  def _keep(self, v: Value, op: Op) -> None:
-    """Give a value a buffer, now or, if its first use is a reduction, there: computing, keeping and reducing are then one pass."""
-    first, ops = next(iter(self.users.get(v, ())), op), self.current.ops
-    if first.name == "reduce" and first in ops:
-      between = ops[ops.index(op) + 1 : ops.index(first)]
-      if not any(o.blocks or OPS[o.name].effects - {READ} for o in between):
-        self.kept_by_reduction.add(v)
-        return
-    self.materialise(v)
-
-  def cost(self, v: Value) -> int:
+  def _is_elementwise_of(self, v: Value, slot: Memory) -> bool:
+    """Whether computing `v` reads the slot only at the element that is computed."""
+    known = self.env.get(v)
+    if known is not None:
+      return not isinstance(known, Memory) or known is slot or known.base is not slot.base
     op = v.owner
-    if v in self.env or not isinstance(op, Op) or op.name == "load":
-      return 1
-    return arithmetic.cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
-
-
-def _used_in(v: Value, op: Op) -> bool:
-  return any(v in o.operands for inner in op.blocks for o in walk(inner))
-
-
-def ref_type(v: Value) -> RefType:
-  assert isinstance(v.type, RefType)
-  return v.type
-
-
-_WORTH_KEEPING = 12
-_INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet
+    if not isinstance(op, Op):
+      return True
+    if op.name in ("load", "window_load") or op.name in structure.MOVES or op.name in structure.SOURCES:
+      return slot.base not in self.bases_read(v)
+    return all(self._is_elementwise_of(o, slot) for o in op.operands)

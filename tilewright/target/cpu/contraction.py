@@ -20,19 +20,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic, multipliers, packing
-from tilewright.target.cpu.code import Memory
-from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul, shifted
+from tilewright.target.cpu import multipliers, packing
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
+from tilewright.target.llvm.dots import Dot
+from tilewright.target.llvm.loops import Index, add, for_range, i64, mul, shifted
 from tilewright.tile.ir import Op, Value
-from tilewright.tile.types import TileType
 
 _WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
 _CLOSE = 256  # elements between neighbouring lines of the left operand that is used where it is
@@ -48,23 +47,12 @@ class Epilogue:
   stored: Value
 
 
-class _Dot:
-  """The dimensions of a contraction, and how a number along M, N or K becomes indices of the operands."""
+class _Dot(Dot):
+  """A contraction with the way it is carried out."""
 
   def __init__(self, code: Any, op: Op):
+    super().__init__(code, op)
     self.code, self.op = code, op
-    self.lhs, self.rhs = op.operands
-    assert isinstance(self.lhs.type, TileType) and isinstance(self.rhs.type, TileType)
-    (self.lc, self.rc), (self.lb, self.rb) = op.attrs["contract"], op.attrs["batch"]
-    ls, rs = self.lhs.type.shape, self.rhs.type.shape
-    self.lf = [a for a in range(len(ls)) if a not in (*self.lc, *self.lb)]
-    self.rf = [a for a in range(len(rs)) if a not in (*self.rc, *self.rb)]
-    self.batch = [ls[a] for a in self.lb]
-    self.ms, self.ns, self.ks = [ls[a] for a in self.lf], [rs[a] for a in self.rf], [ls[a] for a in self.lc]
-    self.m, self.n, self.k = math.prod(self.ms), math.prod(self.ns), math.prod(self.ks)
-    self.dtype = np.dtype(op.attrs["dtype"])
-    # Small floats are added up in f32.
-    self.accumulator = np.dtype(np.float32) if self.dtype.itemsize < 4 and ty.is_float(self.dtype) else self.dtype
     self.lanes = code.host.lanes_of(self.accumulator)
     self.panel = code.host.panel_width(self.m) * self.lanes
     self.multiplier = (
@@ -90,24 +78,6 @@ class _Dot:
       multiplier=self.multiplier,
       flipped=flipped,
     )
-
-  def spread(self, number: Any, sizes: list[int], step: int = 0) -> list[Index]:
-    """A number as indices of several dimensions; lanes go along the last."""
-    if len(sizes) == 1:
-      return [Index(number, step)]
-    indices: list[Index] = []
-    for position in reversed(range(len(sizes))):
-      number, left = div_rem(self.code.b, number, sizes[position]) if position else (0, number)
-      indices.append(Index(left, step if position == len(sizes) - 1 else 0))
-    return indices[::-1]
-
-  def place(self, batch: list[Index], free: list[Index], contracted: list[Index], side: str) -> list[Index]:
-    b_axes, f_axes, c_axes = (self.lb, self.lf, self.lc) if side == "lhs" else (self.rb, self.rf, self.rc)
-    index: list[Any] = [None] * (len(b_axes) + len(f_axes) + len(c_axes))
-    for axes, part in ((b_axes, batch), (f_axes, free), (c_axes, contracted)):
-      for a, i in zip(axes, part):
-        index[a] = i
-    return index
 
   @property
   def rows(self) -> int:

@@ -13,9 +13,9 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.runtime import printing
-from tilewright.target.cpu.code import Code, Memory
-from tilewright.target.cpu.loops import Index, i64
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.types import SemaphoreArrayType

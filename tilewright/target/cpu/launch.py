@@ -11,7 +11,6 @@ inside is copied back.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,24 +20,17 @@ from llvmlite import ir
 
 from tilewright.target.cpu import effects, packed, statements
 from tilewright.target.cpu.blocks import CutBlock, places
-from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.initial import outputs_to_poison, scratch_to_poison
-from tilewright.target.cpu.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory, Position
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, Type
-
-
-@dataclasses.dataclass(frozen=True)
-class Position:
-  """Where in the grid an instance is: i32 values for `program_id` and `num_programs`."""
-
-  indices: tuple[ir.Value, ...]
-  sizes: tuple[ir.Value, ...]
 
 
 def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Sequence[int]) -> tuple[ir.Function, int]:
@@ -50,7 +42,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   b = ir.IRBuilder(function.append_basic_block("entry"))
   start = b.append_basic_block("start")  # the entry block keeps only stack slots
   grid = kernel.mapping.grid
-  code = Code(b, host, arena, None)
+  code = HostCode(b, host, arena, statements.STATEMENTS)
   code.users = users(kernel.body.body)
   with b.goto_block(function.entry_basic_block):
     pass
@@ -98,7 +90,7 @@ def emit_poison(module: ir.Module, kernel: NativeKernel, host: Host) -> ir.Funct
   function.linkage = "internal"
   (arrays,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
-  code = Code(b, host, arrays, None)
+  code = HostCode(b, host, arrays, statements.STATEMENTS)
   first = kernel.mapping.num_prefetch + kernel.mapping.num_inputs
   for i in wanted:
     aval = kernel.mapping.output_mappings[i].array_aval

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import Index, add, for_range, mul
 from tilewright.target.cpu.multipliers import Multiplier
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import Index, add, for_range, mul
 from tilewright.tile.ir import Value
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import ZERO, Index, for_range, i64, scaled, shifted
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.combining import add_to_first, combine, horizontal, identity
+from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, scaled, shifted
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
@@ -19,60 +19,6 @@ Element = Callable[[list[Index], int], ir.Value]  # index, lanes -> elements of 
 _SIDE_BY_SIDE = 8  # vectors that are reduced at a time where their elements are
 _CHEAP = 4  # to compute, as `Code.cost` counts
 _UNROLL = 4  # independent accumulators, to hide the latency of an add
-
-
-def identity(kind: str, dtype: Any) -> Any:
-  """What a reduction starts from."""
-  dtype = np.dtype(dtype)
-  if kind in ("sum", "or", "xor"):
-    return 0
-  if kind == "prod":
-    return 1
-  if kind == "and":
-    return -1 if dtype != np.bool_ else 1
-  if ty.is_float(dtype):
-    return -np.inf if kind == "max" else np.inf
-  if dtype == np.bool_:
-    return kind == "min"
-  info = jnp.iinfo(dtype)
-  return info.min if kind == "max" else info.max
-
-
-def combine(b: ir.IRBuilder, kind: str, dtype: Any, x: ir.Value, y: ir.Value) -> ir.Value:
-  name = {"sum": "add", "prod": "mul"}.get(kind, kind)
-  if ty.is_float(dtype) and name in ("max", "min"):
-    return arithmetic.float_extreme(b, name, x, y)
-
-  class _Typed:
-    """A stand-in for an op: only its operands' dtype is looked at."""
-
-    operands = [type("_Operand", (), {"type": TileType((), np.dtype(dtype))})]
-    attrs: dict[str, Any] = {}
-
-  return arithmetic.RULES[name](b, _Typed, [x, y])
-
-
-def horizontal(b: ir.IRBuilder, kind: str, dtype: Any, value: ir.Value) -> ir.Value:
-  """Combine the lanes of a vector, half with half."""
-  lanes = ty.lanes_of(value)
-  while lanes > 1:
-    half = lanes // 2
-    odd = b.extract_element(value, ty.I32(lanes - 1)) if lanes % 2 else None
-    undefined = ir.Constant(value.type, ir.Undefined)
-    low = b.shuffle_vector(value, undefined, ir.Constant(ir.VectorType(ty.I32, half), list(range(half))))
-    high = b.shuffle_vector(value, undefined, ir.Constant(ir.VectorType(ty.I32, half), list(range(half, 2 * half))))
-    if half == 1:
-      low, high = (b.extract_element(v, ty.I32(0)) for v in (low, high))
-    value = combine(b, kind, dtype, low, high)
-    if odd is not None:
-      value = combine(b, kind, dtype, value, odd) if half == 1 else _add_to_first(b, kind, dtype, value, odd)
-    lanes = half
-  return value
-
-
-def _add_to_first(b: ir.IRBuilder, kind: str, dtype: Any, vector: ir.Value, extra: ir.Value) -> ir.Value:
-  first = combine(b, kind, dtype, b.extract_element(vector, ty.I32(0)), extra)
-  return b.insert_element(vector, first, ty.I32(0))
 
 
 def reduce(code: Any, op: Op) -> None:
@@ -112,7 +58,7 @@ def _reduce_last(
 ) -> None:
   """Along the vector dimension: vector accumulators, combined at the end."""
   source = x.tile
-  b, dtype, lanes = code.b, source.dtype, code.host.lanes
+  b, dtype, lanes = code.b, source.dtype, code.lanes
   size = source.shape[last]
   outer = [a for a in axes if a != last]
   wide = min(size, lanes)
@@ -156,7 +102,7 @@ def _reduce_last(
           if size - at > 1:
             tail = horizontal(b, kind, dtype, tail)
           first = b.load(slots[0], typ=register)
-          joined = _add_to_first(b, kind, dtype, first, tail) if wide > 1 else combine(b, kind, dtype, first, tail)
+          joined = add_to_first(b, kind, dtype, first, tail) if wide > 1 else combine(b, kind, dtype, first, tail)
           b.store(joined, slots[0])
 
     run(outer)
@@ -171,7 +117,7 @@ def _reduce_last(
 def _reduce_leading(code: Any, kind: str, x: Value, element: Element, axes: Any, kept: list[int], memory: Any) -> None:
   """Along other dimensions: vectors of the result accumulate over them, several side by side, so that memory is read in long runs."""
   source = x.tile
-  b, dtype, lanes = code.b, source.dtype, code.host.lanes
+  b, dtype, lanes = code.b, source.dtype, code.lanes
   *outer, size = [source.shape[a] for a in kept] or [1]
   wide = lanes * (_SIDE_BY_SIDE if code.cost(x) <= _CHEAP else 2)
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu.code import Code
-from tilewright.target.cpu.loops import Index, for_range, i64, if_then
-from tilewright.target.cpu.sorting import in_memory, key_bits, lines, sort_key
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.sorting import in_memory, key_bits, lines, sort_key
 from tilewright.target.llvm.types import I1, I32, I64, PTR, VOID
 from tilewright.tile.ir import Op
 
@@ -22,7 +22,7 @@ from tilewright.tile.ir import Op
 def top_k(code: Code, op: Op) -> None:
   (x,) = op.operands
   axis, k, dtype = op.attrs["axis"], op.attrs["k"], x.tile.dtype
-  size, lanes = x.tile.shape[axis], code.host.lanes
+  size, lanes = x.tile.shape[axis], code.lanes
   source = in_memory(code, x)
   values, numbers = (code.allocate(r.tile.shape, r.tile.dtype) for r in op.results)
   wide = key_bits(dtype) > 32

@@ -7,26 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import arithmetic, contraction, effects, gathering, reductions, selecting, sorting, structure
-from tilewright.target.cpu.code import Code, Memory
+from tilewright.target.cpu import contraction, effects, reductions, selecting
 from tilewright.target.cpu.initial import must_poison
-from tilewright.target.cpu.loops import Index, add, for_range, i64, mul, shifted
+from tilewright.target.llvm import arithmetic, control, gathering, sorting, structure
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
 from tilewright.tile.formats import poison_value
-from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType, dense_strides
-
-
-def bases_written(code: Code, op: Op) -> set[Any]:
-  """The memory that an op, with what is nested in it, may change."""
-  found: set[Any] = set()
-  for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
-    if o.name in ("store", "window_store", "copy", "scatter_store"):
-      ref = o.operands[1 if o.name == "copy" else 0]
-      found.add(code.base_of(ref))
-  return found
-
 
 # --- views -------------------------------------------------------------------------------------------------------
 
@@ -120,7 +110,7 @@ def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
   if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not ref or old in code.env:
     return False
   between = block.ops[block.ops.index(dot) + 1 : block.ops.index(stores[0])]
-  if any(bases_written(code, op) or op.blocks for op in between) or len(code.users.get(old, [])) != 1:
+  if any(code.bases_written(op) or op.blocks for op in between) or len(code.users.get(old, [])) != 1:
     return False
   memory = code.memory_of(ref)
   reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
@@ -292,144 +282,6 @@ def _dynamic_update_slice(code: Code, op: Op) -> None:
   code.env[op.results[0]] = memory
 
 
-# --- control flow ------------------------------------------------------------------------------------------------
-
-
-def _slots(code: Code, values: list[Value]) -> list[Any]:
-  """Where carried values live between iterations: a stack slot for a scalar, a buffer for a tile."""
-  slots: list[Any] = []
-  for v in values:
-    assert isinstance(v.type, TileType)
-    if v.type.is_scalar:
-      with code.b.goto_entry_block():
-        slot = code.b.alloca(ty.register_type(v.type.dtype))
-      code.b.store(code.scalar(v), slot)
-      slots.append(slot)
-    else:
-      memory = code.allocate(v.type.shape, v.type.dtype)
-      code.fill(memory, v)
-      slots.append(memory)
-  return slots
-
-
-def _read_slots(code: Code, values: list[Value], slots: list[Any]) -> None:
-  for v, slot in zip(values, slots):
-    assert isinstance(v.type, TileType)
-    code.env[v] = slot if isinstance(slot, Memory) else code.b.load(slot, typ=ty.register_type(v.type.dtype))
-
-
-def _write_slots(code: Code, values: list[Value], slots: list[Any]) -> None:
-  """Replace the carried values, all at once: each is computed before any is overwritten."""
-  scalars = [code.scalar(v) if not isinstance(slot, Memory) else None for v, slot in zip(values, slots)]
-  bases = {slot.base for slot in slots if isinstance(slot, Memory)}
-  for v, slot in zip(values, slots):
-    if not isinstance(slot, Memory) or code.env.get(v) is slot:
-      continue
-    others = bases - {slot.base}
-    if code.bases_read(v) & others or not _elementwise_of(code, v, slot):
-      code.materialise(v)
-  for v, slot, scalar in zip(values, slots, scalars):
-    if scalar is not None:
-      code.b.store(scalar, slot)
-    elif code.env.get(v) is not slot:
-      code.fill(slot, v)
-
-
-def _elementwise_of(code: Code, v: Value, slot: Memory) -> bool:
-  """Whether computing `v` reads the slot only at the element that is computed."""
-  known = code.env.get(v)
-  if known is not None:
-    return not isinstance(known, Memory) or known is slot or known.base is not slot.base
-  op = v.owner
-  if not isinstance(op, Op):
-    return True
-  if op.name in ("load", "window_load") or op.name in structure.MOVES or op.name in structure.SOURCES:
-    return slot.base not in code.bases_read(v)
-  return all(_elementwise_of(code, o, slot) for o in op.operands)
-
-
-def _settle(code: Code, op: Op) -> None:
-  """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
-  inside = {v for inner in op.blocks for o in walk(inner) for v in o.operands}
-  own = {r for inner in op.blocks for o in walk(inner) for r in o.results} | {
-    p for inner in op.blocks for p in inner.params
-  }
-  for v in inside - own:
-    if isinstance(v.type, TileType) and v not in code.env and not v.type.is_scalar and code.cost(v) > 2:
-      code.materialise(v)
-
-
-def _run(code: Code, block: Block) -> None:
-  with code.scope():
-    code.block(block)
-
-
-def _for(code: Code, op: Op) -> None:
-  lower, upper, *carried = op.operands
-  (body,) = op.blocks
-  _settle(code, op)
-  slots = _slots(code, carried)
-  dtype = lower.tile.dtype
-  with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, code.scope():
-    code.env[body.params[0]] = code.b.trunc(i, ty.register_type(dtype)) if dtype.itemsize < 8 else i
-    _read_slots(code, body.params[1:], slots)
-    code.block(body)
-    _write_slots(code, body.yielded, slots)
-  _read_slots(code, op.results, slots)
-
-
-def _while(code: Code, op: Op) -> None:
-  condition, body = op.blocks
-  _settle(code, op)
-  slots = _slots(code, op.operands)
-  b = code.b
-  head, inner, done = (b.append_basic_block(name) for name in ("while", "while.body", "while.done"))
-  b.branch(head)
-  b.position_at_end(head)
-  with code.scope():
-    _read_slots(code, condition.params, slots)
-    code.block(condition)
-    b.cbranch(code.scalar(condition.yielded[0]), inner, done)
-  b.position_at_end(inner)
-  with code.scope():
-    _read_slots(code, body.params, slots)
-    code.block(body)
-    _write_slots(code, body.yielded, slots)
-  b.branch(head)
-  b.position_at_end(done)
-  _read_slots(code, op.results, slots)
-
-
-def _switch(code: Code, op: Op) -> None:
-  (selector,) = op.operands
-  b = code.b
-  _settle(code, op)
-  slots: list[Any] = []
-  for result in op.results:
-    assert isinstance(result.type, TileType)
-    if result.type.is_scalar:
-      with b.goto_entry_block():
-        slots.append(b.alloca(ty.register_type(result.type.dtype)))
-    else:
-      slots.append(code.allocate(result.type.shape, result.type.dtype))
-  index = code.scalar_index(selector)
-  done = b.append_basic_block("switch.done")
-  cases = [b.append_basic_block(f"case.{n}") for n in range(len(op.blocks))]
-  # An index below the first or above the last case is clamped, as in XLA.
-  negative = b.icmp_signed("<", index, i64(0))
-  switch = b.switch(b.select(negative, i64(0), index), cases[-1])
-  for n, case in enumerate(cases[:-1]):
-    switch.add_case(i64(n), case)
-  for case, block in zip(cases, op.blocks):
-    b.position_at_end(case)
-    with code.scope():
-      code.block(block)
-      _write_slots(code, block.yielded, slots)
-    b.branch(done)
-  b.position_at_end(done)
-  _read_slots(code, op.results, slots)
-
-
 STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "subview": _subview,
   "reshape_ref": _view(lambda memory, op: op.results[0].ref.strides),
@@ -453,8 +305,6 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "scatter_store": gathering.scatter_store,
   "sort": sorting.sort,
   "top_k": selecting.top_k,
-  "for": _for,
-  "while": _while,
-  "switch": _switch,
+  **control.STATEMENTS,
   **effects.STATEMENTS,
 }

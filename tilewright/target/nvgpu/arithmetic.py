@@ -1,7 +1,7 @@
 """Elementwise ops that the GPU computes in another way than the CPU, on scalars and vectors alike.
 
-Everything else is shared (`target.cpu.arithmetic`, `target.llvm.math`). Errors are those of the PTX ISA: ex2.approx and div.full are within
-two units in the last place.
+Everything else is shared (`target.llvm.arithmetic`, `target.llvm.math`). Errors are those of the PTX ISA: ex2.approx and
+div.full are within two units in the last place.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu import reductions as cpu_reductions
+from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
 
@@ -72,7 +71,7 @@ def combine(b: ir.IRBuilder, kind: str, dtype: Any, x: ir.Value, y: ir.Value) ->
   """One step of a reduction."""
   if kind in ("max", "min") and ty.is_float(dtype) and ty.element_type(x.type) == F32:
     return extreme(b, kind, x, y)
-  return cpu_reductions.combine(b, kind, dtype, x, y)
+  return combining.combine(b, kind, dtype, x, y)
 
 
 def horizontal(b: ir.IRBuilder, kind: str, dtype: Any, value: ir.Value) -> ir.Value:

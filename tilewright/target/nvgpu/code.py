@@ -20,20 +20,20 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu import structure
-from tilewright.target.cpu.arithmetic import cost as op_cost
-from tilewright.target.cpu.arithmetic import rounded
-from tilewright.target.cpu.code import Code, Host, Memory
-from tilewright.target.cpu.loops import Index, for_range, i64, if_then, lane
+from tilewright.target.llvm import structure
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.arithmetic import cost as op_cost
+from tilewright.target.llvm.arithmetic import rounded
+from tilewright.target.llvm.code import Code, Memory, Statements
+from tilewright.target.llvm.control import tiles_from_outside
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then, lane
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import Distribution, distribute
 from tilewright.target.nvgpu.partials import Partials
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS
+from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
 SHARED = 3  # LLVM's address space
@@ -70,9 +70,20 @@ class Pass:
 class BlockCode(Code):
   """The state of emitting the code of one block of threads."""
 
-  def __init__(self, b: ir.IRBuilder, arch: Arch, num_threads: int, lanes: int, shared: ir.Value, scratch: ir.Value):
-    super().__init__(b, Host(vector_bytes=4 * lanes), shared, None)
-    self.arch, self.num_threads, self.lanes = arch, num_threads, lanes
+  target = "GPU"
+
+  def __init__(
+    self,
+    b: ir.IRBuilder,
+    arch: Arch,
+    num_threads: int,
+    lanes: int,
+    shared: ir.Value,
+    scratch: ir.Value,
+    statements: Statements,
+  ):
+    super().__init__(b, lanes, shared, statements)
+    self.arch, self.num_threads = arch, num_threads
     self.scratch, self.scratch_bytes = scratch, 0
     self.allocated: list[tuple[str, int]] = []  # for the error that names the buffers
     self.thread = threads.thread_id(b)
@@ -84,7 +95,6 @@ class BlockCode(Code):
     self.written: set[Any] = set()
     self.read: set[Any] = set()
     self.position: Pass | None = None
-    self.location = ""
     self._indices: dict[Any, list[Index]] = {}
 
   # --- memory ----------------------------------------------------------------------------------------------------
@@ -154,6 +164,43 @@ class BlockCode(Code):
     """Before and after a loop's body, where what comes before depends on the iteration."""
     if self.written or self.read:
       self.barrier()
+
+  # --- values carried by control flow ----------------------------------------------------------------------------
+
+  def new_slot(self, tile: TileType) -> Any:
+    if not tile.is_scalar and self.distribution(tile.shape).fits_registers:
+      return self.new_registers(tile.shape, tile.dtype)
+    return super().new_slot(tile)
+
+  def write_slots(self, values: Sequence[Value], slots: Sequence[Any]) -> None:
+    kept: list[Any] = []
+    for v, slot in zip(values, slots):
+      if v.tile.is_scalar:
+        kept.append(self.scalar(v))
+      elif self.env.get(v) is slot:
+        kept.append(None)
+      elif isinstance(slot, Registers):
+        self.prepare(v, slot.distribution.shape)
+        kept.append(self.vectors(v))
+      else:
+        self.materialise(v)
+        kept.append(v)
+    for slot, new in zip(slots, kept):
+      if isinstance(new, list):
+        for value, target in zip(new, slot.slots):
+          self.b.store(value, target)
+      elif isinstance(new, Value):
+        self.fill(slot, new)
+      elif new is not None:
+        self.b.store(new, slot)
+
+  def settle(self, op: Op) -> None:
+    """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
+    for v in tiles_from_outside(op):
+      if v not in self.env and (self.cost(v) > 2 or self.bases_read(v)):
+        self.materialise(v)
+      if isinstance(self.env.get(v), Registers):
+        self.in_memory(v)  # a block may ask for it elsewhere, and must find it where it was before
 
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
@@ -337,40 +384,6 @@ class BlockCode(Code):
 
   # --- ops -------------------------------------------------------------------------------------------------------
 
-  def block(self, block: Block) -> None:
-    from tilewright.target.nvgpu import statements
-
-    outer, self.current = self.current, block
-    counts: dict[Value, int] = {}
-    for op in walk(block):
-      for operand in op.operands:
-        counts[operand] = counts.get(operand, 0) + 1
-    pending: list[Value] = []  # tiles defined here, not computed yet, with uses to come
-    left = dict(counts)
-    for op in block.ops:
-      self.location = op.loc
-      inside = [op, *(o for inner in op.blocks for o in walk(inner))]
-      for o in inside:
-        for operand in o.operands:
-          left[operand] -= 1
-      writes = statements.bases_written(self, op)
-      if writes:
-        self.before_write(writes, [v for v in pending if left.get(v, 0) > 0 or _is_used_in(v, op)])
-      if op.name == "yield":
-        continue
-      if op.name in statements.STATEMENTS:
-        statements.STATEMENTS[op.name](self, op)
-      elif op.name not in ("load", "window_load") and not OPS[op.name].is_pure:
-        raise errors.NativeCodeError(
-          f"The GPU target does not compile '{op.name}' yet, at {op.loc}. Use interpret=True."
-        )
-      for result in op.results:
-        if isinstance(result.type, TileType) and result not in self.env:
-          self._define(result, op, counts.get(result, 0))
-          if result not in self.env:
-            pending.append(result)
-    self.current = outer
-
   def _define(self, v: Value, op: Op, uses: int) -> None:
     if v.tile.is_scalar:
       self.prepare(v, None)
@@ -388,10 +401,6 @@ class BlockCode(Code):
     if v in self.env or not isinstance(op, Op) or op.name in ("load", "window_load"):
       return 1
     return op_cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
-
-
-def _is_used_in(v: Value, op: Op) -> bool:
-  return any(v in o.operands for inner in op.blocks for o in walk(inner))
 
 
 def _with_edges(memory: Memory, shape: Sequence[int]) -> View:

@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import Index, add, div_rem, for_range, i64, mul
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.dots import Dot
+from tilewright.target.llvm.loops import Index, add, for_range, i64, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.code import BlockCode, RegisterRef
@@ -33,42 +34,6 @@ class Deferred:
   """Marks a contraction that its only user, a store, will carry out."""
 
   base = None
-
-
-class Dot:
-  """The dimensions of a contraction, and how a number along M, N or K becomes indices of the operands."""
-
-  def __init__(self, code: BlockCode, op: Op):
-    self.b = code.b
-    self.lhs, self.rhs = op.operands
-    (self.lc, self.rc), (self.lb, self.rb) = op.attrs["contract"], op.attrs["batch"]
-    ls, rs = self.lhs.tile.shape, self.rhs.tile.shape
-    self.lf = [a for a in range(len(ls)) if a not in (*self.lc, *self.lb)]
-    self.rf = [a for a in range(len(rs)) if a not in (*self.rc, *self.rb)]
-    self.batch = [ls[a] for a in self.lb]
-    self.ms, self.ns, self.ks = [ls[a] for a in self.lf], [rs[a] for a in self.rf], [ls[a] for a in self.lc]
-    self.m, self.n, self.k = math.prod(self.ms), math.prod(self.ns), math.prod(self.ks)
-    self.dtype = np.dtype(op.attrs["dtype"])
-    # Small floats are added up in f32.
-    self.accumulator = np.dtype(np.float32) if self.dtype.itemsize < 4 and ty.is_float(self.dtype) else self.dtype
-
-  def spread(self, number: Any, sizes: list[int], step: int = 0) -> list[Index]:
-    """A number as indices of several dimensions; lanes go along the last."""
-    if len(sizes) == 1:
-      return [Index(number, step)]
-    indices: list[Index] = []
-    for position in reversed(range(len(sizes))):
-      number, left = div_rem(self.b, number, sizes[position]) if position else (0, number)
-      indices.append(Index(left, step if position == len(sizes) - 1 else 0))
-    return indices[::-1]
-
-  def place(self, batch: list[Index], free: list[Index], contracted: list[Index], side: str) -> list[Index]:
-    b_axes, f_axes, c_axes = (self.lb, self.lf, self.lc) if side == "lhs" else (self.rb, self.rf, self.rc)
-    index: list[Any] = [None] * (len(b_axes) + len(f_axes) + len(c_axes))
-    for axes, part in ((b_axes, batch), (f_axes, free), (c_axes, contracted)):
-      for a, i in zip(axes, part):
-        index[a] = i
-    return index
 
 
 def dot(code: BlockCode, op: Op) -> None:
@@ -103,8 +68,6 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
 
 def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
   """Whether the result is only added to a ref, at once, and no operand reads that ref."""
-  from tilewright.target.nvgpu.statements import bases_written
-
   result = op.results[0]
   users = code.users.get(result, [])
   if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
@@ -118,7 +81,7 @@ def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
   if not isinstance(source, Op) or source.name != "load" or source.operands[0] is not ref or old in code.env:
     return False
   between = block.ops[block.ops.index(op) + 1 : block.ops.index(stores[0])]
-  if any(bases_written(code, o) or o.blocks for o in between) or len(code.users.get(old, [])) != 1:
+  if any(code.bases_written(o) or o.blocks for o in between) or len(code.users.get(old, [])) != 1:
     return False
   view = views.view_of(code.memory_of(ref))
   exact = view.dtype == result.tile.dtype and view.dtype in (np.float32, np.float64, np.int32)

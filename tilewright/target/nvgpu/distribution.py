@@ -14,7 +14,7 @@ import math
 
 from llvmlite import ir
 
-from tilewright.target.cpu.loops import ZERO, Index
+from tilewright.target.llvm.loops import ZERO, Index
 from tilewright.target.llvm.types import I32, I64
 
 _MOST_REGISTERS = 64  # 32-bit registers a thread may spend on one value

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright import errors
-from tilewright.target.cpu import gathering, sorting
-from tilewright.target.cpu.loops import if_then
+from tilewright.target.llvm import gathering, sorting
+from tilewright.target.llvm.loops import if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.code import BlockCode

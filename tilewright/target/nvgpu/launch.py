@@ -14,20 +14,21 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu.launch import Position
-from tilewright.target.cpu.loops import add, for_range, i64, if_then, mul
-from tilewright.target.cpu.parallel import parallel_dims
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Position
+from tilewright.target.llvm.loops import add, for_range, i64, if_then, mul
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu import pipeline, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
+from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import Edge, View, multiple
 from tilewright.target.nvgpu.wgmma import GROUP
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, dense_strides
 
@@ -108,7 +109,13 @@ class _Frame:
   def code(self, arch: Arch, num_threads: int) -> BlockCode:
     b = self.b
     made = BlockCode(
-      b, arch, num_threads, choose_lanes(self.kernel), b.addrspacecast(self.shared, ty.PTR), self.scratch
+      b,
+      arch,
+      num_threads,
+      choose_lanes(self.kernel),
+      b.addrspacecast(self.shared, ty.PTR),
+      self.scratch,
+      STATEMENTS,
     )
     made.users = users(self.kernel.body.body)
     return made

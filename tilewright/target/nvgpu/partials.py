@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tilewright.target.cpu.loops import Index, mul
+from tilewright.target.llvm.loops import Index, mul
 from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.arithmetic import combine, horizontal
 from tilewright.target.nvgpu.views import View

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu.loops import i64, if_then
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import mbarrier, tma, wgmma
 from tilewright.target.nvgpu.arch import Arch

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import ZERO, Index, for_range, i64, if_then
-from tilewright.target.cpu.reductions import identity
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.combining import identity
+from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import threads
 from tilewright.target.nvgpu.arithmetic import combine, horizontal

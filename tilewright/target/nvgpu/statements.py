@@ -7,17 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright import errors
-from tilewright.target.cpu import structure
-from tilewright.target.cpu.loops import Index, for_range, i64, mul, shifted
-from tilewright.target.cpu.statements import bases_written
+from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.nvgpu import contraction, indexed, reductions, views
-from tilewright.target.nvgpu.code import BlockCode, Registers
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Op, Value, walk
-from tilewright.tile.types import TileType
-
-__all__ = ["STATEMENTS", "bases_written"]
+from tilewright.tile.formats import poison_value
+from tilewright.tile.ir import Op, Value
 
 
 def _view(code: BlockCode, ref: Value) -> View:
@@ -114,7 +111,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
 
 def poison(code: BlockCode, memory: View, shape: Any) -> None:
   """Fill fresh memory with values no one should read."""
-  value = views.poison_value(memory.dtype)
+  value = poison_value(memory.dtype)
   code.nest(
     shape, lambda index, lanes: code.store(memory, index, ty.element(memory.dtype, value, lanes)), writes=memory
   )
@@ -180,132 +177,6 @@ def _dynamic_update_slice(code: BlockCode, op: Op) -> None:
   code.env[op.results[0]] = memory
 
 
-# --- control flow ------------------------------------------------------------------------------------------------
-
-
-def _slot_for(code: BlockCode, tile: TileType) -> Any:
-  """Where a carried value lives: a stack slot for a scalar, registers or a buffer for a tile."""
-  if tile.is_scalar:
-    with code.b.goto_entry_block():
-      return code.b.alloca(ty.register_type(tile.dtype))
-  if code.distribution(tile.shape).fits_registers:
-    return code.new_registers(tile.shape, tile.dtype)
-  return code.allocate(tile.shape, tile.dtype)
-
-
-def _write_slots(code: BlockCode, values: list[Value], slots: list[Any]) -> None:
-  """Replace the carried values, all at once: each is computed before any is overwritten."""
-  kept: list[Any] = []
-  for v, slot in zip(values, slots):
-    if v.tile.is_scalar:
-      kept.append(code.scalar(v))
-    elif code.env.get(v) is slot:
-      kept.append(None)
-    elif isinstance(slot, Registers):
-      code.prepare(v, slot.distribution.shape)
-      kept.append(code.vectors(v))
-    else:
-      code.materialise(v)
-      kept.append(v)
-  for slot, new in zip(slots, kept):
-    if isinstance(new, list):
-      for value, target in zip(new, slot.slots):
-        code.b.store(value, target)
-    elif isinstance(new, Value):
-      code.fill(slot, new)
-    elif new is not None:
-      code.b.store(new, slot)
-
-
-def _read_slots(code: BlockCode, values: list[Value], slots: list[Any]) -> None:
-  for v, slot in zip(values, slots):
-    code.env[v] = code.b.load(slot, typ=ty.register_type(v.tile.dtype)) if v.tile.is_scalar else slot
-
-
-def _settle(code: BlockCode, op: Op) -> None:
-  """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
-  inside = {v for inner in op.blocks for o in walk(inner) for v in o.operands}
-  own = {r for inner in op.blocks for o in walk(inner) for r in o.results} | {
-    p for inner in op.blocks for p in inner.params
-  }
-  for v in inside - own:
-    if not isinstance(v.type, TileType) or v.type.is_scalar:
-      continue
-    if v not in code.env and (code.cost(v) > 2 or code.bases_read(v)):
-      code.materialise(v)
-    if isinstance(code.env.get(v), Registers):
-      code.in_memory(v)  # a block may ask for it elsewhere, and must find it where it was before
-
-
-def _for(code: BlockCode, op: Op) -> None:
-  lower, upper, *carried = op.operands
-  (body,) = op.blocks
-  _settle(code, op)
-  slots = [_slot_for(code, v.tile) for v in carried]
-  _write_slots(code, carried, slots)
-  code.settle_memory()
-  dtype = lower.tile.dtype
-  with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, code.scope():
-    code.env[body.params[0]] = code.b.trunc(i, ty.register_type(dtype)) if dtype.itemsize < 8 else i
-    _read_slots(code, body.params[1:], slots)
-    code.block(body)
-    _write_slots(code, body.yielded, slots)
-    code.settle_memory()
-  _read_slots(code, op.results, slots)
-
-
-def _while(code: BlockCode, op: Op) -> None:
-  condition, body = op.blocks
-  _settle(code, op)
-  slots = [_slot_for(code, v.tile) for v in op.operands]
-  _write_slots(code, op.operands, slots)
-  code.settle_memory()
-  b = code.b
-  head, inner, done = (b.append_basic_block(name) for name in ("while", "while.body", "while.done"))
-  b.branch(head)
-  b.position_at_end(head)
-  with code.scope():
-    _read_slots(code, condition.params, slots)
-    code.block(condition)
-    again = code.scalar(condition.yielded[0])
-    code.settle_memory()
-    b.cbranch(again, inner, done)
-  b.position_at_end(inner)
-  with code.scope():
-    _read_slots(code, body.params, slots)
-    code.block(body)
-    _write_slots(code, body.yielded, slots)
-    code.settle_memory()
-  b.branch(head)
-  b.position_at_end(done)
-  _read_slots(code, op.results, slots)
-
-
-def _switch(code: BlockCode, op: Op) -> None:
-  (selector,) = op.operands
-  b = code.b
-  _settle(code, op)
-  slots = [_slot_for(code, v.tile) for v in op.results]
-  index = code.scalar_index(selector)
-  code.settle_memory()
-  done = b.append_basic_block("switch.done")
-  cases = [b.append_basic_block(f"case.{n}") for n in range(len(op.blocks))]
-  # An index below the first or above the last case is clamped, as in XLA.
-  negative = b.icmp_signed("<", index, i64(0))
-  switch = b.switch(b.select(negative, i64(0), index), cases[-1])
-  for n, case in enumerate(cases[:-1]):
-    switch.add_case(i64(n), case)
-  for case, block in zip(cases, op.blocks):
-    b.position_at_end(case)
-    with code.scope():
-      code.block(block)
-      _write_slots(code, block.yielded, slots)
-      code.settle_memory()
-    b.branch(done)
-  b.position_at_end(done)
-  _read_slots(code, op.results, slots)
-
-
 STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "subview": _subview,
   "reshape_ref": _reshape_ref,
@@ -322,8 +193,6 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "concatenate": _concatenate,
   "pad": _pad,
   "dynamic_update_slice": _dynamic_update_slice,
-  "for": _for,
-  "while": _while,
-  "switch": _switch,
+  **control.STATEMENTS,
   **indexed.STATEMENTS,
 }

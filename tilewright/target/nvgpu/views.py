@@ -15,11 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu.code import Memory
-from tilewright.target.cpu.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
+from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.arithmetic import bfloat16_pair
+from tilewright.tile.formats import poison_value
 
 _ALIGNED = 16  # bytes: as far as alignment matters to loads and stores
 _BFLOAT16 = np.dtype(jnp.bfloat16)
@@ -221,9 +222,3 @@ def narrow(b: ir.IRBuilder, value: ir.Value, dtype: np.dtype) -> ir.Value:
     low, high = (b.extract_element(value, I32(2 * n + k)) for k in range(2))
     pairs = b.insert_element(pairs, bfloat16_pair(b, low, high), I32(n))
   return b.bitcast(pairs, ir.VectorType(ty.I16, lanes))
-
-
-def poison_value(dtype: np.dtype) -> Any:
-  if ty.is_float(dtype):
-    return np.nan
-  return False if dtype == np.bool_ else jnp.iinfo(dtype).min

@@ -13,7 +13,7 @@ import dataclasses
 
 from llvmlite import ir
 
-from tilewright.target.cpu.loops import Index
+from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.types import F32, I32, I64, VOID
 
 GROUP = 128  # threads

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.code import Code, Memory
-from tilewright.target.cpu.gathering import memory_behind
-from tilewright.target.cpu.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.gathering import memory_behind
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 from tilewright.tile.ir import Op, Value
 
@@ -61,7 +61,7 @@ def in_memory(code: Code, v: Value) -> Memory:
 
 
 def _allocate(code: Code, size: int, wide: bool) -> _Line:
-  lanes = code.host.lanes
+  lanes = code.lanes
   room = -(-size // lanes) * lanes
   key = np.uint64 if wide else np.uint32
   pair = lambda dtype: (code.allocate((room,), dtype), code.allocate((room,), dtype))
@@ -158,7 +158,7 @@ def sort_key(code: Code, op: Op, value: ir.Value, dtype: np.dtype, wide: bool) -
 
 def _by_counting(code: Code, line: _Line) -> None:
   """An element goes to the place that is the number of elements before it: smaller ones, and equal ones to its left."""
-  b, lanes, size = code.b, code.host.lanes, line.size
+  b, lanes, size = code.b, code.lanes, line.size
   function = _function(code, f"sort_by_counting_{64 if line.wide else 32}", [PTR] * 4 + [I64])
   if not function.blocks:
     _emit_counting(function, line.key_type, lanes)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic
-from tilewright.target.cpu.loops import ZERO, Index, add, div_rem, i64, mul, scaled, shifted
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import ZERO, Index, add, div_rem, i64, mul, scaled, shifted
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import arithmetic, reductions, structure
-from tilewright.target.cpu.code import Code, Memory
-from tilewright.target.cpu.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
+from tilewright.target.llvm import arithmetic, combining, structure
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
 from tilewright.tile.formats import computed_in, poison_value
 from tilewright.tile.indexed import Access, merge, part
 from tilewright.tile.ir import Op, Value
@@ -326,8 +326,8 @@ def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
 def _combine(b: ir.IRBuilder, kind: str, dtype: np.dtype, old: ir.Value, new: ir.Value) -> ir.Value:
   wide = computed_in(dtype)
   if wide is None:
-    return reductions.combine(b, kind, dtype, old, new)
-  combined = reductions.combine(b, kind, wide, *(arithmetic.convert(b, x, dtype, wide) for x in (old, new)))
+    return combining.combine(b, kind, dtype, old, new)
+  combined = combining.combine(b, kind, wide, *(arithmetic.convert(b, x, dtype, wide) for x in (old, new)))
   return arithmetic.convert(b, combined, wide, dtype)
 
 
