@@ -14,12 +14,12 @@ import llvmlite.binding as llvm
 
 from tilewright.runtime import cuda, ffi, jit
 from tilewright.runtime.dump import Dump
-from tilewright.target.cpu import clean
 from tilewright.target.llvm.calling import call
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu import handler
 from tilewright.target.nvgpu.launch import NAME, Launch, emit_kernel
 from tilewright.target.nvgpu.ptx import to_ptx
+from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
 
 _lock = threading.Lock()
