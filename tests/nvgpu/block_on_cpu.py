@@ -1,0 +1,340 @@
+"""GPU kernels run on the CPU: every thread of a block is a thread of the process, and blocks run one after another.
+
+The LLVM IR of a kernel is what the GPU target emits, word for word, but for the instructions that only a GPU has. Those become functions:
+a barrier waits for the threads of the block, a shuffle or a matrix instruction leaves operands where the other lanes of the warp find them.
+
+    out, = run(native_kernel, x, arch="sm_80")
+
+Races show as they do on a GPU: sometimes. Instructions that are asynchronous there (TMA, wgmma) have no function here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.runtime import jit
+from tilewright.target.llvm.types import F32, I8, I16, I32, I64, PTR, VOID
+from tilewright.target.nvgpu import arch as architectures
+from tilewright.target.nvgpu.launch import Launch, emit_kernel
+from tilewright.tile.native import NativeKernel
+
+_WORDS = 16  # a lane leaves at most so many words for the others
+_BARRIER = 64  # bytes of a pthread_barrier_t, and more
+_libc = ctypes.CDLL(None)
+
+
+def run(kernel: NativeKernel, *inputs: Any, arch: str = "sm_80", num_warps: int | None = None) -> list[np.ndarray]:
+  """The outputs of a kernel of which nothing is dynamic."""
+  text, launch = emit_kernel(kernel, architectures.named(arch), num_warps)
+  arrays = [np.array(x, order="C") for x in inputs]
+  mappings = kernel.mapping.block_mappings[kernel.mapping.num_inputs :]
+  aliases = {out: into for into, out in kernel.input_output_aliases}
+  outputs = [
+    arrays[aliases[i]] if i in aliases else _poison(m.array_aval.shape, m.array_aval.dtype)
+    for i, m in enumerate(mappings)
+  ]
+  execute(text, launch, [*arrays, *outputs])
+  return outputs
+
+
+def _poison(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+  return np.full(int(np.prod(shape)) * np.dtype(dtype).itemsize, 0xAB, np.uint8).view(dtype).reshape(shape)
+
+
+def execute(text: str, launch: Launch, arrays: list[np.ndarray]) -> None:
+  """Run a kernel on arrays, which it may change."""
+  assert launch.num_blocks is not None and not launch.maps, "dynamic grids and tensor maps need a GPU"
+  engine = jit.compile_host(_for_host(text, len(arrays) + 1, launch.num_threads))
+  scratch = np.zeros(max(1, launch.scratch_bytes * launch.num_blocks), np.uint8)
+  pointers = (ctypes.c_uint64 * (len(arrays) + 1))(*(a.ctypes.data for a in (*arrays, scratch)))
+  size = -(-max(4096, launch.shared_bytes + 1024) // 4096) * 4096
+  low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
+  barriers = engine.get_global_value_address("barriers")
+  counts = [launch.num_threads, *([32] * (launch.num_threads // 32))]
+  for n, count in enumerate(counts):
+    _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
+  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)(
+    engine.get_function_address("blocks")
+  )
+  start = (low + 1023) // 1024 * 1024
+  workers = [
+    threading.Thread(target=call, args=(ctypes.addressof(pointers), start, t, launch.num_blocks))
+    for t in range(launch.num_threads)
+  ]
+  for worker in workers:
+    worker.start()
+  for worker in workers:
+    worker.join()
+  _libc.munmap(ctypes.c_void_p(low), ctypes.c_size_t(size))
+
+
+def _low_memory(size: int) -> int:
+  _libc.mmap.restype = ctypes.c_void_p
+  flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40  # MAP_32BIT
+  found = _libc.mmap(None, ctypes.c_size_t(size + 1024), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, ctypes.c_long(0))
+  assert found is not None and found < 1 << 32
+  return int(found)
+
+
+# --- the kernel for the host -------------------------------------------------------------------------------------
+
+
+def _for_host(text: str, num_arrays: int, num_threads: int) -> str:
+  """The kernel with functions for the instructions of a GPU, and the function `blocks` that a thread runs."""
+  machine = _Machine(num_threads)
+  own = 'i32 %"tid", i32 %"ctaid", i32 %"nctaid", ptr addrspace(3) %"shared"'
+  text = re.sub(r'define ptx_kernel void @"kernel"\((.*)\) #0', rf'define void @"kernel"(\1, {own})', text)
+  text = re.sub(r"^attributes #0.*$", "", text, flags=re.M)
+  text = re.sub(r'^@"shared" = .*$', "", text, flags=re.M)
+  text = text.replace('[0 x i8] addrspace(3)* @"shared"', 'ptr addrspace(3) %"shared"').replace(
+    '@"shared"', '%"shared"'
+  )
+  text = re.sub(r'call i32 @"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x"\(\)', r'add i32 %"\1", 0', text)
+  text = re.sub(r'^declare .*@"llvm\.nvvm\..*$', "", text, flags=re.M)
+  text = re.sub(r'@"(llvm\.nvvm\.[\w.]+)"\(', lambda m: machine.call(m[1]), text)
+  text = re.sub(r'asm\s+(?:sideeffect )?"([^"]*)", "[^"]*"\(', lambda m: machine.call(m[1]), text)
+  text = text.replace('(i32 %"tid", )', '(i32 %"tid")')
+  declared = {line for line in text.splitlines() if line.startswith("declare")}
+  body = re.sub(r"^(; ModuleID|target|source_filename).*$", "", str(machine.module), flags=re.M)
+  lines = [line for line in body.splitlines() if line not in declared]
+  return "\n".join([text, *lines, _blocks(num_arrays)])
+
+
+def _blocks(num_arrays: int) -> str:
+  loads = "\n".join(
+    f"  %p{i} = getelementptr ptr, ptr %arrays, i64 {i}\n  %a{i} = load ptr addrspace(1), ptr %p{i}"
+    for i in range(num_arrays)
+  )
+  args = ", ".join(f"ptr addrspace(1) %a{i}" for i in range(num_arrays))
+  return f"""
+define void @blocks(ptr %arrays, ptr addrspace(3) %shared, i32 %tid, i32 %count) {{
+{loads}
+  br label %head
+head:
+  %n = phi i32 [ 0, %0 ], [ %next, %head ]
+  call void @"kernel"({args}, i32 %tid, i32 %n, i32 %count, ptr addrspace(3) %shared)
+  call void @"block_barrier"(i32 %tid)
+  %next = add i32 %n, 1
+  %more = icmp slt i32 %next, %count
+  br i1 %more, label %head, label %done
+done:
+  ret void
+}}
+"""
+
+
+class _Machine:
+  """The functions that stand for instructions, written as they are asked for."""
+
+  def __init__(self, num_threads: int):
+    self.module = ir.Module("machine")
+    self.exchange = self._memory("exchange", num_threads * _WORDS * 4)
+    self.barriers = self._memory("barriers", _BARRIER * (1 + num_threads // 32))
+    self.wait = ir.Function(self.module, ir.FunctionType(I32, [PTR]), "pthread_barrier_wait")
+    self.functions: dict[str, ir.Function] = {}
+    self._define("block_barrier", VOID, [], lambda b, tid, args: self._barrier(b, I32(0)))
+
+  def _memory(self, name: str, size: int) -> ir.GlobalVariable:
+    made = ir.GlobalVariable(self.module, ir.ArrayType(I8, size), name)
+    made.initializer, made.align = ir.Constant(made.value_type, None), 64
+    return made
+
+  def _define(self, name: str, result: ir.Type, args: list[ir.Type], body: Callable[..., Any]) -> ir.Function:
+    function = ir.Function(self.module, ir.FunctionType(result, [I32, *args]), name)
+    b = ir.IRBuilder(function.append_basic_block())
+    value = body(b, function.args[0], list(function.args[1:]))
+    b.ret_void() if result == VOID else b.ret(value)
+    return function
+
+  def call(self, instruction: str) -> str:
+    """The beginning of a call that stands for an instruction."""
+    for pattern, (has_thread, make) in _INSTRUCTIONS.items():
+      found = re.fullmatch(pattern, instruction)
+      if found:
+        name = "instruction." + re.sub(r"\W+", "_", instruction)[:120]
+        if name not in self.functions:
+          result, args, body = make(self, *found.groups())
+          self.functions[name] = (
+            self._define(name, result, args, body) if has_thread else self._plain(name, result, args, body)
+          )
+        return f'@"{name}"(' + ('i32 %"tid", ' if has_thread else "")
+    raise AssertionError(f"no function stands for {instruction}")
+
+  def _plain(self, name: str, result: ir.Type, args: list[ir.Type], body: Callable[..., Any]) -> ir.Function:
+    function = ir.Function(self.module, ir.FunctionType(result, args), name)
+    b = ir.IRBuilder(function.append_basic_block())
+    b.ret(body(b, *function.args))
+    return function
+
+  # --- what instructions are made of -------------------------------------------------------------------------------
+
+  def _barrier(self, b: ir.IRBuilder, number: ir.Value) -> None:
+    b.call(
+      self.wait,
+      [b.gep(b.inttoptr(b.ptrtoint(self.barriers, I64), PTR), [b.mul(number, I32(_BARRIER))], source_etype=I8)],
+    )
+
+  def warp_barrier(self, b: ir.IRBuilder, tid: ir.Value) -> None:
+    self._barrier(b, b.add(b.lshr(tid, I32(5)), I32(1)))
+
+  def _place(self, b: ir.IRBuilder, tid: ir.Value, word: Any) -> ir.Value:
+    number = b.add(b.mul(tid, I32(_WORDS)), I32(word) if isinstance(word, int) else word)
+    return b.gep(b.inttoptr(b.ptrtoint(self.exchange, I64), PTR), [number], source_etype=I32)
+
+  def leave(self, b: ir.IRBuilder, tid: ir.Value, words: list[ir.Value]) -> None:
+    """Leave words for the other lanes, when all have."""
+    for i, word in enumerate(words):
+      b.store(word, self._place(b, tid, i))
+    self.warp_barrier(b, tid)
+
+  def take(self, b: ir.IRBuilder, tid: ir.Value, lane: ir.Value, word: Any) -> ir.Value:
+    """A word that a lane of this warp left."""
+    return b.load(self._place(b, b.or_(b.and_(tid, I32(-32)), lane), word), typ=I32)
+
+
+def _barrier(m: _Machine) -> Any:
+  return VOID, [], lambda b, tid, args: m._barrier(b, I32(0))
+
+
+def _shuffle(m: _Machine, way: str, kind: str) -> Any:
+  element = F32 if kind == "f32" else I32
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    m.leave(b, tid, [b.bitcast(args[1], I32)])
+    lane = b.and_(tid, I32(31))
+    found = m.take(b, tid, b.xor(lane, args[2]) if way == "bfly" else b.and_(args[2], I32(31)), 0)
+    m.warp_barrier(b, tid)
+    return b.bitcast(found, element)
+
+  return element, [I32, element, I32, I32], body
+
+
+def _half(b: ir.IRBuilder, word: ir.Value, number: Any, kind: str) -> ir.Value:
+  """One of the two 16-bit numbers of a word, as a float."""
+  bits = b.and_(b.lshr(word, b.mul(number, I32(16))), I32(0xFFFF))
+  if kind == "bf16":
+    return b.bitcast(b.shl(bits, I32(16)), F32)
+  return b.fpext(b.bitcast(b.trunc(bits, I16), ir.HalfType()), F32)
+
+
+def _mma(m: _Machine, kind: str) -> Any:
+  """mma.m16n8k16, "Matrix Fragments for mma.m16n8k16 with floating point type" of the PTX ISA."""
+  result = ir.LiteralStructType([F32] * 4)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    m.leave(b, tid, args[:6])
+    lane = b.and_(tid, I32(31))
+    group, own = b.lshr(lane, I32(2)), b.and_(lane, I32(3))
+    out = ir.Constant(result, ir.Undefined)
+    for i in range(4):
+      total = args[6 + i]
+      column = b.add(b.mul(own, I32(2)), I32(i % 2))
+      for k in range(16):
+        of_a = b.add(b.mul(group, I32(4)), I32(k % 8 // 2))
+        of_b = b.add(b.mul(column, I32(4)), I32(k % 8 // 2))
+        x = _half(b, m.take(b, tid, of_a, i // 2 + 2 * (k // 8)), I32(k % 2), kind)
+        y = _half(b, m.take(b, tid, of_b, 4 + k // 8), I32(k % 2), kind)
+        total = b.fadd(total, b.fmul(x, y))
+      out = b.insert_value(out, total, i)
+    m.warp_barrier(b, tid)
+    return out
+
+  return result, [I32] * 6 + [F32] * 4, body
+
+
+def _address(b: ir.IRBuilder, start: ir.Value, offset: ir.Value) -> ir.Value:
+  return b.inttoptr(b.zext(b.add(start, offset), I64), PTR)
+
+
+def _load_matrices(m: _Machine, count: str, transposed: str | None) -> Any:
+  words = int(count)
+  result = I32 if words == 1 else ir.LiteralStructType([I32] * words)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    m.leave(b, tid, args)
+    lane = b.and_(tid, I32(31))
+    row, column = b.lshr(lane, I32(2)), b.and_(lane, I32(3))
+    found = []
+    for n in range(words):
+      if not transposed:
+        start = m.take(b, tid, b.add(row, I32(8 * n)), 0)
+        found.append(b.load(_address(b, start, b.mul(column, I32(4))), typ=I32))
+        continue
+      word = I32(0)
+      for i in range(2):
+        start = m.take(b, tid, b.add(b.mul(column, I32(2)), I32(8 * n + i)), 0)
+        half = b.load(_address(b, start, b.mul(row, I32(2))), typ=I16)
+        word = b.or_(word, b.shl(b.zext(half, I32), I32(16 * i)))
+      found.append(word)
+    m.warp_barrier(b, tid)
+    if words == 1:
+      return found[0]
+    out = ir.Constant(result, ir.Undefined)
+    for i, word in enumerate(found):
+      out = b.insert_value(out, word, i)
+    return out
+
+  return result, [I32], body
+
+
+def _store_matrices(m: _Machine, count: str, transposed: str | None) -> Any:
+  words = int(count)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    m.leave(b, tid, args[:1])
+    lane = b.and_(tid, I32(31))
+    row, column = b.lshr(lane, I32(2)), b.and_(lane, I32(3))
+    for n in range(words):
+      if not transposed:
+        start = m.take(b, tid, b.add(row, I32(8 * n)), 0)
+        b.store(args[1 + n], _address(b, start, b.mul(column, I32(4))))
+        continue
+      for i in range(2):
+        start = m.take(b, tid, b.add(b.mul(column, I32(2)), I32(8 * n + i)), 0)
+        half = b.trunc(b.lshr(args[1 + n], I32(16 * i)), I16)
+        b.store(half, _address(b, start, b.mul(row, I32(2))))
+    m.warp_barrier(b, tid)
+
+  return VOID, [I32] * (1 + words), body
+
+
+def _bfloat16_pair(m: _Machine) -> Any:
+  def rounded(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    bits = b.bitcast(x, I32)
+    odd = b.and_(b.lshr(bits, I32(16)), I32(1))
+    up = b.lshr(b.add(bits, b.add(odd, I32(0x7FFF))), I32(16))
+    return b.select(b.fcmp_unordered("uno", x, x), I32(0x7FFF), up)
+
+  return I32, [F32, F32], lambda b, high, low: b.or_(b.shl(rounded(b, high), I32(16)), rounded(b, low))
+
+
+def _of_floats(count: int, body: Callable[..., ir.Value]) -> Callable[[_Machine], Any]:
+  return lambda m: (F32, [F32] * count, body)
+
+
+def _intrinsic(b: ir.IRBuilder, name: str, x: ir.Value) -> ir.Value:
+  return b.call(b.module.declare_intrinsic(f"llvm.{name}", [F32]), [x])
+
+
+_OPERANDS = r" [^;]*;"
+# pattern: (whether it needs to know the thread, its type and body)
+_INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
+  r"llvm\.nvvm\.barrier0": (True, _barrier),
+  r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),
+  rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.(bf16|f16)\.\1\.f32{_OPERANDS}": (True, _mma),
+  rf"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _load_matrices),
+  rf"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _store_matrices),
+  rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),
+  rf"ex2\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: _intrinsic(b, "exp2", x))),
+  rf"rcp\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), x))),
+  rf"rsqrt\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), _intrinsic(b, "sqrt", x)))),
+  rf"div\.full\.f32{_OPERANDS}": (False, _of_floats(2, lambda b, x, y: b.fdiv(x, y))),
+}

@@ -1,0 +1,58 @@
+"""What the code of the GPU target computes, against float64: its threads run on the CPU, see `block_on_cpu`."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import BF16, F32, by_rows, cross_entropy, layer_norm, matmul, natives, rms_norm, softmax, transpose
+
+EPS = {BF16: 2.0**-8, F32: 2.0**-23}
+
+
+def normal(*shape, dtype=F32, seed=0):
+  return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), dtype)
+
+
+def on_cpu(f, *args, arch="sm_80", num_warps=None):
+  ((_, native),) = natives(f, *args)
+  return run(native, *args, arch=arch, num_warps=num_warps)
+
+
+def close(got, wanted, dtype):
+  """Within a few units in the last place of the largest value: sums are computed in float32 and rounded once."""
+  wanted = np.asarray(wanted, np.float64)
+  np.testing.assert_allclose(np.asarray(got, np.float64), wanted, rtol=0, atol=4 * EPS[dtype] * np.abs(wanted).max())
+
+
+def exactly(body, *args):
+  with jax.enable_x64(True):
+    return np.asarray(body(*(jnp.asarray(np.asarray(a, np.float64)) for a in args)))
+
+
+@pytest.mark.parametrize("rows, shape", [(1, (2, 2048)), (4, (7, 130)), (8, (16, 64))])
+@pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
+@pytest.mark.parametrize("body, others", [(softmax, 0), (rms_norm, 1), (layer_norm, 2)])
+def test_kernels_over_rows(body, others, dtype, rows, shape):
+  args = [normal(*shape, dtype=dtype), *(normal(shape[1], dtype=dtype, seed=i + 1) for i in range(others))]
+  (got,) = on_cpu(by_rows(body, rows), *args)
+  close(got, exactly(body, *args), dtype)
+
+
+@pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
+def test_matmul(dtype):
+  a, b = normal(64, 96, dtype=dtype), normal(96, 64, dtype=dtype, seed=1)
+  (got,) = on_cpu(lambda a, b: matmul(a, b, (32, 32, 32)), a, b)
+  close(got, np.asarray(a, np.float64) @ np.asarray(b, np.float64), dtype)
+
+
+def test_transpose_and_cross_entropy():
+  x = normal(64, 128, dtype=BF16)
+  (got,) = on_cpu(lambda x: transpose(x, 64), x)
+  np.testing.assert_array_equal(got, np.asarray(x).T)
+  labels = jnp.arange(64, dtype=jnp.int32)
+  exact = np.asarray(x, np.float64)
+  (got,) = on_cpu(cross_entropy, x, labels)
+  close(got, np.log(np.exp(exact).sum(1)) - exact[np.arange(64), np.arange(64)], F32)
