@@ -15,7 +15,6 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import cpu
 from tilewright.pallas import tpu as pltpu
-from tilewright.runtime import cache, jit
 
 S = jax.ShapeDtypeStruct
 f32 = jnp.float32
@@ -262,19 +261,3 @@ def test_what_cannot_be_compiled_names_itself_and_the_line():
   call = pl.pallas_call(kernel, S((8,), f32), compiler_params=cpu.CompilerParams())
   with pytest.raises(errors.NativeCodeError, match=r"'fft' at .*test_kernels\.py.*interpret=True"):
     call(_range(8))
-
-
-def test_a_second_compilation_comes_from_the_cache(tmp_path, monkeypatch):
-  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
-  text = 'define i32 @"answer"() { ret i32 42 }'
-  jit.compile_host(text)
-  (entry,) = [p for p in tmp_path.rglob("*") if p.is_file()]
-  before = entry.read_bytes()
-  optimised = []
-  monkeypatch.setattr(jit, "optimise", lambda *_: optimised.append(1))
-  jit.compile_host(text)
-  assert not optimised and entry.read_bytes() == before
-  entry.write_bytes(before[:-3] + b"bad")
-  with pytest.warns(cache.CacheWarning, match="damaged"):
-    jit.compile_host(text)
-  assert optimised

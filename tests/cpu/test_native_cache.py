@@ -16,7 +16,7 @@ from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import cpu as params
 from tilewright.pallas.lowering import lower_kernel
-from tilewright.target.cpu.identity import identity
+from tilewright.target.llvm.identity import identity
 from tilewright.tile.grid import Blocked, Kernel
 
 

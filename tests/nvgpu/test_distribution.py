@@ -29,7 +29,7 @@ def places(d):
       at += 1
   b.ret_void()
   call = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_void_p)(
-    jit.compile_host(str(module)).get_function_address("indices")
+    jit.link(jit.object_code(str(module))).get_function_address("indices")
   )
   found = np.zeros((d.threads, d.steps, len(d.shape)), np.int64)
   for t in range(d.threads):

@@ -1,6 +1,7 @@
 """The CUDA driver: PTX to machine code, and machine code to a kernel that can be launched on any device of the process.
 
-Needs `cuda-bindings` (the extra `cuda`) and a driver. Machine code is kept on disk (`cache`), keyed by the PTX and the driver's version.
+It is called through ctypes, so that a kernel needs nothing but the driver itself, and starting up costs the time of loading it: importing
+`cuda-bindings` takes longer than everything else that is done for a kernel whose code is on disk.
 """
 
 from __future__ import annotations
@@ -8,100 +9,150 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from tilewright import __version__, errors
-from tilewright.runtime import cache
+from tilewright import errors
+
+# From cuda.h.
+_CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
+_DYNAMIC_SHARED_BYTES = 8  # CUfunction_attribute
+_INPUT_PTX = 1  # CUjitInputType
+_ERROR_LOG, _ERROR_LOG_BYTES = 5, 6  # CUjit_option
+_FREE_SHARED_BYTES = 48 * 1024  # what every kernel may have without asking
 
 _lock = threading.Lock()
-_libraries: list[Any] = []  # loaded code lives as long as the process: XLA keeps handles to it
+_loaded: list[Any] = []  # code lives as long as the process: XLA keeps handles to it
 
 
 @functools.cache
 def _driver() -> Any:
   try:
-    from cuda.bindings import driver
-  except ImportError as e:
+    driver = ctypes.CDLL("libcuda.so.1")
+  except OSError as e:
     raise errors.NativeCodeError(
-      "Native GPU kernels need the package cuda-bindings: pip install 'tilewright[cuda]'. Or use interpret=True."
+      f"Native GPU kernels need NVIDIA's driver, and it is not here ({e}). Use interpret=True for the portable lowering."
     ) from e
-  _check(driver.cuInit(0))
+  _check(driver, driver.cuInit(0), "starting the driver")
   return driver
 
 
-def _check(result: Any, what: str = "") -> Any:
-  """The results of a driver call; an error code becomes an exception."""
-  code, *rest = result
-  if int(code) != 0:
-    raise errors.NativeCodeError(f"CUDA driver: {code.name}{f' while {what}' if what else ''}.")
-  return rest[0] if len(rest) == 1 else tuple(rest)
+def _check(driver: Any, status: int, what: str) -> None:
+  if status:
+    name, text = ctypes.c_char_p(), ctypes.c_char_p()
+    driver.cuGetErrorName(status, ctypes.byref(name))
+    driver.cuGetErrorString(status, ctypes.byref(text))
+    said = f"{(name.value or b'error').decode()} ({status}: {(text.value or b'unknown').decode()})"
+    raise errors.NativeCodeError(f"The CUDA driver gave {said} while {what}.")
+
+
+def _call(function: str, *args: Any, what: str) -> None:
+  driver = _driver()
+  _check(driver, getattr(driver, function)(*args), what)
+
+
+def _number(function: str, *args: Any, what: str) -> int:
+  """What a function writes to its first argument."""
+  found = ctypes.c_int()
+  _call(function, ctypes.byref(found), *args, what=what)
+  return found.value
 
 
 @functools.cache
 def driver_version() -> int:
   """13000 is CUDA 13.0."""
-  return int(_check(_driver().cuDriverGetVersion()))
+  return _number("cuDriverGetVersion", what="asking for its version")
 
 
 @functools.cache
-def capability(device: int = 0) -> tuple[int, int]:
-  cu = _driver()
-  attribute = cu.CUdevice_attribute
-  names = (
-    attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-    attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-  )
-  major, minor = (int(_check(cu.cuDeviceGetAttribute(name, device))) for name in names)
-  return major, minor
+def capabilities() -> tuple[tuple[int, int], ...]:
+  """The compute capability of each device, in their order."""
+  found = []
+  for number in range(_number("cuDeviceGetCount", what="counting devices")):
+    major, minor = (
+      _number("cuDeviceGetAttribute", name, number, what=f"asking what device {number} is")
+      for name in (_CAPABILITY_MAJOR, _CAPABILITY_MINOR)
+    )
+    found.append((major, minor))
+  return tuple(found)
 
 
 @functools.cache
 def function_address(name: str) -> int:
   """The address of a function of the driver, for generated code to call."""
-  library = ctypes.CDLL("libcuda.so.1")
-  address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+  address = ctypes.cast(getattr(_driver(), name), ctypes.c_void_p).value
   assert address is not None
   return address
 
 
-def assemble(ptx: str, arch: str) -> bytes:
-  """Machine code for PTX, by the driver."""
-  entry = cache.key(ptx, arch, __version__, str(driver_version()))
-  known = cache.get("cuda", entry)
-  if known is not None:
-    return known
-  cu = _driver()
-  context = _check(cu.cuDevicePrimaryCtxRetain(0))
-  _check(cu.cuCtxPushCurrent(context))
+@contextmanager
+def _context(device: int) -> Iterator[None]:
+  """Within, calls are about a device: its primary context, which XLA uses too, is current."""
+  context = ctypes.c_void_p()
+  what = f"taking the context of device {device}"
+  _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device, what=what)
   try:
-    state = _check(cu.cuLinkCreate(0, [], []))
-    text = ptx.encode() + b"\0"
-    kind = cu.CUjitInputType.CU_JIT_INPUT_PTX
-    _check(
-      cu.cuLinkAddData(state, kind, text, len(text), b"kernel", 0, [], []),
-      "assembling PTX; TILEWRIGHT_DUMP=dir keeps it",
-    )
-    address, size = _check(cu.cuLinkComplete(state))
-    code = ctypes.string_at(int(address), int(size))
-    _check(cu.cuLinkDestroy(state))
+    _call("cuCtxPushCurrent_v2", context, what=what)
+    try:
+      yield
+    finally:
+      _call("cuCtxPopCurrent_v2", ctypes.byref(context), what=what)
   finally:
-    cu.cuCtxPopCurrent()
-  cache.put("cuda", entry, code)
-  return code
+    _call("cuDevicePrimaryCtxRelease_v2", device, what=what)
+
+
+def assemble(ptx: str, device: int = 0) -> bytes:
+  """Machine code of PTX for a device, by the driver."""
+  log = ctypes.create_string_buffer(8192)
+  options = (ctypes.c_int * 2)(_ERROR_LOG, _ERROR_LOG_BYTES)
+  values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
+  state, text = ctypes.c_void_p(), ptx.encode() + b"\0"
+  with _context(device):
+    _call("cuLinkCreate_v2", 2, options, values, ctypes.byref(state), what="preparing to assemble PTX")
+    try:
+      result, size = ctypes.c_void_p(), ctypes.c_size_t()
+      try:
+        nothing = (0, None, None)
+        _call(
+          *("cuLinkAddData_v2", state, _INPUT_PTX, text, ctypes.c_size_t(len(text)), b"kernel", *nothing),
+          what="assembling PTX",
+        )
+        _call("cuLinkComplete", state, ctypes.byref(result), ctypes.byref(size), what="assembling PTX")
+      except errors.NativeCodeError as e:
+        said = log.value.decode(errors="replace").strip()
+        raise errors.NativeCodeError(f"{e} It says: {said}\nTILEWRIGHT_DUMP=dir keeps the PTX.") from e
+      assert result.value is not None
+      return ctypes.string_at(result.value, size.value)
+    finally:
+      _call("cuLinkDestroy", state, what="forgetting PTX")
 
 
 def load(code: bytes, name: str, shared_bytes: int) -> int:
-  """A handle of a kernel in machine code, for all devices."""
-  cu = _driver()
+  """A handle of a kernel in machine code. It belongs to no context: `cuLaunchKernel` takes the one of the stream it is given."""
+  library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+  nothing = (None, None, 0)
+  _call("cuLibraryLoadData", ctypes.byref(library), code, *nothing, *nothing, what="loading a kernel")
+  _call("cuLibraryGetKernel", ctypes.byref(kernel), library, name.encode(), what="looking for a kernel in its code")
   with _lock:
-    library = _check(cu.cuLibraryLoadData(code, [], [], 0, [], [], 0), "loading a kernel")
-    _libraries.append((library, code))
-    kernel = _check(cu.cuLibraryGetKernel(library, name.encode()))
-    if shared_bytes > 48 * 1024:  # more must be asked for
-      attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-      for device in range(int(_check(cu.cuDeviceGetCount()))):
-        _check(
-          cu.cuKernelSetAttribute(attribute, shared_bytes, kernel, device),
-          f"asking for {shared_bytes} bytes of shared memory",
-        )
-  return int(kernel)
+    _loaded.append((library, code))
+  for device in range(len(capabilities())):
+    if shared_bytes > _FREE_SHARED_BYTES:
+      what = f"asking for {shared_bytes} bytes of shared memory on device {device}"
+      _call("cuKernelSetAttribute", _DYNAMIC_SHARED_BYTES, shared_bytes, kernel, device, what=what)
+    _load_now(kernel, device)
+  assert kernel.value is not None
+  return kernel.value
+
+
+def _load_now(kernel: ctypes.c_void_p, device: int) -> None:
+  """Bring a kernel onto a device that is in use. The driver would do it at the first launch, and XLA may be recording a graph then."""
+  flags, active = ctypes.c_uint(), ctypes.c_int()
+  what = f"loading a kernel onto device {device}"
+  _call("cuDevicePrimaryCtxGetState", device, ctypes.byref(flags), ctypes.byref(active), what=what)
+  if active.value:
+    with _context(device):
+      function = ctypes.c_void_p()
+      _call("cuKernelGetFunction", ctypes.byref(function), kernel, what=what)
+      if hasattr(_driver(), "cuFuncLoad"):  # from CUDA 12.4 on
+        _call("cuFuncLoad", function, what=what)

@@ -1,7 +1,7 @@
 """LLVM modules to machine code in this process.
 
-Machine code is kept on disk (`cache`), keyed by the LLVM IR, or what that is made of, the versions of this package and of LLVM, and the
-processor: a second process that builds the same kernel only links it.
+`object_code(text)` compiles, `link(code)` makes the result callable, and `environment()` is what it depends on besides the text: code that
+was kept on disk under all of that can be linked by another process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from tilewright import __version__
-from tilewright.runtime import cache
 
 lock = threading.RLock()  # LLVM's global state is not ours to share between threads
 _engines: list[Any] = []  # compiled code lives as long as the process: XLA keeps its addresses
@@ -36,8 +35,13 @@ def host_features() -> frozenset[str]:
   return frozenset(name for name, present in llvm.get_host_cpu_features().items() if present)
 
 
+def llvm_version() -> int:
+  """LLVM's major version."""
+  return int(llvm.llvm_version_info[0])
+
+
 @functools.cache
-def _environment() -> tuple[str, ...]:
+def environment() -> tuple[str, ...]:
   """Everything besides the IR that machine code depends on."""
   version = ".".join(map(str, llvm.llvm_version_info))
   features = llvm.get_host_cpu_features().flatten()
@@ -76,37 +80,17 @@ def assembly(text: str) -> str:
     return host_machine().emit_assembly(_optimised(text))
 
 
-def compile_host(text: str, identity: str | None = None) -> Any:
-  """Compile LLVM IR text for this processor; gives an engine whose functions have addresses.
-
-  `identity` is what the machine code is kept under on disk; by default the text itself.
-  """
+def object_code(text: str) -> bytes:
+  """Compile LLVM IR text for this processor."""
   with lock:
-    found = load_host(text if identity is None else identity)
-    if found is not None:
-      return found
-    engine = llvm.create_mcjit_compiler(_optimised(text), host_machine())
-    made: list[bytes] = []
-    engine.set_object_cache(lambda _, contents: made.append(contents))
-    engine.finalize_object()
-    if made:
-      cache.put("cpu", _entry(text if identity is None else identity), made[0])
-    _engines.append(engine)
-    return engine
+    return host_machine().emit_object(_optimised(text))
 
 
-def load_host(identity: str) -> Any:
-  """An engine with the machine code that is kept on disk under a name, or None."""
+def link(code: bytes) -> Any:
+  """An engine whose functions, in `object_code`'s result, have addresses."""
   with lock:
-    known = cache.get("cpu", _entry(identity))
-    if known is None:
-      return None
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(known))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)
     return engine
-
-
-def _entry(identity: str) -> str:
-  return cache.key(identity, *_environment())

@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import threading
 from typing import Any
 
-from tilewright.runtime import dump, ffi, jit
+from tilewright.runtime import cache, dump, ffi, jit
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.cpu.identity import identity
 from tilewright.target.llvm.calling import call
-from tilewright.tile.cleaning import clean
+from tilewright.target.llvm.identity import identity
+from tilewright.target.llvm.kept import Kept
+from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
@@ -70,55 +69,32 @@ def _total_elements(kernel: NativeKernel) -> int:
   return sum(m.array_aval.size for m in kernel.mapping.block_mappings)
 
 
-_compiled: dict[str, str] = {}
-_lock = threading.Lock()
+def _load(name: str, code: bytes) -> str:
+  """Let XLA call compiled code; gives the name for that."""
+  target = f"tilewright_cpu_{name[:24]}"
+  ffi.register(target, jit.link(code).get_function_address("handler"), "cpu")
+  return target
+
+
+_kept = Kept("cpu", _load)
 
 
 def compile_kernel(kernel: NativeKernel) -> str:
   """The name under which XLA can call a kernel as it was lowered. The same code is compiled once per process, and kept on disk."""
-  said = identity(kernel)
+  said = identity(kernel, "target/cpu")
   if said is not None and not dump.directory():
-    with _lock:
-      digest = hashlib.sha256(said.encode()).hexdigest()
-      if digest in _compiled or (engine := jit.load_host(said)) is None:
-        found = _compiled.get(digest)
-      else:
-        found = _register(digest, engine)
+    found = _kept.find(cache.key(said, *jit.environment()))
     if found is not None:
       return found
-  _verify(kernel, "lowered")
-  kernel = clean(kernel)
-  _verify(kernel, "cleaned")
+  kernel = prepared(kernel)
   text = to_llvm(kernel, host())
   stages = dump.Dump(kernel.name, text)
-  stages.stage("tile.txt", lambda: "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None))
+  stages.stage("tile.txt", lambda: kernel_text(kernel))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("optimised.ll", lambda: jit.optimised_text(text))
   stages.stage("assembly.s", lambda: jit.assembly(text))
-  digest = hashlib.sha256((text if said is None else said).encode()).hexdigest()
-  with _lock:
-    if digest in _compiled:
-      return _compiled[digest]
-    return _register(digest, jit.compile_host(text, said))
-
-
-def _verify(kernel: NativeKernel, stage: str) -> None:
-  """Check the functions of a kernel at a stage, where `TILEWRIGHT_VERIFY` or dumps ask for it."""
-  if not dump.wants_checks():
-    return
-  from tilewright.tile.verify import verify
-
-  for function in (kernel.body, *kernel.index_maps):
-    if function is not None:
-      verify(function, stage)
-
-
-def _register(digest: str, engine: Any) -> str:
-  """Let XLA call compiled code; gives the name for that."""
-  name = f"tilewright_cpu_{digest[:24]}"
-  ffi.register(name, engine.get_function_address("handler"), "cpu")
-  _compiled[digest] = name
-  return name
+  name = cache.key(text if said is None else said, *jit.environment())
+  return _kept.make(name, lambda: jit.object_code(text))
 
 
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:

@@ -1,67 +1,122 @@
 """The NVIDIA target: a kernel in the tile IR becomes PTX, launched by XLA on its own stream without any Python.
 
 `run(native_kernel, *operands)` compiles (once per kernel) and calls it. `compile_ptx` needs no GPU.
+
+What is kept on disk for a kernel is its machine code, the machine code of its launcher, and what is to be known to load both: a process
+that finds it generates neither LLVM IR nor PTX.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import threading
-from typing import Any
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
 
-import llvmlite.binding as llvm
-
-from tilewright.runtime import cuda, ffi, jit
-from tilewright.runtime.dump import Dump
+from tilewright.runtime import cache, cuda, dump, ffi, jit
 from tilewright.target.llvm.calling import call
+from tilewright.target.llvm.identity import identity
+from tilewright.target.llvm.kept import Kept
+from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu import handler
-from tilewright.target.nvgpu.launch import NAME, Launch, emit_kernel
-from tilewright.target.nvgpu.ptx import to_ptx
-from tilewright.tile.cleaning import clean
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, KERNEL
 from tilewright.tile.native import NativeKernel
 
-_lock = threading.Lock()
-_compiled: dict[str, tuple[str, Launch]] = {}
+# What generates code is imported where that is done: a process that finds all its code on disk generates none.
+if TYPE_CHECKING:
+  from tilewright.target.nvgpu.launch import Launch
+
+_SOURCES = ("layout", "target/nvgpu")
+_DRIVER_FUNCTIONS = ("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString")
 
 
-def compile_ptx(kernel: NativeKernel, arch: str, num_warps: int | None = None) -> tuple[str, Launch]:
-  """The PTX of a kernel for an architecture by name, and how to launch it."""
-  machine = architectures.named(arch)
+@dataclasses.dataclass(frozen=True)
+class Code:
+  """Everything a process needs to call a kernel."""
+
+  cubin: bytes
+  launcher: bytes  # object code for the host
+  shared_bytes: int
+  workspace_bytes: int  # of global memory, for all blocks of threads together
+
+  def to_bytes(self) -> bytes:
+    """A line that says how long the parts are, then the parts."""
+    head = [len(self.cubin), self.shared_bytes, self.workspace_bytes]
+    return json.dumps(head).encode() + b"\n" + self.cubin + self.launcher
+
+  @classmethod
+  def from_bytes(cls, data: bytes) -> Code:
+    head, _, rest = data.partition(b"\n")
+    size, shared_bytes, workspace_bytes = json.loads(head)
+    return cls(rest[:size], rest[size:], shared_bytes, workspace_bytes)
+
+
+@dataclasses.dataclass(frozen=True)
+class Callee:
+  """A kernel that XLA can call under a name, if it gives it so much memory to work in."""
+
+  name: str
+  workspace_bytes: int
+
+
+def compile_ptx(kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None) -> tuple[str, Launch]:
+  """The PTX of a kernel for an architecture, and how to launch it."""
+  from tilewright.target.nvgpu.launch import emit_kernel
+  from tilewright.target.nvgpu.ptx import to_ptx
+
+  machine = architectures.named(arch) if isinstance(arch, str) else arch
   text, launch = emit_kernel(kernel, machine, num_warps)
   ptx = to_ptx(text, machine)
-  dump = Dump(kernel.name, text)
-  dump.stage("tile.txt", lambda: "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None))
-  dump.stage("llvm.ll", lambda: text)
-  dump.stage("ptx", lambda: ptx)
+  stages = dump.Dump(kernel.name, text)
+  stages.stage("tile.txt", lambda: kernel_text(kernel))
+  stages.stage("llvm.ll", lambda: text)
+  stages.stage("ptx", lambda: ptx)
   return ptx, launch
 
 
-def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> tuple[str, Launch]:
-  """The name under which XLA can call a kernel, and how it is launched. The same code is compiled once per process."""
-  machine = architectures.for_capability(*cuda.capability())
-  kernel = clean(kernel)
-  ptx, launch = compile_ptx(kernel, machine.name, num_warps)
-  mapping = kernel.mapping
-  num_operands = mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs
-  host = handler.to_llvm(num_operands, mapping.num_outputs, launch)
-  digest = hashlib.sha256((ptx + host).encode()).hexdigest()[:24]
-  with _lock:
-    if digest not in _compiled:
-      handle = cuda.load(cuda.assemble(ptx, machine.name), NAME, launch.shared_bytes)
-      for symbol in ("cuLaunchKernel", "cuTensorMapEncodeTiled"):
-        llvm.add_symbol(symbol, cuda.function_address(symbol))
-      engine = jit.compile_host(host)
-      ctypes.c_uint64.from_address(engine.get_global_value_address(handler.HANDLE)).value = handle
-      name = f"tilewright_cuda_{digest}"
-      ffi.register(name, engine.get_function_address("handler"), "CUDA")
-      _compiled[digest] = name, launch
-    return _compiled[digest]
+def _load(name: str, code: bytes) -> Callee:
+  """Let XLA call a kernel."""
+  import llvmlite.binding as llvm
+
+  parts = Code.from_bytes(code)
+  for function in _DRIVER_FUNCTIONS:
+    llvm.add_symbol(function, cuda.function_address(function))
+  engine = jit.link(parts.launcher)
+  handle = cuda.load(parts.cubin, KERNEL, parts.shared_bytes)
+  ctypes.c_uint64.from_address(engine.get_global_value_address(HANDLE)).value = handle
+  target = f"tilewright_cuda_{name[:24]}"
+  ffi.register(target, engine.get_function_address(HANDLER), "CUDA")
+  return Callee(target, parts.workspace_bytes)
+
+
+_kept = Kept("nvgpu", _load)
+
+
+def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
+  """A kernel, as it was lowered, that XLA can call. The same code is compiled once per process, and kept on disk."""
+  device, machine = architectures.for_devices(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
+  environment = [repr(machine), repr(num_warps), str(cuda.driver_version()), *jit.environment()]
+  said = identity(kernel, *_SOURCES)
+  if said is not None and not dump.directory():
+    found = _kept.find(cache.key(said, *environment))
+    if found is not None:
+      return found
+  from tilewright.target.nvgpu import handler
+
+  kernel = prepared(kernel)
+  ptx, launch = compile_ptx(kernel, machine, num_warps)
+  host = handler.to_llvm(kernel, launch)
+
+  def build() -> bytes:
+    workspace = launch.scratch_bytes * (launch.num_blocks or 0)
+    return Code(cuda.assemble(ptx, device), jit.object_code(host), launch.shared_bytes, workspace).to_bytes()
+
+  return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
 
 
 def run(kernel: NativeKernel, *operands: Any, num_warps: int | None = None) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
-  name, launch = compile_kernel(kernel, num_warps)
+  code = compile_kernel(kernel, num_warps)
   packed = [False] * len(kernel.mapping.block_mappings)
-  return call(kernel, name, operands, packed, launch.scratch_bytes * (launch.num_blocks or 0))
+  return call(kernel, code.name, operands, packed, code.workspace_bytes)

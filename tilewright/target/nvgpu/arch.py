@@ -1,12 +1,14 @@
 """What NVIDIA's architectures are like, as data.
 
-PTX versions are the first that know the architecture; a driver reads every PTX up to its own version. Shared memory per block is what a
+An architecture's PTX version is the first that knows it, which every driver for such a device reads: what is compiled without a device has
+that one. For a device the newest is taken that both LLVM writes and the driver reads (`ptx_version`). Shared memory per block is what a
 kernel may ask for at most (CUDA C programming guide, table of compute capabilities).
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from tilewright import errors
 
@@ -50,6 +52,34 @@ def named(name: str) -> Arch:
   return ARCHS[name]
 
 
+# The newest PTX a driver reads, by the version of CUDA it is of (PTX ISA, release notes). Between two entries the lower one holds.
+_DRIVER_PTX: dict[int, int] = {
+  11000: 70, 11010: 71, 11020: 72, 11030: 73, 11040: 74, 11050: 75, 11060: 76, 11070: 77, 11080: 78,
+  12000: 80, 12010: 81, 12020: 82, 12030: 83, 12040: 84, 12050: 85, 12070: 86, 12080: 87, 12090: 88,
+  13000: 90, 13010: 91,
+}  # fmt: skip
+
+# The newest PTX that LLVM's NVPTX back end writes, by LLVM's major version, as found by asking it for each.
+_LLVM_PTX: dict[int, int] = {20: 87, 22: 90}
+
+
+def _at_most(table: dict[int, int], version: int) -> int:
+  """The entry of the newest version that is not newer; of the oldest if all are."""
+  return table[max((known for known in table if known <= version), default=min(table))]
+
+
+def ptx_version(arch: Arch, driver: int, llvm: int) -> int:
+  """The PTX for a device whose driver is of a version of CUDA (13000 is 13.0), by a major version of LLVM."""
+  readable, writable = _at_most(_DRIVER_PTX, driver), _at_most(_LLVM_PTX, llvm)
+  for limit, whose in ((readable, f"the driver (CUDA {driver // 1000}.{driver % 1000 // 10})"), (writable, f"LLVM {llvm}")):
+    if limit < arch.ptx:
+      raise errors.NativeCodeError(
+        f"{arch.name} needs PTX {arch.ptx // 10}.{arch.ptx % 10}, but {whose} only knows up to {limit // 10}.{limit % 10}. "
+        "Install a newer one, or use interpret=True."
+      )
+  return min(readable, writable)
+
+
 def for_capability(major: int, minor: int) -> Arch:
   """The architecture of a device: the one with its capability, else the newest with the same major that is not newer."""
   fitting = [a for a in ARCHS.values() if a.capability[0] == major and a.capability[1] <= minor]
@@ -59,3 +89,21 @@ def for_capability(major: int, minor: int) -> Arch:
       "Use interpret=True."
     )
   return max(fitting, key=lambda a: a.capability)
+
+
+def for_devices(capabilities: Sequence[tuple[int, int]], driver: int, llvm: int) -> tuple[int, Arch]:
+  """The architecture of code that all devices of a process run, and the number of a device to assemble it for.
+
+  Code of an earlier minor version runs on later ones, unless it uses what only that very architecture has (names that end in "a").
+  """
+  if not capabilities:
+    raise errors.NativeCodeError("The CUDA driver sees no device. Use interpret=True.")
+  lowest = min(capabilities)
+  arch = for_capability(*lowest)
+  if any(c[0] != lowest[0] or (c != lowest and arch.name.endswith("a")) for c in capabilities):
+    said = ", ".join(f"{major}.{minor}" for major, minor in capabilities)
+    raise errors.NativeCodeError(
+      f"The devices of this process have compute capabilities {said}, and no code runs on all of them. Choose some that are alike "
+      "with CUDA_VISIBLE_DEVICES, or use interpret=True."
+    )
+  return capabilities.index(lowest), dataclasses.replace(arch, ptx=ptx_version(arch, driver, llvm))

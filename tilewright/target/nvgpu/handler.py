@@ -6,21 +6,24 @@ loading; the code is the same everywhere and can be cached.
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from tilewright.runtime import ffi
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
-from tilewright.target.llvm.loops import i64
+from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR
 from tilewright.target.nvgpu import tma
+from tilewright.target.nvgpu.launch import Launch
+from tilewright.target.nvgpu.symbols import HANDLE, HANDLER
 from tilewright.target.nvgpu.tma import TensorMap
+from tilewright.tile.grid import GridMapping
+from tilewright.tile.native import NativeKernel
 
-HANDLE = "kernel_handle"
+_NULL = ir.Constant(PTR, None)
 _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic: each block of threads takes several points
-_COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE
-_TRAITS = 32  # of struct XLA_FFI_Metadata, after size, extension and version
+_MESSAGE_BYTES = 1024
+_COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: a call only launches, always the same
+_TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 
 
 # From cuda.h: CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
@@ -28,8 +31,77 @@ _MAP_DTYPES = {"f16": 6, "bf16": 9}
 _SWIZZLE_128B, _PROMOTE_256B = 3, 3
 
 
-def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value) -> ir.Value:
-  """A tensor map on the stack, filled for an array that starts at `data`."""
+def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
+  """The operands are dynamic bounds and arrays; the results are arrays, then scratch memory."""
+  module = ir.Module("tilewright")
+  handle = ir.GlobalVariable(module, I64, HANDLE)
+  handle.initializer = I64(0)
+  function = ir.Function(module, ir.FunctionType(PTR, [PTR]), HANDLER)
+  (frame,) = function.args
+  b = ir.IRBuilder(function.append_basic_block("entry"))
+  with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
+    _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER))
+    b.ret(_NULL)
+  blocks = launch.num_blocks if launch.num_blocks is not None else _DYNAMIC_BLOCKS
+  if blocks == 0:  # CUDA does not launch nothing
+    b.ret(_NULL)
+    return str(module)
+
+  api = read(b, frame, ffi.FRAME_API)
+  stream = _stream(b, frame, api)
+  mapping = kernel.mapping
+  places = _places(b, frame, mapping, bool(launch.scratch_bytes))
+  bounds, arrays = places[: mapping.num_dynamic_bounds], places[mapping.num_dynamic_bounds :]
+  params = [*arrays, *bounds]
+  for m in launch.maps:
+    place, status = _tensor_map(b, module, m, b.load(arrays[m.array], typ=PTR, align=8))
+    _check(b, api, status, f"The GPU kernel '{kernel.name}': operand {m.array} has no tensor map")
+    params.append(place)
+  pointers = struct(b, len(params))
+  fill(b, pointers, [b.ptrtoint(p, I64) for p in params])
+  launcher = external(module, "cuLaunchKernel", I32, [PTR] + [I32] * 7 + [PTR] * 3)
+  sizes = [blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
+  status = b.call(
+    launcher, [b.inttoptr(b.load(handle, typ=I64), PTR), *(I32(n) for n in sizes), stream, pointers, _NULL]
+  )
+  asked = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
+  _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {asked}")
+  b.ret(_NULL)
+  return str(module)
+
+
+def _tell(b: ir.IRBuilder, metadata: ir.Value) -> None:
+  """Fill in what XLA asks of a handler when it is registered."""
+  major, minor = ffi.api_version()
+  for offset, value in ((ffi.VERSION_MAJOR, major), (ffi.VERSION_MINOR, minor), (_TRAITS, _COMMAND_BUFFER)):
+    b.store(I32(value), at(b, metadata, offset))
+
+
+def _stream(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
+  """The stream on which XLA wants the work."""
+  ask = struct(b, 4)
+  fill(b, ask, [i64(32), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
+  error = b.call(api_function(b, api, "XLA_FFI_Stream_Get"), [ask])
+  with if_then(b, b.icmp_unsigned("!=", error, _NULL), ends=True):
+    b.ret(error)
+  return read(b, ask, 24)
+
+
+def _places(b: ir.IRBuilder, frame: ir.Value, mapping: GridMapping, has_scratch: bool) -> list[ir.Value]:
+  """Where the addresses of dynamic bounds, arrays and scratch memory are: a parameter of a launch is a pointer to its value."""
+  operands, results = read(b, frame, ffi.FRAME_ARGS), read(b, frame, ffi.FRAME_RETS)
+  num_operands = mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs
+  buffers = [read(b, operands, 8 * i) for i in range(num_operands)]
+  buffers += [read(b, results, 8 * i) for i in range(mapping.num_outputs + has_scratch)]
+  places = [at(b, buffer, ffi.BUFFER_DATA) for buffer in buffers]
+  if not has_scratch:
+    places.append(struct(b, 1))
+    fill(b, places[-1], [i64(0)])
+  return places
+
+
+def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value) -> tuple[ir.Value, ir.Value]:
+  """A tensor map on the stack, filled for an array that starts at `data`, and what the driver says to that."""
   room = b.ptrtoint(b.alloca(ir.ArrayType(I8, tma.MAP_BYTES + tma.MAP_ALIGNMENT)), I64)
   place = b.inttoptr(b.and_(b.add(room, i64(tma.MAP_ALIGNMENT - 1)), i64(-tma.MAP_ALIGNMENT)), PTR)
   rows, columns = m.shape
@@ -42,64 +114,24 @@ def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value
   kinds = [PTR, I32, I32, PTR, PTR, PTR, PTR, PTR, I32, I32, I32, I32]
   encode = external(module, "cuTensorMapEncodeTiled", I32, kinds)
   args = [place, I32(_MAP_DTYPES[m.kind]), I32(2), data, dims, strides, box, ones]
-  b.call(encode, [*args, I32(0), I32(_SWIZZLE_128B), I32(_PROMOTE_256B), I32(0)])
-  return place
+  return place, b.call(encode, [*args, I32(0), I32(_SWIZZLE_128B), I32(_PROMOTE_256B), I32(0)])
 
 
-def to_llvm(num_operands: int, num_results: int, launch: Any) -> str:
-  """The operands are dynamic bounds and arrays; the results are arrays, then scratch memory."""
-  module = ir.Module("tilewright")
-  handle = ir.GlobalVariable(module, I64, HANDLE)
-  handle.initializer = I64(0)
-  launcher = ir.Function(module, ir.FunctionType(I32, [PTR] + [I32] * 7 + [PTR] * 3), "cuLaunchKernel")
-  function = ir.Function(module, ir.FunctionType(PTR, [PTR]), "handler")
-  (frame,) = function.args
-  b = ir.IRBuilder(function.append_basic_block("entry"))
-  null = ir.Constant(PTR, None)
-  extension = read(b, frame, ffi.FRAME_EXTENSION)
-  run, metadata = b.append_basic_block("run"), b.append_basic_block("metadata")
-  b.cbranch(b.icmp_unsigned("==", extension, null), run, metadata)
-  b.position_at_end(metadata)
-  found = read(b, extension, ffi.METADATA_POINTER)
-  major, minor = ffi.api_version()
-  b.store(I32(major), at(b, found, ffi.VERSION_MAJOR))
-  b.store(I32(minor), at(b, found, ffi.VERSION_MINOR))
-  b.store(I32(_COMMAND_BUFFER), at(b, found, _TRAITS))
-  b.ret(null)
-  b.position_at_end(run)
-
-  api, context = read(b, frame, ffi.FRAME_API), read(b, frame, ffi.FRAME_CONTEXT)
-  ask = struct(b, 4)
-  fill(b, ask, [i64(32), i64(0), b.ptrtoint(context, I64), i64(0)])
-  b.call(api_function(b, api, "XLA_FFI_Stream_Get"), [ask])
-  stream = read(b, ask, 24)
-  operands, results = read(b, frame, ffi.FRAME_ARGS), read(b, frame, ffi.FRAME_RETS)
-  dynamic = sum(size is None for size in launch.grid)
-  buffers = [read(b, operands, 8 * i) for i in range(num_operands)]
-  buffers += [read(b, results, 8 * i) for i in range(num_results)]
-  places = [at(b, buffer, ffi.BUFFER_DATA) for buffer in buffers]  # a parameter is a pointer to its value
-  if launch.scratch_bytes:
-    places.append(at(b, read(b, results, 8 * num_results), ffi.BUFFER_DATA))
-  else:
-    nothing = struct(b, 1)
-    fill(b, nothing, [i64(0)])
-    places.append(nothing)
-  arrays = places[dynamic:]
-  places = [*arrays, *places[:dynamic]]
-  places += [_tensor_map(b, module, m, b.load(arrays[m.array], typ=PTR, align=8)) for m in launch.maps]
-  params = struct(b, len(places))
-  fill(b, params, [b.ptrtoint(p, I64) for p in places])
-  blocks = launch.num_blocks if launch.num_blocks is not None else _DYNAMIC_BLOCKS
-  kernel = b.inttoptr(b.load(handle, typ=I64), PTR)
-  sizes = [blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
-  status = b.call(launcher, [kernel, *(I32(n) for n in sizes), stream, params, null])
-  failed, fine = b.append_basic_block("failed"), b.append_basic_block("fine")
-  b.cbranch(b.icmp_unsigned("==", status, I32(0)), fine, failed)
-  b.position_at_end(fine)
-  b.ret(null)
-  b.position_at_end(failed)
-  text = bytearray(b"tilewright: the GPU kernel could not be launched\0")
-  message = ir.GlobalVariable(module, ir.ArrayType(I8, len(text)), "message")
-  message.initializer, message.global_constant = ir.Constant(message.type.pointee, text), True
-  b.ret(emit_error(b, api, b.ptrtoint(message, I64)))
-  return str(module)
+def _check(b: ir.IRBuilder, api: ir.Value, status: ir.Value, what: str) -> None:
+  """Return an error that XLA raises, unless the driver's status is that of success."""
+  module = b.module
+  with if_then(b, b.icmp_unsigned("!=", status, I32(0)), ends=True):
+    said = []
+    for function in ("cuGetErrorName", "cuGetErrorString"):
+      slot = struct(b, 1)
+      fill(b, slot, [i64(0)])
+      b.call(external(module, function, I32, [I32, PTR]), [status, slot])
+      said.append(read(b, slot, 0))
+    form = bytearray(what.replace("%", "%%").encode() + b": %s (%s).\0")
+    text = ir.GlobalVariable(module, ir.ArrayType(I8, len(form)), module.get_unique_name("message"))
+    text.initializer, text.global_constant = ir.Constant(text.type.pointee, form), True
+    room = struct(b, _MESSAGE_BYTES // 8)
+    kind = ir.FunctionType(I32, [PTR, I64, PTR], var_arg=True)
+    write = module.globals.get("snprintf") or ir.Function(module, kind, "snprintf")
+    b.call(write, [room, i64(_MESSAGE_BYTES), b.bitcast(text, PTR), *said])
+    b.ret(emit_error(b, api, b.ptrtoint(room, I64)))

@@ -22,6 +22,7 @@ from tilewright.target.nvgpu import pipeline, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.statements import STATEMENTS
+from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import Edge, View, multiple
 from tilewright.target.nvgpu.wgmma import GROUP
@@ -32,7 +33,6 @@ from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, dense_strides
 
-NAME = "kernel"
 _GROUPED = 8  # rows of blocks that are taken together
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
@@ -90,7 +90,7 @@ class _Frame:
     self.dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
     pointer = ir.PointerType(addrspace=_GLOBAL)
     params = [pointer] * (self.count + 1 + len(self.dynamic)) + [ty.PTR] * len(maps)
-    self.function = ir.Function(self.module, ir.FunctionType(VOID, params), NAME)
+    self.function = ir.Function(self.module, ir.FunctionType(VOID, params), KERNEL)
     self.function.calling_convention = "ptx_kernel"
     args = self.function.args
     self.maps = list(args[len(args) - len(maps) :]) if maps else []
@@ -289,7 +289,7 @@ def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
   """Tell ptxas how many threads a block has and how many blocks shall fit a multiprocessor: that leaves so many registers for each."""
   lines = []
   for line in text.splitlines():
-    if line.startswith(f'define ptx_kernel void @"{NAME}"('):
+    if line.startswith(f'define ptx_kernel void @"{KERNEL}"('):
       by_value = f'ptr byval([{tma.MAP_BYTES} x i8]) align {tma.MAP_ALIGNMENT} "nvvm.grid_constant"'
       line = line.replace(f'ptr %"{_MAP}', f'{by_value} %"{_MAP}') + " #0"
     lines.append(line)

@@ -34,17 +34,17 @@ _SAID_OTHERWISE = {
   "block_aval",
 }
 _FOR_PEOPLE = {"origin", "grid_names"}
-_SOURCES = ("runtime", "target/cpu", "target/llvm", "tile")
+_SHARED = ("runtime", "target/llvm", "tile")  # packages that every native target is made of
 
 
-def identity(kernel: NativeKernel) -> str | None:
-  """Everything the code depends on but the processor; None for a kernel that calls back into this process."""
+def identity(kernel: NativeKernel, *packages: str) -> str | None:
+  """Everything the code depends on but the processor, if `packages` make it; None for a kernel that calls back into this process."""
   functions = [kernel.body, *kernel.index_maps]
   if any(WORLD in OPS[op.name].effects for f in functions if f is not None for op in walk(f.body)):
     return None
   parts = ["none" if f is None else to_text(f, locations=False) for f in functions]
   parts += [_fields(kernel), _fields(kernel.mapping), *map(_block, kernel.mapping.block_mappings)]
-  return "\n".join([code_version(), *parts])
+  return "\n".join([code_version(*packages), *parts])
 
 
 def _fields(value: Any) -> str:
@@ -58,11 +58,11 @@ def _block(mapping: BlockMapping) -> str:
 
 
 @functools.cache
-def code_version() -> str:
+def code_version(*packages: str) -> str:
   """The version of everything that makes machine code out of the tile IR, down to the last edit."""
   digest = hashlib.sha256(f"{tilewright.__version__} {jax.__version__} {ffi.api_version()}".encode())
   root = pathlib.Path(tilewright.__file__).parent
-  for package in _SOURCES:
+  for package in (*_SHARED, *packages):
     for path in sorted((root / package).rglob("*.py")):
       digest.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
   return digest.hexdigest()

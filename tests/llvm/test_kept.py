@@ -1,0 +1,77 @@
+"""Native code is made once, loaded once per process, and found on disk by the next process."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import threading
+
+import pytest
+
+from tilewright.runtime import cache, jit
+from tilewright.target.llvm.kept import Kept
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+  return tmp_path
+
+
+def recording():
+  """A fresh process's code of the kind "test", and the names that it has loaded."""
+  loaded = []
+
+  def load(name: str, code: bytes) -> str:
+    loaded.append(name)
+    return code.decode()
+
+  return Kept("test", load), loaded
+
+
+def refuse() -> bytes:
+  raise AssertionError("it was made again")
+
+
+def test_what_nobody_has_is_made_and_then_found():
+  kept, loaded = recording()
+  assert kept.find("aa") is None
+  assert kept.make("aa", lambda: b"one") == kept.make("aa", refuse) == kept.find("aa") == "one"
+  assert loaded == ["aa"]
+
+
+def test_another_process_finds_it_on_disk():
+  recording()[0].make("aa", lambda: b"one")
+  kept, loaded = recording()
+  assert kept.find("aa") == kept.make("aa", refuse) == "one"
+  assert loaded == ["aa"] and kept.find("bb") is None
+
+
+def test_a_damaged_entry_is_reported_and_made_anew(folder):
+  recording()[0].make("aa", lambda: b"one")
+  (entry,) = [p for p in folder.rglob("*") if p.is_file()]
+  whole = entry.read_bytes()
+  for damage in (whole[:-1] + b"x", whole[:-1], b""):
+    entry.write_bytes(damage)
+    with pytest.warns(cache.CacheWarning, match="damaged"):
+      assert recording()[0].make("aa", lambda: b"one") == "one"
+    assert entry.read_bytes() == whole
+
+
+def test_threads_that_ask_at_once_get_one():
+  kept, loaded = recording()
+  together = threading.Barrier(4)
+
+  def build() -> bytes:
+    together.wait()
+    return b"one"
+
+  with concurrent.futures.ThreadPoolExecutor(4) as pool:
+    assert set(pool.map(lambda _: kept.make("aa", build), range(4))) == {"one"}
+  assert loaded == ["aa"]
+
+
+def test_object_code_is_linked_without_its_text():
+  code = jit.object_code('define i32 @"answer"() { ret i32 42 }')
+  address = jit.link(bytes(code)).get_function_address("answer")
+  assert ctypes.CFUNCTYPE(ctypes.c_int)(address)() == 42

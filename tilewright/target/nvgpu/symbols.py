@@ -1,0 +1,5 @@
+"""What generated things are called: in the code for the device, and in the code of the launcher for the host."""
+
+KERNEL = "kernel"  # the function that runs on the device
+HANDLER = "handler"  # the function that XLA calls
+HANDLE = "kernel_handle"  # the variable in which the launcher finds the kernel
