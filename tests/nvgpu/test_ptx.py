@@ -10,9 +10,8 @@ import subprocess
 import pytest
 from gpu_programs import PROGRAMS, natives
 
-from tilewright import errors
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu.arch import ARCHS, for_capability
+from tilewright.target.nvgpu.arch import ARCHS
 
 TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "matmul")
 
@@ -74,12 +73,6 @@ def test_rows_stay_in_registers_between_reductions():
 def test_contractions_of_bf16_use_tensor_cores():
   assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in ptx_of("matmul", "sm_80")
   assert "mma.sync" not in ptx_of("matmul_f32", "sm_80")
-
-
-def test_devices_without_a_table_entry_use_the_one_before():
-  assert for_capability(8, 7).name == "sm_86" and for_capability(9, 0).name == "sm_90a"
-  with pytest.raises(errors.NativeCodeError, match=r"compute capability 7\.5"):
-    for_capability(7, 5)
 
 
 def test_a_plain_matmul_is_pipelined_where_the_hardware_can():

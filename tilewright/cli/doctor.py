@@ -287,9 +287,6 @@ def gpu() -> Iterator[Row]:
 
 
 def gpu_libraries() -> Iterator[Row]:
-  bindings = installed_version("cuda-bindings")
-  yield _optional("CUDA bindings", bindings, "for NVIDIA GPUs: pip install 'tilewright[cuda]'")
-
   answer, _ = ask(_ASK_NCCL)
   yield _optional("NCCL", f"{answer}" if answer else None, "for several GPUs: pip install 'tilewright[cuda,nccl]'")
 

@@ -71,7 +71,10 @@ def _at_most(table: dict[int, int], version: int) -> int:
 def ptx_version(arch: Arch, driver: int, llvm: int) -> int:
   """The PTX for a device whose driver is of a version of CUDA (13000 is 13.0), by a major version of LLVM."""
   readable, writable = _at_most(_DRIVER_PTX, driver), _at_most(_LLVM_PTX, llvm)
-  for limit, whose in ((readable, f"the driver (CUDA {driver // 1000}.{driver % 1000 // 10})"), (writable, f"LLVM {llvm}")):
+  for limit, whose in (
+    (readable, f"the driver (CUDA {driver // 1000}.{driver % 1000 // 10})"),
+    (writable, f"LLVM {llvm}"),
+  ):
     if limit < arch.ptx:
       raise errors.NativeCodeError(
         f"{arch.name} needs PTX {arch.ptx // 10}.{arch.ptx % 10}, but {whose} only knows up to {limit // 10}.{limit % 10}. "
@@ -106,4 +109,6 @@ def for_devices(capabilities: Sequence[tuple[int, int]], driver: int, llvm: int)
       f"The devices of this process have compute capabilities {said}, and no code runs on all of them. Choose some that are alike "
       "with CUDA_VISIBLE_DEVICES, or use interpret=True."
     )
-  return capabilities.index(lowest), dataclasses.replace(arch, ptx=ptx_version(arch, driver, llvm))
+  shared_bytes = min(for_capability(*c).shared_bytes for c in capabilities)
+  ptx = ptx_version(arch, driver, llvm)
+  return capabilities.index(lowest), dataclasses.replace(arch, ptx=ptx, shared_bytes=shared_bytes)

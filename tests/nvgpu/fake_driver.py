@@ -1,0 +1,128 @@
+"""A CUDA driver and an XLA that only write down what they are asked: enough to compile for a GPU, and to call a launcher, without one.
+
+driver = FakeDriver(monkeypatch, capabilities=[(9, 0)])
+jax.jit(f).trace(x).lower(lowering_platforms=("cuda",))         compiles f's kernels, and registers their launchers here
+driver.launch(name, operands, results)                          calls one as XLA would; driver.launches says what it did
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tilewright.runtime import cuda, ffi
+from tilewright.target import nvgpu
+from tilewright.target.llvm.kept import Kept
+
+I, P = ctypes.c_int, ctypes.c_void_p
+_LAUNCH = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P, P)
+_ENCODE = ctypes.CFUNCTYPE(I, P, I, I, P, P, P, P, P, I, I, I, I)
+_ERROR_TEXT = ctypes.CFUNCTYPE(I, I, ctypes.POINTER(ctypes.c_char_p))
+_API = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint64))
+HANDLE, STREAM, ERROR, NO_STREAM = 0x7001, 0x7002, 0x7003, 0x7004
+
+
+@dataclasses.dataclass(frozen=True)
+class Launched:
+  handle: int
+  grid: tuple[int, ...]
+  block: tuple[int, ...]
+  shared_bytes: int
+  stream: int
+  params: list[int]  # the values that the parameters point to
+
+
+class FakeDriver:
+  def __init__(self, monkeypatch: pytest.MonkeyPatch, capabilities: Sequence[tuple[int, int]] = ((9, 0),)):
+    self.assembled: list[str] = []
+    self.launches: list[Launched] = []
+    self.maps: list[int] = []
+    self.registered: dict[str, int] = {}
+    self.status = 0  # of a launch
+    self.map_status = 0
+    self.num_params = 0
+    self.errors: list[str] = []
+    self.has_stream = True
+    self.version = 13000
+    self._functions = {
+      "cuLaunchKernel": _LAUNCH(self._launch),
+      "cuTensorMapEncodeTiled": _ENCODE(self._encode),
+      "cuGetErrorName": _ERROR_TEXT(lambda status, out: self._say(out, b"CUDA_ERROR_%d" % status)),
+      "cuGetErrorString": _ERROR_TEXT(lambda status, out: self._say(out, b"it is 100% broken")),
+    }
+    self._api = {"XLA_FFI_Stream_Get": _API(self._stream_get), "XLA_FFI_Error_Create": _API(self._error_create)}
+    patch = monkeypatch.setattr
+    patch(cuda, "capabilities", lambda: tuple(capabilities))
+    patch(cuda, "driver_version", lambda: self.version)
+    patch(cuda, "assemble", self._assemble)
+    patch(cuda, "load", lambda code, name, shared_bytes: HANDLE)
+    patch(cuda, "function_address", lambda name: ctypes.cast(self._functions[name], P).value)
+    patch(ffi, "register", lambda name, address, platform: self.registered.update({name: address}))
+    self.new_process(monkeypatch)
+
+  def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what this process has loaded, but not what is on disk."""
+    monkeypatch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._load))
+
+  def _assemble(self, ptx: str, device: int) -> bytes:
+    self.assembled.append(ptx)
+    return b"machine code\n"
+
+  def _say(self, out: Any, text: bytes) -> int:
+    out[0] = text
+    return 0
+
+  def _launch(self, handle: int, *rest: int) -> int:
+    *sizes, shared_bytes, stream, params, _ = rest
+    slots = (ctypes.c_void_p * self.num_params).from_address(params)
+    values = [ctypes.c_uint64.from_address(slot).value for slot in slots]
+    self.launches.append(Launched(handle, tuple(sizes[:3]), tuple(sizes[3:]), shared_bytes, stream, values))
+    return self.status
+
+  def _encode(self, place: int, kind: int, rank: int, data: int, *_: Any) -> int:
+    assert place % 64 == 0
+    self.maps.append(data)
+    return self.map_status
+
+  def _stream_get(self, args: Any) -> int:
+    if not self.has_stream:
+      return NO_STREAM
+    args[3] = STREAM
+    return 0
+
+  def _error_create(self, args: Any) -> int:
+    self.errors.append(ctypes.string_at(args[2]).decode())
+    return ERROR
+
+  def describe(self, name: str) -> tuple[int, int, int]:
+    """What a handler says of itself: the version of the API, and its traits."""
+    metadata = (ctypes.c_uint32 * 12)()
+    extension = (ctypes.c_uint64 * 4)(32, 0, 0, ctypes.addressof(metadata))
+    frame = (ctypes.c_uint64 * 20)()
+    frame[1] = ctypes.addressof(extension)
+    assert self._handler(name)(ctypes.addressof(frame)) is None
+    return metadata[6], metadata[7], metadata[8]
+
+  def launch(self, name: str, operands: Sequence[int], results: Sequence[int], num_params: int) -> int | None:
+    """Call a handler on the addresses of arrays; gives the error."""
+    self.num_params = num_params
+    api = (ctypes.c_uint64 * 64)()
+    for function, callback in self._api.items():
+      api[ffi.api_function_offset(function) // 8] = ctypes.cast(callback, P).value or 0
+    lists = []
+    alive = []
+    for addresses in (operands, results):
+      buffers = [(ctypes.c_uint64 * 6)(48, 0, 0, address, 0, 0) for address in addresses]
+      alive += buffers
+      lists.append((ctypes.c_uint64 * max(1, len(buffers)))(*map(ctypes.addressof, buffers)))
+    frame = (ctypes.c_uint64 * 20)()
+    frame[2] = ctypes.addressof(api)
+    frame[ffi.FRAME_ARGS // 8], frame[ffi.FRAME_RETS // 8] = map(ctypes.addressof, lists)
+    return self._handler(name)(ctypes.addressof(frame))
+
+  def _handler(self, name: str) -> Any:
+    return ctypes.CFUNCTYPE(P, P)(self.registered[name])

@@ -1,0 +1,192 @@
+"""From a kernel call to a launch, with a driver that only writes down what it is asked: no GPU is needed."""
+
+from __future__ import annotations
+
+import re
+
+import fake_driver
+import jax
+import jax.numpy as jnp
+import pytest
+from fake_driver import FakeDriver
+from gpu_programs import matmul
+
+from tilewright import errors, ops
+from tilewright import pallas as pl
+from tilewright.pallas import nvgpu as params
+from tilewright.pallas import triton as plgpu
+from tilewright.runtime import ffi
+from tilewright.target import nvgpu
+
+S = jax.ShapeDtypeStruct
+F32, BF16 = jnp.float32, jnp.bfloat16
+
+
+@pytest.fixture
+def driver(monkeypatch, tmp_path):
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+  monkeypatch.delenv("TILEWRIGHT_DUMP", raising=False)
+  return FakeDriver(monkeypatch)
+
+
+NATIVE = params.CompilerParams()
+
+
+def add(x, y, grid=(4,), compiler_params=NATIVE, name="add"):
+  row = pl.BlockSpec((1, 256), lambda *i: (i[0], 0))
+
+  def kernel(x_ref, y_ref, o_ref):
+    o_ref[...] = x_ref[...] + y_ref[...]
+
+  return pl.pallas_call(
+    *(kernel, S((4, 256), F32)),
+    grid=grid,
+    in_specs=[row, row],
+    out_specs=row,
+    compiler_params=compiler_params,
+    name=name,
+  )(x, y)
+
+
+XY = (S((4, 256), F32), S((4, 256), F32))
+
+
+def targets(f, *args) -> list[str]:
+  """The handlers that a program calls on a GPU."""
+  text = jax.jit(lambda *a: f(*a)).trace(*args).lower(lowering_platforms=("cuda",)).as_text()
+  return re.findall(r"tilewright_cuda_\w+", text)
+
+
+# --- launching ---------------------------------------------------------------------------------------------------
+
+
+def test_a_launch_passes_arrays_on_the_stream_of_xla(driver):
+  (name,) = targets(add, *XY)
+  assert driver.launch(name, [101, 102], [103], 4) is None
+  (launched,) = driver.launches
+  assert launched.handle == fake_driver.HANDLE and launched.stream == fake_driver.STREAM
+  assert launched.grid == (4, 1, 1) and launched.block[1:] == (1, 1)
+  assert launched.params == [101, 102, 103, 0], "the arrays, and no scratch memory"
+
+
+def test_tensor_maps_follow_the_arrays(driver):
+  (name,) = targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16))
+  assert driver.launch(name, [0x100, 0x200], [0x300], 4) is None
+  assert driver.maps == [0x100, 0x200] and driver.launches[0].params == [0x100, 0x200, 0x300, 0]
+  assert driver.launches[0].shared_bytes > 48 * 1024
+
+
+def test_xla_may_record_launches_into_a_command_buffer(driver):
+  (name,) = targets(add, *XY)
+  assert driver.describe(name) == (*ffi.api_version(), 1)
+
+
+def test_a_launch_that_fails_is_an_error_with_the_kernel_and_the_driver_s_words(driver):
+  (name,) = targets(lambda x, y: add(x, y, name="my_kernel"), *XY)
+  driver.status = 701
+  assert driver.launch(name, [101, 102], [103], 4) == fake_driver.ERROR
+  (message,) = driver.errors
+  assert re.fullmatch(
+    r"The GPU kernel 'my_kernel' could not be launched as 4 blocks of \d+ threads with \d+ bytes of shared memory: "
+    r"CUDA_ERROR_701 \(it is 100% broken\)\.",
+    message,
+  )
+
+
+def test_a_tensor_map_that_fails_is_an_error_before_anything_is_launched(driver):
+  (name,) = targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16))
+  driver.map_status = 1
+  assert driver.launch(name, [0x100, 0x200], [0x300], 4) == fake_driver.ERROR
+  assert "operand 0 has no tensor map: CUDA_ERROR_1 (" in driver.errors[0] and not driver.launches
+
+
+def test_without_a_stream_nothing_is_launched(driver):
+  (name,) = targets(add, *XY)
+  driver.has_stream = False
+  assert driver.launch(name, [101, 102], [103], 4) == fake_driver.NO_STREAM and not driver.launches
+
+
+def test_a_grid_of_no_points_is_not_launched(driver):
+  (name,) = targets(lambda x, y: add(x, y, (0,)), *XY)
+  assert driver.launch(name, [101, 102], [103], 4) is None and not driver.launches
+
+
+# --- the cache on disk -------------------------------------------------------------------------------------------
+
+
+def refuse(*_):
+  raise AssertionError("code was generated again")
+
+
+def test_a_second_process_generates_no_code(driver, monkeypatch):
+  first = targets(add, *XY)
+  driver.new_process(monkeypatch)
+  driver.registered.clear()
+  monkeypatch.setattr(nvgpu, "prepared", refuse)
+  assert targets(add, *XY) == first and len(driver.assembled) == 1
+  driver.launch(first[0], [101, 102], [103], 4)
+  assert driver.launches[0].params == [101, 102, 103, 0]
+
+
+def test_memory_to_work_in_is_known_without_generating_code(driver, monkeypatch):
+  """What does not fit shared memory lies in global memory, which XLA gives as one more result."""
+
+  def kernel(x_ref, o_ref):
+    y = jnp.cumsum(x_ref[...], axis=0)
+    o_ref[...] = y - y.T
+
+  f = lambda x: pl.pallas_call(kernel, S((512, 512), F32), compiler_params=params.CompilerParams())(x)
+  text = lambda: jax.jit(lambda x: f(x)).trace(S((512, 512), F32)).lower(lowering_platforms=("cuda",)).as_text()
+  first = text()
+  assert re.search(r"tensor<\d+xui8>", first)
+  driver.new_process(monkeypatch)
+  monkeypatch.setattr(nvgpu, "prepared", refuse)
+  assert text() == first
+
+
+def test_the_same_kernel_is_compiled_once_per_process(driver):
+  once, again = targets(lambda x, y: add(add(x, y), y), *XY)
+  assert once == again == targets(add, *XY)[0] and len(driver.assembled) == 1
+
+
+def test_whatever_the_code_depends_on_is_part_of_its_name(driver, monkeypatch):
+  names = [targets(add, *XY), targets(lambda x, y: add(x, y, compiler_params=params.CompilerParams(num_warps=2)), *XY)]
+  driver.version = 12080
+  names.append(targets(add, *XY))
+  FakeDriver(monkeypatch, [(8, 0)])
+  names.append(targets(add, *XY))
+  assert len({*map(tuple, names)}) == 4
+
+
+def test_where_dumps_are_wanted_they_are_written_though_code_is_on_disk(driver, monkeypatch, tmp_path):
+  targets(add, *XY)
+  monkeypatch.setenv("TILEWRIGHT_DUMP", str(tmp_path / "dump"))
+  targets(add, *XY)
+  assert {p.name for p in (tmp_path / "dump").rglob("*") if p.is_file()} >= {"1-tile.txt", "2-llvm.ll", "3-ptx"}
+
+
+# --- which kernels -----------------------------------------------------------------------------------------------
+
+
+def test_ptx_is_as_new_as_driver_and_llvm_allow(driver):
+  targets(add, *XY)
+  assert ".version 9.0" in driver.assembled[0] and ".target sm_90a" in driver.assembled[0]
+
+
+def test_library_kernels_ask_for_native_code_where_they_are_told_to(driver):
+  assert targets(ops.softmax, S((64, 256), F32)) == []
+
+
+def test_num_warps_of_a_kernel_written_for_triton_is_taken(driver, monkeypatch):
+  from tilewright.pallas import targets as chosen
+
+  monkeypatch.setattr(chosen, "native_by_default", chosen.native_by_default | {"cuda"})
+  (name,) = targets(lambda x, y: add(x, y, compiler_params=plgpu.CompilerParams(num_warps=2)), *XY)
+  driver.launch(name, [1, 2], [3], 4)
+  assert driver.launches[0].block == (64, 1, 1)
+
+
+def test_a_kernel_asked_for_a_gpu_where_there_is_none_says_what_is_missing(monkeypatch):
+  monkeypatch.setattr("ctypes.CDLL", lambda name: (_ for _ in ()).throw(OSError(f"{name}: not found")))
+  with pytest.raises(errors.NativeCodeError, match=r"NVIDIA's driver.*libcuda\.so\.1: not found.*interpret=True"):
+    targets(add, *XY)
