@@ -29,9 +29,11 @@ def _normal(shape: tuple[int, ...], seed: int) -> jax.Array:
   return jax.random.normal(jax.random.key(seed), shape, F32).astype(BF16)
 
 
-def _queued(function: Callable[..., Any], values: tuple[Any, ...], share: float = 1.0) -> Call:
-  """The time of one call of many, times `share`."""
-  jitted = jax.jit(function)
+def queued(
+  function: Callable[..., Any], values: tuple[Any, ...], share: float = 1.0, options: dict[str, Any] | None = None
+) -> Call:
+  """The time of one call of many, times `share`; `options` are XLA's."""
+  jitted = jax.jit(function, compiler_options=options)
   jax.block_until_ready(jitted(*values))
 
   def call() -> Measured:
@@ -47,7 +49,7 @@ def _queued(function: Callable[..., Any], values: tuple[Any, ...], share: float 
 def _copy(nbytes: int) -> Call:
   """A copy from device memory to device memory that reads and writes so many bytes together."""
   x = jnp.zeros((ROWS, COLUMNS), BF16)
-  return _queued(jnp.copy, (x,), nbytes / (2 * x.nbytes))
+  return queued(jnp.copy, (x,), nbytes / (2 * x.nbytes))
 
 
 def _blocked(body: Callable[..., Any], num_inputs: int, dtype: Any = BF16) -> Callable[..., Any]:
@@ -141,8 +143,8 @@ def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 256, 64)) -> Any
 
 def _case(name: str, ours: Any, xla: Any, values: Callable[[], tuple[Any, ...]], nbytes: int | None = None) -> Case:
   contenders: dict[str, Callable[[], Call]] = {
-    OURS: lambda: _queued(ours, values()),
-    "XLA": lambda: _queued(xla, values()),
+    OURS: lambda: queued(ours, values()),
+    "XLA": lambda: queued(xla, values()),
   }
   if nbytes is not None:
     contenders["copy"] = lambda: _copy(nbytes)

@@ -4,7 +4,7 @@
     python -m tilewright.cli.bench_processes memory attention XLA         bytes at the peak, inputs and outputs included
 
 The process that asks fills the cache on disk first. A warm start is that of a kernel, not of Python: modules are imported and LLVM is
-loaded by another kernel before the clock starts; `first` in place of `warm` counts that too.
+loaded by another kernel before the clock starts; `first` in place of `warm` counts that too, and `cold` finds nothing on disk besides.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ def inputs_and_outputs() -> int:
 def contender(what: str, name: str, who: str) -> Call:
   """A call that measures in a process of its own; the processes of one contender share a cache on disk."""
   folder = tempfile.TemporaryDirectory(prefix="tilewright-bench-")
-  environment = {**os.environ, "TILEWRIGHT_CACHE_DIR": folder.name}
+  environment = {
+    **os.environ,
+    "TILEWRIGHT_CACHE_DIR": folder.name,
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # this process has most of a GPU's memory
+  }
   environment.pop("TILEWRIGHT_DUMP", None)
 
   def call() -> Measured:
@@ -83,6 +87,12 @@ def seconds_to_compile(name: str, who: str, *, loaded: bool) -> float:
   return time.perf_counter() - start
 
 
+def seconds_without_a_cache(name: str, who: str) -> float:
+  with tempfile.TemporaryDirectory() as folder:
+    os.environ["TILEWRIGHT_CACHE_DIR"] = folder
+    return seconds_to_compile(name, who, loaded=False)
+
+
 def resident(field: str) -> int:
   """Bytes of this process in memory, now (VmRSS) or at the most since the last reset (VmHWM)."""
   (line,) = (l for l in pathlib.Path("/proc/self/status").read_text().splitlines() if l.startswith(field))
@@ -109,6 +119,7 @@ def main(what: str, name: str, who: str) -> None:
   measured = {
     "warm": lambda: seconds_to_compile(name, who, loaded=True),
     "first": lambda: seconds_to_compile(name, who, loaded=False),
+    "cold": lambda: seconds_without_a_cache(name, who),
     "memory": lambda: peak_bytes(name, who),
   }[what]()
   print(measured)

@@ -1,0 +1,89 @@
+"""GPU rows of what stands around a kernel: the cost of launching it, and of compiling it.
+
+A chain of small kernels in one program takes the time of their launches, on the host or on the device, whichever is longer. XLA records
+most of them into command buffers; a row without those has every kernel launched by the host. XLA would fuse its own chain into one kernel:
+barriers keep its operations apart, and the row is refused if they do not.
+
+Compiling is timed from the call of `jit` to a program that can be called: with nothing on disk, in a process that has just begun ("first")
+and in one that has compiled other kernels; and in a new process whose kernel is on disk.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import ops
+from tilewright import pallas as pl
+from tilewright.cli import bench_processes
+from tilewright.cli.bench import OURS, Call, Case
+from tilewright.cli.bench_cpu import compiled_cold
+from tilewright.cli.bench_gpu_kernels import queued
+from tilewright.pallas import nvgpu
+
+LENGTH = 50
+SHAPE = (32, 1024)
+XLA = "XLA"
+NO_GRAPHS = {"xla_gpu_graph_min_graph_size": 1 << 20}  # no program has so many launches to record
+
+
+def _kernel(x: jax.Array) -> jax.Array:
+  def kernel(x_ref: Any, o_ref: Any) -> None:
+    o_ref[...] = jnp.tanh(x_ref[...])
+
+  row = pl.BlockSpec((1, SHAPE[1]), lambda i: (i, 0))
+  return pl.pallas_call(
+    kernel,
+    jax.ShapeDtypeStruct(x.shape, x.dtype),
+    grid=(x.shape[0],),
+    in_specs=[row],
+    out_specs=row,
+    compiler_params=nvgpu.CompilerParams(),
+  )(x)
+
+
+def _operation(x: jax.Array) -> jax.Array:
+  return jax.lax.optimization_barrier(jnp.tanh(x))
+
+
+def chain(step: Any, length: int) -> Any:
+  def program(x: jax.Array) -> jax.Array:
+    for _ in range(length):
+      x = step(x)
+    return x
+
+  return program
+
+
+def _launches(who: str, length: int, options: dict[str, Any]) -> Call:
+  """The time of one kernel of a chain."""
+  program = chain(_kernel if who == OURS else _operation, length)
+  x = jnp.ones(SHAPE)
+  kernels = jax.jit(program).lower(x).compile().as_text().count(" custom-call(" if who == OURS else " fusion(")
+  if kernels != length:
+    raise AssertionError(f"{who} made {kernels} kernels of a chain of {length}, so that their time means nothing.")
+  return queued(program, (x,), 1 / length, options)
+
+
+def _case(name: str, length: int, options: dict[str, Any]) -> Case:
+  """Within 1.1 times of XLA's is the goal."""
+  contenders = {who: functools.partial(_launches, who, length, options) for who in (OURS, XLA)}
+  return Case(f"gpu launch {name}", contenders, goals={XLA: round(1 / 1.1, 3)})
+
+
+def _in_processes(name: str, what: str) -> Case:
+  contenders = {who: functools.partial(bench_processes.contender, what, "softmax", who) for who in (OURS, XLA)}
+  return Case(f"gpu compile softmax {name}", contenders)
+
+
+CASES = (
+  _case(f"one of {LENGTH} in a program", LENGTH, {}),
+  _case(f"one of {LENGTH} in a program, no command buffers", LENGTH, NO_GRAPHS),
+  _case("alone in a program", 1, {}),
+  compiled_cold("gpu compile softmax", ops.softmax, jax.nn.softmax, (4096, 4096)),
+  _in_processes("first in a process", "cold"),
+  _in_processes("kept on disk", "warm"),
+)
