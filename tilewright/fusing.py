@@ -162,7 +162,7 @@ def _product(kernel: Callable[..., Any], eqn: Any, operands: Any) -> Any:
   (x, y), out = operands, eqn.outvars[0].aval
   (m, n), k = out.shape, x.shape[left]
   chosen = tiling.matmul_blocks(m, n, k)
-  blocks = (chosen.m, chosen.n, k) if chosen.m >= 64 and k <= _WHOLE_ROWS else None
+  blocks = (chosen.m, chosen.n, k if chosen.m >= 64 and k <= _WHOLE_ROWS else chosen.k)
   return kernel(x, y, transpose_x=left == 0, transpose_y=right == 1, out_dtype=out.dtype, blocks=blocks)
 
 

@@ -49,6 +49,25 @@ def test_small_floats_are_added_up_in_float32(target, dtype, blocks):
   close(wide, exact(x) @ exact(y), steps=96, size=bound(x, y))
 
 
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("rows", [1, 2, 5, 16])
+def test_few_rows_go_through_a_large_matrix_in_long_pieces_of_its_rows(rows, dtype, monkeypatch):
+  monkeypatch.setattr(tiling, "host_caches", lambda: tiling.Caches(l2=1 << 14, l3=1 << 10))
+  x, y, bias = random(3, rows, 160, dtype=dtype), random(4, 160, 1500, dtype=dtype), random(5, 1500, dtype=dtype)
+  blocks = tiling.few_rows_blocks(rows, 1500, 160, y.dtype.itemsize)
+  assert blocks is not None and blocks.n >= 256 and blocks.k <= 40
+  expected = exact(x) @ exact(y) + exact(bias)
+  close(ops.matmul(x, y, bias, native=True), expected, steps=162, size=bound(x, y) + np.abs(exact(bias)))
+
+
+def test_blocks_are_larger_where_a_matrix_stays_in_the_cache_or_there_are_many_rows(monkeypatch):
+  monkeypatch.setattr(tiling, "host_caches", tiling.Caches)  # the third of 8 MiB
+  assert tiling.few_rows_blocks(1, 1024, 2048, 4) is not None
+  assert tiling.few_rows_blocks(1, 1024, 1024, 4) is None
+  assert tiling.few_rows_blocks(17, 1024, 2048, 4) is None
+  assert tiling.few_rows_blocks(1, 1024, 2053, 4) is None  # a prime number: every block would be masked
+
+
 @targets
 def test_int8_is_exact(target):
   rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ ours is faster. A call that takes less than a millisecond is repeated within a r
 Beside the ratio by the clock stands that of processor time, all threads of the process together: what a call costs, which other work on
 the machine changes less than how long it takes.
 
-What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 30 ms after a call, XLA gives large buffers
+What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 100 ms after a call, XLA gives large buffers
 back to the system after its result is ready, and pages that were given back must be faulted in again. In a case that says so, every turn
 begins when no thread of the process is running any more, with a call that does not count.
 """

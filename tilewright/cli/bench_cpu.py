@@ -386,6 +386,8 @@ CASES: tuple[Case, ...] = (
   op("matmul f32 1024x1024x1024", ops.matmul, jnp.dot, SQUARE, SQUARE, numpy=np.dot, goals=MATMUL),
   op("matmul f32 2048x2048x2048", ops.matmul, jnp.dot, (2048, 2048), (2048, 2048), numpy=np.dot, goals=MATMUL),
   op("matmul f32 1000x1030x1100", ops.matmul, jnp.dot, (1000, 1030), (1030, 1100), numpy=np.dot, goals=MATMUL),
+  op("matmul f32 1x4096x4096", ops.matmul, jnp.dot, (1, 4096), (4096, 4096)),
+  op("matmul f32 8x4096x4096", ops.matmul, jnp.dot, (8, 4096), (4096, 4096)),
   op(
     "matmul f32 1024x1024x1024, bias and gelu",
     matmul_gelu,

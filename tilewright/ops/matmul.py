@@ -122,6 +122,14 @@ def _sizes(plan: Plan, x: jax.Array, y: jax.Array) -> tuple[int, int, int]:
   return m, y.shape[0 if plan.transpose_y else 1], k
 
 
+def _chosen_blocks(plan: Plan, m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
+  """Blocks where the user gives none. Short ones pay in native code on the CPU, where a step along K costs next to nothing."""
+  few = None
+  if not plan.transpose_y and not plan.how.interpret and calling.platform() == "cpu":
+    few = tiling.few_rows_blocks(m, n, k, itemsize)
+  return few or tiling.matmul_blocks(m, n, k)
+
+
 def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax.Array:
   m, n, k = _sizes(plan, x, y)
   floats = x.dtype != jnp.int8
@@ -133,7 +141,7 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
   if k == 0:
     x, y = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y))
     k = 1
-  blocks = plan.blocks or tiling.matmul_blocks(m, n, k)
+  blocks = plan.blocks or _chosen_blocks(plan, m, n, k, y.dtype.itemsize)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
   steps = pl.cdiv(k, bk)
   in_place = np.dtype(plan.out_dtype) == np.dtype(accumulator)

@@ -2,8 +2,8 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4")
 {
 entry:
-  %".480" = alloca <4 x float>
-  %".542" = alloca <4 x float>
+  %".473" = alloca <4 x float>
+  %".535" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -33,7 +33,7 @@ start:
   %".30" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".737", %"switch.done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".730", %"switch.done.2"]
   %".32" = icmp slt i64 %"i", %".12"
   br i1 %".32", label %"body", label %"done"
 body:
@@ -427,12 +427,12 @@ body.12:
 done.12:
   br label %"switch.done"
 switch.done.1:
-  %".672" = icmp eq i32 %".36", 1
-  %".673" = zext i1 %".672" to i32
-  %".674" = sext i32 %".673" to i64
-  %".675" = icmp slt i64 %".674", 0
-  %".676" = select  i1 %".675", i64 0, i64 %".674"
-  switch i64 %".676", label %"case.1.2" [i64 0, label %"case.0.2"]
+  %".665" = icmp eq i32 %".36", 1
+  %".666" = zext i1 %".665" to i32
+  %".667" = sext i32 %".666" to i64
+  %".668" = icmp slt i64 %".667", 0
+  %".669" = select  i1 %".668", i64 0, i64 %".667"
+  switch i64 %".669", label %"case.1.2" [i64 0, label %"case.0.2"]
 case.0.1:
   br label %"switch.done.1"
 case.1.1:
@@ -440,397 +440,390 @@ case.1.1:
   %".368" = getelementptr i8, ptr %".3", i64 640
   br label %"loop.13"
 loop.13:
-  %"i.13" = phi  i64 [0, %"case.1.1"], [%".476", %"k.done"]
+  %"i.13" = phi  i64 [0, %"case.1.1"], [%".469", %"k.done"]
   %".370" = icmp slt i64 %"i.13", 4
   br i1 %".370", label %"body.13", label %"done.13"
 body.13:
   br label %"k"
 done.13:
-  %".478" = getelementptr i8, ptr %".3", i64 1152
-  %".479" = getelementptr i8, ptr %".3", i64 1216
-  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".480"
+  %".471" = getelementptr i8, ptr %".3", i64 1152
+  %".472" = getelementptr i8, ptr %".3", i64 1216
+  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".473"
   br label %"loop.14"
 k:
-  %".373" = phi  i64 [0, %"body.13"], [%".443", %"k.body"]
-  %".374" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".400", %"k.body"]
-  %".375" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".406", %"k.body"]
-  %".376" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".412", %"k.body"]
-  %".377" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".418", %"k.body"]
-  %".378" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".424", %"k.body"]
-  %".379" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".430", %"k.body"]
-  %".380" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".436", %"k.body"]
-  %".381" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".442", %"k.body"]
+  %".373" = phi  i64 [0, %"body.13"], [%".436", %"k.body"]
+  %".374" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".393", %"k.body"]
+  %".375" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".399", %"k.body"]
+  %".376" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".405", %"k.body"]
+  %".377" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".411", %"k.body"]
+  %".378" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".417", %"k.body"]
+  %".379" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".423", %"k.body"]
+  %".380" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".429", %"k.body"]
+  %".381" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".435", %"k.body"]
   %".382" = icmp slt i64 %".373", 4
   br i1 %".382", label %"k.body", label %"k.done"
 k.body:
-  %".384" = add i64 %".373", 32
-  %".385" = icmp slt i64 %".384", 3
-  %".386" = select  i1 %".385", i64 %".384", i64 3
-  %".387" = mul i64 %".386", 4
-  %".388" = add i64 %".387", %"i.13"
-  %".389" = getelementptr inbounds float, ptr %".27", i64 %".388"
-  call void @"llvm.prefetch.p0"(ptr %".389", i32 0, i32 3, i32 1)
-  %".391" = mul i64 %".373", 4
-  %".392" = add i64 %".391", %"i.13"
-  %".393" = getelementptr inbounds float, ptr %".27", i64 %".392"
-  %".394" = load <4 x float>, ptr %".393", align 4
-  %".395" = shufflevector <4 x float> %".394", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".396" = getelementptr inbounds float, ptr %".165", i64 %".373"
-  %".397" = load float, ptr %".396", align 4
-  %".398" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".397", i32 0
-  %".399" = shufflevector <16 x float> %".398", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".400" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".399", <16 x float> %".395", <16 x float> %".374")
-  %".401" = add i64 4, %".373"
-  %".402" = getelementptr inbounds float, ptr %".165", i64 %".401"
-  %".403" = load float, ptr %".402", align 4
-  %".404" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".403", i32 0
-  %".405" = shufflevector <16 x float> %".404", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".406" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".405", <16 x float> %".395", <16 x float> %".375")
-  %".407" = add i64 8, %".373"
-  %".408" = getelementptr inbounds float, ptr %".165", i64 %".407"
-  %".409" = load float, ptr %".408", align 4
-  %".410" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".409", i32 0
-  %".411" = shufflevector <16 x float> %".410", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".412" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".411", <16 x float> %".395", <16 x float> %".376")
-  %".413" = add i64 12, %".373"
-  %".414" = getelementptr inbounds float, ptr %".165", i64 %".413"
-  %".415" = load float, ptr %".414", align 4
-  %".416" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".415", i32 0
-  %".417" = shufflevector <16 x float> %".416", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".418" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".417", <16 x float> %".395", <16 x float> %".377")
-  %".419" = add i64 16, %".373"
-  %".420" = getelementptr inbounds float, ptr %".165", i64 %".419"
-  %".421" = load float, ptr %".420", align 4
-  %".422" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".421", i32 0
-  %".423" = shufflevector <16 x float> %".422", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".424" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".423", <16 x float> %".395", <16 x float> %".378")
-  %".425" = add i64 20, %".373"
-  %".426" = getelementptr inbounds float, ptr %".165", i64 %".425"
-  %".427" = load float, ptr %".426", align 4
-  %".428" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".427", i32 0
-  %".429" = shufflevector <16 x float> %".428", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".430" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".429", <16 x float> %".395", <16 x float> %".379")
-  %".431" = add i64 24, %".373"
-  %".432" = getelementptr inbounds float, ptr %".165", i64 %".431"
-  %".433" = load float, ptr %".432", align 4
-  %".434" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".433", i32 0
-  %".435" = shufflevector <16 x float> %".434", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".436" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".435", <16 x float> %".395", <16 x float> %".380")
-  %".437" = add i64 28, %".373"
-  %".438" = getelementptr inbounds float, ptr %".165", i64 %".437"
-  %".439" = load float, ptr %".438", align 4
-  %".440" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".439", i32 0
-  %".441" = shufflevector <16 x float> %".440", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".442" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".441", <16 x float> %".395", <16 x float> %".381")
-  %".443" = add i64 %".373", 1
+  %".384" = mul i64 %".373", 4
+  %".385" = add i64 %".384", %"i.13"
+  %".386" = getelementptr inbounds float, ptr %".27", i64 %".385"
+  %".387" = load <4 x float>, ptr %".386", align 4
+  %".388" = shufflevector <4 x float> %".387", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".389" = getelementptr inbounds float, ptr %".165", i64 %".373"
+  %".390" = load float, ptr %".389", align 4
+  %".391" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".390", i32 0
+  %".392" = shufflevector <16 x float> %".391", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".393" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".392", <16 x float> %".388", <16 x float> %".374")
+  %".394" = add i64 4, %".373"
+  %".395" = getelementptr inbounds float, ptr %".165", i64 %".394"
+  %".396" = load float, ptr %".395", align 4
+  %".397" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".396", i32 0
+  %".398" = shufflevector <16 x float> %".397", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".399" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".398", <16 x float> %".388", <16 x float> %".375")
+  %".400" = add i64 8, %".373"
+  %".401" = getelementptr inbounds float, ptr %".165", i64 %".400"
+  %".402" = load float, ptr %".401", align 4
+  %".403" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".402", i32 0
+  %".404" = shufflevector <16 x float> %".403", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".405" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".404", <16 x float> %".388", <16 x float> %".376")
+  %".406" = add i64 12, %".373"
+  %".407" = getelementptr inbounds float, ptr %".165", i64 %".406"
+  %".408" = load float, ptr %".407", align 4
+  %".409" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".408", i32 0
+  %".410" = shufflevector <16 x float> %".409", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".411" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".410", <16 x float> %".388", <16 x float> %".377")
+  %".412" = add i64 16, %".373"
+  %".413" = getelementptr inbounds float, ptr %".165", i64 %".412"
+  %".414" = load float, ptr %".413", align 4
+  %".415" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".414", i32 0
+  %".416" = shufflevector <16 x float> %".415", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".417" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".416", <16 x float> %".388", <16 x float> %".378")
+  %".418" = add i64 20, %".373"
+  %".419" = getelementptr inbounds float, ptr %".165", i64 %".418"
+  %".420" = load float, ptr %".419", align 4
+  %".421" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".420", i32 0
+  %".422" = shufflevector <16 x float> %".421", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".423" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".422", <16 x float> %".388", <16 x float> %".379")
+  %".424" = add i64 24, %".373"
+  %".425" = getelementptr inbounds float, ptr %".165", i64 %".424"
+  %".426" = load float, ptr %".425", align 4
+  %".427" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".426", i32 0
+  %".428" = shufflevector <16 x float> %".427", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".429" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".428", <16 x float> %".388", <16 x float> %".380")
+  %".430" = add i64 28, %".373"
+  %".431" = getelementptr inbounds float, ptr %".165", i64 %".430"
+  %".432" = load float, ptr %".431", align 4
+  %".433" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".432", i32 0
+  %".434" = shufflevector <16 x float> %".433", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".435" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".434", <16 x float> %".388", <16 x float> %".381")
+  %".436" = add i64 %".373", 1
   br label %"k"
 k.done:
-  %".445" = shufflevector <16 x float> %".374", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".446" = getelementptr inbounds float, ptr %".367", i64 %"i.13"
-  store <4 x float> %".445", ptr %".446", align 4
-  %".448" = shufflevector <16 x float> %".375", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".449" = add i64 4, %"i.13"
-  %".450" = getelementptr inbounds float, ptr %".367", i64 %".449"
-  store <4 x float> %".448", ptr %".450", align 4
-  %".452" = shufflevector <16 x float> %".376", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".453" = add i64 8, %"i.13"
-  %".454" = getelementptr inbounds float, ptr %".367", i64 %".453"
-  store <4 x float> %".452", ptr %".454", align 4
-  %".456" = shufflevector <16 x float> %".377", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".457" = add i64 12, %"i.13"
-  %".458" = getelementptr inbounds float, ptr %".367", i64 %".457"
-  store <4 x float> %".456", ptr %".458", align 4
-  %".460" = shufflevector <16 x float> %".378", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".461" = add i64 16, %"i.13"
-  %".462" = getelementptr inbounds float, ptr %".367", i64 %".461"
-  store <4 x float> %".460", ptr %".462", align 4
-  %".464" = shufflevector <16 x float> %".379", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".465" = add i64 20, %"i.13"
-  %".466" = getelementptr inbounds float, ptr %".367", i64 %".465"
-  store <4 x float> %".464", ptr %".466", align 4
-  %".468" = shufflevector <16 x float> %".380", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".469" = add i64 24, %"i.13"
-  %".470" = getelementptr inbounds float, ptr %".367", i64 %".469"
-  store <4 x float> %".468", ptr %".470", align 4
-  %".472" = shufflevector <16 x float> %".381", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".473" = add i64 28, %"i.13"
-  %".474" = getelementptr inbounds float, ptr %".367", i64 %".473"
-  store <4 x float> %".472", ptr %".474", align 4
-  %".476" = add i64 %"i.13", 4
+  %".438" = shufflevector <16 x float> %".374", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".439" = getelementptr inbounds float, ptr %".367", i64 %"i.13"
+  store <4 x float> %".438", ptr %".439", align 4
+  %".441" = shufflevector <16 x float> %".375", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".442" = add i64 4, %"i.13"
+  %".443" = getelementptr inbounds float, ptr %".367", i64 %".442"
+  store <4 x float> %".441", ptr %".443", align 4
+  %".445" = shufflevector <16 x float> %".376", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".446" = add i64 8, %"i.13"
+  %".447" = getelementptr inbounds float, ptr %".367", i64 %".446"
+  store <4 x float> %".445", ptr %".447", align 4
+  %".449" = shufflevector <16 x float> %".377", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".450" = add i64 12, %"i.13"
+  %".451" = getelementptr inbounds float, ptr %".367", i64 %".450"
+  store <4 x float> %".449", ptr %".451", align 4
+  %".453" = shufflevector <16 x float> %".378", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".454" = add i64 16, %"i.13"
+  %".455" = getelementptr inbounds float, ptr %".367", i64 %".454"
+  store <4 x float> %".453", ptr %".455", align 4
+  %".457" = shufflevector <16 x float> %".379", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".458" = add i64 20, %"i.13"
+  %".459" = getelementptr inbounds float, ptr %".367", i64 %".458"
+  store <4 x float> %".457", ptr %".459", align 4
+  %".461" = shufflevector <16 x float> %".380", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".462" = add i64 24, %"i.13"
+  %".463" = getelementptr inbounds float, ptr %".367", i64 %".462"
+  store <4 x float> %".461", ptr %".463", align 4
+  %".465" = shufflevector <16 x float> %".381", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".466" = add i64 28, %"i.13"
+  %".467" = getelementptr inbounds float, ptr %".367", i64 %".466"
+  store <4 x float> %".465", ptr %".467", align 4
+  %".469" = add i64 %"i.13", 4
   br label %"loop.13"
 loop.14:
-  %"i.14" = phi  i64 [0, %"done.13"], [%".515", %"body.14"]
-  %".483" = icmp slt i64 %"i.14", 8
-  br i1 %".483", label %"body.14", label %"done.14"
+  %"i.14" = phi  i64 [0, %"done.13"], [%".508", %"body.14"]
+  %".476" = icmp slt i64 %"i.14", 8
+  br i1 %".476", label %"body.14", label %"done.14"
 body.14:
-  %".485" = load <4 x float>, <4 x float>* %".480"
-  %".486" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".359", i32 0
+  %".478" = load <4 x float>, <4 x float>* %".473"
+  %".479" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".359", i32 0
+  %".480" = shufflevector <4 x i32> %".479", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".481" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
+  %".482" = shufflevector <4 x i64> %".481", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".483" = add <4 x i64> %".482", <i64 0, i64 0, i64 0, i64 0>
+  %".484" = trunc <4 x i64> %".483" to <4 x i32>
+  %".485" = add <4 x i32> %".480", %".484"
+  %".486" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
   %".487" = shufflevector <4 x i32> %".486", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".488" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
+  %".488" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
   %".489" = shufflevector <4 x i64> %".488", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".490" = add <4 x i64> %".489", <i64 0, i64 0, i64 0, i64 0>
+  %".490" = add <4 x i64> %".489", <i64 0, i64 1, i64 2, i64 3>
   %".491" = trunc <4 x i64> %".490" to <4 x i32>
   %".492" = add <4 x i32> %".487", %".491"
-  %".493" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
-  %".494" = shufflevector <4 x i32> %".493", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".495" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".496" = shufflevector <4 x i64> %".495", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".497" = add <4 x i64> %".496", <i64 0, i64 1, i64 2, i64 3>
-  %".498" = trunc <4 x i64> %".497" to <4 x i32>
-  %".499" = add <4 x i32> %".494", %".498"
-  %".500" = icmp sle <4 x i32> %".492", %".499"
-  %".501" = mul i64 %"i.14", 4
-  %".502" = getelementptr inbounds float, ptr %".367", i64 %".501"
-  %".503" = load <4 x float>, ptr %".502", align 4
-  %".504" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
-  %".505" = shufflevector <4 x float> %".504", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".506" = select  <4 x i1> %".500", <4 x float> %".503", <4 x float> %".505"
-  %".507" = mul i64 %"i.14", 4
-  %".508" = getelementptr inbounds float, ptr %".479", i64 %".507"
-  store <4 x float> %".506", ptr %".508", align 4
-  %".510" = fcmp ogt <4 x float> %".485", %".506"
-  %".511" = select  <4 x i1> %".510", <4 x float> %".485", <4 x float> %".506"
-  %".512" = fcmp uno <4 x float> %".485", %".485"
-  %".513" = select  <4 x i1> %".512", <4 x float> %".485", <4 x float> %".511"
-  store <4 x float> %".513", <4 x float>* %".480"
-  %".515" = add i64 %"i.14", 1
+  %".493" = icmp sle <4 x i32> %".485", %".492"
+  %".494" = mul i64 %"i.14", 4
+  %".495" = getelementptr inbounds float, ptr %".367", i64 %".494"
+  %".496" = load <4 x float>, ptr %".495", align 4
+  %".497" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
+  %".498" = shufflevector <4 x float> %".497", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".499" = select  <4 x i1> %".493", <4 x float> %".496", <4 x float> %".498"
+  %".500" = mul i64 %"i.14", 4
+  %".501" = getelementptr inbounds float, ptr %".472", i64 %".500"
+  store <4 x float> %".499", ptr %".501", align 4
+  %".503" = fcmp ogt <4 x float> %".478", %".499"
+  %".504" = select  <4 x i1> %".503", <4 x float> %".478", <4 x float> %".499"
+  %".505" = fcmp uno <4 x float> %".478", %".478"
+  %".506" = select  <4 x i1> %".505", <4 x float> %".478", <4 x float> %".504"
+  store <4 x float> %".506", <4 x float>* %".473"
+  %".508" = add i64 %"i.14", 1
   br label %"loop.14"
 done.14:
-  %".517" = load <4 x float>, <4 x float>* %".480"
-  %".518" = getelementptr inbounds float, ptr %".478", i64 0
-  store <4 x float> %".517", ptr %".518", align 4
-  %".520" = getelementptr i8, ptr %".3", i64 1344
-  %".521" = getelementptr inbounds float, ptr %".28", i64 0
-  %".522" = load <4 x float>, ptr %".521", align 4
-  %".523" = getelementptr inbounds float, ptr %".478", i64 0
-  %".524" = load <4 x float>, ptr %".523", align 4
-  %".525" = fcmp ogt <4 x float> %".522", %".524"
-  %".526" = select  <4 x i1> %".525", <4 x float> %".522", <4 x float> %".524"
-  %".527" = fcmp uno <4 x float> %".522", %".522"
-  %".528" = select  <4 x i1> %".527", <4 x float> %".522", <4 x float> %".526"
-  %".529" = getelementptr inbounds float, ptr %".520", i64 0
-  store <4 x float> %".528", ptr %".529", align 4
-  %".531" = getelementptr i8, ptr %".3", i64 1408
-  %".532" = getelementptr inbounds float, ptr %".28", i64 0
-  %".533" = load <4 x float>, ptr %".532", align 4
-  %".534" = getelementptr inbounds float, ptr %".520", i64 0
-  %".535" = load <4 x float>, ptr %".534", align 4
-  %".536" = fsub <4 x float> %".533", %".535"
-  %".537" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".536")
-  %".538" = getelementptr inbounds float, ptr %".531", i64 0
-  store <4 x float> %".537", ptr %".538", align 4
-  %".540" = getelementptr i8, ptr %".3", i64 1472
-  %".541" = getelementptr i8, ptr %".3", i64 1536
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".542"
+  %".510" = load <4 x float>, <4 x float>* %".473"
+  %".511" = getelementptr inbounds float, ptr %".471", i64 0
+  store <4 x float> %".510", ptr %".511", align 4
+  %".513" = getelementptr i8, ptr %".3", i64 1344
+  %".514" = getelementptr inbounds float, ptr %".28", i64 0
+  %".515" = load <4 x float>, ptr %".514", align 4
+  %".516" = getelementptr inbounds float, ptr %".471", i64 0
+  %".517" = load <4 x float>, ptr %".516", align 4
+  %".518" = fcmp ogt <4 x float> %".515", %".517"
+  %".519" = select  <4 x i1> %".518", <4 x float> %".515", <4 x float> %".517"
+  %".520" = fcmp uno <4 x float> %".515", %".515"
+  %".521" = select  <4 x i1> %".520", <4 x float> %".515", <4 x float> %".519"
+  %".522" = getelementptr inbounds float, ptr %".513", i64 0
+  store <4 x float> %".521", ptr %".522", align 4
+  %".524" = getelementptr i8, ptr %".3", i64 1408
+  %".525" = getelementptr inbounds float, ptr %".28", i64 0
+  %".526" = load <4 x float>, ptr %".525", align 4
+  %".527" = getelementptr inbounds float, ptr %".513", i64 0
+  %".528" = load <4 x float>, ptr %".527", align 4
+  %".529" = fsub <4 x float> %".526", %".528"
+  %".530" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".529")
+  %".531" = getelementptr inbounds float, ptr %".524", i64 0
+  store <4 x float> %".530", ptr %".531", align 4
+  %".533" = getelementptr i8, ptr %".3", i64 1472
+  %".534" = getelementptr i8, ptr %".3", i64 1536
+  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".535"
   br label %"loop.15"
 loop.15:
-  %"i.15" = phi  i64 [0, %"done.14"], [%".560", %"body.15"]
-  %".545" = icmp slt i64 %"i.15", 8
-  br i1 %".545", label %"body.15", label %"done.15"
+  %"i.15" = phi  i64 [0, %"done.14"], [%".553", %"body.15"]
+  %".538" = icmp slt i64 %"i.15", 8
+  br i1 %".538", label %"body.15", label %"done.15"
 body.15:
-  %".547" = load <4 x float>, <4 x float>* %".542"
+  %".540" = load <4 x float>, <4 x float>* %".535"
+  %".541" = mul i64 %"i.15", 4
+  %".542" = getelementptr inbounds float, ptr %".472", i64 %".541"
+  %".543" = load <4 x float>, ptr %".542", align 4
+  %".544" = getelementptr inbounds float, ptr %".513", i64 0
+  %".545" = load <4 x float>, ptr %".544", align 4
+  %".546" = fsub <4 x float> %".543", %".545"
+  %".547" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".546")
   %".548" = mul i64 %"i.15", 4
-  %".549" = getelementptr inbounds float, ptr %".479", i64 %".548"
-  %".550" = load <4 x float>, ptr %".549", align 4
-  %".551" = getelementptr inbounds float, ptr %".520", i64 0
-  %".552" = load <4 x float>, ptr %".551", align 4
-  %".553" = fsub <4 x float> %".550", %".552"
-  %".554" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".553")
-  %".555" = mul i64 %"i.15", 4
-  %".556" = getelementptr inbounds float, ptr %".541", i64 %".555"
-  store <4 x float> %".554", ptr %".556", align 4
-  %".558" = fadd <4 x float> %".547", %".554"
-  store <4 x float> %".558", <4 x float>* %".542"
-  %".560" = add i64 %"i.15", 1
+  %".549" = getelementptr inbounds float, ptr %".534", i64 %".548"
+  store <4 x float> %".547", ptr %".549", align 4
+  %".551" = fadd <4 x float> %".540", %".547"
+  store <4 x float> %".551", <4 x float>* %".535"
+  %".553" = add i64 %"i.15", 1
   br label %"loop.15"
 done.15:
-  %".562" = load <4 x float>, <4 x float>* %".542"
-  %".563" = getelementptr inbounds float, ptr %".540", i64 0
-  store <4 x float> %".562", ptr %".563", align 4
-  %".565" = getelementptr inbounds float, ptr %".29", i64 0
-  %".566" = load <4 x float>, ptr %".565", align 4
-  %".567" = getelementptr inbounds float, ptr %".531", i64 0
-  %".568" = load <4 x float>, ptr %".567", align 4
-  %".569" = fmul <4 x float> %".566", %".568"
-  %".570" = getelementptr inbounds float, ptr %".540", i64 0
-  %".571" = load <4 x float>, ptr %".570", align 4
-  %".572" = fadd <4 x float> %".569", %".571"
-  %".573" = getelementptr inbounds float, ptr %".29", i64 0
-  store <4 x float> %".572", ptr %".573", align 4
+  %".555" = load <4 x float>, <4 x float>* %".535"
+  %".556" = getelementptr inbounds float, ptr %".533", i64 0
+  store <4 x float> %".555", ptr %".556", align 4
+  %".558" = getelementptr inbounds float, ptr %".29", i64 0
+  %".559" = load <4 x float>, ptr %".558", align 4
+  %".560" = getelementptr inbounds float, ptr %".524", i64 0
+  %".561" = load <4 x float>, ptr %".560", align 4
+  %".562" = fmul <4 x float> %".559", %".561"
+  %".563" = getelementptr inbounds float, ptr %".533", i64 0
+  %".564" = load <4 x float>, ptr %".563", align 4
+  %".565" = fadd <4 x float> %".562", %".564"
+  %".566" = getelementptr inbounds float, ptr %".29", i64 0
+  store <4 x float> %".565", ptr %".566", align 4
   br label %"loop.16"
 loop.16:
-  %"i.16" = phi  i64 [0, %"done.15"], [%".587", %"body.16"]
-  %".576" = icmp slt i64 %"i.16", 4
-  br i1 %".576", label %"body.16", label %"done.16"
+  %"i.16" = phi  i64 [0, %"done.15"], [%".580", %"body.16"]
+  %".569" = icmp slt i64 %"i.16", 4
+  br i1 %".569", label %"body.16", label %"done.16"
 body.16:
-  %".578" = mul i64 %"i.16", 4
-  %".579" = getelementptr inbounds float, ptr %".30", i64 %".578"
-  %".580" = load <4 x float>, ptr %".579", align 4
-  %".581" = getelementptr inbounds float, ptr %".531", i64 0
-  %".582" = load <4 x float>, ptr %".581", align 4
-  %".583" = fmul <4 x float> %".580", %".582"
-  %".584" = mul i64 %"i.16", 4
-  %".585" = getelementptr inbounds float, ptr %".30", i64 %".584"
-  store <4 x float> %".583", ptr %".585", align 4
-  %".587" = add i64 %"i.16", 1
+  %".571" = mul i64 %"i.16", 4
+  %".572" = getelementptr inbounds float, ptr %".30", i64 %".571"
+  %".573" = load <4 x float>, ptr %".572", align 4
+  %".574" = getelementptr inbounds float, ptr %".524", i64 0
+  %".575" = load <4 x float>, ptr %".574", align 4
+  %".576" = fmul <4 x float> %".573", %".575"
+  %".577" = mul i64 %"i.16", 4
+  %".578" = getelementptr inbounds float, ptr %".30", i64 %".577"
+  store <4 x float> %".576", ptr %".578", align 4
+  %".580" = add i64 %"i.16", 1
   br label %"loop.16"
 done.16:
-  %".589" = getelementptr i8, ptr %".3", i64 1664
+  %".582" = getelementptr i8, ptr %".3", i64 1664
   br label %"loop.17"
 loop.17:
-  %"i.17" = phi  i64 [0, %"done.16"], [%".665", %"k.done.1"]
-  %".591" = icmp slt i64 %"i.17", 4
-  br i1 %".591", label %"body.17", label %"done.17"
+  %"i.17" = phi  i64 [0, %"done.16"], [%".658", %"k.done.1"]
+  %".584" = icmp slt i64 %"i.17", 4
+  br i1 %".584", label %"body.17", label %"done.17"
 body.17:
-  %".593" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  %".594" = load <4 x float>, ptr %".593", align 4
-  %".595" = shufflevector <4 x float> %".594", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".596" = add i64 4, %"i.17"
-  %".597" = getelementptr inbounds float, ptr %".30", i64 %".596"
-  %".598" = load <4 x float>, ptr %".597", align 4
-  %".599" = shufflevector <4 x float> %".598", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".600" = add i64 8, %"i.17"
-  %".601" = getelementptr inbounds float, ptr %".30", i64 %".600"
-  %".602" = load <4 x float>, ptr %".601", align 4
-  %".603" = shufflevector <4 x float> %".602", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".604" = add i64 12, %"i.17"
-  %".605" = getelementptr inbounds float, ptr %".30", i64 %".604"
-  %".606" = load <4 x float>, ptr %".605", align 4
-  %".607" = shufflevector <4 x float> %".606", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".586" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  %".587" = load <4 x float>, ptr %".586", align 4
+  %".588" = shufflevector <4 x float> %".587", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".589" = add i64 4, %"i.17"
+  %".590" = getelementptr inbounds float, ptr %".30", i64 %".589"
+  %".591" = load <4 x float>, ptr %".590", align 4
+  %".592" = shufflevector <4 x float> %".591", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".593" = add i64 8, %"i.17"
+  %".594" = getelementptr inbounds float, ptr %".30", i64 %".593"
+  %".595" = load <4 x float>, ptr %".594", align 4
+  %".596" = shufflevector <4 x float> %".595", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".597" = add i64 12, %"i.17"
+  %".598" = getelementptr inbounds float, ptr %".30", i64 %".597"
+  %".599" = load <4 x float>, ptr %".598", align 4
+  %".600" = shufflevector <4 x float> %".599", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   br label %"k.1"
 done.17:
-  %".667" = getelementptr inbounds float, ptr %".520", i64 0
-  %".668" = load <4 x float>, ptr %".667", align 4
-  %".669" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".668", ptr %".669", align 4
+  %".660" = getelementptr inbounds float, ptr %".513", i64 0
+  %".661" = load <4 x float>, ptr %".660", align 4
+  %".662" = getelementptr inbounds float, ptr %".28", i64 0
+  store <4 x float> %".661", ptr %".662", align 4
   br label %"switch.done.1"
 k.1:
-  %".609" = phi  i64 [0, %"body.17"], [%".648", %"k.body.1"]
-  %".610" = phi  <16 x float> [%".595", %"body.17"], [%".626", %"k.body.1"]
-  %".611" = phi  <16 x float> [%".599", %"body.17"], [%".633", %"k.body.1"]
-  %".612" = phi  <16 x float> [%".603", %"body.17"], [%".640", %"k.body.1"]
-  %".613" = phi  <16 x float> [%".607", %"body.17"], [%".647", %"k.body.1"]
-  %".614" = icmp slt i64 %".609", 8
-  br i1 %".614", label %"k.body.1", label %"k.done.1"
+  %".602" = phi  i64 [0, %"body.17"], [%".641", %"k.body.1"]
+  %".603" = phi  <16 x float> [%".588", %"body.17"], [%".619", %"k.body.1"]
+  %".604" = phi  <16 x float> [%".592", %"body.17"], [%".626", %"k.body.1"]
+  %".605" = phi  <16 x float> [%".596", %"body.17"], [%".633", %"k.body.1"]
+  %".606" = phi  <16 x float> [%".600", %"body.17"], [%".640", %"k.body.1"]
+  %".607" = icmp slt i64 %".602", 8
+  br i1 %".607", label %"k.body.1", label %"k.done.1"
 k.body.1:
-  %".616" = mul i64 %".609", 4
-  %".617" = add i64 %".616", %"i.17"
-  %".618" = getelementptr inbounds float, ptr %".541", i64 %".617"
-  %".619" = load <4 x float>, ptr %".618", align 4
-  %".620" = shufflevector <4 x float> %".619", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".621" = mul i64 %".609", 4
+  %".609" = mul i64 %".602", 4
+  %".610" = add i64 %".609", %"i.17"
+  %".611" = getelementptr inbounds float, ptr %".534", i64 %".610"
+  %".612" = load <4 x float>, ptr %".611", align 4
+  %".613" = shufflevector <4 x float> %".612", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".614" = mul i64 %".602", 4
+  %".615" = getelementptr inbounds float, ptr %".278", i64 %".614"
+  %".616" = load float, ptr %".615", align 4
+  %".617" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".616", i32 0
+  %".618" = shufflevector <16 x float> %".617", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".619" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".618", <16 x float> %".613", <16 x float> %".603")
+  %".620" = mul i64 %".602", 4
+  %".621" = add i64 %".620", 1
   %".622" = getelementptr inbounds float, ptr %".278", i64 %".621"
   %".623" = load float, ptr %".622", align 4
   %".624" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".623", i32 0
   %".625" = shufflevector <16 x float> %".624", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".626" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".625", <16 x float> %".620", <16 x float> %".610")
-  %".627" = mul i64 %".609", 4
-  %".628" = add i64 %".627", 1
+  %".626" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".625", <16 x float> %".613", <16 x float> %".604")
+  %".627" = mul i64 %".602", 4
+  %".628" = add i64 %".627", 2
   %".629" = getelementptr inbounds float, ptr %".278", i64 %".628"
   %".630" = load float, ptr %".629", align 4
   %".631" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".630", i32 0
   %".632" = shufflevector <16 x float> %".631", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".633" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".632", <16 x float> %".620", <16 x float> %".611")
-  %".634" = mul i64 %".609", 4
-  %".635" = add i64 %".634", 2
+  %".633" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".632", <16 x float> %".613", <16 x float> %".605")
+  %".634" = mul i64 %".602", 4
+  %".635" = add i64 %".634", 3
   %".636" = getelementptr inbounds float, ptr %".278", i64 %".635"
   %".637" = load float, ptr %".636", align 4
   %".638" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".637", i32 0
   %".639" = shufflevector <16 x float> %".638", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".640" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".639", <16 x float> %".620", <16 x float> %".612")
-  %".641" = mul i64 %".609", 4
-  %".642" = add i64 %".641", 3
-  %".643" = getelementptr inbounds float, ptr %".278", i64 %".642"
-  %".644" = load float, ptr %".643", align 4
-  %".645" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".644", i32 0
-  %".646" = shufflevector <16 x float> %".645", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".647" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".646", <16 x float> %".620", <16 x float> %".613")
-  %".648" = add i64 %".609", 1
+  %".640" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".639", <16 x float> %".613", <16 x float> %".606")
+  %".641" = add i64 %".602", 1
   br label %"k.1"
 k.done.1:
-  %".650" = shufflevector <16 x float> %".610", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".651" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  store <4 x float> %".650", ptr %".651", align 4
-  %".653" = shufflevector <16 x float> %".611", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".654" = add i64 4, %"i.17"
-  %".655" = getelementptr inbounds float, ptr %".30", i64 %".654"
-  store <4 x float> %".653", ptr %".655", align 4
-  %".657" = shufflevector <16 x float> %".612", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".658" = add i64 8, %"i.17"
-  %".659" = getelementptr inbounds float, ptr %".30", i64 %".658"
-  store <4 x float> %".657", ptr %".659", align 4
-  %".661" = shufflevector <16 x float> %".613", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".662" = add i64 12, %"i.17"
-  %".663" = getelementptr inbounds float, ptr %".30", i64 %".662"
-  store <4 x float> %".661", ptr %".663", align 4
-  %".665" = add i64 %"i.17", 4
+  %".643" = shufflevector <16 x float> %".603", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".644" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  store <4 x float> %".643", ptr %".644", align 4
+  %".646" = shufflevector <16 x float> %".604", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".647" = add i64 4, %"i.17"
+  %".648" = getelementptr inbounds float, ptr %".30", i64 %".647"
+  store <4 x float> %".646", ptr %".648", align 4
+  %".650" = shufflevector <16 x float> %".605", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".651" = add i64 8, %"i.17"
+  %".652" = getelementptr inbounds float, ptr %".30", i64 %".651"
+  store <4 x float> %".650", ptr %".652", align 4
+  %".654" = shufflevector <16 x float> %".606", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".655" = add i64 12, %"i.17"
+  %".656" = getelementptr inbounds float, ptr %".30", i64 %".655"
+  store <4 x float> %".654", ptr %".656", align 4
+  %".658" = add i64 %"i.17", 4
   br label %"loop.17"
 switch.done.2:
-  %".737" = add i64 %"i", 1
+  %".730" = add i64 %"i", 1
   br label %"loop"
 case.0.2:
   br label %"switch.done.2"
 case.1.2:
-  %".679" = getelementptr i8, ptr %".3", i64 3712
-  %".680" = getelementptr inbounds float, ptr %".28", i64 0
-  %".681" = load <4 x float>, ptr %".680", align 4
-  %".682" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6193e5940000000, i32 0
-  %".683" = shufflevector <4 x float> %".682", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".684" = fcmp ogt <4 x float> %".681", %".683"
-  %".685" = getelementptr inbounds i8, ptr %".679", i64 0
-  %".686" = zext <4 x i1> %".684" to <4 x i8>
-  store <4 x i8> %".686", ptr %".685", align 1
+  %".672" = getelementptr i8, ptr %".3", i64 3712
+  %".673" = getelementptr inbounds float, ptr %".28", i64 0
+  %".674" = load <4 x float>, ptr %".673", align 4
+  %".675" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6193e5940000000, i32 0
+  %".676" = shufflevector <4 x float> %".675", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".677" = fcmp ogt <4 x float> %".674", %".676"
+  %".678" = getelementptr inbounds i8, ptr %".672", i64 0
+  %".679" = zext <4 x i1> %".677" to <4 x i8>
+  store <4 x i8> %".679", ptr %".678", align 1
   br label %"loop.18"
 loop.18:
-  %"i.18" = phi  i64 [0, %"case.1.2"], [%".720", %"body.18"]
-  %".689" = icmp slt i64 %"i.18", 4
-  br i1 %".689", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"case.1.2"], [%".713", %"body.18"]
+  %".682" = icmp slt i64 %"i.18", 4
+  br i1 %".682", label %"body.18", label %"done.18"
 body.18:
-  %".691" = getelementptr inbounds i8, ptr %".679", i64 %"i.18"
-  %".692" = load i8, ptr %".691", align 1
-  %".693" = icmp ne i8 %".692", 0
-  %".694" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
-  %".695" = load float, ptr %".694", align 4
-  %".696" = fdiv float 0x3ff0000000000000, %".695"
-  %".697" = select  i1 %".693", float %".696", float              0x0
-  %".698" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".699" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".700" = load float, ptr %".699", align 4
-  %".701" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".700", i32 0
-  %".702" = add i64 4, %"i.18"
-  %".703" = getelementptr inbounds float, ptr %".30", i64 %".702"
-  %".704" = load float, ptr %".703", align 4
-  %".705" = insertelement <4 x float> %".701", float %".704", i32 1
-  %".706" = add i64 8, %"i.18"
-  %".707" = getelementptr inbounds float, ptr %".30", i64 %".706"
-  %".708" = load float, ptr %".707", align 4
-  %".709" = insertelement <4 x float> %".705", float %".708", i32 2
-  %".710" = add i64 12, %"i.18"
-  %".711" = getelementptr inbounds float, ptr %".30", i64 %".710"
-  %".712" = load float, ptr %".711", align 4
-  %".713" = insertelement <4 x float> %".709", float %".712", i32 3
-  %".714" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".697", i32 0
-  %".715" = shufflevector <4 x float> %".714", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".716" = fmul <4 x float> %".713", %".715"
-  %".717" = mul i64 %"i.18", 4
-  %".718" = getelementptr inbounds float, ptr %".291", i64 %".717"
-  store <4 x float> %".716", ptr %".718", align 4
-  %".720" = add i64 %"i.18", 1
+  %".684" = getelementptr inbounds i8, ptr %".672", i64 %"i.18"
+  %".685" = load i8, ptr %".684", align 1
+  %".686" = icmp ne i8 %".685", 0
+  %".687" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
+  %".688" = load float, ptr %".687", align 4
+  %".689" = fdiv float 0x3ff0000000000000, %".688"
+  %".690" = select  i1 %".686", float %".689", float              0x0
+  %".691" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".692" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".693" = load float, ptr %".692", align 4
+  %".694" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".693", i32 0
+  %".695" = add i64 4, %"i.18"
+  %".696" = getelementptr inbounds float, ptr %".30", i64 %".695"
+  %".697" = load float, ptr %".696", align 4
+  %".698" = insertelement <4 x float> %".694", float %".697", i32 1
+  %".699" = add i64 8, %"i.18"
+  %".700" = getelementptr inbounds float, ptr %".30", i64 %".699"
+  %".701" = load float, ptr %".700", align 4
+  %".702" = insertelement <4 x float> %".698", float %".701", i32 2
+  %".703" = add i64 12, %"i.18"
+  %".704" = getelementptr inbounds float, ptr %".30", i64 %".703"
+  %".705" = load float, ptr %".704", align 4
+  %".706" = insertelement <4 x float> %".702", float %".705", i32 3
+  %".707" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".690", i32 0
+  %".708" = shufflevector <4 x float> %".707", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".709" = fmul <4 x float> %".706", %".708"
+  %".710" = mul i64 %"i.18", 4
+  %".711" = getelementptr inbounds float, ptr %".291", i64 %".710"
+  store <4 x float> %".709", ptr %".711", align 4
+  %".713" = add i64 %"i.18", 1
   br label %"loop.18"
 done.18:
-  %".722" = getelementptr inbounds i8, ptr %".679", i64 0
-  %".723" = load <4 x i8>, ptr %".722", align 1
-  %".724" = icmp ne <4 x i8> %".723", <i8 0, i8 0, i8 0, i8 0>
-  %".725" = getelementptr inbounds float, ptr %".28", i64 0
-  %".726" = load <4 x float>, ptr %".725", align 4
-  %".727" = getelementptr inbounds float, ptr %".29", i64 0
-  %".728" = load <4 x float>, ptr %".727", align 4
-  %".729" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".728")
-  %".730" = fadd <4 x float> %".726", %".729"
-  %".731" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x46293e5940000000, i32 0
-  %".732" = shufflevector <4 x float> %".731", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".733" = select  <4 x i1> %".724", <4 x float> %".730", <4 x float> %".732"
-  %".734" = getelementptr inbounds float, ptr %".303", i64 0
-  store <4 x float> %".733", ptr %".734", align 4
+  %".715" = getelementptr inbounds i8, ptr %".672", i64 0
+  %".716" = load <4 x i8>, ptr %".715", align 1
+  %".717" = icmp ne <4 x i8> %".716", <i8 0, i8 0, i8 0, i8 0>
+  %".718" = getelementptr inbounds float, ptr %".28", i64 0
+  %".719" = load <4 x float>, ptr %".718", align 4
+  %".720" = getelementptr inbounds float, ptr %".29", i64 0
+  %".721" = load <4 x float>, ptr %".720", align 4
+  %".722" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".721")
+  %".723" = fadd <4 x float> %".719", %".722"
+  %".724" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x46293e5940000000, i32 0
+  %".725" = shufflevector <4 x float> %".724", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".726" = select  <4 x i1> %".717", <4 x float> %".723", <4 x float> %".725"
+  %".727" = getelementptr inbounds float, ptr %".303", i64 0
+  store <4 x float> %".726", ptr %".727", align 4
   br label %"switch.done.2"
 }

@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".210", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".203", %"done.2"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -99,7 +99,7 @@ body.1:
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".208", %"k.done"]
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".201", %"k.done"]
   %".88" = icmp slt i64 %"i.2", 6
   br i1 %".88", label %"body.2", label %"done.2"
 body.2:
@@ -135,98 +135,91 @@ body.2:
   %".119" = shufflevector <2 x float> %".118", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   br label %"k"
 done.2:
-  %".210" = add i64 %"i", 1
+  %".203" = add i64 %"i", 1
   br label %"loop"
 k:
-  %".121" = phi  i64 [0, %"body.2"], [%".176", %"k.body"]
-  %".122" = phi  <4 x float> [%".91", %"body.2"], [%".153", %"k.body"]
-  %".123" = phi  <4 x float> [%".95", %"body.2"], [%".154", %"k.body"]
-  %".124" = phi  <4 x float> [%".98", %"body.2"], [%".160", %"k.body"]
-  %".125" = phi  <4 x float> [%".103", %"body.2"], [%".161", %"k.body"]
-  %".126" = phi  <4 x float> [%".106", %"body.2"], [%".167", %"k.body"]
-  %".127" = phi  <4 x float> [%".111", %"body.2"], [%".168", %"k.body"]
-  %".128" = phi  <4 x float> [%".114", %"body.2"], [%".174", %"k.body"]
-  %".129" = phi  <4 x float> [%".119", %"body.2"], [%".175", %"k.body"]
+  %".121" = phi  i64 [0, %"body.2"], [%".169", %"k.body"]
+  %".122" = phi  <4 x float> [%".91", %"body.2"], [%".146", %"k.body"]
+  %".123" = phi  <4 x float> [%".95", %"body.2"], [%".147", %"k.body"]
+  %".124" = phi  <4 x float> [%".98", %"body.2"], [%".153", %"k.body"]
+  %".125" = phi  <4 x float> [%".103", %"body.2"], [%".154", %"k.body"]
+  %".126" = phi  <4 x float> [%".106", %"body.2"], [%".160", %"k.body"]
+  %".127" = phi  <4 x float> [%".111", %"body.2"], [%".161", %"k.body"]
+  %".128" = phi  <4 x float> [%".114", %"body.2"], [%".167", %"k.body"]
+  %".129" = phi  <4 x float> [%".119", %"body.2"], [%".168", %"k.body"]
   %".130" = icmp slt i64 %".121", 8
   br i1 %".130", label %"k.body", label %"k.done"
 k.body:
-  %".132" = add i64 %".121", 32
-  %".133" = icmp slt i64 %".132", 7
-  %".134" = select  i1 %".133", i64 %".132", i64 7
-  %".135" = mul i64 %".134", 12
-  %".136" = add i64 %".135", %"i.2"
-  %".137" = getelementptr inbounds float, ptr %".51", i64 %".136"
-  call void @"llvm.prefetch.p0"(ptr %".137", i32 0, i32 3, i32 1)
-  %".139" = mul i64 %".121", 12
-  %".140" = add i64 %".139", %"i.2"
-  %".141" = getelementptr inbounds float, ptr %".51", i64 %".140"
-  %".142" = load <4 x float>, ptr %".141", align 4
-  %".143" = add i64 %"i.2", 4
-  %".144" = mul i64 %".121", 12
-  %".145" = add i64 %".144", %".143"
-  %".146" = getelementptr inbounds float, ptr %".51", i64 %".145"
-  %".147" = load <2 x float>, ptr %".146", align 4
-  %".148" = shufflevector <2 x float> %".147", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".149" = getelementptr inbounds float, ptr %".41", i64 %".121"
+  %".132" = mul i64 %".121", 12
+  %".133" = add i64 %".132", %"i.2"
+  %".134" = getelementptr inbounds float, ptr %".51", i64 %".133"
+  %".135" = load <4 x float>, ptr %".134", align 4
+  %".136" = add i64 %"i.2", 4
+  %".137" = mul i64 %".121", 12
+  %".138" = add i64 %".137", %".136"
+  %".139" = getelementptr inbounds float, ptr %".51", i64 %".138"
+  %".140" = load <2 x float>, ptr %".139", align 4
+  %".141" = shufflevector <2 x float> %".140", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".142" = getelementptr inbounds float, ptr %".41", i64 %".121"
+  %".143" = load float, ptr %".142", align 4
+  %".144" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".143", i32 0
+  %".145" = shufflevector <4 x float> %".144", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".146" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".145", <4 x float> %".135", <4 x float> %".122")
+  %".147" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".145", <4 x float> %".141", <4 x float> %".123")
+  %".148" = add i64 16, %".121"
+  %".149" = getelementptr inbounds float, ptr %".41", i64 %".148"
   %".150" = load float, ptr %".149", align 4
   %".151" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".150", i32 0
   %".152" = shufflevector <4 x float> %".151", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".153" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".152", <4 x float> %".142", <4 x float> %".122")
-  %".154" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".152", <4 x float> %".148", <4 x float> %".123")
-  %".155" = add i64 16, %".121"
+  %".153" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".152", <4 x float> %".135", <4 x float> %".124")
+  %".154" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".152", <4 x float> %".141", <4 x float> %".125")
+  %".155" = add i64 32, %".121"
   %".156" = getelementptr inbounds float, ptr %".41", i64 %".155"
   %".157" = load float, ptr %".156", align 4
   %".158" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".157", i32 0
   %".159" = shufflevector <4 x float> %".158", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".160" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".159", <4 x float> %".142", <4 x float> %".124")
-  %".161" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".159", <4 x float> %".148", <4 x float> %".125")
-  %".162" = add i64 32, %".121"
+  %".160" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".159", <4 x float> %".135", <4 x float> %".126")
+  %".161" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".159", <4 x float> %".141", <4 x float> %".127")
+  %".162" = add i64 48, %".121"
   %".163" = getelementptr inbounds float, ptr %".41", i64 %".162"
   %".164" = load float, ptr %".163", align 4
   %".165" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".164", i32 0
   %".166" = shufflevector <4 x float> %".165", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".167" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".166", <4 x float> %".142", <4 x float> %".126")
-  %".168" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".166", <4 x float> %".148", <4 x float> %".127")
-  %".169" = add i64 48, %".121"
-  %".170" = getelementptr inbounds float, ptr %".41", i64 %".169"
-  %".171" = load float, ptr %".170", align 4
-  %".172" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".171", i32 0
-  %".173" = shufflevector <4 x float> %".172", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".174" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".173", <4 x float> %".142", <4 x float> %".128")
-  %".175" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".173", <4 x float> %".148", <4 x float> %".129")
-  %".176" = add i64 %".121", 1
+  %".167" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".166", <4 x float> %".135", <4 x float> %".128")
+  %".168" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".166", <4 x float> %".141", <4 x float> %".129")
+  %".169" = add i64 %".121", 1
   br label %"k"
 k.done:
-  %".178" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  store <4 x float> %".122", ptr %".178", align 4
-  %".180" = shufflevector <4 x float> %".123", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".171" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
+  store <4 x float> %".122", ptr %".171", align 4
+  %".173" = shufflevector <4 x float> %".123", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".174" = add i64 %"i.2", 4
+  %".175" = getelementptr inbounds float, ptr %".61", i64 %".174"
+  store <2 x float> %".173", ptr %".175", align 4
+  %".177" = add i64 12, %"i.2"
+  %".178" = getelementptr inbounds float, ptr %".61", i64 %".177"
+  store <4 x float> %".124", ptr %".178", align 4
+  %".180" = shufflevector <4 x float> %".125", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
   %".181" = add i64 %"i.2", 4
-  %".182" = getelementptr inbounds float, ptr %".61", i64 %".181"
-  store <2 x float> %".180", ptr %".182", align 4
-  %".184" = add i64 12, %"i.2"
-  %".185" = getelementptr inbounds float, ptr %".61", i64 %".184"
-  store <4 x float> %".124", ptr %".185", align 4
-  %".187" = shufflevector <4 x float> %".125", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".188" = add i64 %"i.2", 4
-  %".189" = add i64 12, %".188"
-  %".190" = getelementptr inbounds float, ptr %".61", i64 %".189"
-  store <2 x float> %".187", ptr %".190", align 4
-  %".192" = add i64 24, %"i.2"
-  %".193" = getelementptr inbounds float, ptr %".61", i64 %".192"
-  store <4 x float> %".126", ptr %".193", align 4
-  %".195" = shufflevector <4 x float> %".127", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".196" = add i64 %"i.2", 4
-  %".197" = add i64 24, %".196"
-  %".198" = getelementptr inbounds float, ptr %".61", i64 %".197"
-  store <2 x float> %".195", ptr %".198", align 4
-  %".200" = add i64 36, %"i.2"
-  %".201" = getelementptr inbounds float, ptr %".61", i64 %".200"
-  store <4 x float> %".128", ptr %".201", align 4
-  %".203" = shufflevector <4 x float> %".129", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".204" = add i64 %"i.2", 4
-  %".205" = add i64 36, %".204"
-  %".206" = getelementptr inbounds float, ptr %".61", i64 %".205"
-  store <2 x float> %".203", ptr %".206", align 4
-  %".208" = add i64 %"i.2", 6
+  %".182" = add i64 12, %".181"
+  %".183" = getelementptr inbounds float, ptr %".61", i64 %".182"
+  store <2 x float> %".180", ptr %".183", align 4
+  %".185" = add i64 24, %"i.2"
+  %".186" = getelementptr inbounds float, ptr %".61", i64 %".185"
+  store <4 x float> %".126", ptr %".186", align 4
+  %".188" = shufflevector <4 x float> %".127", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".189" = add i64 %"i.2", 4
+  %".190" = add i64 24, %".189"
+  %".191" = getelementptr inbounds float, ptr %".61", i64 %".190"
+  store <2 x float> %".188", ptr %".191", align 4
+  %".193" = add i64 36, %"i.2"
+  %".194" = getelementptr inbounds float, ptr %".61", i64 %".193"
+  store <4 x float> %".128", ptr %".194", align 4
+  %".196" = shufflevector <4 x float> %".129", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".197" = add i64 %"i.2", 4
+  %".198" = add i64 36, %".197"
+  %".199" = getelementptr inbounds float, ptr %".61", i64 %".198"
+  store <2 x float> %".196", ptr %".199", align 4
+  %".201" = add i64 %"i.2", 6
   br label %"loop.2"
 }

@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".161", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".154", %"done.2"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -93,7 +93,7 @@ body.1:
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".159", %"k.done"]
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".152", %"k.done"]
   %".82" = icmp slt i64 %"i.2", 6
   br i1 %".82", label %"body.2", label %"done.2"
 body.2:
@@ -114,70 +114,63 @@ body.2:
   %".98" = shufflevector <6 x float> %".97", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   br label %"k"
 done.2:
-  %".161" = add i64 %"i", 1
+  %".154" = add i64 %"i", 1
   br label %"loop"
 k:
-  %".100" = phi  i64 [0, %"body.2"], [%".142", %"k.body"]
-  %".101" = phi  <16 x float> [%".86", %"body.2"], [%".123", %"k.body"]
-  %".102" = phi  <16 x float> [%".90", %"body.2"], [%".129", %"k.body"]
-  %".103" = phi  <16 x float> [%".94", %"body.2"], [%".135", %"k.body"]
-  %".104" = phi  <16 x float> [%".98", %"body.2"], [%".141", %"k.body"]
+  %".100" = phi  i64 [0, %"body.2"], [%".135", %"k.body"]
+  %".101" = phi  <16 x float> [%".86", %"body.2"], [%".116", %"k.body"]
+  %".102" = phi  <16 x float> [%".90", %"body.2"], [%".122", %"k.body"]
+  %".103" = phi  <16 x float> [%".94", %"body.2"], [%".128", %"k.body"]
+  %".104" = phi  <16 x float> [%".98", %"body.2"], [%".134", %"k.body"]
   %".105" = icmp slt i64 %".100", 8
   br i1 %".105", label %"k.body", label %"k.done"
 k.body:
-  %".107" = add i64 %".100", 32
-  %".108" = icmp slt i64 %".107", 7
-  %".109" = select  i1 %".108", i64 %".107", i64 7
-  %".110" = mul i64 %".109", 12
-  %".111" = add i64 %".110", %"i.2"
-  %".112" = getelementptr inbounds float, ptr %".51", i64 %".111"
-  call void @"llvm.prefetch.p0"(ptr %".112", i32 0, i32 3, i32 1)
-  %".114" = mul i64 %".100", 12
-  %".115" = add i64 %".114", %"i.2"
-  %".116" = getelementptr inbounds float, ptr %".51", i64 %".115"
-  %".117" = load <6 x float>, ptr %".116", align 4
-  %".118" = shufflevector <6 x float> %".117", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".119" = getelementptr inbounds float, ptr %".41", i64 %".100"
-  %".120" = load float, ptr %".119", align 4
-  %".121" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".120", i32 0
-  %".122" = shufflevector <16 x float> %".121", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".123" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".122", <16 x float> %".118", <16 x float> %".101")
-  %".124" = add i64 16, %".100"
-  %".125" = getelementptr inbounds float, ptr %".41", i64 %".124"
-  %".126" = load float, ptr %".125", align 4
-  %".127" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".126", i32 0
-  %".128" = shufflevector <16 x float> %".127", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".129" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".128", <16 x float> %".118", <16 x float> %".102")
-  %".130" = add i64 32, %".100"
-  %".131" = getelementptr inbounds float, ptr %".41", i64 %".130"
-  %".132" = load float, ptr %".131", align 4
-  %".133" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".132", i32 0
-  %".134" = shufflevector <16 x float> %".133", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".135" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".134", <16 x float> %".118", <16 x float> %".103")
-  %".136" = add i64 48, %".100"
-  %".137" = getelementptr inbounds float, ptr %".41", i64 %".136"
-  %".138" = load float, ptr %".137", align 4
-  %".139" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".138", i32 0
-  %".140" = shufflevector <16 x float> %".139", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".141" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".140", <16 x float> %".118", <16 x float> %".104")
-  %".142" = add i64 %".100", 1
+  %".107" = mul i64 %".100", 12
+  %".108" = add i64 %".107", %"i.2"
+  %".109" = getelementptr inbounds float, ptr %".51", i64 %".108"
+  %".110" = load <6 x float>, ptr %".109", align 4
+  %".111" = shufflevector <6 x float> %".110", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".112" = getelementptr inbounds float, ptr %".41", i64 %".100"
+  %".113" = load float, ptr %".112", align 4
+  %".114" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".113", i32 0
+  %".115" = shufflevector <16 x float> %".114", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".116" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".115", <16 x float> %".111", <16 x float> %".101")
+  %".117" = add i64 16, %".100"
+  %".118" = getelementptr inbounds float, ptr %".41", i64 %".117"
+  %".119" = load float, ptr %".118", align 4
+  %".120" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".119", i32 0
+  %".121" = shufflevector <16 x float> %".120", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".122" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".121", <16 x float> %".111", <16 x float> %".102")
+  %".123" = add i64 32, %".100"
+  %".124" = getelementptr inbounds float, ptr %".41", i64 %".123"
+  %".125" = load float, ptr %".124", align 4
+  %".126" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".125", i32 0
+  %".127" = shufflevector <16 x float> %".126", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".128" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".127", <16 x float> %".111", <16 x float> %".103")
+  %".129" = add i64 48, %".100"
+  %".130" = getelementptr inbounds float, ptr %".41", i64 %".129"
+  %".131" = load float, ptr %".130", align 4
+  %".132" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".131", i32 0
+  %".133" = shufflevector <16 x float> %".132", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".134" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".133", <16 x float> %".111", <16 x float> %".104")
+  %".135" = add i64 %".100", 1
   br label %"k"
 k.done:
-  %".144" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".145" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  store <6 x float> %".144", ptr %".145", align 4
-  %".147" = shufflevector <16 x float> %".102", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".148" = add i64 12, %"i.2"
-  %".149" = getelementptr inbounds float, ptr %".61", i64 %".148"
-  store <6 x float> %".147", ptr %".149", align 4
-  %".151" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".152" = add i64 24, %"i.2"
-  %".153" = getelementptr inbounds float, ptr %".61", i64 %".152"
-  store <6 x float> %".151", ptr %".153", align 4
-  %".155" = shufflevector <16 x float> %".104", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".156" = add i64 36, %"i.2"
-  %".157" = getelementptr inbounds float, ptr %".61", i64 %".156"
-  store <6 x float> %".155", ptr %".157", align 4
-  %".159" = add i64 %"i.2", 6
+  %".137" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".138" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
+  store <6 x float> %".137", ptr %".138", align 4
+  %".140" = shufflevector <16 x float> %".102", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".141" = add i64 12, %"i.2"
+  %".142" = getelementptr inbounds float, ptr %".61", i64 %".141"
+  store <6 x float> %".140", ptr %".142", align 4
+  %".144" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".145" = add i64 24, %"i.2"
+  %".146" = getelementptr inbounds float, ptr %".61", i64 %".145"
+  store <6 x float> %".144", ptr %".146", align 4
+  %".148" = shufflevector <16 x float> %".104", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".149" = add i64 36, %"i.2"
+  %".150" = getelementptr inbounds float, ptr %".61", i64 %".149"
+  store <6 x float> %".148", ptr %".150", align 4
+  %".152" = add i64 %"i.2", 6
   br label %"loop.2"
 }

@@ -74,7 +74,7 @@ start:
   %".73" = getelementptr i8, ptr %".3", i64 1024
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".157", %"done.1"]
+  %"i" = phi  i64 [0, %"start"], [%".150", %"done.1"]
   %".75" = icmp slt i64 %"i", 16
   br i1 %".75", label %"body", label %"done"
 body:
@@ -82,91 +82,84 @@ body:
 done:
   ret void
 k:
-  %".78" = phi  i64 [0, %"body"], [%".119", %"k.body"]
-  %".79" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".100", %"k.body"]
-  %".80" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".106", %"k.body"]
-  %".81" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".112", %"k.body"]
-  %".82" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".118", %"k.body"]
+  %".78" = phi  i64 [0, %"body"], [%".112", %"k.body"]
+  %".79" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".93", %"k.body"]
+  %".80" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".99", %"k.body"]
+  %".81" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".105", %"k.body"]
+  %".82" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body"], [%".111", %"k.body"]
   %".83" = icmp slt i64 %".78", 8
   br i1 %".83", label %"k.body", label %"k.done"
 k.body:
-  %".85" = add i64 %".78", 32
-  %".86" = icmp slt i64 %".85", 7
-  %".87" = select  i1 %".86", i64 %".85", i64 7
-  %".88" = mul i64 %".87", 16
-  %".89" = add i64 %".88", %"i"
-  %".90" = getelementptr inbounds float, ptr %".52", i64 %".89"
-  call void @"llvm.prefetch.p0"(ptr %".90", i32 0, i32 3, i32 1)
-  %".92" = mul i64 %".78", 16
-  %".93" = add i64 %".92", %"i"
-  %".94" = getelementptr inbounds float, ptr %".52", i64 %".93"
-  %".95" = load <16 x float>, ptr %".94", align 4
-  %".96" = getelementptr inbounds float, ptr %".42", i64 %".78"
-  %".97" = load float, ptr %".96", align 4
-  %".98" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".97", i32 0
-  %".99" = shufflevector <16 x float> %".98", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".100" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".99", <16 x float> %".95", <16 x float> %".79")
-  %".101" = add i64 8, %".78"
-  %".102" = getelementptr inbounds float, ptr %".42", i64 %".101"
-  %".103" = load float, ptr %".102", align 4
-  %".104" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".103", i32 0
-  %".105" = shufflevector <16 x float> %".104", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".106" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".105", <16 x float> %".95", <16 x float> %".80")
-  %".107" = add i64 16, %".78"
-  %".108" = getelementptr inbounds float, ptr %".42", i64 %".107"
-  %".109" = load float, ptr %".108", align 4
-  %".110" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".109", i32 0
-  %".111" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".112" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".111", <16 x float> %".95", <16 x float> %".81")
-  %".113" = add i64 24, %".78"
-  %".114" = getelementptr inbounds float, ptr %".42", i64 %".113"
-  %".115" = load float, ptr %".114", align 4
-  %".116" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".115", i32 0
-  %".117" = shufflevector <16 x float> %".116", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".118" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".117", <16 x float> %".95", <16 x float> %".82")
-  %".119" = add i64 %".78", 1
+  %".85" = mul i64 %".78", 16
+  %".86" = add i64 %".85", %"i"
+  %".87" = getelementptr inbounds float, ptr %".52", i64 %".86"
+  %".88" = load <16 x float>, ptr %".87", align 4
+  %".89" = getelementptr inbounds float, ptr %".42", i64 %".78"
+  %".90" = load float, ptr %".89", align 4
+  %".91" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".90", i32 0
+  %".92" = shufflevector <16 x float> %".91", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".93" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".92", <16 x float> %".88", <16 x float> %".79")
+  %".94" = add i64 8, %".78"
+  %".95" = getelementptr inbounds float, ptr %".42", i64 %".94"
+  %".96" = load float, ptr %".95", align 4
+  %".97" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".96", i32 0
+  %".98" = shufflevector <16 x float> %".97", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".99" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".98", <16 x float> %".88", <16 x float> %".80")
+  %".100" = add i64 16, %".78"
+  %".101" = getelementptr inbounds float, ptr %".42", i64 %".100"
+  %".102" = load float, ptr %".101", align 4
+  %".103" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".102", i32 0
+  %".104" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".105" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".104", <16 x float> %".88", <16 x float> %".81")
+  %".106" = add i64 24, %".78"
+  %".107" = getelementptr inbounds float, ptr %".42", i64 %".106"
+  %".108" = load float, ptr %".107", align 4
+  %".109" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".108", i32 0
+  %".110" = shufflevector <16 x float> %".109", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".111" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".110", <16 x float> %".88", <16 x float> %".82")
+  %".112" = add i64 %".78", 1
   br label %"k"
 k.done:
-  %".121" = getelementptr inbounds float, ptr %".72", i64 0
-  store <16 x float> %".79", ptr %".121", align 4
-  %".123" = getelementptr inbounds float, ptr %".72", i64 64
-  store <16 x float> %".80", ptr %".123", align 4
-  %".125" = getelementptr inbounds float, ptr %".72", i64 128
-  store <16 x float> %".81", ptr %".125", align 4
-  %".127" = getelementptr inbounds float, ptr %".72", i64 192
-  store <16 x float> %".82", ptr %".127", align 4
+  %".114" = getelementptr inbounds float, ptr %".72", i64 0
+  store <16 x float> %".79", ptr %".114", align 4
+  %".116" = getelementptr inbounds float, ptr %".72", i64 64
+  store <16 x float> %".80", ptr %".116", align 4
+  %".118" = getelementptr inbounds float, ptr %".72", i64 128
+  store <16 x float> %".81", ptr %".118", align 4
+  %".120" = getelementptr inbounds float, ptr %".72", i64 192
+  store <16 x float> %".82", ptr %".120", align 4
   br label %"loop.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"k.done"], [%".155", %"body.1"]
-  %".130" = icmp slt i64 %"i.1", 4
-  br i1 %".130", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"k.done"], [%".148", %"body.1"]
+  %".123" = icmp slt i64 %"i.1", 4
+  br i1 %".123", label %"body.1", label %"done.1"
 body.1:
-  %".132" = mul i64 %"i.1", 64
-  %".133" = getelementptr inbounds float, ptr %".72", i64 %".132"
-  %".134" = load <16 x float>, ptr %".133", align 4
-  %".135" = getelementptr inbounds float, ptr %".61", i64 %"i"
-  %".136" = load <16 x float>, ptr %".135", align 4
+  %".125" = mul i64 %"i.1", 64
+  %".126" = getelementptr inbounds float, ptr %".72", i64 %".125"
+  %".127" = load <16 x float>, ptr %".126", align 4
+  %".128" = getelementptr inbounds float, ptr %".61", i64 %"i"
+  %".129" = load <16 x float>, ptr %".128", align 4
+  %".130" = fadd <16 x float> %".127", %".129"
+  %".131" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fa2444f20000000, i32 0
+  %".132" = shufflevector <16 x float> %".131", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".133" = fmul <16 x float> %".130", %".132"
+  %".134" = fmul <16 x float> %".133", %".130"
+  %".135" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fe9884540000000, i32 0
+  %".136" = shufflevector <16 x float> %".135", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %".137" = fadd <16 x float> %".134", %".136"
-  %".138" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fa2444f20000000, i32 0
-  %".139" = shufflevector <16 x float> %".138", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".140" = fmul <16 x float> %".137", %".139"
-  %".141" = fmul <16 x float> %".140", %".137"
-  %".142" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fe9884540000000, i32 0
-  %".143" = shufflevector <16 x float> %".142", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".144" = fadd <16 x float> %".141", %".143"
-  %".145" = fmul <16 x float> %".137", %".144"
-  %".146" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x4000000000000000, i32 0
-  %".147" = shufflevector <16 x float> %".146", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".148" = fmul <16 x float> %".145", %".147"
-  %".149" = call <16 x float> @"tilewright.logistic.v16f32"(<16 x float> %".148")
-  %".150" = fmul <16 x float> %".137", %".149"
-  %".151" = mul i64 %"i.1", 16
-  %".152" = add i64 %".151", %"i"
-  %".153" = getelementptr inbounds float, ptr %".71", i64 %".152"
-  store <16 x float> %".150", ptr %".153", align 4
-  %".155" = add i64 %"i.1", 1
+  %".138" = fmul <16 x float> %".130", %".137"
+  %".139" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x4000000000000000, i32 0
+  %".140" = shufflevector <16 x float> %".139", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".141" = fmul <16 x float> %".138", %".140"
+  %".142" = call <16 x float> @"tilewright.logistic.v16f32"(<16 x float> %".141")
+  %".143" = fmul <16 x float> %".130", %".142"
+  %".144" = mul i64 %"i.1", 16
+  %".145" = add i64 %".144", %"i"
+  %".146" = getelementptr inbounds float, ptr %".71", i64 %".145"
+  store <16 x float> %".143", ptr %".146", align 4
+  %".148" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
-  %".157" = add i64 %"i", 16
+  %".150" = add i64 %"i", 16
   br label %"loop"
 }

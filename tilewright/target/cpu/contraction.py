@@ -54,7 +54,6 @@ class _Dot(Dot):
     super().__init__(code, op)
     self.code, self.op = code, op
     self.lanes = code.host.lanes_of(self.accumulator)
-    self.panel = code.host.panel_width(self.m) * self.lanes
     self.multiplier = (
       multipliers.choose(code.host, self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator)
       if len(self.ms) == len(self.ns) == len(self.ks) == 1
@@ -62,6 +61,9 @@ class _Dot(Dot):
     )
     self.left = self._side("lhs", self.lhs, self.ms, self.lf, self.lc, self.multiplier.flipped)
     self.right = self._side("rhs", self.rhs, self.ns, self.rf, self.rc, 0)
+    # Columns of a transposed operand lie far apart: a wider panel would not be read in longer runs, but from more places at a time.
+    vectors = code.host.panel_vectors if self.right.contracted_is_last else code.host.panel_width(self.m)
+    self.panel = vectors * self.lanes
 
   def _side(
     self, name: str, v: Value, free: list[int], free_axes: list[int], contracted_axes: Any, flipped: int
@@ -285,10 +287,10 @@ class _Job:
       self._apply(tile, self.epilogue)
 
   def _prefetch(self, tile: _Tile, vectors: int, k: Any) -> None:
-    """Ask for the right operand's row some steps ahead: rows lie too far apart for the processor to guess."""
+    """Ask for the right operand's row some steps ahead, if there is one: rows lie too far apart for the processor to guess."""
     code, d = self.code, self.d
     memory = _elementwise_source(code, d.rhs)
-    if memory is None:
+    if memory is None or d.k <= _AHEAD:
       return
     b, last, later = code.b, i64(d.k - 1), code.b.add(k, i64(_AHEAD))
     ahead = d.spread(b.select(b.icmp_signed("<", later, last), later, last), d.ks)
