@@ -7,12 +7,16 @@ import pathlib
 import shutil
 import subprocess
 
+import jax
+import jax.numpy as jnp
 import pytest
+import scaled_programs
 from gpu_programs import PROGRAMS, natives
 
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
 
+S = jax.ShapeDtypeStruct
 TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "matmul")
 
 
@@ -81,3 +85,39 @@ def test_a_plain_matmul_is_pipelined_where_the_hardware_can():
   assert "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16" in hopper
   assert "cp.async.bulk.tensor.2d" in hopper and "mbarrier.try_wait" in hopper
   assert "wgmma" not in ampere and "cp.async.bulk" not in ampere
+
+
+# --- block-scaled products ---------------------------------------------------------------------------------------
+
+
+def _weights(m: int, arch: str) -> str:
+  args = (S((m, 2048), jnp.bfloat16), S((64, 1024), jnp.uint8), S((64, 128), jnp.float8_e4m3fn))
+  ((kernel, native),) = natives(scaled_programs.weights, *args)
+  return nvgpu.compile_ptx(native, arch, kernel.compiler_params.num_warps)[0]
+
+
+@pytest.mark.parametrize("m", [1, 3, 8, 16])
+def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
+  """Sixteen bytes at a time, four instructions for two weights, no shared memory before the sums."""
+  text = _weights(m, "sm_90a")
+  loop = text[: text.rindex("mma.sync")]
+  assert "st.shared" not in loop
+  tiles, rows, pairs = 2, 2, 16
+  assert loop.count("ld.global.v4.b32") == tiles * rows + 4 * -(-m // 8)
+  assert loop.count("fma.rn.bf16x2") == tiles * rows * pairs
+  assert loop.count("and.b32") <= tiles * rows * pairs * 2 + 32
+  assert text.count("mma.sync") == tiles * 8 * -(-m // 8)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_121a"])
+def test_ptxas_assembles_packed_weights_without_spills(arch, tmp_path):
+  tool = ptxas()
+  if tool is None:
+    pytest.skip("there is no ptxas here: pip install nvidia-cuda-nvcc")
+  source = tmp_path / "kernel.ptx"
+  source.write_text(_weights(8, arch))
+  done = subprocess.run(
+    [tool, "-v", f"-arch={arch}", str(source), "-o", str(tmp_path / "out")], capture_output=True, text=True
+  )
+  assert done.returncode == 0, done.stderr
+  assert "0 bytes spill stores, 0 bytes spill loads" in done.stderr

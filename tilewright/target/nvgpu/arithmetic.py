@@ -17,32 +17,49 @@ from llvmlite import ir
 from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
+from tilewright.target.nvgpu import small_floats
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.instructions import pure
+from tilewright.tile.formats import small_float
 
 _BFLOAT16 = np.dtype(jnp.bfloat16)
 Rule = Callable[[ir.IRBuilder, list[ir.Value]], ir.Value]
 
 
-def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
+def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Value:
   dtype = op.operands[0].type.dtype
   if op.name in ("max", "min") and ty.is_float(dtype):
     return extreme(b, op.name, *args)
-  if (
-    op.name == "convert"
-    and op.attrs["dtype"] == _BFLOAT16
-    and ty.element_type(args[0].type) == F32
-    and ty.is_float(dtype)
-  ):
-    return round_to_bfloat16(b, args[0])
+  if op.name == "convert":
+    return convert(b, args[0], dtype, np.dtype(op.attrs["dtype"]), arch)
   rule = F32_RULES.get(op.name)
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     return rule(b, args)
   return arithmetic.compute(b, op, args)
 
 
+def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype, arch: Arch) -> ir.Value:
+  """Between dtypes as XLA does, by the conversions that the architecture has."""
+  if source == target:
+    return x
+  small = small_floats.hardware(source, arch)
+  if small is not None and ty.is_float(target) and target != np.float64 and small_float(target) is None:
+    return ty.round_to(b, small_floats.decode(b, x, small), np.dtype(np.float32) if target == _BFLOAT16 else target)
+  small = small_floats.hardware(target, arch)
+  if small is not None and small.encodes and ty.is_float(source) and ty.element_type(x.type) == F32:
+    return small_floats.encode(b, x, small)
+  if target == _BFLOAT16 and ty.element_type(x.type) == F32 and ty.is_float(source):
+    return round_to_bfloat16(b, x)
+  return arithmetic.convert(b, x, source, target)
+
+
+def float_pair(b: ir.IRBuilder, kind: str, low: ir.Value, high: ir.Value) -> ir.Value:
+  """Two floats rounded to nearest even, to bf16 or f16, as one register."""
+  return pure(b, I32, f"cvt.rn.{kind}x2.f32 $0, $1, $2;", "=r,f,f", [high, low])
+
+
 def bfloat16_pair(b: ir.IRBuilder, low: ir.Value, high: ir.Value) -> ir.Value:
-  """Two floats rounded to nearest even, as one register."""
-  convert = ir.InlineAsm(ir.FunctionType(I32, [F32, F32]), "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f")
-  return b.call(convert, [high, low])
+  return float_pair(b, "bf16", low, high)
 
 
 def round_to_bfloat16(b: ir.IRBuilder, value: ir.Value) -> ir.Value:

@@ -28,7 +28,7 @@ from tilewright.target.llvm.code import Code, Memory, Statements
 from tilewright.target.llvm.control import tiles_from_outside
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then, lane
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import arithmetic, threads, views
+from tilewright.target.nvgpu import arithmetic, recast, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import Distribution, distribute
 from tilewright.target.nvgpu.partials import Partials
@@ -39,6 +39,7 @@ from tilewright.tile.types import TileType
 SHARED = 3  # LLVM's address space
 _UNROLLED = 16  # steps of a pass that are written out
 _WORTH_KEEPING = 6
+MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands for elements elsewhere
 
 
 @dataclasses.dataclass(eq=False)
@@ -275,7 +276,7 @@ class BlockCode(Code):
       if isinstance(self.env.get(op.operands[0]), RegisterRef) and shape != v.tile.shape:
         self.in_memory(v)
       return
-    moves = op.name in structure.MOVES
+    moves = op.name in MOVES
     if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
       self._stage(op.operands[0])
       return
@@ -317,7 +318,14 @@ class BlockCode(Code):
     return super().value_at(v, index, lanes)
 
   def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
-    return rounded(self.b, op, arithmetic.compute(self.b, op, args))
+    return rounded(self.b, op, arithmetic.compute(self.b, op, args, self.arch))
+
+  def _compute(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
+    op = v.owner
+    if isinstance(op, Op) and op.name == "recast" and v not in self.env:
+      found = recast.element(self, op, index, lanes)
+      return self._lane_by_lane(v, index, lanes) if found is None else found
+    return super()._compute(v, index, lanes)
 
   # --- keeping values --------------------------------------------------------------------------------------------
 
@@ -389,7 +397,7 @@ class BlockCode(Code):
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())
       self.env[v] = self.value_at(v, [], 1)
-    elif uses > 1 and op.name not in structure.MOVES and (self.cost(v) >= _WORTH_KEEPING or self._is_far(v)):
+    elif uses > 1 and op.name not in MOVES and (self.cost(v) >= _WORTH_KEEPING or self._is_far(v)):
       self.materialise(v)
 
   def _is_far(self, v: Value) -> bool:
@@ -399,6 +407,8 @@ class BlockCode(Code):
   def cost(self, v: Value) -> int:
     op = v.owner
     if v in self.env or not isinstance(op, Op) or op.name in ("load", "window_load"):
+      return 1
+    if op.name in structure.SOURCES or (op.name == "broadcast" and op.operands[0].tile.is_scalar):
       return 1
     return op_cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
 

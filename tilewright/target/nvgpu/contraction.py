@@ -19,7 +19,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64, mul
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import views
+from tilewright.target.nvgpu import few_rows, views
 from tilewright.target.nvgpu.code import BlockCode, RegisterRef
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
@@ -93,6 +93,10 @@ def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
 def _multiply(code: BlockCode, op: Op, into: View, *, accumulate: bool) -> None:
   parts = Dot(code, op)
   left, right = parts.lhs.tile.dtype, parts.rhs.tile.dtype
+  skinny = few_rows.plan(code, parts)
+  if skinny is not None:
+    few_rows.multiply(code, parts, skinny, into, accumulate)
+    return
   fits = parts.m % _M == 0 and parts.n % _N == 0 and parts.k % _K == 0
   plan = _plan(code, parts.m, parts.n) if fits and left == right and left in _MMA_KINDS else None
   if plan is not None and parts.accumulator == np.float32:
@@ -235,7 +239,7 @@ def _with_tensor_cores(code: BlockCode, parts: Dot, plan: tuple[int, int], into:
         column = add(b, first_column, add(b, g, c * _N))
         pair = [_pair(b, right, column, add(b, at, 8 * i)) for i in range(2)]
         for r in range(rows):
-          _mma(b, kind, slots[r][c], lefts[r], pair)
+          few_rows.mma(b, kind, slots[r][c], lefts[r], pair)
     code.sync(set(), {into.base})
     for r in range(rows):
       for c in range(columns):
@@ -253,16 +257,3 @@ def _pair(b: ir.IRBuilder, packed: View, row: Any, k: Any) -> ir.Value:
   """Two neighbours along k, as one register."""
   offset = b.add(b.mul(i64(row), i64(packed.strides[0])), i64(k))
   return b.load(b.gep(packed.pointer, [offset], source_etype=ty.I16), typ=I32, align=4)
-
-
-def _mma(b: ir.IRBuilder, kind: str, slots: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> None:
-  result = ir.LiteralStructType([F32] * 4)
-  text = (
-    f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
-    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
-  )
-  signature = ir.FunctionType(result, [I32] * 6 + [F32] * 4)
-  asm = ir.InlineAsm(signature, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f")
-  out = b.call(asm, [*left, *right, *(b.load(s, typ=F32) for s in slots)])
-  for i, slot in enumerate(slots):
-    b.store(b.extract_value(out, i), slot)

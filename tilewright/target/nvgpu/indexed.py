@@ -17,7 +17,7 @@ from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value
-from tilewright.tile.types import RefType, TileType, dense_strides
+from tilewright.tile.types import RefType, TileType
 
 Statement = Callable[[BlockCode, Op], None]
 
@@ -63,24 +63,10 @@ def _by_one_thread(rule: Callable[[Any, Op], None]) -> Statement:
   return statement
 
 
-def recast(code: BlockCode, op: Op) -> None:
-  """Seen as another dtype, the same dense memory."""
-  (x,) = op.operands
-  result = op.results[0].tile
-  memory = code.allocate(x.tile.shape, x.tile.dtype)
-  code.fill(memory, x)
-  other = View(memory.pointer, dense_strides(result.shape), result.dtype, memory.base, align=1)
-  code.env[op.results[0]] = other
-  if result.is_scalar:
-    code.sync({other.base}, set())
-    code.env[op.results[0]] = code.load(other, [], 1)
-
-
 STATEMENTS: dict[str, Statement] = {
   "gather": gather,
   "gather_load": gather,
   "scatter": _by_one_thread(gathering.scatter),
   "scatter_store": _by_one_thread(gathering.scatter_store),
   "sort": _by_one_thread(sorting.sort),
-  "recast": recast,
 }

@@ -11,7 +11,7 @@ from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.nvgpu import contraction, indexed, reductions, views
-from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
 from tilewright.tile.ir import Op, Value
@@ -74,7 +74,7 @@ def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
     return True
   if op.name == "load":
     return op.operands[0] is ref or _view(code, op.operands[0]).base is not base
-  if op.name in structure.MOVES or op.name in structure.SOURCES:
+  if op.name in MOVES or op.name in structure.SOURCES:
     return base not in code.bases_read(value)
   return all(_reads_own_elements(code, o, ref) for o in op.operands)
 

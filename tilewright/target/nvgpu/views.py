@@ -138,7 +138,7 @@ def _moves_together(edge: Edge, index: Index, lanes: int) -> bool:
   )
 
 
-def _address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
+def address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
   """Where the first lane is, how many elements apart the lanes are, and its alignment in bytes."""
   offset: Any = 0
   step: int | None = 0
@@ -163,7 +163,7 @@ def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.
     return _load_inside(b, view, index, lanes)
   if not shared:
     return _each_lane(b, view, index, lanes)
-  pointer, step, align = _address(b, view, index)
+  pointer, step, align = address(b, view, index)
   if lanes > 1 and step not in (0, 1):
     return _each_lane(b, view, index, lanes)
   safe = b.select(mask, pointer, view.anchor)
@@ -181,7 +181,7 @@ def _each_lane(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) 
 
 
 def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
-  pointer, step, align = _address(b, view, index)
+  pointer, step, align = address(b, view, index)
   if lanes == 1 or step == 1:
     return _load_vector(b, pointer, view.dtype, lanes, align)
   if step == 0:
@@ -199,7 +199,7 @@ def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) 
   """Write elements; those that lie outside are dropped."""
   lanes = ty.lanes_of(value)
   mask, shared = _mask(b, view, index, lanes)
-  pointer, step, align = _address(b, view, index)
+  pointer, step, align = address(b, view, index)
   if lanes > 1 and (step != 1 or not shared):
     for n in range(lanes):
       store(b, view, [lane(b, i, n) for i in index], b.extract_element(value, I32(n)))

@@ -1,0 +1,85 @@
+"""Operands of a block-scaled dot as pairs of bfloat16s, decoded by arithmetic on whole 32-bit words: for tensor cores.
+
+A word holds eight 4-bit elements. Masked, multiplied and masked again, it holds two of them as bfloat16s: the sign and the three bits of
+magnitude moved apart, and what they stand for is a power of two of the value, which the scale makes up for.
+
+    seeM (a nibble of each half)  ->  s000 000e eM00 0000     = value * 2^-126
+
+    0x0000000B                    ->  n * (2^12 + 2^6) & 0x81C0  =  0x80C0  =  -1.5 * 2^-126
+
+A dot may add its terms in any order, so nothing is put back in order: k is seen as (blocks, words, halves, nibbles, pair), and `arranged`
+puts an operand that is not packed in the same order. Every multiplication is exact: elements times scales have at most 8 significant bits
+(`exact_in_bfloat16`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright.numerics.formats import F4E2M1FN, F8E4M3FN, INT4, Format
+
+_U32 = jnp.uint32
+_FREE = 118  # scales of four exponent bits times 2^118 are still numbers
+
+
+def has_words(f: Format) -> bool:
+  """Whether a format's elements are decoded by words."""
+  return f in (F4E2M1FN, INT4)
+
+
+def epilogue_factor(f: Format, scale_dtype: Any) -> float:
+  """What results are to be multiplied by, besides global scales."""
+  return 2.0 ** (126 - _FREE) if _folds(f, scale_dtype) else 1.0
+
+
+def _folds(f: Format, scale_dtype: Any) -> bool:
+  """Whether the power of two of the elements is taken up by the scales."""
+  return f == F4E2M1FN and np.dtype(scale_dtype) == F8E4M3FN.dtype
+
+
+def _iota(shape: tuple[int, ...], axis: int) -> Any:
+  return jax.lax.broadcasted_iota(_U32, shape, axis)
+
+
+def decoded(data: Any, scales: Any, f: Format, block: int) -> Any:
+  """Elements times scales, (rows, blocks, …) with all of k in the order of `arranged`, from blocks of rows with k last."""
+  scale = scales.astype(jnp.float32)
+  if _folds(f, scales.dtype):
+    scale = scale * np.float32(2.0**_FREE)
+  if has_words(f):
+    values = _words(data, f, block, folded=_folds(f, scales.dtype))
+  else:
+    values = data.reshape(data.shape[0], -1, block).astype(jnp.bfloat16)
+  rows, blocks = values.shape[:2]
+  scale = jnp.broadcast_to(scale.astype(jnp.bfloat16), (rows, blocks))
+  return values * jax.lax.broadcast_in_dim(scale, values.shape, (0, 1))
+
+
+def _words(data: Any, f: Format, block: int, *, folded: bool) -> Any:
+  rows, num_bytes = data.shape
+  words = jax.lax.bitcast_convert_type(data.reshape(rows, 2 * num_bytes // block, block // 8, 4), _U32)
+  byte = jax.lax.broadcast_in_dim(words, (*words.shape, 2), (0, 1, 2))
+  byte = byte >> (_iota(byte.shape, 3) * _U32(8))
+  nibble = jax.lax.broadcast_in_dim(byte, (*byte.shape, 2), (0, 1, 2, 3))
+  places = _iota(nibble.shape, 4) * _U32(4)
+  if f == INT4:
+    # Eight more than the value as the last digits of 128, then 136 less.
+    bits = ((nibble >> places) & _U32(0x000F000F)) ^ _U32(0x43084308)
+    return jax.lax.bitcast_convert_type(bits, jnp.bfloat16) - jnp.bfloat16(136)
+  nibble = nibble & (_U32(0x000F000F) << places)
+  bits = (nibble * (_U32(0x1040) >> places)) & _U32(0x81C081C0)
+  pairs = jax.lax.bitcast_convert_type(bits, jnp.bfloat16)
+  return pairs if folded else pairs * jnp.bfloat16(2.0**126)
+
+
+def arranged(x: Any, f: Format, block: int) -> Any:
+  """Rows of plain elements with k in the order in which `decoded` has it."""
+  rows, k = x.shape
+  if not has_words(f):
+    return x.reshape(rows, k // block, block)
+  apart = x.reshape(rows, k // block, block // 8, 2, 2, 2)
+  return apart.transpose(0, 1, 2, 4, 5, 3)

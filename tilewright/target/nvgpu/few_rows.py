@@ -1,0 +1,182 @@
+"""Products of a few rows with a wide operand that is computed in the registers of the lanes that multiply it.
+
+In `dot(x, w)` with x of a few rows, (m, k), and w of many, (n, k), each element of w is used for a handful of products: what costs is
+getting it. So w goes from memory to registers once, is computed there (decoded, scaled), and is multiplied by `mma.sync.m16n8k16` without
+passing through shared memory. Which k an instruction's slots stand for is free, as long as both operands agree: a lane takes a run of
+neighbours, so that its loads are wide.
+
+    lane (g, q) of a warp, g = lane / 4, q = lane % 4, in round c of the warp:
+      of w   rows g and g + 8 of each 16,   of x   row g of each 8,     k in [run * (4 c + q), run * (4 c + q + 1))
+      instruction j of the round takes the four elements 4 j … 4 j + 3 of the run of each row
+
+Warps share k, and where k is too short for that, n. Their sums meet in shared memory.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.dots import Dot
+from tilewright.target.llvm.loops import Index, add, for_range, i64
+from tilewright.target.llvm.types import F32, I32, I64
+from tilewright.target.nvgpu import packed
+from tilewright.target.nvgpu.code import BlockCode, RegisterRef, Registers
+from tilewright.target.nvgpu.instructions import pure
+from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.ir import Op, Value
+
+ROWS, COLUMNS, DEPTH = 16, 8, 16  # of one mma: rows of w, rows of x, elements of k
+_LANES = 4  # that share a row
+_MOST = 32  # rows of x
+_MOST_SUMS = 64  # registers of a thread
+_RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
+
+
+def plan(code: BlockCode, parts: Dot) -> tuple[int, int, int] | None:
+  """The run of a lane, and how many warps lie along k and along n; None if a product is not of this kind."""
+  dtype = parts.lhs.tile.dtype
+  if dtype != parts.rhs.tile.dtype or dtype not in packed.KINDS or parts.accumulator != np.float32 or parts.batch:
+    return None
+  if parts.m > _MOST or parts.n < parts.m or parts.n % ROWS or parts.ks[-1] % 2:
+    return None
+  in_order = all(
+    list(axes) == list(range(rank - len(axes), rank))
+    for axes, rank in ((parts.lc, parts.lhs.tile.rank), (parts.rc, parts.rhs.tile.rank))
+  )
+  if not in_order or not all(_is_computable(code, v) for v in (parts.lhs, parts.rhs)):
+    return None
+  run = math.gcd(parts.k // _LANES, _RUN)
+  if parts.k % _LANES or run % 4 or (len(parts.ks) > 1 and run % math.prod(parts.ks[1:])):
+    return None
+  warps, rounds, tiles = code.num_threads // WARP, parts.k // (_LANES * run), parts.n // ROWS
+  along_k = math.gcd(warps, rounds)
+  along_n = warps // along_k
+  sums = tiles // along_n * _columns(parts) * 4
+  return (run, along_k, along_n) if tiles % along_n == 0 and sums <= _MOST_SUMS else None
+
+
+def _columns(parts: Dot) -> int:
+  return -(-parts.m // COLUMNS)
+
+
+def _is_computable(code: BlockCode, v: Value) -> bool:
+  """Whether any thread can compute any element."""
+  known = code.env.get(v)
+  if known is not None:
+    return not isinstance(known, Registers | RegisterRef)
+  op = v.owner
+  return isinstance(op, Op) and all(_is_computable(code, o) for o in op.operands)
+
+
+def multiply(code: BlockCode, parts: Dot, how: tuple[int, int, int], into: View, accumulate: bool) -> None:
+  b = code.b
+  run, along_k, along_n = how
+  kind = packed.KINDS[parts.lhs.tile.dtype]
+  tiles, columns = parts.n // ROWS // along_n, _columns(parts)
+  code.sync(code.bases_read(parts.lhs) | code.bases_read(parts.rhs), set())
+  warp, lane = b.udiv(code.thread, I32(WARP)), b.urem(code.thread, I32(WARP))
+  g, q = (b.zext(v, I64) for v in (b.udiv(lane, I32(_LANES)), b.urem(lane, I32(_LANES))))
+  own_k, own_n = b.zext(b.urem(warp, I32(along_k)), I64), b.zext(b.udiv(warp, I32(along_k)), I64)
+  first = b.mul(own_n, i64(tiles * ROWS)) if along_n > 1 else 0
+  w_rows = [[Index(add(b, add(b, first, g), t * ROWS + 8 * half)) for half in range(2)] for t in range(tiles)]
+  x_rows = [_row(b, g, c * COLUMNS, parts.m) for c in range(columns)]
+  with b.goto_entry_block():
+    slots = [[[b.alloca(F32) for _ in range(4)] for _ in range(columns)] for _ in range(tiles)]
+  for slot in (s for tile in slots for column in tile for s in column):
+    b.store(ty.constant(F32, 0), slot)
+  with for_range(b, own_k, parts.k // (_LANES * run), along_k) as c, code.scope():
+    place = b.add(b.mul(c, i64(_LANES)), q)
+    inner: dict[int, list[Index]] = {}
+    for at in range(0, run, 2):
+      found = packed.spread(b, place, run, at, parts.ks)
+      # One value for one index, so that what is computed for it is found again.
+      inner[at] = next(([o[0], *found[1:]] for p, o in inner.items() if _same_start(parts.ks, run, p, at)), found)
+    for at in range(0, run, 4):
+      pairs = [[_pair(code, parts, "lhs", row, inner[at + k]) for k in (0, 2)] for row in x_rows]
+      for t in range(tiles):
+        own = [_pair(code, parts, "rhs", row, inner[at + k]) for k in (0, 2) for row in w_rows[t]]
+        for column, pair in enumerate(pairs):
+          mma(b, kind, slots[t][column], own, pair)
+  _gather(code, parts, slots, (along_k, own_k, first, g, q), into, accumulate)
+
+
+def _same_start(sizes: list[int], run: int, x: int, y: int) -> bool:
+  """Whether two elements of a run have the same index along the first dimension."""
+  inside = math.prod(sizes[1:])
+  return len(sizes) > 1 and run % inside == 0 and x // inside == y // inside
+
+
+def _row(b: ir.IRBuilder, g: ir.Value, start: int, count: int) -> Index:
+  """The row of a lane; lanes that have none repeat the last one, and what they compute is not looked at."""
+  if count - start == 1:
+    return Index(start)
+  row = add(b, g, start)
+  if count - start >= COLUMNS:
+    return Index(row)
+  return Index(b.select(b.icmp_unsigned("<", row, i64(count)), row, i64(count - 1)))
+
+
+def _pair(code: BlockCode, parts: Dot, side: str, row: Index, inner: list[Index]) -> ir.Value:
+  value, sizes = (parts.lhs, parts.ms) if side == "lhs" else (parts.rhs, parts.ns)
+  free = [row] if len(sizes) == 1 else parts.spread(row.base, sizes)
+  return packed.pair_at(code, value, parts.place([], free, inner, side))
+
+
+def _gather(
+  code: BlockCode, parts: Dot, slots: Any, place: tuple[int, ir.Value, Any, Any, Any], into: View, accumulate: bool
+) -> None:
+  """Add up what the warps along k have, and write the result."""
+  b = code.b
+  along_k, own_k, first, g, q = place
+  columns = _columns(parts)
+  rows = columns * COLUMNS
+  partial = code.allocate((along_k, rows, parts.n), np.float32)
+  code.sync(set(), {partial.base})
+  for t, tile in enumerate(slots):
+    for c, column in enumerate(tile):
+      for i, slot in enumerate(column):
+        n = add(b, add(b, first, g), t * ROWS + 8 * (i // 2))
+        m = b.add(b.mul(q, i64(2)), i64(c * COLUMNS + i % 2))
+        code.store(partial, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
+  code.sync({partial.base}, {into.base})
+  shape = tuple([*parts.ms, *parts.ns])
+  split = len(parts.ms)
+
+  def each(index: list[Index], lanes: int, step: Any) -> None:
+    m, n = (_number(b, index[:split], parts.ms), _number(b, index[split:], parts.ns))
+    total = code.load(partial, [Index(0), m, n], lanes)
+    for k in range(1, along_k):
+      total = b.fadd(total, code.load(partial, [Index(k), m, n], lanes))
+    if accumulate:
+      total = b.fadd(code.load(into, index, lanes), total)
+    code.store(into, index, total)
+
+  code.each_step(code.distribution(shape), each)
+
+
+def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:
+  if len(index) == 1:
+    return index[0]
+  base: Any = 0
+  for i, size in zip(index, sizes):
+    base = add(b, b.mul(i64(base), i64(size)) if base else 0, i.base)
+  return Index(base, index[-1].step, index[-1].align) if index else Index(0)
+
+
+def mma(b: ir.IRBuilder, kind: str, slots: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> None:
+  """Add the product of a 16 x 16 and a 16 x 8 fragment to sums that lie in stack slots."""
+  result = ir.LiteralStructType([F32] * 4)
+  text = (
+    f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
+    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+  )
+  args = [*left, *right, *(b.load(s, typ=F32) for s in slots)]
+  out = pure(b, result, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f", args, together=True)
+  for i, slot in enumerate(slots):
+    b.store(b.extract_value(out, i), slot)

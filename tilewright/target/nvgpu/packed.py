@@ -1,0 +1,157 @@
+"""Pairs of 16-bit floats in one register, as matrix instructions take them.
+
+`pair_at(code, v, index)` gives the elements of a bf16 or f16 tile at an index and at its neighbour along the last dimension, the first in
+the low half. Products, sums and differences of such tiles are one instruction for both (PTX ISA, fma.rn.bf16x2: rounded once, subnormals
+kept); a word that the kernel cast to two floats is those floats; what does not change along the last dimension is one value twice.
+Everything else is computed in f32, as always, and rounded together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import structure
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
+from tilewright.target.llvm.loops import Index, add, shifted
+from tilewright.target.llvm.types import F32, I16, I32
+from tilewright.target.nvgpu import views
+from tilewright.target.nvgpu.arithmetic import float_pair
+from tilewright.target.nvgpu.instructions import pure
+from tilewright.tile.ir import Op, Value
+
+KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
+
+# As a * b + c, with the bits of c or b that leave the result alone: -0 is the zero that does.
+_MINUS_ZEROS = 0x80008000
+_ONES = {"bf16": 0x3F803F80, "f16": 0x3C003C00}
+
+
+def pair_at(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
+  """Two neighbours along the last dimension as an i32."""
+  key = (v, "pair", tuple(i.key for i in index))
+  for scope in reversed(code.memo):
+    if key in scope:
+      return scope[key]
+  found = _pair(code, v, index)
+  code.memo[-1][key] = found
+  return found
+
+
+def _pair(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
+  kind, op = KINDS[v.tile.dtype], v.owner
+  known = code.env.get(v)
+  if isinstance(known, ir.Value):
+    return float_pair(code.b, kind, known, known)
+  if known is None and isinstance(op, Op):
+    if op.name == "recast" and op.operands[0].tile.dtype.itemsize == 4 and index[-1].is_static:
+      return code.b.bitcast(code.value_at(op.operands[0], index[:-1], 1), I32)
+    elif op.name in ("mul", "add", "sub"):
+      return _arithmetic(code.b, op.name, kind, *(pair_at(code, operand, index) for operand in op.operands))
+    elif op.name in structure.MOVES:
+      return _moved(code, op, index)
+    elif op.name == "convert" and op.operands[0].tile.dtype == np.float32:
+      both = code.value_at(op.operands[0], [*index[:-1], _two(index[-1])], 2)
+      return float_pair(code.b, kind, *(code.b.extract_element(both, I32(n)) for n in range(2)))
+  view = _view(code, v)
+  if view is not None:
+    return _load(code, view, index)
+  both = code.value_at(v, [*index[:-1], _two(index[-1])], 2)
+  return float_pair(code.b, kind, *(code.b.extract_element(both, I32(n)) for n in range(2)))
+
+
+def _view(code: Any, v: Value) -> views.View | None:
+  """The memory a tile lies in as it is."""
+  known, op = code.env.get(v), v.owner
+  if known is None and isinstance(op, Op) and op.name == "load":
+    known = code.memory_of(op.operands[0])
+  return views.view_of(known) if type(known) in (Memory, views.View) else None
+
+
+def _two(i: Index) -> Index:
+  return Index(i.base, 1, 2)
+
+
+def _arithmetic(b: ir.IRBuilder, name: str, kind: str, x: ir.Value, y: ir.Value) -> ir.Value:
+  if name == "mul":
+    args = [x, y, I32(_MINUS_ZEROS)]
+  else:
+    args = [x, I32(_ONES[kind]), b.xor(y, I32(_MINUS_ZEROS)) if name == "sub" else y]
+  return pure(b, I32, f"fma.rn.{kind}x2 $0, $1, $2, $3;", "=r,r,r,r", args)
+
+
+def _moved(code: Any, op: Op, index: Sequence[Index]) -> ir.Value:
+  """Of an operand: a pair, one element twice, or two elements."""
+  found = structure.operand_indices(code, op, [*index[:-1], _two(index[-1])], 2)
+  if found is not None:
+    ((x, places),) = found
+    if all(i.step == 0 for i in places):
+      return _twice(code, x, places)
+    if [i.step for i in places] == [0] * (len(places) - 1) + [1]:
+      return pair_at(code, x, [*places[:-1], Index(places[-1].base, 0, places[-1].align)])
+  second = [*index[:-1], shifted(code.b, index[-1], 1)]
+  low, high = (code.b.zext(_half(code, op.results[0], i), I32) for i in (index, second))
+  return code.b.or_(low, code.b.shl(high, I32(16)))
+
+
+def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
+  kind, op = KINDS[v.tile.dtype], v.owner
+  key = (v, "twice", tuple(i.key for i in index))
+  for scope in reversed(code.memo):
+    if key in scope:
+      return scope[key]
+  source = v
+  if v not in code.env and isinstance(op, Op) and op.name == "convert" and op.operands[0].tile.dtype == np.float32:
+    source = op.operands[0]  # rounded once, by what makes the pair
+  value = code.value_at(source, index, 1)
+  code.memo[-1][key] = found = float_pair(code.b, kind, value, value)
+  return found
+
+
+def _half(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
+  """One element as the 16 bits that memory has; those that lie in memory are not looked at."""
+  op = v.owner
+  if v not in code.env and isinstance(op, Op) and op.name in structure.MOVES:
+    found = structure.operand_indices(code, op, index, 1)
+    assert found is not None
+    ((x, places),) = found
+    return _half(code, x, places)
+  view = _view(code, v)
+  if view is not None and not view.has_edges:
+    pointer, _, align = views.address(code.b, view, index)
+    return code.b.load(pointer, typ=I16, align=max(2, align))
+  value = code.value_at(v, index, 1)
+  return code.b.bitcast(ty.narrow(code.b, value, v.tile.dtype), I16) if value.type == F32 else value
+
+
+def _load(code: Any, view: views.View, index: Sequence[Index]) -> ir.Value:
+  places = [*index[:-1], _two(index[-1])]
+  if not view.has_edges and view.strides[-1] == 1:
+    pointer, _, align = views.address(code.b, view, places)
+    if align >= 4:
+      return code.b.load(pointer, typ=I32, align=align)
+  both = code.load(view, places, 2)
+  return float_pair(code.b, KINDS[view.dtype], *(code.b.extract_element(both, I32(n)) for n in range(2)))
+
+
+def spread(b: ir.IRBuilder, dynamic: Any, run: int, static: int, sizes: Sequence[int]) -> list[Index]:
+  """`dynamic * run + static` as indices of several dimensions; inside of a run, indices are known without arithmetic.
+
+  spread(b, i, 32, 5, (512, 2, 4, 2))   ->   2 i, 0, 2, 1
+  """
+  found: list[Index] = []
+  sizes = list(sizes)
+  while len(sizes) > 1 and run % sizes[-1] == 0 and run > 1:
+    size = sizes.pop()
+    found.append(Index(static % size))
+    static, run = static // size, run // size
+  base = add(b, dynamic if run == 1 else b.mul(dynamic, ir.Constant(dynamic.type, run)), static)
+  for size in reversed(sizes[1:]):
+    found.append(Index(b.urem(base, ir.Constant(dynamic.type, size))))
+    base = b.udiv(base, ir.Constant(dynamic.type, size))
+  return [Index(base), *found[::-1]]
