@@ -38,6 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not gpu_is_here():
       raise pytest.UsageError("--platform gpu: JAX sees no GPU here.")
     targets.native_by_default |= {"cuda"}
+    jax.config.update(
+      "jax_default_matmul_precision", "highest"
+    )  # by default XLA's f32 has 10 bits there, and is the oracle
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

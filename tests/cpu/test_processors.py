@@ -16,6 +16,7 @@ from tilewright.pallas.lowering import lower_kernel
 from tilewright.runtime import jit
 from tilewright.target import cpu
 from tilewright.target.cpu import hosts
+from tilewright.tile.cleaning import clean
 from tilewright.tile.grid import Kernel
 
 AVX2 = ("avx", "avx2", "fma")
@@ -27,7 +28,7 @@ LLVM_CPU = {X86: "x86-64", ARM: "generic"}
 def native_kernel(kernel, out, *args):
   call = pl.pallas_call(kernel, out, interpret=False)
   jaxpr = jax.make_jaxpr(call)(*args).jaxpr
-  return cpu.clean(lower_kernel(Kernel(**find(jaxpr).params)))
+  return clean(lower_kernel(Kernel(**find(jaxpr).params)))
 
 
 def product(dtype, result):

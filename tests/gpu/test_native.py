@@ -15,8 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 import gpu_programs as programs
 
+from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.pallas import nvgpu
+from tilewright.pallas import cpu, nvgpu
 
 pytestmark = pytest.mark.gpu
 S = jax.ShapeDtypeStruct
@@ -128,3 +129,9 @@ def test_tiles_larger_than_shared_memory():
   got = pl.pallas_call(kernel, S((512, 512), jnp.float32), compiler_params=NATIVE)(x)
   total = np.cumsum(np.asarray(x, np.float64), 0)
   np.testing.assert_allclose(got, total - total.T, atol=512 * 2.0**-23 * np.abs(total).max())
+
+
+def test_native_cpu_code_is_refused():
+  call = pl.pallas_call(lambda x_ref, o_ref: None, S((4,), jnp.float32), compiler_params=cpu.CompilerParams())
+  with pytest.raises(errors.NativeCodeError, match="CPU"):
+    call(jnp.zeros(4))

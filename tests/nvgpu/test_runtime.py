@@ -190,3 +190,27 @@ def test_a_kernel_asked_for_a_gpu_where_there_is_none_says_what_is_missing(monke
   monkeypatch.setattr("ctypes.CDLL", lambda name: (_ for _ in ()).throw(OSError(f"{name}: not found")))
   with pytest.raises(errors.NativeCodeError, match=r"NVIDIA's driver.*libcuda\.so\.1: not found.*interpret=True"):
     targets(add, *XY)
+
+
+# --- outputs -----------------------------------------------------------------------------------------------------
+
+
+def test_outputs_that_may_stay_unwritten_begin_as_poison(driver, monkeypatch):
+  """XLA fills them, and the kernel writes into that; one that is surely written costs nothing."""
+
+  def kernel(x_ref, o_ref, p_ref):
+    o_ref[...] = x_ref[...] * 2
+    p_ref[0, :] = x_ref[0, :]
+
+  def f(x):
+    return pl.pallas_call(kernel, [S((4, 256), F32), S((8, 256), F32)], compiler_params=NATIVE)(x)
+
+  text = lambda: jax.jit(lambda x: f(x)).trace(XY[0]).lower(lowering_platforms=("cuda",)).as_text()
+  first = text()
+  assert re.search(r"output_operand_aliases = \[.*output_tuple_indices = \[1\].*operand_index = 1,", first), first
+  assert first.count("output_operand_alias<") == 1 and "0x7FC00000" in first
+  (name,) = set(re.findall(r"tilewright_cuda_\w+", first))
+  driver.launch(name, [1, 3], [2, 3], 4)
+  assert driver.launches[0].params == [1, 2, 3, 0]
+  driver.new_process(monkeypatch)
+  assert text() == first

@@ -23,9 +23,9 @@ from tests.tile.evaluate import evaluate, poison
 from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas.lowering import lower_kernel
-from tilewright.target import cpu
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.launch import emit_point
+from tilewright.tile.cleaning import clean
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
@@ -170,7 +170,7 @@ def text_of(name: str) -> str:
 
 def llvm_of(name: str, processor: str) -> str:
   """The function of one grid point, as it is before LLVM optimises it. Mathematical functions have tests of their own."""
-  kernel = cpu.clean(lowered(name))
+  kernel = clean(lowered(name))
   module = ir.Module(name)
   emit_point(module, kernel, hosts.of(PROCESSORS[processor]), parallel_dims(kernel))
   (point,) = (f for f in module.functions if f.name == "point")

@@ -22,11 +22,11 @@ from tilewright.target.cpu import effects, packed, statements
 from tilewright.target.cpu.blocks import CutBlock, places
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.cpu.initial import outputs_to_poison, scratch_to_poison
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory, Position
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
+from tilewright.tile.initial import outputs_to_poison, scratch_to_poison
 from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tilewright.target.cpu import contraction, effects, reductions, selecting
-from tilewright.target.cpu.initial import must_poison
 from tilewright.target.llvm import arithmetic, control, gathering, sorting, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory
 from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
 from tilewright.tile.formats import poison_value
+from tilewright.tile.initial import must_poison
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType, dense_strides

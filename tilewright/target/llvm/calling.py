@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tilewright.tile.formats import computed_in, is_small_integer, width
+from tilewright.tile.formats import computed_in, is_small_integer, poison_value, width
 from tilewright.tile.native import NativeKernel
 
 
@@ -38,11 +38,17 @@ def _packed(x: Any, dtype: Any) -> Any:
 
 
 def call(
-  kernel: NativeKernel, name: str, operands: Sequence[Any], packed: Sequence[bool], scratch_bytes: int = 0
+  kernel: NativeKernel,
+  name: str,
+  operands: Sequence[Any],
+  packed: Sequence[bool],
+  scratch_bytes: int = 0,
+  poisoned: Sequence[int] = (),
 ) -> list[Any]:
   """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
 
-  `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result.
+  `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result; `poisoned`
+  are the outputs that XLA fills with poison before the call.
   """
   mapping = kernel.mapping
   avals = [m.array_aval for m in mapping.output_mappings]
@@ -63,6 +69,9 @@ def call(
       # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
       aliases[len(operands) + len(extra)] = target
       extra.append(operands[operand])
+  for output in poisoned:
+    aliases[len(operands) + len(extra)] = output
+    extra.append(_unpacked(jnp.full(avals[output].shape, poison_value(avals[output].dtype), avals[output].dtype)))
   run = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
   outputs = run(*operands, *extra)
   return [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]

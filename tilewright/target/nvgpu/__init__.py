@@ -39,25 +39,27 @@ class Code:
   launcher: bytes  # object code for the host
   shared_bytes: int
   workspace_bytes: int  # of global memory, for all blocks of threads together
+  poisoned: tuple[int, ...]  # the outputs that the kernel finds filled with poison
 
   def to_bytes(self) -> bytes:
     """A line that says how long the parts are, then the parts."""
-    head = [len(self.cubin), self.shared_bytes, self.workspace_bytes]
+    head = [len(self.cubin), self.shared_bytes, self.workspace_bytes, self.poisoned]
     return json.dumps(head).encode() + b"\n" + self.cubin + self.launcher
 
   @classmethod
   def from_bytes(cls, data: bytes) -> Code:
     head, _, rest = data.partition(b"\n")
-    size, shared_bytes, workspace_bytes = json.loads(head)
-    return cls(rest[:size], rest[size:], shared_bytes, workspace_bytes)
+    size, shared_bytes, workspace_bytes, poisoned = json.loads(head)
+    return cls(rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned))
 
 
 @dataclasses.dataclass(frozen=True)
 class Callee:
-  """A kernel that XLA can call under a name, if it gives it so much memory to work in."""
+  """A kernel that XLA can call under a name, if it gives it so much memory to work in, and outputs that begin as poison."""
 
   name: str
   workspace_bytes: int
+  poisoned: tuple[int, ...]
 
 
 def compile_ptx(kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None) -> tuple[str, Launch]:
@@ -87,7 +89,7 @@ def _load(name: str, code: bytes) -> Callee:
   ctypes.c_uint64.from_address(engine.get_global_value_address(HANDLE)).value = handle
   target = f"tilewright_cuda_{name[:24]}"
   ffi.register(target, engine.get_function_address(HANDLER), "CUDA")
-  return Callee(target, parts.workspace_bytes)
+  return Callee(target, parts.workspace_bytes, parts.poisoned)
 
 
 _kept = Kept("nvgpu", _load)
@@ -103,6 +105,7 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
     if found is not None:
       return found
   from tilewright.target.nvgpu import handler
+  from tilewright.tile.initial import outputs_to_poison
 
   kernel = prepared(kernel)
   ptx, launch = compile_ptx(kernel, machine, num_warps)
@@ -110,7 +113,9 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
 
   def build() -> bytes:
     workspace = launch.scratch_bytes * (launch.num_blocks or 0)
-    return Code(cuda.assemble(ptx, device), jit.object_code(host), launch.shared_bytes, workspace).to_bytes()
+    poisoned = tuple(outputs_to_poison(kernel))
+    made = Code(cuda.assemble(ptx, device), jit.object_code(host), launch.shared_bytes, workspace, poisoned)
+    return made.to_bytes()
 
   return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
 
@@ -119,4 +124,4 @@ def run(kernel: NativeKernel, *operands: Any, num_warps: int | None = None) -> l
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
   code = compile_kernel(kernel, num_warps)
   packed = [False] * len(kernel.mapping.block_mappings)
-  return call(kernel, code.name, operands, packed, code.workspace_bytes)
+  return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)
