@@ -5,7 +5,8 @@ a barrier waits for the threads of the block, a shuffle or a matrix instruction 
 
     out, = run(native_kernel, x, arch="sm_80")
 
-Races show as they do on a GPU: sometimes. Instructions that are asynchronous there (TMA, wgmma) have no function here.
+Races show as they do on a GPU: sometimes. Instructions that are asynchronous there are done at once here; those of sm_90a are in
+`hopper_on_cpu`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import hopper_on_cpu
 import numpy as np
 from llvmlite import ir
 
@@ -27,6 +29,8 @@ from tilewright.target.nvgpu.launch import Launch, emit_kernel
 from tilewright.tile.native import NativeKernel
 
 _WORDS = 16  # a lane leaves at most so many words for the others
+_NAMED = 16  # barriers with a number, for some of a block's threads
+_NAMED_BARRIER = r'nvvm\.barrier\.cta\.sync\.aligned\.count"\(i32 (\d+), i32 (\d+)\)'
 _BARRIER = 64  # bytes of a pthread_barrier_t, and more
 _libc = ctypes.CDLL(None)
 
@@ -51,20 +55,24 @@ def _poison(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 def execute(text: str, launch: Launch, arrays: list[np.ndarray]) -> None:
   """Run a kernel on arrays, which it may change."""
-  assert launch.num_blocks is not None and not launch.maps, "dynamic grids and tensor maps need a GPU"
-  engine = jit.compile_host(_for_host(text, len(arrays) + 1, launch.num_threads))
+  assert launch.num_blocks is not None, "dynamic grids need a GPU"
+  named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
+  engine = jit.link(jit.object_code(_for_host(text, len(arrays) + 1, launch)))
   scratch = np.zeros(max(1, launch.scratch_bytes * launch.num_blocks), np.uint8)
-  pointers = (ctypes.c_uint64 * (len(arrays) + 1))(*(a.ctypes.data for a in (*arrays, scratch)))
-  size = -(-max(4096, launch.shared_bytes + 1024) // 4096) * 4096
+  maps = [hopper_on_cpu.tensor_map(m, arrays[m.array]) for m in launch.maps]
+  given = (*arrays, scratch, *maps)
+  pointers = (ctypes.c_uint64 * len(given))(*(a.ctypes.data for a in given))
+  size = 2 * hopper_on_cpu.WINDOW
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
   barriers = engine.get_global_value_address("barriers")
-  counts = [launch.num_threads, *([32] * (launch.num_threads // 32))]
+  counts = [launch.num_threads, *([32] * (launch.num_threads // 32)), *(named.get(n, 1) for n in range(_NAMED))]
   for n, count in enumerate(counts):
     _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
   call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)(
     engine.get_function_address("blocks")
   )
-  start = (low + 1023) // 1024 * 1024
+  start = -(-low // hopper_on_cpu.WINDOW) * hopper_on_cpu.WINDOW
+  ctypes.c_uint32.from_address(engine.get_global_value_address("window")).value = start
   workers = [
     threading.Thread(target=call, args=(ctypes.addressof(pointers), start, t, launch.num_blocks))
     for t in range(launch.num_threads)
@@ -87,11 +95,12 @@ def _low_memory(size: int) -> int:
 # --- the kernel for the host -------------------------------------------------------------------------------------
 
 
-def _for_host(text: str, num_arrays: int, num_threads: int) -> str:
+def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
   """The kernel with functions for the instructions of a GPU, and the function `blocks` that a thread runs."""
-  machine = _Machine(num_threads)
+  machine = _Machine(launch.num_threads)
   own = 'i32 %"tid", i32 %"ctaid", i32 %"nctaid", ptr addrspace(3) %"shared"'
   text = re.sub(r'define ptx_kernel void @"kernel"\((.*)\) #0', rf'define void @"kernel"(\1, {own})', text)
+  text = re.sub(r'ptr byval\([^)]*\) align \d+ "nvvm.grid_constant"', "ptr", text)
   text = re.sub(r"^attributes #0.*$", "", text, flags=re.M)
   text = re.sub(r'^@"shared" = .*$', "", text, flags=re.M)
   text = text.replace('[0 x i8] addrspace(3)* @"shared"', 'ptr addrspace(3) %"shared"').replace(
@@ -100,20 +109,27 @@ def _for_host(text: str, num_arrays: int, num_threads: int) -> str:
   text = re.sub(r'call i32 @"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x"\(\)', r'add i32 %"\1", 0', text)
   text = re.sub(r'^declare .*@"llvm\.nvvm\..*$', "", text, flags=re.M)
   text = re.sub(r'@"(llvm\.nvvm\.[\w.]+)"\(', lambda m: machine.call(m[1]), text)
-  text = re.sub(r'asm\s+(?:sideeffect )?"([^"]*)", "[^"]*"\(', lambda m: machine.call(m[1]), text)
+  text = re.sub(r'asm\s+(?:sideeffect )?"([^"]*)", "([^"]*)"\(', lambda m: machine.call(_told(m[1], m[2])), text)
   text = text.replace('(i32 %"tid", )', '(i32 %"tid")')
   declared = {line for line in text.splitlines() if line.startswith("declare")}
   body = re.sub(r"^(; ModuleID|target|source_filename).*$", "", str(machine.module), flags=re.M)
   lines = [line for line in body.splitlines() if line not in declared]
-  return "\n".join([text, *lines, _blocks(num_arrays)])
+  return "\n".join([text, *lines, _blocks(num_arrays, len(launch.maps))])
 
 
-def _blocks(num_arrays: int) -> str:
+def _told(instruction: str, constraints: str) -> str:
+  """An instruction, with how many sums it waits for where its text does not say."""
+  waits = instruction.startswith("wgmma.wait_group")
+  return f"{instruction} // {constraints.count('=f')} sums" if waits else instruction
+
+
+def _blocks(num_arrays: int, num_maps: int) -> str:
+  kinds = ["ptr addrspace(1)"] * num_arrays + ["ptr"] * num_maps
   loads = "\n".join(
-    f"  %p{i} = getelementptr ptr, ptr %arrays, i64 {i}\n  %a{i} = load ptr addrspace(1), ptr %p{i}"
-    for i in range(num_arrays)
+    f"  %p{i} = getelementptr ptr, ptr %arrays, i64 {i}\n  %a{i} = load {kind}, ptr %p{i}"
+    for i, kind in enumerate(kinds)
   )
-  args = ", ".join(f"ptr addrspace(1) %a{i}" for i in range(num_arrays))
+  args = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
   return f"""
 define void @blocks(ptr %arrays, ptr addrspace(3) %shared, i32 %tid, i32 %count) {{
 {loads}
@@ -137,7 +153,10 @@ class _Machine:
   def __init__(self, num_threads: int):
     self.module = ir.Module("machine")
     self.exchange = self._memory("exchange", num_threads * _WORDS * 4)
-    self.barriers = self._memory("barriers", _BARRIER * (1 + num_threads // 32))
+    self.barriers = self._memory("barriers", _BARRIER * (1 + num_threads // 32 + _NAMED))
+    self.num_warps = num_threads // 32
+    self.window = ir.GlobalVariable(self.module, I32, "window")  # where shared memory starts
+    self.window.initializer = I32(0)
     self.wait = ir.Function(self.module, ir.FunctionType(I32, [PTR]), "pthread_barrier_wait")
     self.functions: dict[str, ir.Function] = {}
     self._define("block_barrier", VOID, [], lambda b, tid, args: self._barrier(b, I32(0)))
@@ -202,6 +221,10 @@ class _Machine:
 
 def _barrier(m: _Machine) -> Any:
   return VOID, [], lambda b, tid, args: m._barrier(b, I32(0))
+
+
+def _named_barrier(m: _Machine) -> Any:
+  return VOID, [I32, I32], lambda b, tid, args: m._barrier(b, b.add(args[0], I32(1 + m.num_warps)))
 
 
 def _shuffle(m: _Machine, way: str, kind: str) -> Any:
@@ -306,6 +329,27 @@ def _store_matrices(m: _Machine, count: str, transposed: str | None) -> Any:
   return VOID, [I32] * (1 + words), body
 
 
+def _copy_bytes(m: _Machine, nbytes: str, some: str | None) -> Any:
+  """cp.async: what is copied is there at once, the rest is zero."""
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    for i in range(0, int(nbytes), 4):
+      value = I32(0)
+      source = b.inttoptr(b.add(args[1], I64(i)), PTR)
+      if some:
+        safe = b.select(b.icmp_unsigned(">", args[2], I32(i)), source, b.inttoptr(b.zext(args[0], I64), PTR))
+        value = b.select(b.icmp_unsigned(">", args[2], I32(i)), b.load(safe, typ=I32), value)
+      else:
+        value = b.load(source, typ=I32)
+      b.store(value, _address(b, args[0], I32(i)))
+
+  return VOID, [I32, I64, *([I32] if some else [])], body
+
+
+def _nothing(m: _Machine) -> Any:
+  return VOID, [], lambda b, tid, args: None
+
+
 def _bfloat16_pair(m: _Machine) -> Any:
   def rounded(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     bits = b.bitcast(x, I32)
@@ -328,13 +372,17 @@ _OPERANDS = r" [^;]*;"
 # pattern: (whether it needs to know the thread, its type and body)
 _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"llvm\.nvvm\.barrier0": (True, _barrier),
+  r"llvm\.nvvm\.barrier\.cta\.sync\.aligned\.count": (True, _named_barrier),
   r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),
   rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.(bf16|f16)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _load_matrices),
   rf"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _store_matrices),
+  r"cp\.async\.c[ag]\.shared\.global \[\$0\], \[\$1\], (\d+)(, \$2)?;": (True, _copy_bytes),
+  r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
   rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),
   rf"ex2\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: _intrinsic(b, "exp2", x))),
   rf"rcp\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), x))),
   rf"rsqrt\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), _intrinsic(b, "sqrt", x)))),
   rf"div\.full\.f32{_OPERANDS}": (False, _of_floats(2, lambda b, x, y: b.fdiv(x, y))),
+  **hopper_on_cpu.INSTRUCTIONS,
 }

@@ -6,6 +6,8 @@ loading; the code is the same everywhere and can be cached.
 
 from __future__ import annotations
 
+import math
+
 from llvmlite import ir
 
 from tilewright.runtime import ffi
@@ -100,20 +102,27 @@ def _places(b: ir.IRBuilder, frame: ir.Value, mapping: GridMapping, has_scratch:
   return places
 
 
+def _words(b: ir.IRBuilder, numbers: list[int]) -> ir.Value:
+  """32-bit numbers on the stack, two in each slot, the first in the lower half."""
+  padded = [*numbers, *([0] * (len(numbers) % 2))]
+  place = struct(b, len(padded) // 2)
+  fill(b, place, [i64(high << 32 | low) for low, high in zip(padded[::2], padded[1::2])])
+  return place
+
+
 def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value) -> tuple[ir.Value, ir.Value]:
   """A tensor map on the stack, filled for an array that starts at `data`, and what the driver says to that."""
   room = b.ptrtoint(b.alloca(ir.ArrayType(I8, tma.MAP_BYTES + tma.MAP_ALIGNMENT)), I64)
   place = b.inttoptr(b.and_(b.add(room, i64(tma.MAP_ALIGNMENT - 1)), i64(-tma.MAP_ALIGNMENT)), PTR)
-  rows, columns = m.shape
-  dims, strides = struct(b, 2), struct(b, 1)
-  fill(b, dims, [i64(columns), i64(rows)])
-  fill(b, strides, [i64(2 * columns)])
-  box, ones = struct(b, 1), struct(b, 1)  # two 32-bit numbers each, the first in the lower half
-  fill(b, box, [i64(m.box_rows << 32 | m.box_columns)])
-  fill(b, ones, [i64(1 << 32 | 1)])
+  rank = len(m.shape)
+  sizes = list(reversed(m.shape))  # the last dimension comes first
+  dims, strides = struct(b, rank), struct(b, rank - 1)
+  fill(b, dims, [i64(size) for size in sizes])
+  fill(b, strides, [i64(2 * math.prod(sizes[: d + 1])) for d in range(rank - 1)])
+  box, ones = _words(b, [m.box_columns, *reversed(m.box)]), _words(b, [1] * rank)
   kinds = [PTR, I32, I32, PTR, PTR, PTR, PTR, PTR, I32, I32, I32, I32]
   encode = external(module, "cuTensorMapEncodeTiled", I32, kinds)
-  args = [place, I32(_MAP_DTYPES[m.kind]), I32(2), data, dims, strides, box, ones]
+  args = [place, I32(_MAP_DTYPES[m.kind]), I32(rank), data, dims, strides, box, ones]
   return place, b.call(encode, [*args, I32(0), I32(_SWIZZLE_128B), I32(_PROMOTE_256B), I32(0)])
 
 

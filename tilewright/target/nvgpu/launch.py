@@ -16,24 +16,22 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
-from tilewright.target.llvm.loops import add, for_range, i64, if_then, mul
+from tilewright.target.llvm.loops import add, for_range, i64, mul
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import pipeline, threads, tma
+from tilewright.target.nvgpu import pipeline, pipelined, threads, tma
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
+from tilewright.target.nvgpu.code import SHARED, BlockCode
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import Edge, View, multiple
-from tilewright.target.nvgpu.wgmma import GROUP
 from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
-from tilewright.tile.ir import users, walk
+from tilewright.tile.ir import Block, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, dense_strides
 
-_GROUPED = 8  # rows of blocks that are taken together
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
 
@@ -106,9 +104,9 @@ class _Frame:
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
 
-  def code(self, arch: Arch, num_threads: int) -> BlockCode:
+  def code(self, arch: Arch, num_threads: int, kind: type[BlockCode] = BlockCode) -> Any:
     b = self.b
-    made = BlockCode(
+    made = kind(
       b,
       arch,
       num_threads,
@@ -126,6 +124,44 @@ class _Frame:
     self.start = self.b.append_basic_block("start")
     code.buffers = ir.IRBuilder(self.buffers)
     self.b.position_at_end(self.start)
+
+  def memory(self, code: BlockCode, kind: Any) -> View:
+    """A scratch buffer."""
+    return _scratch(code, self.kernel, kind)
+
+  def prefetched(self, code: BlockCode) -> list[View]:
+    return [_prefetched(code, self.kernel, i, self.arrays[i], self.indices) for i in range(self.mapping.num_prefetch)]
+
+  def starts(self, code: BlockCode, position: int, prefetched: list[View]) -> list[Any]:
+    """Where the block of an input or output begins, at the present indices."""
+    return _block_starts(
+      code, self.mapping.block_mappings[position], self.kernel.index_maps[position], prefetched, self.indices
+    )
+
+  def view(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> View:
+    """The block of an input or output, at the present indices."""
+    m, index_map = self.mapping.block_mappings[position], self.kernel.index_maps[position]
+    shape = tuple(m.array_aval.shape)
+    array = self.arrays[self.mapping.num_prefetch + position]
+    whole = View(array, dense_strides(shape), np.dtype(m.array_aval.dtype), base, align=16)
+    if index_map is None:
+      return whole
+    starts = self.starts(code, position, prefetched)
+    return _cut(code, m, whole, shape, starts, always_inside(self.mapping.grid, m, index_map))
+
+  def instance(self, code: BlockCode, memory: list[Any], body: Block) -> None:
+    """Run the body, or a form of it, at the present indices."""
+    b, skip = code.b, self.mapping.num_vmapped
+    code.instance = Position(
+      tuple(b.trunc(i64(i), I32) for i in self.indices[skip:]), tuple(b.trunc(s, I32) for s in self.sizes[skip:])
+    )
+    prefetched = self.prefetched(code)
+    bases = _bases(self.kernel)
+    blocks = [self.view(code, k, prefetched, base) for k, base in enumerate(bases)]
+    for param, known in zip(body.params, [*prefetched, *blocks, *memory], strict=True):
+      code.env[param] = known
+    with code.scope():
+      code.block(body)
 
   def finish(self, code: BlockCode, launch: Launch, num_blocks: int) -> str:
     b = self.b
@@ -150,7 +186,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
   """
   parallel = tuple(parallel_dims(kernel))
-  plan = pipeline.find(kernel, arch, parallel, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map))
+  plan = pipeline.find(kernel, arch, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map), num_warps)
   if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
   frame = _Frame(kernel)
@@ -169,7 +205,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
         run(dims[1:])
         code.settle_memory()
       return
-    _instance(code, kernel, frame.arrays, memory, indices, sizes)
+    frame.instance(code, memory, kernel.body.body)
 
   def point(number: Any) -> None:
     """One point of the parallel dimensions, with all of the others."""
@@ -203,78 +239,13 @@ def _resident_threads(kernel: NativeKernel) -> int:
 
 
 def _emit_pipeline(
-  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: pipeline.Pipeline
+  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: pipeline.Plan
 ) -> tuple[str, Launch]:
-  """A kernel of one producer and several consumers: see `pipeline`."""
+  """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `pipeline`."""
   frame = _Frame(kernel, plan.maps)
-  b, indices, sizes = frame.b, frame.indices, frame.sizes
-  num_threads = (plan.groups + 1) * GROUP
-  code = frame.code(arch, plan.groups * GROUP)
-  thread = code.thread
-  code.thread = b.sub(thread, I32(GROUP))
-  code.is_part = True
-  frame.begin(code)
-  stages = pipeline.Stages(b, plan, frame.shared)
-  code.arena_bytes = 1024 + plan.shared_bytes
-  stages.init(b.icmp_unsigned("==", thread, I32(0)))
-  threads.barrier(b)
-  _grouped(frame, parallel)
-  producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
-  b.cbranch(b.icmp_unsigned("<", thread, I32(GROUP)), producer, consumer)
-
-  b.position_at_end(producer)
-  threads.set_registers(b, 40, increase=False)
-  inputs = [m.array - kernel.mapping.num_prefetch for m in plan.maps]
-  with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
-    prefetched = [_prefetched(code, kernel, i, frame.arrays[i], indices) for i in range(kernel.mapping.num_prefetch)]
-    with for_range(b, 0, plan.num_steps) as step, code.scope():
-      indices[-1] = step
-      starts = []
-      for position in inputs:
-        mapping, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
-        starts.append(_block_starts(code, mapping, index_map, prefetched, indices))
-      pipeline.produce(b, stages, frame.maps, b.trunc(step, I32), starts)
-  b.branch(done)
-
-  b.position_at_end(consumer)
-  threads.set_registers(b, 232, increase=True)
-  code.distributions[plan.block[:2]] = pipeline.distribution(plan)
-  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-  memory = [
-    _in_registers(code, t) if ref is plan.accumulator else _scratch(code, kernel, t)
-    for ref, t in zip(refs, kernel.scratch)
-  ]
-  with for_range(b, 0, plan.num_steps) as step, code.scope():
-    indices[-1] = step
-    number = b.trunc(step, I32)
-    code.contraction = lambda sums: pipeline.consume(code, stages, number, sums)
-    _instance(code, kernel, frame.arrays, memory, indices, sizes)
-    code.settle_memory()
-  b.branch(done)
-  b.position_at_end(done)
-  launch = Launch(num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, plan.maps)
+  code = pipelined.emit(frame, arch, parallel, plan)
+  launch = Launch(plan.num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, plan.maps)
   return frame.finish(code, launch, 1), launch
-
-
-def _in_registers(code: BlockCode, kind: Any) -> RegisterRef:
-  kept = code.new_registers(kind.shape, kind.dtype)
-  return RegisterRef(None, kind.strides, np.dtype(kind.dtype), object(), registers=kept)
-
-
-def _grouped(frame: _Frame, parallel: tuple[int, ...]) -> None:
-  """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached."""
-  b, sizes, indices = frame.b, frame.sizes, frame.indices
-  number: Any = b.zext(frame.block, I64)
-  if len(parallel) == 2 and frame.mapping.grid[parallel[0]] % _GROUPED == 0:
-    rows, columns = parallel
-    per_group = i64(_GROUPED * int(frame.mapping.grid[columns]))
-    inside = b.urem(number, per_group)
-    indices[rows] = b.add(b.mul(b.udiv(number, per_group), i64(_GROUPED)), b.urem(inside, i64(_GROUPED)))
-    indices[columns] = b.udiv(inside, i64(_GROUPED))
-    return
-  for d in reversed(parallel):
-    indices[d] = b.urem(number, sizes[d])
-    number = b.udiv(number, sizes[d])
 
 
 def _scratch(code: BlockCode, kernel: NativeKernel, kind: Any) -> View:
@@ -295,31 +266,6 @@ def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
     lines.append(line)
   limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'
   return "\n".join([*lines, f"attributes #0 = {{ {limits} }}", ""])
-
-
-def _instance(code: BlockCode, kernel: NativeKernel, arrays: Any, scratch: Any, indices: Any, sizes: Any) -> None:
-  b, mapping = code.b, kernel.mapping
-  skip = mapping.num_vmapped
-  code.instance = Position(
-    tuple(b.trunc(i64(i), I32) for i in indices[skip:]), tuple(b.trunc(s, I32) for s in sizes[skip:])
-  )
-  refs: list[View] = []
-  for i in range(mapping.num_prefetch):
-    refs.append(_prefetched(code, kernel, i, arrays[i], indices))
-  bases = _bases(kernel)
-  for k, (m, index_map) in enumerate(zip(mapping.block_mappings, kernel.index_maps)):
-    position = mapping.num_prefetch + k
-    shape = tuple(m.array_aval.shape)
-    whole = View(arrays[position], dense_strides(shape), np.dtype(m.array_aval.dtype), bases[k], align=16)
-    if index_map is None:
-      refs.append(whole)
-      continue
-    starts = _block_starts(code, m, index_map, refs[: mapping.num_prefetch], indices)
-    refs.append(_cut(code, m, whole, shape, starts, always_inside(kernel.mapping.grid, m, index_map)))
-  for param, memory in zip(kernel.body.params, [*refs, *scratch], strict=True):
-    code.env[param] = memory
-  with code.scope():
-    code.block(kernel.body.body)
 
 
 def _prefetched(code: BlockCode, kernel: NativeKernel, i: int, pointer: Any, indices: Any) -> View:

@@ -6,6 +6,8 @@ An array is described by a tensor map of 128 bytes, which the host fills for eac
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Sequence
 
 from llvmlite import ir
 
@@ -19,12 +21,13 @@ SWIZZLE_BYTES = (
 
 @dataclasses.dataclass(frozen=True)
 class TensorMap:
-  """A matrix of 16-bit elements in global memory, and the box that one copy brings: `box` rows of 128 bytes."""
+  """An array of 16-bit elements in global memory, and the box that one copy brings: `box` along its outer dimensions, 128 bytes along the
+  last."""
 
   array: int  # its position among the kernel's arrays
   kind: str  # bf16 or f16
-  shape: tuple[int, int]
-  box_rows: int
+  shape: tuple[int, ...]
+  box: tuple[int, ...]
 
   @property
   def box_columns(self) -> int:
@@ -32,14 +35,17 @@ class TensorMap:
 
   @property
   def box_bytes(self) -> int:
-    return self.box_rows * SWIZZLE_BYTES
+    return math.prod(self.box) * SWIZZLE_BYTES
 
 
-def copy(
-  b: ir.IRBuilder, tensor_map: ir.Value, to: ir.Value, column: ir.Value, row: ir.Value, barrier: ir.Value
-) -> None:
-  """Ask for the box whose first element is at (row, column); the barrier counts its bytes."""
-  text = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];"
-  signature = ir.FunctionType(VOID, [I32, I64, I32, I32, I32])
-  asm = ir.InlineAsm(signature, text, "r,l,r,r,r,~{memory}", side_effect=True)
-  b.call(asm, [to, b.ptrtoint(tensor_map, I64), column, row, barrier])
+def copy(b: ir.IRBuilder, tensor_map: ir.Value, to: ir.Value, start: Sequence[ir.Value], barrier: ir.Value) -> None:
+  """Ask for the box that starts at an element; the barrier counts its bytes. What lies outside of the array arrives as zero."""
+  rank = len(start)
+  places = ", ".join(f"${2 + i}" for i in range(rank))
+  text = (
+    f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes "
+    f"[$0], [$1, {{{places}}}], [${2 + rank}];"
+  )
+  signature = ir.FunctionType(VOID, [I32, I64, *([I32] * rank), I32])
+  asm = ir.InlineAsm(signature, text, ",".join(["r", "l", *("r" * rank), "r", "~{memory}"]), side_effect=True)
+  b.call(asm, [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier])

@@ -35,8 +35,13 @@ class WgmmaDistribution:
     return self.groups * GROUP
 
   @property
+  def columns(self) -> int:
+    """Fragments of a warp, side by side."""
+    return self.shape[1] // 8
+
+  @property
   def steps(self) -> int:
-    return self.shape[1] // 4
+    return 2 * self.columns
 
   @property
   def vectors(self) -> int:
@@ -85,18 +90,24 @@ def _with_sums(
 
 
 def multiply(
-  b: ir.IRBuilder, kind: str, columns: int, sums: list[ir.Value], left: ir.Value, right: ir.Value, transposed: bool
+  b: ir.IRBuilder,
+  kind: str,
+  columns: int,
+  sums: list[ir.Value],
+  left: ir.Value,
+  right: ir.Value,
+  turned: tuple[bool, bool],
 ) -> list[ir.Value]:
-  """Add one product to the sums. `transposed`: k runs down the rows of the right operand."""
+  """Add one product to the sums. `turned`: whether k runs down the rows of each operand."""
   count = len(sums)
   registers = ", ".join(f"${i}" for i in range(count))
   text = (
     f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {{{registers}}}, ${2 * count}, ${2 * count + 1}, "
-    f"1, 1, 1, 0, {int(transposed)};"
+    f"1, 1, 1, {int(turned[0])}, {int(turned[1])};"
   )
   return _with_sums(b, text, sums, [left, right], ["l", "l"])
 
 
-def wait(b: ir.IRBuilder, sums: list[ir.Value]) -> list[ir.Value]:
-  """Until all products that were committed are done."""
-  return _with_sums(b, "wgmma.wait_group.sync.aligned 0;", sums, [], [])
+def wait(b: ir.IRBuilder, sums: list[ir.Value], pending: int = 0) -> list[ir.Value]:
+  """Until all products that were committed are done, but for the last few groups."""
+  return _with_sums(b, f"wgmma.wait_group.sync.aligned {pending};", sums, [], [])

@@ -1,0 +1,67 @@
+"""Contractions along the grid on an NVIDIA GPU, by warpgroups and, with code for sm_80, by warps, against float64."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
+
+from contractions import ORIENTATIONS, contraction
+
+from tilewright.target.nvgpu import arch as architectures
+
+pytestmark = pytest.mark.gpu
+F32, BF16 = jnp.float32, jnp.bfloat16
+
+
+@pytest.fixture(params=["own", "sm_80"])
+def arch(request, monkeypatch):
+  """The device's architecture, or one whose code it runs too."""
+  if request.param != "own":
+    monkeypatch.setattr(architectures, "for_devices", lambda *_: (0, architectures.named(request.param)))
+  jax.clear_caches()
+  yield request.param
+  jax.clear_caches()
+
+
+def operands(orientation, m, n, k, dtype=BF16, batch=()):
+  rng = np.random.default_rng(0)
+  a, b = (jnp.asarray(rng.standard_normal((*batch, *shape)), dtype) for shape in ((m, k), (k, n)))
+  exact = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+  return [x.swapaxes(-1, -2) if c == "t" else x for x, c in zip((a, b), orientation)], exact
+
+
+def close(got, wanted, dtype=BF16):
+  tolerance = 4 * float(jnp.finfo(dtype).eps) * np.abs(wanted).max()
+  np.testing.assert_allclose(np.asarray(got, np.float64), wanted, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("blocks", [(128, 256, 64), (128, 128, 64), (64, 64, 128), (128, 128, 32), (32, 48, 16)])
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_either_operand_may_be_stored_transposed(arch, orientation, blocks):
+  m, n, k = blocks
+  args, wanted = operands(orientation, 8 * m, 3 * n, 9 * k)
+  close(contraction(orientation, blocks)(*args), wanted)
+
+
+@pytest.mark.parametrize("blocks", [(128, 256, 64), (64, 64, 64)])
+def test_edges_batches_and_epilogues(arch, blocks):
+  m, n, k = blocks
+  args, product = operands("nt", 3 * m - 35, 2 * n - 19, 4 * k, batch=(3,))
+  rng = np.random.default_rng(1)
+  bias, rest = (jnp.asarray(rng.standard_normal(s), BF16) for s in ((product.shape[-1],), product.shape))
+  f = contraction("nt", blocks, epilogue=lambda t, b, r: jnp.maximum(t + b.astype(F32), 0) * r.astype(F32))
+  wanted = np.maximum(product + np.asarray(bias, np.float64), 0) * np.asarray(rest, np.float64)
+  close(f(*args, bias, rest), wanted)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 64])
+def test_any_number_of_steps(arch, steps):
+  args, wanted = operands("nn", 256, 256, steps * 64, jnp.float16)
+  close(contraction("nn", (128, 256, 64), dtype=F32)(*args), wanted, jnp.float16)

@@ -1,0 +1,194 @@
+"""The instructions of sm_90a, for `block_on_cpu`: barriers that count, copies of boxes, products of warpgroups. Each is done at once.
+
+A barrier in shared memory is a word of 64 bits: how many arrivals its phase still waits for (bits 0-15), how many a phase has (16-31), the
+bytes that are still to come (32-61, signed), and the parity of the phase (63). An array's tensor map is its address, its sizes and the
+sizes of the box, from the last dimension on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm.loops import for_range
+from tilewright.target.llvm.types import F32, I16, I32, I64, PTR, VOID
+from tilewright.target.nvgpu.tma import TensorMap
+
+WINDOW = 1 << 18  # descriptors have 18 bits of an address: shared memory starts at a multiple of this
+_TX = 32
+
+
+def tensor_map(m: TensorMap, array: np.ndarray) -> np.ndarray:
+  """What stands for a tensor map here."""
+  return np.array([array.ctypes.data, *reversed(m.shape), m.box_columns, *reversed(m.box)], np.int64)
+
+
+def _pointer(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+  return b.inttoptr(b.zext(address, I64), PTR)
+
+
+def _init(m: Any, count: str) -> Any:
+  word = int(count) | int(count) << 16
+  return VOID, [I32], lambda b, tid, args: b.store(I64(word), _pointer(b, args[0]))
+
+
+def _advance(b: ir.IRBuilder, place: ir.Value, arrivals: int, nbytes: ir.Value) -> None:
+  """Count, and begin a new phase where nothing is left to wait for."""
+  head, done = b.append_basic_block(), b.append_basic_block()
+  b.branch(head)
+  b.position_at_end(head)
+  old = b.load_atomic(place, "acquire", 8, typ=I64)
+  left = b.sub(old, I64(arrivals))
+  left = b.add(left, b.shl(nbytes, I64(_TX)))
+  waits = b.and_(left, I64((1 << 62) - (1 << _TX) | 0xFFFF))
+  phase = b.and_(b.xor(old, I64(-(1 << 63))), I64(-(1 << 63)))
+  again = b.and_(b.lshr(old, I64(16)), I64(0xFFFF))
+  fresh = b.or_(phase, b.or_(again, b.shl(again, I64(16))))
+  kept = b.or_(b.and_(left, I64((1 << 62) - 1)), b.and_(old, I64(-(1 << 63))))
+  new = b.select(b.icmp_unsigned("==", waits, I64(0)), fresh, kept)
+  out = b.cmpxchg(place, old, new, "acq_rel", "monotonic")
+  b.cbranch(b.extract_value(out, 1), done, head)
+  b.position_at_end(done)
+
+
+def _expect(m: Any, nbytes: str) -> Any:
+  return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, I64(int(nbytes)))
+
+
+def _arrive(m: Any) -> Any:
+  return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, I64(0))
+
+
+def _wait(m: Any) -> Any:
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    give_way = ir.Function(m.module, ir.FunctionType(I32, []), "sched_yield")
+    head, again, done = (b.append_basic_block() for _ in range(3))
+    b.branch(head)
+    b.position_at_end(head)
+    phase = b.trunc(b.lshr(b.load_atomic(_pointer(b, args[0]), "acquire", 8, typ=I64), I64(63)), I32)
+    b.cbranch(b.icmp_unsigned("!=", phase, args[1]), done, again)
+    b.position_at_end(again)
+    b.call(give_way, [])
+    b.branch(head)
+    b.position_at_end(done)
+
+  return VOID, [I32, I32], body
+
+
+def _swizzled(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+  """The 128-byte swizzle: bits 4-6 of an address are exchanged by bits 7-9."""
+  return b.xor(address, b.shl(b.and_(b.lshr(address, I32(7)), I32(7)), I32(4)))
+
+
+def _copy_box(m: Any, rank_text: str) -> Any:
+  rank = int(rank_text)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    to, tensor, starts, barrier = args[0], b.inttoptr(args[1], PTR), args[2 : 2 + rank], args[-1]
+    read = lambda i: b.load(b.gep(tensor, [I32(i)], source_etype=I64), typ=I64)
+    array, sizes, box = read(0), [read(1 + d) for d in range(rank)], [read(1 + rank + d) for d in range(rank)]
+    rows: ir.Value = I64(1)
+    for d in range(1, rank):
+      rows = b.mul(rows, box[d])
+    with for_range(b, 0, rows) as row, for_range(b, 0, box[0]) as column:
+      inside = b.icmp_unsigned("<", b.add(b.sext(starts[0], I64), column), sizes[0])
+      offset, stride, left = b.add(b.sext(starts[0], I64), column), sizes[0], row
+      for d in range(1, rank):
+        place = b.add(b.sext(starts[d], I64), b.urem(left, box[d]))
+        left = b.udiv(left, box[d])
+        inside = b.and_(inside, b.icmp_unsigned("<", place, sizes[d]))
+        offset = b.add(offset, b.mul(place, stride))
+        stride = b.mul(stride, sizes[d])
+      source = b.inttoptr(b.add(array, b.mul(b.select(inside, offset, I64(0)), I64(2))), PTR)
+      value = b.select(inside, b.load(source, typ=I16), I16(0))
+      target = b.add(to, b.trunc(b.add(b.mul(row, I64(128)), b.mul(column, I64(2))), I32))
+      b.store(value, _pointer(b, _swizzled(b, target)))
+    nbytes = b.mul(rows, b.mul(box[0], I64(2)))
+    _advance(b, _pointer(b, barrier), 0, b.neg(nbytes))
+
+  return VOID, [I32, I64, *([I32] * rank), I32], body
+
+
+def _element(
+  b: ir.IRBuilder, window: ir.Value, descriptor: ir.Value, turned: bool, row: ir.Value, k: ir.Value, kind: str
+) -> ir.Value:
+  """Element (row, k) of an operand in shared memory; `turned` where k runs down the rows."""
+  field = lambda shift: b.shl(b.trunc(b.and_(b.lshr(descriptor, I64(shift)), I64(0x3FFF)), I32), I32(4))
+  start, leading, stride = field(0), field(16), field(32)
+  down, along = (k, row) if turned else (row, k)
+  place = b.add(b.mul(b.lshr(down, I32(3)), stride), b.mul(b.and_(down, I32(7)), I32(128)))
+  place = b.add(place, b.mul(b.lshr(along, I32(6)), leading) if turned else I32(0))
+  place = b.add(place, b.mul(b.and_(along, I32(63)), I32(2)))
+  bits = b.load(_pointer(b, b.add(window, _swizzled(b, b.add(start, place)))), typ=I16)
+  if kind == "bf16":
+    return b.bitcast(b.shl(b.zext(bits, I32), I32(16)), F32)
+  return b.fpext(b.bitcast(bits, ir.HalfType()), F32)
+
+
+def _multiply(m: Any, columns_text: str, kind: str, left_turned: str, right_turned: str) -> Any:
+  """wgmma.m64nNk16, "matrix fragments for wgmma.mma_async.m64nNk16", matrix D, of the PTX ISA."""
+  count = int(columns_text) // 2
+  result = ir.LiteralStructType([F32] * count)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    left, right = args[count : count + 2]
+    window = b.load(m.window, typ=I32)
+    sums = b.alloca(F32, count)
+    for i in range(count):
+      b.store(args[i], b.gep(sums, [I32(i)], source_etype=F32))
+    lane, warp = b.and_(tid, I32(31)), b.and_(b.lshr(tid, I32(5)), I32(3))
+    with for_range(b, 0, count) as wide:
+      number = b.trunc(wide, I32)
+      row = b.add(
+        b.mul(warp, I32(16)), b.add(b.lshr(lane, I32(2)), b.mul(b.and_(b.lshr(number, I32(1)), I32(1)), I32(8)))
+      )
+      column = b.add(
+        b.mul(b.lshr(number, I32(2)), I32(8)), b.add(b.mul(b.and_(lane, I32(3)), I32(2)), b.and_(number, I32(1)))
+      )
+      slot = b.gep(sums, [number], source_etype=F32)
+      with for_range(b, 0, 16) as k64:
+        k = b.trunc(k64, I32)
+        x = _element(b, window, left, left_turned == "1", row, k, kind)
+        y = _element(b, window, right, right_turned == "1", column, k, kind)
+        b.store(b.fadd(b.load(slot, typ=F32), b.fmul(x, y)), slot)
+    out = ir.Constant(result, ir.Undefined)
+    for i in range(count):
+      out = b.insert_value(out, b.load(b.gep(sums, [I32(i)], source_etype=F32), typ=F32), i)
+    return out
+
+  return result, [F32] * count + [I64, I64], body
+
+
+def _finished(m: Any, count_text: str) -> Any:
+  """wait_group: products are done when they are asked for."""
+  count = int(count_text)
+  result = ir.LiteralStructType([F32] * count)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    out = ir.Constant(result, ir.Undefined)
+    for i, arg in enumerate(args):
+      out = b.insert_value(out, arg, i)
+    return out
+
+  return result, [F32] * count, body
+
+
+def _nothing(m: Any) -> Any:
+  return VOID, [], lambda b, tid, args: None
+
+
+INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
+  r"mbarrier\.init\.shared::cta\.b64 \[\$0\], (\d+);": (True, _init),
+  r"fence\.mbarrier_init\.release\.cluster; fence\.proxy\.async;": (True, _nothing),
+  r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
+  r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+);": (True, _expect),
+  r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\];": (True, _arrive),
+  r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
+  r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes .*": (True, _copy_box),
+  r"setmaxnreg\..*": (True, _nothing),
+  r"wgmma\.(?:fence|commit_group)\.sync\.aligned;": (True, _nothing),
+  r"wgmma\.wait_group\.sync\.aligned \d+; // (\d+) sums": (True, _finished),
+  r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.(bf16|f16)\.\2 .*, 1, 1, 1, (\d), (\d);": (True, _multiply),
+}

@@ -1,0 +1,158 @@
+"""Contractions along the grid: blocks arrive in shared memory ahead of time, sums stay in registers, and the numbers are right."""
+
+from __future__ import annotations
+
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from contractions import ORIENTATIONS, contraction
+from gpu_programs import BF16, F32, S, matmul, natives
+from test_ptx import ptxas
+
+from tilewright import pallas as pl
+from tilewright.pallas import nvgpu as params
+from tilewright.pallas import tpu as pltpu
+from tilewright.target import nvgpu
+
+ARCHS = ("sm_80", "sm_90a")
+SMALL = {"sm_80": (32, 64, 32), "sm_90a": (64, 64, 64)}  # blocks
+
+
+def operands(orientation, m, n, k, dtype=BF16, batch=()):
+  """Both operands as they are stored, and their product in float64."""
+  rng = np.random.default_rng(0)
+  a, b = (jnp.asarray(rng.standard_normal((*batch, *shape)), dtype) for shape in ((m, k), (k, n)))
+  exact = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+  turned = [x.swapaxes(-1, -2) if c == "t" else x for x, c in zip((a, b), orientation)]
+  return turned, exact
+
+
+def check(f, args, wanted, arch, dtype=BF16):
+  """Run by the threads of this process: within a few units in the last place of the largest value."""
+  ((_, native),) = natives(f, *args)
+  (got,) = run(native, *args, arch=arch)
+  tolerance = 4 * float(jnp.finfo(dtype).eps) * np.abs(wanted).max()
+  np.testing.assert_allclose(np.asarray(got, np.float64), wanted, rtol=0, atol=tolerance)
+
+
+def ptx(f, args, arch):
+  ((kernel, native),) = natives(f, *args)
+  return nvgpu.compile_ptx(native, arch, kernel.compiler_params.num_warps)[0]
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_either_operand_may_be_stored_transposed(orientation, arch):
+  m, n, k = SMALL[arch]
+  args, wanted = operands(orientation, m, 2 * n, 3 * k)
+  check(contraction(orientation, (m, n, k)), args, wanted, arch)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_blocks_may_hang_over_the_edges_of_the_result(arch):
+  m, n, k = SMALL[arch]
+  args, wanted = operands("nt", m + 9, n - 21, 2 * k)
+  check(contraction("nt", (m, n, k)), args, wanted, arch)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_batches_are_dimensions_of_the_grid(arch):
+  m, n, k = SMALL[arch]
+  args, wanted = operands("nn", m, n, 2 * k, jnp.float16, batch=(2,))
+  check(contraction("nn", (m, n, k)), args, wanted, arch, jnp.float16)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("steps", [1, 2, 7])
+def test_any_number_of_steps(steps, arch):
+  """Fewer than there are stages, and more."""
+  m, n, k = SMALL[arch]
+  args, wanted = operands("nn", m, n, steps * k)
+  check(contraction("nn", (m, n, k), dtype=F32), args, wanted, arch, F32)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_the_last_step_may_compute_anything_from_the_sums(arch):
+  m, n, k = SMALL[arch]
+  args, product = operands("nt", m, n, 3 * k)
+  bias, rest = (jnp.asarray(np.random.default_rng(1).standard_normal(s), BF16) for s in ((n,), (m, n)))
+  f = contraction("nt", (m, n, k), epilogue=lambda t, b, r: jnp.maximum(t + b.astype(F32), 0) * r.astype(F32))
+  wanted = np.maximum(product + np.asarray(bias, np.float64), 0) * np.asarray(rest, np.float64)
+  check(f, [*args, bias, rest], wanted, arch)
+
+
+# --- what is emitted ---------------------------------------------------------------------------------------------
+
+_ARRAY = S((512, 512), BF16)
+_COPIED = ("sm_80", "sm_86", "sm_89", "sm_100a", "sm_120a")  # no wgmma there
+
+
+@pytest.mark.parametrize("arch", _COPIED)
+def test_without_wgmma_operands_come_by_cp_async_and_ldmatrix(arch):
+  """Of 128 x 128 x 64, a warp multiplies 64 x 64: 4 x 8 products of 16 x 8 and eight loads of four matrices for each 16 along k."""
+  text = ptx(matmul, (_ARRAY, _ARRAY), arch)
+  forms, parts = 3, 4  # the first step, the last, and those between; 64 / 16
+  assert text.count("mma.sync.aligned.m16n8k16") == forms * parts * 32
+  assert text.count("ldmatrix.sync.aligned.m8n8.x4") == forms * parts * 8
+  assert "cp.async.cg.shared.global" in text and "cp.async.wait_group" in text
+  assert "ld.shared" not in text and "st.shared" not in text and "ld.global" not in text
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_operands_are_transposed_by_ldmatrix_where_k_runs_down(orientation):
+  text = ptx(contraction(orientation), (_ARRAY, _ARRAY), "sm_80")
+  turned = text.count("ldmatrix.sync.aligned.m8n8.x4.trans")
+  assert turned == {"nn": 48, "nt": 0, "tn": 96, "tt": 48}[orientation]
+
+
+def test_products_are_started_while_the_last_ones_run():
+  """Between the first step and the last, one group of products is left running."""
+  text = ptx(lambda a, b: matmul(a, b, (128, 256, 64)), (_ARRAY, _ARRAY), "sm_90a")
+  assert text.count("wgmma.wait_group.sync.aligned 1") == 2 and text.count("wgmma.wait_group.sync.aligned 0") == 1
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_results_of_sixteen_bits_are_stored_in_sixteen_bytes(arch):
+  text = ptx(matmul, (_ARRAY, _ARRAY), arch)
+  assert "st.global.v4.b32" in text and "st.global.b" not in text and "st.global.v2" not in text
+
+
+def test_a_kernel_that_reads_its_sums_at_every_step_waits_for_them():
+  def peeking(a, b):
+    def kernel(a_ref, b_ref, o_ref, total):
+      total[...] += jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
+      o_ref[...] = total[...]
+
+    return pl.pallas_call(
+      kernel,
+      S((128, 128), F32),
+      grid=(1, 1, 4),
+      in_specs=[pl.BlockSpec((128, 64), lambda i, j, k: (0, k)), pl.BlockSpec((64, 128), lambda i, j, k: (k, 0))],
+      out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (0, 0)),
+      scratch_shapes=[pltpu.VMEM((128, 128), F32)],
+      compiler_params=params.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
+    )(a, b)
+
+  text = ptx(peeking, (S((128, 256), BF16), S((256, 128), BF16)), "sm_90a")
+  assert "wgmma.wait_group.sync.aligned 0" in text and "wgmma.wait_group.sync.aligned 1" not in text
+
+
+@pytest.mark.parametrize(
+  "arch, blocks", [("sm_80", (128, 128, 32)), ("sm_86", (128, 256, 64)), ("sm_90a", (128, 256, 64))]
+)
+@pytest.mark.parametrize("orientation", ["nn", "tt"])
+def test_nothing_spills(orientation, arch, blocks, tmp_path):
+  tool = ptxas()
+  if tool is None:
+    pytest.skip("there is no ptxas here: pip install nvidia-cuda-nvcc")
+  gelu = lambda t, b: jax.nn.gelu(t + b.astype(F32))
+  f = contraction(orientation, blocks, epilogue=gelu)
+  (tmp_path / "kernel.ptx").write_text(ptx(f, (_ARRAY, _ARRAY, S((512,), BF16)), arch))
+  command = [tool, "-v", f"-arch={arch}", str(tmp_path / "kernel.ptx"), "-o", str(tmp_path / "out")]
+  said = subprocess.run(command, capture_output=True, text=True)
+  assert said.returncode == 0 and "0 bytes spill stores, 0 bytes spill loads" in said.stderr, said.stderr
+  assert "serialized" not in said.stderr

@@ -1,0 +1,40 @@
+"""Copies from global to shared memory that a thread starts and does not wait for: `cp.async` of sm_80.
+
+Copies are counted in groups. `wait(b, 2)` is over when all but the two youngest groups of this thread have arrived; that those of other
+threads have, takes a barrier after it.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tilewright.target.llvm.types import I32, I64, VOID
+
+SIZES = (16, 8, 4)  # bytes of one copy; sixteen go past the first cache
+
+
+def _void(b: ir.IRBuilder, text: str, args: list[ir.Value], constraints: list[str]) -> None:
+  signature = ir.FunctionType(VOID, [a.type for a in args])
+  b.call(ir.InlineAsm(signature, text, ",".join([*constraints, "~{memory}"]), side_effect=True), args)
+
+
+def copy(b: ir.IRBuilder, to: ir.Value, source: ir.Value, nbytes: int, inside: ir.Value | None = None) -> None:
+  """Start a copy to an address of shared memory (i32). Where `inside` does not hold nothing is read, and zeros arrive."""
+  way = "cg" if nbytes == 16 else "ca"
+  args, kinds = [to, b.ptrtoint(source, I64)], ["r", "l"]
+  size = ""
+  if inside is not None:
+    args.append(b.select(inside, I32(nbytes), I32(0)))
+    kinds.append("r")
+    size = ", $2"
+  _void(b, f"cp.async.{way}.shared.global [$0], [$1], {nbytes}{size};", args, kinds)
+
+
+def commit(b: ir.IRBuilder) -> None:
+  """End a group."""
+  _void(b, "cp.async.commit_group;", [], [])
+
+
+def wait(b: ir.IRBuilder, pending: int) -> None:
+  """Until at most so many groups are still on their way."""
+  _void(b, f"cp.async.wait_group {pending};", [], [])

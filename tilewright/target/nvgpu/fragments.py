@@ -1,0 +1,92 @@
+"""The code of warps that hold the sums of matrix products: what is computed from those stays in the lanes that have them.
+
+A lane holds pairs, eight columns apart. So that sixteen-bit results reach memory in sixteen bytes a lane, the four lanes of a row
+exchange pairs before they are stored: lane q takes the q-th of four groups of eight columns.
+
+    columns   0..7        8..15       16..23      24..31
+    before    q0 q1 q2 q3 q0 q1 q2 q3 q0 q1 q2 q3 q0 q1 q2 q3
+    after     q0          q1          q2          q3
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm.loops import Index
+from tilewright.target.llvm.types import I16, I32, I64
+from tilewright.target.nvgpu import threads, views
+from tilewright.target.nvgpu.code import BlockCode, Registers
+from tilewright.target.nvgpu.mma import MmaDistribution
+from tilewright.target.nvgpu.views import View
+from tilewright.target.nvgpu.wgmma import WgmmaDistribution
+from tilewright.tile.ir import Value
+
+_GROUPS = 4  # of eight columns, that four lanes exchange
+
+
+class FragmentCode(BlockCode):
+  """As `BlockCode`, where some shapes are dealt out as sums of matrix products are."""
+
+  def fill(self, memory: Any, v: Value) -> None:
+    d = self.distribution(v.tile.shape)
+    is_sum = isinstance(d, MmaDistribution | WgmmaDistribution) and d.columns % _GROUPS == 0
+    if is_sum and isinstance(memory, View) and not isinstance(memory, Registers) and self._is_wide(memory):
+      self._fill_rows(memory, v, d)
+    else:
+      super().fill(memory, v)
+
+  def _is_wide(self, memory: View) -> bool:
+    return (
+      memory.pointer is not None and memory.dtype.itemsize == 2 and memory.strides[-1] == 1 and memory.align % 8 == 0
+    )
+
+  def _fill_rows(self, memory: View, v: Value, d: Any) -> None:
+    b = self.b
+    self.prepare(v, d.shape)
+    self.sync(self.bases_read(v), {memory.base})
+    bits = View(
+      memory.pointer,
+      memory.strides,
+      np.dtype(np.uint16),
+      memory.base,
+      align=memory.align,
+      edges=memory.edges,
+      inside=memory.inside,
+      anchor=memory.anchor,
+    )
+    with b.goto_entry_block():
+      own = b.and_(self.thread, I32(_GROUPS - 1))
+      further = b.zext(b.mul(own, I32(6)), I64)  # from the lane's pair to its eight columns
+    words: dict[int, ir.Value] = {}
+
+    def narrowed(index: list[Index], lanes: int, step: int) -> None:
+      words[step] = b.bitcast(views.narrow(b, self.value_at(v, index, lanes), memory.dtype), I32)
+
+    for first in range(0, d.steps, 2 * _GROUPS):
+      for half in range(2):
+        steps = [first + half + 2 * n for n in range(_GROUPS)]
+        for step in steps:
+          with self.scope():
+            self._one_step(d, step, narrowed)
+        row, column = self._index(d, steps[0])
+        place = Index(b.add(column.base, further), 1, 8)
+        whole = ir.Constant(ir.VectorType(I32, _GROUPS), ir.Undefined)
+        for n, word in enumerate(_exchanged(b, own, [words[step] for step in steps])):
+          whole = b.insert_element(whole, word, I32(n))
+        views.store(b, bits, [row, place], b.bitcast(whole, ir.VectorType(I16, 2 * _GROUPS)))
+
+
+def _exchanged(b: ir.IRBuilder, own: ir.Value, words: list[ir.Value]) -> list[ir.Value]:
+  """Of four lanes with four words each, the n-th word of every lane for the n-th lane: a transpose in two rounds."""
+  words = list(words)
+  for distance in (1, 2):
+    upper = b.icmp_unsigned("!=", b.and_(own, I32(distance)), I32(0))
+    for low in (n for n in range(_GROUPS) if not n & distance):
+      high = low + distance
+      given = b.select(upper, words[low], words[high])
+      got = threads.exchange(b, given, distance)
+      words[low], words[high] = b.select(upper, got, words[low]), b.select(upper, words[high], got)
+  return words

@@ -1,0 +1,207 @@
+"""The code of a kernel with a pipeline, see `pipeline`. The steps of the sequential dimension are written out in three forms: the first,
+the last, and those between, in which nothing asks what step it is.
+
+    first step     total = 0; total += a @ b
+    between        total += a @ b
+    last step      total += a @ b; out = total
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu import cp_async, mma, pipeline, staging, threads, warpgroups
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.code import BlockCode, RegisterRef
+from tilewright.target.nvgpu.fragments import FragmentCode
+from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
+from tilewright.target.nvgpu.wgmma import GROUP
+from tilewright.tile.ir import Block
+from tilewright.tile.types import RefType
+
+_GROUPED = 8  # rows of blocks that are taken together
+
+
+def emit(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
+  """Fill a frame; gives the code of those who hold the sums."""
+  if isinstance(plan, WarpgroupPlan):
+    return _emit_warpgroups(frame, arch, parallel, plan)
+  return _emit_warps(frame, arch, parallel, plan)
+
+
+def _each_step(frame: Any, code: BlockCode, plan: Plan, body: Callable[[ir.Value, Block], None]) -> None:
+  """Call `body(step, block)` with the form of the kernel's body for the first step, those between, and the last."""
+  last = plan.contraction.num_steps - 1
+
+  def one(step: ir.Value, known: int | None) -> None:
+    frame.indices[-1] = step
+    before = dict(code.env)
+    with code.scope():
+      body(step, pipeline.body_at(frame.kernel, known))
+      code.settle_memory()
+    code.env = before
+
+  one(i64(0), 0)
+  if last > 1:
+    with for_range(code.b, 1, last) as step:
+      one(step, None)
+  if last > 0:
+    one(i64(last), last)
+
+
+def _memory(frame: Any, code: BlockCode, plan: Plan) -> list[Any]:
+  """Scratch buffers, of which the accumulator is registers."""
+  c = plan.contraction
+  code.distributions[c.block[:2]] = plan.distribution
+  kernel = frame.kernel
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  return [
+    _in_registers(code, t) if ref is c.accumulator else frame.memory(code, t) for ref, t in zip(refs, kernel.scratch)
+  ]
+
+
+def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
+  kept = code.new_registers(kind.shape, kind.dtype)
+  return RegisterRef(None, kind.strides, np.dtype(kind.dtype), object(), registers=kept)
+
+
+def read_sums(b: ir.IRBuilder, sums: Any) -> list[ir.Value]:
+  """The thread's sums, one by one."""
+  pairs = [b.load(slot, typ=ir.VectorType(ty.F32, 2)) for slot in sums.slots]
+  return [b.extract_element(p, I32(i)) for p in pairs for i in range(2)]
+
+
+def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
+  for i, slot in enumerate(sums.slots):
+    both = b.insert_element(ir.Constant(ir.VectorType(ty.F32, 2), ir.Undefined), values[2 * i], I32(0))
+    b.store(b.insert_element(both, values[2 * i + 1], I32(1)), slot)
+
+
+def _grouped(frame: Any, parallel: tuple[int, ...]) -> None:
+  """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached."""
+  b, sizes, indices = frame.b, frame.sizes, frame.indices
+  number: Any = b.zext(frame.block, I64)
+  *outer, rows, columns = parallel if len(parallel) >= 2 else (0, 0, 0)
+  if len(parallel) >= 2 and frame.mapping.grid[rows] % _GROUPED == 0:
+    per_group = i64(_GROUPED * int(frame.mapping.grid[columns]))
+    inside = b.urem(number, per_group)
+    group = b.udiv(number, per_group)
+    groups = i64(int(frame.mapping.grid[rows]) // _GROUPED)
+    indices[rows] = b.add(b.mul(b.urem(group, groups), i64(_GROUPED)), b.urem(inside, i64(_GROUPED)))
+    indices[columns] = b.udiv(inside, i64(_GROUPED))
+    number, parallel = b.udiv(group, groups), tuple(outer)
+  for d in reversed(parallel):
+    indices[d] = b.urem(number, sizes[d])
+    number = b.udiv(number, sizes[d])
+
+
+# --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
+
+
+def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPlan) -> BlockCode:
+  b, c, count = frame.b, plan.contraction, plan.stages
+  code = frame.code(arch, plan.num_threads, FragmentCode)
+  frame.begin(code)
+  start = b.ptrtoint(frame.shared, I32)
+  code.arena_bytes = count * plan.stage_bytes
+  _grouped(frame, parallel)
+  prefetched = frame.prefetched(code)
+
+  def places(step: ir.Value) -> list[ir.Value]:
+    """Where the operands of a step lie."""
+    stage = b.urem(b.trunc(step, I32), I32(count))
+    left = b.add(start, b.mul(stage, I32(plan.stage_bytes)))
+    return [left, b.add(left, I32(plan.blocks[0].nbytes))]
+
+  def fetch(step: ir.Value) -> None:
+    frame.indices[-1] = step
+    with code.scope():
+      for side, block, place in zip(c.sides, plan.blocks, places(step)):
+        view = frame.view(code, side.position, prefetched, None)
+        staging.copy_block(b, code.thread, plan.num_threads, view, block, place)
+
+  def multiply(step: ir.Value, sums: Any) -> None:
+    left, right = (
+      lambda row, piece, at=at, block=block: b.add(at, block.offset(b, row, piece))
+      for at, block in zip(places(step), plan.blocks)
+    )
+    k_is_last = c.sides[0].k_is_last, c.sides[1].k_is_last
+    values = read_sums(b, sums)
+    values = mma.step(b, c.kind, plan.distribution, code.thread, c.block[2], values, (left, right), k_is_last)
+    write_sums(b, sums, values)
+
+  for ahead in range(count - 1):
+    if ahead < c.num_steps:
+      fetch(i64(ahead))
+    cp_async.commit(b)
+  memory = _memory(frame, code, plan)
+
+  def body(step: ir.Value, block: Block) -> None:
+    cp_async.wait(b, count - 2)
+    threads.barrier(b)  # the step's blocks are there, and nobody reads the stage that is filled next
+    later = b.add(step, i64(count - 1))
+    with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
+      fetch(later)
+    cp_async.commit(b)
+    frame.indices[-1] = step
+    code.contraction = lambda sums: multiply(step, sums)
+    frame.instance(code, memory, block)
+
+  _each_step(frame, code, plan, body)
+  return code
+
+
+# --- warpgroups: TMA and wgmma -----------------------------------------------------------------------------------
+
+
+def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
+  b, c = frame.b, plan.contraction
+  code = frame.code(arch, plan.groups * GROUP, FragmentCode)
+  thread = code.thread
+  code.thread = b.sub(thread, I32(GROUP))
+  code.is_part = True
+  frame.begin(code)
+  stages = warpgroups.Stages(b, plan, frame.shared)
+  code.arena_bytes = 1024 + plan.shared_bytes
+  stages.init(b.icmp_unsigned("==", thread, I32(0)))
+  threads.barrier(b)
+  _grouped(frame, parallel)
+  producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
+  b.cbranch(b.icmp_unsigned("<", thread, I32(GROUP)), producer, consumer)
+
+  b.position_at_end(producer)
+  threads.set_registers(b, 40, increase=False)
+  with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
+    prefetched = frame.prefetched(code)
+    with for_range(b, 0, c.num_steps) as step, code.scope():
+      frame.indices[-1] = step
+      starts = [frame.starts(code, side.position, prefetched) for side in c.sides]
+      warpgroups.produce(b, stages, frame.maps, b.trunc(step, I32), starts)
+  b.branch(done)
+
+  b.position_at_end(consumer)
+  threads.set_registers(b, 232, increase=True)
+  memory = _memory(frame, code, plan)
+
+  def body(step: ir.Value, block: Block) -> None:
+    number = b.trunc(step, I32)
+    is_last = isinstance(step, ir.Constant) and step.constant == c.num_steps - 1
+    pending = 1 if c.is_quiet and not is_last else 0
+
+    def contract(sums: Any) -> None:
+      write_sums(b, sums, warpgroups.consume(code, stages, number, read_sums(b, sums), pending))
+
+    code.contraction = contract
+    frame.instance(code, memory, block)
+
+  _each_step(frame, code, plan, body)
+  b.branch(done)
+  b.position_at_end(done)
+  return code
