@@ -81,6 +81,17 @@ def test_top_k_is_that_of_jax(target, dtype):
 
 
 @targets
+@pytest.mark.parametrize("n", [1, 64, 150])
+def test_top_k_of_a_whole_row_sorts_it(target, n):
+  """Groups run out one after another, and equals lie in several."""
+  x = jnp.asarray(np.random.default_rng(n).integers(-3, 3, (2, n)), jnp.int32).at[0].set(jnp.iinfo(jnp.int32).min)
+  values, indices = ops.top_k(x, n, **target)
+  expected_values, expected_indices = jax.lax.top_k(x, n)
+  np.testing.assert_array_equal(values, expected_values)
+  np.testing.assert_array_equal(indices, expected_indices)
+
+
+@targets
 def test_derivative_of_top_k_and_vmap(target):
   x, w = random(7, 3, 4, 30), random(8, 3, 4, 5)
   op = jax.vmap(lambda x: ops.top_k(x, 5, **target)[0])

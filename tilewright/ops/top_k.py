@@ -2,7 +2,15 @@
 
 The order is total: larger first, and among equals the one that comes first. So the next element is the largest among those that come
 after the last one found, and nothing has to be marked as taken. Floats are compared as integers that have the same order (with NaN above
-infinity, as in `jax.lax.top_k`). Each of the k steps is two vector passes over a row that stays in the cache.
+infinity, as in `jax.lax.top_k`).
+
+A row is cut into groups, and of each group the best element that is left is known:
+
+    row     3 1 4 1 | 5 9 2 6 | 5 3 5 8        best of each group   4 9 8
+    step 1  9 is found, in the second group:   its best becomes     4 6 8
+    step 2  8 is found, in the third group:    its best becomes     4 6 5
+
+So the whole row is looked at once, and each of the k steps looks at the groups' bests and at one group.
 """
 
 from __future__ import annotations
@@ -16,11 +24,12 @@ import numpy as np
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.ops import calling, tiling
+from tilewright.ops import calling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int32), np.dtype(jnp.int16), np.dtype(jnp.int8))
+_GROUP = 64  # elements: a few vectors
 _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 
@@ -31,7 +40,7 @@ def top_k(
 
   Args:
     x: `(..., n)` of a float or a signed integer dtype of at most 32 bits.
-    k: how many, at most n. The work grows with k * n: meant for k up to about a hundred.
+    k: how many, at most n. The work grows with n + k * n / 64.
     interpret: True for the portable lowering on any backend.
     native: whether to compile native code; by default, on the CPU.
 
@@ -65,40 +74,48 @@ def _value(key: jax.Array, dtype: Any) -> jax.Array:
   return jax.lax.bitcast_convert_type(bits, jnp.float32).astype(dtype)
 
 
+def _first(key: jax.Array, place: jax.Array, left: jax.Array) -> tuple[jax.Array, jax.Array]:
+  """The first in order, along the last dimension, of those that are left: its key and its place; no place if none is left."""
+  found = jnp.max(jnp.where(left, key, _LEAST), axis=-1)
+  return found, jnp.min(jnp.where(left & (key == found[..., None]), place, _MOST), axis=-1)
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def _top_k(how: How, k: int, x: jax.Array) -> tuple[jax.Array, jax.Array]:
   rows, n = x.shape
   outs = (jax.ShapeDtypeStruct((rows, k), x.dtype), jax.ShapeDtypeStruct((rows, k), jnp.int32))
   if rows == 0 or k == 0:
     return jnp.zeros(outs[0].shape, x.dtype), jnp.zeros(outs[1].shape, jnp.int32)
-  block = tiling.rows_per_block(rows, n * 4)
+  width = min(n, _GROUP)
+  groups = pl.cdiv(n, width)
 
-  def kernel(x_ref: Any, values_ref: Any, indices_ref: Any, key_ref: Any) -> None:
-    key_ref[...] = _key(x_ref[...])
+  def kernel(x_ref: Any, values_ref: Any, indices_ref: Any, key_ref: Any, best_ref: Any, place_ref: Any) -> None:
+    # What fills the last group comes after everything in the row, and k is at most n.
+    keys = jnp.pad(_key(x_ref[...]), (0, groups * width - n), constant_values=_LEAST)
+    key_ref[...] = keys.reshape(groups, width)
+    places = jax.lax.iota(jnp.int32, groups * width).reshape(groups, width)
+    best_ref[...], place_ref[...] = _first(key_ref[...], places, jnp.full((groups, width), True))
 
-    def step(t: Any, last: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-      last_key, last_index = last
-      key = key_ref[...]
-      place = jax.lax.broadcasted_iota(jnp.int32, key.shape, 1)
-      left = (key < last_key) | ((key == last_key) & (place > last_index))
-      found = jnp.max(jnp.where(left, key, _LEAST), axis=1, keepdims=True)
-      where = jnp.min(jnp.where(left & (key == found), place, n), axis=1, keepdims=True)
-      values_ref[:, pl.ds(t, 1)] = _value(found, values_ref.dtype)
-      indices_ref[:, pl.ds(t, 1)] = where
-      return found, where
+    def step(t: Any, _: None) -> None:
+      found, where = _first(best_ref[...], place_ref[...], jnp.full((groups,), True))
+      values_ref[t] = _value(found, values_ref.dtype)
+      indices_ref[t] = where
+      group = where // width
+      key, place = key_ref[group], group * width + jax.lax.iota(jnp.int32, width)
+      left = (key < found) | ((key == found) & (place > where))
+      best_ref[group], place_ref[group] = _first(key, place, left)
 
-    # Before the first step: above every key, so all are left.
-    start = jnp.full((block, 1), _MOST, jnp.int32), jnp.full((block, 1), -1, jnp.int32)
-    jax.lax.fori_loop(0, k, step, start)
+    jax.lax.fori_loop(0, k, step, None)
 
-  by_rows = lambda width: pl.BlockSpec((block, width), lambda i: (i, 0))
+  by_rows = lambda width: pl.BlockSpec((None, width), lambda i: (i, 0))
+  integers = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.int32)
   values, indices = pl.pallas_call(
     kernel,
     out_shape=outs,
-    grid=(pl.cdiv(rows, block),),
+    grid=(rows,),
     in_specs=[by_rows(n)],
     out_specs=(by_rows(k), by_rows(k)),
-    scratch_shapes=[jax.ShapeDtypeStruct((block, n), jnp.int32)],
+    scratch_shapes=[integers(groups, width), integers(groups), integers(groups)],
     name="top_k",
     **how.options("parallel"),
   )(x)
