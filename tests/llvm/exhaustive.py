@@ -68,7 +68,7 @@ def worst(name: str, start: int = 0, stop: int = 2**32) -> tuple[float, float]:
   b.store(next_most.value, errors_at, align=8)
   b.store(next_place.value, places_at, align=4)
   b.ret_void()
-  engine = jit.compile_host(str(module))
+  engine = jit.link(jit.object_code(str(module)))
   call = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
     engine.get_function_address("sweep")
   )

@@ -32,7 +32,7 @@ def _loop(make, source: ir.Type, target: ir.Type, lanes: int):
     x = b.load(b.gep(into, [i], source_etype=source), typ=vector(source), align=1)
     b.store(make(b, x), b.gep(out, [i], source_etype=target), align=1)
   b.ret_void()
-  engine = jit.compile_host(str(module))
+  engine = jit.link(jit.object_code(str(module)))
   call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(engine.get_function_address("f"))
 
   def run(array: np.ndarray, dtype) -> np.ndarray:

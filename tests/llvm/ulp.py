@@ -39,7 +39,7 @@ def compiled(name: str, kind: str, lanes: int) -> Callable[..., np.ndarray]:
   b.cbranch(b.icmp_unsigned("<", following, count), loop, done)
   b.position_at_end(done)
   b.ret_void()
-  engine = jit.compile_host(str(module))
+  engine = jit.link(jit.object_code(str(module)))
   address = engine.get_function_address("loop")
   call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64)(address)
 
