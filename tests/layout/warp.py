@@ -74,7 +74,10 @@ class Warps:
   def from_lane(self, word, lane):
     return np.take_along_axis(word, np.broadcast_to(plain(lane), self.shape)[None], axis=1)
 
-  def barrier(self):
+  def before_store(self):
+    pass
+
+  def before_load(self):
     pass
 
   def _at(self, address):

@@ -389,8 +389,9 @@ class Code:
 
   # --- values carried by control flow, see `control` --------------------------------------------------------------
 
-  def new_slot(self, tile: TileType) -> Any:
+  def new_slot(self, v: Value) -> Any:
     """Where a carried value lives: a stack slot for a scalar, a buffer for a tile."""
+    tile = v.tile
     if not tile.is_scalar:
       return self.allocate(tile.shape, tile.dtype)
     with self.b.goto_entry_block():

@@ -1,6 +1,6 @@
 """Loops and branches. What is carried lives in slots; the code object says where those are, and how they are read and written.
 
-new_slot(tile)               a place for a carried value
+new_slot(value)              a place for a carried value
 write_slots(values, slots)   replace what slots hold, all at once
 read_slots(values, slots)    let values be what slots hold
 settle(op)                   before blocks that may run several times, or not at all
@@ -31,7 +31,7 @@ def _for(code: Any, op: Op) -> None:
   lower, upper, *carried = op.operands
   (body,) = op.blocks
   code.settle(op)
-  slots = [code.new_slot(v.tile) for v in carried]
+  slots = [code.new_slot(v) for v in body.params[1:]]
   code.write_slots(carried, slots)
   code.settle_memory()
   dtype = lower.tile.dtype
@@ -47,7 +47,7 @@ def _for(code: Any, op: Op) -> None:
 def _while(code: Any, op: Op) -> None:
   condition, body = op.blocks
   code.settle(op)
-  slots = [code.new_slot(v.tile) for v in op.operands]
+  slots = [code.new_slot(v) for v in body.params]
   code.write_slots(op.operands, slots)
   code.settle_memory()
   b = code.b
@@ -75,7 +75,7 @@ def _switch(code: Any, op: Op) -> None:
   (selector,) = op.operands
   b = code.b
   code.settle(op)
-  slots = [code.new_slot(v.tile) for v in op.results]
+  slots = [code.new_slot(v) for v in op.results]
   index = code.scalar_index(selector)
   code.settle_memory()
   done = b.append_basic_block("switch.done")

@@ -15,11 +15,16 @@ from tilewright.target.llvm.types import I1, I64
 
 @dataclasses.dataclass(frozen=True)
 class Index:
-  """A position along a dimension: lane l is at `base + l * step`, and `base` is a multiple of `align`."""
+  """A position along a dimension: lane l is at `base + l * step`, and `base` is a multiple of `align`.
+
+  `base` is `offset` further than what `origin` stands for, where that is known: indices with the same origin can be compared.
+  """
 
   base: Any  # an int or an i64
   step: int = 0
   align: int = 1
+  origin: Any = None
+  offset: int = 0
 
   @property
   def key(self) -> Any:
@@ -28,6 +33,11 @@ class Index:
   @property
   def is_static(self) -> bool:
     return isinstance(self.base, int)
+
+  @property
+  def place(self) -> tuple[Any, int]:
+    """What the first lane is measured from, and how far it is from there; () is zero, None is unknown."""
+    return ((), self.base) if isinstance(self.base, int) else (self.origin, self.offset)
 
 
 ZERO = Index(0)
@@ -76,17 +86,24 @@ def div_rem(b: ir.IRBuilder, x: Any, n: int) -> tuple[Any, Any]:
 
 
 def shifted(b: ir.IRBuilder, index: Index, offset: Any) -> Index:
-  align = math.gcd(index.align, offset) if isinstance(offset, int) else 1
-  return Index(add(b, index.base, offset), index.step, max(1, align))
+  if not isinstance(offset, int):
+    return Index(add(b, index.base, offset), index.step)
+  if not offset:
+    return index
+  align = max(1, math.gcd(index.align, offset))
+  return Index(add(b, index.base, offset), index.step, align, index.origin, index.offset + offset)
 
 
 def scaled(b: ir.IRBuilder, index: Index, factor: int) -> Index:
+  if factor == 1:
+    return index
   return Index(mul(b, index.base, factor), index.step * factor, index.align * abs(factor))
 
 
 def lane(b: ir.IRBuilder, index: Index, number: int) -> Index:
   """One lane of an index."""
-  return Index(add(b, index.base, index.step * number))
+  further = index.step * number
+  return Index(add(b, index.base, further), origin=index.origin, offset=index.offset + further)
 
 
 @contextlib.contextmanager

@@ -25,6 +25,10 @@ class Arch:
   has_tensor_memory: bool = False
 
   @property
+  def has_stmatrix(self) -> bool:
+    return self.capability >= (9, 0)
+
+  @property
   def capability(self) -> tuple[int, int]:
     digits = self.name.removeprefix("sm_").rstrip("af")
     return int(digits[:-1]), int(digits[-1])

@@ -1,9 +1,14 @@
 """Code generation for a kernel body on the GPU: all threads of a block run it together.
 
-As on the CPU, a tile is computed when something needs its elements. A loop over a tile is dealt out to the threads (`distribution`), so a
-chain of elementwise ops becomes one pass in which each thread computes its own vectors. A tile that is kept lies in the threads' registers
-if every use asks each thread for its own elements and it is small enough; otherwise in shared memory, or in global memory that belongs to
-the block where that is full. Scalars, and with them all control flow, are the same in all threads.
+As on the CPU, a tile is computed when something needs its elements. A pass over a tile gives each thread its own vectors (`distribution`),
+so a chain of elementwise ops becomes one pass, in which each thread computes what it has of the result.
+
+A tile that is kept lies in the threads' registers, in a layout, if it is small enough; otherwise in shared memory, or in global memory that
+belongs to the block where that is full. A pass in another layout than that in which an operand is held makes a copy of the operand first
+(`prepare`): in registers, laid out anew (`relayout`), or in shared memory if any thread may ask for any element.
+
+Which layout: the inferred one (`inference`), and the `ordinary` one of its shape where nothing was inferred. Scalars, and with them all
+control flow, are the same in all threads.
 
 Threads wait for each other only where one needs what another wrote. `sync` knows what was written and read since the last barrier.
 """
@@ -20,20 +25,24 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
+from tilewright.layout.plan import relayout
+from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm import structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import cost as op_cost
 from tilewright.target.llvm.arithmetic import rounded
 from tilewright.target.llvm.code import Code, Memory, Statements
 from tilewright.target.llvm.control import tiles_from_outside
-from tilewright.target.llvm.loops import Index, for_range, i64, if_then, lane
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, recast, threads, views
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.distribution import Distribution, distribute
-from tilewright.target.nvgpu.partials import Partials
+from tilewright.target.nvgpu.distribution import MOST_REGISTERS, Distribution, Held, distribute, ordinary
+from tilewright.target.nvgpu.operands import operand_layout
+from tilewright.target.nvgpu.relayout import Device, emit
+from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Op, Value
+from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.types import TileType
 
 SHARED = 3  # LLVM's address space
@@ -46,10 +55,25 @@ MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands f
 class Registers:
   """A tile in registers: for each step of its distribution, the thread's vector, in a stack slot that LLVM turns into registers."""
 
-  distribution: Distribution
+  held: Held
   dtype: np.dtype
   slots: list[ir.Value]
   base: Any = None  # no memory that others could see
+
+  @property
+  def layout(self) -> Layout:
+    return self.held.layout
+
+  def vector(self, b: ir.IRBuilder, step: int) -> ir.Value:
+    return b.load(self.slots[step], typ=ty.register_type(self.dtype, self.held.lanes))
+
+  def at(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
+    """Some elements, each by step and lane, as a vector."""
+    if self.held.lanes == len(places) and places == [(places[0][0], n) for n in range(len(places))]:
+      return self.vector(b, places[0][0])
+    vectors = {step: self.vector(b, step) for step, _ in places}
+    parts = [vectors[step] if self.held.lanes == 1 else b.extract_element(vectors[step], I32(n)) for step, n in places]
+    return parts[0] if len(parts) == 1 else joined(b, parts)
 
 
 @dataclasses.dataclass(eq=False)
@@ -57,15 +81,6 @@ class RegisterRef(View):
   """A ref whose memory is registers: only ever read and written as a whole."""
 
   registers: Any = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Pass:
-  """The step of a pass over a tile that is being emitted."""
-
-  distribution: Distribution
-  step: Any
-  keys: tuple[Any, ...]
 
 
 class BlockCode(Code):
@@ -91,12 +106,14 @@ class BlockCode(Code):
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
     self.is_alone = False  # whether what is emitted is for one thread only
     self.is_part = False  # whether other threads of the block do something else
-    self.distributions: dict[tuple[int, ...], Any] = {}  # shapes that are dealt out in another way
+    self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
+    self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.written: set[Any] = set()
     self.read: set[Any] = set()
-    self.position: Pass | None = None
     self._indices: dict[Any, list[Index]] = {}
+    self._starts: dict[Any, tuple[Any, ...]] = {}
+    self._trips: list[tuple[View, int]] = []  # buffers for relayouts, and their sizes
 
   # --- memory ----------------------------------------------------------------------------------------------------
 
@@ -117,13 +134,9 @@ class BlockCode(Code):
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
     if isinstance(memory, RegisterRef):
-      assert self.position is not None and self.position.distribution == memory.registers.distribution
-      return self.b.load(memory.registers.slots[self.position.step], typ=ty.register_type(memory.dtype, lanes))
-    if isinstance(memory, Partials):
-      if lanes > 1 and any(i.step for i in index):
-        parts = [memory.load(self.b, [lane(self.b, i, n) for i in index]) for n in range(lanes)]
-        return _joined(self.b, parts)
-      return ty.splat(self.b, memory.load(self.b, index), lanes)
+      places = memory.registers.held.find(index, lanes)
+      assert places is not None, "a ref in registers is asked for elsewhere"
+      return memory.registers.at(self.b, places)
     return views.load(self.b, views.view_of(memory), index, lanes)
 
   def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
@@ -168,10 +181,9 @@ class BlockCode(Code):
 
   # --- values carried by control flow ----------------------------------------------------------------------------
 
-  def new_slot(self, tile: TileType) -> Any:
-    if not tile.is_scalar and self.distribution(tile.shape).fits_registers:
-      return self.new_registers(tile.shape, tile.dtype)
-    return super().new_slot(tile)
+  def new_slot(self, v: Value) -> Any:
+    layout = None if v.tile.is_scalar else self.layout_of(v)
+    return super().new_slot(v) if layout is None else self.new_registers(layout, v.tile.dtype)
 
   def write_slots(self, values: Sequence[Value], slots: Sequence[Any]) -> None:
     kept: list[Any] = []
@@ -181,8 +193,7 @@ class BlockCode(Code):
       elif self.env.get(v) is slot:
         kept.append(None)
       elif isinstance(slot, Registers):
-        self.prepare(v, slot.distribution.shape)
-        kept.append(self.vectors(v))
+        kept.append(self.vectors(v, slot.layout))
       else:
         self.materialise(v)
         kept.append(v)
@@ -201,15 +212,39 @@ class BlockCode(Code):
       if v not in self.env and (self.cost(v) > 2 or self.bases_read(v)):
         self.materialise(v)
       if isinstance(self.env.get(v), Registers):
-        self.in_memory(v)  # a block may ask for it elsewhere, and must find it where it was before
+        self.in_memory(v)
+
+  def block(self, block: Block) -> None:
+    """The ops of a block. Copies that are made inside are gone at its end: it may not have run."""
+    outer = {v: list(own) for v, own in self.copies.items()}
+    super().block(block)
+    self.copies = outer
 
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
-  def distribution(self, shape: Sequence[int]) -> Any:
-    """How a tile of a shape is dealt out to the threads."""
-    if tuple(shape) in self.distributions:
-      return self.distributions[tuple(shape)]
-    return distribute(tuple(shape), self.lanes, self.num_threads)
+  def distribution(self, shape: Sequence[int]) -> Distribution:
+    """Who works on what in a pass over a shape: as a tile in registers, if it could be one."""
+    layout = self._ordinary(tuple(shape))
+    return Held(layout) if self.fits(layout) else distribute(tuple(shape), self.lanes, self.num_threads)
+
+  def _ordinary(self, shape: tuple[int, ...]) -> Layout:
+    return self.layouts.get(shape) or ordinary(shape, self.lanes, self.num_threads // LANES)
+
+  def fits(self, layout: Layout) -> bool:
+    """Whether a thread can keep what a layout gives it."""
+    return layout.num_registers <= MOST_REGISTERS or layout in self.layouts.values()
+
+  def layout_of(self, v: Value) -> Layout | None:
+    """The layout of a tile if it is kept in registers; None if it is too large for that."""
+    known = self.env.get(v)
+    if isinstance(known, Registers):
+      return known.layout
+    layout = self._ordinary(v.tile.shape)
+    return layout if self.fits(layout) else None
+
+  def wanted(self, op: Op, i: int) -> Layout | None:
+    """The layout in which an op takes an operand from registers; None if that is too large for them."""
+    return self.layout_of(op.operands[i])
 
   def nest(
     self,
@@ -217,41 +252,64 @@ class BlockCode(Code):
     body: Callable[[list[Index], int], None],
     reads: Sequence[Value] = (),
     writes: Memory | None = None,
+    layout: Layout | None = None,
   ) -> None:
-    """Call `body(index, lanes)` for the thread's vectors of a shape."""
+    """Call `body(index, lanes)` for the thread's vectors of a shape, in a layout if it is given."""
     if 0 in shape:
       return
     if self.is_alone:
       super().nest(shape, body, reads)
       return
+    if layout is None and reads and reads[0].tile.shape == tuple(shape):
+      layout = self.layout_of(reads[0])
+    d = self.distribution(shape) if layout is None else Held(layout)
     for v in reads:
-      self.prepare(v, tuple(shape))
+      self.prepare(v, d.layout if isinstance(d, Held) and v.tile.shape == d.shape else None)
     found: set[Any] = set().union(*(self.bases_read(v) for v in reads))
     self.sync(found, set() if writes is None else {writes.base})
-    self.each_step(self.distribution(shape), lambda index, lanes, step: body(index, lanes))
+    self.each_step(d, lambda index, lanes, step: body(index, lanes))
 
-  def each_step(self, d: Distribution, body: Callable[[list[Index], int, Any], None]) -> None:
-    """Call `body(index, lanes, step)` for each step of a distribution in which this thread has a vector."""
-    if d.steps > _UNROLLED and not d.fits_registers:
-      with for_range(self.b, 0, d.steps) as i, self.scope():
-        self._one_step(d, self.b.trunc(i, I32), body)
-      return
-    for step in range(d.steps):
-      with self.scope():
+  def each_step(self, d: Distribution, body: Callable[[list[Index], int, Any], None], everywhere: bool = False) -> None:
+    """Call `body(index, lanes, step)` for each step of a distribution in which this thread has a vector.
+
+    Of threads that have the same elements only the first works, unless `everywhere`.
+    """
+    owns = None if everywhere else d.owns(self.b, self.thread)
+    with contextlib.nullcontext() if owns is None else if_then(self.b, owns):
+      if d.steps > _UNROLLED and not d.is_unrolled:
+        with for_range(self.b, 0, d.steps) as i, self.scope():
+          self._one_step(d, self.b.trunc(i, I32), body)
+        return
+      for step in range(d.steps):
         self._one_step(d, step, body)
 
   def _one_step(self, d: Distribution, step: Any, body: Callable[[list[Index], int, Any], None]) -> None:
-    b = self.b
+    self.in_step(d, step, lambda index: body(index, d.lanes, step))
+
+  def in_step(self, d: Distribution, step: Any, body: Callable[[list[Index]], Any]) -> None:
+    """Call `body(index)` for one step, where the thread has a vector."""
     index = self._index(d, step)
-    outer, self.position = self.position, Pass(d, step, tuple(i.key for i in index))
-    last = isinstance(step, int) and d.threads * (step + 1) <= d.vectors
-    if d.is_even or last:
-      body(index, d.lanes, step)
-    else:
-      number = b.add(self.thread, b.mul(I32(step) if isinstance(step, int) else step, I32(d.threads)))
-      with if_then(b, b.icmp_unsigned("<", number, I32(d.vectors))):
-        body(index, d.lanes, step)
-    self.position = outer
+    has_vector = d.has_vector(self.b, index, self.thread, step)
+    with contextlib.nullcontext() if has_vector is None else if_then(self.b, has_vector), self.scope():
+      body(index)
+
+  def values_of(self, v: Value, held: Held, otherwise: ir.Value) -> list[ir.Value]:
+    """The thread's vectors of a tile in a layout, step by step; `otherwise` where it has none."""
+    found = []
+    for step in range(held.steps):
+      index = self._index(held, step)
+      has_vector = held.has_vector(self.b, index, self.thread, step)
+      with self.scope():
+        if has_vector is None:
+          found.append(self.value_at(v, index, held.lanes))
+          continue
+        with self.b.goto_entry_block():
+          slot = self.b.alloca(otherwise.type)
+        self.b.store(otherwise, slot)
+        with if_then(self.b, has_vector):
+          self.b.store(self.value_at(v, index, held.lanes), slot)
+        found.append(self.b.load(slot, typ=otherwise.type))
+    return found
 
   def _index(self, d: Distribution, step: Any) -> list[Index]:
     """The thread's elements in a step: computed once for each distribution, at the start of the kernel."""
@@ -259,33 +317,91 @@ class BlockCode(Code):
       return d.index(self.b, self.thread, step)
     if (d, step) not in self._indices:
       with self.b.goto_entry_block():
-        self._indices[d, step] = d.index(self.b, self.thread, step)
+        if not isinstance(d, Held):
+          found = d.index(self.b, self.thread, step)
+        else:
+          if d not in self._starts:
+            self._starts[d] = d.start(self.b, self.thread)
+          found = d.index(self.b, self.thread, step, self._starts[d])
+        self._indices[d, step] = found
     return self._indices[d, step]
 
-  def prepare(self, v: Value, shape: tuple[int, ...] | None) -> None:
-    """Before a pass over `shape`: what lies in registers must be asked for by its own thread, else it moves to shared memory."""
+  # --- tiles in registers, elsewhere -----------------------------------------------------------------------------
+
+  def prepare(self, v: Value, layout: Layout | None) -> None:
+    """Before a pass over a tile in a layout, or one that asks for any element: see to it that all elements are found."""
     known = self.env.get(v)
     if isinstance(known, Registers):
-      if shape is None or known.distribution.shape != shape:
-        self._demote(v, known)
+      if layout is None:
+        self.in_memory(v)
+      else:
+        self._relay(v, known, layout)
       return
     op = v.owner
     if known is not None or not isinstance(op, Op):
       return
     if op.name in ("load", "window_load"):
-      if isinstance(self.env.get(op.operands[0]), RegisterRef) and shape != v.tile.shape:
-        self.in_memory(v)
+      ref = self.env.get(op.operands[0])
+      if isinstance(ref, RegisterRef) and layout != ref.registers.layout:
+        self.materialise(v)
+        self.prepare(v, layout)
       return
-    moves = op.name in MOVES
     if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
-      self._stage(op.operands[0])
+      self._stage(op.operands[0], operand_layout(op, 0, layout))
       return
-    for operand in op.operands:
+    for i, operand in enumerate(op.operands):
       if isinstance(operand.type, TileType) and not operand.type.is_scalar:
-        self.prepare(operand, None if moves else shape)
+        self.prepare(operand, operand_layout(op, i, layout))
 
-  def _stage(self, v: Value) -> None:
+  def _relay(self, v: Value, known: Registers, layout: Layout) -> None:
+    """Make a copy of a tile in another layout, if there is none."""
+    for copy in (known, *self.copies.get(v, ())):
+      if isinstance(copy, Registers) and copy.layout == layout:
+        return
+    plan = relayout(known.layout, layout, 8 * max(1, known.dtype.itemsize), self.arch.has_stmatrix)
+    buffer = self._trip(plan.shared_bytes) if plan.shared_bytes else None
+    if not self.fits(layout) or (plan.shared_bytes and buffer is None):
+      self.in_memory(v)
+      return
+    copy = self.new_registers(layout, known.dtype)
+    self.set_elements(copy, emit(plan, self.elements(known), BlockDevice(self, buffer)))
+    self.copies.setdefault(v, []).append(copy)
+
+  def _trip(self, nbytes: int) -> View | None:
+    """A buffer in shared memory for a relayout; None if there is no room."""
+    for buffer, size in self._trips:
+      if size >= nbytes:
+        return buffer
+    self.arena_bytes = -(-self.arena_bytes // 128) * 128
+    if self.arena_bytes + nbytes > self.arch.shared_bytes - 1024:
+      return None
+    self._trips.append((self.allocate((nbytes,), np.uint8), nbytes))
+    return self._trips[-1][0]
+
+  def elements(self, tile: Registers) -> list[ir.Value]:
+    """The registers of a tile as its layout counts them, each the integer that memory would hold."""
+    size = 8 * max(1, tile.dtype.itemsize)
+    nothing = ir.Constant(ir.IntType(size), ir.Undefined)
+    found: list[ir.Value] = [nothing] * tile.layout.num_registers
+    for step, group in enumerate(tile.held.groups):
+      raw = views.narrow(self.b, tile.vector(self.b, step), tile.dtype)
+      whole = self.b.bitcast(raw, _integers(size, len(group)))
+      for n, register in enumerate(group):
+        found[register] = whole if len(group) == 1 else self.b.extract_element(whole, I32(n))
+    return found
+
+  def set_elements(self, tile: Registers, values: Sequence[ir.Value]) -> None:
+    """The reverse of `elements`."""
+    for step, group in enumerate(tile.held.groups):
+      parts = [values[r] for r in group]
+      raw = self.b.bitcast(parts[0] if len(parts) == 1 else joined(self.b, parts), _in_memory(tile.dtype, len(group)))
+      self.b.store(ty.widen(self.b, raw, tile.dtype, len(group)), tile.slots[step])
+
+  def _stage(self, v: Value, layout: Layout | None) -> None:
     """Before a tile is read across its rows: into shared memory, row by row, with rows an odd number of words apart."""
+    if isinstance(self.env.get(v), Registers):
+      self.prepare(v, layout)
+      return
     if isinstance(self.env.get(v), Memory) or not self.bases_read(v):
       return
     *outer, last = v.tile.shape
@@ -296,26 +412,25 @@ class BlockCode(Code):
     self.env[v] = memory
     self.forget(v)
 
-  def _demote(self, v: Value, known: Registers) -> None:
-    memory = self.allocate(v.tile.shape, v.tile.dtype)
-    self.sync(set(), {memory.base})
-    d = known.distribution
-    self.each_step(
-      d, lambda index, lanes, step: self.store(memory, index, self.b.load(known.slots[step], typ=self._vector(d, v)))
-    )
-    self.env[v] = memory
-
-  def _vector(self, d: Distribution, v: Value) -> ir.Type:
-    return ty.register_type(v.tile.dtype, d.lanes)
-
   def value_at(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
     known = self.env.get(v)
-    if isinstance(known, Registers):
-      at = self.position
-      assert at is not None and at.distribution == known.distribution, "a tile in registers is asked for elsewhere"
-      assert at.keys == tuple(i.key for i in index)
-      return self.b.load(known.slots[at.step], typ=self._vector(known.distribution, v))
-    return super().value_at(v, index, lanes)
+    if not isinstance(known, Registers):
+      return super().value_at(v, index, lanes)
+    if lanes > 1 and all(i.step == 0 for i in index):
+      return ty.splat(self.b, self.value_at(v, index, 1), lanes)
+    for copy in (known, *self.copies.get(v, ())):
+      if isinstance(copy, Registers):
+        places = copy.held.find(index, lanes)
+        if places is not None:
+          return copy.at(self.b, places)
+      else:
+        return self.load(copy, index, lanes)
+    raise AssertionError(f"{v} lies in registers and is asked for elsewhere")
+
+  def bases_read(self, v: Value) -> set[Any]:
+    if isinstance(self.env.get(v), Registers):
+      return {copy.base for copy in self.copies.get(v, ()) if isinstance(copy, Memory)}
+    return super().bases_read(v)
 
   def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
     return rounded(self.b, op, arithmetic.compute(self.b, op, args, self.arch))
@@ -329,58 +444,66 @@ class BlockCode(Code):
 
   # --- keeping values --------------------------------------------------------------------------------------------
 
-  def new_registers(self, shape: Sequence[int], dtype: Any) -> Registers:
-    d = self.distribution(shape)
+  def new_registers(self, layout: Layout, dtype: Any) -> Registers:
+    held = Held(layout)
     with self.b.goto_entry_block():
-      slots = [self.b.alloca(ty.register_type(dtype, d.lanes)) for _ in range(d.steps)]
-    return Registers(d, np.dtype(dtype), slots)
+      slots = [self.b.alloca(ty.register_type(dtype, held.lanes)) for _ in range(held.steps)]
+    return Registers(held, np.dtype(dtype), slots)
 
   def materialise(self, v: Value) -> Any:
     known = self.env.get(v)
     if isinstance(known, Memory | Registers):
       return known
-    fits = self.distribution(v.tile.shape).fits_registers
-    kept: Any = (self.new_registers if fits else self.allocate)(v.tile.shape, v.tile.dtype)
+    layout = self.layout_of(v)
+    kept: Any = (
+      self.allocate(v.tile.shape, v.tile.dtype) if layout is None else self.new_registers(layout, v.tile.dtype)
+    )
     self.fill(kept, v)
     self.env[v] = kept
     self.forget(v)
     return kept
 
-  def vectors(self, v: Value) -> list[ir.Value]:
-    """The thread's vectors of a tile, step by step."""
+  def vectors(self, v: Value, layout: Layout) -> list[ir.Value]:
+    """The thread's vectors of a tile in a layout, step by step."""
     known = self.env.get(v)
-    if not isinstance(known, Registers):
-      known = self.new_registers(v.tile.shape, v.tile.dtype)
+    if not isinstance(known, Registers) or known.layout != layout:
+      known = self.new_registers(layout, v.tile.dtype)
       self.fill(known, v)
-    return [self.b.load(slot, typ=self._vector(known.distribution, v)) for slot in known.slots]
+    return [known.vector(self.b, step) for step in range(known.held.steps)]
 
   def in_memory(self, v: Value) -> View:
     """The tile in memory that all threads see."""
     known = self.env.get(v)
-    if isinstance(known, Memory) and not isinstance(known, Partials):
+    if isinstance(known, Memory) and not isinstance(known, RegisterRef):
       return views.view_of(known)
+    for copy in self.copies.get(v, ()):
+      if isinstance(copy, Memory):
+        return views.view_of(copy)
+    memory = self.allocate(v.tile.shape, v.tile.dtype)
     if isinstance(known, Registers):
-      self._demote(v, known)
+      self.sync(set(), {memory.base})
+      self.each_step(known.held, lambda index, lanes, step: self.store(memory, index, known.vector(self.b, step)))
+      self.copies.setdefault(v, []).append(memory)
     else:
-      memory = self.allocate(v.tile.shape, v.tile.dtype)
       self.fill(memory, v)
       self.env[v] = memory
       self.forget(v)
-    return views.view_of(self.env[v])
+    return memory
 
-  def fill(self, memory: Any, v: Value) -> None:
-    """Write all elements of a tile to a place of the same shape."""
+  def fill(self, memory: Any, v: Value, layout: Layout | None = None) -> None:
+    """Write all elements of a tile to a place of the same shape, in a pass in a layout if it is given."""
     if self.is_alone:
       super().fill(memory, v)
       return
     if isinstance(memory, RegisterRef):
       memory = memory.registers
     if isinstance(memory, Registers):
-      self.prepare(v, memory.distribution.shape)
+      self.prepare(v, memory.layout)
       self.sync(self.bases_read(v), set())
       self.each_step(
-        memory.distribution,
+        memory.held,
         lambda index, lanes, step: self.b.store(self.value_at(v, index, lanes), memory.slots[step]),
+        everywhere=True,
       )
       return
     self.nest(
@@ -388,6 +511,7 @@ class BlockCode(Code):
       lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)),
       reads=[v],
       writes=memory,
+      layout=layout,
     )
 
   # --- ops -------------------------------------------------------------------------------------------------------
@@ -402,7 +526,7 @@ class BlockCode(Code):
 
   def _is_far(self, v: Value) -> bool:
     """Whether computing the tile reads global memory, and keeping it takes registers only."""
-    return bool(self.bases_read(v)) and self.distribution(v.tile.shape).fits_registers
+    return bool(self.bases_read(v)) and self.layout_of(v) is not None
 
   def cost(self, v: Value) -> int:
     op = v.owner
@@ -426,7 +550,36 @@ def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
   return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
 
 
-def _joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
+def _integers(bits: int, count: int) -> ir.Type:
+  return ir.IntType(bits) if count == 1 else ir.VectorType(ir.IntType(bits), count)
+
+
+def _in_memory(dtype: np.dtype, count: int) -> ir.Type:
+  element = ty.memory_type(dtype)
+  return element if count == 1 else ir.VectorType(element, count)
+
+
+class BlockDevice(Device):
+  """The hardware that a relayout runs on, with barriers only where they are needed."""
+
+  def __init__(self, code: BlockCode, buffer: View | None):
+    b, thread = code.b, Number(code.b, code.thread, code.num_threads)
+    lane, warp = (
+      Number(b, value_of(b, n), most)
+      for n, most in ((thread % LANES, LANES), (thread // LANES, code.num_threads // LANES))
+    )
+    pointer = None if buffer is None else code.b.addrspacecast(buffer.pointer, ir.PointerType(addrspace=SHARED))
+    super().__init__(code.b, lane, warp, pointer)
+    self.code, self.base = code, None if buffer is None else buffer.base
+
+  def before_store(self) -> None:
+    self.code.sync(set(), {self.base})
+
+  def before_load(self) -> None:
+    self.code.sync({self.base}, set())
+
+
+def joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
   result = ir.Constant(ir.VectorType(parts[0].type, len(parts)), ir.Undefined)
   for n, part in enumerate(parts):
     result = b.insert_element(result, part, I32(n))

@@ -21,6 +21,7 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import few_rows, views
 from tilewright.target.nvgpu.code import BlockCode, RegisterRef
+from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value
@@ -194,9 +195,9 @@ def _packed(code: BlockCode, parts: Dot, side: str, batch: ir.Value | int) -> Vi
     code.store(packed, [row, k], element)
 
   whole = sizes[-1:] if not last_is_k else parts.ks[-1:]
-  d = code.distribution(order)
+  d = distribute(order, code.lanes, code.num_threads)
   if whole and whole[0] % d.lanes:
-    d = type(d)(tuple(order), 1, d.threads)
+    d = distribute(order, 1, code.num_threads)
   code.each_step(d, each)
   return packed
 

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.value import Layout
 from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.types import I16, I32, I64
 from tilewright.target.nvgpu import threads, views
-from tilewright.target.nvgpu.code import BlockCode, Registers
+from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.distribution import Held
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.views import View
 from tilewright.target.nvgpu.wgmma import WgmmaDistribution
@@ -28,24 +30,25 @@ _GROUPS = 4  # of eight columns, that four lanes exchange
 
 
 class FragmentCode(BlockCode):
-  """As `BlockCode`, where some shapes are dealt out as sums of matrix products are."""
+  """As `BlockCode`, where tiles of one shape are laid out as sums of matrix products are."""
 
-  def fill(self, memory: Any, v: Value) -> None:
-    d = self.distribution(v.tile.shape)
-    is_sum = isinstance(d, MmaDistribution | WgmmaDistribution) and d.columns % _GROUPS == 0
-    if is_sum and isinstance(memory, View) and not isinstance(memory, Registers) and self._is_wide(memory):
-      self._fill_rows(memory, v, d)
+  sums: MmaDistribution | WgmmaDistribution | None = None
+
+  def fill(self, memory: Any, v: Value, layout: Layout | None = None) -> None:
+    is_sum = self.sums is not None and v.tile.shape == self.sums.shape and self.sums.columns % _GROUPS == 0
+    if is_sum and isinstance(memory, View) and self._is_wide(memory):
+      self._fill_rows(memory, v, Held(self.layouts[v.tile.shape]))
     else:
-      super().fill(memory, v)
+      super().fill(memory, v, layout)
 
   def _is_wide(self, memory: View) -> bool:
     return (
       memory.pointer is not None and memory.dtype.itemsize == 2 and memory.strides[-1] == 1 and memory.align % 8 == 0
     )
 
-  def _fill_rows(self, memory: View, v: Value, d: Any) -> None:
+  def _fill_rows(self, memory: View, v: Value, d: Held) -> None:
     b = self.b
-    self.prepare(v, d.shape)
+    self.prepare(v, d.layout)
     self.sync(self.bases_read(v), {memory.base})
     bits = View(
       memory.pointer,
@@ -69,8 +72,7 @@ class FragmentCode(BlockCode):
       for half in range(2):
         steps = [first + half + 2 * n for n in range(_GROUPS)]
         for step in steps:
-          with self.scope():
-            self._one_step(d, step, narrowed)
+          self._one_step(d, step, narrowed)
         row, column = self._index(d, steps[0])
         place = Index(b.add(column.base, further), 1, 8)
         whole = ir.Constant(ir.VectorType(I32, _GROUPS), ir.Undefined)

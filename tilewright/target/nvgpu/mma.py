@@ -15,8 +15,10 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from tilewright.target.llvm.loops import Index
-from tilewright.target.llvm.types import F32, I32, I64
+from tilewright.layout.build import repeated
+from tilewright.layout.fragments import MMA
+from tilewright.layout.value import Layout
+from tilewright.target.llvm.types import F32, I32
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
 PAIR = 2 * COLUMNS  # columns that one ldmatrix brings
@@ -26,15 +28,11 @@ _MOST_SUMS = 128  # registers of a thread
 
 @dataclasses.dataclass(frozen=True)
 class MmaDistribution:
-  """The elements of a sum that `down` x `across` warps hold; as `Distribution`, in vectors of two."""
+  """How `down` x `across` warps lie on a sum, each with neighbouring fragments."""
 
   shape: tuple[int, int]
   down: int
   across: int
-  lanes: int = 2
-
-  is_even = True
-  fits_registers = True
 
   @property
   def threads(self) -> int:
@@ -51,26 +49,18 @@ class MmaDistribution:
 
   @property
   def steps(self) -> int:
+    """Pairs that a lane holds."""
     return self.rows * self.columns * 2
 
   @property
-  def vectors(self) -> int:
-    return self.steps * self.threads
+  def layout(self) -> Layout:
+    return repeated(MMA[16, DEPTH].c, self.shape, (self.down, self.across), repeat_first=True)
 
   def first(self, b: ir.IRBuilder, thread: ir.Value) -> tuple[ir.Value, ir.Value]:
     """The first row and column of the thread's warp."""
     warp = b.lshr(thread, I32(5))
     row = b.mul(b.udiv(warp, I32(self.across)), I32(self.rows * ROWS))
     return row, b.mul(b.urem(warp, I32(self.across)), I32(self.columns * COLUMNS))
-
-  def index(self, b: ir.IRBuilder, thread: ir.Value, step: int) -> list[Index]:
-    part, half = divmod(step, 2)
-    r, c = divmod(part, self.columns)
-    lane = b.and_(thread, I32(31))
-    row, column = self.first(b, thread)
-    row = b.add(row, b.add(b.lshr(lane, I32(2)), I32(r * ROWS + 8 * half)))
-    column = b.add(column, b.add(b.mul(b.and_(lane, I32(3)), I32(2)), I32(c * COLUMNS)))
-    return [Index(b.zext(row, I64)), Index(b.zext(column, I64), 1, 2)]
 
 
 def choose(m: int, n: int, warps: int | None) -> MmaDistribution | None:

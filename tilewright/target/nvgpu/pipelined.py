@@ -56,10 +56,11 @@ def _each_step(frame: Any, code: BlockCode, plan: Plan, body: Callable[[ir.Value
     one(i64(last), last)
 
 
-def _memory(frame: Any, code: BlockCode, plan: Plan) -> list[Any]:
+def _memory(frame: Any, code: FragmentCode, plan: Plan) -> list[Any]:
   """Scratch buffers, of which the accumulator is registers."""
   c = plan.contraction
-  code.distributions[c.block[:2]] = plan.distribution
+  code.sums = plan.distribution
+  code.layouts[c.block[:2]] = plan.distribution.layout
   kernel = frame.kernel
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   return [
@@ -68,7 +69,7 @@ def _memory(frame: Any, code: BlockCode, plan: Plan) -> list[Any]:
 
 
 def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
-  kept = code.new_registers(kind.shape, kind.dtype)
+  kept = code.new_registers(code.layouts[kind.shape], kind.dtype)
   return RegisterRef(None, kind.strides, np.dtype(kind.dtype), object(), registers=kept)
 
 

@@ -1,29 +1,37 @@
 """Reductions by a block of threads.
 
-A reduction along the last dimensions of a tile that is dealt out evenly needs no memory traffic but its result's: each thread combines its
-own vectors of a row, lanes of a warp exchange, and the warps of a row meet in shared memory. Otherwise each warp takes whole rows, or,
-along other dimensions, each thread its own columns.
+A tile that is held in registers is reduced there, along any dimensions and in any layout: each thread combines its own registers, lanes
+that differ along those dimensions exchange, and if warps do too, they meet in shared memory. The result is held by all who held a part of
+it, in the layout without those dimensions.
+
+    (64, 128) with a row in each quarter of a warp: registers, two shuffles for each row of a thread; no memory, and no one waits
+
+A tile that streams through is reduced by warps that take whole rows, or, along other dimensions, by threads that take columns each.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.algebra import projected
+from tilewright.layout.value import LANE, Layout
+from tilewright.layout.value import WARP as WARPS
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.combining import identity
-from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then
+from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import threads
 from tilewright.target.nvgpu.arithmetic import combine, horizontal
-from tilewright.target.nvgpu.code import BlockCode
-from tilewright.target.nvgpu.distribution import Distribution
-from tilewright.target.nvgpu.partials import Partials
+from tilewright.target.nvgpu.code import BlockCode, joined
+from tilewright.target.nvgpu.distribution import Held
+from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value
@@ -36,33 +44,21 @@ def reduce(code: BlockCode, op: Op) -> None:
   source = x.tile
   axes = [a for a in sorted(op.attrs["axes"]) if source.shape[a] > 1]
   kept = [a for a in range(source.rank) if a not in op.attrs["axes"]]
+  layout = code.wanted(op, 0)
+  if 0 not in source.shape and layout is not None and _is_separable(layout, axes):
+    _reduce_registers(code, op, Held(layout))
+    return
   memory = code.allocate(result.tile.shape, result.tile.dtype)
-  long_kept = [a for a in kept if source.shape[a] > 1]
-  d = code.distribution(source.shape)
   if 0 in source.shape:
     _fill_with_identity(code, kind, memory, result.tile)
-  elif axes and all(a < axes[0] for a in long_kept):
-    row = math.prod(source.shape[a] for a in axes) // d.lanes  # vectors
-    linear = isinstance(d, Distribution)
-    if (
-      linear
-      and d.fits_registers
-      and d.is_even
-      and (row % d.threads == 0 or (d.threads % row == 0 and _is_power_of_two(row)))
-    ):
-      memory = _reduce_even_rows(code, kind, x, d, row, memory)
-    else:
-      _reduce_rows_by_warp(code, kind, x, axes, kept, memory)
+  elif axes and all(a < axes[0] for a in kept if source.shape[a] > 1):
+    _reduce_rows_by_warp(code, kind, x, axes, kept, memory)
   else:
     _reduce_columns(code, kind, x, axes, kept, memory)
   code.env[result] = memory
   if result.tile.is_scalar:
     code.sync({memory.base}, set())
     code.env[result] = code.load(memory, [], 1)
-
-
-def _is_power_of_two(n: int) -> bool:
-  return n & (n - 1) == 0
 
 
 def _fill_with_identity(code: BlockCode, kind: str, memory: View, tile: TileType) -> None:
@@ -75,51 +71,114 @@ def _slot(code: BlockCode, kind: ir.Type) -> ir.Value:
     return code.b.alloca(kind)
 
 
-def _across_lanes(code: BlockCode, kind: str, dtype: Any, value: ir.Value, lanes: int) -> ir.Value:
-  """Combine the values of `lanes` neighbouring lanes of a warp; all get the result."""
-  distance = 1
-  while distance < lanes:
-    value = combine(code.b, kind, dtype, value, threads.exchange(code.b, value, distance))
-    distance *= 2
+def _across_lanes(code: BlockCode, kind: str, dtype: Any, value: ir.Value, masks: Sequence[int]) -> ir.Value:
+  """Combine the values of the lanes whose numbers differ by some bits; all get the result."""
+  for mask in masks:
+    value = combine(code.b, kind, dtype, value, threads.exchange(code.b, value, mask))
   return value
 
 
-def _reduce_even_rows(code: BlockCode, kind: str, x: Value, d: Distribution, row: int, memory: View) -> View:
-  """Rows of `row` vectors. In a step, a row has all threads, or a power of two of them; a thread may meet a row in several steps."""
-  b, dtype = code.b, x.tile.dtype
-  code.prepare(x, d.shape)
-  code.sync(code.bases_read(x), {memory.base})
-  in_row = min(row, d.threads)  # threads that work on one row together
-  per_thread = row // in_row  # steps of one row
-  totals: list[Any] = []
+_ALL_LANES = (1, 2, 4, 8, 16)
 
-  def each(index: list[Index], lanes: int, step: int) -> None:
-    value = code.value_at(x, index, lanes)
-    if step % per_thread == 0:
-      totals.append(value)
-    else:
-      totals[-1] = combine(b, kind, dtype, totals[-1], value)
 
-  code.each_step(d, each)
-  totals = [_across_lanes(code, kind, dtype, horizontal(b, kind, dtype, t), min(in_row, WARP)) for t in totals]
-  rows_at_once = d.threads // in_row
-  warps = max(1, in_row // WARP)
-  first_row = b.udiv(code.thread, I32(in_row)) if rows_at_once > 1 else I32(0)
-  flat = View(memory.pointer, (1,), memory.dtype, memory.base, align=1)
-  if warps == 1:
-    with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(in_row)), I32(0))):
-      for k, total in enumerate(totals):
-        code.store(flat, [Index(b.zext(b.add(first_row, I32(k * rows_at_once)), I64))], total)
-    return memory
-  count = len(totals) * rows_at_once
-  partial = code.allocate((count, warps), dtype)
-  code.sync(set(), {partial.base})
-  warp = b.udiv(b.urem(code.thread, I32(in_row)), I32(WARP))
-  with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(WARP)), I32(0))):
-    for k, total in enumerate(totals):
-      place = [Index(b.zext(b.add(first_row, I32(k * rows_at_once)), I64)), Index(b.zext(warp, I64))]
-      code.store(partial, place, total)
-  return Partials(partial.pointer, memory.strides, dtype, partial.base, kind=kind, parts=warps)
+# --- in registers ------------------------------------------------------------------------------------------------
+
+
+def _is_separable(layout: Layout, axes: Sequence[int]) -> bool:
+  """Whether each digit of the thread moves along dimensions that are reduced, or along others, not both."""
+  along = lambda term: [bool(m) for a, m in enumerate(term.moves) if a in axes]
+  across = lambda term: [bool(m) for a, m in enumerate(term.moves) if a not in axes]
+  return not any(any(along(t)) and any(across(t)) for t in layout.terms_of(LANE, WARPS))
+
+
+def _reduce_registers(code: BlockCode, op: Op, held: Held) -> None:
+  b, x, result, kind = code.b, op.operands[0], op.results[0], op.attrs["kind"]
+  dtype, axes = x.tile.dtype, op.attrs["axes"]
+  kept = [a for a in range(x.tile.rank) if a not in axes]
+  code.prepare(x, held.layout)
+  code.sync(code.bases_read(x), set())
+  own: dict[tuple[int, ...], ir.Value] = {}  # by how far the results are from the thread's first one
+  for step, value in enumerate(code.values_of(x, held, ty.element(dtype, identity(kind, dtype), held.lanes))):
+    key = tuple(held.offset(step)[a] for a in kept)
+    own[key] = value if key not in own else combine(b, kind, dtype, own[key], value)
+  totals: dict[tuple[int, ...], ir.Value] = {}
+  for key, value in own.items():
+    if held.lanes == 1 or held.axis in axes:
+      totals[key] = horizontal(b, kind, dtype, value)
+      continue
+    along = kept.index(held.axis)
+    for n in range(held.lanes):
+      totals[tuple(k + n * (i == along) for i, k in enumerate(key))] = b.extract_element(value, I32(n))
+  lanes = [t for t in held.layout.terms_of(LANE) if any(t.moves[a] for a in axes)]
+  masks = [t.place << bit for t in lanes for bit in range(t.size.bit_length() - 1)]
+  totals = {key: _across_lanes(code, kind, dtype, value, masks) for key, value in totals.items()}
+  target = Held(projected(held.layout, axes))
+  if any(t.moves[a] for t in held.layout.terms_of(WARPS) for a in axes):
+    totals = _across_warps(code, kind, dtype, held, axes, target, totals)
+  if ty.is_half(dtype) and kind not in ("max", "min"):
+    totals = {key: ty.round_to(b, value, dtype) for key, value in totals.items()}
+  if result.tile.is_scalar:
+    (code.env[result],) = totals.values()
+    return
+  found = code.new_registers(target.layout, dtype)
+  for step, slot in enumerate(found.slots):
+    b.store(_vector(b, target, step, totals), slot)
+  code.env[result] = found
+
+
+def _vector(b: ir.IRBuilder, held: Held, step: int, values: dict[tuple[int, ...], ir.Value]) -> ir.Value:
+  offsets = held.layout.register_offsets
+  parts = [values[offsets[r]] for r in held.groups[step]]
+  return parts[0] if len(parts) == 1 else joined(b, parts)
+
+
+def _across_warps(
+  code: BlockCode, kind: str, dtype: Any, held: Held, axes: Sequence[int], target: Held, totals: dict[Any, ir.Value]
+) -> dict[Any, ir.Value]:
+  """Each warp leaves what it has in shared memory, side by side for each result, and all threads combine what they need."""
+  b = code.b
+  count, part = 1, Number(b, I32(0), 1) * 1
+  thread = Number(b, code.thread, code.num_threads)
+  first: ir.Value | None = None  # whether this thread writes: the first of those that have the same
+  for term in held.layout.terms_of(LANE, WARPS):
+    digit = thread // (term.place if term.input == LANE else WARP * term.place) % term.size
+    if term.input == WARPS and any(term.moves[a] for a in axes):
+      part, count = part + digit * count, count * term.size
+    elif term.is_replication or any(term.moves[a] for a in axes):
+      own = b.icmp_unsigned("==", value_of(b, digit), I32(0))
+      first = own if first is None else b.and_(first, own)
+  memory = code.allocate((*target.shape, count), dtype)
+  code.sync(set(), {memory.base})
+  number = Index(b.zext(value_of(b, part), I64))
+  offsets = target.layout.register_offsets
+
+  def leave(index: list[Index], step: int) -> None:
+    for n, register in enumerate(target.groups[step]):
+      code.store(memory, [*(lane(b, i, n) for i in index), number], totals[offsets[register]])
+
+  with contextlib.nullcontext() if first is None else if_then(b, first):
+    for step in range(target.steps):
+      code.in_step(target, step, lambda index, step=step: leave(index, step))  # type: ignore[misc]
+  code.sync({memory.base}, set())
+  wide = math.gcd(count, 4)
+  found = {}
+  for step in range(target.steps):
+    for n, register in enumerate(target.groups[step]):
+      slot = _slot(code, ty.register_type(dtype))
+
+      def load(index: list[Index], n: int = n, slot: ir.Value = slot) -> None:
+        own, total = [lane(b, i, n) for i in index], None
+        for at in range(0, count, wide):
+          parts = code.load(memory, [*own, Index(at, 1 if wide > 1 else 0, wide)], wide)
+          total = parts if total is None else combine(b, kind, dtype, total, parts)
+        b.store(horizontal(b, kind, dtype, total), slot)
+
+      code.in_step(target, step, load)
+      found[offsets[register]] = b.load(slot, typ=ty.register_type(dtype))
+  return found
+
+
+# --- streaming ---------------------------------------------------------------------------------------------------
 
 
 def _each_row(code: BlockCode, rows: int, body: Callable[[ir.Value], None]) -> None:
@@ -166,7 +225,7 @@ def _reduce_rows_by_warp(code: BlockCode, kind: str, x: Value, axes: list[int], 
       value = code.value_at(x, index, lanes)
       b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
     total = horizontal(b, kind, dtype, b.load(slot, typ=register))
-    total = _across_lanes(code, kind, dtype, total, WARP)
+    total = _across_lanes(code, kind, dtype, total, _ALL_LANES)
     with if_then(b, b.icmp_unsigned("==", lane_number, i64(0))):
       code.store(memory, own, total)
 

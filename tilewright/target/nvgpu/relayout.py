@@ -3,7 +3,7 @@
     registers = emit(plan, registers, Device(builder, lane, warp, buffer))
 
 A tile of less than 32 bits an element is shuffled in packed words. After a trip through shared memory some threads may still be loading:
-whoever writes the buffer next waits first, as `emit` does before it stores. `Device` is the hardware; anything with the same methods will
+whoever writes the buffer next waits first (`before_store`). `Device` is the hardware; anything with the same methods will
 do, such as the model of a block in the tests.
 """
 
@@ -45,7 +45,11 @@ class Machine(Protocol):
   def from_lane(self, word: Any, lane: Any) -> Any:
     """The word of a lane."""
 
-  def barrier(self) -> None: ...
+  def before_store(self) -> None:
+    """Wait for those who still read the buffer."""
+
+  def before_load(self) -> None:
+    """Wait until all have written it."""
 
   def store(self, address: Any, values: Sequence[Any], bits: int) -> None: ...
 
@@ -144,10 +148,10 @@ def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> l
   source, target = without_register_copies(plan.source), without_register_copies(plan.target)
   copies = {offset: r for r, offset in reversed(list(enumerate(plan.source.register_offsets)))}
   kept = [registers[copies[offset]] for offset in source.register_offsets]
-  machine.barrier()
+  machine.before_store()
   with _only_owners(source, machine):
     _store(trip, source, kept, plan.bits, machine)
-  machine.barrier()
+  machine.before_load()
   loaded = _load(trip, target, plan.bits, machine)
   at = {offset: r for r, offset in enumerate(target.register_offsets)}
   return [loaded[at[offset]] for offset in plan.target.register_offsets]
@@ -254,7 +258,10 @@ class Device:
   def from_lane(self, word: ir.Value, lane: ir.Value) -> ir.Value:
     return threads.from_lane(self.builder, word, lane)
 
-  def barrier(self) -> None:
+  def before_store(self) -> None:
+    threads.barrier(self.builder)
+
+  def before_load(self) -> None:
     threads.barrier(self.builder)
 
   def _pointer(self, address: Number | int) -> ir.Value:

@@ -1,7 +1,6 @@
 """Matrix products of a warpgroup (128 threads) from shared memory: `wgmma.mma_async` of sm_90a.
 
-One instruction multiplies 64 x 16 by 16 x N. Of the sum, thread t of the group holds, for each eight columns j, the pairs at row
-16 (t / 32) + (t % 32) / 4 + 8 h and columns 8 j + 2 (t % 4), for h = 0, 1 (PTX ISA, fragments of wgmma.m64nNk16, matrix D).
+One instruction multiplies 64 x 16 by 16 x N. Where the threads hold the sum is `layout.fragments.wgmma_accumulator`.
 
 Operands lie in rows of 128 bytes with a 128-byte swizzle. Where k runs along the rows, eight rows are 1024 bytes apart, and a step of 16
 along k is 32 bytes. Where k runs down the rows, a step of 16 is sixteen rows, and the next 64 columns lie `leading` bytes further.
@@ -13,7 +12,9 @@ import dataclasses
 
 from llvmlite import ir
 
-from tilewright.target.llvm.loops import Index
+from tilewright.layout.build import repeated
+from tilewright.layout.fragments import wgmma_accumulator
+from tilewright.layout.value import Layout
 from tilewright.target.llvm.types import F32, I32, I64, VOID
 
 GROUP = 128  # threads
@@ -24,15 +25,10 @@ _EIGHT_ROWS = (1024 >> 4) << 32  # stride between groups of eight rows
 
 @dataclasses.dataclass(frozen=True)
 class WgmmaDistribution:
-  """The elements of a sum of `groups` warpgroups, one below the other; as `Distribution`, in vectors of two."""
+  """How `groups` warpgroups lie on a sum: one below the other."""
 
   shape: tuple[int, int]
   groups: int
-  lanes: int = 2
-
-  @property
-  def threads(self) -> int:
-    return self.groups * GROUP
 
   @property
   def columns(self) -> int:
@@ -40,22 +36,8 @@ class WgmmaDistribution:
     return self.shape[1] // 8
 
   @property
-  def steps(self) -> int:
-    return 2 * self.columns
-
-  @property
-  def vectors(self) -> int:
-    return self.steps * self.threads
-
-  is_even = True
-  fits_registers = True
-
-  def index(self, b: ir.IRBuilder, thread: ir.Value, step: int) -> list[Index]:
-    column, half = divmod(step, 2)
-    lane, warp = b.and_(thread, I32(31)), b.lshr(thread, I32(5))
-    row = b.add(b.mul(warp, I32(16)), b.add(b.lshr(lane, I32(2)), I32(8 * half)))  # four warps make a group of 64 rows
-    first = b.add(b.mul(b.and_(lane, I32(3)), I32(2)), I32(8 * column))
-    return [Index(b.zext(row, I64)), Index(b.zext(first, I64), 1, 2)]
+  def layout(self) -> Layout:
+    return repeated(wgmma_accumulator(self.shape[1]), self.shape, (self.groups, 1), repeat_first=True)
 
 
 def descriptor(b: ir.IRBuilder, address: ir.Value, leading: int) -> ir.Value:

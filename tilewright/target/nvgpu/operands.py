@@ -1,0 +1,74 @@
+"""Where a pass over a tile finds the operands of the op that computes it: the layout of an operand, from that of the result.
+
+    elementwise   the result's own
+    broadcast     without the dimensions that are new
+    transpose     with its dimensions in the other order
+    reshape       with the same elements in another shape, if no digit carries
+    slice         one register digit more along each dimension that was cut, if the part is a whole one
+
+None where elements come from other threads: such an operand is read from memory. These are the images that inference works with
+(`tilewright.layout.constraints`), so that a kernel whose layouts were inferred finds everything where it is, or moves little.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from tilewright import errors
+from tilewright.layout.algebra import reshaped, transposed, unsliced, without_register_copies
+from tilewright.layout.constraints.hard import restricted
+from tilewright.layout.value import Layout
+from tilewright.target.llvm import structure
+from tilewright.tile.ir import Op
+
+Rule = Callable[[Op, Layout], Layout | None]
+
+
+def operand_layout(op: Op, i: int, layout: Layout | None) -> Layout | None:
+  """The layout in which a pass over the result of `op` in `layout` asks for operand i; None if it asks for any element."""
+  if layout is None:
+    return None
+  if op.name not in structure.MOVES:
+    return layout if op.operands[i].tile.shape == layout.shape else None
+  rule = _RULES.get(op.name)
+  if rule is None or i:
+    return None
+  try:
+    found = rule(op, layout)
+  except errors.LayoutError:
+    return None
+  return None if found is None else without_register_copies(found)
+
+
+def _broadcast(op: Op, layout: Layout) -> Layout:
+  return restricted(layout, op.operands[0].tile.shape, tuple(op.attrs["dims"]))
+
+
+def _transpose(op: Op, layout: Layout) -> Layout:
+  permutation = op.attrs["permutation"]
+  return _transposed(layout, tuple(permutation.index(a) for a in range(len(permutation))))
+
+
+def _reshape(op: Op, layout: Layout) -> Layout | None:
+  old, new = op.operands[0].tile.shape, layout.shape
+  # An index is renumbered by adding and dividing: its origin is lost unless only dimensions of one come or go.
+  return _reshaped(layout, old) if [d for d in old if d > 1] == [d for d in new if d > 1] else None
+
+
+def _slice(op: Op, layout: Layout) -> Layout | None:
+  whole = op.operands[0].tile.shape
+  if any(step != 1 for step in op.attrs["strides"]):
+    return None
+  if any(start % size for start, size in zip(op.attrs["starts"], layout.shape)):
+    return None
+  return unsliced(layout, whole)
+
+
+_RULES: dict[str, Rule] = {
+  "broadcast": _broadcast,
+  "transpose": _transpose,
+  "reshape": _reshape,
+  "slice": _slice,
+}
+_transposed, _reshaped = functools.lru_cache(maxsize=4096)(transposed), functools.lru_cache(maxsize=4096)(reshaped)
