@@ -250,12 +250,11 @@ def op(
   portable: bool = False,
   pallas_kernel: Callable[..., Any] | None = None,
   numpy: Callable[..., Any] | None = None,
-  jax_nn: Callable[..., Any] | None = None,
   labels: tuple[int, int] | None = None,
   goals: Mapping[str, float] | None = None,
 ) -> Case:
   """A row of a library kernel against XLA, and one for each other peer: its own portable lowering, a kernel of the same blocks in the
-  peer's interpreter, NumPy, and what JAX's library has for it.
+  peer's interpreter, and NumPy.
 
   `labels` says how many integers follow the arrays as the last operand, and what they are below. `goals` has the ratios to reach.
   """
@@ -275,11 +274,16 @@ def op(
     contenders[PORTABLE] = lambda: running(functools.partial(kernel, interpret=True), inputs())
   if pallas_kernel is not None:
     contenders[PALLAS] = lambda: running(functools.partial(pallas_kernel, peer()), inputs())
-  if jax_nn is not None:
-    contenders[JAX_NN] = lambda: running(jax_nn, inputs())
   if numpy is not None:
     contenders[NUMPY] = lambda: functools.partial(numpy, *(np.asarray(x) for x in inputs()))
   return Case(f"ops.{name}", contenders, disturbs=True, goals=goals or {})
+
+
+def attention_row(name: str, causal: bool, goal: float) -> Case:
+  """Attention against the program one writes oneself, and against the function of JAX's library."""
+  program = causal_attention if causal else attention_without_kernel
+  row = op(name, functools.partial(ops.attention, causal=causal), program, *HEADS, goals={JAX_NN: goal})
+  return dataclasses.replace(row, contenders={**row.contenders, JAX_NN: lambda: library_attention(causal)})
 
 
 def in_processes(name: str, what: str, kernel: str, unit: str = "seconds") -> Case:
@@ -326,10 +330,10 @@ def causal_attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
   return softmax(jnp.where(jnp.tril(jnp.ones(scores.shape[1:], bool)), scores, -jnp.inf)) @ v
 
 
-def library_attention(causal: bool, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-  """JAX's own function, which has heads after positions; q, k and v are given as ours takes them, and moved."""
-  q, k, v = (x.transpose(1, 0, 2)[None] for x in (q, k, v))
-  return jax.nn.dot_product_attention(q, k, v, is_causal=causal)[0].transpose(1, 0, 2)
+def library_attention(causal: bool) -> Call:
+  """JAX's own function. It has heads after positions: its operands are moved there beforehand."""
+  attend = lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=causal)[0].transpose(1, 0, 2)
+  return running(attend, [x.transpose(1, 0, 2)[None] for x in arrays(*HEADS)])
 
 
 def gradients(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -412,22 +416,8 @@ CASES: tuple[Case, ...] = (
   op("rms_norm f32 4096x4096", ops.rms_norm, rms_norm, LARGE, (4096,), goals=ROWS),
   op("gelu f32 4096x4096", ops.gelu, jax.nn.gelu, LARGE, goals=ROWS),
   op("cross_entropy f32 4096x4096", ops.cross_entropy, cross_entropy, LARGE, labels=(4096, 4096), goals=ROWS),
-  op(
-    "attention f32 8 heads 2048x64",
-    ops.attention,
-    attention_without_kernel,
-    *HEADS,
-    jax_nn=functools.partial(library_attention, False),
-    goals={JAX_NN: 3},
-  ),
-  op(
-    "attention f32 8 heads 2048x64, causal",
-    functools.partial(ops.attention, causal=True),
-    causal_attention,
-    *HEADS,
-    jax_nn=functools.partial(library_attention, True),
-    goals={JAX_NN: 5},
-  ),
+  attention_row("attention f32 8 heads 2048x64", False, goal=3),
+  attention_row("attention f32 8 heads 2048x64, causal", True, goal=5),
   op(
     "attention f32 8 heads 2048x64, derivatives", gradients(ops.attention), gradients(attention_without_kernel), *HEADS
   ),
