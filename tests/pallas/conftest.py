@@ -1,7 +1,7 @@
 """Every test of what kernels compute runs twice: as native code, which is the default on the CPU, and through the portable lowering.
 
 A test about one of them says so, as in `@pytest.mark.target("portable")`. In the other files, which are about tracing,
-errors before a target is reached, or the simulator, a kernel runs as the test asks.
+errors before a target is reached, or the simulator, a kernel runs as the test asks. What becomes native code also becomes PTX.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.nvgpu.every_kernel import becomes_ptx  # noqa: F401  a fixture, for every test here
 from tilewright.pallas import targets
 
 BOTH = {

@@ -9,6 +9,7 @@ from tilewright.ops.grouped_matmul import grouped_matmul
 from tilewright.ops.matmul import matmul
 from tilewright.ops.mlp import gelu, gelu_mlp, swiglu, swiglu_mlp
 from tilewright.ops.norms import layer_norm, rms_norm
+from tilewright.ops.rotary import rotary
 from tilewright.ops.scaled_grouped_matmul import scaled_grouped_matmul
 from tilewright.ops.softmax import log_softmax, softmax
 from tilewright.ops.top_k import top_k
@@ -26,6 +27,7 @@ __all__ = [
   "log_softmax",
   "matmul",
   "rms_norm",
+  "rotary",
   "scaled_dot",
   "scaled_grouped_matmul",
   "softmax",
