@@ -32,10 +32,11 @@ import pytest
 from tilewright import errors
 from tilewright.runtime import ptxas
 from tilewright.target import cpu
-from tilewright.target.cpu.identity import identity
+from tilewright.target.llvm.identity import identity
 from tilewright.target.nvgpu.arch import ARCHS, Arch
 from tilewright.target.nvgpu.launch import emit_kernel
 from tilewright.target.nvgpu.ptx import to_ptx
+from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
 
 # What the GPU target does not compile yet, and the error that says so. `test_every_kernel` has a kernel for each row, and fails when that
@@ -109,7 +110,7 @@ def check(kernel: NativeKernel) -> list[str]:
     own = dataclasses.replace(
       kernel, body=copy.deepcopy(kernel.body), index_maps=tuple(copy.deepcopy(m) for m in kernel.index_maps)
     )
-    _known[digest] = failures_of(cpu.clean(own), int(digest, 16))
+    _known[digest] = failures_of(clean(own), int(digest, 16))
   return _known[digest]
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.cli import bench_gpu_kernels
 from tilewright.cli.bench_gpu_kernels import transpose
 from tilewright.pallas import nvgpu
-from tilewright.pallas.lowering import lower_kernel
-from tilewright.tile.cleaning import clean
+from tilewright.pallas.nvgpu.inspection import native_kernels
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
 
@@ -83,20 +84,7 @@ def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 128, 64)) -> Any
 
 def natives(f: Callable[..., Any], *args: Any) -> list[tuple[Kernel, NativeKernel]]:
   """The kernels a function calls, lowered to the tile IR."""
-  found = []
-
-  def walk(jaxpr: Any) -> None:
-    for eqn in jaxpr.eqns:
-      if eqn.primitive.name == "pallas_call":
-        kernel = Kernel(**eqn.params)
-        found.append((kernel, clean(lower_kernel(kernel))))
-      for value in eqn.params.values():
-        inner = getattr(value, "jaxpr", value)
-        if eqn.primitive.name != "pallas_call" and hasattr(inner, "eqns"):
-          walk(inner)
-
-  walk(jax.make_jaxpr(f)(*args).jaxpr)
-  return found
+  return list(native_kernels(f, *args))
 
 
 _X, _W = S((64, 8192), BF16), S((8192,), BF16)
@@ -110,6 +98,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
   "cast": (by_rows(lambda x: x), (_X,)),
   "transpose": (transpose, (_SQUARE,)),
   "cross_entropy": (cross_entropy, (_X, S((64,), jnp.int32))),
+  "rotary": (
+    functools.partial(ops.rotary, native=True),
+    (S((64, 64, 128), BF16), S((64, 64), F32), S((64, 64), F32)),
+  ),
   "matmul": (matmul, (_SQUARE, _SQUARE)),
   "matmul_f32": (matmul, (S((256, 256), F32), S((256, 256), F32))),
 }

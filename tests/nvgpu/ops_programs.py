@@ -8,16 +8,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Any
-from unittest import mock
 
 import jax
 import jax.numpy as jnp
 
-from tests.nvgpu.gpu_programs import natives
 from tilewright import ops
 from tilewright.numerics import quantize
-from tilewright.ops import calling
-from tilewright.target.cpu.identity import identity
+from tilewright.pallas.nvgpu.inspection import native_kernels
+from tilewright.target.llvm.identity import identity
 from tilewright.tile.native import NativeKernel
 
 S = jax.ShapeDtypeStruct
@@ -74,6 +72,5 @@ def kernels_of(name: str) -> list[NativeKernel]:
   def derivative(*values: Any) -> Any:
     return jax.grad(lambda *v: call(*v).astype(F32).sum(), wanted)(*values)
 
-  with mock.patch.object(calling, "platform", lambda: "gpu"):
-    found = natives(call if name in NO_DERIVATIVE else lambda *v: (call(*v), derivative(*v)), *args)
+  found = native_kernels(call if name in NO_DERIVATIVE else lambda *v: (call(*v), derivative(*v)), *args)
   return list({identity(native): native for _, native in found}.values())

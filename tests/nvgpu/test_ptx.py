@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-import shutil
-import subprocess
-
 import jax
 import jax.numpy as jnp
 import pytest
 import scaled_programs
 from gpu_programs import PROGRAMS, natives
 
+from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
 
 S = jax.ShapeDtypeStruct
-TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "matmul")
+TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "rotary", "matmul")
+needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason=f"there is no ptxas here: {ptxas.ADVICE}")
 
 
 def ptx_of(name: str, arch: str) -> str:
   f, args = PROGRAMS[name]
   ((kernel, native),) = natives(f, *args)
   return nvgpu.compile_ptx(native, arch, kernel.compiler_params.num_warps)[0]
-
-
-def ptxas() -> str | None:
-  found = importlib.util.find_spec("nvidia")
-  for place in found.submodule_search_locations if found and found.submodule_search_locations else []:
-    for tool in pathlib.Path(place).glob("*/bin/ptxas"):
-      return str(tool)
-  return shutil.which("ptxas")
 
 
 @pytest.mark.parametrize("arch", ARCHS)
@@ -46,20 +35,19 @@ def test_every_kernel_is_compiled_without_a_device(name):
   assert ".local" not in text, "nothing lives on the stack"
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@needs_ptxas
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("name", TUNED)
+def test_kernels_that_must_be_fast_do_not_spill(name, arch):
+  found = ptxas.resources(ptx_of(name, arch), arch)
+  assert found.spilled_bytes == found.stack_bytes == 0
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in TUNED])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_121a"])
-def test_ptxas_assembles_it_without_spills(name, arch, tmp_path):
-  tool = ptxas()
-  if tool is None:
-    pytest.skip("there is no ptxas here: pip install nvidia-cuda-nvcc")
-  source = tmp_path / "kernel.ptx"
-  source.write_text(ptx_of(name, arch))
-  done = subprocess.run(
-    [tool, "-v", f"-arch={arch}", str(source), "-o", str(tmp_path / "out")], capture_output=True, text=True
-  )
-  assert done.returncode == 0, done.stderr
-  if name in TUNED:
-    assert "0 bytes spill stores, 0 bytes spill loads" in done.stderr
+def test_ptxas_assembles_it(name, arch):
+  assert ptxas.resources(ptx_of(name, arch), arch).registers > 0
 
 
 def test_global_memory_is_moved_in_sixteen_bytes_a_thread():

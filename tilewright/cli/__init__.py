@@ -3,6 +3,7 @@
     tilewright doctor      what is here, and what to do about what is missing
     tilewright demo        compile and run a few kernels, and check them
     tilewright bench cpu   time kernels beside their peers
+    tilewright ptx MODULE:FUNCTION TYPE...   what a function's kernels become on NVIDIA GPUs
     tilewright hlo FILE    run passes over an HLO module, compare, draw
     tilewright schedule FILE   order an HLO module's instructions, and say what that gains and why
 
@@ -44,6 +45,13 @@ def parser() -> argparse.ArgumentParser:
   bench.add_argument("--list", action="store_true", help="print the names of the rows and stop")
   bench.add_argument("--json", metavar="FILE", help="also write the rows, with machine and versions, to FILE")
   bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")
+
+  ptx = commands.add_parser("ptx", help="what a function's kernels become on NVIDIA GPUs: registers, memory, PTX")
+  ptx.add_argument("function", metavar="MODULE:FUNCTION", help="package.module:function or file.py:function")
+  ptx.add_argument("types", metavar="TYPE", nargs="*", help="of each argument, as bf16[16,128]")
+  ptx.add_argument("--arch", metavar="A,B", default="", help="architectures, as sm_90a (default: all)")
+  ptx.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a keyword argument")
+  ptx.add_argument("--show", choices=["tile", "llvm", "ptx"], help="print this code instead of the table")
 
   hlo = commands.add_parser(
     "hlo", help="run passes over an HLO module, compare values before and after, draw the graph"

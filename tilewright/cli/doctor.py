@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,7 @@ from typing import Any
 import tilewright
 from tilewright.cli.table import print_table
 from tilewright.runtime import cache as kernel_cache
+from tilewright.runtime import ptxas
 
 OK, MISSING, TOO_OLD, TOO_NEW, BROKEN = "ok", "missing", "too old", "too new", "broken"
 
@@ -293,7 +293,7 @@ def gpu_libraries() -> Iterator[Row]:
   nvshmem = _versions(["nvshmem4py-cu13", "nvshmem4py-cu12", "nvidia-nvshmem-cu13", "nvidia-nvshmem-cu12"])
   yield _optional("NVSHMEM", nvshmem, "for kernels that reach into other GPUs: pip install 'tilewright[nvshmem]'")
 
-  yield _optional("ptxas", _ptxas(), "only for resource reports and offline checks: part of the CUDA toolkit")
+  yield _optional("ptxas", _ptxas(), f"only for resource reports and offline checks: {ptxas.ADVICE}")
 
 
 def _optional(name: str, found: str | None, advice: str) -> Row:
@@ -306,7 +306,7 @@ def _versions(distributions: Iterable[str]) -> str | None:
 
 
 def _ptxas() -> str | None:
-  path = shutil.which("ptxas")
+  path = ptxas.find()
   if path is None:
     return None
   try:

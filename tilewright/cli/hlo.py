@@ -94,14 +94,19 @@ def split_passes(text: str) -> list[str]:
 
 def load_pass(text: str) -> Pass:
   """The name of a pass, or `file.py:function`, or `package.module:function`."""
+  return as_pass(load_function(text)) if ":" in text else make_pass(text)
+
+
+def load_function(text: str) -> Any:
+  """`file.py:function` or `package.module:function`."""
   place, colon, function = text.partition(":")
   if not colon:
-    return make_pass(text)
+    raise ImportError(f"expected file.py:function or package.module:function, got {text!r}")
   try:
     home = _python_file(place) if place.endswith(".py") else importlib.import_module(place)
   except Exception as error:  # the user's code: anything may go wrong in it
     raise ImportError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
-  return as_pass(getattr(home, function))
+  return getattr(home, function)
 
 
 def _python_file(place: str) -> Any:

@@ -64,23 +64,23 @@ def _table(ref: Any) -> jax.Array:
   return ref[...].astype(jnp.float32)[:, None]
 
 
-def _blocks(how: How, x: jax.Array) -> tuple[tuple[int, int], pl.BlockSpec, pl.BlockSpec]:
-  """The grid over batch and positions, and the blocks of halves and of tables."""
-  batch, length, heads, _, half = x.shape
+def _blocks(how: How, x: jax.Array) -> tuple[int, pl.BlockSpec, pl.BlockSpec]:
+  """How many positions a block has, and the blocks of halves and of tables over a grid of batch and blocks of positions."""
+  _, length, heads, _, half = x.shape
   elements = 2 * heads * half
   if how.on_gpu:
     rows = tiling.rows_per_gpu_block(length, elements)
   else:
     rows = tiling.rows_per_block(length, 4 * elements)
   return (
-    (batch, pl.cdiv(length, rows)),
+    rows,
     pl.BlockSpec((None, rows, heads, 2, half), lambda i, j: (i, j, 0, 0, 0)),
     pl.BlockSpec((rows, half), lambda i, j: (j, 0)),
   )
 
 
 def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, sign: int) -> jax.Array:
-  grid, halves, table = _blocks(how, x)
+  rows, halves, table = _blocks(how, x)
 
   def kernel(x_ref: Any, cos_ref: Any, sin_ref: Any, o_ref: Any) -> None:
     (a, b), c, s = _halves(x_ref), _table(cos_ref), sign * _table(sin_ref)
@@ -90,7 +90,7 @@ def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, s
   return pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-    grid=grid,
+    grid=(x.shape[0], pl.cdiv(x.shape[1], rows)),
     in_specs=[halves, table, table],
     out_specs=halves,
     name=name,
@@ -100,19 +100,20 @@ def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, s
 
 def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, jax.Array]:
   """What cos and sin are multiplied with, added up over heads and batch."""
-  grid, halves, table = _blocks(how, x)
+  rows, halves, _ = _blocks(how, x)
 
   def kernel(x_ref: Any, g_ref: Any, cos_ref: Any, sin_ref: Any) -> None:
     (a, b), (ga, gb) = _halves(x_ref), _halves(g_ref)
     cos_ref[...] = jnp.sum(ga * a + gb * b, axis=1)
     sin_ref[...] = jnp.sum(gb * a - ga * b, axis=1)
 
-  own = pl.BlockSpec((None, *table.block_shape), lambda i, j: (i, j, 0))
-  sums = jax.ShapeDtypeStruct((x.shape[0], x.shape[1], x.shape[4]), jnp.float32)
+  batch, length, _, _, half = x.shape
+  own = pl.BlockSpec((None, rows, half), lambda i, j: (i, j, 0))
+  sums = jax.ShapeDtypeStruct((batch, length, half), jnp.float32)
   dcos, dsin = pl.pallas_call(
     kernel,
     out_shape=[sums, sums],
-    grid=grid,
+    grid=(batch, pl.cdiv(length, rows)),
     in_specs=[halves, halves],
     out_specs=[own, own],
     name="rotary_tables_backward",

@@ -1,6 +1,7 @@
 """Native kernels on NVIDIA GPUs: `compiler_params=nvgpu.CompilerParams()` compiles a kernel to PTX instead of lowering it to XLA.
 
-A kernel that uses something the native target cannot compile yet raises an error that names it.
+A kernel that uses something the native target cannot compile yet raises an error that names it. `report` says what a function's kernels
+become and what they take, on any machine.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import dataclasses
 
 from tilewright import errors
 from tilewright.pallas.native_params import NativeParams
+from tilewright.pallas.nvgpu.inspection import Report, report
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,4 +27,4 @@ class CompilerParams(NativeParams):
       raise errors.GridError(f"num_warps: expected 1, 2, 4, 8, 16 or 32, got {self.num_warps}.")
 
 
-__all__ = ["CompilerParams"]
+__all__ = ["CompilerParams", "Report", "report"]

@@ -13,7 +13,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from tilewright.runtime import cache, cuda, dump, ffi, jit
+from tilewright.runtime import cache, cuda, dump, ffi, jit, ptxas
 from tilewright.target.llvm.calling import call
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
@@ -74,6 +74,8 @@ def compile_ptx(kernel: NativeKernel, arch: str | Arch, num_warps: int | None = 
   stages.stage("tile.txt", lambda: kernel_text(kernel))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
+  if stages.folder is not None and (tool := ptxas.find()):
+    stages.stage("resources.txt", lambda: f"{ptxas.resources(ptx, machine.name, tool)}\n{launch}\n")
   return ptx, launch
 
 

@@ -101,7 +101,7 @@ class BlockCode(Code):
     super().__init__(b, lanes, shared, statements)
     self.arch, self.num_threads = arch, num_threads
     self.scratch, self.scratch_bytes = scratch, 0
-    self.allocated: list[tuple[str, int]] = []  # for the error that names the buffers
+    self.allocated: list[str] = []  # for the error that names the buffers
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
     self.is_alone = False  # whether what is emitted is for one thread only
@@ -121,7 +121,8 @@ class BlockCode(Code):
     """A buffer of the block: in shared memory while there is room, else in global memory."""
     dtype = np.dtype(dtype)
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
-    self.allocated.append((self.location, nbytes))
+    own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
+    self.allocated.append(f"{own} at {self.location}" if self.location else f"{own}, a scratch buffer")
     if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
       pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
       self.arena_bytes += nbytes

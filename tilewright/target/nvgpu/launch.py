@@ -172,10 +172,9 @@ class _Frame:
     b.branch(self.buffers)
     code.buffers.branch(self.start)
     if code.scratch_bytes and launch.num_blocks is None:
-      sizes = ", ".join(f"{n} bytes at {where or '?'}" for where, n in code.allocated)
       raise errors.NativeCodeError(
         f"The kernel '{self.kernel.name}' needs more shared memory than the {code.arch.shared_bytes} bytes {code.arch.name} has, and "
-        f"its grid is dynamic, so that global memory cannot take its place: {sizes}. Use smaller blocks."
+        f"its grid is dynamic, so that global memory cannot take its place: {'; '.join(code.allocated)}. Use smaller blocks."
       )
     return _with_limits(str(self.module), launch.num_threads, num_blocks)
 

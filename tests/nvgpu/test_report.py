@@ -1,0 +1,131 @@
+"""What a kernel takes is known on any machine, and what it cannot have is named."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from tilewright import errors, ops
+from tilewright import pallas as pl
+from tilewright.cli import main
+from tilewright.pallas import nvgpu
+from tilewright.pallas import tpu as pltpu
+from tilewright.runtime import ptxas
+from tilewright.target.nvgpu.arch import ARCHS
+
+F32 = jnp.float32
+S = jax.ShapeDtypeStruct
+needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason=f"there is no ptxas here: {ptxas.ADVICE}")
+
+
+def softmax(x):
+  return ops.softmax(x, native=True)
+
+
+def test_each_kernel_is_reported_once_for_each_architecture():
+  twice = nvgpu.report(lambda x: (softmax(x), softmax(x), ops.gelu(x, native=True)), S((64, 1024), F32))
+  assert [(r.kernel, r.arch) for r in twice] == [(k, a) for k in ("softmax", "gelu") for a in ARCHS]
+  assert all(r.num_threads >= 32 and f".target {r.arch}" in r.ptx and "define" in r.llvm for r in twice)
+
+
+def test_the_kernel_is_the_one_that_a_gpu_would_run():
+  """A row is one block of threads there, whatever the caches of this processor are like."""
+  (found,) = nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_90a"])
+  assert found.num_blocks == 64
+
+
+@needs_ptxas
+def test_registers_and_spills_are_those_of_ptxas():
+  (found,) = nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_90a"])
+  assert found.resources is not None and 16 < found.resources.registers <= 255
+  assert found.resources.spilled_bytes == found.resources.stack_bytes == 0
+
+
+def test_what_ptxas_says_is_read():
+  said = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'kernel' for 'sm_80'
+ptxas info    : Function properties for kernel
+    7480 bytes stack frame, 10792 bytes spill stores, 11876 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 7480 bytes cumulative stack size, 1024 bytes smem, 392 bytes cmem[0]"""
+  assert ptxas.parse(said) == ptxas.Resources(255, 1024, 10792, 7480)
+  assert ptxas.parse("ptxas info    : Used 8 registers") == ptxas.Resources(8, 0, 0, 0)
+  with pytest.raises(errors.NativeCodeError, match="says nothing about registers"):
+    ptxas.parse("")
+
+
+@needs_ptxas
+def test_ptx_that_does_not_assemble_is_an_error_with_the_reason():
+  with pytest.raises(errors.NativeCodeError, match=r"does not assemble the kernel for sm_90a: .*error"):
+    ptxas.resources(".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel() { bogus; }\n", "sm_90a")
+
+
+def test_a_function_without_kernels_and_an_unknown_architecture_are_named():
+  with pytest.raises(errors.KernelTypeError, match="calls none"):
+    nvgpu.report(jnp.sin, S((3,), F32))
+  with pytest.raises(errors.NativeCodeError, match=r"expected one of sm_80, .* got 'sm_75'"):
+    nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_75"])
+
+
+def test_buffers_that_exceed_shared_memory_are_named():
+  """Where the grid is static, a block's buffers that do not fit lie in global memory; with a dynamic one nobody knows how much it takes."""
+
+  def call(n, x):
+    def kernel(x_ref, o_ref, mine):
+      mine[...] = x_ref[...]
+      o_ref[...] = jnp.sort(mine[...] * 2.0)
+
+    block = pl.BlockSpec((64, 1024), lambda i: (i, 0))
+    return pl.pallas_call(
+      kernel,
+      S(x.shape, F32),
+      grid=(n,),
+      in_specs=[block],
+      out_specs=block,
+      scratch_shapes=[pltpu.VMEM((64, 1024), F32)],
+      compiler_params=nvgpu.CompilerParams(dimension_semantics=("parallel",)),
+    )(x)
+
+  x = S((256, 1024), F32)
+  (found,) = nvgpu.report(lambda x: call(4, x), x, archs=["sm_86"])
+  assert found.scratch_bytes >= 64 * 1024 * 4
+  with pytest.raises(errors.NativeCodeError) as caught:
+    nvgpu.report(call, S((), jnp.int32), x, archs=["sm_86"])
+  message = str(caught.value)
+  assert "more shared memory than the 101376 bytes sm_86 has" in message
+  assert "float32[64,1024] of 262144 bytes, a scratch buffer" in message
+  assert "test_report.py" in message  # the line of the sort, whose operand is kept too
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_a_table(capsys):
+  assert main(["ptx", "tilewright.ops:softmax", "f32[256,1024]", "--arch", "sm_80,sm_90a"]) == 0
+  printed = capsys.readouterr().out
+  assert "registers" in printed and "spilled" in printed and printed.count("softmax") == 2
+
+
+@pytest.mark.parametrize("stage, words", [("ptx", ".target sm_90a"), ("llvm", "define ptx_kernel"), ("tile", "func")])
+def test_the_command_shows_code(capsys, stage, words):
+  asked = ["tilewright.ops:attention", *["bf16[2,128,64]"] * 3, "--set", "causal=True", "--arch", "sm_90a"]
+  assert main(["ptx", *asked, "--show", stage]) == 0
+  assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+  "asked, words, code",
+  [
+    (["tilewright.ops:softmax", "f32[4,"], "expected a type as", 2),
+    (["tilewright.ops:softmax", "float[4]"], "expected a type as", 2),
+    (["tilewright.ops"], "package.module:function", 2),
+    (["tilewright.ops:nothing"], "nothing", 2),
+    (["tilewright.ops:softmax", "f32[4,8]", "--set", "axis"], "expected name=value", 2),
+    (["tilewright.ops:softmax", "f32[4,8]", "--arch", "sm_75"], "sm_75", 1),
+    (["tilewright.ops:softmax", "f32[4,8]", "--set", "axis=7"], "axis must be between", 1),
+    (["tilewright.ops:softmax"], "missing", 1),
+  ],
+)
+def test_the_command_names_mistakes(capsys, asked, words, code):
+  assert main(["ptx", *asked]) == code
+  assert words in capsys.readouterr().err

@@ -1,0 +1,103 @@
+"""What the kernels of a function become on NVIDIA GPUs, on any machine.
+
+    for r in nvgpu.report(softmax, jax.ShapeDtypeStruct((1024, 8192), jnp.bfloat16), archs=["sm_80", "sm_90a"]):
+      print(r.kernel, r.arch, r.resources.registers, r.shared_bytes)
+
+The function is traced as if it ran on a GPU; nothing of it runs. Registers and spills are ptxas's answer, where there is one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.runtime import ptxas
+from tilewright.runtime.ptxas import Resources
+from tilewright.tile.grid import Kernel
+from tilewright.tile.native import NativeKernel
+
+# Code generation is imported by the functions below, when it is needed: the parameters beside this module are part of every program.
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+  """One kernel for one architecture: how it is launched, what it takes, and its code at each stage."""
+
+  kernel: str
+  arch: str
+  num_threads: int  # of a block
+  num_blocks: int | None  # None where a grid is dynamic
+  shared_bytes: int  # of a block
+  scratch_bytes: int  # of a block, in global memory
+  resources: Resources | None  # None where ptxas is not asked, or not here
+  tile: str
+  llvm: str
+  ptx: str
+
+
+def report(
+  function: Callable[..., Any], *args: Any, archs: Iterable[str] | None = None, assemble: bool = True
+) -> list[Report]:
+  """What each kernel that `function(*args)` calls becomes on each architecture; left out, on all of them.
+
+  Types (`jax.ShapeDtypeStruct`) do for arrays. Kernels that are the same are reported once. `assemble` says whether ptxas is
+  asked for registers and spills, where there is one.
+  """
+  from tilewright.target.nvgpu.arch import ARCHS, named
+
+  machines = [named(arch) for arch in (ARCHS if archs is None else archs)]
+  found = list(native_kernels(function, *args))
+  if not found:
+    raise errors.KernelTypeError(
+      f"report: expected a function that calls kernels, but {getattr(function, '__name__', function)!r} calls none of them."
+    )
+  reports = [_report(kernel, native, machine, assemble) for kernel, native in found for machine in machines]
+  return list({(r.kernel, r.arch, r.ptx): r for r in reports}.values())
+
+
+def native_kernels(function: Callable[..., Any], *args: Any) -> Iterator[tuple[Kernel, NativeKernel]]:
+  """The kernels that a function calls on a GPU, and what code is made of: the tile IR, simplified."""
+  from tilewright.pallas.lowering import device_axes, lower_kernel
+  from tilewright.tile.cleaning import clean
+
+  with jax.default_device("gpu"):  # only tracing happens under it
+    traced = jax.make_jaxpr(function)(*args)
+  for kernel in _kernels(traced.jaxpr):
+    yield kernel, clean(lower_kernel(kernel, device_axes(kernel.jaxpr)))
+
+
+def _kernels(jaxpr: Any) -> Iterator[Kernel]:
+  from tilewright.target.xla.evaluate import subjaxprs
+
+  for eqn in jaxpr.eqns:
+    if eqn.primitive.name == "pallas_call":
+      yield Kernel(**eqn.params)
+    else:
+      for inner in subjaxprs(eqn):
+        yield from _kernels(inner)
+
+
+def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) -> Report:
+  from tilewright.target.nvgpu.launch import emit_kernel
+  from tilewright.target.nvgpu.ptx import to_ptx
+  from tilewright.tile.printer import to_text
+
+  text, launch = emit_kernel(native, machine, getattr(kernel.compiler_params, "num_warps", None))
+  ptx = to_ptx(text, machine)
+  tool = ptxas.find() if assemble else None
+  return Report(
+    kernel.name,
+    machine.name,
+    launch.num_threads,
+    launch.num_blocks,
+    launch.shared_bytes,
+    launch.scratch_bytes,
+    ptxas.resources(ptx, machine.name, tool) if tool else None,
+    "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None),
+    text,
+    ptx,
+  )
