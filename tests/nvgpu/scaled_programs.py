@@ -7,9 +7,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from tilewright import numerics
 from tilewright import pallas as pl
+from tilewright.numerics import dot as numerics_dot
 from tilewright.numerics import words
 from tilewright.numerics.formats import F4E2M1FN
+from tilewright.numerics.launch import How
 from tilewright.pallas import nvgpu
 
 S = jax.ShapeDtypeStruct
@@ -41,3 +44,22 @@ def weights(x: Any, data: Any, scales: Any, bn: int = 32, warps: int = 8, f: Any
     out_specs=pl.BlockSpec((m, bn), lambda j: (0, j)),
     compiler_params=nvgpu.CompilerParams(num_warps=warps),
   )(x, data, scales)
+
+
+def matmul(a: Any, b: Any, out_dtype: Any = F32) -> Any:
+  """Two block-scaled matrices with k last, (m, k) and (n, k): blocks of both, added up along the last dimension of the grid."""
+  numbers = (((1,), (1,)), ((), ()))
+  return numerics_dot.contract(numbers, out_dtype, How("gpu"), a, b)
+
+
+def quantised(shape: tuple[int, int], recipe: str) -> Any:
+  """What a matrix of a shape is as a QArray."""
+  return jax.eval_shape(lambda x: numerics.quantize(x, recipe), S(shape, F32))
+
+
+def mxfp8_matmul(m: int = 256, n: int = 256, k: int = 512) -> tuple[Any, tuple[Any, ...]]:
+  return matmul, (quantised((m, k), "mxfp8"), quantised((n, k), "mxfp8"))
+
+
+def nvfp4_matmul(m: int = 256, n: int = 256, k: int = 512) -> tuple[Any, tuple[Any, ...]]:
+  return matmul, (quantised((m, k), "nvfp4"), quantised((n, k), "nvfp4"))

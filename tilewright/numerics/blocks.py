@@ -59,6 +59,11 @@ def dot_blocks(m: int, n: int, k: int, batch: int, unit: int) -> Blocks:
   return Blocks(bm, bn, bk, splits)
 
 
+def gpu_blocks(m: int, n: int, k: int, batch: int, unit: int) -> Blocks:
+  """Blocks for a GPU, where the dequantised blocks of both operands lie in shared memory."""
+  return Blocks(min(m, 32), min(n, 64), unit * divisor_below(k // unit, max(1, 64 // unit)))
+
+
 def _near(size: int, target: int) -> int:
   """A block near a target: a divisor of the size between half of the target and the target if there is one, best a multiple of 32."""
   if size <= target:

@@ -20,7 +20,8 @@ import numpy as np
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics.blocks import Blocks, dot_blocks
+from tilewright.numerics import gpu_dot
+from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
 from tilewright.numerics.launch import How, how
 from tilewright.numerics.operands import (
   Operand,
@@ -196,12 +197,15 @@ def contract(
   count = max(lside.planes, rside.planes)
   unit = math.lcm(count, lside.block or 1, rside.block or 1)
   padded = -(-k // unit) * unit
-  operands = [
-    in_planes(pad_k(Operand(side, arrays if isinstance(arrays, tuple) else (arrays,), _k_of(x, side)), padded), count)
+  plain = [
+    pad_k(Operand(side, arrays if isinstance(arrays, tuple) else (arrays,), _k_of(x, side)), padded)
     for x, arrays, side in ((a, left, lside), (b, right, rside))
   ]
+  operands = [in_planes(operand, count) for operand in plain]
   scale = _epilogue_scale(a, b, lb, rb, global_scale, lside.batch)
-  blocks = dot_blocks(lside.rows, rside.rows, padded, lside.batch, unit)
+  if how.target == "gpu" and gpu_dot.applies(plain[0], plain[1]):
+    return gpu_dot.contract(plain[0], plain[1], scale, np.dtype(out_dtype), how).reshape(shape)
+  blocks = (gpu_blocks if how.target == "gpu" else dot_blocks)(lside.rows, rside.rows, padded, lside.batch, unit)
   plan = Plan(lside, rside, padded, count, np.dtype(out_dtype), blocks, how)
   out = _call(plan, operands[0].arrays, operands[1].arrays, scale)
   return out.reshape(shape)
@@ -254,7 +258,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
     dims = (((0,), dims[0][1]), ((), ()))
   num_left, num_right = len(left), len(right)
   # One row against rows: vectors go along k, and nothing has to be turned around.
-  is_row = plan.how.native and m == 1 and plan.lhs.k_last and plan.rhs.k_last
+  is_row = plan.how.target == "cpu" and m == 1 and plan.lhs.k_last and plan.rhs.k_last
   # Where nothing is lost by it, the processor's products of bfloat16s are used, which add up in float32.
   exact = not is_row and exact_in_bfloat16(plan.lhs, left[-1]) and exact_in_bfloat16(plan.rhs, right[-1])
   operand_dtype = jnp.bfloat16 if exact else jnp.float32

@@ -18,7 +18,21 @@ _KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
 
 
 @register_kernel("cpu", "block_scaled_dot")
-def block_scaled_dot(instruction: Instruction) -> Module | str:
+def on_cpu(instruction: Instruction) -> Module | str:
+  return block_scaled_dot(instruction, jax.devices("cpu")[0])
+
+
+@register_kernel("cuda", "block_scaled_dot")
+def on_gpu(instruction: Instruction) -> Module | str:
+  """Native code is made for the GPU that is there."""
+  try:
+    device = jax.devices("cuda")[0]
+  except RuntimeError:
+    return "JAX sees no NVIDIA GPU to compile a kernel for"
+  return block_scaled_dot(instruction, device)
+
+
+def block_scaled_dot(instruction: Instruction, device: Any) -> Module | str:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given, by `scaled_dot`'s native kernel."""
   shapes = [operand.shape for operand in instruction.operands]
   unknown = [str(s) for s in shapes if np.dtype(s.dtype) not in _KNOWN]
@@ -43,6 +57,6 @@ def block_scaled_dot(instruction: Instruction) -> Module | str:
     return out.reshape(instruction.shape.dimensions)
 
   arguments = [jax.ShapeDtypeStruct(s.dimensions, np.dtype(s.dtype)) for s in shapes]
-  with jax.default_device(jax.devices("cpu")[0]):
+  with jax.default_device(device):
     lowered = jax.jit(call).lower(*arguments)
   return parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())

@@ -24,7 +24,7 @@ def applies(scaling: Scaling, apart: jax.Array, divisor: Any, how: How) -> bool:
   """Whether the kernel does it; XLA does the rest. Sub-byte elements side by side would be packed one at a time."""
   scalar = divisor is None or not divisor.ndim
   packs_well = scaling.format.width >= 8 or apart.shape[3] > 1
-  return how.native and scaling.rounding != "stochastic" and scalar and packs_well and apart.size > 0
+  return how.target == "cpu" and scaling.rounding != "stochastic" and scalar and packs_well and apart.size > 0
 
 
 def quantize_blocks(apart: jax.Array, divisor: Any, scaling: Scaling, how: How) -> tuple[jax.Array, jax.Array]:

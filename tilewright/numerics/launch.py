@@ -1,4 +1,4 @@
-"""Which target the kernels of this package run on: native code where the program runs on the CPU, the portable lowering elsewhere."""
+"""Which target the kernels of this package run on: native code on the CPU and on NVIDIA GPUs, the portable lowering elsewhere."""
 
 from __future__ import annotations
 
@@ -7,24 +7,33 @@ from typing import Any
 
 import jax
 
-from tilewright.pallas import cpu
+from tilewright.pallas import cpu, nvgpu
 
 
 @dataclasses.dataclass(frozen=True)
 class How:
   """How a kernel is run; static under `jit` and in the rules of derivatives."""
 
-  native: bool
+  target: str  # "cpu", "gpu" or "portable"
 
-  def options(self, *semantics: str) -> dict[str, Any]:
+  @property
+  def native(self) -> bool:
+    return self.target != "portable"
+
+  def options(self, *semantics: str, num_warps: int | None = None) -> dict[str, Any]:
     """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary."""
-    if self.native:
+    if self.target == "cpu":
       return {"compiler_params": cpu.CompilerParams(dimension_semantics=semantics or None)}
+    if self.target == "gpu":
+      return {"compiler_params": nvgpu.CompilerParams(dimension_semantics=semantics or None, num_warps=num_warps)}
     return {"interpret": True}
 
 
+_TARGETS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}  # by platform
+
+
 def how(interpret: bool | None) -> How:
-  return How(not interpret and platform() == "cpu")
+  return How("portable" if interpret else _TARGETS.get(platform(), "portable"))
 
 
 def platform() -> str:

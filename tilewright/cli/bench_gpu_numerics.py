@@ -1,0 +1,91 @@
+"""GPU rows about small numbers: a few rows times packed weights beside bf16 weights, block-scaled products beside `jax.nn.scaled_matmul`.
+
+A decoding step reads its weights once. So that no one finds them in the cache, a call multiplies with several matrices one after another,
+in one program, and its time is divided by their number. Calls are queued as in the other GPU rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import numerics
+from tilewright.cli.bench import OURS, Call, Case, Measured
+
+SIZE = 8192
+MATRICES, QUEUED = 6, 10
+BF16 = jnp.bfloat16
+_ROWS = (((1,), (1,)), ((), ()))
+
+
+def _timed(function: Callable[..., Any], values: tuple[Any, ...], count: int) -> Call:
+  """The time of one of `count` products that a call computes, of many calls that are queued."""
+  jitted = jax.jit(function)
+  jax.block_until_ready(jitted(*values))
+
+  def call() -> Measured:
+    start = time.perf_counter()
+    for _ in range(QUEUED):
+      result = jitted(*values)
+    jax.block_until_ready(result)
+    return Measured((time.perf_counter() - start) / QUEUED / count)
+
+  return call
+
+
+def _normal(shape: tuple[int, ...], seed: int) -> jax.Array:
+  return jax.random.normal(jax.random.key(seed), shape, jnp.float32)
+
+
+def weights(recipe: str, rows: int) -> Case:
+  """x @ w.T with packed w, (n, k), and x @ w with w of bf16."""
+  quantise = jax.jit(lambda x: numerics.quantize(x, recipe))
+  x = lambda: _normal((rows, SIZE), 100).astype(BF16)
+
+  def ours() -> Call:
+    packed = [quantise(_normal((SIZE, SIZE), seed)) for seed in range(MATRICES)]
+    dot = lambda x, w: numerics.scaled_dot(x, w, _ROWS, preferred_element_type=BF16)
+    return _timed(lambda x, ws: [dot(x, w) for w in ws], (x(), packed), MATRICES)
+
+  def plain() -> Call:
+    dense = [_normal((SIZE, SIZE), seed).astype(BF16) for seed in range(MATRICES)]
+    return _timed(lambda x, ws: [jnp.dot(x, w) for w in ws], (x(), dense), MATRICES)
+
+  name = f"gpu {recipe} weights, {rows} x {SIZE} x {SIZE}"
+  return Case(name, {OURS: ours, "XLA bf16": plain}, goals={"XLA bf16": 2.5})
+
+
+def both_sides(recipe: str, size: int) -> Case:
+  quantise = jax.jit(lambda x: numerics.quantize(x, recipe, global_scale=None))
+  operands = lambda: tuple(quantise(_normal((size, size), seed)) for seed in range(2))
+
+  def ours() -> Call:
+    return _timed(lambda a, b: numerics.scaled_dot(a, b, _ROWS, preferred_element_type=BF16), operands(), 1)
+
+  def library() -> Call:
+    def elements(q: Any) -> Any:
+      data = q.data if q.format.width == 8 else jax.lax.bitcast_convert_type(q.data, jnp.float4_e2m1fn)
+      return data.reshape(1, size, size), q.scales[None]
+
+    (a, sa), (b, sb) = (jax.jit(elements)(q) for q in operands())
+    product = lambda a, b, sa, sb: jax.nn.scaled_matmul(a, b, sa, sb, preferred_element_type=BF16)
+    return _timed(product, (a, b, sa, sb), 1)
+
+  def plain() -> Call:
+    dense = tuple(_normal((size, size), seed).astype(BF16) for seed in range(2))
+    return _timed(lambda a, b: a @ b.T, dense, 1)
+
+  contenders = {OURS: ours, "jax.nn.scaled_matmul": library, "XLA bf16": plain}
+  return Case(f"gpu {recipe} both sides {size}^3", contenders, goals={"jax.nn.scaled_matmul": 1.0})
+
+
+CASES: tuple[Case, ...] = (
+  *(weights("nvfp4", rows) for rows in (1, 4, 8, 16)),
+  weights("mxfp8", 1),
+  both_sides("mxfp8", 4096),
+  both_sides("nvfp4", 4096),
+)
