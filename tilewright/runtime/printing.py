@@ -2,11 +2,14 @@
 
     tilewright_print('{"format": "saw {}", "values": [["float32", [4]]]}', [pointer])
 
-Compiled code calls it by its symbol, so that it may come from the cache on disk. It is the one place where a native kernel runs Python.
+Compiled code calls it by its symbol, so that it may come from the cache on disk. What a kernel on a GPU says is collected in a log, and told
+when it is done: `tilewright_report('{"prints": …, "messages": …}', header, records)` prints it and gives the text of the error, if there is
+one (the log's form is in `target.nvgpu.reporting`). These are the only places where a native kernel runs Python.
 """
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import functools
 import json
@@ -44,9 +47,64 @@ def _array(pointer: int, dtype: np.dtype, shape: list[int]) -> np.ndarray:
 
 _callback = _SIGNATURE(_print)  # lives as long as the code that calls it
 
+# --- the log of a kernel on a GPU --------------------------------------------------------------------------------
+
+REPORT = "tilewright_report"
+HEADER_WORDS = 16
+ALIGNED = 16
+_REPORT_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
+_errors: collections.deque[Any] = collections.deque(maxlen=256)  # texts that callers are about to copy
+
+
+def _report(text: bytes, header: int, records: int) -> int | None:
+  try:
+    return _told(text, header, records)
+  except Exception:  # there is nothing above this but compiled code
+    traceback.print_exc()
+    return None
+
+
+def _told(text: bytes, header: int, records: int) -> int | None:
+  """Print what was printed; gives the address of the error's text."""
+  meaning = _parse_report(text)
+  words = (ctypes.c_uint32 * HEADER_WORDS).from_address(header)
+  used, dropped, failed, message, rank = words[:5]
+  at = 0
+  while at < used:
+    template, values = meaning["prints"][ctypes.c_uint32.from_address(records + at).value]
+    at += ALIGNED
+    arrays = []
+    for name, shape in values:
+      arrays.append(_array(records + at, np.dtype(name), shape))
+      at += -(-arrays[-1].nbytes // ALIGNED) * ALIGNED
+    sys.stdout.write(template.format(*arrays) + "\n")
+  if dropped:
+    sys.stdout.write(f"({dropped} more prints of this kernel did not fit its log.)\n")
+  if not failed:
+    return None
+  where = ", ".join(str(i) for i in words[5 : 5 + rank])
+  said = meaning["messages"][message] + (f" In the instance ({where}) of the grid." if rank else "")
+  _errors.append(ctypes.create_string_buffer(said.encode()))
+  return ctypes.addressof(_errors[-1])
+
+
+@functools.cache
+def _parse_report(text: bytes) -> Any:
+  return json.loads(text)
+
+
+_report_callback = _REPORT_SIGNATURE(_report)
+
 
 @functools.cache
 def symbol() -> str:
   """The name under which compiled code finds the function."""
   llvm.add_symbol(_SYMBOL, ctypes.cast(_callback, ctypes.c_void_p).value)
   return _SYMBOL
+
+
+@functools.cache
+def report_symbol() -> str:
+  """The name under which compiled code finds the function that reads a log."""
+  llvm.add_symbol(REPORT, ctypes.cast(_report_callback, ctypes.c_void_p).value)
+  return REPORT

@@ -1,8 +1,7 @@
-"""Where a block lies in its array, and how the body gets to see it.
+"""How the body gets to see a block.
 
-Along each dimension a block is a run of elements from a start on, of which only some may count (a bounded slice), or elements at given
-numbers (an indirect dimension). A block that lies inside of its array, whole, is used where it is. Any other is copied, surrounded by
-poison, and what counts and lies inside is copied back after the body has run:
+A block that lies inside of its array, whole, is used where it is. Any other is copied, surrounded by poison, and what counts and lies
+inside is copied back after the body has run:
 
     array  ........####            a block of 6 hangs over the edge: 4 elements are copied, 2 are poison
                    ####xx
@@ -10,7 +9,6 @@ poison, and what counts and lies inside is copied back after the body has run:
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,49 +19,9 @@ from tilewright.target.cpu import statements
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
-from tilewright.target.llvm.types import I32
-from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Squeezed
-from tilewright.tile.ir import Function
-from tilewright.tile.native import index_entries
+from tilewright.target.llvm.places import Place
+from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.types import dense_strides
-
-
-@dataclasses.dataclass(frozen=True)
-class Place:
-  """A block along one dimension: `size` elements from `start` on, of which `count` count; or those that `numbers` names."""
-
-  size: int
-  start: Any = 0
-  count: ir.Value | None = None
-  numbers: Memory | None = None
-
-
-def places(
-  code: Code, m: BlockMapping, index_map: Function, prefetched: Sequence[Memory], indices: Sequence[Any]
-) -> list[Place]:
-  """Run an index map."""
-  count = len(indices)
-  for param, i in zip(index_map.params[:count], indices):
-    code.env[param] = code.b.trunc(i64(i), I32)
-  code.env.update(zip(index_map.params[count:], prefetched))
-  with code.scope():
-    code.block(index_map.body)
-    return [_place(code, dim, entry) for dim, entry in zip(m.block_shape, index_entries(m, index_map))]
-
-
-def _place(code: Code, dim: Any, entry: Any) -> Place:
-  if isinstance(dim, Indirect):
-    return Place(dim.block_size, numbers=code.materialise(entry[0]))
-  first = code.scalar_index(entry[0])
-  match dim:
-    case Blocked(size):
-      return Place(size, mul(code.b, first, size))
-    case Element(size, (low, _)):
-      return Place(size, add(code.b, first, -low))
-    case BoundedSlice(size):
-      return Place(size, first, code.scalar_index(entry[1]))
-  assert isinstance(dim, Squeezed)
-  return Place(1, first)
 
 
 class CutBlock:

@@ -1,7 +1,7 @@
 """Semaphores, checks, printing and sleeping.
 
 An instance that fails leaves a message in the state of its call and returns; instances that have not begun do not begin, and the handler
-gives XLA an error with that message. Semaphores are plain counters: whoever shares one runs in the same thread.
+gives XLA an error with that message. Whoever shares a semaphore runs in the same thread.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.runtime import printing
+from tilewright.target.llvm import semaphores as counting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory
-from tilewright.target.llvm.loops import Index, i64
+from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
-from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.types import SemaphoreArrayType
+from tilewright.tile.ir import Block, Op, walk
 
 _FAILING = frozenset({"wait", "check"})
 
@@ -52,52 +52,13 @@ def _check(code: Code, op: Op) -> None:
   fail_unless(code, code.scalar(op.operands[0]), op.attrs["message"])
 
 
-# --- semaphores --------------------------------------------------------------------------------------------------
-
-
-def semaphores(code: Code, ty_: SemaphoreArrayType) -> Memory:
+def semaphores(code: Code, shape: tuple[int, ...]) -> Memory:
   """Counters, at zero."""
-  memory = code.allocate(ty_.shape, np.int32)
+  memory = code.allocate(shape, np.int32)
   code.nest(
-    ty_.shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), 0))
+    shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), 0))
   )
   return memory
-
-
-def _alloc_semaphores(code: Code, op: Op) -> None:
-  type_ = op.results[0].type
-  assert isinstance(type_, SemaphoreArrayType)
-  code.env[op.results[0]] = semaphores(code, type_)
-
-
-def _counter(code: Code, semaphore: Value, index: list[Value]) -> tuple[Memory, list[Index]]:
-  return code.memory_of(semaphore), [Index(code.scalar_index(i)) for i in index]
-
-
-def _amount(code: Code, v: Value) -> ir.Value:
-  value = code.scalar(v)
-  return value if value.type == I32 else code.b.trunc(code.scalar_index(v), I32)
-
-
-def _signal(code: Code, op: Op) -> None:
-  semaphore, amount, *index = op.operands
-  memory, place = _counter(code, semaphore, index)
-  code.store(memory, place, code.b.add(code.load(memory, place, 1), _amount(code, amount)))
-
-
-def _wait(code: Code, op: Op) -> None:
-  semaphore, amount, *index = op.operands
-  memory, place = _counter(code, semaphore, index)
-  count, needed = code.load(memory, place, 1), _amount(code, amount)
-  fail_unless(code, code.b.icmp_signed(">=", count, needed), op.attrs["message"])
-  if op.attrs["decrement"]:
-    code.store(memory, place, code.b.sub(count, needed))
-
-
-def _read_semaphore(code: Code, op: Op) -> None:
-  semaphore, *index = op.operands
-  memory, place = _counter(code, semaphore, index)
-  code.env[op.results[0]] = code.load(memory, place, 1)
 
 
 # --- the world ---------------------------------------------------------------------------------------------------
@@ -136,10 +97,7 @@ def _delay(code: Code, op: Op) -> None:
 
 
 STATEMENTS = {
-  "alloc_semaphores": _alloc_semaphores,
-  "signal": _signal,
-  "wait": _wait,
-  "read_semaphore": _read_semaphore,
+  **counting.statements(semaphores, fail_unless),
   "check": _check,
   "print": _print,
   "delay": _delay,

@@ -19,12 +19,13 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import effects, packed, statements
-from tilewright.target.cpu.blocks import CutBlock, places
+from tilewright.target.cpu.blocks import CutBlock
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory, Position
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.places import places
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.initial import outputs_to_poison, scratch_to_poison
 from tilewright.tile.ir import users
@@ -106,7 +107,7 @@ def emit_poison(module: ir.Module, kernel: NativeKernel, host: Host) -> ir.Funct
 
 def _scratch(code: Code, ty_: Type, value: tuple[int, ...] | None, *, poison: bool) -> Memory:
   if isinstance(ty_, SemaphoreArrayType):
-    return effects.semaphores(code, ty_)
+    return effects.semaphores(code, ty_.shape)
   assert isinstance(ty_, RefType)
   memory = code.allocate(ty_.shape, ty_.dtype)
   if poison and value is None:
@@ -149,7 +150,7 @@ def _instance(code: Code, kernel: NativeKernel, pointers: Any, scratch: Any, ind
     if index_map is None:
       refs.append(block.whole())
       continue
-    where = places(code, m, index_map, refs[:num_prefetch], indices)
+    where = places(code, m, index_map, refs[:num_prefetch], indices, code.materialise)
     memory, writeback = block.cut(where, always_inside(mapping.grid, m, index_map))
     refs.append(memory)
     if writeback is not None and is_output:
