@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright import errors
 from tilewright.layout.plan import relayout
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm import structure
@@ -541,13 +540,8 @@ class BlockCode(Code):
 def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
   """A view of which accesses may lie outside."""
   view = views.view_of(memory)
-  own = view.edges or (None,) * len(shape)
-  if any(e is not None for e in own):
-    # The window lies inside of the block as well as of the array.
-    raise errors.NativeCodeError(
-      "The GPU target does not compile a window into a block that hangs over the edge of its array yet. Use interpret=True."
-    )
-  edges = tuple(views.Edge(0, 1, d) for d in shape)
+  own = view.edges or ((),) * len(shape)
+  edges = tuple((*e, views.Edge(0, 1, d)) for e, d in zip(own, shape))
   return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import semaphores
-from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu import reporting

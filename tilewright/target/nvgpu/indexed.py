@@ -15,8 +15,7 @@ from tilewright.target.llvm.loops import if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.code import BlockCode
-from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Op, Value
+from tilewright.tile.ir import Op
 from tilewright.tile.types import RefType, TileType
 
 Statement = Callable[[BlockCode, Op], None]
@@ -29,17 +28,10 @@ def _in_memory(code: BlockCode, op: Op) -> set[Any]:
     if isinstance(v.type, TileType) and not v.type.is_scalar:
       reads.add(code.in_memory(v).base)
     elif isinstance(v.type, RefType):
-      reads.add(_whole(code, op, v).base)
+      view = views.view_of(code.memory_of(v))
+      assert not view.has_edges, "such a block is copied, see `blocks`"
+      reads.add(view.base)
   return reads
-
-
-def _whole(code: BlockCode, op: Op, ref: Value) -> View:
-  view = views.view_of(code.memory_of(ref))
-  if view.has_edges:
-    raise errors.NativeCodeError(
-      f"The GPU target does not index a block that hangs over the edge of its array with arrays, at {op.loc}. Use interpret=True."
-    )
-  return view
 
 
 def gather(code: BlockCode, op: Op) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,21 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
-from tilewright.target.llvm.loops import add, for_range, i64, mul
+from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import pipeline, pipelined, threads, tma
+from tilewright.target.nvgpu import blocks, effects, pipeline, pipelined, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode
+from tilewright.target.nvgpu.reporting import Report
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.target.nvgpu.tma import TensorMap
-from tilewright.target.nvgpu.views import Edge, View, multiple
-from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.ir import Block, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
-from tilewright.tile.types import RefType, dense_strides
 
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
@@ -46,6 +47,23 @@ class Launch:
   parallel: tuple[int, ...]
   grid: tuple[Any, ...]
   maps: tuple[TensorMap, ...] = ()  # parameters after all others
+  report: Report | None = None  # what the kernel may say; the log lies in front of the scratch memory
+  workspace_param: int = 0  # the number of the parameter that points to both
+
+  @property
+  def log_bytes(self) -> int:
+    return 0 if self.report is None else self.report.log_bytes
+
+  @property
+  def workspace_bytes(self) -> int:
+    """Global memory for the log and all blocks of threads together."""
+    return self.log_bytes + self.scratch_bytes * (self.num_blocks or 0)
+
+  def without_silent_log(self, ptx: str) -> Launch:
+    """Without the log, where LLVM has proven that nothing is ever said."""
+    if self.report is None or self.scratch_bytes or f"{KERNEL}_param_{self.workspace_param}]" in ptx:
+      return self
+    return dataclasses.replace(self, report=None)
 
   @property
   def num_blocks(self) -> int | None:
@@ -100,7 +118,8 @@ class _Frame:
     self.arrays = [b.addrspacecast(a, ty.PTR) for a in args[: self.count + 1]]
     bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(self.dynamic, args[self.count + 1 :])}
     self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
-    self.block = threads.block_id(b)
+    self.number = threads.block_id(b)
+    self.report = Report() if effects.says_something(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
 
@@ -116,6 +135,8 @@ class _Frame:
       STATEMENTS,
     )
     made.users = users(self.kernel.body.body)
+    if self.report is not None:
+      made.error = effects.Log(b, self.arrays[self.count], self.report)
     return made
 
   def begin(self, code: BlockCode) -> None:
@@ -125,49 +146,55 @@ class _Frame:
     code.buffers = ir.IRBuilder(self.buffers)
     self.b.position_at_end(self.start)
 
-  def memory(self, code: BlockCode, kind: Any) -> View:
-    """A scratch buffer."""
-    return _scratch(code, self.kernel, kind)
+  def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:
+    """Scratch memory; what is `known`, by number, lies elsewhere already."""
+    return blocks.scratch(code, self.kernel, parallel_dims(self.kernel), known)
 
   def prefetched(self, code: BlockCode) -> list[View]:
-    return [_prefetched(code, self.kernel, i, self.arrays[i], self.indices) for i in range(self.mapping.num_prefetch)]
+    count = self.mapping.num_prefetch
+    return [blocks.prefetched(code, self.kernel, i, self.arrays[i], self.indices) for i in range(count)]
 
   def starts(self, code: BlockCode, position: int, prefetched: list[View]) -> list[Any]:
     """Where the block of an input or output begins, at the present indices."""
-    return _block_starts(
-      code, self.mapping.block_mappings[position], self.kernel.index_maps[position], prefetched, self.indices
-    )
+    return [place.start for place in self.block(code, position, prefetched, None).where]
 
   def view(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> View:
-    """The block of an input or output, at the present indices."""
-    m, index_map = self.mapping.block_mappings[position], self.kernel.index_maps[position]
-    shape = tuple(m.array_aval.shape)
+    """The block of an input or output, where it is, at the present indices."""
+    return self.block(code, position, prefetched, base).in_place()
+
+  def block(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> blocks.Block:
     array = self.arrays[self.mapping.num_prefetch + position]
-    whole = View(array, dense_strides(shape), np.dtype(m.array_aval.dtype), base, align=16)
-    if index_map is None:
-      return whole
-    starts = self.starts(code, position, prefetched)
-    return _cut(code, m, whole, shape, starts, always_inside(self.mapping.grid, m, index_map))
+    return blocks.Block.of(code, self.kernel, position, array, base, prefetched, self.indices)
 
   def instance(self, code: BlockCode, memory: list[Any], body: Block) -> None:
     """Run the body, or a form of it, at the present indices."""
-    b, skip = code.b, self.mapping.num_vmapped
+    b, mapping = code.b, self.mapping
+    skip, num_prefetch = mapping.num_vmapped, mapping.num_prefetch
     code.instance = Position(
       tuple(b.trunc(i64(i), I32) for i in self.indices[skip:]), tuple(b.trunc(s, I32) for s in self.sizes[skip:])
     )
     prefetched = self.prefetched(code)
-    bases = _bases(self.kernel)
-    blocks = [self.view(code, k, prefetched, base) for k, base in enumerate(bases)]
-    for param, known in zip(body.params, [*prefetched, *blocks, *memory], strict=True):
+    reshaped = blocks.seen_without_edges(body)
+    views, copies = [], []
+    for k, base in enumerate(blocks.bases(self.kernel)):
+      block = self.block(code, k, prefetched, base)
+      if not block.must_be_copied(body.params[num_prefetch + k] in reshaped):
+        views.append(block.in_place())
+        continue
+      copies.append(blocks.Copy(code, block, is_output=k >= mapping.num_inputs))
+      views.append(copies[-1].view)
+    for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known
     with code.scope():
       code.block(body)
+    for copy in copies:
+      copy.write_back()
 
   def finish(self, code: BlockCode, launch: Launch, num_blocks: int) -> str:
     b = self.b
     b.ret_void()
     b.position_at_end(self.function.entry_basic_block)
-    own = b.mul(b.zext(self.block, I64), i64(code.scratch_bytes))
+    own = b.add(b.mul(b.zext(self.number, I64), i64(code.scratch_bytes)), i64(launch.log_bytes))
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
     b.branch(self.buffers)
     code.buffers.branch(self.start)
@@ -186,14 +213,14 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   """
   parallel = tuple(parallel_dims(kernel))
   plan = pipeline.find(kernel, arch, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map), num_warps)
-  if plan is not None:
+  if plan is not None and not effects.says_something(kernel.body.body):
     return _emit_pipeline(kernel, arch, parallel, plan)
   frame = _Frame(kernel)
   b, sizes, indices = frame.b, frame.sizes, frame.indices
   num_threads = choose_threads(kernel, num_warps)
   code = frame.code(arch, num_threads)
   frame.begin(code)
-  memory = [_scratch(code, kernel, t) for t in kernel.scratch]
+  memory = frame.memory(code)
   sequential = [d for d in range(len(sizes)) if d not in parallel]
 
   def run(dims: list[int]) -> None:
@@ -217,12 +244,20 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
     points: Any = i64(1)
     for d in parallel:
       points = b.mul(points, sizes[d])
-    with for_range(b, b.zext(frame.block, I64), points, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
+    with for_range(b, b.zext(frame.number, I64), points, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
       point(number)
       code.settle_memory()
   else:
-    point(b.zext(frame.block, I64))
-  launch = Launch(num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid)
+    point(b.zext(frame.number, I64))
+  launch = Launch(
+    num_threads,
+    code.arena_bytes,
+    code.scratch_bytes,
+    parallel,
+    kernel.mapping.grid,
+    report=frame.report,
+    workspace_param=frame.count,
+  )
   return frame.finish(code, launch, max(1, _resident_threads(kernel) // num_threads)), launch
 
 
@@ -247,14 +282,6 @@ def _emit_pipeline(
   return frame.finish(code, launch, 1), launch
 
 
-def _scratch(code: BlockCode, kernel: NativeKernel, kind: Any) -> View:
-  if not isinstance(kind, RefType):
-    raise errors.NativeCodeError(
-      f"The GPU target does not compile semaphores yet; the kernel '{kernel.name}' has them as scratch. Use interpret=True."
-    )
-  return code.allocate(kind.shape, kind.dtype)
-
-
 def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
   """Tell ptxas how many threads a block has and how many blocks shall fit a multiprocessor: that leaves so many registers for each."""
   lines = []
@@ -265,81 +292,3 @@ def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
     lines.append(line)
   limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'
   return "\n".join([*lines, f"attributes #0 = {{ {limits} }}", ""])
-
-
-def _prefetched(code: BlockCode, kernel: NativeKernel, i: int, pointer: Any, indices: Any) -> View:
-  b, mapping = code.b, kernel.mapping
-  ref = kernel.body.params[i].type
-  assert isinstance(ref, RefType)
-  vmapped = mapping.prefetch_vmapped[i] if mapping.prefetch_vmapped else ()
-  own = math.prod(ref.shape)
-  for position, dim in enumerate(vmapped):
-    inner = math.prod(mapping.grid[d] or 1 for d in vmapped[position + 1 :]) * own
-    pointer = b.gep(pointer, [b.mul(i64(indices[dim]), i64(inner))], source_etype=ty.memory_type(ref.dtype))
-  return View(pointer, ref.strides, ref.dtype, object())
-
-
-def _bases(kernel: NativeKernel) -> list[Any]:
-  """One object per piece of memory: operands that are aliased share theirs."""
-  mapping = kernel.mapping
-  bases: list[Any] = [object() for _ in mapping.block_mappings]
-  for into, out in kernel.input_output_aliases:
-    source = into - mapping.num_prefetch
-    if source >= 0 and mapping.input_mappings[source].in_place and mapping.output_mappings[out].in_place:
-      bases[mapping.num_inputs + out] = bases[source]
-  return bases
-
-
-def _block_starts(code: BlockCode, m: BlockMapping, index_map: Any, prefetched: Any, indices: Any) -> list[Any]:
-  """The first element of the block along each dimension of the array."""
-  for dim in m.block_shape:
-    if not isinstance(dim, Blocked | Element | Squeezed):
-      raise errors.NativeCodeError(f"The GPU target does not compile {dim} of {m.origin} yet. Use interpret=True.")
-  count = len(indices)
-  for param, i in zip(index_map.params[:count], indices):
-    code.env[param] = code.b.trunc(i64(i), I32)
-  for param, memory in zip(index_map.params[count:], prefetched):
-    code.env[param] = memory
-  with code.scope():
-    code.block(index_map.body)
-    entries = [code.scalar_index(v) for v in index_map.body.yielded]
-  starts: list[Any] = []
-  for dim, entry in zip(m.block_shape, entries):
-    match dim:
-      case Blocked(size):
-        starts.append(mul(code.b, entry, size))
-      case Element(_, (low, _)):
-        starts.append(add(code.b, entry, -low))
-      case Squeezed():
-        starts.append(entry)
-  return starts
-
-
-def _cut(
-  code: BlockCode, m: BlockMapping, whole: View, shape: tuple[int, ...], starts: list[Any], safe: list[bool]
-) -> View:
-  """The block at given starts, with edges where it may hang over."""
-  b = code.b
-  offset: Any = 0
-  align = whole.align
-  for start, stride in zip(starts, whole.strides):
-    part = mul(b, start, stride)
-    offset = add(b, offset, part)
-    align = math.gcd(align, part if isinstance(part, int) else multiple(part))
-  edges: list[Edge | None] = []
-  inside = None
-  kept = []
-  for d, (start, dim, size) in enumerate(zip(starts, m.block_shape, shape)):
-    edge = None if safe[d] else Edge(start, 1, size)
-    if isinstance(dim, Squeezed):
-      if edge is not None:
-        ok = b.icmp_unsigned("<", i64(start), i64(size))
-        inside = ok if inside is None else b.and_(inside, ok)
-      continue
-    edges.append(edge)
-    kept.append(d)
-  pointer = b.gep(whole.pointer, [i64(offset)], source_etype=ty.memory_type(whole.dtype))
-  strides = tuple(whole.strides[d] for d in kept)
-  return dataclasses.replace(
-    whole, pointer=pointer, strides=strides, align=align, edges=tuple(edges), inside=inside, anchor=whole.pointer
-  )

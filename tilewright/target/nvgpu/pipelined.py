@@ -63,9 +63,8 @@ def _memory(frame: Any, code: FragmentCode, plan: Plan) -> list[Any]:
   code.layouts[c.block[:2]] = plan.distribution.layout
   kernel = frame.kernel
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-  return [
-    _in_registers(code, t) if ref is c.accumulator else frame.memory(code, t) for ref, t in zip(refs, kernel.scratch)
-  ]
+  sums = {n: _in_registers(code, t) for n, (ref, t) in enumerate(zip(refs, kernel.scratch)) if ref is c.accumulator}
+  return frame.memory(code, sums)
 
 
 def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
@@ -88,7 +87,7 @@ def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
 def _grouped(frame: Any, parallel: tuple[int, ...]) -> None:
   """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached."""
   b, sizes, indices = frame.b, frame.sizes, frame.indices
-  number: Any = b.zext(frame.block, I64)
+  number: Any = b.zext(frame.number, I64)
   *outer, rows, columns = parallel if len(parallel) >= 2 else (0, 0, 0)
   if len(parallel) >= 2 and frame.mapping.grid[rows] % _GROUPED == 0:
     per_group = i64(_GROUPED * int(frame.mapping.grid[columns]))

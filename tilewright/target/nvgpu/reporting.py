@@ -96,5 +96,3 @@ def deliver(b: ir.IRBuilder, api: ir.Value, log: ir.Value, stream: ir.Value, rep
     with if_then(b, b.icmp_unsigned("!=", message, ir.Constant(PTR, None)), ends=True):
       b.ret(emit_error(b, api, b.ptrtoint(message, I64)))
   return status
-
-

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from tilewright import errors
 from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
-from tilewright.target.nvgpu import contraction, indexed, reductions, views
+from tilewright.target.nvgpu import contraction, effects, indexed, reductions, views
 from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
+from tilewright.tile.initial import must_poison
 from tilewright.tile.ir import Op, Value
 
 
@@ -32,10 +32,7 @@ def _subview(code: BlockCode, op: Op) -> None:
 
 def _reshape_ref(code: BlockCode, op: Op) -> None:
   view = _view(code, op.operands[0])
-  if view.has_edges:
-    raise errors.NativeCodeError(
-      f"The GPU target does not reshape a block that hangs over the edge of its array, at {op.loc}. Use interpret=True."
-    )
+  assert not view.has_edges, "such a block is copied, see `blocks`"
   code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, align=view.align)
 
 
@@ -105,7 +102,7 @@ def _copy(code: BlockCode, op: Op) -> None:
 def _alloc(code: BlockCode, op: Op) -> None:
   memory = code.allocate(op.attrs["shape"], op.attrs["dtype"])
   code.env[op.results[0]] = memory
-  if op.attrs.get("poison", True):
+  if must_poison(op, code.current):
     poison(code, memory, op.attrs["shape"])
 
 
@@ -154,12 +151,12 @@ def _pad(code: BlockCode, op: Op) -> None:
   code.nest(result.shape, lambda index, lanes: code.store(memory, index, ty.splat(code.b, value, lanes)), writes=memory)
   low, inside = op.attrs["low"], op.attrs["interior"]
   inner = code.in_memory(x)
-  edges = tuple(views.Edge(lo, gap + 1, d) for lo, gap, d in zip(low, inside, result.shape))
+  edges = [views.Edge(lo, gap + 1, d) for lo, gap, d in zip(low, inside, result.shape)]
   code.sync({inner.base}, {memory.base})
 
   def each(index: list[Index], lanes: int, step: Any) -> None:
     # Negative padding cuts: what would land outside is dropped.
-    target = dataclasses.replace(memory, align=1, edges=tuple(views.Edge(0, 1, d) for d in result.shape))
+    target = dataclasses.replace(memory, align=1, edges=tuple((views.Edge(0, 1, d),) for d in result.shape))
     place = [
       shifted(code.b, Index(mul(code.b, i.base, e.scale), i.step * e.scale), e.offset) for i, e in zip(index, edges)
     ]
@@ -194,5 +191,6 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "pad": _pad,
   "dynamic_update_slice": _dynamic_update_slice,
   **control.STATEMENTS,
+  **effects.STATEMENTS,
   **indexed.STATEMENTS,
 }

@@ -1,7 +1,7 @@
 """Views of memory on the GPU: how well aligned they are, and which of their elements lie inside of the array.
 
-A block may hang over the edges of its array. Element i of dimension d of a view lies inside if `0 <= offset + scale * i < size` for the
-dimension's edge, where it has one. What lies outside is poison when read, and dropped when written.
+A block may hang over the edges of its array, and a window over those of its block. Element i of dimension d of a view lies inside if
+`0 <= offset + scale * i < size` for each edge that the dimension has. What lies outside is poison when read, and dropped when written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Edge:
 
   offset: Any  # an int or an i64
   scale: int
-  size: int
+  size: Any  # an int or an i64 that is not negative
 
 
 @dataclasses.dataclass(eq=False)
@@ -40,13 +40,13 @@ class View(Memory):
   """A view with what is known of it. `align`: the view's first element is this many elements from an aligned one, or a multiple of it."""
 
   align: int = 1
-  edges: tuple[Edge | None, ...] = ()
+  edges: tuple[tuple[Edge, ...], ...] = ()  # for each dimension, or for none
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
 
   @property
   def has_edges(self) -> bool:
-    return self.inside is not None or any(e is not None for e in self.edges)
+    return self.inside is not None or any(self.edges)
 
 
 def view_of(memory: Memory) -> View:
@@ -65,14 +65,14 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     align = math.gcd(align, part if isinstance(part, int) else stride * multiple(start))
   edges, inside = [], view.inside
   for d, start in enumerate(starts):
-    edge = view.edges[d] if view.edges else None
-    if edge is not None:
+    own = []
+    for edge in view.edges[d] if view.edges else ():
       moved = Edge(add(b, edge.offset, mul(b, start, edge.scale)), edge.scale * steps[d], edge.size)
       if d in dropped:
         ok = is_inside(b, moved, Index(0), 1)
         inside = ok if inside is None else b.and_(inside, ok)
-      edge = moved
-    edges.append(edge)
+      own.append(moved)
+    edges.append(tuple(own))
   kept = [d for d in range(len(starts)) if d not in dropped]
   return View(
     b.gep(view.pointer, [i64(offset)], source_etype=ty.memory_type(view.dtype)),
@@ -110,15 +110,15 @@ def is_inside(b: ir.IRBuilder, edge: Edge, index: Index, lanes: int) -> ir.Value
   if lanes > 1 and index.step:
     steps = ir.Constant(ir.VectorType(I64, lanes), [index.step * edge.scale * n for n in range(lanes)])
     place = b.add(ty.splat(b, place, lanes), steps)
-  return b.icmp_unsigned("<", place, ty.constant(place.type, edge.size))  # a negative place is a large unsigned one
+  known = isinstance(edge.size, int)
+  size = ty.constant(place.type, edge.size) if known else ty.splat(b, edge.size, ty.lanes_of(place))
+  return b.icmp_unsigned("<", place, size)  # a negative place is a large unsigned one
 
 
 def _mask(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> tuple[ir.Value | None, bool]:
   """Whether the elements lie inside (None: surely), and whether that is one answer for all lanes."""
   mask, shared = view.inside, True
-  for edge, i in zip(view.edges, index):
-    if edge is None:
-      continue
+  for edge, i in ((e, i) for own, i in zip(view.edges, index) for e in own):
     together = lanes == 1 or not i.step or _moves_together(edge, i, lanes)
     ok = is_inside(b, edge, Index(i.base) if together else i, lanes)
     if mask is None:
@@ -134,7 +134,9 @@ def _mask(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> tu
 def _moves_together(edge: Edge, index: Index, lanes: int) -> bool:
   """Whether lanes lie inside all or none: the edge falls between vectors."""
   return (
-    edge.scale == 1 and index.step == 1 and not any(n % lanes for n in (multiple(edge.offset), index.align, edge.size))
+    edge.scale == 1
+    and index.step == 1
+    and not any(n % lanes for n in (multiple(edge.offset), index.align, multiple(edge.size)))
   )
 
 

@@ -1,0 +1,279 @@
+"""How the body gets to see its blocks, and what scratch memory begins with.
+
+A block is used where it is. Where it may hang over an edge of its array, or only some of its elements count, its view knows that (`views`).
+Two kinds of blocks are copied instead, and back after the body has run: those of elements at given numbers, and those that may hang over an
+edge while the body looks at them in a way that edges cannot follow (reshaped, or indexed with arrays).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm.places import Place, places
+from tilewright.target.llvm.types import I1, I64
+from tilewright.target.nvgpu import effects
+from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.distribution import distribute
+from tilewright.target.nvgpu.statements import poison
+from tilewright.target.nvgpu.views import Edge, View, is_inside, multiple, view_of
+from tilewright.tile.dead_code import VIEWS
+from tilewright.tile.grid import BlockMapping, Squeezed
+from tilewright.tile.initial import scratch_to_poison
+from tilewright.tile.ir import Block as TileBlock
+from tilewright.tile.ir import Op, Value, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.ranges import always_inside
+from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
+
+_LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
+
+
+# --- scratch memory ----------------------------------------------------------------------------------------------
+
+
+def scratch(
+  code: BlockCode, kernel: NativeKernel, parallel: Sequence[int], known: Mapping[int, Memory] = {}
+) -> list[Memory]:
+  """The scratch memory of a block of threads: what it starts from, else poison where it may be read before it is written.
+
+  What is `known`, by number, lies elsewhere already.
+  """
+  fresh = set(scratch_to_poison(kernel, parallel))
+  values = kernel.scratch_values or (None,) * len(kernel.scratch)
+  found: list[Memory] = []
+  for number, (kind, value) in enumerate(zip(kernel.scratch, values, strict=True)):
+    if number in known:
+      found.append(known[number])
+      continue
+    if isinstance(kind, SemaphoreArrayType):
+      found.append(effects.counters(code, kind.shape))
+      continue
+    assert isinstance(kind, RefType)
+    memory = code.allocate(kind.shape, kind.dtype)
+    if value is not None:
+      _start_from(code, memory, value)
+    elif number in fresh:
+      poison(code, memory, kind.shape)
+    found.append(memory)
+  return found
+
+
+def _start_from(code: BlockCode, memory: View, value: tuple[int, ...]) -> None:
+  """Every thread writes the same few numbers."""
+  flat = View(memory.pointer, (1,), memory.dtype, memory.base)
+  for i, number in enumerate(value):
+    code.store(flat, [Index(i)], ty.element(memory.dtype, number, 1))
+  code.written.add(memory.base)
+
+
+# --- blocks ------------------------------------------------------------------------------------------------------
+
+
+def prefetched(code: BlockCode, kernel: NativeKernel, i: int, pointer: Any, indices: Any) -> View:
+  """A prefetched operand as this instance sees it."""
+  b, mapping = code.b, kernel.mapping
+  ref = kernel.body.params[i].type
+  assert isinstance(ref, RefType)
+  vmapped = mapping.prefetch_vmapped[i] if mapping.prefetch_vmapped else ()
+  own = math.prod(ref.shape)
+  for position, dim in enumerate(vmapped):
+    inner = math.prod(mapping.grid[d] or 1 for d in vmapped[position + 1 :]) * own
+    pointer = b.gep(pointer, [b.mul(i64(indices[dim]), i64(inner))], source_etype=ty.memory_type(ref.dtype))
+  return View(pointer, ref.strides, ref.dtype, object())
+
+
+def bases(kernel: NativeKernel) -> list[Any]:
+  """One object for each piece of memory behind the blocks: operands that are aliased share theirs."""
+  mapping = kernel.mapping
+  found: list[Any] = [object() for _ in mapping.block_mappings]
+  for into, out in kernel.input_output_aliases:
+    source = into - mapping.num_prefetch
+    if source >= 0 and mapping.input_mappings[source].in_place and mapping.output_mappings[out].in_place:
+      found[mapping.num_inputs + out] = found[source]
+  return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+  """A block of an array: where it is along each dimension, and where it surely lies inside. Without places it is the array itself."""
+
+  code: BlockCode
+  mapping: BlockMapping
+  array: View
+  where: tuple[Place, ...] = ()
+  safe: tuple[bool, ...] = ()
+
+  @classmethod
+  def of(
+    cls,
+    code: BlockCode,
+    kernel: NativeKernel,
+    position: int,
+    pointer: ir.Value,
+    base: Any,
+    prefetched: Sequence[Memory],
+    indices: Sequence[Any],
+  ) -> Block:
+    """The block of an input or output at given indices of the grid."""
+    m, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
+    strides = dense_strides(tuple(m.array_aval.shape))
+    array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16)
+    if index_map is None:
+      return cls(code, m, array)
+    where = places(code, m, index_map, prefetched, indices, code.in_memory)
+    return cls(code, m, array, tuple(where), tuple(always_inside(kernel.mapping.grid, m, index_map)))
+
+  @property
+  def kept(self) -> list[int]:
+    """The dimensions that the body sees."""
+    return [d for d, dim in enumerate(self.mapping.block_shape) if not isinstance(dim, Squeezed)]
+
+  def must_be_copied(self, without_edges: bool) -> bool:
+    """Whether it cannot be used where it is, by a body that may look at it without knowing of edges."""
+    if any(place.numbers is not None for place in self.where):
+      return True
+    hangs_over = not all(self.safe) or any(place.count is not None for place in self.where)
+    return without_edges and hangs_over
+
+  def in_place(self) -> View:
+    """The block where it is, with edges where it may hang over."""
+    if not self.where:
+      return self.array
+    b, array = self.code.b, self.array
+    offset: Any = 0
+    align = array.align
+    for place, stride in zip(self.where, array.strides):
+      part = mul(b, place.start, stride)
+      offset = add(b, offset, part)
+      align = math.gcd(align, part if isinstance(part, int) else multiple(part))
+    edges = [self._edges(d) for d in range(len(self.where))]
+    inside = None
+    for edge in (e for d in self.mapping.squeezed_dims for e in edges[d]):
+      ok = is_inside(b, edge, Index(0), 1)
+      inside = ok if inside is None else b.and_(inside, ok)
+    return dataclasses.replace(
+      array,
+      pointer=b.gep(array.pointer, [i64(offset)], source_etype=ty.memory_type(array.dtype)),
+      strides=tuple(array.strides[d] for d in self.kept),
+      align=align,
+      edges=tuple(edges[d] for d in self.kept),
+      inside=inside,
+      anchor=array.pointer,
+    )
+
+  def _edges(self, d: int) -> tuple[Edge, ...]:
+    """Of the array, and of what counts."""
+    b, place = self.code.b, self.where[d]
+    found: list[Edge] = [] if self.safe[d] else [Edge(place.start, 1, self.mapping.array_aval.shape[d])]
+    if place.count is not None:
+      found.append(Edge(0, 1, b.select(b.icmp_signed("<", place.count, i64(0)), i64(0), place.count)))
+    return tuple(found)
+
+
+def seen_without_edges(body: TileBlock) -> set[Value]:
+  """The refs that a body looks at, themselves or a view of them, in a way that edges cannot follow."""
+  found: set[Value] = set()
+  for op in walk(body):
+    if op.name in _LOSES_EDGES:
+      ref = op.operands[0]
+      while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
+        ref = ref.owner.operands[0]
+      found.add(ref)
+  return found
+
+
+class Copy:
+  """A block that is copied: elements that do not count, or lie outside of the array, are poison, and stay where they are."""
+
+  def __init__(self, code: BlockCode, block: Block, *, is_output: bool):
+    self.code, self.whole, self.where = code, block.array, block.where
+    self.shape = tuple(block.mapping.array_aval.shape)
+    self.kept, self.is_output = block.kept, is_output
+    self.sizes = tuple(self.where[i].size for i in self.kept)
+    self.view = code.allocate(self.sizes, self.whole.dtype)
+    self._each(self._read, reads=self.whole, writes=self.view)
+
+  def write_back(self) -> None:
+    """Bring an output back after the body has run."""
+    if not self.is_output or 0 in self.sizes:
+      return
+    last = {d: self._last_ones(p, self.shape[d]) for d, p in enumerate(self.where) if p.numbers is not None}
+    self._each(lambda index: self._write(index, last), reads=self.view, writes=self.whole)
+
+  def _each(self, visit: Callable[[list[Index]], None], reads: View, writes: View) -> None:
+    """Call `visit` for each of the thread's elements of the block."""
+    if 0 in self.sizes:
+      return
+    code = self.code
+    numbers = {view_of(p.numbers).base for p in self.where if p.numbers is not None}
+    code.sync({reads.base, *numbers}, {writes.base})
+    one_by_one = distribute(self.sizes, 1, code.num_threads)
+    code.each_step(one_by_one, lambda index, lanes, step: visit(index))
+
+  def _place(self, index: list[Index]) -> tuple[list[Index], ir.Value]:
+    """Where in the array an element is, and whether it counts and lies inside."""
+    b = self.code.b
+    own = dict(zip(self.kept, index))
+    found, inside = [], ir.Constant(I1, 1)
+    for d, (place, size) in enumerate(zip(self.where, self.shape)):
+      i = own[d].base if d in own else 0
+      if place.numbers is None:
+        at = i64(add(b, place.start, i))
+      else:
+        at = self._number(place.numbers, i, size)
+      inside = b.and_(inside, b.icmp_unsigned("<", at, i64(size)))
+      if place.count is not None:
+        inside = b.and_(inside, b.icmp_signed("<", i64(i), place.count))
+      found.append(Index(at))
+    return found, inside
+
+  def _number(self, numbers: Memory, i: Any, size: int) -> ir.Value:
+    """The i-th number of an element, counted from the end where it is negative, as NumPy does."""
+    b = self.code.b
+    number = b.sext(self.code.load(numbers, [Index(i)], 1), I64)
+    return b.select(b.icmp_signed("<", number, i64(0)), b.add(number, i64(size)), number)
+
+  def _read(self, index: list[Index]) -> None:
+    at, inside = self._place(index)
+    view = dataclasses.replace(self.whole, inside=inside, anchor=self.whole.pointer)
+    self.code.store(self.view, index, self.code.load(view, at, 1))
+
+  def _write(self, index: list[Index], last: Mapping[int, View]) -> None:
+    b = self.code.b
+    at, inside = self._place(index)
+    own = dict(zip(self.kept, index))
+    for d, flags in last.items():
+      inside = b.and_(inside, self.code.load(flags, [own[d]], 1))
+    with if_then(b, inside), self.code.scope():
+      self.code.store(self.whole, at, self.code.load(self.view, index, 1))
+
+  def _last_ones(self, place: Place, size: int) -> View:
+    """For each number whether it is the last of its kind: where an element is named twice, the last one is written."""
+    code, b = self.code, self.code.b
+    numbers = place.numbers
+    assert numbers is not None
+    flags = code.allocate((place.size,), np.bool_)
+    code.sync({view_of(numbers).base}, {flags.base})
+
+    def each(index: list[Index], lanes: int, step: Any) -> None:
+      (i,) = index
+      own = self._number(numbers, i.base, size)
+      with b.goto_entry_block():
+        slot = b.alloca(I1)
+      b.store(ir.Constant(I1, 1), slot)
+      with for_range(b, b.add(i64(i.base), i64(1)), place.size) as j:
+        differs = b.icmp_signed("!=", self._number(numbers, j, size), own)
+        b.store(b.and_(b.load(slot, typ=I1), differs), slot)
+      code.store(flags, [i], b.load(slot, typ=I1))
+
+    code.each_step(distribute((place.size,), 1, code.num_threads), each)
+    return flags
