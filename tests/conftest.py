@@ -1,13 +1,15 @@
 """Eight CPU devices for every test, no GPU test where there is no GPU, and no test of several devices where there are fewer.
 
 On a machine with a GPU, `pytest --platform gpu tests/pallas tests/ops tests/gpu` runs the tests of what kernels compute there, as native
-code; with `-n 12` they share the GPU.
+code; with `-n 12` they share the GPU. With `--platform emulated` they run as the code for a GPU on any machine (`nvgpu/emulated.py`).
 """
 
 from __future__ import annotations
 
 import functools
 import os
+import pathlib
+import sys
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -29,7 +31,10 @@ def gpu_is_here() -> bool:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
   parser.addoption(
-    "--platform", choices=["cpu", "gpu"], default="cpu", help="where kernels run: on the GPU, only as native code"
+    "--platform",
+    choices=["cpu", "gpu", "emulated"],
+    default="cpu",
+    help="where kernels run: on the GPU, only as native code; emulated, as the code for a GPU, on the CPU",
   )
 
 
@@ -41,6 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
     jax.config.update(
       "jax_default_matmul_precision", "highest"
     )  # by default XLA's f32 has 10 bits there, and is the oracle
+  if config.getoption("--platform") == "emulated":
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "nvgpu"))
+    import emulated
+
+    targets.NATIVE["cpu"] = emulated.run
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -50,7 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     needed = item.get_closest_marker("devices")
     if needed and jax.device_count() < needed.args[0]:
       item.add_marker(pytest.mark.skip(reason=f"needs {needed.args[0]} devices, there are {jax.device_count()}"))
-  if config.getoption("--platform") == "gpu":
+  if config.getoption("--platform") != "cpu":
     portable = [item for item in items if _is_portable(item)]
     config.hook.pytest_deselected(items=portable)
     items[:] = [item for item in items if item not in portable]

@@ -15,7 +15,7 @@ import ctypes
 import mmap
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import hopper_on_cpu
@@ -31,6 +31,7 @@ from tilewright.tile.native import NativeKernel
 _WORDS = 16  # a lane leaves at most so many words for the others
 _NAMED = 16  # barriers with a number, for some of a block's threads
 _NAMED_BARRIER = r'nvvm\.barrier\.cta\.sync\.aligned\.count"\(i32 (\d+), i32 (\d+)\)'
+_DYNAMIC_BLOCKS = 2  # of a dynamic grid, which take its points in turn
 _BARRIER = 64  # bytes of a pthread_barrier_t, and more
 _libc = ctypes.CDLL(None)
 
@@ -53,14 +54,23 @@ def _poison(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
   return np.full(int(np.prod(shape)) * np.dtype(dtype).itemsize, 0xAB, np.uint8).view(dtype).reshape(shape)
 
 
-def execute(text: str, launch: Launch, arrays: list[np.ndarray]) -> None:
-  """Run a kernel on arrays, which it may change."""
-  assert launch.num_blocks is not None, "dynamic grids need a GPU"
+def execute(
+  text: str,
+  launch: Launch,
+  arrays: list[np.ndarray],
+  bounds: Sequence[np.ndarray] = (),
+  workspace: np.ndarray | None = None,
+) -> None:
+  """Run a kernel on arrays, which it may change. `bounds` are the sizes of dynamic grid dimensions."""
+  num_blocks = _DYNAMIC_BLOCKS if launch.num_blocks is None else launch.num_blocks
+  if num_blocks == 0:
+    return
+  if workspace is None:
+    workspace = np.zeros(max(1, launch.workspace_bytes), np.uint8)
   named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
-  engine = jit.link(jit.object_code(_for_host(text, len(arrays) + 1, launch)))
-  scratch = np.zeros(max(1, launch.scratch_bytes * launch.num_blocks), np.uint8)
+  engine = jit.link(jit.object_code(_for_host(text, len(arrays) + 1 + len(bounds), launch)))
   maps = [hopper_on_cpu.tensor_map(m, arrays[m.array]) for m in launch.maps]
-  given = (*arrays, scratch, *maps)
+  given = (*arrays, workspace, *bounds, *maps)
   pointers = (ctypes.c_uint64 * len(given))(*(a.ctypes.data for a in given))
   size = 2 * hopper_on_cpu.WINDOW
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
@@ -74,7 +84,7 @@ def execute(text: str, launch: Launch, arrays: list[np.ndarray]) -> None:
   start = -(-low // hopper_on_cpu.WINDOW) * hopper_on_cpu.WINDOW
   ctypes.c_uint32.from_address(engine.get_global_value_address("window")).value = start
   workers = [
-    threading.Thread(target=call, args=(ctypes.addressof(pointers), start, t, launch.num_blocks))
+    threading.Thread(target=call, args=(ctypes.addressof(pointers), start, t, num_blocks))
     for t in range(launch.num_threads)
   ]
   for worker in workers:
@@ -368,6 +378,16 @@ def _intrinsic(b: ir.IRBuilder, name: str, x: ir.Value) -> ir.Value:
   return b.call(b.module.declare_intrinsic(f"llvm.{name}", [F32]), [x])
 
 
+def _clock(m: _Machine) -> Any:
+  """A clock that runs as it is looked at."""
+  ticks = m._memory("ticks", 8)
+  return (
+    I64,
+    [],
+    lambda b, tid, args: b.atomic_rmw("add", b.inttoptr(b.ptrtoint(ticks, I64), PTR), I64(1000), "seq_cst"),
+  )
+
+
 _OPERANDS = r" [^;]*;"
 # pattern: (whether it needs to know the thread, its type and body)
 _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
@@ -379,6 +399,8 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _store_matrices),
   r"cp\.async\.c[ag]\.shared\.global \[\$0\], \[\$1\], (\d+)(, \$2)?;": (True, _copy_bytes),
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
+  r"mov\.u64 \$0, %globaltimer;": (True, _clock),
+  r"nanosleep\.u32 \$0;": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),
   rf"ex2\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: _intrinsic(b, "exp2", x))),
   rf"rcp\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), x))),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -21,6 +21,10 @@ from tilewright.target.llvm.kept import Kept
 I, P = ctypes.c_int, ctypes.c_void_p
 _LAUNCH = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P, P)
 _ENCODE = ctypes.CFUNCTYPE(I, P, I, I, P, P, P, P, P, I, I, I, I)
+_FILL = ctypes.CFUNCTYPE(I, P, ctypes.c_uint, ctypes.c_size_t, P)
+_COPY_ASYNC = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t, P)
+_COPY = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t)
+_WAIT = ctypes.CFUNCTYPE(I, P)
 _ERROR_TEXT = ctypes.CFUNCTYPE(I, I, ctypes.POINTER(ctypes.c_char_p))
 _API = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint64))
 HANDLE, STREAM, ERROR, NO_STREAM = 0x7001, 0x7002, 0x7003, 0x7004
@@ -44,6 +48,9 @@ class FakeDriver:
     self.registered: dict[str, int] = {}
     self.status = 0  # of a launch
     self.map_status = 0
+    self.wait_status = 0
+    self.waits: list[int] = []
+    self.while_running: Callable[[list[int]], None] = lambda params: None  # what a kernel does, to its parameters
     self.num_params = 0
     self.errors: list[str] = []
     self.has_stream = True
@@ -53,6 +60,10 @@ class FakeDriver:
       "cuTensorMapEncodeTiled": _ENCODE(self._encode),
       "cuGetErrorName": _ERROR_TEXT(lambda status, out: self._say(out, b"CUDA_ERROR_%d" % status)),
       "cuGetErrorString": _ERROR_TEXT(lambda status, out: self._say(out, b"it is 100% broken")),
+      "cuMemsetD32Async": _FILL(self._fill),
+      "cuMemcpyDtoHAsync_v2": _COPY_ASYNC(lambda to, source, size, _: ctypes.memmove(to, source, size) and 0),
+      "cuMemcpyDtoH_v2": _COPY(lambda to, source, size: ctypes.memmove(to, source, size) and 0),
+      "cuStreamSynchronize": _WAIT(lambda stream: self.waits.append(stream) or self.wait_status),
     }
     self._api = {"XLA_FFI_Stream_Get": _API(self._stream_get), "XLA_FFI_Error_Create": _API(self._error_create)}
     patch = monkeypatch.setattr
@@ -81,7 +92,12 @@ class FakeDriver:
     slots = (ctypes.c_void_p * self.num_params).from_address(params)
     values = [ctypes.c_uint64.from_address(slot).value for slot in slots]
     self.launches.append(Launched(handle, tuple(sizes[:3]), tuple(sizes[3:]), shared_bytes, stream, values))
+    self.while_running(values)
     return self.status
+
+  def _fill(self, place: int, value: int, count: int, stream: int) -> int:
+    (ctypes.c_uint32 * count).from_address(place)[:] = [value] * count
+    return 0
 
   def _encode(self, place: int, kind: int, rank: int, data: int, *_: Any) -> int:
     assert place % 64 == 0

@@ -13,7 +13,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from tilewright.runtime import cache, cuda, dump, ffi, jit, ptxas
+from tilewright.runtime import cache, cuda, dump, ffi, jit, printing, ptxas
 from tilewright.target.llvm.calling import call
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
   from tilewright.target.nvgpu.launch import Launch
 
 _SOURCES = ("layout", "target/nvgpu")
-_DRIVER_FUNCTIONS = ("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString")
+_DRIVER_FUNCTIONS = (
+  *("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString"),
+  *("cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoH_v2", "cuStreamSynchronize"),  # see reporting
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +73,7 @@ def compile_ptx(kernel: NativeKernel, arch: str | Arch, num_warps: int | None = 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
   text, launch = emit_kernel(kernel, machine, num_warps)
   ptx = to_ptx(text, machine)
+  launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
   stages.stage("tile.txt", lambda: kernel_text(kernel))
   stages.stage("llvm.ll", lambda: text)
@@ -86,6 +90,7 @@ def _load(name: str, code: bytes) -> Callee:
   parts = Code.from_bytes(code)
   for function in _DRIVER_FUNCTIONS:
     llvm.add_symbol(function, cuda.function_address(function))
+  printing.report_symbol()
   engine = jit.link(parts.launcher)
   handle = cuda.load(parts.cubin, KERNEL, parts.shared_bytes)
   ctypes.c_uint64.from_address(engine.get_global_value_address(HANDLE)).value = handle
@@ -114,9 +119,10 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
   host = handler.to_llvm(kernel, launch)
 
   def build() -> bytes:
-    workspace = launch.scratch_bytes * (launch.num_blocks or 0)
     poisoned = tuple(outputs_to_poison(kernel))
-    made = Code(cuda.assemble(ptx, device), jit.object_code(host), launch.shared_bytes, workspace, poisoned)
+    made = Code(
+      cuda.assemble(ptx, device), jit.object_code(host), launch.shared_bytes, launch.workspace_bytes, poisoned
+    )
     return made.to_bytes()
 
   return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)

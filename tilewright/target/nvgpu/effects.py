@@ -78,7 +78,7 @@ def counters(code: BlockCode, shape: tuple[int, ...]) -> View:
   """Semaphores, at zero."""
   count = max(1, math.prod(shape))
   with code.b.goto_entry_block():
-    pointer = code.b.alloca(ir.ArrayType(I32, count))
+    pointer = code.b.alloca(I32, size=count)
   memory = View(pointer, dense_strides(shape), np.dtype(np.int32), object())
   flat = View(pointer, (1,), memory.dtype, memory.base)
   if count <= _UNROLLED:

@@ -14,7 +14,7 @@ from tilewright.runtime import ffi
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR
-from tilewright.target.nvgpu import tma
+from tilewright.target.nvgpu import reporting, tma
 from tilewright.target.nvgpu.launch import Launch
 from tilewright.target.nvgpu.symbols import HANDLE, HANDLER
 from tilewright.target.nvgpu.tma import TensorMap
@@ -42,7 +42,7 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   (frame,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
   with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
-    _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER))
+    _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
     b.ret(_NULL)
   blocks = launch.num_blocks if launch.num_blocks is not None else _DYNAMIC_BLOCKS
   if blocks == 0:  # CUDA does not launch nothing
@@ -52,8 +52,11 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   api = read(b, frame, ffi.FRAME_API)
   stream = _stream(b, frame, api)
   mapping = kernel.mapping
-  places = _places(b, frame, mapping, bool(launch.scratch_bytes))
+  places = _places(b, frame, mapping, bool(launch.workspace_bytes))
   bounds, arrays = places[: mapping.num_dynamic_bounds], places[mapping.num_dynamic_bounds :]
+  log = b.load(arrays[mapping.num_prefetch + len(mapping.block_mappings)], typ=PTR, align=8)
+  if launch.report is not None:
+    _check(b, api, reporting.clear(b, log, stream), f"The log of the GPU kernel '{kernel.name}' could not be cleared")
   params = [*arrays, *bounds]
   for m in launch.maps:
     place, status = _tensor_map(b, module, m, b.load(arrays[m.array], typ=PTR, align=8))
@@ -68,14 +71,18 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   )
   asked = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
   _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {asked}")
+  if launch.report is not None:
+    status = reporting.deliver(b, api, log, stream, launch.report)
+    _check(b, api, status, f"The GPU kernel '{kernel.name}' did not finish")
   b.ret(_NULL)
   return str(module)
 
 
-def _tell(b: ir.IRBuilder, metadata: ir.Value) -> None:
-  """Fill in what XLA asks of a handler when it is registered."""
+def _tell(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:
+  """Fill in what XLA asks of a handler when it is registered. One that waits for its kernel cannot be part of a command buffer."""
   major, minor = ffi.api_version()
-  for offset, value in ((ffi.VERSION_MAJOR, major), (ffi.VERSION_MINOR, minor), (_TRAITS, _COMMAND_BUFFER)):
+  traits = _COMMAND_BUFFER if launch.report is None else 0
+  for offset, value in ((ffi.VERSION_MAJOR, major), (ffi.VERSION_MINOR, minor), (_TRAITS, traits)):
     b.store(I32(value), at(b, metadata, offset))
 
 

@@ -29,9 +29,6 @@ HEADER_BYTES = 4 * HEADER_WORDS
 ALIGNED = printing.ALIGNED
 RECORDS_BYTES = 1 << 20
 
-# What the launcher calls of the driver.
-DRIVER_FUNCTIONS = ("cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoH_v2", "cuStreamSynchronize")
-
 
 @dataclasses.dataclass
 class Report:

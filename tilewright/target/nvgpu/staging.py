@@ -80,8 +80,8 @@ def copy_block(
 def _inside(b: ir.IRBuilder, view: View, places: list[ir.Value]) -> Any:
   """Whether a piece that starts at these places lies inside of the array; the array's width is a multiple of the piece's."""
   found = view.inside
-  for edge, place in zip(view.edges, places):
-    if edge is not None:
+  for edges, place in zip(view.edges, places):
+    for edge in edges:
       ok = b.icmp_unsigned("<", b.add(i64(edge.offset), place), i64(edge.size))
       found = ok if found is None else b.and_(found, ok)
   return found

@@ -1,0 +1,67 @@
+"""Kernels of the language run as the GPU target's code, on the CPU: `pytest --platform emulated tests/pallas/test_programs.py`.
+
+Every kernel that would become native code for the CPU goes through `block_on_cpu` instead, with its log and its poison. Slow: a test takes
+about a second.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import jax
+import numpy as np
+from block_on_cpu import execute
+from jax.experimental import io_callback
+
+from tilewright.runtime import printing
+from tilewright.target.llvm import calling
+from tilewright.target.nvgpu import arch as architectures
+from tilewright.target.nvgpu import reporting
+from tilewright.target.nvgpu.launch import emit_kernel
+from tilewright.tile.cleaning import clean
+from tilewright.tile.formats import is_small_integer, poison_value, width
+from tilewright.tile.grid import Kernel
+from tilewright.tile.initial import outputs_to_poison
+from tilewright.tile.native import NativeKernel
+
+
+def run(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
+  avals = [m.array_aval for m in native.mapping.output_mappings]  # complex numbers are pairs only after cleaning
+  native = clean(native)
+  mapping = native.mapping
+  text, launch = emit_kernel(native, architectures.named("sm_80"), 1)
+  results = [jax.ShapeDtypeStruct(a.shape, calling._unpacked_dtype(a.dtype)) for a in avals]
+
+  def call(*arrays: Any) -> list[np.ndarray]:
+    arrays = [np.array(x, order="C") for x in arrays]
+    bounds, own = arrays[: mapping.num_dynamic_bounds], arrays[mapping.num_dynamic_bounds :]
+    outputs = [np.full(math.prod(r.shape) * np.dtype(r.dtype).itemsize, 0xAB, np.uint8) for r in results]
+    outputs = [o.view(r.dtype).reshape(r.shape) for o, r in zip(outputs, results)]
+    for number in outputs_to_poison(native):
+      outputs[number][...] = _poison(avals[number].dtype, outputs[number].dtype)
+    for source, target in native.input_output_aliases:
+      in_place = source >= mapping.num_prefetch and mapping.input_mappings[source - mapping.num_prefetch].in_place
+      if in_place and mapping.output_mappings[target].in_place:
+        outputs[target] = own[source]
+      else:
+        outputs[target][...] = own[source]
+    workspace = np.zeros(max(16, launch.workspace_bytes), np.uint8)
+    execute(text, launch, [*own, *outputs], bounds, workspace)
+    if launch.report is not None:
+      start = workspace.ctypes.data
+      report = launch.report.to_json().encode()
+      message = printing._told(report, start, start + reporting.HEADER_BYTES)
+      if message is not None:
+        raise RuntimeError(ctypes.string_at(message).decode())
+    return outputs
+
+  unpacked = [calling._unpacked(x) for x in operands]
+  outputs = io_callback(call, results, *unpacked)
+  return [calling._packed(x, a.dtype) for x, a in zip(outputs, avals)]
+
+
+def _poison(dtype: Any, unpacked: Any) -> Any:
+  value = complex(np.nan, np.nan) if np.dtype(dtype).kind == "c" else poison_value(dtype)
+  return value if width(dtype) >= 8 or is_small_integer(dtype) else np.asarray(value, dtype).view(unpacked)

@@ -1,0 +1,184 @@
+"""What kernels do on a GPU besides computing: semaphores, copies, printing, checks, sleeping, poison. Their code runs on the CPU here."""
+
+from __future__ import annotations
+
+import ctypes
+
+import emulated
+import fake_driver
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gpu_programs import F32, natives
+from test_runtime import S, targets
+
+from tilewright import pallas as pl
+from tilewright.pallas import nvgpu as nvgpu_params
+from tilewright.pallas import targets as pallas_targets
+from tilewright.pallas import tpu as pltpu
+from tilewright.target import nvgpu
+from tilewright.target.nvgpu import reporting
+from tilewright.target.nvgpu.arch import ARCHS
+
+X = S((8, 128), F32)
+
+
+@pytest.fixture
+def on_gpu(monkeypatch):
+  """Kernels become the code of a GPU, which runs on the CPU."""
+  monkeypatch.setitem(pallas_targets.NATIVE, "cpu", emulated.run)
+
+
+@pytest.fixture
+def driver(monkeypatch, tmp_path):
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+  return fake_driver.FakeDriver(monkeypatch)
+
+
+def in_one_block(body, **options):
+  return lambda *args: pl.pallas_call(body, S(args[0].shape, args[0].dtype), **options)(*args)
+
+
+def ptx(f, *args, arch="sm_90a"):
+  ((_, native),) = natives(f, *args)
+  return nvgpu.compile_ptx(native, arch)
+
+
+def double_buffered(x_ref, o_ref, buffer, arrived):
+  copies = [pltpu.make_async_copy(x_ref.at[i], buffer.at[i % 2], arrived.at[i % 2]) for i in range(4)]
+  copies[0].start()
+  for i in range(4):
+    if i + 1 < 4:
+      copies[i + 1].start()
+    copies[i].wait()
+    o_ref[i] = buffer[i % 2] * 2
+
+
+def copying(x):
+  return pl.pallas_call(
+    double_buffered,
+    S(x.shape, x.dtype),
+    in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+    scratch_shapes=[pltpu.VMEM((2, *x.shape[1:]), x.dtype), pltpu.SemaphoreType.DMA((2,))],
+  )(x)
+
+
+def failing(limit):
+  def kernel(x_ref, o_ref):
+    pl.debug_check(jnp.all(x_ref[...] < limit), "too large")
+    o_ref[...] = x_ref[...]
+
+  spec = pl.BlockSpec((1, 128), lambda i: (i, 0))
+  return lambda x: pl.pallas_call(kernel, S(x.shape, x.dtype), grid=(8,), in_specs=[spec], out_specs=spec)(x)
+
+
+def test_copies_with_semaphores(on_gpu):
+  x = jnp.arange(4 * 8 * 16, dtype=F32).reshape(4, 8, 16)
+  np.testing.assert_array_equal(copying(x), 2 * np.asarray(x))
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_semaphores_of_static_numbers_are_registers_and_their_waits_are_proven(arch):
+  text, launch = ptx(copying, S((4, 8, 16), F32), arch=arch)
+  assert ".local" not in text and launch.report is None and launch.workspace_bytes == 0
+
+
+def test_a_wait_that_never_ends_is_an_error(on_gpu):
+  def kernel(o_ref, semaphore):
+    pl.semaphore_signal(semaphore, 1)
+    pl.semaphore_wait(semaphore, 2)
+    o_ref[...] = jnp.zeros_like(o_ref)
+
+  with pytest.raises(jax.errors.JaxRuntimeError, match=r"DeadlockError: The wait at .*test_gpu_effects.py:\d+"):
+    jax.block_until_ready(pl.pallas_call(kernel, X, scratch_shapes=[pltpu.SemaphoreType.REGULAR])())
+
+
+def test_prints_are_those_of_python_in_order(on_gpu, capfd):
+  def kernel(x_ref, o_ref):
+    pl.debug_print("row {} is {}", pl.program_id(0), x_ref[0, :3])
+    o_ref[...] = x_ref[...]
+
+  spec = pl.BlockSpec((1, 4), lambda i: (i, 0))
+  x = jnp.arange(12, dtype=jnp.bfloat16).reshape(3, 4)
+  jax.block_until_ready(pl.pallas_call(kernel, S(x.shape, x.dtype), grid=(3,), in_specs=[spec], out_specs=spec)(x))
+  assert capfd.readouterr().out == "row 0 is [0 1 2]\nrow 1 is [4 5 6]\nrow 2 is [8 9 10]\n"
+
+
+def test_a_check_that_fails_names_itself_and_its_instance(on_gpu):
+  x = jnp.arange(8 * 128, dtype=F32).reshape(8, 128)
+  with pl.enable_debug_checks(True):
+    np.testing.assert_array_equal(failing(1024)(x), x)
+    with pytest.raises(
+      jax.errors.JaxRuntimeError, match=r"too large \(at .*test_gpu_effects.py:\d+.*instance \([34567]\)"
+    ):
+      jax.block_until_ready(failing(400)(x))
+
+
+def test_sleeping_looks_at_the_clock_of_the_device():
+  def kernel(x_ref, o_ref):
+    pl.delay(3000)
+    o_ref[...] = x_ref[...]
+
+  text, _ = ptx(in_one_block(kernel), X)
+  assert "%globaltimer" in text and "nanosleep.u32" in text
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_effects_compile_for_every_architecture(arch):
+  def kernel(x_ref, o_ref, semaphore):
+    pl.semaphore_signal(semaphore.at[pl.program_id(0)], 1)
+    pl.semaphore_wait(semaphore.at[pl.program_id(0)], 1)
+    pl.delay(10)
+    pl.debug_print("{}", x_ref[...])
+    o_ref[...] = x_ref[...]
+
+  text, launch = ptx(in_one_block(kernel, grid=(2,), scratch_shapes=[pltpu.SemaphoreType.REGULAR((2,))]), X, arch=arch)
+  assert f".target {arch}" in text and launch.report is not None
+
+
+# --- what the launcher does about it -------------------------------------------------------------------------------
+
+
+def on_cuda(body, **options):
+  return in_one_block(body, compiler_params=nvgpu_params.CompilerParams(), **options)
+
+
+def test_a_launcher_waits_and_prints_what_its_kernel_said(driver, capfd):
+  def kernel(x_ref, o_ref):
+    pl.debug_print("saw {}", x_ref[0, 0])
+    o_ref[...] = x_ref[...]
+
+  (name,) = targets(on_cuda(kernel), X)
+  log = np.full(reporting.HEADER_BYTES + reporting.RECORDS_BYTES, 0xAB, np.uint8)
+
+  def run(params):
+    words = (ctypes.c_uint32 * 16).from_address(params[2])
+    assert not any(words), "the header is cleared"
+    words[reporting.USED] = 32
+    record = params[2] + reporting.HEADER_BYTES
+    ctypes.c_uint32.from_address(record).value = 0
+    ctypes.c_float.from_address(record + reporting.ALIGNED).value = 2.5
+
+  driver.while_running = run
+  assert driver.launch(name, [101], [102, log.ctypes.data], 3) is None
+  assert driver.waits == [fake_driver.STREAM] and capfd.readouterr().out == "saw 2.5\n"
+  assert driver.describe(name)[2] == 0, "a launcher that waits is not for command buffers"
+
+
+def test_a_launcher_returns_the_message_of_the_check_that_failed(driver):
+  def kernel(x_ref, o_ref):
+    pl.debug_check(x_ref[0, 0] > 0, "100% wrong")
+    o_ref[...] = x_ref[...]
+
+  with pl.enable_debug_checks(True):
+    (name,) = targets(on_cuda(kernel), X)
+  log = np.zeros(reporting.HEADER_BYTES, np.uint8)
+
+  def run(params):
+    words = (ctypes.c_uint32 * 16).from_address(params[2])
+    words[reporting.FAILED] = 1
+
+  driver.while_running = run
+  assert driver.launch(name, [101], [102, log.ctypes.data], 3) == fake_driver.ERROR
+  assert "debug_check failed: 100% wrong (at " in driver.errors[0]
