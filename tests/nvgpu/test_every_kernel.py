@@ -5,7 +5,6 @@ The language's own tests are watched where they stand: see `every_kernel` and th
 
 from __future__ import annotations
 
-import functools
 import os
 import pathlib
 import subprocess
@@ -20,7 +19,6 @@ from tests.nvgpu import every_kernel, ops_programs
 from tests.nvgpu.gpu_programs import PROGRAMS, natives
 from tilewright import errors, ops
 from tilewright import pallas as pl
-from tilewright.pallas import tpu as pltpu
 from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.launch import emit_kernel
 
@@ -68,59 +66,3 @@ def test_a_kernel_that_does_not_become_ptx_is_noticed():
   with wrong, every_kernel.watched() as failures:
     run()
   assert len(failures) == 1 and failures[0].endswith("NativeCodeError: there is no such thing")
-
-
-def _call(kernel, *args, **options):
-  """A call of a kernel with one output, for something that is done in it."""
-  return pl.pallas_call(kernel, S((8,), F32), **options), args
-
-
-def _with_semaphore(o_ref, semaphore):
-  pl.semaphore_signal(semaphore)
-  pl.semaphore_wait(semaphore)
-  o_ref[...] = jnp.zeros(8)
-
-
-def _copy(x_ref, o_ref):
-  o_ref[...] = x_ref[...]
-
-
-def _debugged(o_ref, does):
-  does()
-  o_ref[...] = jnp.zeros(8)
-
-
-def _checked(x_ref, o_ref):
-  pl.debug_check(x_ref[0] > 0, "must be positive")
-  o_ref[...] = jnp.zeros(8)
-
-
-_x = S((16,), F32)
-_own = pl.BlockSpec((8,), lambda i: (i,))
-SHOWN = {
-  "semaphores, and so copies that run beside the kernel": lambda: _call(
-    _with_semaphore, scratch_shapes=[pltpu.SemaphoreType.REGULAR]
-  ),
-  "blocks of a size known at run time": lambda: _call(
-    _copy, _x, grid=1, in_specs=[pl.BlockSpec((pl.BoundedSlice(8),), lambda i: (pl.ds(i, 8),))], out_specs=_own
-  ),
-  "blocks of chosen elements": lambda: _call(
-    _copy, _x, grid=1, in_specs=[pl.BlockSpec((pl.Indirect(8),), lambda i: (2 * jnp.arange(8),))], out_specs=_own
-  ),
-  "prints": lambda: _call(functools.partial(_debugged, does=lambda: pl.debug_print("here"))),
-  "checks": lambda: _call(_checked, _x, grid=1, out_specs=_own),
-  "delays": lambda: _call(functools.partial(_debugged, does=lambda: pl.delay(10))),
-}
-
-
-def test_what_is_refused_is_shown():
-  assert set(every_kernel.REFUSED) == set(SHOWN)
-
-
-@pytest.mark.parametrize("what", SHOWN)
-def test_what_is_refused_is_still_refused(what):
-  with pl.enable_debug_checks():
-    f, args = SHOWN[what]()
-    ((_, kernel),) = natives(f, *args)
-  with pytest.raises(errors.NativeCodeError, match=every_kernel.REFUSED[what]):
-    every_kernel.llvm_of(kernel)
