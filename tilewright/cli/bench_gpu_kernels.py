@@ -21,6 +21,7 @@ from tilewright.pallas import tpu as pltpu
 
 ROWS, COLUMNS = 16384, 8192
 QUEUED = 20
+_HEAD = 128
 F32, BF16 = jnp.float32, jnp.bfloat16
 S = jax.ShapeDtypeStruct
 
@@ -100,6 +101,18 @@ def _cross_entropy(x: Any, labels: Any) -> Any:
   return jax.nn.logsumexp(logits, 1) - jnp.take_along_axis(logits, labels[:, None], 1)[:, 0]
 
 
+def _rotary(x: Any, cos: Any, sin: Any) -> Any:
+  a, b = jnp.split(x.astype(F32), 2, -1)
+  c, s = cos[:, None], sin[:, None]
+  return jnp.concatenate([a * c - b * s, b * c + a * s], -1).astype(x.dtype)
+
+
+def _rotated() -> tuple[Any, ...]:
+  """Tokens of heads of 128, and the tables of their positions."""
+  angle = jnp.arange(ROWS)[:, None] * 10000.0 ** (-jnp.arange(_HEAD // 2) / (_HEAD // 2))
+  return _X().reshape(ROWS, COLUMNS // _HEAD, _HEAD), jnp.cos(angle), jnp.sin(angle)
+
+
 def transpose(x: Any, block: int = 128) -> Any:
   def kernel(x_ref: Any, o_ref: Any) -> None:
     o_ref[...] = x_ref[...].T
@@ -174,6 +187,7 @@ CASES = (
     lambda: (_X(), jnp.arange(ROWS, dtype=jnp.int32) % COLUMNS),
     _ARRAY,
   ),
+  _case("rotary", _native(ops.rotary), _rotary, _rotated, 2 * _ARRAY + 2 * 4 * ROWS * _HEAD // 2),
   _case("cast", _blocked(lambda x: x, 1, F32), lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
   _case("transpose", transpose, lambda x: x.T + 0, lambda: (_X(),), 2 * _ARRAY),
   _case("softmax 256x1024", _native(ops.softmax), _plain(_softmax), lambda: (_normal((256, 1024), 0),)),
