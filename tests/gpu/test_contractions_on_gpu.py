@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
-from contractions import ORIENTATIONS, contraction
+from contractions import ORIENTATIONS, block_scaled, contraction
 
 from tilewright.target.nvgpu import arch as architectures
 
@@ -65,3 +65,31 @@ def test_edges_batches_and_epilogues(arch, blocks):
 def test_any_number_of_steps(arch, steps):
   args, wanted = operands("nn", 256, 256, steps * 64, jnp.float16)
   close(contraction("nn", (128, 256, 64), dtype=F32)(*args), wanted, jnp.float16)
+
+
+def _rounded(x):
+  return x.astype(BF16)
+
+
+@pytest.mark.parametrize("blocks", [(128, 128, 128), (128, 256, 64), (64, 64, 64)])
+@pytest.mark.parametrize(
+  "prologues", [(_rounded, None), (None, _rounded), (_rounded, _rounded)], ids=["left", "right", "both"]
+)
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_operands_may_be_computed_from_blocks(orientation, prologues, blocks):
+  m, n, k = blocks
+  (a, b), wanted = operands(orientation, 2 * m, 2 * n, 5 * k)
+  a, b = (x.astype(F32) if f else x for x, f in zip((a, b), prologues))
+  close(contraction(orientation, blocks, prologues=prologues, dtype=BF16)(a, b), wanted)
+
+
+@pytest.mark.parametrize("blocks", [(128, 128, 128), (128, 256, 128)])
+def test_blocks_that_share_a_scale(blocks):
+  rng = np.random.default_rng(0)
+  args, exact = [], []
+  for rows in (512, 768):
+    x = jnp.asarray(rng.standard_normal((rows, 1024)), jnp.float8_e4m3fn)
+    scales = jnp.asarray(2.0 ** rng.integers(-3, 4, (rows, 32)), jnp.float8_e8m0fnu)
+    args += [x, scales]
+    exact.append(np.asarray(x, np.float64) * np.repeat(np.asarray(scales, np.float64), 32, 1))
+  close(block_scaled(blocks)(*args), exact[0] @ exact[1].T)

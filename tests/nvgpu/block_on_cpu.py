@@ -76,6 +76,7 @@ def execute(
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
   barriers = engine.get_global_value_address("barriers")
   counts = [launch.num_threads, *([32] * (launch.num_threads // 32)), *(named.get(n, 1) for n in range(_NAMED))]
+  counts += [128] * (launch.num_threads // 128)
   for n, count in enumerate(counts):
     _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
   call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)(
@@ -163,7 +164,7 @@ class _Machine:
   def __init__(self, num_threads: int):
     self.module = ir.Module("machine")
     self.exchange = self._memory("exchange", num_threads * _WORDS * 4)
-    self.barriers = self._memory("barriers", _BARRIER * (1 + num_threads // 32 + _NAMED))
+    self.barriers = self._memory("barriers", _BARRIER * (1 + num_threads // 32 + _NAMED + num_threads // 128))
     self.num_warps = num_threads // 32
     self.window = ir.GlobalVariable(self.module, I32, "window")  # where shared memory starts
     self.window.initializer = I32(0)
@@ -214,6 +215,10 @@ class _Machine:
   def warp_barrier(self, b: ir.IRBuilder, tid: ir.Value) -> None:
     self._barrier(b, b.add(b.lshr(tid, I32(5)), I32(1)))
 
+  def group_barrier(self, b: ir.IRBuilder, tid: ir.Value) -> None:
+    """Of a warpgroup."""
+    self._barrier(b, b.add(b.lshr(tid, I32(7)), I32(1 + self.num_warps + _NAMED)))
+
   def _place(self, b: ir.IRBuilder, tid: ir.Value, word: Any) -> ir.Value:
     number = b.add(b.mul(tid, I32(_WORDS)), I32(word) if isinstance(word, int) else word)
     return b.gep(b.inttoptr(b.ptrtoint(self.exchange, I64), PTR), [number], source_etype=I32)
@@ -235,6 +240,54 @@ def _barrier(m: _Machine) -> Any:
 
 def _named_barrier(m: _Machine) -> Any:
   return VOID, [I32, I32], lambda b, tid, args: m._barrier(b, b.add(args[0], I32(1 + m.num_warps)))
+
+
+def _warp_barrier(m: _Machine) -> Any:
+  return VOID, [I32], lambda b, tid, args: m.warp_barrier(b, tid)
+
+
+def _store_words(m: _Machine) -> Any:
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    for i in range(4):
+      b.store(args[1 + i], _address(b, args[0], I32(4 * i)))
+
+  return VOID, [I32] * 5, body
+
+
+def _fma_pair(m: _Machine, kind: str) -> Any:
+  """Both halves of a word; computed in float32, which is exact enough where products are and sums are of one term."""
+
+  def body(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
+    sums = [
+      b.fadd(b.fmul(_half(b, x, I32(i), kind), _half(b, y, I32(i), kind)), _half(b, z, I32(i), kind)) for i in range(2)
+    ]
+    if kind == "bf16":
+      return _bfloat16_pair(m)[2](b, sums[1], sums[0])
+    halves = [b.zext(b.bitcast(b.fptrunc(v, ir.HalfType()), I16), I32) for v in sums]
+    return b.or_(halves[0], b.shl(halves[1], I32(16)))
+
+  return I32, [I32] * 3, body
+
+
+def _small_floats(m: _Machine, mantissa: int) -> Any:
+  """Two floats of eight bits, without infinities but where the mantissa has two bits, as two f16s: all of them are f16s."""
+  bias = (1 << (6 - mantissa)) - 1
+
+  def half(b: ir.IRBuilder, code: ir.Value) -> ir.Value:
+    sign, size = b.and_(code, I32(0x80)), b.and_(code, I32(0x7F))
+    moved = b.shl(size, I32(10 - mantissa))  # as an f16 of another bias
+    value = b.bitcast(b.trunc(moved, I16), ir.HalfType())
+    value = b.fmul(b.fpext(value, F32), F32(2.0 ** (15 - bias)))
+    bits = b.zext(b.bitcast(b.fptrunc(value, ir.HalfType()), I16), I32)
+    if mantissa == 3:
+      bits = b.select(b.icmp_unsigned("==", size, I32(0x7F)), I32(0x7FFF), bits)
+    return b.or_(bits, b.shl(sign, I32(8)))
+
+  def body(b: ir.IRBuilder, codes: ir.Value) -> ir.Value:
+    wide = b.zext(codes, I32)
+    return b.or_(half(b, b.and_(wide, I32(0xFF))), b.shl(half(b, b.lshr(wide, I32(8))), I32(16)))
+
+  return I32, [I16], body
 
 
 def _shuffle(m: _Machine, way: str, kind: str) -> Any:
@@ -370,6 +423,14 @@ def _bfloat16_pair(m: _Machine) -> Any:
   return I32, [F32, F32], lambda b, high, low: b.or_(b.shl(rounded(b, high), I32(16)), rounded(b, low))
 
 
+def _half_pair(m: _Machine) -> Any:
+  def body(b: ir.IRBuilder, high: ir.Value, low: ir.Value) -> ir.Value:
+    halves = [b.zext(b.bitcast(b.fptrunc(v, ir.HalfType()), I16), I32) for v in (low, high)]
+    return b.or_(halves[0], b.shl(halves[1], I32(16)))
+
+  return I32, [F32, F32], body
+
+
 def _of_floats(count: int, body: Callable[..., ir.Value]) -> Callable[[_Machine], Any]:
   return lambda m: (F32, [F32] * count, body)
 
@@ -393,6 +454,11 @@ _OPERANDS = r" [^;]*;"
 _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"llvm\.nvvm\.barrier0": (True, _barrier),
   r"llvm\.nvvm\.barrier\.cta\.sync\.aligned\.count": (True, _named_barrier),
+  r"llvm\.nvvm\.bar\.warp\.sync": (True, _warp_barrier),
+  rf"st\.shared\.v4\.b32{_OPERANDS}": (True, _store_words),
+  rf"fma\.rn\.(bf16|f16)x2{_OPERANDS}": (False, _fma_pair),
+  rf"cvt\.rn\.f16x2\.e4m3x2{_OPERANDS}": (False, lambda m: _small_floats(m, 3)),
+  rf"cvt\.rn\.f16x2\.e5m2x2{_OPERANDS}": (False, lambda m: _small_floats(m, 2)),
   r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),
   rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.(bf16|f16)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _load_matrices),
@@ -401,6 +467,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
   r"mov\.u64 \$0, %globaltimer;": (True, _clock),
   r"nanosleep\.u32 \$0;": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
+  rf"cvt\.rn\.f16x2\.f32{_OPERANDS}": (False, _half_pair),
   rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),
   rf"ex2\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: _intrinsic(b, "exp2", x))),
   rf"rcp\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), x))),

@@ -78,3 +78,42 @@ def contraction(
     )(a, b, *extras)
 
   return call
+
+
+def block_scaled(
+  blocks: tuple[int, int, int] = (128, 128, 128), block: int = 32, dtype: Any = jnp.bfloat16
+) -> Callable[..., Any]:
+  """`call(a, a_scales, b, b_scales)`: a (m, k) times b (n, k), both of eight-bit floats, each `block` of which share a scale."""
+  bm, bn, bk = blocks
+
+  def decoded(x: Any, scales: Any) -> Any:
+    wide = jax.lax.broadcast_in_dim(scales.astype(jnp.bfloat16), (x.shape[0], bk // block, block), (0, 1))
+    return x.astype(jnp.bfloat16) * wide.reshape(x.shape)
+
+  def kernel(a_ref: Any, s_ref: Any, b_ref: Any, t_ref: Any, o_ref: Any, total: Any) -> None:
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+      total[...] = jnp.zeros_like(total)
+
+    x, y = decoded(a_ref[...], s_ref[...]), decoded(b_ref[...], t_ref[...])
+    total[...] += jax.lax.dot_general(x, y, (((1,), (1,)), ((), ())), preferred_element_type=F32)
+
+    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
+    def _() -> None:
+      o_ref[...] = total[...].astype(o_ref.dtype)
+
+  def call(a: Any, a_scales: Any, b: Any, b_scales: Any) -> Any:
+    (m, k), n = a.shape, b.shape[0]
+    left = [pl.BlockSpec((bm, width), lambda i, j, s: (i, s)) for width in (bk, bk // block)]
+    right = [pl.BlockSpec((bn, width), lambda i, j, s: (j, s)) for width in (bk, bk // block)]
+    return pl.pallas_call(
+      kernel,
+      S((m, n), dtype),
+      grid=(m // bm, n // bn, k // bk),
+      in_specs=[*left, *right],
+      out_specs=pl.BlockSpec((bm, bn), lambda i, j, s: (i, j)),
+      scratch_shapes=[pltpu.VMEM((bm, bn), F32)],
+      compiler_params=nvgpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
+    )(a, a_scales, b, b_scales)
+
+  return call

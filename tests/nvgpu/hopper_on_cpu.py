@@ -153,6 +153,7 @@ def _multiply(m: Any, columns_text: str, kind: str, left_turned: str, right_turn
         x = _element(b, window, left, left_turned == "1", row, k, kind)
         y = _element(b, window, right, right_turned == "1", column, k, kind)
         b.store(b.fadd(b.load(slot, typ=F32), b.fmul(x, y)), slot)
+    m.group_barrier(b, tid)  # a product is done when it is done for all warps
     out = ir.Constant(result, ir.Undefined)
     for i in range(count):
       out = b.insert_value(out, b.load(b.gep(sums, [I32(i)], source_etype=F32), typ=F32), i)

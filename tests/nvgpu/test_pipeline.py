@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from block_on_cpu import run
-from contractions import ORIENTATIONS, contraction
+from contractions import ORIENTATIONS, block_scaled, contraction
 from gpu_programs import BF16, F32, S, matmul, natives
-from test_ptx import ptxas
+from test_ptx import needs_ptxas
 
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
+from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 
 ARCHS = ("sm_80", "sm_90a")
@@ -85,6 +84,38 @@ def test_the_last_step_may_compute_anything_from_the_sums(arch):
   check(f, [*args, bias, rest], wanted, arch)
 
 
+# --- operands that are computed ----------------------------------------------------------------------------------
+
+
+def _rounded(x):
+  return x.astype(BF16)
+
+
+def _doubled(x):
+  return (x.astype(F32) * 2).astype(BF16)
+
+
+@pytest.mark.parametrize(
+  "orientation, prologues", [("nn", (None, _rounded)), ("nt", (_rounded, _doubled)), ("tt", (_doubled, None))]
+)
+def test_operands_may_be_computed_from_blocks(orientation, prologues):
+  (a, b), product = operands(orientation, 64, 128, 256)
+  a, b = (x.astype(F32) if f else x for x, f in zip((a, b), prologues))
+  f = contraction(orientation, (64, 64, 128), prologues=prologues, dtype=BF16)
+  check(f, [a, b], product * 2 ** sum(f is _doubled for f in prologues), "sm_90a")
+
+
+def test_blocks_that_share_a_scale():
+  rng = np.random.default_rng(0)
+  args, exact = [], []
+  for rows in (64, 64):
+    x = jnp.asarray(rng.standard_normal((rows, 256)), jnp.float8_e4m3fn)
+    scales = jnp.asarray(2.0 ** rng.integers(-3, 4, (rows, 8)), jnp.float8_e8m0fnu)
+    args += [x, scales]
+    exact.append(np.asarray(x, np.float64) * np.repeat(np.asarray(scales, np.float64), 32, 1))
+  check(block_scaled((64, 64, 128)), args, exact[0] @ exact[1].T, "sm_90a")
+
+
 # --- what is emitted ---------------------------------------------------------------------------------------------
 
 _ARRAY = S((512, 512), BF16)
@@ -141,18 +172,30 @@ def test_a_kernel_that_reads_its_sums_at_every_step_waits_for_them():
   assert "wgmma.wait_group.sync.aligned 0" in text and "wgmma.wait_group.sync.aligned 1" not in text
 
 
+_SCALED = (S((256, 512), jnp.float8_e4m3fn), S((256, 16), jnp.float8_e8m0fnu)) * 2
+
+
+def test_scaled_operands_are_decoded_two_at_a_time_by_warps_that_do_nothing_else():
+  """A slice of an operand has 128 rows of 32 pairs: half of the warps decode the first 16 of a row, half the others."""
+  text = ptx(block_scaled(), _SCALED, "sm_90a")
+  pairs = 2 * 2 * 32  # slices, operands, pairs
+  assert text.count("cvt.rn.f16x2.e4m3x2") == text.count("fma.rn.bf16x2") == pairs
+  assert text.count("st.shared.v4.b32") == pairs // 4 and "ld.global" not in text
+
+
+@needs_ptxas
 @pytest.mark.parametrize(
   "arch, blocks", [("sm_80", (128, 128, 32)), ("sm_86", (128, 256, 64)), ("sm_90a", (128, 256, 64))]
 )
 @pytest.mark.parametrize("orientation", ["nn", "tt"])
-def test_nothing_spills(orientation, arch, blocks, tmp_path):
-  tool = ptxas()
-  if tool is None:
-    pytest.skip("there is no ptxas here: pip install nvidia-cuda-nvcc")
+def test_nothing_spills(orientation, arch, blocks):
   gelu = lambda t, b: jax.nn.gelu(t + b.astype(F32))
   f = contraction(orientation, blocks, epilogue=gelu)
-  (tmp_path / "kernel.ptx").write_text(ptx(f, (_ARRAY, _ARRAY, S((512,), BF16)), arch))
-  command = [tool, "-v", f"-arch={arch}", str(tmp_path / "kernel.ptx"), "-o", str(tmp_path / "out")]
-  said = subprocess.run(command, capture_output=True, text=True)
-  assert said.returncode == 0 and "0 bytes spill stores, 0 bytes spill loads" in said.stderr, said.stderr
-  assert "serialized" not in said.stderr
+  assert ptxas.resources(ptx(f, (_ARRAY, _ARRAY, S((512,), BF16)), arch), arch).spilled_bytes == 0
+
+
+@needs_ptxas
+@pytest.mark.parametrize("columns", [128, 256])
+def test_nothing_spills_where_operands_are_computed(columns):
+  text = ptx(block_scaled((128, columns, 128)), _SCALED, "sm_90a")
+  assert ptxas.resources(text, "sm_90a").spilled_bytes == 0

@@ -10,6 +10,7 @@ exchange pairs before they are stored: lane q takes the q-th of four groups of e
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,20 @@ from tilewright.target.nvgpu.distribution import Held
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.views import View
 from tilewright.target.nvgpu.wgmma import WgmmaDistribution
-from tilewright.tile.ir import Value
+from tilewright.tile.ir import Op, Value
 
 _GROUPS = 4  # of eight columns, that four lanes exchange
 
 
 class FragmentCode(BlockCode):
-  """As `BlockCode`, where tiles of one shape are laid out as sums of matrix products are."""
+  """As `BlockCode`, where tiles of one shape are laid out as sums of matrix products are, and `elsewhere` is what others compute."""
 
   sums: MmaDistribution | WgmmaDistribution | None = None
+  elsewhere: Set[Value] = frozenset()
+
+  def _define(self, v: Value, op: Op, uses: int) -> None:
+    if v not in self.elsewhere:
+      super()._define(v, op, uses)
 
   def fill(self, memory: Any, v: Value, layout: Layout | None = None) -> None:
     is_sum = self.sums is not None and v.tile.shape == self.sums.shape and self.sums.columns % _GROUPS == 0

@@ -166,13 +166,17 @@ class _Frame:
     array = self.arrays[self.mapping.num_prefetch + position]
     return blocks.Block.of(code, self.kernel, position, array, base, prefetched, self.indices)
 
-  def instance(self, code: BlockCode, memory: list[Any], body: Block) -> None:
-    """Run the body, or a form of it, at the present indices."""
-    b, mapping = code.b, self.mapping
-    skip, num_prefetch = mapping.num_vmapped, mapping.num_prefetch
+  def stand(self, code: BlockCode) -> None:
+    """Let a body know the present indices."""
+    b, skip = code.b, self.mapping.num_vmapped
     code.instance = Position(
       tuple(b.trunc(i64(i), I32) for i in self.indices[skip:]), tuple(b.trunc(s, I32) for s in self.sizes[skip:])
     )
+
+  def instance(self, code: BlockCode, memory: list[Any], body: Block) -> None:
+    """Run the body, or a form of it, at the present indices."""
+    mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
+    self.stand(code)
     prefetched = self.prefetched(code)
     reshaped = blocks.seen_without_edges(body)
     views, copies = [], []
@@ -276,9 +280,10 @@ def _emit_pipeline(
   kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: pipeline.Plan
 ) -> tuple[str, Launch]:
   """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `pipeline`."""
-  frame = _Frame(kernel, plan.maps)
+  maps = tuple(m for m in plan.maps if m is not None)
+  frame = _Frame(kernel, maps)
   code = pipelined.emit(frame, arch, parallel, plan)
-  launch = Launch(plan.num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, plan.maps)
+  launch = Launch(plan.num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, maps)
   return frame.finish(code, launch, 1), launch
 
 

@@ -7,6 +7,9 @@ ahead. How depends on the hardware:
     sm_90a    one warpgroup asks the copy engine for blocks; the others wait for a stage, multiply it with `wgmma`, and give it back
     others    all threads start copies (`cp.async`), wait for a stage together, and multiply it warp by warp with `mma.sync`
 
+An operand need not be a block as it is. Where it is computed from blocks element by element (a conversion, a product with scales), on
+sm_90a, warps that do nothing else fetch those blocks, compute the operand and write it where `wgmma` reads it.
+
 Everything else in the body runs as it does elsewhere, in the warps that hold the sums.
 """
 
@@ -19,10 +22,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from tilewright.target.nvgpu import mma
+from tilewright.target.nvgpu import mma, staging
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.mma import MmaDistribution
-from tilewright.target.nvgpu.staging import PIECE, SharedBlock
+from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, SharedBlock
+from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
@@ -31,18 +35,22 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
-_MOST_STAGES = {"wgmma": 6, "mma": 5}
+_MOST_STAGES = {"wgmma": 6, "computed": 4, "mma": 5}
+_DEPTH = 64  # of the contraction: a row of 128 bytes
 _RESERVED = 2048  # bytes of shared memory for barriers and alignment
 Inside = Callable[[BlockMapping, Any], list[bool]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-  """An operand of the contraction: the whole block of an input, as it is stored."""
+  """An operand of the contraction: the whole block of an input as it is stored, or computed from blocks."""
 
-  position: int  # among the inputs
+  value: Value
   shape: tuple[int, int]
   k_is_last: bool
+  position: int | None = None  # among the inputs, where it is a block
+  inputs: tuple[int, ...] = ()  # what it is computed from, else
+  ops: tuple[Op, ...] = ()  # which compute it, and nothing else
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,37 +68,71 @@ class Contraction:
 
 @dataclasses.dataclass(frozen=True)
 class WarpgroupPlan:
-  """Products by warpgroups, of blocks that the copy engine brings."""
+  """Products by warpgroups, of operands that the copy engine brings or other warps compute.
+
+  A stage has `depth` of the contraction. What operands are computed from is staged too, for a whole step.
+  """
 
   contraction: Contraction
-  maps: tuple[TensorMap, TensorMap]  # left, right
+  maps: tuple[TensorMap | None, TensorMap | None]  # left, right: how they are copied, unless they are computed
   stages: int
+  depth: int
+  blocks: tuple[PaddedBlock, ...] = ()
+  block_stages: int = 0
 
   @property
   def groups(self) -> int:
+    """Warpgroups that multiply."""
     return self.contraction.block[0] // ROWS
 
   @property
+  def producers(self) -> int:
+    """Threads that fetch and compute operands. No thread of a block has more registers than all would have alike, so that where sums
+    take 128 there is room for three warpgroups."""
+    return 2 * GROUP if None in self.maps and self.contraction.block[1] <= 128 else GROUP
+
+  @property
   def num_threads(self) -> int:
-    """Those of the consumers, and a group that fetches."""
-    return (self.groups + 1) * GROUP
+    return self.producers + self.groups * GROUP
+
+  @property
+  def registers(self) -> tuple[int, int]:
+    """Of a thread that fetches, and of one that multiplies: so many that all threads of a block together have 64 Ki."""
+    if None not in self.maps:
+      return 40, 232
+    return (104, 200) if self.producers == GROUP else (104, 152)
 
   @property
   def distribution(self) -> WgmmaDistribution:
     return WgmmaDistribution(self.contraction.block[:2], self.groups)
 
   @property
-  def left_bytes(self) -> int:
-    return self.contraction.block[0] * self.contraction.block[2] * 2
+  def slices(self) -> int:
+    """Stages that a step takes."""
+    return self.contraction.block[2] // self.depth
+
+  @property
+  def side_bytes(self) -> tuple[int, int]:
+    m, n, _ = self.contraction.block
+    return m * self.depth * 2, n * self.depth * 2
 
   @property
   def stage_bytes(self) -> int:
-    return self.left_bytes + self.contraction.block[1] * self.contraction.block[2] * 2
+    return sum(self.side_bytes)
+
+  @property
+  def copied_bytes(self) -> int:
+    """What the copy engine brings of a stage."""
+    return sum(size for size, m in zip(self.side_bytes, self.maps) if m is not None)
 
   @property
   def shared_bytes(self) -> int:
-    """Stages, then a pair of barriers for each."""
-    return self.stages * (self.stage_bytes + 16)
+    """Stages, a pair of barriers for each, then the stages of what operands are computed from."""
+    return self.stages * (self.stage_bytes + 16) + self.block_stages * self.block_bytes
+
+  @property
+  def block_bytes(self) -> int:
+    return sum(block.nbytes for block in self.blocks)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +143,7 @@ class WarpPlan:
   distribution: MmaDistribution
   blocks: tuple[SharedBlock, SharedBlock]
   stages: int
-  maps: tuple[TensorMap, ...] = ()
+  maps: tuple[TensorMap | None, ...] = ()
 
   @property
   def num_threads(self) -> int:
@@ -125,28 +167,44 @@ def find(kernel: NativeKernel, arch: Arch, inside: Inside, num_warps: int | None
 
 def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> WarpgroupPlan | None:
   right, (m, n, k) = c.sides[1], c.block
-  if not arch.has_wgmma or k % 64:
+  if not arch.has_wgmma or k % _DEPTH or m not in (64, 128) or n % (8 if right.k_is_last else 64) or n > 256:
     return None
-  if m not in (64, 128) or n % (8 if right.k_is_last else 64) or n > 256:
+  computed = any(side.position is None for side in c.sides)
+  if computed and any(size % 32 for size in (m, n)):
     return None
-  maps = tuple(_tensor_map(kernel, side, c.kind) for side in c.sides)
-  stage = (m + n) * k * 2
-  stages = min(_MOST_STAGES["wgmma"], (arch.shared_bytes - _RESERVED) // (stage + 16))
-  if stages < 2 or any(len(t.shape) > 5 for t in maps):
+  depth = _DEPTH if computed else k
+  maps = tuple(None if s.position is None else _tensor_map(kernel, s, c.kind, depth) for s in c.sides)
+  if any(t is not None and len(t.shape) > 5 for t in maps):
     return None
-  return WarpgroupPlan(c, maps, stages)  # type: ignore[arg-type]
+  found = (staging.padded(kernel, i) for i in dict.fromkeys(i for side in c.sides for i in side.inputs))
+  plan = WarpgroupPlan(c, maps, 1, depth, tuple(b for b in found if b is not None), int(computed))  # type: ignore[arg-type]
+  # More stages as long as they fit: of operands and of what those are computed from in turn.
+  while True:
+    deeper = dataclasses.replace(plan, stages=plan.stages + 1)
+    if plan.blocks and plan.block_stages <= plan.stages:
+      deeper = dataclasses.replace(plan, block_stages=plan.block_stages + 1)
+    most = _MOST_STAGES["computed" if computed else "wgmma"]
+    if deeper.shared_bytes > arch.shared_bytes - _RESERVED or deeper.stages > most:
+      break
+    plan = deeper
+  return plan if plan.stages >= 2 and (plan.block_stages >= 2 or not plan.blocks) else None
 
 
-def _tensor_map(kernel: NativeKernel, side: Operand, kind: str) -> TensorMap:
+def _tensor_map(kernel: NativeKernel, side: Operand, kind: str, depth: int) -> TensorMap:
+  assert side.position is not None
   mapping = kernel.mapping.block_mappings[side.position]
   box = [d.block_size for d in mapping.block_shape[:-1]]
-  return TensorMap(kernel.mapping.num_prefetch + side.position, kind, tuple(mapping.array_aval.shape), tuple(box))
+  row = max(d for d, dim in enumerate(mapping.block_shape[:-1]) if isinstance(dim, Blocked))
+  if not side.k_is_last:
+    box[row] = depth
+  array, shape = kernel.mapping.num_prefetch + side.position, tuple(mapping.array_aval.shape)
+  return TensorMap(array, kind, shape, tuple(box), row)
 
 
 def _warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> WarpPlan | None:
   m, n, k = c.block
   distribution = mma.choose(m, n, num_warps)
-  if distribution is None or k % mma.DEPTH:
+  if distribution is None or k % mma.DEPTH or any(side.position is None for side in c.sides):
     return None
   blocks = tuple(SharedBlock(side.shape[0], side.shape[1] * 2 // PIECE) for side in c.sides)
   stages = min(_MOST_STAGES["mma"], (arch.shared_bytes - _RESERVED) // sum(block.nbytes for block in blocks))
@@ -186,15 +244,20 @@ def _free_first(shape: tuple[int, ...], contracted: int) -> tuple[int, int]:
 def _operand(
   kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]], inside: Inside
 ) -> Operand | None:
+  return _block_operand(kernel, v, contracted, used, inside) or _computed_operand(kernel, v, contracted, used)
+
+
+def _block_operand(
+  kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]], inside: Inside
+) -> Operand | None:
   """The input of which a value is the whole block, perhaps transposed, if nothing else uses either."""
-  op = v.owner
+  op, value = v.owner, v
   while isinstance(op, Op) and op.name == "transpose" and len(used[op.result]) == 1:
     contracted = op.attrs["permutation"][contracted]
     op = op.operands[0].owner
   if not isinstance(op, Op) or op.name != "load" or len(used[op.result]) != 1:
     return None
-  ref = op.operands[0]
-  inputs = kernel.body.params[kernel.mapping.num_prefetch :][: kernel.mapping.num_inputs]
+  ref, inputs = op.operands[0], _inputs(kernel)
   if ref not in inputs or len(used[ref]) != 1:
     return None
   position = inputs.index(ref)
@@ -205,7 +268,42 @@ def _operand(
   kept = [d for d, dim in enumerate(mapping.block_shape) if isinstance(dim, Blocked)]
   if not all(ok for d, ok in enumerate(safe) if d == kept[contracted] or d not in kept):
     return None  # what lies outside along the contraction is not zero
-  return Operand(position, op.result.tile.shape, contracted == 1)  # type: ignore[arg-type]
+  return Operand(value, op.result.tile.shape, contracted == 1, position)  # type: ignore[arg-type]
+
+
+def _inputs(kernel: NativeKernel) -> list[Value]:
+  return kernel.body.params[kernel.mapping.num_prefetch :][: kernel.mapping.num_inputs]
+
+
+def _computed_operand(kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]]) -> Operand | None:
+  """An operand of which each element is computed from elements of inputs that nobody writes."""
+  inputs, ops, positions = _inputs(kernel), set(), dict[int, None]()
+  written = {into - kernel.mapping.num_prefetch for into, _ in kernel.input_output_aliases}
+  pending = [v]
+  while pending:
+    op = pending.pop().owner
+    if not isinstance(op, Op) or op in ops:
+      if not isinstance(op, Op):
+        return None
+      continue
+    ops.add(op)
+    if op.name == "load":
+      if op.operands[0] not in inputs or inputs.index(op.operands[0]) in written:
+        return None
+      positions[inputs.index(op.operands[0])] = None
+    elif op.blocks or op.name in STATEMENTS or op.name == "window_load":
+      return None
+    else:
+      pending += op.operands
+  if any(d % 64 for d in (v.tile.shape[1],)) or v.tile.shape[0] % 32:
+    return None
+  # Those that others use too stay where they are, and are computed there once more.
+  own: set[Op] = set()
+  for op in reversed([op for op in kernel.body.body.ops if op in ops]):
+    if all(user in own or user.name == "dot" for result in op.results for user in used[result]):
+      own.add(op)
+  order = tuple(op for op in kernel.body.body.ops if op in own)
+  return Operand(v, v.tile.shape, contracted == 1, inputs=tuple(positions), ops=order)  # type: ignore[arg-type]
 
 
 def _is_plain(m: BlockMapping) -> bool:

@@ -17,9 +17,9 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu import cp_async, mma, pipeline, staging, threads, warpgroups
+from tilewright.target.nvgpu import computed, cp_async, mma, pipeline, staging, threads, warpgroups
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import BlockCode, RegisterRef
+from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.fragments import FragmentCode
 from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.wgmma import GROUP
@@ -27,6 +27,7 @@ from tilewright.tile.ir import Block
 from tilewright.tile.types import RefType
 
 _GROUPED = 8  # rows of blocks that are taken together
+_PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
 def emit(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
@@ -162,10 +163,11 @@ def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPla
 
 
 def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
-  b, c = frame.b, plan.contraction
+  b, c, producers = frame.b, plan.contraction, plan.producers
   code = frame.code(arch, plan.groups * GROUP, FragmentCode)
+  code.elsewhere = {v for side in c.sides for op in side.ops for v in op.results}
   thread = code.thread
-  code.thread = b.sub(thread, I32(GROUP))
+  code.thread = b.sub(thread, I32(producers))
   code.is_part = True
   frame.begin(code)
   stages = warpgroups.Stages(b, plan, frame.shared)
@@ -174,29 +176,37 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   threads.barrier(b)
   _grouped(frame, parallel)
   producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
-  b.cbranch(b.icmp_unsigned("<", thread, I32(GROUP)), producer, consumer)
+  b.cbranch(b.icmp_unsigned("<", thread, I32(producers)), producer, consumer)
+  fewer, more = plan.registers
 
   b.position_at_end(producer)
-  threads.set_registers(b, 40, increase=False)
-  with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
-    prefetched = frame.prefetched(code)
-    with for_range(b, 0, c.num_steps) as step, code.scope():
-      frame.indices[-1] = step
-      starts = [frame.starts(code, side.position, prefetched) for side in c.sides]
-      warpgroups.produce(b, stages, frame.maps, b.trunc(step, I32), starts)
+  threads.set_registers(b, fewer, increase=False)
+  if None in plan.maps:
+    _compute_operands(frame, arch, plan, stages)
+  else:
+    with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
+      prefetched = frame.prefetched(code)
+      with for_range(b, 0, c.num_steps) as step, code.scope():
+        number = b.trunc(step, I32)
+        stages.acquire(number)
+        _copy_operands(frame, code, stages, prefetched, step, number, 0)
   b.branch(done)
 
   b.position_at_end(consumer)
-  threads.set_registers(b, 232, increase=True)
+  threads.set_registers(b, more, increase=True)
   memory = _memory(frame, code, plan)
 
   def body(step: ir.Value, block: Block) -> None:
-    number = b.trunc(step, I32)
+    first = b.mul(b.trunc(step, I32), I32(plan.slices))
     is_last = isinstance(step, ir.Constant) and step.constant == c.num_steps - 1
-    pending = 1 if c.is_quiet and not is_last else 0
 
     def contract(sums: Any) -> None:
-      write_sums(b, sums, warpgroups.consume(code, stages, number, read_sums(b, sums), pending))
+      values = read_sums(b, sums)
+      for n in range(plan.slices):
+        ends = is_last and n == plan.slices - 1
+        pending = 1 if c.is_quiet and not ends else 0
+        values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending)
+      write_sums(b, sums, values)
 
     code.contraction = contract
     frame.instance(code, memory, block)
@@ -205,3 +215,77 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   b.branch(done)
   b.position_at_end(done)
   return code
+
+
+def _copy_operands(
+  frame: Any, code: BlockCode, stages: warpgroups.Stages, prefetched: Any, step: ir.Value, number: ir.Value, n: int
+) -> None:
+  """Ask the copy engine for the n-th slice of the operands that it brings. `number` counts slices."""
+  frame.indices[-1] = step
+  pointers = iter(frame.maps)
+  copies = []
+  for i, (side, tensor_map) in enumerate(zip(stages.plan.contraction.sides, stages.plan.maps)):
+    if tensor_map is not None:
+      copies.append((i, next(pointers), frame.starts(code, side.position, prefetched)))
+  warpgroups.copy(code.b, stages, number, n, copies)
+
+
+def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpgroups.Stages) -> None:
+  """What the warps do that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
+  b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
+  code = frame.code(arch, producers, BlockCode)
+  prefetched = frame.prefetched(code)
+  is_first = b.icmp_unsigned("==", code.thread, I32(0))
+
+  def place(step: ir.Value) -> ir.Value:
+    """Bytes from the start of shared memory to the blocks of a step."""
+    stage = b.urem(b.trunc(step, I32), I32(count))
+    return b.add(stages.blocks, b.mul(stage, I32(plan.block_bytes)))
+
+  def fetch(step: ir.Value) -> None:
+    frame.indices[-1] = step
+    with code.scope():
+      to = place(step)
+      for block in plan.blocks:
+        view = frame.view(code, block.position, prefetched, None)
+        staging.copy_block(b, code.thread, producers, view, block, to)
+        to = b.add(to, I32(block.nbytes))
+
+  def known(step: ir.Value) -> None:
+    """Let the operands' inputs be the staged blocks, or those in global memory where there are none."""
+    frame.indices[-1] = step
+    frame.stand(code)
+    params = frame.kernel.body.params[frame.mapping.num_prefetch :]
+    for position in dict.fromkeys(i for side in c.sides for i in side.inputs):
+      code.env[params[position]] = frame.view(code, position, prefetched, object())
+    at = place(step)
+    for block in plan.blocks:
+      pointer = b.inttoptr(at, ir.PointerType(addrspace=SHARED))
+      code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))
+      at = b.add(at, I32(block.nbytes))
+
+  for ahead in range(count - 1):
+    if ahead < c.num_steps:
+      fetch(i64(ahead))
+    cp_async.commit(b)
+  with for_range(b, 0, c.num_steps) as step, code.scope():
+    if plan.blocks:
+      cp_async.wait(b, count - 2)
+      threads.barrier_of(
+        b, _PRODUCERS, producers
+      )  # the step's blocks are there, and nobody reads those that are replaced
+      later = b.add(step, i64(count - 1))
+      with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
+        fetch(later)
+      cp_async.commit(b)
+    known(step)
+    for n in range(plan.slices):
+      number = b.add(b.mul(b.trunc(step, I32), I32(plan.slices)), I32(n))
+      stages.acquire(number)
+      if plan.copied_bytes:
+        with if_then(b, is_first), code.scope():
+          _copy_operands(frame, code, stages, prefetched, step, number, n)
+      for i, side in enumerate(c.sides):
+        if side.position is None:
+          computed.write(code, side, n * plan.depth, plan.depth, stages.side(i, number))
+      stages.computed(number, code.thread)

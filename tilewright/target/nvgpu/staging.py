@@ -13,15 +13,19 @@ Rows of a block lie in sixteen-byte pieces that are exchanged within eight rows,
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import i64
+from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import cp_async
 from tilewright.target.nvgpu.views import View
+from tilewright.tile.grid import Blocked, Squeezed
+from tilewright.tile.native import NativeKernel
 
 PIECE = 16  # bytes
 _BANKS = 8  # pieces that lie side by side in the banks
@@ -29,10 +33,12 @@ _BANKS = 8  # pieces that lie side by side in the banks
 
 @dataclasses.dataclass(frozen=True)
 class SharedBlock:
-  """Where the pieces of a matrix's rows lie in shared memory."""
+  """Where the pieces of a matrix's rows lie in shared memory, for `ldmatrix`."""
 
   rows: int
   pieces: int  # in a row
+
+  piece = PIECE
 
   @property
   def is_exchanged(self) -> bool:
@@ -56,25 +62,85 @@ class SharedBlock:
     return b.add(b.mul(row, I32(self.pitch)), b.mul(piece, I32(PIECE)))
 
 
+@dataclasses.dataclass(frozen=True)
+class PaddedBlock:
+  """A block of an input in shared memory, with its rows an odd number of sixteen bytes apart: lanes with a row each meet no conflicts."""
+
+  position: int  # among the inputs
+  shape: tuple[int, ...]
+  dtype: np.dtype
+  piece: int  # bytes that one copy brings
+
+  @property
+  def rows(self) -> int:
+    return math.prod(self.shape[:-1])
+
+  @property
+  def row_bytes(self) -> int:
+    return self.shape[-1] * self.dtype.itemsize
+
+  @property
+  def pieces(self) -> int:
+    return self.row_bytes // self.piece
+
+  @property
+  def pitch(self) -> int:
+    return self.row_bytes if self.row_bytes % PIECE or self.rows == 1 else PIECE * (self.row_bytes // PIECE | 1)
+
+  @property
+  def nbytes(self) -> int:
+    return -(-self.rows * self.pitch // PIECE) * PIECE
+
+  def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
+    return b.add(b.mul(row, I32(self.pitch)), b.mul(piece, I32(self.piece)))
+
+  def view(self, pointer: ir.Value) -> View:
+    """The block as a body sees it."""
+    pitch = self.pitch // self.dtype.itemsize
+    strides = tuple(math.prod(self.shape[d + 1 : -1]) * pitch for d in range(len(self.shape) - 1))
+    return View(pointer, (*strides, 1), self.dtype, object(), align=PIECE)
+
+
+def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
+  """How an input's blocks are staged, if they can be: rows that begin at multiples of at least four bytes."""
+  m = kernel.mapping.block_mappings[position]
+  dims, dtype = m.block_shape, np.dtype(m.array_aval.dtype)
+  if kernel.index_maps[position] is None or not dims or not isinstance(dims[-1], Blocked):
+    return None
+  if not all(isinstance(d, Blocked | Squeezed) for d in dims):
+    return None
+  shape = tuple(d.block_size for d in dims if isinstance(d, Blocked))
+  sizes = (shape[-1] * dtype.itemsize, m.array_aval.shape[-1] * dtype.itemsize)
+  piece = next((n for n in cp_async.SIZES if not any(size % n for size in sizes)), None)
+  return None if piece is None else PaddedBlock(position, shape, dtype, piece)
+
+
 def copy_block(
-  b: ir.IRBuilder, thread: ir.Value, num_threads: int, source: View, block: SharedBlock, to: ir.Value
+  b: ir.IRBuilder, thread: ir.Value, num_threads: int, source: View, block: SharedBlock | PaddedBlock, to: ir.Value
 ) -> None:
-  """Start the copies of a matrix by a number of threads, neighbours next to each other. What lies outside of its array becomes zero."""
-  width = PIECE // source.dtype.itemsize
+  """Start the copies of a block by a number of threads, neighbours next to each other. What lies outside of its array becomes zero."""
+  width = block.piece // source.dtype.itemsize
   total = block.rows * block.pieces
+  shape = block.shape if isinstance(block, PaddedBlock) else (block.rows, 0)
   for step in range(-(-total // num_threads)):
     number = b.add(thread, I32(step * num_threads))
     row, piece = b.udiv(number, I32(block.pieces)), b.urem(number, I32(block.pieces))
-    row64, column64 = b.zext(row, I64), b.mul(b.zext(piece, I64), i64(width))
-    inside = _inside(b, source, [row64, column64])
-    offset = b.add(b.mul(row64, i64(source.strides[0])), b.mul(column64, i64(source.strides[1])))
+    places = [b.mul(b.zext(piece, I64), i64(width))]
+    left = row
+    for d in reversed(range(len(shape) - 1)):
+      places.insert(0, b.zext(b.urem(left, I32(shape[d])) if d else left, I64))
+      left = b.udiv(left, I32(shape[d])) if d else left
+    inside = _inside(b, source, places)
+    offset: ir.Value = i64(0)
+    for place, stride in zip(places, source.strides):
+      offset = b.add(offset, b.mul(place, i64(stride)))
     pointer = b.gep(source.pointer, [offset], source_etype=ty.memory_type(source.dtype))
     place = b.add(to, block.offset(b, row, piece))
     if (step + 1) * num_threads > total:
-      with b.if_then(b.icmp_unsigned("<", number, I32(total))):
-        cp_async.copy(b, place, pointer, PIECE, inside)
+      with if_then(b, b.icmp_unsigned("<", number, I32(total))):
+        cp_async.copy(b, place, pointer, block.piece, inside)
     else:
-      cp_async.copy(b, place, pointer, PIECE, inside)
+      cp_async.copy(b, place, pointer, block.piece, inside)
 
 
 def _inside(b: ir.IRBuilder, view: View, places: list[ir.Value]) -> Any:

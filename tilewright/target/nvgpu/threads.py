@@ -38,6 +38,11 @@ def barrier_of(b: ir.IRBuilder, number: int, num_threads: int) -> None:
   ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [I32(number), I32(num_threads)], VOID, [])
 
 
+def warp_barrier(b: ir.IRBuilder) -> None:
+  """Wait until all lanes of the warp are here; what each wrote before, all see after."""
+  ty.intrinsic(b, "nvvm.bar.warp.sync", [I32(_ALL)], VOID, [])
+
+
 def set_registers(b: ir.IRBuilder, count: int, *, increase: bool) -> None:
   """Give registers back, or take what other warpgroups gave back (sm_90a)."""
   text = f"setmaxnreg.{'inc' if increase else 'dec'}.sync.aligned.u32 {count};"

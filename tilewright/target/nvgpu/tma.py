@@ -28,6 +28,7 @@ class TensorMap:
   kind: str  # bf16 or f16
   shape: tuple[int, ...]
   box: tuple[int, ...]
+  row: int  # along which dimension rows of the box lie
 
   @property
   def box_columns(self) -> int:
@@ -49,3 +50,9 @@ def copy(b: ir.IRBuilder, tensor_map: ir.Value, to: ir.Value, start: Sequence[ir
   signature = ir.FunctionType(VOID, [I32, I64, *([I32] * rank), I32])
   asm = ir.InlineAsm(signature, text, ",".join(["r", "l", *("r" * rank), "r", "~{memory}"]), side_effect=True)
   b.call(asm, [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier])
+
+
+def fence_writes(b: ir.IRBuilder) -> None:
+  """What this thread wrote to shared memory is seen by tensor cores and the copy engine, once others know of it."""
+  asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
+  b.call(asm, [])

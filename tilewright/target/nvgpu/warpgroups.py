@@ -1,6 +1,6 @@
-"""Warpgroups that divide the work: one asks the copy engine for blocks, the others multiply them (sm_90a).
+"""Warpgroups that divide the work: some bring operands, the others multiply them (sm_90a).
 
-    stage s:  full[s]   counts the bytes that arrive     (the producer expects them)
+    stage s:  full[s]   counts the bytes that arrive (the producer expects them), and the warps that have written their part
               empty[s]  counts the warpgroups that are done with it
 
 A product is left running while the next one is started, so that the tensor cores never wait for the code between them: a stage is given
@@ -15,18 +15,20 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import mbarrier, tma, wgmma
+from tilewright.target.nvgpu import mbarrier, threads, tma, wgmma
 from tilewright.target.nvgpu.pipeline import WarpgroupPlan
+from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS
 
 
 class Stages:
-  """The stages in shared memory, and the barriers of each. Addresses are i32."""
+  """The stages in shared memory, and the barriers of each. Addresses are i32; `number` counts stages from the first step on."""
 
   def __init__(self, b: ir.IRBuilder, plan: WarpgroupPlan, shared: ir.Value):
     self.b, self.plan = b, plan
     self.start = b.and_(b.add(b.ptrtoint(shared, I32), I32(1023)), I32(-1024))  # a swizzle repeats every 1024 bytes
     self.barriers = b.add(self.start, I32(plan.stages * plan.stage_bytes))
+    self.blocks = b.add(self.barriers, I32(16 * plan.stages))  # what operands are computed from
 
   def full(self, stage: ir.Value | int) -> ir.Value:
     number = I32(stage) if isinstance(stage, int) else stage
@@ -35,46 +37,65 @@ class Stages:
   def empty(self, stage: ir.Value | int) -> ir.Value:
     return self.b.add(self.full(stage), I32(8 * self.plan.stages))
 
-  def left(self, stage: ir.Value) -> ir.Value:
-    return self.b.add(self.start, self.b.mul(stage, I32(self.plan.stage_bytes)))
-
-  def right(self, stage: ir.Value) -> ir.Value:
-    return self.b.add(self.left(stage), I32(self.plan.left_bytes))
+  def side(self, side: int, number: ir.Value) -> ir.Value:
+    """Where the left or the right operand lies."""
+    stage, _ = mbarrier.phase(self.b, number, self.plan.stages)
+    start = self.b.add(self.start, self.b.mul(stage, I32(self.plan.stage_bytes)))
+    return self.b.add(start, I32(self.plan.side_bytes[0])) if side else start
 
   def init(self, is_first: ir.Value) -> None:
+    computing = self.plan.producers // WARP if None in self.plan.maps else 0
     with if_then(self.b, is_first):
       for s in range(self.plan.stages):
-        mbarrier.init(self.b, self.full(s), 1)
+        mbarrier.init(self.b, self.full(s), computing + (1 if self.plan.copied_bytes else 0))
         mbarrier.init(self.b, self.empty(s), self.plan.groups)
       mbarrier.fence_init(self.b)
 
+  def acquire(self, number: ir.Value) -> None:
+    """Until the operands that lay in a stage before are no longer read."""
+    stage, parity = mbarrier.phase(self.b, number, self.plan.stages)
+    mbarrier.wait(self.b, self.empty(stage), self.b.xor(parity, I32(1)))
 
-def produce(b: ir.IRBuilder, stages: Stages, maps: list[ir.Value], step: ir.Value, starts: list[list[Any]]) -> None:
-  """Ask for the blocks of a step: `starts` are where they begin along each dimension of their arrays."""
+  def computed(self, number: ir.Value, thread: ir.Value) -> None:
+    """The calling warp has written its part of a stage."""
+    stage, _ = mbarrier.phase(self.b, number, self.plan.stages)
+    tma.fence_writes(self.b)
+    threads.warp_barrier(self.b)
+    with if_then(self.b, self.b.icmp_unsigned("==", self.b.urem(thread, I32(WARP)), I32(0))):
+      mbarrier.arrive(self.b, self.full(stage))
+
+
+def copy(
+  b: ir.IRBuilder, stages: Stages, number: ir.Value, n: int, copies: list[tuple[int, ir.Value, list[Any]]]
+) -> None:
+  """Ask for operands of a stage, which is the n-th of its step: their side, tensor map, and where the step's block begins."""
   plan = stages.plan
-  stage, parity = mbarrier.phase(b, step, plan.stages)
-  mbarrier.wait(b, stages.empty(stage), b.xor(parity, I32(1)))
-  mbarrier.expect(b, stages.full(stage), plan.stage_bytes)
-  for side, tensor_map, pointer, place, start in zip(
-    plan.contraction.sides, plan.maps, maps, (stages.left(stage), stages.right(stage)), starts
-  ):
-    *outer, column = (b.trunc(i64(v), I32) for v in start)
-    for part in range(side.shape[1] // tensor_map.box_columns):
+  stage, _ = mbarrier.phase(b, number, plan.stages)
+  mbarrier.expect(b, stages.full(stage), plan.copied_bytes)
+  for i, pointer, start in copies:
+    side, tensor_map = plan.contraction.sides[i], plan.maps[i]
+    assert tensor_map is not None and side.position is not None
+    place = stages.side(i, number)
+    places = [b.trunc(i64(v), I32) for v in start]
+    kept = len(places) - 1 if side.k_is_last else tensor_map.row
+    places[kept] = b.add(places[kept], I32(n * plan.depth))
+    width = plan.depth if side.k_is_last else side.shape[1]
+    for part in range(width // tensor_map.box_columns):
       to = b.add(place, I32(part * tensor_map.box_bytes))
-      along = b.add(column, I32(part * tensor_map.box_columns))
-      tma.copy(b, pointer, to, [*outer, along], stages.full(stage))
+      along = b.add(places[-1], I32(part * tensor_map.box_columns))
+      tma.copy(b, pointer, to, [*places[:-1], along], stages.full(stage))
 
 
 def consume(code: Any, stages: Stages, step: ir.Value, values: list[ir.Value], pending: int) -> list[ir.Value]:
   """Wait for a step's blocks and add their product to the sums. With `pending`, that many products are still running after it, and it
   is the stage of the step so much earlier that is given back."""
   b, plan = code.b, stages.plan
-  sides, (m, n, k) = plan.contraction.sides, plan.contraction.block
+  sides, (m, n, _), k = plan.contraction.sides, plan.contraction.block, plan.depth
   stage, parity = mbarrier.phase(b, step, plan.stages)
   mbarrier.wait(b, stages.full(stage), parity)
   group = b.udiv(code.thread, I32(GROUP))
   rows = ROWS * tma.SWIZZLE_BYTES if sides[0].k_is_last else k * tma.SWIZZLE_BYTES  # of a group of the left operand
-  places = b.add(stages.left(stage), b.mul(group, I32(rows))), stages.right(stage)
+  places = b.add(stages.side(0, step), b.mul(group, I32(rows))), stages.side(1, step)
   wgmma.fence(b)
   for at in range(0, k, wgmma.DEPTH):
     left, right = (_operand(b, side.k_is_last, place, size, k, at) for side, place, size in zip(sides, places, (m, n)))
