@@ -52,7 +52,7 @@ def test_ptxas_assembles_it(name, arch):
 
 def test_global_memory_is_moved_in_sixteen_bytes_a_thread():
   text = ptx_of("cast", "sm_90a")
-  assert text.count("ld.global.v4.b32") == text.count("st.global.v4.b32") == 4
+  assert text.count("ld.global.nc.v4.b32") == text.count("st.global.v4.b32") == 4
   assert "ld.global.b16" not in text
 
 

@@ -55,11 +55,10 @@ def _cross_entropy_forward(
   classes = logits.shape[1]
 
   def body(x: jax.Array, label: jax.Array) -> tuple[jax.Array, jax.Array]:
+    own = jnp.take_along_axis(x, jnp.clip(label, 0, classes - 1), axis=1).astype(jnp.float32)
     x = x.astype(jnp.float32)
     most = jnp.max(x, axis=-1, keepdims=True)
     total = most + jnp.log(jnp.sum(jnp.exp(x - most), axis=-1, keepdims=True))
-    chosen = jax.lax.broadcasted_iota(jnp.int32, x.shape, 1) == label
-    own = jnp.sum(jnp.where(chosen, x, 0.0), axis=-1, keepdims=True)
     return jnp.where((label >= 0) & (label < classes), total - own, 0.0), total
 
   per_row = jax.ShapeDtypeStruct(labels.shape, jnp.float32)

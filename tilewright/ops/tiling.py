@@ -16,6 +16,7 @@ import pathlib
 _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 _FEW_ROWS = 16  # of a product's left operand: with more, its time is that of the multiplications
 _STREAMS = 16  # rows of memory that are read side by side: with 32 it takes half as long again (Zen 4)
+_GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -63,9 +64,9 @@ def rows_per_block(num_rows: int, row_bytes: int, passes: int = 2) -> int:
 
 
 def rows_per_gpu_block(num_rows: int, row_elements: int) -> int:
-  """Rows for one block of threads: one where it is long enough to give each thread a few vectors, else a power of two of them."""
+  """Rows for one block of threads: a power of two, so that each thread has a few vectors, and that there are blocks for all processors."""
   rows = 1
-  while rows * row_elements < _GPU_BLOCK and 2 * rows <= num_rows:
+  while rows * row_elements < _GPU_BLOCK and num_rows >= 2 * rows * _GPU_BLOCKS:
     rows *= 2
   return rows
 

@@ -21,6 +21,7 @@ from tilewright.target.nvgpu import small_floats
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.tile.formats import small_float
+from tilewright.tile.ir import Op, Value
 
 _BFLOAT16 = np.dtype(jnp.bfloat16)
 Rule = Callable[[ir.IRBuilder, list[ir.Value]], ir.Value]
@@ -34,6 +35,8 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
     return convert(b, args[0], dtype, np.dtype(op.attrs["dtype"]), arch)
   rule = F32_RULES.get(op.name)
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
+    if op.name == "exp" and is_below_maximum(op.operands[0]):
+      rule = _EXP_BELOW_MAXIMUM
     return rule(b, args)
   return arithmetic.compute(b, op, args)
 
@@ -100,6 +103,38 @@ def horizontal(b: ir.IRBuilder, kind: str, dtype: Any, value: ir.Value) -> ir.Va
   return parts[0]
 
 
+def is_below_maximum(v: Value) -> bool:
+  """Whether a value is `x - m`, where m is the maximum of x and perhaps more, and x comes from numbers of 16 bits or fewer."""
+  op = v.owner
+  if not isinstance(op, Op) or op.name != "sub":
+    return False
+  x, most = op.operands
+  return _is_coarse(x) and _is_maximum(most, x)
+
+
+def _is_maximum(v: Value, x: Value) -> bool:
+  op = v.owner
+  if not isinstance(op, Op):
+    return False
+  if op.name in ("broadcast", "reshape"):
+    return _is_maximum(op.operands[0], x)
+  if op.name == "max":
+    return any(_is_maximum(o, x) for o in op.operands)
+  return op.name == "reduce" and op.attrs["kind"] == "max" and op.operands[0] is x
+
+
+def _is_coarse(v: Value) -> bool:
+  """Whether a value was computed from numbers of 16 bits or fewer: what they do not say is more than a few units in the last place."""
+  op = v.owner
+  if not isinstance(op, Op):
+    return False
+  if op.name == "convert":
+    return op.operands[0].tile.dtype.itemsize <= 2
+  if op.name == "dot":
+    return all(o.tile.dtype.itemsize <= 2 for o in op.operands)
+  return op.name in ("mul", "select", "add") and any(_is_coarse(o) for o in op.operands)
+
+
 def _each_lane(rule: Callable[..., ir.Value]) -> Rule:
   """An instruction that takes single numbers, on vectors."""
 
@@ -125,44 +160,55 @@ def _instruction(text: str, count: int) -> Callable[..., ir.Value]:
 
 
 _exp2 = _instruction("ex2.approx.f32", 1)
-_reciprocal = _instruction("rcp.approx.f32", 1)
+# These two give zero instead of a subnormal number, which saves four instructions to scale with.
+_exp2_flushed = _instruction("ex2.approx.ftz.f32", 1)
+_reciprocal_flushed = _instruction("rcp.approx.ftz.f32", 1)
 _divide = _instruction("div.full.f32", 2)
 _reciprocal_root = _instruction("rsqrt.approx.f32", 1)
 
 
 def _exp(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-  # Beyond these the result is 0 or infinity; the rounding error of infinity would be NaN.
+  # Beyond these the result is 0 or infinity; the rounding error of an infinite product would be NaN.
   c = lambda v: ty.constant(F32, v)
   return _exp_inside(b, extreme(b, "min", extreme(b, "max", x, c(-105.0)), c(90.0)))
 
 
 def _exp_inside(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-  """2^(x log2 e), where the product is kept to twice the precision: its rounding error becomes a factor near one."""
+  """2^(x log2 e), where the product is kept to twice the precision: its rounding error becomes a factor near one.
+
+  The factor is multiplied last, so that infinity stays infinity.
+  """
   log2e = float(np.float32(math.log2(math.e)))
   rest = math.log2(math.e) - log2e
   c = lambda v: ty.constant(F32, v)
   high = b.fmul(x, c(log2e))
   low = ty.intrinsic(b, "fma", [x, c(log2e), b.fneg(high)])
   low = ty.intrinsic(b, "fma", [x, c(rest), low])
-  power = _exp2(b, high)
-  return ty.intrinsic(b, "fma", [power, b.fmul(low, c(math.log(2.0))), power])
+  return b.fmul(_exp2(b, high), ty.intrinsic(b, "fma", [low, c(math.log(2.0)), c(1.0)]))
+
+
+def _exp_below_maximum(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+  """2^(x log2 e), x <= 0: off by |x| units in the last place, and 0 below 2^-126. That is nothing beside how coarse x is."""
+  return _exp2_flushed(b, b.fmul(x, ty.constant(F32, math.log2(math.e))))
 
 
 def _logistic(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   one = ty.constant(F32, 1)
-  return _divide(b, one, b.fadd(one, _exp(b, b.fneg(x))))
+  return _reciprocal_flushed(b, b.fadd(one, _exp(b, b.fneg(x))))
 
 
 def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   """1 - 2 / (e^2x + 1), and near zero, where that cancels, x + x^3 P(x^2) with the Taylor coefficients up to x^13.
 
-  At |x| = 0.4 the first term left out, 929569/638512875 x^15, is below 4e-9 of x.
+  At |x| = 0.4 the first term left out, 929569/638512875 x^15, is below 4e-9 of x. Where the first way is taken, an error of 2x units in the
+  last place of e^2x is at most half a unit of the result.
   """
   c = lambda v: ty.constant(F32, v)
   fma = lambda x, y, z: ty.intrinsic(b, "fma", [x, y, z])
   size = ty.intrinsic(b, "fabs", [x])
   double = b.fmul(extreme(b, "min", size, c(10.0)), c(2.0))  # beyond 10 it is one
-  far = fma(_reciprocal(b, b.fadd(_exp_inside(b, double), c(1.0))), c(-2.0), c(1.0))
+  power = _exp2_flushed(b, b.fmul(double, c(math.log2(math.e))))
+  far = fma(_reciprocal_flushed(b, b.fadd(power, c(1.0))), c(-2.0), c(1.0))
   far = ty.intrinsic(b, "copysign", [far, x], F32, [F32])
   square = b.fmul(x, x)
   terms = (21844 / 6081075, -1382 / 155925, 62 / 2835, -17 / 315, 2 / 15, -1 / 3)
@@ -173,6 +219,7 @@ def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   return b.select(b.fcmp_ordered("<", size, c(0.4)), near, far)
 
 
+_EXP_BELOW_MAXIMUM = _each_lane(_exp_below_maximum)
 F32_RULES: dict[str, Rule] = {
   "exp": _each_lane(_exp),
   "exp2": _each_lane(_exp2),

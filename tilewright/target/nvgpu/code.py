@@ -26,7 +26,7 @@ from llvmlite import ir
 
 from tilewright.layout.plan import relayout
 from tilewright.layout.value import LANES, Layout
-from tilewright.target.llvm import structure
+from tilewright.target.llvm import gathering, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import cost as op_cost
 from tilewright.target.llvm.arithmetic import rounded
@@ -521,8 +521,15 @@ class BlockCode(Code):
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())
       self.env[v] = self.value_at(v, [], 1)
-    elif uses > 1 and op.name not in MOVES and (self.cost(v) >= _WORTH_KEEPING or self._is_far(v)):
-      self.materialise(v)
+    elif op.name not in MOVES and (self.cost(v) >= _WORTH_KEEPING or self._is_far(v)):
+      if uses - self._uses_in_memory(v) > 1:
+        self.materialise(v)
+
+  def _uses_in_memory(self, v: Value) -> int:
+    """How many uses read a tile where it is: gathers from memory."""
+    if gathering.memory_behind(self, v) is None:
+      return 0
+    return sum(user.name == "gather" and user.operands[0] is v for user in self.users.get(v, []))
 
   def _is_far(self, v: Value) -> bool:
     """Whether computing the tile reads global memory, and keeping it takes registers only."""

@@ -26,7 +26,8 @@ def _in_memory(code: BlockCode, op: Op) -> set[Any]:
   reads: set[Any] = set()
   for v in op.operands:
     if isinstance(v.type, TileType) and not v.type.is_scalar:
-      reads.add(code.in_memory(v).base)
+      behind = gathering.memory_behind(code, v)
+      reads.add((code.in_memory(v) if behind is None else behind).base)
     elif isinstance(v.type, RefType):
       view = views.view_of(code.memory_of(v))
       assert not view.has_edges, "such a block is copied, see `blocks`"

@@ -77,10 +77,9 @@ def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
   if asked is not None:
     return asked * threads.WARP
   largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
-  for count in (512, 256):
-    if largest >= count * 32:
-      return count
-  return 128
+  if largest > 512 * 32:
+    return 512
+  return 256 if largest >= 256 * 32 else 128
 
 
 def _kept(m: BlockMapping) -> list[int]:
@@ -109,6 +108,10 @@ class _Frame:
     self.function = ir.Function(self.module, ir.FunctionType(VOID, params), KERNEL)
     self.function.calling_convention = "ptx_kernel"
     args = self.function.args
+    aliased = {i for i, _ in kernel.input_output_aliases}
+    for i in range(mapping.num_prefetch + mapping.num_inputs):
+      if i not in aliased:  # what only is read may be read ahead of what is written
+        args[i].add_attribute("noalias")
     self.maps = list(args[len(args) - len(maps) :]) if maps else []
     for number, tensor_map in enumerate(self.maps):
       tensor_map.name = f"{_MAP}{number}"
@@ -268,12 +271,16 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
 def _resident_threads(kernel: NativeKernel) -> int:
   """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
 
-  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with; measured on an H200.
+  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
+  loads only, and wants more of them under way. Measured on an H200.
   """
   names = [op.name for op in walk(kernel.body.body)]
   if "dot" in names:
     return 1
-  return 1024 if names.count("reduce") <= 2 else 768
+  if names.count("reduce") > 2:
+    return 768
+  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
+  return 1024 if max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0) else 1280
 
 
 def _emit_pipeline(

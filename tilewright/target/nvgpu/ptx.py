@@ -15,6 +15,7 @@ _TRIPLE = "nvptx64-nvidia-cuda"
 
 @functools.cache
 def _machine(arch: Arch) -> Any:
+  llvm.set_option("", "--nvptx-fma-level=2")  # a product that is added to becomes one instruction, as XLA has it
   llvm.initialize_all_targets()
   llvm.initialize_all_asmprinters()
   target = llvm.Target.from_triple(_TRIPLE)
