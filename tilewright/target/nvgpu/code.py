@@ -521,9 +521,8 @@ class BlockCode(Code):
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())
       self.env[v] = self.value_at(v, [], 1)
-    elif op.name not in MOVES and (self.cost(v) >= _WORTH_KEEPING or self._is_far(v)):
-      if uses - self._uses_in_memory(v) > 1:
-        self.materialise(v)
+    elif uses - self._uses_in_memory(v) > 1 and op.name not in MOVES and self._is_worth_keeping(v):
+      self.materialise(v)
 
   def _uses_in_memory(self, v: Value) -> int:
     """How many uses read a tile where it is: gathers from memory."""
@@ -531,9 +530,9 @@ class BlockCode(Code):
       return 0
     return sum(user.name == "gather" and user.operands[0] is v for user in self.users.get(v, []))
 
-  def _is_far(self, v: Value) -> bool:
-    """Whether computing the tile reads global memory, and keeping it takes registers only."""
-    return bool(self.bases_read(v)) and self.layout_of(v) is not None
+  def _is_worth_keeping(self, v: Value) -> bool:
+    """Whether computing the tile takes long, or reads global memory while keeping it takes registers only."""
+    return self.cost(v) >= _WORTH_KEEPING or (bool(self.bases_read(v)) and self.layout_of(v) is not None)
 
   def cost(self, v: Value) -> int:
     op = v.owner
