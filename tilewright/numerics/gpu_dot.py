@@ -74,7 +74,7 @@ def contract(left: Operand, right: Operand, scale: Any, out_dtype: Any, how: How
   assert order is not None
   unit = math.lcm(_DEPTH, order.block)
   k = -(-max(left.k, right.k) // unit) * unit
-  left, right = (pad_k(_k_last(o), k) for o in (left, right))
+  left, right = (pad_k(k_last(o), k) for o in (left, right))
   factor = math.prod(
     words.epilogue_factor(o.side.format, o.arrays[1].dtype) for o in (left, right) if o.side.format is not None
   )
@@ -88,7 +88,7 @@ def _is_few(operand: Operand) -> bool:
   return operand.side.format is None and operand.side.rows * _PARTS[np.dtype(operand.arrays[0].dtype)] <= FEW
 
 
-def _k_last(operand: Operand) -> Operand:
+def k_last(operand: Operand) -> Operand:
   if operand.side.k_last:
     return operand
   side = dataclasses.replace(operand.side, k_last=True)
@@ -107,13 +107,13 @@ def parts_of(x: jax.Array) -> list[jax.Array]:
   return found
 
 
-def _scale_block(arrays: tuple[Any, ...], rows: int, k: int, block: int) -> tuple[int, int]:
+def scale_block(arrays: tuple[Any, ...], rows: int, k: int, block: int) -> tuple[int, int]:
   """The rows and columns of scales that go with a block of data; 1 where all share one."""
   _, own_rows, own_columns = arrays[1].shape
   return (rows if own_rows > 1 else 1), (k // block if own_columns > 1 else 1)
 
 
-def _data_width(f: Format, k: int) -> int:
+def data_width(f: Format, k: int) -> int:
   return k * f.width // 8
 
 
@@ -159,7 +159,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
 
   stack = _Stack(batch)
   count, scale_rows, scale_columns = right.arrays[1].shape
-  own = _scale_block(right.arrays, bn, depth, block)
+  own = scale_block(right.arrays, bn, depth, block)
   of_scales = lambda s, j: ((j if scale_rows > 1 else 0), (s if scale_columns > 1 else 0))
   scales = [stack.flat(scale)] if scaled else []
   out = pl.pallas_call(
@@ -168,7 +168,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     grid=(*stack.grid, splits, pl.cdiv(n, bn)),
     in_specs=[
       stack.spec((rows, depth), left.side.batch, lambda s, j: (0, s)),
-      stack.spec((bn, _data_width(f, depth)), right.side.batch, lambda s, j: (j, s)),
+      stack.spec((bn, data_width(f, depth)), right.side.batch, lambda s, j: (j, s)),
       stack.spec(own, count, of_scales),
       *[stack.spec((1, 1), scale.shape[0], lambda s, j: (0, 0)) for _ in scales],
     ],
@@ -283,8 +283,8 @@ class _Blocked:
       i, l = place(*grid)
       return (i if rows > 1 else 0), (l if columns > 1 else 0)
 
-    own = _scale_block(arrays, self.rows, self.k, self.order.block)
-    data = (self.rows, _data_width(f, self.k))
+    own = scale_block(arrays, self.rows, self.k, self.order.block)
+    data = (self.rows, data_width(f, self.k))
     return [self.stack.spec(data, batch, place), self.stack.spec(own, count, of_scales)]
 
   def values(self, refs: Any) -> list[Any]:

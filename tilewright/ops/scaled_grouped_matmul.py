@@ -14,8 +14,9 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import QArray
+from tilewright.numerics.gpu_dot import k_last
 from tilewright.numerics.operands import Operand, Side, in_planes, matrices, pad_k, read_planes, scratch, specs
-from tilewright.ops import calling, tiling
+from tilewright.ops import calling, scaled_grouped_gpu, tiling
 from tilewright.ops.grouped_matmul import own_rows, tiles_of
 from tilewright.pallas import tpu
 
@@ -36,7 +37,7 @@ def scaled_grouped_matmul(
       one for each group.
     group_sizes: integers `(groups,)`: how many rows each group has. Rows that are left over give 0.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
 
   Returns:
     An array of shape `(m, n)` and the dtype of `x`, accumulated in float32.
@@ -57,14 +58,19 @@ def scaled_grouped_matmul(
   (m, _), num_groups, n = x.shape, weights.shape[0], weights.shape[-1 if weights.axis == -2 else -2]
   if 0 in (m, k, n, num_groups):
     return jnp.zeros((m, n), x.dtype)
+  if native is None and not interpret and calling.platform() in ("gpu", "cuda"):
+    native = True
   how = calling.how(interpret, native)
   arrays, side, _ = matrices(weights, weights.axis % 3, (0,), "weights")
   packed = Operand(side, arrays, weights.padded_size)
-  plain = in_planes(pad_k(Operand(Side(m, 1, True), (x[None],), k), packed.k), side.planes)
-  block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
-  blocks, groups, starts = tiles_of(group_sizes.astype(jnp.int32), m, block_m)
+  rows = pad_k(Operand(Side(m, 1, True), (x[None],), k), packed.k)
   whole = jnp.ones((), jnp.float32) if weights.global_scale is None else weights.global_scale
   whole = jnp.broadcast_to(whole.reshape(-1, 1), (num_groups, 1))
+  if how.on_gpu and scaled_grouped_gpu.applies(rows, packed):
+    return scaled_grouped_gpu.grouped(rows, k_last(packed), whole, group_sizes.astype(jnp.int32))
+  plain = in_planes(rows, side.planes)
+  block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
+  blocks, groups, starts = tiles_of(group_sizes.astype(jnp.int32), m, block_m)
   count, contract = side.planes, (((1,), (1 if side.k_last else 0,)), ((), ()))
 
   def kernel(blocks_ref: Any, groups_ref: Any, starts_ref: Any, x_ref: Any, w_ref: Any, s_ref: Any, *rest: Any) -> None:
