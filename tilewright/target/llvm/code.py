@@ -72,6 +72,7 @@ class Code:
     self.epilogues: dict[Op, Op] = {}  # a store that carries out the contraction it stores, panel by panel
     self.kept_by_reduction: set[Value] = set()
     self.deferred: set[Value] = set()  # what lies between the two: computed by the store
+    self.whole: Block | None = None  # the kernel's body
     self.current = Block([], [])  # the block being emitted
     self.location = ""  # the user's line
 
@@ -120,6 +121,11 @@ class Code:
     return result
 
   # --- memory ----------------------------------------------------------------------------------------------------
+
+  def kept_in_memory(self, v: Value) -> Memory | None:
+    """The memory in which a tile is kept, if it is."""
+    known = self.env.get(v)
+    return known if isinstance(known, Memory) else None
 
   def memory_of(self, ref: Value) -> Memory:
     known = self.env[ref]
@@ -445,6 +451,10 @@ class Code:
       if o.name in ("store", "window_store", "copy", "scatter_store"):
         found.add(self.base_of(o.operands[1 if o.name == "copy" else 0]))
     return found
+
+  def is_constant(self, base: Any) -> bool:
+    """Whether the kernel surely does not write some memory."""
+    return self.whole is not None and not any(base in self.bases_written(op) for op in self.whole.ops)
 
   def before_write(self, bases: set[Any], later: Sequence[Value]) -> None:
     """Keep what later ops need of memory that is about to change."""

@@ -29,14 +29,17 @@ _GATHERED = (4, 8)  # widths of elements, in bytes, that processors gather
 
 def memory_behind(code: Code, v: Value) -> Memory | None:
   """Memory that holds the elements of a tile, if they are there already: perhaps in another order, or among others."""
-  known = code.env.get(v)
   op = v.owner
-  if isinstance(known, Memory):
-    return known
-  if known is not None or not isinstance(op, Op) or op.name not in _BEHIND:
+  kept = code.kept_in_memory(v)
+  if kept is not None:
+    return kept
+  if not isinstance(op, Op) or op.name not in _BEHIND:
     return None
   if op.name == "load":
-    return code.memory_of(op.operands[0])
+    source = code.memory_of(op.operands[0])
+    return source if v not in code.env or code.is_constant(source.base) else None
+  if v in code.env:
+    return None
   source = memory_behind(code, op.operands[0])
   return None if source is None else _BEHIND[op.name](code, op, source)
 

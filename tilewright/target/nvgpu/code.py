@@ -471,14 +471,18 @@ class BlockCode(Code):
       self.fill(known, v)
     return [known.vector(self.b, step) for step in range(known.held.steps)]
 
+  def kept_in_memory(self, v: Value) -> View | None:
+    for place in (self.env.get(v), *self.copies.get(v, ())):
+      if isinstance(place, Memory) and not isinstance(place, RegisterRef):
+        return views.view_of(place)
+    return None
+
   def in_memory(self, v: Value) -> View:
     """The tile in memory that all threads see."""
+    kept = self.kept_in_memory(v)
+    if kept is not None:
+      return kept
     known = self.env.get(v)
-    if isinstance(known, Memory) and not isinstance(known, RegisterRef):
-      return views.view_of(known)
-    for copy in self.copies.get(v, ()):
-      if isinstance(copy, Memory):
-        return views.view_of(copy)
     memory = self.allocate(v.tile.shape, v.tile.dtype)
     if isinstance(known, Registers):
       self.sync(set(), {memory.base})

@@ -137,7 +137,7 @@ class _Frame:
       self.scratch,
       STATEMENTS,
     )
-    made.users = users(self.kernel.body.body)
+    made.whole, made.users = self.kernel.body.body, users(self.kernel.body.body)
     if self.report is not None:
       made.error = effects.Log(b, self.arrays[self.count], self.report)
     return made
