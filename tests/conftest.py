@@ -42,10 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
   if config.getoption("--platform") == "gpu":
     if not gpu_is_here():
       raise pytest.UsageError("--platform gpu: JAX sees no GPU here.")
-    targets.native_by_default |= {"cuda"}
-    jax.config.update(
-      "jax_default_matmul_precision", "highest"
-    )  # by default XLA's f32 has 10 bits there, and is the oracle
+    # By default XLA's f32 has 10 bits there, and it is the oracle.
+    jax.config.update("jax_default_matmul_precision", "highest")
   if config.getoption("--platform") == "emulated":
     sys.path.insert(0, str(pathlib.Path(__file__).parent / "nvgpu"))
     import emulated

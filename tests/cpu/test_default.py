@@ -65,7 +65,7 @@ def test_native_is_the_default_and_interpret_is_the_way_out():
 
 def test_other_platforms_take_the_portable_lowering():
   x = arange(4, 8)
-  assert not is_native(lowered(call, x, platforms=("cuda",)))
+  assert not is_native(lowered(call, x, platforms=("tpu",)))
   assert not is_native(lowered(call, x, platforms=("cpu", "cuda")))
   for platforms in (("cuda",), ("cpu", "cuda")):
     with pytest.raises(errors.NativeCodeError, match="asks for native CPU code"):

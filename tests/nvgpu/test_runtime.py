@@ -13,7 +13,9 @@ from gpu_programs import matmul
 
 from tilewright import errors, ops
 from tilewright import pallas as pl
+from tilewright.pallas import cpu
 from tilewright.pallas import nvgpu as params
+from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plgpu
 from tilewright.runtime import ffi
 from tilewright.target import nvgpu
@@ -32,7 +34,7 @@ def driver(monkeypatch, tmp_path):
 NATIVE = params.CompilerParams()
 
 
-def add(x, y, grid=(4,), compiler_params=NATIVE, name="add"):
+def add(x, y, grid=(4,), compiler_params=NATIVE, name="add", interpret=False):
   row = pl.BlockSpec((1, 256), lambda *i: (i[0], 0))
 
   def kernel(x_ref, y_ref, o_ref):
@@ -45,6 +47,7 @@ def add(x, y, grid=(4,), compiler_params=NATIVE, name="add"):
     out_specs=row,
     compiler_params=compiler_params,
     name=name,
+    interpret=interpret,
   )(x, y)
 
 
@@ -173,14 +176,42 @@ def test_ptx_is_as_new_as_driver_and_llvm_allow(driver):
   assert ".version 9.0" in driver.assembled[0] and ".target sm_90a" in driver.assembled[0]
 
 
-def test_library_kernels_ask_for_native_code_where_they_are_told_to(driver):
-  assert targets(ops.softmax, S((64, 256), F32)) == []
+def test_native_is_the_default_on_the_gpu_and_interpret_is_the_way_out(driver):
+  x, y = XY
+  for own in (None, plgpu.CompilerParams(), pltpu.CompilerParams(dimension_semantics=("parallel",))):
+    assert len(targets(lambda x, y: add(x, y, compiler_params=own), x, y)) == 1
+  assert targets(lambda x, y: add(x, y, compiler_params=None, interpret=True), x, y) == []
+  assert targets(lambda x, y: add(x, y, interpret=True), x, y) == []
+  assert len(targets(ops.softmax, S((64, 256), F32))) == 1
+  assert targets(lambda x: ops.softmax(x, interpret=True), S((64, 256), F32)) == []
 
 
-def test_num_warps_of_a_kernel_written_for_triton_is_taken(driver, monkeypatch):
-  from tilewright.pallas import targets as chosen
+def test_several_platforms_and_exports_take_the_portable_lowering(driver):
+  f = lambda x, y: ops.softmax(add(x, y, compiler_params=None))
+  text = jax.jit(f).trace(*XY).lower(lowering_platforms=("cpu", "cuda")).as_text()
+  exported = jax.export.export(jax.jit(f), platforms=["cuda"])(*XY).mlir_module()
+  assert "tilewright" not in text + exported and not driver.registered
 
-  monkeypatch.setattr(chosen, "native_by_default", chosen.native_by_default | {"cuda"})
+
+def test_a_program_may_hold_a_kernel_for_each_platform(driver):
+  def f(x, y):
+    kernels = {"cuda": params.CompilerParams(), "cpu": cpu.CompilerParams()}
+    branches = {name: lambda x, y, own=own: add(x, y, compiler_params=own) for name, own in kernels.items()}
+    return jax.lax.platform_dependent(x, y, **branches)
+
+  assert len(targets(f, *XY)) == 1
+  assert "tilewright_cpu" in jax.jit(f).trace(*XY).lower().as_text()
+
+
+def test_what_cannot_be_compiled_is_an_error_with_primitive_line_and_way_on(driver):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = jax.pure_callback(lambda x: x, S((3,), F32), x_ref[...])
+
+  with pytest.raises(errors.NativeCodeError, match=r"'pure_callback' at .*test_runtime.py:\d+.*interpret=True"):
+    targets(pl.pallas_call(kernel, S((3,), F32)), S((3,), F32))
+
+
+def test_num_warps_of_a_kernel_written_for_triton_is_taken(driver):
   (name,) = targets(lambda x, y: add(x, y, compiler_params=plgpu.CompilerParams(num_warps=2)), *XY)
   driver.launch(name, [1, 2], [3], 4)
   assert driver.launches[0].block == (64, 1, 1)

@@ -91,7 +91,7 @@ def attention(
     query_offset: the position of the first query among the keys, for queries that continue a longer sequence.
     blocks: how many queries and keys a block has; by default chosen from the lengths.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
 
   Returns:
     An array of shape `(..., heads, queries, value_depth)`. A query that sees no key gets 0.

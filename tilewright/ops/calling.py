@@ -1,7 +1,7 @@
 """How a library kernel runs, and how it checks what it is given.
 
-Every op takes `interpret` and `native`. Left out, a kernel becomes native code where the program runs on the CPU and takes the portable
-lowering elsewhere; `native=True` asks for native code, on an NVIDIA GPU too, and `interpret=True` for the portable lowering everywhere.
+Every op takes `interpret` and `native`. Left out, a kernel becomes native code where the program runs on the CPU or on an NVIDIA GPU and
+takes the portable lowering elsewhere; `native=True` insists on native code, and `interpret=True` asks for the portable lowering everywhere.
 Both are decided once, where the op is called, and travel as one small value, `How`, which is static under `jit` and in the rules of
 derivatives.
 """
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas import cpu, nvgpu, targets
+from tilewright.pallas import cpu, nvgpu
 from tilewright.pallas.native_params import NativeParams
 
 FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
@@ -46,8 +46,7 @@ def how(interpret: bool | None, native: bool | None) -> How:
       "interpret=True asks for the portable lowering and native=True for native code. Leave one of them out."
     )
   portable = bool(interpret) or native is False
-  on_gpu = platform() in ("gpu", "cuda") and (bool(native) or "cuda" in targets.native_by_default)
-  return How(portable, native, on_gpu and not portable)
+  return How(portable, native, not portable and platform() in ("gpu", "cuda"))
 
 
 def platform() -> str:

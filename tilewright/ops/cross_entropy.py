@@ -28,7 +28,7 @@ def cross_entropy(
     logits: `(..., classes)` of float32, bfloat16 or float16.
     labels: integers of shape `(...)`. A label outside of the classes (as -1, for rows to be ignored) gives loss 0 and derivative 0.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   logits = calling.floating("cross_entropy", "logits", logits, min_rank=1)
   labels = calling.array("cross_entropy", "labels", labels)

@@ -45,7 +45,7 @@ def cumulative(
     axis: the dimension to run along.
     reverse: whether to run from the end.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
 
   Only the running sum has derivatives.
   """

@@ -29,7 +29,7 @@ def embedding(
     table: `(rows, width)` of any dtype; derivatives need a float dtype.
     indices: integers of any shape. One outside of the table is moved to its first or last row.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
 
   Returns:
     An array of shape `(*indices.shape, width)`.

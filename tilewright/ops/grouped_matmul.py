@@ -42,7 +42,7 @@ def grouped_matmul(
     group_sizes: integers `(groups,)`: how many rows each group has. Rows that are left over give 0.
     transpose_weights: whether the matrices are given transposed.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
 
   Returns:
     An array of shape `(m, n)` and the dtype of `x`, accumulated in float32.

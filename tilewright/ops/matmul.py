@@ -63,7 +63,7 @@ def matmul(
     out_dtype: of the result; by default that of `x`, or int32 for int8.
     blocks: sizes of the blocks along m, n and k; by default chosen from the shapes and the host's caches.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   x, y = calling.array("matmul", "x", x, min_rank=2), calling.array("matmul", "y", y, min_rank=2)
   _check_operands(x, y, transpose_x, transpose_y)

@@ -33,7 +33,7 @@ def gelu(
     x: an array of float32, bfloat16 or float16; computed in float32.
     approximate: whether to use the tanh form, as `jax.nn.gelu` does by default.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   x = calling.floating("gelu", "x", x)
   return _activate("gelu" if approximate else "gelu_exact", calling.how(interpret, native), x)

@@ -38,7 +38,7 @@ def layer_norm(
     shift: what is added to each element of the last dimension; left out, 0.
     eps: added to the variance.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   x, scale = _checked("layer_norm", x, scale, eps)
   if shift is None:

@@ -24,7 +24,7 @@ def softmax(x: jax.Array, axis: int = -1, *, interpret: bool | None = None, nati
     x: an array of float32, bfloat16 or float16.
     axis: the dimension along which the results add up to one.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   return _along("softmax", _softmax, x, axis, calling.how(interpret, native))
 

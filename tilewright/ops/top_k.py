@@ -42,7 +42,7 @@ def top_k(
     x: `(..., n)` of a float or a signed integer dtype of at most 32 bits.
     k: how many, at most n. The work grows with n + k * n / 64.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
 
   Returns:
     The values and the indices (int32), both of shape `(..., k)`.

@@ -58,8 +58,8 @@ def pallas_call(
     scratch_shapes: a sequence or dict of memory that lives for the whole call.
     input_output_aliases: which flat input shares its memory with which flat output.
     debug: print the stages of the kernel as it is processed.
-    interpret: False for native code on the CPU and the portable lowering elsewhere, True for the portable lowering on any backend,
-      an `InterpretParams` for the simulated machine.
+    interpret: False for native code on the CPU and on NVIDIA GPUs and the portable lowering elsewhere, True for the portable lowering on
+      any backend, an `InterpretParams` for the simulated machine.
     name: what the kernel is called in programs, dumps and messages.
     compiler_params: parameters of one target.
     cost_estimate: what the kernel costs, for schedulers.
@@ -194,7 +194,7 @@ _lower_native = {
 def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
   module = ctx.module_context
   exporting = module.lowering_parameters.for_export
-  platform = targets.native_platform(Kernel(**params), ctx.platforms or module.platforms, for_export=exporting)
+  platform = targets.native_platform(Kernel(**params), module.platforms, for_export=exporting)
   return (_lower_run if platform is None else _lower_native[platform])(ctx, *operands, **params)
 
 

@@ -33,9 +33,6 @@ def effective_interpret(interpret: Any) -> Any:
   return interpret if forced is None else forced
 
 
-# The platforms for which a kernel becomes native code without being asked.
-native_by_default = frozenset({"cpu"})
-
 # Parameters that are about one target: a kernel that has them is native code for that platform, or an error.
 _ASKS_FOR: dict[type, tuple[str, str]] = {CpuParams: ("cpu", "cpu"), NvgpuParams: ("cuda", "nvgpu")}
 
@@ -57,7 +54,7 @@ def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: boo
         f"for {', '.join(platforms)}. Leave compiler_params out, or run it on the {_NAMES[asked]}."
       )
     return asked
-  return platforms[0] if len(platforms) == 1 and platforms[0] in native_by_default else None
+  return platforms[0] if len(platforms) == 1 and platforms[0] in NATIVE else None
 
 
 def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:

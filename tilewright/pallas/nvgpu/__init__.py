@@ -1,7 +1,7 @@
-"""Native kernels on NVIDIA GPUs: `compiler_params=nvgpu.CompilerParams()` compiles a kernel to PTX instead of lowering it to XLA.
+"""Native kernels on NVIDIA GPUs: what there is to say about them besides what every target is told.
 
-A kernel that uses something the native target cannot compile yet raises an error that names it. `report` says what a function's kernels
-become and what they take, on any machine.
+A kernel becomes native code wherever it is compiled for an NVIDIA GPU. One with `compiler_params=nvgpu.CompilerParams()` is for these only:
+compiled for another platform, it raises an error. `report` says what a function's kernels become and what they take, on any machine.
 """
 
 from __future__ import annotations
