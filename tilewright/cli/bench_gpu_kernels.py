@@ -1,4 +1,4 @@
-"""GPU rows of native kernels: those bound by memory beside XLA and beside a copy that moves as many bytes, and a plain matmul.
+"""GPU rows of native kernels: those bound by memory beside XLA, `torch.compile` and a copy that moves as many bytes, and a plain matmul.
 
 A time is that of one call among many that are queued on the device before anyone waits, so that it is the device's time wherever a call
 takes it longer than the host needs to ask for the next one. The row against the copy gives the share of the memory's speed.
@@ -7,7 +7,7 @@ takes it longer than the host needs to ask for the next one. The row against the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -15,12 +15,14 @@ import jax.numpy as jnp
 
 from tilewright import ops
 from tilewright import pallas as pl
+from tilewright.cli import bench_torch
 from tilewright.cli.bench import OURS, Call, Case, Measured
 from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
 
 ROWS, COLUMNS = 16384, 8192
-QUEUED = 20
+QUEUED = bench_torch.QUEUED
+_GOALS = {"XLA": 1.0, "torch.compile": 1.0, "copy": 0.92}
 _HEAD = 128
 F32, BF16 = jnp.float32, jnp.bfloat16
 S = jax.ShapeDtypeStruct
@@ -53,18 +55,19 @@ def _copy(nbytes: int) -> Call:
   return queued(jnp.copy, (x,), nbytes / (2 * x.nbytes))
 
 
-def _blocked(body: Callable[..., Any], num_inputs: int, dtype: Any = BF16) -> Callable[..., Any]:
-  """A kernel that applies `body` to one row of each array."""
+def _blocked(body: Callable[..., Any], num_inputs: int, dtype: Any = BF16, width: int = 2048) -> Callable[..., Any]:
+  """A kernel that applies `body` to a part of one row of each array."""
 
   def call(*arrays: Any) -> Any:
     def kernel(*refs: Any) -> None:
       refs[-1][...] = body(*(r[...].astype(F32) for r in refs[:-1])).astype(refs[-1].dtype)
 
-    spec = pl.BlockSpec((1, arrays[0].shape[1]), lambda i: (i, 0))
+    rows, columns = arrays[0].shape
+    spec = pl.BlockSpec((1, width), lambda i, j: (i, j))
     return pl.pallas_call(
       kernel,
       S(arrays[0].shape, dtype),
-      grid=(arrays[0].shape[0],),
+      grid=(rows, columns // width),
       in_specs=[spec] * num_inputs,
       out_specs=spec,
       compiler_params=nvgpu.CompilerParams(),
@@ -154,14 +157,23 @@ def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 256, 64)) -> Any
   )(a, b)
 
 
-def _case(name: str, ours: Any, xla: Any, values: Callable[[], tuple[Any, ...]], nbytes: int | None = None) -> Case:
+def _case(
+  name: str,
+  ours: Any,
+  xla: Any,
+  values: Callable[[], tuple[Any, ...]],
+  nbytes: int | None = None,
+  goals: Mapping[str, float] = _GOALS,
+) -> Case:
   contenders: dict[str, Callable[[], Call]] = {
     OURS: lambda: queued(ours, values()),
     "XLA": lambda: queued(xla, values()),
   }
+  if name in bench_torch.PROGRAMS:
+    contenders["torch.compile"] = lambda: bench_torch.compiled(name, values())
   if nbytes is not None:
     contenders["copy"] = lambda: _copy(nbytes)
-  return Case(f"gpu {name}", contenders)
+  return Case(f"gpu {name}", contenders, goals={peer: goal for peer, goal in goals.items() if peer in contenders})
 
 
 _X = lambda: _normal((ROWS, COLUMNS), 0)
@@ -191,5 +203,11 @@ CASES = (
   _case("cast", _blocked(lambda x: x, 1, F32), lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
   _case("transpose", transpose, lambda x: x.T + 0, lambda: (_X(),), 2 * _ARRAY),
   _case("softmax 256x1024", _native(ops.softmax), _plain(_softmax), lambda: (_normal((256, 1024), 0),)),
-  _case("matmul 4096^3", matmul, lambda a, b: a @ b, lambda: (_normal((4096, 4096), 0), _normal((4096, 4096), 1))),
+  _case(
+    "matmul 4096^3",
+    matmul,
+    lambda a, b: a @ b,
+    lambda: (_normal((4096, 4096), 0), _normal((4096, 4096), 1)),
+    goals={"XLA": 0.8},
+  ),
 )

@@ -36,8 +36,8 @@ def memory_behind(code: Code, v: Value) -> Memory | None:
   if not isinstance(op, Op) or op.name not in _BEHIND:
     return None
   if op.name == "load":
-    source = code.memory_of(op.operands[0])
-    return source if v not in code.env or code.is_constant(source.base) else None
+    memory = code.memory_of(op.operands[0])
+    return memory if v not in code.env or code.is_constant(memory.base) else None
   if v in code.env:
     return None
   source = memory_behind(code, op.operands[0])
