@@ -16,7 +16,7 @@ from tilewright.target.llvm.code import Code, Memory
 from tilewright.target.llvm.loops import add, i64, mul
 from tilewright.target.llvm.types import I32
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Squeezed
-from tilewright.tile.ir import Function, Value
+from tilewright.tile.ir import Function, Value, walk
 from tilewright.tile.native import index_entries
 
 
@@ -43,6 +43,9 @@ def places(
   for param, i in zip(index_map.params[:count], indices):
     code.env[param] = code.b.trunc(i64(i), I32)
   code.env.update(zip(index_map.params[count:], prefetched))
+  for op in walk(index_map.body):
+    for result in op.results:
+      code.env.pop(result, None)  # of other indices, where the map ran before
   with code.scope():
     code.block(index_map.body)
     return [_place(code, dim, entry, keep) for dim, entry in zip(m.block_shape, index_entries(m, index_map))]
