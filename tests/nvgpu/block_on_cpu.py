@@ -471,7 +471,10 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),
   rf"ex2\.approx(?:\.ftz)?\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: _intrinsic(b, "exp2", x))),
   rf"rcp\.approx(?:\.ftz)?\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), x))),
-  rf"rsqrt\.approx\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: b.fdiv(F32(1.0), _intrinsic(b, "sqrt", x)))),
+  rf"rsqrt\.approx(?:\.ftz)?\.f32{_OPERANDS}": (
+    False,
+    _of_floats(1, lambda b, x: b.fdiv(F32(1.0), _intrinsic(b, "sqrt", x))),
+  ),
   rf"div\.full\.f32{_OPERANDS}": (False, _of_floats(2, lambda b, x, y: b.fdiv(x, y))),
   **hopper_on_cpu.INSTRUCTIONS,
 }

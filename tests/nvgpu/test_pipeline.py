@@ -11,6 +11,7 @@ from contractions import ORIENTATIONS, block_scaled, contraction
 from gpu_programs import BF16, F32, S, matmul, natives
 from test_ptx import needs_ptxas
 
+from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
@@ -82,6 +83,25 @@ def test_the_last_step_may_compute_anything_from_the_sums(arch):
   f = contraction("nt", (m, n, k), epilogue=lambda t, b, r: jnp.maximum(t + b.astype(F32), 0) * r.astype(F32))
   wanted = np.maximum(product + np.asarray(bias, np.float64), 0) * np.asarray(rest, np.float64)
   check(f, [*args, bias, rest], wanted, arch)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_a_contraction_may_be_added_up_in_its_output(arch):
+  """As `ops.matmul` does for float32: the product stands before the accumulator is set, and nothing is done in the last step."""
+  m, n, k = SMALL[arch]
+  args, wanted = operands("nn", m + 8, n, 3 * k)
+  f = lambda a, b: ops.matmul(a, b, blocks=(m, n, k), out_dtype=F32, native=True)
+  check(f, args, wanted, arch, F32)
+  text = ptx(f, args, arch)
+  assert "st.global.v2.b32" in text and "ld.global" not in text
+
+
+def test_what_hangs_over_along_the_contraction_may_be_masked():
+  m, n, k = SMALL["sm_90a"]
+  args, wanted = operands("nn", m, n, 2 * k + 40)
+  f = lambda a, b: ops.matmul(a, b, blocks=(m, n, k), native=True)
+  check(f, args, wanted, "sm_90a")
+  assert "wgmma" in ptx(f, args, "sm_90a")
 
 
 # --- operands that are computed ----------------------------------------------------------------------------------

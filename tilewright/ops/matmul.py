@@ -124,6 +124,8 @@ def _sizes(plan: Plan, x: jax.Array, y: jax.Array) -> tuple[int, int, int]:
 
 def _chosen_blocks(plan: Plan, m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
   """Blocks where the user gives none. Short ones pay in native code on the CPU, where a step along K costs next to nothing."""
+  if plan.how.on_gpu:
+    return tiling.gpu_matmul_blocks(m, n, k, itemsize)
   few = None
   if not plan.transpose_y and not plan.how.interpret and calling.platform() == "cpu":
     few = tiling.few_rows_blocks(m, n, k, itemsize)

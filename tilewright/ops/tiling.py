@@ -18,6 +18,7 @@ _FEW_ROWS = 16  # of a product's left operand: with more, its time is that of th
 _STREAMS = 16  # rows of memory that are read side by side: with 32 it takes half as long again (Zen 4)
 _GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
+_GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -100,6 +101,19 @@ def matmul_blocks(m: int, n: int, k: int) -> MatmulBlocks:
     else:
       target_m //= 2
   return MatmulBlocks(divisor_near(m, target_m, 2), divisor_near(n, target_n, 32), block_k)
+
+
+def gpu_matmul_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
+  """Blocks of a contraction on a GPU: of two-byte floats as large as the sums fit registers, as long as there are some for most processors.
+
+  Others are multiplied without tensor cores, and go through shared memory in smaller blocks.
+  """
+  if itemsize != 2:
+    return MatmulBlocks(64, 64, 32)
+  for block_m, block_n in ((128, 256), (128, 128), (64, 128), (64, 64)):
+    if -(-m // block_m) * -(-n // block_n) >= _GPU_PROCESSORS:
+      break
+  return MatmulBlocks(block_m, block_n, 64)
 
 
 def few_rows_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks | None:

@@ -21,14 +21,14 @@ from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu import blocks, effects, pipeline, pipelined, threads, tma
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import SHARED, BlockCode
+from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.reporting import Report
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.grid import BlockMapping, Squeezed
-from tilewright.tile.ir import Block, users, walk
+from tilewright.tile.ir import Block, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
@@ -176,8 +176,10 @@ class _Frame:
       tuple(b.trunc(i64(i), I32) for i in self.indices[skip:]), tuple(b.trunc(s, I32) for s in self.sizes[skip:])
     )
 
-  def instance(self, code: BlockCode, memory: list[Any], body: Block) -> None:
-    """Run the body, or a form of it, at the present indices."""
+  def instance(
+    self, code: BlockCode, memory: list[Any], body: Block, kept: tuple[Value, RegisterRef, Value] | None = None
+  ) -> None:
+    """Run the body, or a form of it, at the present indices. `kept` is an output whose block is in registers, and its other name."""
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
     self.stand(code)
     prefetched = self.prefetched(code)
@@ -192,6 +194,9 @@ class _Frame:
       views.append(copies[-1].view)
     for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known
+    if kept is not None:
+      ref, registers, output = kept
+      code.env[output], code.env[ref] = code.env[ref], registers
     with code.scope():
       code.block(body)
     for copy in copies:

@@ -64,6 +64,7 @@ class Contraction:
   kind: str
   num_steps: int
   is_quiet: bool  # between the first step and the last, nothing but products is added to the accumulator
+  output: Value | None = None  # where the accumulator is an output: a ref of the same type, for the memory itself
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,7 +235,9 @@ def _contraction(kernel: NativeKernel, inside: Inside) -> Contraction | None:
     return None
   (m, k), n = _free_first(dot.operands[0].tile.shape, lc[0]), dot.operands[1].tile.shape[1 - rc[0]]
   quiet = _is_quiet(kernel, accumulator, dot, used)
-  return Contraction(dot, accumulator, tuple(sides), (m, n, k), kinds[0], int(grid[last]), quiet)  # type: ignore[arg-type]
+  scratch = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  output = None if accumulator in scratch else Value(accumulator.type)
+  return Contraction(dot, accumulator, tuple(sides), (m, n, k), kinds[0], int(grid[last]), quiet, output)  # type: ignore[arg-type]
 
 
 def _free_first(shape: tuple[int, ...], contracted: int) -> tuple[int, int]:
@@ -316,18 +319,46 @@ def _is_plain(m: BlockMapping) -> bool:
 
 
 def _accumulator(kernel: NativeKernel, dot: Op, used: dict[Value, list[Op]]) -> Value | None:
-  """The scratch ref to which the product is added, if it is only ever read and written as a whole."""
+  """The ref to which the product is added, if it is only ever read and written as a whole: scratch memory, or an output."""
   adds = used.get(dot.results[0], [])
   if len(adds) != 1 or adds[0].name != "add":
     return None
   stores = used.get(adds[0].results[0], [])
-  if len(stores) != 1 or stores[0].name != "store" or stores[0] not in kernel.body.body.ops:
+  ops = kernel.body.body.ops
+  if len(stores) != 1 or stores[0].name != "store" or stores[0] not in ops:
     return None
-  ref = stores[0].operands[0]
+  (add,), (store,) = adds, stores
+  ref = store.operands[0]
+  if ref.ref.dtype != np.float32 or ref.ref.shape != dot.results[0].tile.shape:
+    return None
+  if any(op.name not in ("load", "store") for op in used[ref]):
+    return None
+  loads = [v.owner for v in add.operands if v is not dot.result]
+  if len(loads) != 1 or not isinstance(loads[0], Op) or loads[0].name != "load" or loads[0].operands[0] is not ref:
+    return None
+  if loads[0] not in ops or len(used[loads[0].result]) != 1:
+    return None
+  between = ops[ops.index(loads[0]) + 1 : ops.index(store)]
+  if any(op.blocks or (op.name in STATEMENTS and op is not dot) for op in between):
+    return None
   scratch = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-  if ref not in scratch or ref.ref.dtype != np.float32 or ref.ref.shape != dot.results[0].tile.shape:
-    return None
-  return ref if all(op.name in ("load", "store") for op in used[ref]) else None
+  return ref if ref in scratch or _is_kept_output(kernel, ref) else None
+
+
+def _is_kept_output(kernel: NativeKernel, ref: Value) -> bool:
+  """Whether a ref is the block of an output that stays the same along the last dimension of the grid."""
+  mapping = kernel.mapping
+  outputs = kernel.body.params[mapping.num_prefetch + mapping.num_inputs :][: mapping.num_outputs]
+  if ref not in outputs:
+    return False
+  number = outputs.index(ref)
+  index_map = kernel.index_maps[mapping.num_inputs + number]
+  if index_map is None or any(out == number for _, out in kernel.input_output_aliases):
+    return False
+  if not all(isinstance(d, Blocked | Squeezed) for d in mapping.output_mappings[number].block_shape):
+    return False
+  step = index_map.params[len(mapping.grid) - 1]
+  return step not in index_map.body.yielded and step not in users(index_map.body)
 
 
 # --- what is known of a step -------------------------------------------------------------------------------------
@@ -359,16 +390,27 @@ def _is_quiet(kernel: NativeKernel, ref: Value, dot: Op, used: dict[Value, list[
   return True
 
 
-def body_at(kernel: NativeKernel, step: int | None) -> Block:
-  """The kernel's body at a step, or between the first and the last: without the branches that are not taken then."""
+def body_at(kernel: NativeKernel, c: Contraction, step: int | None) -> Block:
+  """The kernel's body at a step, or between the first and the last: without the branches that are not taken then.
+
+  The product stands where it is added; nothing that it needs changes before. An accumulator that is an output is written at the end.
+  """
   body, tests, last = kernel.body.body, step_tests(kernel), int(kernel.mapping.grid[-1]) - 1
   ops: list[Op] = []
   for op in body.ops:
     when = _runs_at(op, tests)
+    if op is c.dot:
+      continue
+    if c.dot.result in op.operands:
+      ops.append(c.dot)
     if when is None or (step is None and when not in (0, last)):
       ops.append(op)
     elif when == step:
       ops += op.blocks[1].ops[:-1]
+  if c.output is not None and step == last:
+    load = Op("load", [c.accumulator], {}, [], [])
+    load.results = [Value(c.dot.result.tile, load)]
+    ops += [load, Op("store", [c.output, load.result], {}, [], [])]
   return Block(body.params, ops)
 
 

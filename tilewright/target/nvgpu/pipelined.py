@@ -23,7 +23,6 @@ from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.fragments import FragmentCode
 from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.wgmma import GROUP
-from tilewright.tile.ir import Block
 from tilewright.tile.types import RefType
 
 _GROUPED = 8  # rows of blocks that are taken together
@@ -37,16 +36,26 @@ def emit(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> Block
   return _emit_warps(frame, arch, parallel, plan)
 
 
-def _each_step(frame: Any, code: BlockCode, plan: Plan, body: Callable[[ir.Value, Block], None]) -> None:
-  """Call `body(step, block)` with the form of the kernel's body for the first step, those between, and the last."""
-  last = plan.contraction.num_steps - 1
+def _each_step(frame: Any, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
+  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, sums)` adds the product."""
+  c = plan.contraction
+  last = c.num_steps - 1
+  memory, kept = _memory(frame, code, plan)
 
   def one(step: ir.Value, known: int | None) -> None:
     frame.indices[-1] = step
     before = dict(code.env)
+    done: list[Any] = []
+
+    def contraction(sums: Any) -> None:
+      contract(step, sums)
+      done.append(sums)
+
     with code.scope():
-      body(step, pipeline.body_at(frame.kernel, known))
+      code.contraction = contraction
+      frame.instance(code, memory, pipeline.body_at(frame.kernel, c, known), kept)
       code.settle_memory()
+    assert len(done) == 1, "a step whose stage nobody reads would never end"
     code.env = before
 
   one(i64(0), 0)
@@ -57,15 +66,16 @@ def _each_step(frame: Any, code: BlockCode, plan: Plan, body: Callable[[ir.Value
     one(i64(last), last)
 
 
-def _memory(frame: Any, code: FragmentCode, plan: Plan) -> list[Any]:
-  """Scratch buffers, of which the accumulator is registers."""
+def _memory(frame: Any, code: Any, plan: Plan) -> tuple[list[Any], Any]:
+  """Scratch buffers, of which the accumulator is registers; or the output that is, as `frame.instance` takes it."""
   c = plan.contraction
   code.sums = plan.distribution
   code.layouts[c.block[:2]] = plan.distribution.layout
   kernel = frame.kernel
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   sums = {n: _in_registers(code, t) for n, (ref, t) in enumerate(zip(refs, kernel.scratch)) if ref is c.accumulator}
-  return frame.memory(code, sums)
+  kept = None if c.output is None else (c.accumulator, _in_registers(code, c.accumulator.ref), c.output)
+  return frame.memory(code, sums), kept
 
 
 def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
@@ -138,13 +148,7 @@ def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPla
     values = mma.step(b, c.kind, plan.distribution, code.thread, c.block[2], values, (left, right), k_is_last)
     write_sums(b, sums, values)
 
-  for ahead in range(count - 1):
-    if ahead < c.num_steps:
-      fetch(i64(ahead))
-    cp_async.commit(b)
-  memory = _memory(frame, code, plan)
-
-  def body(step: ir.Value, block: Block) -> None:
+  def contract(step: ir.Value, sums: Any) -> None:
     cp_async.wait(b, count - 2)
     threads.barrier(b)  # the step's blocks are there, and nobody reads the stage that is filled next
     later = b.add(step, i64(count - 1))
@@ -152,10 +156,13 @@ def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPla
       fetch(later)
     cp_async.commit(b)
     frame.indices[-1] = step
-    code.contraction = lambda sums: multiply(step, sums)
-    frame.instance(code, memory, block)
+    multiply(step, sums)
 
-  _each_step(frame, code, plan, body)
+  for ahead in range(count - 1):
+    if ahead < c.num_steps:
+      fetch(i64(ahead))
+    cp_async.commit(b)
+  _each_step(frame, code, plan, contract)
   return code
 
 
@@ -194,24 +201,18 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
 
   b.position_at_end(consumer)
   threads.set_registers(b, more, increase=True)
-  memory = _memory(frame, code, plan)
 
-  def body(step: ir.Value, block: Block) -> None:
+  def contract(step: ir.Value, sums: Any) -> None:
     first = b.mul(b.trunc(step, I32), I32(plan.slices))
     is_last = isinstance(step, ir.Constant) and step.constant == c.num_steps - 1
+    values = read_sums(b, sums)
+    for n in range(plan.slices):
+      ends = is_last and n == plan.slices - 1
+      pending = 1 if c.is_quiet and not ends else 0
+      values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending)
+    write_sums(b, sums, values)
 
-    def contract(sums: Any) -> None:
-      values = read_sums(b, sums)
-      for n in range(plan.slices):
-        ends = is_last and n == plan.slices - 1
-        pending = 1 if c.is_quiet and not ends else 0
-        values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending)
-      write_sums(b, sums, values)
-
-    code.contraction = contract
-    frame.instance(code, memory, block)
-
-  _each_step(frame, code, plan, body)
+  _each_step(frame, code, plan, contract)
   b.branch(done)
   b.position_at_end(done)
   return code
