@@ -465,6 +465,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _store_matrices),
   r"cp\.async\.c[ag]\.shared\.global \[\$0\], \[\$1\], (\d+)(, \$2)?;": (True, _copy_bytes),
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
+  r"fence\.acq_rel\.gpu;": (True, _nothing),
   r"mov\.u64 \$0, %globaltimer;": (True, _clock),
   r"nanosleep\.u32 \$0;": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   rf"cvt\.rn\.f16x2\.f32{_OPERANDS}": (False, _half_pair),

@@ -15,6 +15,7 @@ import numpy as np
 from block_on_cpu import execute
 from jax.experimental import io_callback
 
+from tilewright.pallas.lowering import device_axes, lower_kernel
 from tilewright.runtime import printing
 from tilewright.target.llvm import calling
 from tilewright.target.nvgpu import arch as architectures
@@ -27,7 +28,8 @@ from tilewright.tile.initial import outputs_to_poison
 from tilewright.tile.native import NativeKernel
 
 
-def run(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
+def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:
+  native = lower_kernel(kernel, device_axes(kernel.jaxpr), for_gpu=True)
   avals = [m.array_aval for m in native.mapping.output_mappings]  # complex numbers are pairs only after cleaning
   native = clean(native)
   mapping = native.mapping

@@ -63,7 +63,7 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
 
   axes = device_axes(kernel.jaxpr)
   positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
-  native = lower_kernel(kernel, axes)
+  native = lower_kernel(kernel, axes, for_gpu=platform == "cuda")
   return keys.wrapped(kernel, NATIVE[platform](kernel, native, *keys.unwrapped(operands), *positions))
 
 

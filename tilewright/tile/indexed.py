@@ -1,4 +1,4 @@
-"""Reading and writing windows at positions that are data: the ops `gather`, `gather_load`, `scatter` and `scatter_store`.
+"""Reading and writing windows at positions that are data: the ops `gather`, `gather_load`, `scatter`, `scatter_store` and `atomic`.
 
 For each index p of the position tiles (which all have one shape P) there is a window of the array: along axis a it begins at the sum of
 the positions given for a (0 if there are none), and has `sizes[a]` elements, `steps[a]` apart. Axes in `dropped` have one element and do
@@ -26,7 +26,8 @@ from tilewright.tile.types import RefType, TileType, Type
 
 OUTSIDE = ("clip", "window", "each")
 KINDS = ("set", *REDUCTIONS)
-FIRST_POSITION = {"gather": 2, "gather_load": 1, "scatter": 2, "scatter_store": 2}
+ATOMIC_KINDS = (*KINDS, "cas")
+FIRST_POSITION = {"gather": 2, "gather_load": 1, "scatter": 2, "scatter_store": 2, "atomic": 3}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,9 +143,30 @@ def _scatter_store(op: Op) -> list[Type]:
   return []
 
 
+def _atomic(op: Op) -> list[Type]:
+  """`atomic(ref, value, mask, position, …)`: combine the value with memory by `kind` where the mask holds, each element in one step.
+
+  Gives what stood there. For `cas` the mask's place is taken by what must stand there for the value to replace it.
+  """
+  ref, value, other = ref_of(op), tile_of(op, 1), tile_of(op, 2)
+  kind, shape = op.attrs["kind"], _checked(op).result_shape
+  expect(kind in ATOMIC_KINDS, f"kind must be one of {', '.join(ATOMIC_KINDS)}, got {kind!r}")
+  wanted = TileType(shape, ref.dtype)
+  expect(value == wanted, f"the value must be {wanted}, got {value}")
+  expect(other == (wanted if kind == "cas" else wanted.with_dtype(bool)), f"the third operand does not fit: {other}")
+  return [wanted]
+
+
 define("gather", _gather, doc="windows of a tile at given positions")
 define("gather_load", _gather_load, READ, doc="windows of a ref at given positions")
 define("scatter", _scatter, doc="a tile with windows at given positions replaced, or combined by `kind`")
 define(
   "scatter_store", _scatter_store, READ, WRITE, doc="write windows of a ref at given positions, or combine by `kind`"
+)
+define(
+  "atomic",
+  _atomic,
+  READ,
+  WRITE,
+  doc="combine with memory, element by element, whatever other instances do; the old value",
 )

@@ -116,6 +116,17 @@ def _integer_pow(op: Op) -> list[Type]:
 define("integer_pow", _integer_pow, doc="x to a static integer power")
 
 
+def _inline_asm(op: Op) -> list[Type]:
+  """`inline_asm(*args)`: PTX `text` with LLVM's `constraints`, on `pack` elements of each operand at a time; one result for each dtype."""
+  shapes = {tile_of(op, i).shape for i in range(len(op.operands))} | {tuple(op.attrs["shape"])}
+  expect(len(shapes) == 1, f"operands and results have different shapes: {sorted(shapes)}")
+  expect(op.attrs["pack"] > 0, f"pack must be positive, got {op.attrs['pack']}")
+  return [TileType(tuple(op.attrs["shape"]), np.dtype(d)) for d in op.attrs["dtypes"]]
+
+
+define("inline_asm", _inline_asm, doc="assembly, on a few elements at a time")
+
+
 def _threefry(op: Op) -> list[Type]:
   """`threefry(key0, key1, x0, x1)`: one of the two words that Threefry-2x32 with 20 rounds makes of (x0, x1)."""
   expect(op.attrs["word"] in (0, 1), "word must be 0 or 1")
@@ -481,6 +492,7 @@ define(
   doc="`wait(semaphore, value, index…)`, taking the value off if `decrement`; fails with `message` if that can never happen",
 )
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
+define("barrier", lambda op: [], SYNC, doc="wait until every thread of the instance is here")
 define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")
 define("check", lambda op: [], WORLD, doc="fail with a `message` unless a condition holds")
 define("delay", lambda op: [], WORLD, doc="sleep for some nanoseconds")

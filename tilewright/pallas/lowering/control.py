@@ -183,8 +183,11 @@ def device_axes(jaxpr: Any) -> list[Hashable]:
   return list(found)
 
 
-def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
-  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`."""
+def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool = False) -> NativeKernel:
+  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`.
+
+  `for_gpu` atomic operations are such, and assembly is kept. Elsewhere atomic operations are reads and writes of instances in order.
+  """
   kernel = on_words(kernel)
   mapping = kernel.grid_mapping
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
@@ -211,6 +214,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
   emitter = Emitter(body.body, kernel)
   params = [*body.params[:at], *body.params[at + len(axes) :]]
   own = len(kernel.jaxpr.invars)
+  emitter.for_gpu = for_gpu
   emitter.device_axes = dict(zip(axes, body.params[at:]))
   emitter.globals = dict(zip(global_refs, params[own:]))
   values = [None] * mapping.num_scratch + [_first_value(ref) for ref in global_refs.values()]
@@ -218,6 +222,8 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
   maps = [_lower_index_map(kernel, m) for m in mapping.block_mappings]
   maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
+  if getattr(kernel.compiler_params, "grid_is_parallel", False):
+    semantics = ("parallel",) * len(mapping.grid)
   return NativeKernel(
     kernel.name,
     body,
@@ -226,7 +232,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = ()) -> NativeKernel:
     kernel.input_output_aliases,
     scratch,
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
-    in_order=bool(global_refs) or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
+    in_order=bool(global_refs) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
     scratch_values=tuple(values),
   )
@@ -251,7 +257,7 @@ def _first_value(ref: Any) -> tuple[int, ...] | None:
 
 
 # What a body may do to other instances, or to the world, that only their order makes predictable.
-_ONE_AFTER_ANOTHER = frozenset({"atomic_rmw", "atomic_cas", "pallas_debug_print"})
+_ONE_AFTER_ANOTHER = frozenset({"pallas_debug_print"})
 
 
 def _uses(jaxpr: Any, names: frozenset[str]) -> bool:

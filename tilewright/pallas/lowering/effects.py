@@ -177,9 +177,16 @@ def _delay(ctx: Context, nanoseconds: Value) -> list[Value]:
   return []
 
 
-@rule("touch", "debug_barrier")
+@rule("touch")
 def _nothing(ctx: Context, *flat: Value, **_: Any) -> Sequence[Value]:
-  return []  # a native instance is one thread, and keeps the order of what it does to memory
+  return []
+
+
+@rule("debug_barrier")
+def _barrier(ctx: Context) -> Sequence[Value]:
+  if ctx.builder.for_gpu:  # elsewhere an instance is one thread, and keeps the order of what it does to memory
+    ctx.builder.emit_all("barrier", [])
+  return []
 
 
 @rule("check")
@@ -191,7 +198,15 @@ def _checkify_check(ctx: Context, *_: Value, **__: Any) -> list[Value]:
 
 
 @rule("elementwise_inline_asm")
-def _inline_asm(ctx: Context, *args: Value, asm: str, **_: Any) -> list[Value]:
+def _inline_asm(
+  ctx: Context, *args: Value, asm: str, constraints: str, pack: int, result_shape_dtypes: Any
+) -> list[Value]:
+  if ctx.builder.for_gpu:
+    (shape,) = {tuple(r.shape) for r in result_shape_dtypes}
+    dtypes = tuple(np.dtype(r.dtype) for r in result_shape_dtypes)
+    return ctx.builder.emit_all(
+      "inline_asm", args, text=asm, constraints=constraints, pack=pack, shape=shape, dtypes=dtypes
+    )
   raise errors.UnsupportedFeatureError(
     f"elementwise_inline_asm: the CPU cannot run GPU assembly ({asm.splitlines()[0]!r}). Write the operation at {ctx.builder.loc} with "
     "jax.numpy, or run the kernel on a GPU target."

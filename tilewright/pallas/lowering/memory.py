@@ -86,13 +86,25 @@ def _masked_swap(ctx: Context, *flat: Value, tree: Any) -> Value:
 
 # --- atomics -----------------------------------------------------------------------------------------------------
 
+# On a GPU the instances of a kernel run at the same time, and so there are atomic operations. On the CPU those that use them run in order.
 _COMBINE = {"add": "add", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
 _REPEATABLE = {"add": "sum", "max": "max", "min": "min"}  # every value counts where an index repeats
+
+
+def _atomically(ctx: Context, view: View, kind: str, value: Value, other: Value) -> Value | None:
+  """The operation as one of the target's, or None where there is none: then instances must run in order."""
+  made = view.atomic(kind, value, other) if ctx.builder.for_gpu else None
+  ctx.builder.in_order |= made is None
+  return made
 
 
 @rule("atomic_rmw")
 def _atomic_rmw(ctx: Context, *flat: Value, tree: Any, kind: str) -> Value:
   view, (value, mask) = _arguments(ctx, tree, flat)
+  if mask is None and ctx.builder.for_gpu:
+    mask = ctx.broadcast(ctx.constant(True, np.bool_), value.tile.shape)
+  if (old := _atomically(ctx, view, {"add": "sum", "xchg": "set"}.get(kind, kind), value, mask)) is not None:
+    return old
   old = view.load()
   if kind in _REPEATABLE and view.may_repeat:
     if mask is not None:
@@ -108,6 +120,8 @@ def _atomic_rmw(ctx: Context, *flat: Value, tree: Any, kind: str) -> Value:
 @rule("atomic_cas")
 def _atomic_cas(ctx: Context, *flat: Value, tree: Any) -> Value:
   view, (compared, value) = _arguments(ctx, tree, flat)
+  if (old := _atomically(ctx, view, "cas", value, compared)) is not None:
+    return old
   old = view.load()
   view.store(ctx.emit("select", ctx.emit("eq", old, compared), value, old))
   return old

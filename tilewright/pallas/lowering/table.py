@@ -35,7 +35,8 @@ class Emitter(Builder):
   """A builder that knows which kernel it is for.
 
   `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
-  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh.
+  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh. Code
+  `for_gpu` may have atomic operations and assembly; `in_order` is set where a rule relies on the order of instances.
   """
 
   def __init__(self, block: Block, kernel: Kernel | None = None):
@@ -44,6 +45,8 @@ class Emitter(Builder):
     self.position: tuple[tuple[Value, int], ...] | None = None
     self.globals: dict[Any, Value] = {}
     self.device_axes: dict[Any, Value] = {}
+    self.for_gpu = False
+    self.in_order = False
 
   @contextlib.contextmanager
   def placed(self, position: Sequence[tuple[Value, int]]) -> Iterator[None]:

@@ -24,6 +24,7 @@ from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.table import Context
 from tilewright.runtime import _jax
 from tilewright.target.xla import refs
+from tilewright.tile.formats import computed_in
 from tilewright.tile.ir import Value
 from tilewright.tile.types import TileType
 
@@ -89,6 +90,19 @@ class View:
       self._store_first(first, _on_values(self.ctx, combine, inner, self._load_first(first), update), "set")
     else:
       self.store(self.ctx.emit({"sum": "add"}.get(kind, kind), self.load(), update))
+
+  def atomic(self, kind: str, value: Value, other: Value) -> Value | None:
+    """Combine a value into what is there, in one step for each element; None where an element cannot be addressed by itself."""
+    ctx, shape, dtype = self.ctx, self.ref.ref.shape, self.ref.ref.dtype
+    if dtype.kind == "c" or computed_in(dtype) is not None or len(self.rest) > 1:
+      return None
+    positions: list[Value] = []
+    attrs: dict[str, Any] = {"axes": (), "sizes": shape, "steps": (1,) * len(shape), "dropped": (), "batch": ()}
+    if self.rest:
+      if not isinstance(self.rest[0], NDIndexer):
+        return None
+      positions, attrs = _arrays(ctx, self.rest[0], shape)
+    return ctx.emit("atomic", self.ref, value, other, *positions, kind=kind, **{**attrs, "outside": "each"})
 
   def poison(self, ty: TileType) -> Value:
     return self.ctx.broadcast(self.ctx.constant(refs.poison_value(ty.dtype), ty.dtype), ty.shape)

@@ -67,7 +67,7 @@ def native_kernels(function: Callable[..., Any], *args: Any) -> Iterator[tuple[K
   with jax.default_device("gpu"):  # only tracing happens under it
     traced = jax.make_jaxpr(function)(*args)
   for kernel in _kernels(traced.jaxpr):
-    yield kernel, clean(lower_kernel(kernel, device_axes(kernel.jaxpr)))
+    yield kernel, clean(lower_kernel(kernel, device_axes(kernel.jaxpr), for_gpu=True))
 
 
 def _kernels(jaxpr: Any) -> Iterator[Kernel]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -19,10 +19,14 @@ CUSTOM_CALL_TARGET_NAME = "__gpu$xla.gpu.triton"
 
 @dataclasses.dataclass(frozen=True)
 class CompilerParams:
-  """Parameters of a kernel written for Triton: warps per instance, and stages of software pipelining."""
+  """Parameters of a kernel written for Triton: warps per instance, and stages of software pipelining.
+
+  As in Triton, the instances of such a kernel may run at the same time: what they share, they change with atomic operations.
+  """
 
   num_warps: int | None = None
   num_stages: int | None = None
+  grid_is_parallel: ClassVar[bool] = True
 
 
 def load(

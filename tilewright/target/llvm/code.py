@@ -448,7 +448,7 @@ class Code:
     """The memory that an op, with what is nested in it, may change."""
     found: set[Any] = set()
     for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
-      if o.name in ("store", "window_store", "copy", "scatter_store"):
+      if o.name in ("store", "window_store", "copy", "scatter_store", "atomic"):
         found.add(self.base_of(o.operands[1 if o.name == "copy" else 0]))
     return found
 

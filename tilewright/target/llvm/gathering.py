@@ -121,6 +121,16 @@ def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
   return code.load_masked(memory, place, inside, lanes)
 
 
+def place_of(code: Code, access: Access, index: Sequence[Index]) -> tuple[list[Index], ir.Value | None]:
+  """Where in the array an element of the result (for a scatter: of the value) is, and whether it lies inside (None: surely)."""
+  own, window = part(index, access.batch)
+  starts = Starts.of(code, access, own)
+  place = starts.at(code.b, access, dict(zip(access.kept, window)))
+  if access.outside == "each":
+    return place, _and(code.b, [starts.surely_inside(code, access, 1), _edges(code, access, place, 1)])
+  return place, starts.inside
+
+
 def poison(dtype: np.dtype, lanes: int) -> ir.Value:
   """What is read where nothing is: NaN, or the least integer."""
   return ty.element(dtype, poison_value(dtype), lanes)
@@ -269,12 +279,17 @@ def _gather_lanes(
 
 def scatter(code: Code, op: Op) -> None:
   """A copy of the tile, with the value scattered into it."""
-  x, value = op.operands[:2]
   result = op.results[0]
   memory = code.allocate(result.tile.shape, result.tile.dtype)
+  scatter_to(code, op, memory)
+  code.env[result] = memory if result.tile.shape else code.load(memory, [], 1)
+
+
+def scatter_to(code: Code, op: Op, memory: Memory) -> None:
+  """Fill a buffer with the tile, and scatter the value into it."""
+  x, value = op.operands[:2]
   code.fill(memory, x)
   _scatter_into(code, op, memory, value)
-  code.env[result] = memory if result.tile.shape else code.load(memory, [], 1)
 
 
 def scatter_store(code: Code, op: Op) -> None:
@@ -309,7 +324,7 @@ def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
     mask = _edges(code, access, place, lanes) if access.outside == "each" else None
     if kind != "set":
       old = code.load(memory, place, lanes) if mask is None else code.load_masked(memory, place, mask, lanes)
-      new = _combine(code.b, kind, memory.dtype, old, new)
+      new = combined(code.b, kind, memory.dtype, old, new)
     if mask is None:
       code.store(memory, place, new)
     else:
@@ -326,7 +341,8 @@ def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
   run(access.position_shape, [])
 
 
-def _combine(b: ir.IRBuilder, kind: str, dtype: np.dtype, old: ir.Value, new: ir.Value) -> ir.Value:
+def combined(b: ir.IRBuilder, kind: str, dtype: np.dtype, old: ir.Value, new: ir.Value) -> ir.Value:
+  """What a scatter makes of two elements."""
   wide = computed_in(dtype)
   if wide is None:
     return combining.combine(b, kind, dtype, old, new)

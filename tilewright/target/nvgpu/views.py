@@ -115,6 +115,11 @@ def is_inside(b: ir.IRBuilder, edge: Edge, index: Index, lanes: int) -> ir.Value
   return b.icmp_unsigned("<", place, size)  # a negative place is a large unsigned one
 
 
+def pointer_to(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, ir.Value | None]:
+  """Where an element is, and whether it lies inside (None: surely)."""
+  return address(b, view, index)[0], _mask(b, view, index, 1)[0]
+
+
 def _mask(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> tuple[ir.Value | None, bool]:
   """Whether the elements lie inside (None: surely), and whether that is one answer for all lanes."""
   mask, shared = view.inside, True
