@@ -182,3 +182,38 @@ def test_a_launcher_returns_the_message_of_the_check_that_failed(driver):
   driver.while_running = run
   assert driver.launch(name, [101], [102, log.ctypes.data], 3) == fake_driver.ERROR
   assert "debug_check failed: 100% wrong (at " in driver.errors[0]
+
+
+# --- blocks that hang over an edge ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", ["tile", "ref", "reshaped", "sliced", "window"])
+def test_a_block_that_hangs_over_may_be_looked_at_in_any_way(on_gpu, look):
+  """Rows 4 to 7 of an array of 6 rows: the last two are not there, and are neither read nor written."""
+
+  def kernel(n_ref, x_ref, o_ref):
+    numbers = n_ref[...]
+    if look == "tile":
+      o_ref[...] = x_ref[...][numbers]
+    elif look == "ref":
+      o_ref[numbers] = x_ref[numbers] * 1
+    elif look == "reshaped":
+      o_ref[...] = x_ref.reshape(8, 64)[...].reshape(4, 128)
+    elif look == "sliced":
+      o_ref[...] = x_ref[...][:, 1:][numbers].sum() * 0 + x_ref[...]
+    else:
+      start = numbers[0]
+      o_ref[pl.ds(start, 4)] = x_ref[pl.ds(start, 4)]
+
+  x = jnp.arange(6 * 128, dtype=F32).reshape(6, 128)
+  spec = pl.BlockSpec((4, 128), lambda i: (i, 0))
+  numbers = pl.BlockSpec((4,), lambda i: (0,))
+  got = pl.pallas_call(kernel, S(x.shape, F32), grid=(2,), in_specs=[numbers, spec], out_specs=spec)(
+    jnp.arange(4, dtype=jnp.int32), x
+  )
+  wanted = np.asarray(x)
+  if look == "sliced":  # what is not there is poison, and so is a sum with it
+    np.testing.assert_array_equal(got[:4], wanted[:4])
+    assert np.isnan(np.asarray(got[4:])).all()
+  else:
+    np.testing.assert_array_equal(got, wanted)

@@ -43,6 +43,15 @@ class Memory:
   base: Any  # what may overlap: views with the same base
   origin: tuple[Any, ...] = ()  # the index of the first element, where that is not zero
 
+  @property
+  def is_plain(self) -> bool:
+    """Whether every element is where pointer and strides say."""
+    return True
+
+  def seen_as(self, pointer: Any, strides: tuple[Any, ...]) -> Memory:
+    """Another view of the same memory."""
+    return dataclasses.replace(self, pointer=pointer, strides=strides)
+
 
 @dataclasses.dataclass(frozen=True)
 class Position:

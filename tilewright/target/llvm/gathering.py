@@ -32,12 +32,13 @@ def memory_behind(code: Code, v: Value) -> Memory | None:
   op = v.owner
   kept = code.kept_in_memory(v)
   if kept is not None:
-    return kept
+    return kept if kept.is_plain else None
   if not isinstance(op, Op) or op.name not in _BEHIND:
     return None
   if op.name == "load":
     memory = code.memory_of(op.operands[0])
-    return memory if v not in code.env or code.is_constant(memory.base) else None
+    unchanged = v not in code.env or code.is_constant(memory.base)
+    return memory if unchanged and memory.is_plain else None
   if v in code.env:
     return None
   source = memory_behind(code, op.operands[0])
@@ -47,7 +48,7 @@ def memory_behind(code: Code, v: Value) -> Memory | None:
 def _behind_reshape(code: Code, op: Op, source: Memory) -> Memory | None:
   if source.strides != dense_strides(op.operands[0].tile.shape):
     return None
-  return dataclasses.replace(source, strides=dense_strides(op.result.tile.shape))
+  return source.seen_as(source.pointer, dense_strides(op.result.tile.shape))
 
 
 def _behind_slice(code: Code, op: Op, source: Memory) -> Memory | None:
@@ -56,11 +57,11 @@ def _behind_slice(code: Code, op: Op, source: Memory) -> Memory | None:
     offset = add(code.b, offset, mul(code.b, start, stride))
   pointer = code.b.gep(source.pointer, [i64(offset)], source_etype=ty.memory_type(source.dtype))
   strides = tuple(mul(code.b, stride, step) for stride, step in zip(source.strides, op.attrs["strides"]))
-  return dataclasses.replace(source, pointer=pointer, strides=strides)
+  return source.seen_as(pointer, strides)
 
 
 def _behind_transpose(code: Code, op: Op, source: Memory) -> Memory | None:
-  return dataclasses.replace(source, strides=tuple(source.strides[p] for p in op.attrs["permutation"]))
+  return source.seen_as(source.pointer, tuple(source.strides[p] for p in op.attrs["permutation"]))
 
 
 _BEHIND: dict[str, Any] = {

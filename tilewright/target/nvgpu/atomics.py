@@ -85,9 +85,7 @@ def atomic(code: BlockCode, op: Op) -> None:
   _, value, other = op.operands[:3]
   access, kind, result = Access.of(op), op.attrs["kind"], op.results[0]
   view = views.view_of(code.memory_of(op.operands[0]))
-  for v in op.operands[1:]:
-    if not v.tile.is_scalar:
-      code.in_memory(v)
+  _settle(code, op.operands[1:], view)
   old = code.allocate(result.tile.shape, result.tile.dtype)
   code.settle_memory()  # all threads have written what they wrote before
   _fence(code.b)
@@ -110,7 +108,7 @@ def _one(
     new, extra = (code.value_at(v, index, 1) for v in (value, other))
     if kind == "cas":
       b.store(replace_at(b, pointer, dtype, extra, new), found)
-    elif isinstance(extra, ir.Constant):
+    elif isinstance(extra, ir.Constant) and extra.constant:
       b.store(combine_at(b, pointer, dtype, kind, new), found)
     else:
       with b.if_else(extra) as (then, otherwise):
@@ -126,6 +124,8 @@ def scatter_into(code: BlockCode, op: Op, view: View) -> None:
   access, value = Access.of(op), op.operands[1]
   if 0 in access.shape:
     return
+  _settle(code, op.operands[1:], view)
+  code.sync(set().union(*(code.bases_read(v) for v in op.operands[1:])), {view.base})
 
   def one(index: list[Index]) -> None:
     place, inside = gathering.place_of(code, access, index)
@@ -134,6 +134,16 @@ def scatter_into(code: BlockCode, op: Op, view: View) -> None:
       combine_at(code.b, pointer, view.dtype, op.attrs["kind"], code.value_at(value, index, 1))
 
   _each(code, access.result_shape, one)
+
+
+def _settle(code: BlockCode, values: Sequence[Value], target: View) -> None:
+  """See to it that any thread finds any element of tiles, and none of them in memory that is about to change."""
+  for v in values:
+    if v.tile.is_scalar:
+      continue
+    code.prepare(v, None)
+    if target.base in code.bases_read(v):
+      code.in_memory(v)
 
 
 def _each(code: BlockCode, shape: Sequence[int], visit: Any) -> None:

@@ -81,6 +81,10 @@ class RegisterRef(View):
 
   registers: Any = None
 
+  @property
+  def is_plain(self) -> bool:
+    return False
+
 
 class BlockCode(Code):
   """The state of emitting the code of one block of threads."""

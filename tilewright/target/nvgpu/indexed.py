@@ -74,10 +74,8 @@ def scatter(code: BlockCode, op: Op) -> None:
     _by_one_thread(_replacing)(code, op)
     return
   result = op.results[0]
-  reads = _in_memory(code, op)
   memory = code.allocate(result.tile.shape, result.tile.dtype)
   code.fill(memory, op.operands[0])
-  code.sync(reads, {memory.base})
   atomics.scatter_into(code, op, memory)
   code.env[result] = memory
   _load_scalars(code, op)
@@ -87,9 +85,7 @@ def scatter_store(code: BlockCode, op: Op) -> None:
   if op.attrs["kind"] == "set":
     _by_one_thread(gathering.scatter_store)(code, op)
     return
-  view = views.view_of(code.memory_of(op.operands[0]))
-  code.sync(_in_memory(code, op), {view.base})
-  atomics.scatter_into(code, op, view)
+  atomics.scatter_into(code, op, views.view_of(code.memory_of(op.operands[0])))
 
 
 STATEMENTS: dict[str, Statement] = {

@@ -45,6 +45,13 @@ class View(Memory):
   anchor: Any = None  # a pointer that may always be read, where there are edges
 
   @property
+  def is_plain(self) -> bool:
+    return not self.has_edges
+
+  def seen_as(self, pointer: Any, strides: tuple[Any, ...]) -> View:
+    return View(pointer, strides, self.dtype, self.base)
+
+  @property
   def has_edges(self) -> bool:
     return self.inside is not None or any(self.edges)
 
