@@ -7,17 +7,27 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gpu_programs import F32, natives
+from gpu_programs import natives
+from triton_programs import (
+  DTYPES,
+  F32,
+  I32,
+  NOT_BYTES,
+  OF_FLOATS,
+  OPERATIONS,
+  SUM_AND_DIFFERENCE,
+  S,
+  assembled,
+  changed,
+  counted_under_a_lock,
+  histogram,
+)
 
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import targets
 from tilewright.pallas import triton as plt
 from tilewright.target import nvgpu
-
-S = jax.ShapeDtypeStruct
-I32 = jnp.int32
-WHOLE = pl.BlockSpec(memory_space=pl.ANY)
 
 
 @pytest.fixture
@@ -31,40 +41,6 @@ def ptx(f, *args, arch="sm_90a"):
   return nvgpu.compile_ptx(native, arch)
 
 
-def histogram(numbers, bins, block=64):
-  """Counts by instances that run at the same time."""
-
-  def kernel(n_ref, zeros_ref, o_ref):
-    plt.atomic_add(o_ref, (n_ref[...],), jnp.ones(block, I32))
-
-  return pl.pallas_call(
-    kernel,
-    S((bins,), I32),
-    grid=(numbers.size // block,),
-    in_specs=[pl.BlockSpec((block,), lambda i: (i,)), WHOLE],
-    out_specs=WHOLE,
-    input_output_aliases={1: 0},
-    compiler_params=plt.CompilerParams(),
-  )(numbers, jnp.zeros(bins, I32))
-
-
-def changed(operation, old, values, mask=None):
-  """What an atomic operation makes of an array, and what it says stood there."""
-
-  def kernel(x_ref, v_ref, o_ref, old_ref):
-    chosen = None if mask is None else mask(jax.lax.iota(I32, old.size))
-    old_ref[...] = operation(o_ref, (slice(None),), v_ref[...], mask=chosen)
-
-  return pl.pallas_call(
-    kernel,
-    (S(old.shape, old.dtype), S(old.shape, old.dtype)),
-    in_specs=[WHOLE, pl.BlockSpec()],
-    out_specs=(WHOLE, pl.BlockSpec()),
-    input_output_aliases={0: 0},
-    compiler_params=plt.CompilerParams(),
-  )(old, values)
-
-
 def test_instances_that_run_at_the_same_time_count_together(on_gpu):
   numbers = jnp.asarray(np.random.default_rng(0).integers(0, 10, 256), I32)
   np.testing.assert_array_equal(histogram(numbers, 10), np.bincount(numbers, minlength=10))
@@ -73,19 +49,6 @@ def test_instances_that_run_at_the_same_time_count_together(on_gpu):
 def test_the_grid_of_a_triton_kernel_is_one_of_blocks_of_threads():
   text, launch = ptx(lambda x: histogram(x, 10), S((256,), I32))
   assert launch.num_blocks == 4 and "atom.global.add.u32" in text.replace(".relaxed", "").replace(".sys", "")
-
-
-OPERATIONS = {
-  "add": (plt.atomic_add, np.add),
-  "max": (plt.atomic_max, np.maximum),
-  "min": (plt.atomic_min, np.minimum),
-  "and": (plt.atomic_and, np.bitwise_and),
-  "or": (plt.atomic_or, np.bitwise_or),
-  "xor": (plt.atomic_xor, np.bitwise_xor),
-  "xchg": (plt.atomic_xchg, lambda old, new: new),
-}
-OF_FLOATS = ("add", "max", "min", "xchg")
-DTYPES = [jnp.int32, jnp.uint32, jnp.int16, jnp.int8, jnp.float32, jnp.bfloat16, jnp.float16]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)
@@ -108,24 +71,7 @@ def test_a_mask_leaves_elements_alone(on_gpu):
 
 
 def test_compare_and_swap_builds_a_lock(on_gpu):
-  """Instances add to a plain number, one at a time."""
-
-  def kernel(lock_in, total_in, lock, total):
-    jax.lax.while_loop(lambda taken: taken == 1, lambda _: plt.atomic_cas(lock.at[0], 0, 1), jnp.int32(1))
-    total[0] += 1
-    plt.atomic_xchg(lock, (0,), 0)
-
-  zeros = jnp.zeros(1, I32)
-  _, total = pl.pallas_call(
-    kernel,
-    (S((1,), I32), S((1,), I32)),
-    grid=(4,),
-    in_specs=[WHOLE, WHOLE],
-    out_specs=(WHOLE, WHOLE),
-    input_output_aliases={0: 0, 1: 1},
-    compiler_params=plt.CompilerParams(),
-  )(zeros, zeros)
-  assert total[0] == 4
+  assert counted_under_a_lock(4) == 4
 
 
 def test_scatters_that_combine_count_every_value(on_gpu):
@@ -165,44 +111,20 @@ def test_the_largest_elements(on_gpu, k):
 # --- assembly ----------------------------------------------------------------------------------------------------
 
 
-def assembled(asm, constraints, pack, dtypes, *args):
-  def kernel(*refs):
-    ins, outs = refs[: len(args)], refs[len(args) :]
-    results = plt.elementwise_inline_asm(
-      asm,
-      args=[r[...] for r in ins],
-      constraints=constraints,
-      pack=pack,
-      result_shape_dtypes=[S(ins[0].shape, d) for d in dtypes],
-    )
-    for ref, result in zip(outs, results):
-      ref[...] = result
-
-  return pl.pallas_call(kernel, tuple(S(args[0].shape, d) for d in dtypes))(*args)
-
-
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 def test_assembly_takes_several_elements_in_one_register(arch):
-  text, _ = ptx(
-    lambda x: assembled("lop3.b32 $0, $1, 0, 0, 0x0f;", "=r,r", 4, [jnp.int8], x), S((64,), jnp.int8), arch=arch
-  )
+  text, _ = ptx(lambda x: assembled(*NOT_BYTES, x), S((64,), jnp.int8), arch=arch)
   assert "lop3.b32" in text
 
 
 def test_assembly_has_several_operands_and_results():
-  asm = """
-  {
-    add.f32 $0, $2, $3;
-    sub.f32 $1, $2, $3;
-  }
-  """
-  text, _ = ptx(lambda x, y: assembled(asm, "=f,=f,f,f", 1, [F32, F32], x, y), S((7, 3), F32), S((7, 3), F32))
-  assert "add.f32" in text and "sub.f32" in text
+  text, _ = ptx(lambda x, y: assembled(*SUM_AND_DIFFERENCE, x, y), S((7, 3), F32), S((7, 3), F32))
+  assert "add.f32" in text and "neg.f32" in text
 
 
 @pytest.mark.parametrize("constraints", ["=r", "=r,r,r", "=r,q"])
 def test_constraints_that_do_not_fit_are_refused(constraints):
-  with pytest.raises(errors.NativeCodeError, match=r"elementwise_inline_asm at .*test_gpu_triton.py:\d+.*constraint"):
+  with pytest.raises(errors.NativeCodeError, match=r"elementwise_inline_asm at .*triton_programs.py:\d+.*constraint"):
     ptx(lambda x: assembled("mov.b32 $0, $1;", constraints, 1, [I32], x), S((64,), I32))
 
 
