@@ -207,8 +207,9 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
     is_last = isinstance(step, ir.Constant) and step.constant == c.num_steps - 1
     values = read_sums(b, sums)
     for n in range(plan.slices):
+      # A product that is left running keeps its stage: of two there would be none to fill meanwhile.
       ends = is_last and n == plan.slices - 1
-      pending = 1 if c.is_quiet and not ends else 0
+      pending = 1 if c.is_quiet and plan.stages > 2 and not ends else 0
       values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending)
     write_sums(b, sums, values)
 
