@@ -406,8 +406,19 @@ def test_only_outputs_that_may_stay_unwritten_are_filled():
   def partly(x_ref, o_ref):
     o_ref[0] = x_ref[0]
 
+  def in_parts(x_ref, o_ref):
+    o_ref[0, :3] = x_ref[0, :3]
+    o_ref[:, 3:] = x_ref[:, 3:]
+    o_ref[1] = x_ref[1]
+
+  def with_a_gap(x_ref, o_ref):
+    o_ref[0, :3] = x_ref[0, :3]
+    o_ref[:, 4:] = x_ref[:, 4:]
+    o_ref[1] = x_ref[1]
+
   rows = pl.BlockSpec((2, 8), lambda i, k: (i, 0))
-  assert filled(whole, rows, (4, 2)) == filled(guarded, rows, (4, 2)) == []
+  assert filled(whole, rows, (4, 2)) == filled(guarded, rows, (4, 2)) == filled(in_parts, rows, (4, 2)) == []
+  assert filled(with_a_gap, rows, (4, 2)) == [0]
   assert filled(whole, rows, (3, 2)) == filled(partly, rows, (4, 2)) == [0]
   assert filled(guarded, pl.BlockSpec((2, 4), lambda i, k: (i, k)), (4, 2)) == [0]
   assert filled(whole, pl.BlockSpec((2, 8), lambda i, k: (i // 2 * 2, 0)), (4, 2)) == [0]

@@ -1,7 +1,7 @@
 """GPU rows of native kernels: those bound by memory beside XLA, `torch.compile` and a copy that moves as many bytes, and a plain matmul.
 
-A time is that of one call among many that are queued on the device before anyone waits, so that it is the device's time wherever a call
-takes it longer than the host needs to ask for the next one. The row against the copy gives the share of the memory's speed.
+A time is the device's: a program calls the kernel on several sets of arrays, and several such programs are queued before anyone waits; a
+call's time is its share of that. The row against the copy gives the share of the memory's speed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
 
 ROWS, COLUMNS = 16384, 8192
-QUEUED = bench_torch.QUEUED
+QUEUED, SETS = bench_torch.QUEUED, bench_torch.SETS
 _GOALS = {"XLA": 1.0, "torch.compile": 1.0, "copy": 0.92}
 _HEAD = 128
 F32, BF16 = jnp.float32, jnp.bfloat16
+Values = Callable[[], tuple[Any, ...]]
 S = jax.ShapeDtypeStruct
 
 
@@ -49,10 +50,14 @@ def queued(
   return call
 
 
+def device_time(function: Callable[..., Any], values: Values, count: int = SETS, share: float = 1.0) -> Call:
+  """The device's time of one call, times `share`, from programs with `count` calls, each on arrays of its own."""
+  return queued(lambda sets: [function(*v) for v in sets], ([values() for _ in range(count)],), share / count)
+
+
 def _copy(nbytes: int) -> Call:
   """A copy from device memory to device memory that reads and writes so many bytes together."""
-  x = jnp.zeros((ROWS, COLUMNS), BF16)
-  return queued(jnp.copy, (x,), nbytes / (2 * x.nbytes))
+  return device_time(jnp.copy, lambda: (_X(),), share=nbytes / (2 * _ARRAY))
 
 
 def _blocked(body: Callable[..., Any], num_inputs: int, dtype: Any = BF16, width: int = 2048) -> Callable[..., Any]:
@@ -161,16 +166,17 @@ def _case(
   name: str,
   ours: Any,
   xla: Any,
-  values: Callable[[], tuple[Any, ...]],
+  values: Values,
   nbytes: int | None = None,
   goals: Mapping[str, float] = _GOALS,
+  count: int = SETS,
 ) -> Case:
   contenders: dict[str, Callable[[], Call]] = {
-    OURS: lambda: queued(ours, values()),
-    "XLA": lambda: queued(xla, values()),
+    OURS: lambda: device_time(ours, values, count),
+    "XLA": lambda: device_time(xla, values, count),
   }
   if name in bench_torch.PROGRAMS:
-    contenders["torch.compile"] = lambda: bench_torch.compiled(name, values())
+    contenders["torch.compile"] = lambda: bench_torch.compiled(name, values)
   if nbytes is not None:
     contenders["copy"] = lambda: _copy(nbytes)
   return Case(f"gpu {name}", contenders, goals={peer: goal for peer, goal in goals.items() if peer in contenders})
@@ -200,9 +206,9 @@ CASES = (
     _ARRAY,
   ),
   _case("rotary", _native(ops.rotary), _rotary, _rotated, 2 * _ARRAY + 2 * 4 * ROWS * _HEAD // 2),
-  _case("cast", _blocked(lambda x: x, 1, F32), lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
+  _case("cast", _blocked(lambda x: x, 1, F32, width=512), lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
   _case("transpose", transpose, lambda x: x.T + 0, lambda: (_X(),), 2 * _ARRAY),
-  _case("softmax 256x1024", _native(ops.softmax), _plain(_softmax), lambda: (_normal((256, 1024), 0),)),
+  _case("softmax 256x1024", _native(ops.softmax), _plain(_softmax), lambda: (_normal((256, 1024), 0),), count=64),
   _case(
     "matmul 4096^3",
     matmul,

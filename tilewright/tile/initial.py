@@ -6,8 +6,9 @@ an output:
 
 - its blocks cover the array: each entry of the index map is a grid index of its own, of a dimension with as many instances as there are
   blocks, or there is one block only;
-- each instance stores to all of its block before it reads any of it, or those instances do that see the block for the first time
-  (`@pl.when(k == 0)`, where the block does not depend on k), or those that see it at another fixed k, if nothing else reads it.
+- each instance stores to all of its block, perhaps part by part, before it reads any of it, or those instances do that see the block for
+  the first time (`@pl.when(k == 0)`, where the block does not depend on k), or those that see it at another fixed k, if nothing else reads
+  it.
 
 Scratch memory is like an output that the instances of one thread see as a whole, and scoped memory is used by the ops that follow.
 """
@@ -23,6 +24,7 @@ from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.native import NativeKernel, index_entries
 
+Box = tuple[tuple[int, int], ...]  # along each dimension, from where to where
 Guard = list[tuple[int, int]]  # (dimension of the grid, index along it): where a case of a switch runs
 
 
@@ -117,9 +119,15 @@ class _Writes:
     return self.first(self.kernel.body.body.ops, self.kernel.body.params[number])
 
   def first(self, ops: Sequence[Op], ref: Value) -> bool:
+    boxes: list[Box] = []
     for op in ops:
       if op.name == "store" and _is_all_of(op.operands[0], ref):
         return True
+      box = _box(op.operands[0], ref) if op.name == "store" else None
+      if box is not None:
+        boxes.append(box)
+        if _cover(boxes, ref.ref.shape):
+          return True
       if op.name == "switch" and self._in_a_case(op, ref):
         return True
       if _reads(op, ref):
@@ -168,6 +176,26 @@ def _is_all_of(view: Value, ref: Value) -> bool:
         return False
     view = op.operands[0]
   return True
+
+
+def _box(view: Value, ref: Value) -> Box | None:
+  """The part of a ref that a view is, if that is a box at a fixed place."""
+  op = view.owner
+  if not isinstance(op, Op) or op.name != "subview" or op.operands[0] is not ref:
+    return None
+  starts = [_number(v) for v in op.operands[1:]]
+  if any(start is None for start in starts) or any(step != 1 for step in op.attrs["steps"]):
+    return None
+  return tuple((start or 0, (start or 0) + size) for start, size in zip(starts, op.attrs["sizes"], strict=True))
+
+
+def _cover(boxes: Sequence[Box], shape: Sequence[int]) -> bool:
+  """Whether boxes together are all of a shape: the edges of boxes cut it into cells, and each must be in some box."""
+  cuts = [sorted({0, size, *(edge for box in boxes for edge in box[d])}) for d, size in enumerate(shape)]
+  cells = np.zeros([len(c) - 1 for c in cuts], bool)
+  for box in boxes:
+    cells[tuple(slice(cuts[d].index(start), cuts[d].index(stop)) for d, (start, stop) in enumerate(box))] = True
+  return bool(cells.all())
 
 
 def _touches(op: Op, ref: Value) -> bool:
