@@ -74,14 +74,14 @@ def contract(left: Operand, right: Operand, scale: Any, out_dtype: Any, how: How
   assert order is not None
   unit = math.lcm(_DEPTH, order.block)
   k = -(-max(left.k, right.k) // unit) * unit
-  left, right = (pad_k(k_last(o), k) for o in (left, right))
+  left, right = (pad_k(o, k) for o in (left, right))
   factor = math.prod(
     words.epilogue_factor(o.side.format, o.arrays[1].dtype) for o in (left, right) if o.side.format is not None
   )
   parts = 1 if left.side.format is not None else _PARTS[np.dtype(left.arrays[0].dtype)]
   if left.side.format is None and left.side.rows * parts <= FEW and right.side.format is not None:
     return _few_rows(left, right, order, scale, factor, out_dtype, how)
-  return _blocks(left, right, order, scale, factor, out_dtype, how)
+  return _blocks(k_last(left), k_last(right), order, scale, factor, out_dtype, how)
 
 
 def _is_few(operand: Operand) -> bool:
@@ -89,6 +89,7 @@ def _is_few(operand: Operand) -> bool:
 
 
 def k_last(operand: Operand) -> Operand:
+  """With rows of k, by transposing what is packed."""
   if operand.side.k_last:
     return operand
   side = dataclasses.replace(operand.side, k_last=True)
@@ -120,12 +121,18 @@ def data_width(f: Format, k: int) -> int:
 # --- few rows ----------------------------------------------------------------------------------------------------
 
 
-def few_blocks(rows: int, n: int, k: int, batch: int) -> tuple[int, int]:
+def few_blocks(rows: int, n: int, k: int, batch: int, k_last: bool) -> tuple[int, int]:
   """Rows of the wide operand that an instance takes, and in how many parts k is summed.
 
-  The other operand is read once by each instance, so an instance takes more rows the more of those there are.
+  The other operand is read once by each instance, so an instance takes more rows the more of those there are. Where rows of the wide
+  operand lie side by side, a warp takes 64 of them, eight for each lane.
   """
-  most = 64 if rows > 8 else 32
+  most = 64 if rows > 8 or not k_last else 32
+  if not k_last:
+    splits = 1
+    while batch * -(-n // most) * splits < _MULTIPROCESSORS // 2 and k % (2 * splits * _DEPTH * 8) == 0:
+      splits *= 2
+    return most, splits
   bn = next(b for b in (most, 32, 16) if b == 16 or batch * -(-n // b) >= 2 * _MULTIPROCESSORS * 16 // b)
   splits = 1
   while batch * -(-n // bn) * splits < _MULTIPROCESSORS and k % (2 * splits * _DEPTH * 8) == 0:
@@ -141,7 +148,8 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
   rows = x.shape[1]
   f, block = right.side.format, order.block
   assert f is not None
-  bn, splits = few_blocks(rows, n, k, batch)
+  bn, splits = few_blocks(rows, n, k, batch, right.side.k_last)
+  turned = (lambda *pair: pair) if right.side.k_last else (lambda *pair: pair[::-1])
   depth = k // splits
   dtype = np.dtype(jnp.float32) if splits > 1 else np.dtype(out_dtype)
   scaled = scale is not None and splits == 1
@@ -149,7 +157,8 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
   def kernel(x_ref: Any, w_ref: Any, s_ref: Any, *rest: Any) -> None:
     *scale_refs, o_ref = rest
     p = words.arranged(x_ref[...], f, block)
-    q = words.decoded(w_ref[...], s_ref[...], f, block)
+    data, own_scales = (ref[...] if right.side.k_last else ref[...].T for ref in (w_ref, s_ref))
+    q = words.decoded(data, own_scales, f, block)
     axes = tuple(range(1, p.ndim))
     total = jax.lax.dot_general(p, q, ((axes, axes), ((), ())), preferred_element_type=jnp.float32)
     if len(parts) > 1:
@@ -158,9 +167,9 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     o_ref[...] = (total * whole).astype(o_ref.dtype)
 
   stack = _Stack(batch)
-  count, scale_rows, scale_columns = right.arrays[1].shape
-  own = scale_block(right.arrays, bn, depth, block)
-  of_scales = lambda s, j: ((j if scale_rows > 1 else 0), (s if scale_columns > 1 else 0))
+  count, scale_rows, scale_columns = right.arrays[1].shape[:1] + turned(*right.arrays[1].shape[1:])
+  own = (bn if scale_rows > 1 else 1), (depth // block if scale_columns > 1 else 1)
+  of_scales = lambda s, j: turned((j if scale_rows > 1 else 0), (s if scale_columns > 1 else 0))
   scales = [stack.flat(scale)] if scaled else []
   out = pl.pallas_call(
     kernel,
@@ -168,12 +177,12 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     grid=(*stack.grid, splits, pl.cdiv(n, bn)),
     in_specs=[
       stack.spec((rows, depth), left.side.batch, lambda s, j: (0, s)),
-      stack.spec((bn, data_width(f, depth)), right.side.batch, lambda s, j: (j, s)),
-      stack.spec(own, count, of_scales),
+      stack.spec(turned(bn, data_width(f, depth)), right.side.batch, lambda s, j: turned(j, s)),
+      stack.spec(turned(*own), count, of_scales),
       *[stack.spec((1, 1), scale.shape[0], lambda s, j: (0, 0)) for _ in scales],
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),
-    name="scaled_dot_few_rows",
+    name="scaled_dot",
     **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=16 if bn == 64 else 8),
   )(stack.flat(x), *(stack.flat(a) for a in right.arrays), *scales)
   out = out.reshape(batch, splits, m, n)

@@ -98,7 +98,7 @@ def _of_few_rows(x: Any, packed: Operand, whole: Any, tiles: Any, block: int, or
       ],
       out_specs=pl.BlockSpec((None, block, bn), lambda t, j, b, g, s: (t, 0, j)),
     ),
-    name="scaled_grouped_matmul_few_rows",
+    name="scaled_grouped_matmul",
     compiler_params=nvgpu.CompilerParams(dimension_semantics=("parallel", "parallel"), num_warps=8),
   )(*tiles, x, *packed.arrays, whole)
 

@@ -9,11 +9,15 @@ neighbours, so that its loads are wide.
       of w   rows g and g + 8 of each 16,   of x   row g of each 8,     k in [run * (4 c + q), run * (4 c + q + 1))
       instruction j of the round takes the four elements 4 j … 4 j + 3 of the run of each row
 
+Where w is stored the other way round, so that its rows lie side by side, a lane takes a short run of k and neighbouring rows instead.
+
 Warps share k, and where k is too short for that, n. Their sums meet in shared memory.
 """
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import math
 from typing import Any
 
@@ -25,21 +29,36 @@ from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import packed
+from tilewright.target.nvgpu.ahead import Ahead, Loads
 from tilewright.target.nvgpu.code import BlockCode, RegisterRef, Registers
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.types import TileType
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16  # of one mma: rows of w, rows of x, elements of k
 _LANES = 4  # that share a row
 _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
 _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
+_ELEMENTS = 128  # of w that a lane has on their way at the same time, if it can
+_AHEAD = True
+_TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
 
-def plan(code: BlockCode, parts: Dot) -> tuple[int, int, int] | None:
-  """The run of a lane, and how many warps lie along k and along n; None if a product is not of this kind."""
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """The run of a lane along k, how many warps lie along k and along n, and whether a lane's rows are neighbours."""
+
+  run: int
+  along_k: int
+  along_n: int
+  is_turned: bool
+
+
+def plan(code: BlockCode, parts: Dot) -> Plan | None:
+  """How a product is carried out, if it is of this kind."""
   dtype = parts.lhs.tile.dtype
   if dtype != parts.rhs.tile.dtype or dtype not in packed.KINDS or parts.accumulator != np.float32 or parts.batch:
     return None
@@ -51,14 +70,15 @@ def plan(code: BlockCode, parts: Dot) -> tuple[int, int, int] | None:
   )
   if not in_order or not all(_is_computable(code, v) for v in (parts.lhs, parts.rhs)):
     return None
-  run = math.gcd(parts.k // _LANES, _RUN)
-  if parts.k % _LANES or run % 4 or (len(parts.ks) > 1 and run % math.prod(parts.ks[1:])):
+  is_turned = _is_turned(code, parts.rhs)
+  run = math.gcd(parts.k // _LANES, _TURNED_RUN if is_turned else _RUN)
+  if parts.k % _LANES or run % 4:
     return None
   warps, rounds, tiles = code.num_threads // WARP, parts.k // (_LANES * run), parts.n // ROWS
   along_k = math.gcd(warps, rounds)
   along_n = warps // along_k
   sums = tiles // along_n * _columns(parts) * 4
-  return (run, along_k, along_n) if tiles % along_n == 0 and sums <= _MOST_SUMS else None
+  return Plan(run, along_k, along_n, is_turned) if tiles % along_n == 0 and sums <= _MOST_SUMS else None
 
 
 def _columns(parts: Dot) -> int:
@@ -74,42 +94,115 @@ def _is_computable(code: BlockCode, v: Value) -> bool:
   return isinstance(op, Op) and all(_is_computable(code, o) for o in op.operands)
 
 
-def multiply(code: BlockCode, parts: Dot, how: tuple[int, int, int], into: View, accumulate: bool) -> None:
+def _is_turned(code: BlockCode, v: Value) -> bool:
+  """Whether elements that are neighbours along the last dimension are none in memory."""
+  op = v.owner
+  if v in code.env or not isinstance(op, Op):
+    return False
+  if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
+    return True
+  return any(_is_turned(code, o) for o in op.operands if isinstance(o.type, TileType))
+
+
+def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: bool) -> None:
   b = code.b
-  run, along_k, along_n = how
-  kind = packed.KINDS[parts.lhs.tile.dtype]
+  run, along_k, along_n = how.run, how.along_k, how.along_n
   tiles, columns = parts.n // ROWS // along_n, _columns(parts)
   code.sync(code.bases_read(parts.lhs) | code.bases_read(parts.rhs), set())
   warp, lane = b.udiv(code.thread, I32(WARP)), b.urem(code.thread, I32(WARP))
   g, q = (b.zext(v, I64) for v in (b.udiv(lane, I32(_LANES)), b.urem(lane, I32(_LANES))))
   own_k, own_n = b.zext(b.urem(warp, I32(along_k)), I64), b.zext(b.udiv(warp, I32(along_k)), I64)
   first = b.mul(own_n, i64(tiles * ROWS)) if along_n > 1 else 0
-  w_rows = [[Index(add(b, add(b, first, g), t * ROWS + 8 * half)) for half in range(2)] for t in range(tiles)]
+  rows = [
+    [_row_of_w(b, first, g, t, half, tiles if how.is_turned else None) for half in range(2)] for t in range(tiles)
+  ]
+  w_rows = [[Index(row) for row in pair] for pair in rows]
   x_rows = [_row(b, g, c * COLUMNS, parts.m) for c in range(columns)]
   with b.goto_entry_block():
     slots = [[[b.alloca(F32) for _ in range(4)] for _ in range(columns)] for _ in range(tiles)]
   for slot in (s for tile in slots for column in tile for s in column):
     b.store(ty.constant(F32, 0), slot)
-  with for_range(b, own_k, parts.k // (_LANES * run), along_k) as c, code.scope():
-    place = b.add(b.mul(c, i64(_LANES)), q)
-    inner: dict[int, list[Index]] = {}
-    for at in range(0, run, 2):
-      found = packed.spread(b, place, run, at, parts.ks)
+  rounds = parts.k // (_LANES * run)
+  at_once = math.gcd(rounds // along_k, max(1, _ELEMENTS // (2 * tiles * run)))
+  step = along_k * at_once
+  own = _Fragments(code, parts, run, w_rows, x_rows)
+
+  def chunks(c: ir.Value) -> list[ir.Value]:
+    return [b.add(b.mul(add(b, c, number * along_k), i64(_LANES)), q) for number in range(at_once)]
+
+  def fetch(c: ir.Value) -> None:
+    with code.scope():
+      for chunk in chunks(c):
+        own.fetch(chunk)
+
+  ahead = None if how.is_turned or not _AHEAD else Ahead(b)  # bytes across rows are put together first
+  if ahead is not None:
+    ahead.fetch(lambda: fetch(own_k))
+  with for_range(b, own_k, rounds, step) as c, code.scope():
+    loads = None
+    if ahead is not None:
+      loads, following = ahead.taken(), b.add(c, i64(step))
+      # The last round is fetched again: without a branch, what is fetched is taken apart after the products, not before.
+      ahead.fetch(lambda: fetch(b.select(b.icmp_signed("<", following, i64(rounds)), following, c)))
+    for chunk in chunks(c):
+      own.multiply(chunk, slots, loads)
+  _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate)
+
+
+class _Fragments:
+  """What a lane has of both operands in a round: pairs of neighbours along k, four elements of a row for each instruction."""
+
+  def __init__(self, code: BlockCode, parts: Dot, run: int, w_rows: list[list[Index]], x_rows: list[Index]):
+    self.code, self.parts, self.run, self.w_rows, self.x_rows = code, parts, run, w_rows, x_rows
+
+  def places(self, chunk: ir.Value) -> list[list[Index]]:
+    """The indices along k of the pairs of a run."""
+    found: list[list[Index]] = []
+    for at in range(0, self.run, 2):
+      index = packed.spread(self.code.b, chunk, self.run, at, self.parts.ks)
       # One value for one index, so that what is computed for it is found again.
-      inner[at] = next(([o[0], *found[1:]] for p, o in inner.items() if _same_start(parts.ks, run, p, at)), found)
-    for at in range(0, run, 4):
-      pairs = [[_pair(code, parts, "lhs", row, inner[at + k]) for k in (0, 2)] for row in x_rows]
-      for t in range(tiles):
-        own = [_pair(code, parts, "rhs", row, inner[at + k]) for k in (0, 2) for row in w_rows[t]]
-        for column, pair in enumerate(pairs):
-          mma(b, kind, slots[t][column], own, pair)
-  _gather(code, parts, slots, (along_k, own_k, first, g, q), into, accumulate)
+      same = (o for p, o in enumerate(found) if _same_start(self.parts.ks, self.run, 2 * p, at))
+      found.append(next(([o[0], *index[1:]] for o in same), index))
+    return found
+
+  def left(self, places: list[list[Index]], at: int) -> list[list[ir.Value]]:
+    return [[_pair(self.code, self.parts, "lhs", row, places[at + k]) for k in range(2)] for row in self.x_rows]
+
+  def right(self, places: list[list[Index]], at: int, tile: int) -> list[ir.Value]:
+    rows = self.w_rows[tile]
+    return [_pair(self.code, self.parts, "rhs", row, places[at + k]) for k in range(2) for row in rows]
+
+  def fetch(self, chunk: ir.Value) -> None:
+    """Compute the right operand of a round, for what it loads. The left one comes from caches."""
+    places = self.places(chunk)
+    for at in range(0, len(places), 2):
+      for tile in range(len(self.w_rows)):
+        self.right(places, at, tile)
+
+  def multiply(self, chunk: ir.Value, slots: Any, loads: Loads | None) -> None:
+    """Add the products of a round to the sums, with what was loaded ahead."""
+    b, kind = self.code.b, packed.KINDS[self.parts.lhs.tile.dtype]
+    places = self.places(chunk)
+    for at in range(0, len(places), 2):
+      pairs = self.left(places, at)
+      for tile, columns in enumerate(slots):
+        with contextlib.nullcontext() if loads is None else loads.in_place():
+          own = self.right(places, at, tile)
+        for slot, pair in zip(columns, pairs):
+          mma(b, kind, slot, own, pair)
 
 
 def _same_start(sizes: list[int], run: int, x: int, y: int) -> bool:
   """Whether two elements of a run have the same index along the first dimension."""
   inside = math.prod(sizes[1:])
   return len(sizes) > 1 and run % inside == 0 and x // inside == y // inside
+
+
+def _row_of_w(b: ir.IRBuilder, first: Any, g: ir.Value, t: int, half: int, side_by_side: int | None) -> Any:
+  """The rows that a lane has of a warp's tile: with so many tiles side by side, its rows are neighbours."""
+  if side_by_side is None:
+    return add(b, add(b, first, g), t * ROWS + 8 * half)
+  return add(b, add(b, first, b.mul(g, i64(2 * side_by_side))), 2 * t + half)
 
 
 def _row(b: ir.IRBuilder, g: ir.Value, start: int, count: int) -> Index:
@@ -129,11 +222,11 @@ def _pair(code: BlockCode, parts: Dot, side: str, row: Index, inner: list[Index]
 
 
 def _gather(
-  code: BlockCode, parts: Dot, slots: Any, place: tuple[int, ir.Value, Any, Any, Any], into: View, accumulate: bool
+  code: BlockCode, parts: Dot, slots: Any, place: tuple[int, ir.Value, Any, Any], into: View, accumulate: bool
 ) -> None:
   """Add up what the warps along k have, and write the result."""
   b = code.b
-  along_k, own_k, first, g, q = place
+  along_k, own_k, numbers, q = place
   columns = _columns(parts)
   rows = columns * COLUMNS
   partial = code.allocate((along_k, rows, parts.n), np.float32)
@@ -141,7 +234,7 @@ def _gather(
   for t, tile in enumerate(slots):
     for c, column in enumerate(tile):
       for i, slot in enumerate(column):
-        n = add(b, add(b, first, g), t * ROWS + 8 * (i // 2))
+        n = numbers[t][i // 2]
         m = b.add(b.mul(q, i64(2)), i64(c * COLUMNS + i % 2))
         code.store(partial, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
   code.sync({partial.base}, {into.base})
