@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import relayout
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm import gathering, structure
@@ -37,11 +38,14 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, recast, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, Distribution, Held, distribute, ordinary
+from tilewright.target.nvgpu.dots import MOST_SUMS
+from tilewright.target.nvgpu.inference import Inferred
 from tilewright.target.nvgpu.operands import operand_layout
 from tilewright.target.nvgpu.relayout import Device, emit
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import TileType
 
 SHARED = 3  # LLVM's address space
@@ -110,6 +114,7 @@ class BlockCode(Code):
     self.is_alone = False  # whether what is emitted is for one thread only
     self.is_part = False  # whether other threads of the block do something else
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
+    self.inferred: Inferred | None = None
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.written: set[Any] = set()
@@ -235,20 +240,27 @@ class BlockCode(Code):
     return self.layouts.get(shape) or ordinary(shape, self.lanes, self.num_threads // LANES)
 
   def fits(self, layout: Layout) -> bool:
-    """Whether a thread can keep what a layout gives it."""
-    return layout.num_registers <= MOST_REGISTERS or layout in self.layouts.values()
+    """Whether a thread can keep what a layout gives it; layouts that were chosen may take more than ordinary ones."""
+    if self.inferred is not None or layout in self.layouts.values():
+      return layout.num_registers <= MOST_SUMS
+    return layout.num_registers <= MOST_REGISTERS
 
   def layout_of(self, v: Value) -> Layout | None:
     """The layout of a tile if it is kept in registers; None if it is too large for that."""
     known = self.env.get(v)
     if isinstance(known, Registers):
       return known.layout
-    layout = self._ordinary(v.tile.shape)
-    return layout if self.fits(layout) else None
+    layout = self.inferred.layouts.get(v) if self.inferred is not None else None
+    if layout is None:
+      layout = self._ordinary(v.tile.shape)
+    return without_register_copies(layout) if self.fits(layout) else None
 
   def wanted(self, op: Op, i: int) -> Layout | None:
     """The layout in which an op takes an operand from registers; None if that is too large for them."""
-    return self.layout_of(op.operands[i])
+    found = self.inferred.uses.get((op, i)) if self.inferred is not None else None
+    if not isinstance(found, Layout):
+      return self.layout_of(op.operands[i])
+    return without_register_copies(found) if self.fits(found) else None
 
   def nest(
     self,
@@ -299,19 +311,23 @@ class BlockCode(Code):
 
   def values_of(self, v: Value, held: Held, otherwise: ir.Value) -> list[ir.Value]:
     """The thread's vectors of a tile in a layout, step by step; `otherwise` where it has none."""
+    return self._each_vector(held, lambda index: self.value_at(v, index, held.lanes), otherwise)
+
+  def _each_vector(self, held: Held, make: Callable[[list[Index]], ir.Value], otherwise: ir.Value) -> list[ir.Value]:
+    """What `make(index)` gives for each step; `otherwise` where the thread has no vector."""
     found = []
     for step in range(held.steps):
       index = self._index(held, step)
       has_vector = held.has_vector(self.b, index, self.thread, step)
       with self.scope():
         if has_vector is None:
-          found.append(self.value_at(v, index, held.lanes))
+          found.append(make(index))
           continue
         with self.b.goto_entry_block():
           slot = self.b.alloca(otherwise.type)
         self.b.store(otherwise, slot)
         with if_then(self.b, has_vector):
-          self.b.store(self.value_at(v, index, held.lanes), slot)
+          self.b.store(make(index), slot)
         found.append(self.b.load(slot, typ=otherwise.type))
     return found
 
@@ -346,16 +362,30 @@ class BlockCode(Code):
       return
     if op.name in ("load", "window_load"):
       ref = self.env.get(op.operands[0])
-      if isinstance(ref, RegisterRef) and layout != ref.registers.layout:
-        self.materialise(v)
-        self.prepare(v, layout)
+      if isinstance(ref, RegisterRef):
+        if layout != ref.registers.layout:
+          self.materialise(v)
+          self.prepare(v, layout)
+        return
+    if layout is not None and self._is_chosen(v, layout):
+      self.materialise(v)
+      self.prepare(v, layout)
       return
-    if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
+    if op.name in ("load", "window_load"):
+      return
+    turned = op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1
+    if turned and (self.inferred is None or layout is None):
       self._stage(op.operands[0], operand_layout(op, 0, layout))
       return
     for i, operand in enumerate(op.operands):
       if isinstance(operand.type, TileType) and not operand.type.is_scalar:
         self.prepare(operand, operand_layout(op, i, layout))
+
+  def _is_chosen(self, v: Value, layout: Layout) -> bool:
+    """Whether inference has a tile computed in another layout than it is asked for in, and moved then."""
+    if self.inferred is None or v in self.inferred.free or v not in self.inferred.layouts:
+      return False
+    return self.layout_of(v) not in (None, layout)
 
   def _relay(self, v: Value, known: Registers, layout: Layout) -> None:
     """Make a copy of a tile in another layout, if there is none."""
@@ -363,26 +393,64 @@ class BlockCode(Code):
       if isinstance(copy, Registers) and copy.layout == layout:
         return
     plan = relayout(known.layout, layout, 8 * max(1, known.dtype.itemsize), self.arch.has_stmatrix)
-    buffer = self._trip(plan.shared_bytes) if plan.shared_bytes else None
+    buffer = self.trip_buffer(plan.shared_bytes) if plan.shared_bytes else None
     if not self.fits(layout) or (plan.shared_bytes and buffer is None):
       self.in_memory(v)
       return
     copy = self.new_registers(layout, known.dtype)
-    self.set_elements(copy, emit(plan, self.elements(known), BlockDevice(self, buffer)))
+    self._set_elements(copy, emit(plan, self._elements(known), BlockDevice(self, buffer)))
     self.copies.setdefault(v, []).append(copy)
 
-  def _trip(self, nbytes: int) -> View | None:
-    """A buffer in shared memory for a relayout; None if there is no room."""
+  def trip_buffer(self, nbytes: int, taken: Sequence[View] = ()) -> View | None:
+    """A buffer in shared memory for a while, besides those that are taken; None if there is no room."""
     for buffer, size in self._trips:
-      if size >= nbytes:
+      if size >= nbytes and buffer not in taken:
         return buffer
-    self.arena_bytes = -(-self.arena_bytes // 128) * 128
-    if self.arena_bytes + nbytes > self.arch.shared_bytes - 1024:
+    start = -(-self.arena_bytes // 128) * 128
+    if start + nbytes > self.arch.shared_bytes - 1024:
       return None
+    self.arena_bytes = start
     self._trips.append((self.allocate((nbytes,), np.uint8), nbytes))
     return self._trips[-1][0]
 
-  def elements(self, tile: Registers) -> list[ir.Value]:
+  def bits_of(self, v: Value, held: Held) -> list[ir.Value]:
+    """The thread's vectors of a tile in a layout, step by step, as the integers that memory would hold."""
+    self.prepare(v, held.layout)
+    self.sync(self.bases_read(v), set())
+    whole = _integers(8 * v.tile.dtype.itemsize, held.lanes)
+    memory = self.env.get(v)
+    if memory is None and isinstance(v.owner, Op) and v.owner.name == "load":
+      memory = self.env.get(v.owner.operands[0])
+    if isinstance(memory, View) and not isinstance(memory, RegisterRef):
+      bits = dataclasses.replace(memory, dtype=np.dtype(f"uint{8 * memory.dtype.itemsize}"))
+      make = lambda index: self.b.bitcast(views.load(self.b, bits, index, held.lanes), whole)
+    else:
+      make = lambda index: self.b.bitcast(
+        views.narrow(self.b, self.value_at(v, index, held.lanes), v.tile.dtype), whole
+      )
+    return self._each_vector(held, make, ir.Constant(whole, ir.Undefined))
+
+  def elements_of(self, v: Value, layout: Layout) -> list[ir.Value]:
+    """The registers of a tile in a layout, each the integer that memory would hold."""
+    held = Held(layout)
+    found: list[ir.Value] = [ir.Constant(ir.IntType(8 * v.tile.dtype.itemsize), ir.Undefined)] * layout.num_registers
+    for group, vector in zip(held.groups, self.bits_of(v, held)):
+      for n, register in enumerate(group):
+        found[register] = vector if len(group) == 1 else self.b.extract_element(vector, I32(n))
+    return found
+
+  def words_of(self, v: Value, layout: Layout) -> dict[int, ir.Value]:
+    """The registers of a tile in a layout, packed in words of 32 bits, by the first register of each."""
+    held, each = Held(layout), 4 // v.tile.dtype.itemsize
+    assert held.lanes % each == 0, f"{layout} does not hold neighbours side by side"
+    found = {}
+    for group, vector in zip(held.groups, self.bits_of(v, held)):
+      words = self.b.bitcast(vector, _integers(32, held.lanes // each))
+      for n, register in enumerate(group[::each]):
+        found[register] = words if held.lanes == each else self.b.extract_element(words, I32(n))
+    return found
+
+  def _elements(self, tile: Registers) -> list[ir.Value]:
     """The registers of a tile as its layout counts them, each the integer that memory would hold."""
     size = 8 * max(1, tile.dtype.itemsize)
     nothing = ir.Constant(ir.IntType(size), ir.Undefined)
@@ -394,8 +462,8 @@ class BlockCode(Code):
         found[register] = whole if len(group) == 1 else self.b.extract_element(whole, I32(n))
     return found
 
-  def set_elements(self, tile: Registers, values: Sequence[ir.Value]) -> None:
-    """The reverse of `elements`."""
+  def _set_elements(self, tile: Registers, values: Sequence[ir.Value]) -> None:
+    """The reverse of `_elements`."""
     for step, group in enumerate(tile.held.groups):
       parts = [values[r] for r in group]
       raw = self.b.bitcast(parts[0] if len(parts) == 1 else joined(self.b, parts), _in_memory(tile.dtype, len(group)))
@@ -453,6 +521,16 @@ class BlockCode(Code):
     with self.b.goto_entry_block():
       slots = [self.b.alloca(ty.register_type(dtype, held.lanes)) for _ in range(held.steps)]
     return Registers(held, np.dtype(dtype), slots)
+
+  def register_refs(self, kernel: NativeKernel) -> dict[int, RegisterRef]:
+    """The scratch buffers that inference keeps in registers, by number."""
+    found = {}
+    for number, ref in enumerate(kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]):
+      layout = self.inferred.refs.get(ref) if self.inferred is not None else None
+      if layout is not None and self.fits(layout):
+        kept = self.new_registers(layout, ref.ref.dtype)
+        found[number] = RegisterRef(None, ref.ref.strides, kept.dtype, object(), registers=kept)
+    return found
 
   def materialise(self, v: Value) -> Any:
     known = self.env.get(v)

@@ -220,12 +220,20 @@ def _load(system: System, op: Op) -> None:
   result = system.of(op.result)
   if result is None or reads_shared_directly(system, op.result):
     return
+  held = system.held(op.operands[0])
+  if held is not None:
+    system.say(Equal(held, result))
+    return
   _memory(system, op, result, op.operands[0].ref.strides if op.name == "load" else _window_strides(op))
 
 
 @rule("store", "window_store")
 def _store(system: System, op: Op) -> None:
   if system.of(op.operands[1]) is None:
+    return
+  held = system.held(op.operands[0])
+  if held is not None:
+    system.link(op, 1, held)
     return
   wanted = system.use(op, 1)
   system.link(op, 1, wanted)

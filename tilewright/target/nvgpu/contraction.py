@@ -19,9 +19,10 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64, mul
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import few_rows, views
+from tilewright.target.nvgpu import few_rows, products, views
 from tilewright.target.nvgpu.code import BlockCode, RegisterRef
 from tilewright.target.nvgpu.distribution import distribute
+from tilewright.target.nvgpu.dots import MMA
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value
@@ -39,6 +40,11 @@ class Deferred:
 
 def dot(code: BlockCode, op: Op) -> None:
   result = op.results[0]
+  if code.inferred is not None and code.inferred.dots.get(op) == MMA and products.is_possible(code, op):
+    add, old = products.added_to(code, op, code.current) or (op, None)
+    code.env[add.result] = products.multiply(code, op, old)
+    code.env.setdefault(result, Deferred())
+    return
   if _is_added_to_a_ref(code, op, code.current):
     code.env[result] = Deferred()
     return

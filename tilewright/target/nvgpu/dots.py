@@ -37,11 +37,13 @@ RATES: dict[str, dict[str, int]] = {
 FMA_RATE = 128
 _QUARTERS = 4  # costs are in quarter cycles
 
-# (operand, accumulator) of the tensor cores. f32 operands would lose bits as tf32, so they are not here.
+# Operands of the tensor cores, and results: halves are added up in f32. f32 operands would lose bits as tf32, so they are not here.
+_HALVES = ("float32", "float16", "bfloat16")
 _TYPES = {
-  *((("float16", "float32")), ("bfloat16", "float32"), ("float16", "float16"), ("int8", "int32"), ("uint8", "int32")),
-  *(("float8_e4m3fn", "float32"), ("float8_e5m2", "float32")),
+  **dict.fromkeys(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"), _HALVES),
+  **dict.fromkeys(("int8", "uint8"), ("int32",)),
 }
+MOST_SUMS = 128  # registers of a thread for the result
 _NEEDS = {"float8_e4m3fn": ("sm_89", "sm_9", "sm_1"), "float8_e5m2": ("sm_89", "sm_9", "sm_1")}
 
 
@@ -58,9 +60,9 @@ def dot(system: System, op: Op) -> None:
     faster = 16 // bits if bits < 16 else 1
     for kind, options in ((WGMMA, _wgmma(system, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
       rate = RATES[system.arch].get(kind)
-      if rate is not None:
+      if rate is not None and kind in system.kinds:
         price = _QUARTERS * work // (rate * faster)
-        found += [(kind, option, price) for option in options]
+        found += [(kind, option, price) for option in options if option[2].num_registers <= MOST_SUMS]  # type: ignore[union-attr]
   rows = tuple(shared_tiled(v.shape, None, v.bits) for v in (lhs, rhs))
   for whole_rows in (False, True):
     blocked = blocked_for(result.shape, system.num_warps, max(128 // result.bits, 1), whole_rows=whole_rows)
@@ -153,7 +155,7 @@ def _multiplications(op: Op) -> int:
 
 def _has_tensor_cores(arch: str, op: Op) -> bool:
   a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
-  if (a, np.dtype(op.attrs["dtype"]).name) not in _TYPES or a != b:
+  if a != b or np.dtype(op.attrs["dtype"]).name not in _TYPES.get(a, ()):
     return False
   return arch in RATES and arch.startswith(_NEEDS.get(a, "sm_"))
 

@@ -4,6 +4,7 @@
     found.layouts[value]       the register layout of a tile
     found.wanted(op, i)        the layout in which an op takes its operand i; relay out if it differs from the value's
     found.shared[ref]          how a ref in shared memory is tiled and swizzled
+    found.refs[ref]            the layout of a ref that lives in registers
     found.dots[op]             "wgmma", "mma" or "fma"
 
 Values in `found.free` (constants, iotas, arithmetic on them) may be computed anew in any layout that a use wants.
@@ -20,7 +21,7 @@ from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.layout.value import Layout
 from tilewright.target.nvgpu.constraints import constrain_function
-from tilewright.target.nvgpu.dots import RATES, reads_shared_directly
+from tilewright.target.nvgpu.dots import FMA, MMA, RATES, WGMMA, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
 from tilewright.tile.ir import Function, Op, Value, walk
 from tilewright.tile.printer import op_text
@@ -33,6 +34,7 @@ class Inferred:
   layouts: Mapping[Value, Layout]
   uses: Mapping[tuple[Op, int], Place]
   shared: Mapping[Value, SharedLayout]
+  refs: Mapping[Value, Layout]  # that live in registers
   dots: Mapping[Op, str]
   free: frozenset[Value]
   unread: frozenset[Value]  # loads from shared memory that dots read where they are
@@ -67,18 +69,21 @@ def infer(
   shared_refs: Collection[Value] = (),
   hints: Mapping[Value, Place] | None = None,
   budget: int = DEFAULT_BUDGET,
+  register_refs: Collection[Value] = (),
+  kinds: Collection[str] = (WGMMA, MMA, FMA),
 ) -> Inferred:
   """The layouts of the tiles and shared refs of a kernel body.
 
-  `shared_refs` are refs that live in shared memory besides those whose memory space says so. `hints` are layouts that the user gave,
-  for tiles or for refs in shared memory: they hold.
+  `shared_refs` are refs that live in shared memory besides those whose memory space says so, `register_refs` such as live in registers,
+  read and written as a whole. `hints` are layouts that the user gave, for tiles or for refs: they hold. `kinds` are the ways to multiply
+  matrices that may be chosen.
   """
   if arch not in RATES:
     raise errors.LayoutError(f"arch: expected one of {', '.join(RATES)}, got {arch!r}")
-  system = System(function, arch, num_warps, frozenset(shared_refs))
+  system = System(function, arch, num_warps, frozenset(shared_refs), frozenset(register_refs), kinds)
   constrain_function(system)
   for value, place in (hints or {}).items():
-    variable = system.shared(value) or system.of(value)
+    variable = system.held(value) or system.shared(value) or system.of(value)
     if variable is None or variable.shape != place.shape:
       raise errors.LayoutError(f"a hint gives {value} the layout {place}, which is for another shape")
     loc = value.owner.loc if isinstance(value.owner, Op) else ""
@@ -106,7 +111,15 @@ def infer(
   dots = {}
   for op, (listed, kinds) in system.dots.items():
     dots[op] = kinds[listed.choices.index(tuple(solution.places[v] for v in listed.over))]
-  return Inferred(layouts, uses, shared, dots, frozenset(system.free), frozenset(unread), solution.cost, solution.spent)
+  refs: dict[Value, Layout] = {}
+  for ref in system.register_refs:
+    variable = system.held(ref)
+    kept = solution.places.get(variable) if variable is not None else None
+    if isinstance(kept, Layout):
+      refs[ref] = kept
+  return Inferred(
+    layouts, uses, shared, refs, dots, frozenset(system.free), frozenset(unread), solution.cost, solution.spent
+  )
 
 
 def _first_use(system: System, value: Value, uses: Mapping[tuple[Op, int], Place]) -> Place | None:

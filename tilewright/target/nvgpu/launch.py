@@ -19,7 +19,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import blocks, effects, pipeline, pipelined, threads, tma
+from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.reporting import Report
@@ -232,7 +232,8 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   num_threads = choose_threads(kernel, num_warps)
   code = frame.code(arch, num_threads)
   frame.begin(code)
-  memory = frame.memory(code)
+  code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
+  memory = frame.memory(code, code.register_refs(kernel))
   sequential = [d for d in range(len(sizes)) if d not in parallel]
 
   def run(dims: list[int]) -> None:

@@ -145,16 +145,54 @@ def _by_words(values: list[Any], bits: int, machine: Machine, move: Callable[[An
 
 
 def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> list[Any]:
-  source, target = without_register_copies(plan.source), without_register_copies(plan.target)
+  store(plan, trip, registers, machine)
+  machine.before_load()
+  target = without_register_copies(plan.target)
+  loaded = _load(trip, target, plan.bits, machine)
+  at = {offset: r for r, offset in enumerate(target.register_offsets)}
+  return [loaded[at[offset]] for offset in plan.target.register_offsets]
+
+
+def store(plan: Plan, trip: Trip, registers: Sequence[Any], machine: Machine) -> None:
+  """The first half of a trip: the tile into the buffer."""
+  source = without_register_copies(plan.source)
   copies = {offset: r for r, offset in reversed(list(enumerate(plan.source.register_offsets)))}
   kept = [registers[copies[offset]] for offset in source.register_offsets]
   machine.before_store()
   with _only_owners(source, machine):
     _store(trip, source, kept, plan.bits, machine)
-  machine.before_load()
-  loaded = _load(trip, target, plan.bits, machine)
-  at = {offset: r for r, offset in enumerate(target.register_offsets)}
-  return [loaded[at[offset]] for offset in plan.target.register_offsets]
+
+
+class Loader:
+  """The second half of a trip, piece by piece: words of the target's registers, each loaded when it is first asked for."""
+
+  def __init__(self, plan: Plan, trip: Trip, machine: Machine):
+    self.trip, self.bits, self.machine = trip, plan.bits, machine
+    self.target = without_register_copies(plan.target)
+    self.together = len(trip.load.groups) // trip.load.instructions if trip.load.kind != access.VECTOR else 1
+    self.number = {r: n // self.together for n, group in enumerate(trip.load.groups) for r in group}
+    self.known: dict[int, Any] = {}  # words by their first register, where matrices come as such; else elements
+
+  def word(self, register: int) -> Any:
+    """The 32 bits that begin with a register."""
+    each = 32 // self.bits
+    if register not in self.known:
+      for number in dict.fromkeys(self.number[register + i] for i in range(each)):
+        self._fetch(number)
+    if self.trip.load.kind == access.VECTOR:
+      return self.machine.pack([self.known[register + i] for i in range(each)], self.bits)
+    return self.known[register]
+
+  def _fetch(self, number: int) -> None:
+    way, first = self.trip.load, number * self.together
+    groups = way.groups[first : first + self.together]
+    if way.kind == access.VECTOR:
+      at = self.target.coordinates(register=groups[0][0], lane=self.machine.lane, warp=self.machine.warp)
+      self.known.update(zip(groups[0], self.machine.load(self.trip.shared.address(at), len(groups[0]), self.bits)))
+      return
+    address = _matrix_rows(self.trip, way, self.target, groups, self.machine)
+    words = self.machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
+    self.known.update((group[0], word) for group, word in zip(groups, words))
 
 
 def _only_owners(layout: Layout, machine: Machine) -> Any:
@@ -207,21 +245,25 @@ def _load(trip: Trip, layout: Layout, bits: int, machine: Machine) -> list[Any]:
 
 
 def _matrices(trip: Trip, way: access.Access, layout: Layout, machine: Machine) -> Any:
-  """Up to four matrices at a time, with the address of the row that this lane gives: row l % 8 of matrix l / 8."""
-  b = machine.builder
+  """Up to four matrices at a time, with the address of the row that this lane gives."""
   together = len(way.groups) // way.instructions
-  row, number = machine.lane % 8, machine.lane // 8
   for first in range(0, len(way.groups), together):
     groups = way.groups[first : first + together]
-    address: Any = None
-    for n, group in enumerate(groups):
-      if way.kind == access.MATRIX:  # row r starts with what lane 4r holds
-        own = _row(trip, layout, group[0], row * 4, machine)
-      else:  # rows 2t and 2t + 1 start with what lane t holds, in one register each
-        even, odd = (_row(trip, layout, register, row // 2, machine) for register in group)
-        own = b.select(_is(machine, row % 2, 1), odd, even)
-      address = own if address is None else b.select(_is(machine, number, n), own, address)
-    yield groups, Number(b, address, trip.shared.nbytes)
+    yield groups, _matrix_rows(trip, way, layout, groups, machine)
+
+
+def _matrix_rows(trip: Trip, way: access.Access, layout: Layout, groups: Any, machine: Machine) -> Number:
+  """The address of the row that this lane gives: row l % 8 of matrix l / 8."""
+  b, address = machine.builder, None
+  row, number = machine.lane % 8, machine.lane // 8
+  for n, group in enumerate(groups):
+    if way.kind == access.MATRIX:  # row r starts with what lane 4r holds
+      own = _row(trip, layout, group[0], row * 4, machine)
+    else:  # rows 2t and 2t + 1 start with what lane t holds, in one register each
+      even, odd = (_row(trip, layout, register, row // 2, machine) for register in group)
+      own = b.select(_is(machine, row % 2, 1), odd, even)
+    address = own if address is None else b.select(_is(machine, number, n), own, address)
+  return Number(b, address, trip.shared.nbytes)
 
 
 def _row(trip: Trip, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:

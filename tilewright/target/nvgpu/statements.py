@@ -58,7 +58,7 @@ def _store(code: BlockCode, op: Op) -> None:
     return
   if view.base in code.bases_read(value) and not _reads_own_elements(code, value, ref):
     code.materialise(value)
-  code.fill(view, value)
+  code.fill(view, value, code.wanted(op, 1))
 
 
 def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
@@ -87,7 +87,7 @@ def _window_store(code: BlockCode, op: Op) -> None:
     where = structure.window_index(code, op, index, places)
     code.store_window(view, where, ref.type.shape, code.value_at(value, index, lanes))
 
-  code.nest(value.tile.shape, each, reads=[value], writes=view)
+  code.nest(value.tile.shape, each, reads=[value], writes=view, layout=code.wanted(op, 1))
 
 
 def _copy(code: BlockCode, op: Op) -> None:

@@ -41,6 +41,8 @@ class System:
   arch: str
   num_warps: int
   shared_refs: Collection[Value] = ()
+  register_refs: Collection[Value] = ()
+  kinds: Collection[str] = ("wgmma", "mma", "fma")  # of dots that may be chosen
   constraints: list[Located] = dataclasses.field(default_factory=list)
   uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
   strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
@@ -95,9 +97,17 @@ class System:
   def shared(self, ref: Value) -> Variable | None:
     """The variable of a ref in shared memory; None for refs elsewhere, and for empty ones."""
     ty = ref.type
-    if not isinstance(ty, RefType) or not ty.size or (ref not in self.in_shared and ty.space not in SHARED_SPACES):
+    if not isinstance(ty, RefType) or not ty.size or ref in self.register_refs:
+      return None
+    if ref not in self.in_shared and ty.space not in SHARED_SPACES:
       return None
     return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), _name(ref, self.number[ref]))
+
+  def held(self, ref: Value) -> Variable | None:
+    """The variable of a ref that lives in registers; None for others."""
+    if ref not in self.register_refs or not isinstance(ref.type, RefType):
+      return None
+    return Variable(("ref", self.number[ref]), ref.type.shape, _bits(ref.type.dtype), _name(ref, self.number[ref]))
 
   # --- links -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,63 @@
+"""Whether a kernel's layouts are inferred, and what for.
+
+Most kernels over rows have one shape and one sensible layout, the `ordinary` one, and are compiled without asking. Layouts are inferred
+where there is something to choose: matrix products, transposes, parts of tiles, reductions that do not go along rows. If the search runs
+out of its budget the ordinary layouts are used, which are right too: what is held elsewhere is moved.
+
+Scratch buffers that are only read and written as a whole, and are small enough, live in registers then.
+"""
+
+from __future__ import annotations
+
+from tilewright import errors
+from tilewright.layout.build import blocked_for
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.dots import FMA, MMA, MOST_SUMS
+from tilewright.target.nvgpu.inference import Inferred, infer
+from tilewright.tile.ir import Op, Value, users, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.types import RefType
+
+_BUDGET = 400_000
+_CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast"})
+_MOST_OPS = 2000
+
+
+def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
+  """The layouts of a kernel; None if the ordinary ones will do."""
+  ops = list(walk(kernel.body.body))
+  if len(ops) > _MOST_OPS or not any(_is_choice(op) for op in ops):
+    return None
+  refs = _register_refs(kernel, num_warps)
+  try:
+    return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA))
+  except errors.LayoutBudgetError:
+    return None
+
+
+def _is_choice(op: Op) -> bool:
+  if op.name not in ("reduce", "arg_reduce"):
+    return op.name in _CHOICES
+  shape = op.operands[0].tile.shape
+  axes = op.attrs["axes"] if op.name == "reduce" else (op.attrs["axis"],)
+  long = [a for a, d in enumerate(shape) if d > 1]
+  return bool(long) and any(a not in axes and a > min(axes, default=0) for a in long)
+
+
+def _register_refs(kernel: NativeKernel, num_warps: int) -> list[Value]:
+  """Scratch buffers that can be registers."""
+  params = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  used = users(kernel.body.body)
+  starts = kernel.scratch_values or (None,) * len(params)
+  return [
+    ref for ref, start in zip(params, starts) if start is None and _is_kept_whole(ref, used.get(ref, []), num_warps)
+  ]
+
+
+def _is_kept_whole(ref: Value, uses: list[Op], num_warps: int) -> bool:
+  kind = ref.type
+  if not isinstance(kind, RefType) or not kind.shape or not kind.size:
+    return False
+  if any(op.name not in ("load", "store") or (op.name == "store" and op.operands[1] is ref) for op in uses):
+    return False
+  return blocked_for(kind.shape, num_warps).num_registers <= MOST_SUMS

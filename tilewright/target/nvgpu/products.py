@@ -1,0 +1,177 @@
+"""Matrix products whose operands and result are in registers, as fragments of `mma.sync` in the layouts that inference chose.
+
+An operand that is held in its fragments, or gets there by shuffles, is multiplied from where it is: in attention, the probabilities are the
+accumulator of one product and the left operand of the next, and never leave their registers. Any other operand goes to shared memory once,
+and `ldmatrix` brings its fragments as they are needed, so that only a few are in registers at a time.
+
+    A  (m, k)   register = element + 8 (k fragment + K m fragment)         the order of `options.mma_options`
+    B  (k, n)   register = element + 4 (n fragment + N k fragment)
+    C  (m, n)   register = element + 4 (n fragment + N m fragment)
+
+`old + dot(a, b)`, where the product has no other use, begins with the old sums.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.layout.plan import Plan, relayout
+from tilewright.layout.trip import Trip
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import F32, I32
+from tilewright.target.nvgpu.code import BlockCode, BlockDevice, Registers, joined
+from tilewright.target.nvgpu.instructions import pure
+from tilewright.target.nvgpu.relayout import Loader, store
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.ir import Block, Op, Value
+
+Words = Callable[[int], ir.Value]  # the 32 bits that begin with a register
+
+# By the operands' dtype: k of an instruction, its name for the operands, its name for the sums.
+KINDS = {
+  "bfloat16": (16, "bf16", "f32"),
+  "float16": (16, "f16", "f32"),
+  "float8_e4m3fn": (32, "e4m3", "f32"),
+  "float8_e5m2": (32, "e5m2", "f32"),
+  "int8": (32, "s8", "s32"),
+  "uint8": (32, "u8", "s32"),
+}
+_MOST = 2048  # instructions that are written out
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Staged:
+  """A copy of a tile in shared memory, from which fragments are loaded."""
+
+  plan: Plan
+  trip: Trip
+  buffer: View
+
+  @property
+  def base(self) -> Any:
+    return self.buffer.base
+
+
+def is_possible(code: BlockCode, op: Op) -> bool:
+  """Whether a product that inference gave to the tensor cores has the size to be written out, and its operands room."""
+  depth, *_ = KINDS[op.operands[0].tile.dtype.name]
+  layout, k = code.layout_of(op.result), _sizes(op)[0][1]
+  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > _MOST:
+    return False
+  wanted = [code.wanted(op, i) for i in range(2)]
+  if None in wanted:
+    return False
+  room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in op.operands)
+  return code.arena_bytes + 2 * room <= code.arch.shared_bytes
+
+
+def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
+  """`old + dot(…)`, held in the layout of the result."""
+  b, dtype = code.b, op.result.tile.dtype
+  depth, _, kind = KINDS[op.operands[0].tile.dtype.name]
+  layout = code.layout_of(op.result)
+  assert layout is not None
+  operands: list[Any] = []
+  for i in range(2):
+    operands.append(_operand(code, op, i, [part.buffer for part in operands if isinstance(part, Staged)]))
+  if old is not None:
+    sums = code.new_registers(layout, dtype)
+    code.fill(sums, old)
+    values = _unpacked(b, sums)
+  else:
+    values = [ty.constant(F32 if kind == "f32" else I32, 0)] * layout.num_registers
+  code.sync({part.base for part in operands if isinstance(part, Staged)}, set())
+  left, right = (_words(code, part) for part in operands)
+  depths, down = _sizes(op)[0][1] // depth, len({offset[0] // 16 for offset in layout.register_offsets})
+  across = layout.num_registers // (4 * down)
+  word = depth // 8  # elements in a register of 32 bits
+  for at in range(depths):
+    for ni in range(across):
+      two = [right(word * (i + 2 * (ni + across * at))) for i in range(2)]
+      for mi in range(down):
+        four = [left(word * (i + 4 * (at + depths * mi))) for i in range(4)]
+        own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
+        values[own] = _mma(b, op, values[own], four, two)
+  if ty.is_half(dtype):
+    values = [ty.round_to(b, v, dtype) for v in values]
+  result = code.new_registers(layout, dtype)
+  for step, group in enumerate(result.held.groups):
+    parts = [values[r] for r in group]
+    b.store(parts[0] if len(parts) == 1 else joined(b, parts), result.slots[step])
+  return result
+
+
+def _sizes(op: Op) -> tuple[tuple[int, int], int]:
+  (lc, rc) = op.attrs["contract"]
+  left, right = (v.tile.shape for v in op.operands)
+  return (left[1 - lc[0]], left[lc[0]]), right[1 - rc[0]]
+
+
+def _unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
+  found: list[Any] = [None] * tile.layout.num_registers
+  for step, group in enumerate(tile.held.groups):
+    vector = tile.vector(b, step)
+    for i, register in enumerate(group):
+      found[register] = vector if len(group) == 1 else b.extract_element(vector, I32(i))
+  return found
+
+
+def _mma(b: ir.IRBuilder, op: Op, sums: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> list[ir.Value]:
+  depth, operand, kind = KINDS[op.operands[0].tile.dtype.name]
+  element, letter = (F32, "f") if kind == "f32" else (I32, "r")
+  text = (
+    f"mma.sync.aligned.m16n8k{depth}.row.col.{kind}.{operand}.{operand}.{kind} "
+    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+  )
+  constraints = ",".join([*[f"={letter}"] * 4, *["r"] * 6, "0", "1", "2", "3"])
+  out = pure(b, ir.LiteralStructType([element] * 4), text, constraints, [*left, *right, *sums], together=True)
+  return [b.extract_value(out, i) for i in range(4)]
+
+
+# --- operands ----------------------------------------------------------------------------------------------------
+
+
+def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
+  """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
+  value, wanted = op.operands[i], code.wanted(op, i)
+  assert wanted is not None
+  for copy in code.copies.get(value, ()):
+    if isinstance(copy, Staged) and copy.plan.target == wanted:
+      return copy
+  plan = relayout(code.layout_of(value) or wanted, wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix)
+  if not plan.shared_bytes:
+    return code.words_of(value, wanted)
+  buffer = code.trip_buffer(plan.shared_bytes, taken)
+  assert buffer is not None
+  return stage(code, value, plan, buffer)
+
+
+def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
+  """Bring a tile to shared memory, laid out for the loads of a plan."""
+  (trip,) = plan.steps
+  assert isinstance(trip, Trip)
+  store(plan, trip, code.elements_of(value, plan.source), BlockDevice(code, buffer))
+  return Staged(plan, trip, buffer)
+
+
+def _words(code: BlockCode, operand: Any) -> Words:
+  if isinstance(operand, Staged):
+    return Loader(operand.plan, operand.trip, BlockDevice(code, operand.buffer)).word
+  return lambda register: operand[register]
+
+
+def added_to(code: BlockCode, op: Op, block: Block) -> tuple[Op, Value] | None:
+  """The sum that is the only use of a product, and what it is added to, if that is known before the product."""
+  users = code.users.get(op.result, [])
+  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops or op.result.tile.dtype.itemsize < 4:
+    return None
+  others = [v for v in users[0].operands if v is not op.result]
+  if len(others) != 1:
+    return None
+  later = block.ops[block.ops.index(op) + 1 :]
+  return None if isinstance(others[0].owner, Op) and others[0].owner in later else (users[0], others[0])
