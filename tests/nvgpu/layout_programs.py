@@ -136,9 +136,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
   "scratch_matmul": (scratch_matmul, lambda a, b: np.maximum(a @ b, 0), (S((64, 96), BF16), S((96, 64), BF16))),
   "carried": (carried, _carried_exactly, (S((32, 32), F32),)),
   "transpose": _one(lambda x: x.T, lambda x: x.T, S((128, 64), BF16), _WIDE),
-  "transpose_cube": _one(
-    lambda x: x.transpose(2, 0, 1), lambda x: x.transpose(2, 0, 1), S((64, 8, 16), F32), _CUBE
-  ),
+  "transpose_cube": _one(lambda x: x.transpose(2, 0, 1), lambda x: x.transpose(2, 0, 1), S((64, 8, 16), F32), _CUBE),
   "columns": _one(
     lambda x: x / jnp.exp(x).sum(0, keepdims=True), lambda x: x / np.exp(x).sum(0, keepdims=True), _ROWS, _ROWS
   ),
@@ -159,7 +157,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
   ),
   **{
     f"cube_over_{''.join(map(str, axes))}": _one(
-      lambda x, axes=axes: x - x.sum(axes, keepdims=True), lambda x, axes=axes: x - x.sum(axes, keepdims=True), _CUBE, _CUBE
+      lambda x, axes=axes: x - x.sum(axes, keepdims=True),
+      lambda x, axes=axes: x - x.sum(axes, keepdims=True),
+      _CUBE,
+      _CUBE,
     )
     for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
   },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import layout_programs
 import numpy as np
 import pytest
 from block_on_cpu import run
@@ -56,3 +57,23 @@ def test_transpose_and_cross_entropy():
   exact = np.asarray(x, np.float64)
   (got,) = on_cpu(cross_entropy, x, labels)
   close(got, np.log(np.exp(exact).sum(1)) - exact[np.arange(64), np.arange(64)], F32)
+
+
+@pytest.mark.parametrize("name", layout_programs.PROGRAMS)
+def test_kernels_that_mix_layouts(name):
+  args = layout_programs.arguments(name)
+  wanted = layout_programs.exactly(name, args)
+  (got,) = on_cpu(layout_programs.PROGRAMS[name][0], *args)
+  np.testing.assert_allclose(
+    np.asarray(got, np.float64), wanted, rtol=0, atol=layout_programs.tolerance(name, args, wanted)
+  )
+
+
+@pytest.mark.parametrize("name", ["online_attention", "product_nt", "transpose"])
+def test_kernels_that_mix_layouts_with_stmatrix(name):
+  args = layout_programs.arguments(name)
+  wanted = layout_programs.exactly(name, args)
+  (got,) = on_cpu(layout_programs.PROGRAMS[name][0], *args, arch="sm_90a")
+  np.testing.assert_allclose(
+    np.asarray(got, np.float64), wanted, rtol=0, atol=layout_programs.tolerance(name, args, wanted)
+  )

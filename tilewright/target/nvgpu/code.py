@@ -37,6 +37,7 @@ from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, recast, threads, views
 from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.bits import as_bits, bits_at, integers, narrowed, widened
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, Distribution, Held, distribute, ordinary
 from tilewright.target.nvgpu.dots import MOST_SUMS
 from tilewright.target.nvgpu.inference import Inferred
@@ -44,7 +45,7 @@ from tilewright.target.nvgpu.operands import operand_layout
 from tilewright.target.nvgpu.relayout import Device, emit
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import TileType
 
@@ -56,25 +57,57 @@ MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands f
 
 @dataclasses.dataclass(eq=False)
 class Registers:
-  """A tile in registers: for each step of its distribution, the thread's vector, in a stack slot that LLVM turns into registers."""
+  """A tile in registers: for each step of its distribution, the thread's vector, in a stack slot that LLVM turns into registers.
+
+  f16 and bf16 are kept as memory has them, two in a register.
+  """
 
   held: Held
   dtype: np.dtype
   slots: list[ir.Value]
   base: Any = None  # no memory that others could see
 
+  @staticmethod
+  def slot_type(dtype: Any, lanes: int) -> ir.Type:
+    return integers(16, lanes) if ty.is_half(dtype) else ty.register_type(dtype, lanes)
+
   @property
   def layout(self) -> Layout:
     return self.held.layout
 
+  def get(self, b: ir.IRBuilder, step: int) -> ir.Value:
+    """The vector of a step, as the slot has it."""
+    return b.load(self.slots[step], typ=self.slot_type(self.dtype, self.held.lanes))
+
   def vector(self, b: ir.IRBuilder, step: int) -> ir.Value:
-    return b.load(self.slots[step], typ=ty.register_type(self.dtype, self.held.lanes))
+    return self._value(b, self.get(b, step))
+
+  def bits(self, b: ir.IRBuilder, step: int) -> ir.Value:
+    return self._bits(b, self.get(b, step))
+
+  def set(self, b: ir.IRBuilder, step: int, value: ir.Value) -> None:
+    b.store(narrowed(b, value, self.dtype) if ty.is_half(self.dtype) else value, self.slots[step])
+
+  def set_bits(self, b: ir.IRBuilder, step: int, bits: ir.Value) -> None:
+    b.store(bits if ty.is_half(self.dtype) else widened(b, bits, self.dtype), self.slots[step])
 
   def at(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
     """Some elements, each by step and lane, as a vector."""
+    return self._value(b, self._gathered(b, places))
+
+  def bits_at(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
+    return self._bits(b, self._gathered(b, places))
+
+  def _value(self, b: ir.IRBuilder, kept: ir.Value) -> ir.Value:
+    return widened(b, kept, self.dtype) if ty.is_half(self.dtype) else kept
+
+  def _bits(self, b: ir.IRBuilder, kept: ir.Value) -> ir.Value:
+    return kept if ty.is_half(self.dtype) else narrowed(b, kept, self.dtype)
+
+  def _gathered(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
     if self.held.lanes == len(places) and places == [(places[0][0], n) for n in range(len(places))]:
-      return self.vector(b, places[0][0])
-    vectors = {step: self.vector(b, step) for step, _ in places}
+      return self.get(b, places[0][0])
+    vectors = {step: self.get(b, step) for step, _ in places}
     parts = [vectors[step] if self.held.lanes == 1 else b.extract_element(vectors[step], I32(n)) for step, n in places]
     return parts[0] if len(parts) == 1 else joined(b, parts)
 
@@ -88,6 +121,10 @@ class RegisterRef(View):
   @property
   def is_plain(self) -> bool:
     return False
+
+
+# Ops that take a tile in a form of their own: `rule(code, op, i)` makes it of operand i, and says whether it did.
+AHEAD: dict[str, Callable[[Any, Op, int], bool]] = {}
 
 
 class BlockCode(Code):
@@ -221,7 +258,24 @@ class BlockCode(Code):
       if v not in self.env and (self.cost(v) > 2 or self.bases_read(v)):
         self.materialise(v)
       if isinstance(self.env.get(v), Registers):
-        self.in_memory(v)
+        self._copy_ahead(v, op)
+
+  def _copy_ahead(self, v: Value, op: Op) -> None:
+    """Make the copies of a tile in registers that the blocks of an op will ask for, once and before them."""
+    known = self.env[v]
+    if self.inferred is None:
+      self.in_memory(v)
+      return
+    inside = {o for inner in op.blocks for o in walk(inner)}
+    for user in (o for o in self.users.get(v, ()) if o in inside):
+      for i in (i for i, operand in enumerate(user.operands) if operand is v):
+        wanted = self.wanted(user, i)
+        if user.name in AHEAD and AHEAD[user.name](self, user, i):
+          continue
+        if wanted is None:
+          self.in_memory(v)
+        else:
+          self._relay(v, known, wanted)
 
   def block(self, block: Block) -> None:
     """The ops of a block. Copies that are made inside are gone at its end: it may not have run."""
@@ -304,7 +358,7 @@ class BlockCode(Code):
 
   def in_step(self, d: Distribution, step: Any, body: Callable[[list[Index]], Any]) -> None:
     """Call `body(index)` for one step, where the thread has a vector."""
-    index = self._index(d, step)
+    index = self.index_of(d, step)
     has_vector = d.has_vector(self.b, index, self.thread, step)
     with contextlib.nullcontext() if has_vector is None else if_then(self.b, has_vector), self.scope():
       body(index)
@@ -317,7 +371,7 @@ class BlockCode(Code):
     """What `make(index)` gives for each step; `otherwise` where the thread has no vector."""
     found = []
     for step in range(held.steps):
-      index = self._index(held, step)
+      index = self.index_of(held, step)
       has_vector = held.has_vector(self.b, index, self.thread, step)
       with self.scope():
         if has_vector is None:
@@ -331,7 +385,7 @@ class BlockCode(Code):
         found.append(self.b.load(slot, typ=otherwise.type))
     return found
 
-  def _index(self, d: Distribution, step: Any) -> list[Index]:
+  def index_of(self, d: Distribution, step: Any) -> list[Index]:
     """The thread's elements in a step: computed once for each distribution, at the start of the kernel."""
     if not isinstance(step, int):
       return d.index(self.b, self.thread, step)
@@ -406,29 +460,35 @@ class BlockCode(Code):
     for buffer, size in self._trips:
       if size >= nbytes and buffer not in taken:
         return buffer
+    made = self.own_buffer(nbytes)
+    if made is not None:
+      self._trips.append((made, nbytes))
+    return made
+
+  def own_buffer(self, nbytes: int) -> View | None:
+    """A buffer in shared memory, aligned to a row of its banks; None if there is no room."""
     start = -(-self.arena_bytes // 128) * 128
     if start + nbytes > self.arch.shared_bytes - 1024:
       return None
     self.arena_bytes = start
-    self._trips.append((self.allocate((nbytes,), np.uint8), nbytes))
-    return self._trips[-1][0]
+    return self.allocate((nbytes,), np.uint8)
 
   def bits_of(self, v: Value, held: Held) -> list[ir.Value]:
     """The thread's vectors of a tile in a layout, step by step, as the integers that memory would hold."""
     self.prepare(v, held.layout)
     self.sync(self.bases_read(v), set())
-    whole = _integers(8 * v.tile.dtype.itemsize, held.lanes)
-    memory = self.env.get(v)
-    if memory is None and isinstance(v.owner, Op) and v.owner.name == "load":
-      memory = self.env.get(v.owner.operands[0])
-    if isinstance(memory, View) and not isinstance(memory, RegisterRef):
-      bits = dataclasses.replace(memory, dtype=np.dtype(f"uint{8 * memory.dtype.itemsize}"))
-      make = lambda index: self.b.bitcast(views.load(self.b, bits, index, held.lanes), whole)
-    else:
-      make = lambda index: self.b.bitcast(
-        views.narrow(self.b, self.value_at(v, index, held.lanes), v.tile.dtype), whole
-      )
-    return self._each_vector(held, make, ir.Constant(whole, ir.Undefined))
+    nothing = ir.Constant(integers(8 * v.tile.dtype.itemsize, held.lanes), ir.Undefined)
+    return self._each_vector(held, lambda index: bits_at(self, v, index, held.lanes), nothing)
+
+  def register_bits(self, v: Value, known: Any, index: Sequence[Index], lanes: int) -> ir.Value | None:
+    """The elements of a tile, or of a ref it is loaded from, as bits, if this thread holds them."""
+    kept = [known.registers] if isinstance(known, RegisterRef) else [known, *self.copies.get(v, ())]
+    for copy in kept:
+      if isinstance(copy, Registers):
+        places = copy.held.find(index, lanes)
+        if places is not None:
+          return copy.bits_at(self.b, places)
+    return None
 
   def elements_of(self, v: Value, layout: Layout) -> list[ir.Value]:
     """The registers of a tile in a layout, each the integer that memory would hold."""
@@ -445,29 +505,26 @@ class BlockCode(Code):
     assert held.lanes % each == 0, f"{layout} does not hold neighbours side by side"
     found = {}
     for group, vector in zip(held.groups, self.bits_of(v, held)):
-      words = self.b.bitcast(vector, _integers(32, held.lanes // each))
+      words = self.b.bitcast(vector, integers(32, held.lanes // each))
       for n, register in enumerate(group[::each]):
         found[register] = words if held.lanes == each else self.b.extract_element(words, I32(n))
     return found
 
   def _elements(self, tile: Registers) -> list[ir.Value]:
     """The registers of a tile as its layout counts them, each the integer that memory would hold."""
-    size = 8 * max(1, tile.dtype.itemsize)
-    nothing = ir.Constant(ir.IntType(size), ir.Undefined)
+    nothing = ir.Constant(ir.IntType(8 * tile.dtype.itemsize), ir.Undefined)
     found: list[ir.Value] = [nothing] * tile.layout.num_registers
     for step, group in enumerate(tile.held.groups):
-      raw = views.narrow(self.b, tile.vector(self.b, step), tile.dtype)
-      whole = self.b.bitcast(raw, _integers(size, len(group)))
+      bits = tile.bits(self.b, step)
       for n, register in enumerate(group):
-        found[register] = whole if len(group) == 1 else self.b.extract_element(whole, I32(n))
+        found[register] = bits if len(group) == 1 else self.b.extract_element(bits, I32(n))
     return found
 
   def _set_elements(self, tile: Registers, values: Sequence[ir.Value]) -> None:
     """The reverse of `_elements`."""
     for step, group in enumerate(tile.held.groups):
       parts = [values[r] for r in group]
-      raw = self.b.bitcast(parts[0] if len(parts) == 1 else joined(self.b, parts), _in_memory(tile.dtype, len(group)))
-      self.b.store(ty.widen(self.b, raw, tile.dtype, len(group)), tile.slots[step])
+      tile.set_bits(self.b, step, parts[0] if len(parts) == 1 else joined(self.b, parts))
 
   def _stage(self, v: Value, layout: Layout | None) -> None:
     """Before a tile is read across its rows: into shared memory, row by row, with rows an odd number of words apart."""
@@ -490,12 +547,14 @@ class BlockCode(Code):
       return super().value_at(v, index, lanes)
     if lanes > 1 and all(i.step == 0 for i in index):
       return ty.splat(self.b, self.value_at(v, index, 1), lanes)
-    for copy in (known, *self.copies.get(v, ())):
+    copies = (known, *self.copies.get(v, ()))
+    for copy in copies:
       if isinstance(copy, Registers):
         places = copy.held.find(index, lanes)
         if places is not None:
           return copy.at(self.b, places)
-      else:
+    for copy in copies:
+      if isinstance(copy, Memory):
         return self.load(copy, index, lanes)
     raise AssertionError(f"{v} lies in registers and is asked for elsewhere")
 
@@ -519,7 +578,7 @@ class BlockCode(Code):
   def new_registers(self, layout: Layout, dtype: Any) -> Registers:
     held = Held(layout)
     with self.b.goto_entry_block():
-      slots = [self.b.alloca(ty.register_type(dtype, held.lanes)) for _ in range(held.steps)]
+      slots = [self.b.alloca(Registers.slot_type(dtype, held.lanes)) for _ in range(held.steps)]
     return Registers(held, np.dtype(dtype), slots)
 
   def register_refs(self, kernel: NativeKernel) -> dict[int, RegisterRef]:
@@ -546,12 +605,12 @@ class BlockCode(Code):
     return kept
 
   def vectors(self, v: Value, layout: Layout) -> list[ir.Value]:
-    """The thread's vectors of a tile in a layout, step by step."""
+    """The thread's vectors of a tile in a layout, step by step, as slots keep them."""
     known = self.env.get(v)
     if not isinstance(known, Registers) or known.layout != layout:
       known = self.new_registers(layout, v.tile.dtype)
       self.fill(known, v)
-    return [known.vector(self.b, step) for step in range(known.held.steps)]
+    return [known.get(self.b, step) for step in range(known.held.steps)]
 
   def kept_in_memory(self, v: Value) -> View | None:
     for place in (self.env.get(v), *self.copies.get(v, ())):
@@ -588,13 +647,22 @@ class BlockCode(Code):
       self.sync(self.bases_read(v), set())
       self.each_step(
         memory.held,
-        lambda index, lanes, step: self.b.store(self.value_at(v, index, lanes), memory.slots[step]),
+        lambda index, lanes, step: (
+          memory.set_bits(self.b, step, bits_at(self, v, index, lanes))
+          if ty.is_half(memory.dtype)
+          else memory.set(self.b, step, self.value_at(v, index, lanes))
+        ),
         everywhere=True,
       )
       return
+    bits = as_bits(memory) if isinstance(memory, View) and ty.is_half(memory.dtype) else None
     self.nest(
       v.tile.shape,
-      lambda index, lanes: self.store(memory, index, self.value_at(v, index, lanes)),
+      lambda index, lanes: (
+        self.store(memory, index, self.value_at(v, index, lanes))
+        if bits is None
+        else self.store(bits, index, bits_at(self, v, index, lanes))
+      ),
       reads=[v],
       writes=memory,
       layout=layout,
@@ -635,15 +703,6 @@ def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
   own = view.edges or ((),) * len(shape)
   edges = tuple((*e, views.Edge(0, 1, d)) for e, d in zip(own, shape))
   return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
-
-
-def _integers(bits: int, count: int) -> ir.Type:
-  return ir.IntType(bits) if count == 1 else ir.VectorType(ir.IntType(bits), count)
-
-
-def _in_memory(dtype: np.dtype, count: int) -> ir.Type:
-  element = ty.memory_type(dtype)
-  return element if count == 1 else ir.VectorType(element, count)
 
 
 class BlockDevice(Device):

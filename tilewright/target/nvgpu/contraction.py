@@ -8,6 +8,7 @@ for mma.m16n8k16). Everything else is multiplied and added by each thread for it
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,10 +18,10 @@ from llvmlite import ir
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
-from tilewright.target.llvm.loops import Index, add, for_range, i64, mul
+from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import few_rows, products, views
-from tilewright.target.nvgpu.code import BlockCode, RegisterRef
+from tilewright.target.nvgpu.code import BlockCode, RegisterRef, Registers
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.dots import MMA
 from tilewright.target.nvgpu.threads import WARP
@@ -30,6 +31,7 @@ from tilewright.tile.ir import Block, Op, Value
 _M, _N, _K = 16, 8, 16  # of one mma
 _MMA_KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
 _MOST_ACCUMULATORS = 128  # registers of a thread
+_TOGETHER = 4  # elements along k that a thread loads at a time
 
 
 class Deferred:
@@ -40,10 +42,16 @@ class Deferred:
 
 def dot(code: BlockCode, op: Op) -> None:
   result = op.results[0]
+  if code.contraction is not None and _is_added_to_a_ref(code, op, code.current):
+    code.env[result] = Deferred()
+    return
   if code.inferred is not None and code.inferred.dots.get(op) == MMA and products.is_possible(code, op):
-    add, old = products.added_to(code, op, code.current) or (op, None)
-    code.env[add.result] = products.multiply(code, op, old)
-    code.env.setdefault(result, Deferred())
+    _hold(code, op, products.multiply)
+    return
+  parts = Dot(code, op)
+  layout = None if result.tile.is_scalar or _way(code, parts) is not None else code.layout_of(result)
+  if layout is not None and not layout.is_padded:
+    _hold(code, op, _in_registers)
     return
   if _is_added_to_a_ref(code, op, code.current):
     code.env[result] = Deferred()
@@ -54,6 +62,13 @@ def dot(code: BlockCode, op: Op) -> None:
   if result.tile.is_scalar:
     code.sync({memory.base}, set())
     code.env[result] = code.load(memory, [], 1)
+
+
+def _hold(code: BlockCode, op: Op, multiply: Callable[[BlockCode, Op, Value | None], Registers]) -> None:
+  """A product that is held in registers; a sum that is its only use is carried out with it."""
+  add, old = products.added_to(code, op, code.current) or (op, None)
+  code.env[add.result] = multiply(code, op, old)
+  code.env.setdefault(op.result, Deferred())
 
 
 def accumulates(code: BlockCode, value: Value, into: View) -> bool:
@@ -91,25 +106,35 @@ def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
   if any(code.bases_written(o) or o.blocks for o in between) or len(code.users.get(old, [])) != 1:
     return False
   view = views.view_of(code.memory_of(ref))
+  if isinstance(view, RegisterRef) and code.contraction is None:
+    return False
   exact = view.dtype == result.tile.dtype and view.dtype in (np.float32, np.float64, np.int32)
   return (
     exact and not view.has_edges and view.base not in code.bases_read(op.operands[0]) | code.bases_read(op.operands[1])
   )
 
 
-def _multiply(code: BlockCode, op: Op, into: View, *, accumulate: bool) -> None:
-  parts = Dot(code, op)
-  left, right = parts.lhs.tile.dtype, parts.rhs.tile.dtype
+def _way(code: BlockCode, parts: Dot) -> tuple[Any, ...] | None:
+  """How tensor cores multiply operands that are in memory: the plan for few rows, or that of the warps; None if they cannot."""
   skinny = few_rows.plan(code, parts)
   if skinny is not None:
-    few_rows.multiply(code, parts, skinny, into, accumulate)
-    return
-  fits = parts.m % _M == 0 and parts.n % _N == 0 and parts.k % _K == 0
-  plan = _plan(code, parts.m, parts.n) if fits and left == right and left in _MMA_KINDS else None
-  if plan is not None and parts.accumulator == np.float32:
-    _with_tensor_cores(code, parts, plan, into, accumulate)
-  else:
-    _with_threads(code, parts, into, accumulate)
+    return "rows", skinny
+  left, right = parts.lhs.tile.dtype, parts.rhs.tile.dtype
+  if parts.m % _M or parts.n % _N or parts.k % _K or left != right or left not in _MMA_KINDS:
+    return None
+  plan = _plan(code, parts.m, parts.n)
+  return ("warps", plan) if plan is not None and parts.accumulator == np.float32 else None
+
+
+def _multiply(code: BlockCode, op: Op, into: View, *, accumulate: bool) -> None:
+  parts = Dot(code, op)
+  match _way(code, parts):
+    case ("rows", plan):
+      few_rows.multiply(code, parts, plan, into, accumulate)
+    case ("warps", plan):
+      _with_tensor_cores(code, parts, plan, into, accumulate)
+    case _:
+      _with_threads(code, parts, into, accumulate)
 
 
 def _places(parts: Dot, batch: Any, m: Any, n: Any, step: int = 0) -> list[Index]:
@@ -154,6 +179,59 @@ def _with_threads(code: BlockCode, parts: Dot, into: View, accumulate: bool) -> 
     code.store(into, index, total)
 
   code.each_step(code.distribution(shape), each)
+
+
+def _in_registers(code: BlockCode, op: Op, old: Value | None) -> Registers:
+  """Each thread multiplies and adds for the elements it holds, all of them for a few k at a time: what it loads serves many."""
+  b, parts = code.b, Dot(code, op)
+  layout = code.layout_of(op.result)
+  assert layout is not None
+  result = code.new_registers(layout, parts.dtype)
+  held, dtype = result.held, parts.accumulator
+  sides = [code.in_memory(v) for v in (parts.lhs, parts.rhs)]
+  if old is not None:
+    code.fill(result, old)
+  code.sync({s.base for s in sides}, set())
+  register = ty.register_type(dtype, held.lanes)
+  with b.goto_entry_block():
+    slots = [b.alloca(register) for _ in range(held.steps)]
+  for slot in slots:
+    b.store(ty.constant(register, 0), slot)
+  depth = math.gcd(parts.ks[-1], _TOGETHER)
+  first, second = len(parts.batch), len(parts.batch) + len(parts.ms)
+  with for_range(b, 0, parts.k, depth) as k, code.scope():
+    inner = parts.spread(k, parts.ks, 1 if depth > 1 else 0)
+    known: dict[Any, list[ir.Value]] = {}
+
+    def loaded(side: int, batch: list[Index], free: list[Index]) -> list[ir.Value]:
+      """The operand's elements for each of a few k: single numbers, or vectors along the result's."""
+      key = side, tuple((*i.place, i.step) for i in (*batch, *free))
+      if key not in known:
+        name, value = ("lhs", parts.lhs) if side == 0 else ("rhs", parts.rhs)
+        if _width([*batch, *free], held.lanes) > 1:
+          rows = [[lane(b, i, n) for i in inner] for n in range(depth)]
+          found = [code.load(sides[side], parts.place(batch, free, row, name), held.lanes) for row in rows]
+        else:
+          whole = code.load(sides[side], parts.place(batch, free, inner, name), depth)
+          found = [whole if depth == 1 else b.extract_element(whole, I32(n)) for n in range(depth)]
+        known[key] = [arithmetic.convert(b, v, value.tile.dtype, dtype) for v in found]
+      return known[key]
+
+    for step, slot in enumerate(slots):
+      index = code.index_of(held, step)
+      batch, rows, columns = index[:first], index[first:second], index[second:]
+      total = b.load(slot, typ=register)
+      for x, y in zip(loaded(0, batch, rows), loaded(1, batch, columns)):
+        x, y = (ty.splat(b, v, held.lanes) if ty.lanes_of(v) < held.lanes else v for v in (x, y))
+        total = ty.intrinsic(b, "fma", [x, y, total]) if ty.is_float(dtype) else b.add(total, b.mul(x, y))
+      b.store(total, slot)
+  for step, slot in enumerate(slots):
+    total = arithmetic.convert(b, b.load(slot, typ=register), dtype, parts.dtype)
+    if old is not None:
+      before = result.vector(b, step)
+      total = b.fadd(before, total) if ty.is_float(parts.dtype) else b.add(before, total)
+    result.set(b, step, total)
+  return result
 
 
 def _width(index: list[Index], lanes: int) -> int:
@@ -210,8 +288,6 @@ def _packed(code: BlockCode, parts: Dot, side: str, batch: ir.Value | int) -> Vi
 
 def _is_readable(code: BlockCode, v: Value) -> bool:
   """Whether the elements can be computed from memory, in any order."""
-  from tilewright.target.nvgpu.code import Registers
-
   known = code.env.get(v)
   if known is not None:
     return not isinstance(known, Registers)

@@ -79,7 +79,7 @@ class FragmentCode(BlockCode):
         steps = [first + half + 2 * n for n in range(_GROUPS)]
         for step in steps:
           self._one_step(d, step, narrowed)
-        row, column = self._index(d, steps[0])
+        row, column = self.index_of(d, steps[0])
         place = Index(b.add(column.base, further), 1, 8)
         whole = ir.Constant(ir.VectorType(I32, _GROUPS), ir.Undefined)
         for n, word in enumerate(_exchanged(b, own, [words[step] for step in steps])):

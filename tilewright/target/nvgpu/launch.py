@@ -19,7 +19,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, threads, tma
+from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, products, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.reporting import Report
@@ -76,6 +76,9 @@ def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
   """Enough threads that each has a few vectors of the largest block."""
   if asked is not None:
     return asked * threads.WARP
+  rows = [op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and products.is_for_warps(op)]
+  if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
+    return threads.WARP * max(4, min(8, 1 << (max(rows) // 16).bit_length() - 1))
   largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
   if largest > 512 * 32:
     return 512

@@ -22,9 +22,11 @@ from llvmlite import ir
 
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.trip import Trip
+from tilewright.layout.value import Layout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
-from tilewright.target.nvgpu.code import BlockCode, BlockDevice, Registers, joined
+from tilewright.target.nvgpu.code import AHEAD, BlockCode, BlockDevice, Registers, joined
+from tilewright.target.nvgpu.dots import MMA
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.relayout import Loader, store
 from tilewright.target.nvgpu.views import View
@@ -42,6 +44,7 @@ KINDS = {
   "uint8": (32, "u8", "s32"),
 }
 _MOST = 2048  # instructions that are written out
+_MOST_BYTES = 512  # of an operand that a thread brings to shared memory at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,17 +60,43 @@ class Staged:
     return self.buffer.base
 
 
+def is_for_warps(op: Op) -> bool:
+  """Whether a product is one of matrices whose elements tensor cores take."""
+  dtypes = {v.tile.dtype.name for v in op.operands}
+  return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
+
+
 def is_possible(code: BlockCode, op: Op) -> bool:
   """Whether a product that inference gave to the tensor cores has the size to be written out, and its operands room."""
   depth, *_ = KINDS[op.operands[0].tile.dtype.name]
   layout, k = code.layout_of(op.result), _sizes(op)[0][1]
   if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > _MOST:
     return False
-  wanted = [code.wanted(op, i) for i in range(2)]
-  if None in wanted:
+  if any(_held_bytes(code, v) > _MOST_BYTES for v in op.operands):
     return False
   room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in op.operands)
   return code.arena_bytes + 2 * room <= code.arch.shared_bytes
+
+
+def _own(code: BlockCode, value: Value) -> Layout:
+  """The layout of an operand on its way: in which it is held, or in which it is loaded to be brought elsewhere."""
+  known = code.env.get(value)
+  if isinstance(known, Registers):
+    return known.layout
+  assert code.inferred is not None
+  return code.inferred.layouts[value]
+
+
+def _held_bytes(code: BlockCode, value: Value) -> int:
+  return _own(code, value).num_registers * value.tile.dtype.itemsize
+
+
+def _wanted(code: BlockCode, op: Op, i: int) -> Layout:
+  """The fragments of an operand; not all of them are in registers at a time."""
+  assert code.inferred is not None
+  found = code.inferred.wanted(op, i)
+  assert isinstance(found, Layout)
+  return found
 
 
 def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
@@ -97,12 +126,10 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         four = [left(word * (i + 4 * (at + depths * mi))) for i in range(4)]
         own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
         values[own] = _mma(b, op, values[own], four, two)
-  if ty.is_half(dtype):
-    values = [ty.round_to(b, v, dtype) for v in values]
   result = code.new_registers(layout, dtype)
   for step, group in enumerate(result.held.groups):
     parts = [values[r] for r in group]
-    b.store(parts[0] if len(parts) == 1 else joined(b, parts), result.slots[step])
+    result.set(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
   return result
 
 
@@ -138,12 +165,11 @@ def _mma(b: ir.IRBuilder, op: Op, sums: list[ir.Value], left: list[ir.Value], ri
 
 def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
-  value, wanted = op.operands[i], code.wanted(op, i)
-  assert wanted is not None
+  value, wanted = op.operands[i], _wanted(code, op, i)
   for copy in code.copies.get(value, ()):
     if isinstance(copy, Staged) and copy.plan.target == wanted:
       return copy
-  plan = relayout(code.layout_of(value) or wanted, wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix)
+  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix)
   if not plan.shared_bytes:
     return code.words_of(value, wanted)
   buffer = code.trip_buffer(plan.shared_bytes, taken)
@@ -157,6 +183,25 @@ def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
   assert isinstance(trip, Trip)
   store(plan, trip, code.elements_of(value, plan.source), BlockDevice(code, buffer))
   return Staged(plan, trip, buffer)
+
+
+def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
+  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  if code.inferred is None or code.inferred.dots.get(op) != MMA:
+    return False
+  value, wanted = op.operands[i], _wanted(code, op, i)
+  if any(isinstance(c, Staged) and c.plan.target == wanted for c in code.copies.get(value, ())):
+    return True
+  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix)
+  if not plan.shared_bytes:
+    return False
+  buffer = code.own_buffer(plan.shared_bytes)
+  if buffer is not None:
+    code.copies.setdefault(value, []).append(stage(code, value, plan, buffer))
+  return buffer is not None
+
+
+AHEAD["dot"] = _stage_ahead
 
 
 def _words(code: BlockCode, operand: Any) -> Words:

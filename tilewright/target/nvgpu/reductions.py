@@ -115,14 +115,13 @@ def _reduce_registers(code: BlockCode, op: Op, held: Held) -> None:
   target = Held(projected(held.layout, axes))
   if any(t.moves[a] for t in held.layout.terms_of(WARPS) for a in axes):
     totals = _across_warps(code, kind, dtype, held, axes, target, totals)
-  if ty.is_half(dtype) and kind not in ("max", "min"):
-    totals = {key: ty.round_to(b, value, dtype) for key, value in totals.items()}
   if result.tile.is_scalar:
-    (code.env[result],) = totals.values()
+    (total,) = totals.values()
+    code.env[result] = ty.round_to(b, total, dtype) if ty.is_half(dtype) else total
     return
   found = code.new_registers(target.layout, dtype)
-  for step, slot in enumerate(found.slots):
-    b.store(_vector(b, target, step, totals), slot)
+  for step in range(target.steps):
+    found.set(b, step, _vector(b, target, step, totals))
   code.env[result] = found
 
 
