@@ -14,8 +14,10 @@ from tilewright.layout.build import blocked_for
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.dots import FMA, MMA, MOST_SUMS
 from tilewright.target.nvgpu.inference import Inferred, infer
+from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.types import RefType
 
 _BUDGET = 400_000
@@ -49,8 +51,11 @@ def _register_refs(kernel: NativeKernel, num_warps: int) -> list[Value]:
   params = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   used = users(kernel.body.body)
   starts = kernel.scratch_values or (None,) * len(params)
+  unwritten = scratch_to_poison(kernel, parallel_dims(kernel))
   return [
-    ref for ref, start in zip(params, starts) if start is None and _is_kept_whole(ref, used.get(ref, []), num_warps)
+    ref
+    for number, (ref, start) in enumerate(zip(params, starts))
+    if start is None and number not in unwritten and _is_kept_whole(ref, used.get(ref, []), num_warps)
   ]
 
 
