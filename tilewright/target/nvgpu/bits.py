@@ -52,7 +52,7 @@ def bits_at(code: Any, v: Value, index: Sequence[Index], lanes: int) -> ir.Value
   found = code.register_bits(v, known, index, lanes)
   if found is not None:
     return found
-  if type(known) is View:
+  if type(known) is View and not known.has_edges:  # what lies outside is poison, whose bits depend on the dtype
     return views.load(b, as_bits(known), index, lanes)
   if known is None and isinstance(op, Op):
     if op.name == "convert" and ty.is_half(dtype) and op.operands[0].tile.dtype == np.float32:
