@@ -64,23 +64,22 @@ def _table(ref: Any) -> jax.Array:
   return ref[...].astype(jnp.float32)[:, None]
 
 
-def _blocks(how: How, x: jax.Array) -> tuple[int, pl.BlockSpec, pl.BlockSpec]:
-  """How many positions a block has, and the blocks of halves and of tables over a grid of batch and blocks of positions."""
+def _rows(how: How, x: jax.Array) -> int:
+  """How many positions, with all their heads, a block has."""
   _, length, heads, _, half = x.shape
   elements = 2 * heads * half
-  if how.on_gpu:
-    rows = tiling.rows_per_gpu_block(length, elements)
-  else:
-    rows = tiling.rows_per_block(length, 4 * elements)
-  return (
-    rows,
-    pl.BlockSpec((None, rows, heads, 2, half), lambda i, j: (i, j, 0, 0, 0)),
-    pl.BlockSpec((rows, half), lambda i, j: (j, 0)),
-  )
+  return tiling.rows_per_gpu_block(length, elements) if how.on_gpu else tiling.rows_per_block(length, 4 * elements)
 
 
 def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, sign: int) -> jax.Array:
-  rows, halves, table = _blocks(how, x)
+  batch, length, heads, _, half = x.shape
+  if how.on_gpu:
+    rows = 1
+    group = tiling.part_of_gpu_row(heads, 2 * half)
+  else:
+    rows, group = _rows(how, x), heads
+  halves = pl.BlockSpec((None, rows, group, 2, half), lambda i, j, h: (i, j, h, 0, 0))
+  table = pl.BlockSpec((rows, half), lambda i, j, h: (j, 0))
 
   def kernel(x_ref: Any, cos_ref: Any, sin_ref: Any, o_ref: Any) -> None:
     (a, b), c, s = _halves(x_ref), _table(cos_ref), sign * _table(sin_ref)
@@ -90,7 +89,7 @@ def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, s
   return pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-    grid=(x.shape[0], pl.cdiv(x.shape[1], rows)),
+    grid=(batch, pl.cdiv(length, rows), heads // group),
     in_specs=[halves, table, table],
     out_specs=halves,
     name=name,
@@ -100,14 +99,14 @@ def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, s
 
 def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, jax.Array]:
   """What cos and sin are multiplied with, added up over heads and batch."""
-  rows, halves, _ = _blocks(how, x)
+  rows, (batch, length, heads, _, half) = _rows(how, x), x.shape
+  halves = pl.BlockSpec((None, rows, heads, 2, half), lambda i, j: (i, j, 0, 0, 0))
 
   def kernel(x_ref: Any, g_ref: Any, cos_ref: Any, sin_ref: Any) -> None:
     (a, b), (ga, gb) = _halves(x_ref), _halves(g_ref)
     cos_ref[...] = jnp.sum(ga * a + gb * b, axis=1)
     sin_ref[...] = jnp.sum(gb * a - ga * b, axis=1)
 
-  batch, length, _, _, half = x.shape
   own = pl.BlockSpec((None, rows, half), lambda i, j: (i, j, 0))
   sums = jax.ShapeDtypeStruct((batch, length, half), jnp.float32)
   dcos, dsin = pl.pallas_call(

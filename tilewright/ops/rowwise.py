@@ -128,7 +128,7 @@ def elementwise(body: Body, how: How, name: str, *arrays: jax.Array, num_outs: i
   first = arrays[0]
   if first.size == 0:
     return [first] * num_outs
-  block = tiling.elements_per_block(first.size, 4)
+  block = tiling.elements_per_gpu_block(first.size) if how.on_gpu else tiling.elements_per_block(first.size, 4)
 
   def kernel(*refs: Any) -> None:
     computed = body(*(ref[...].astype(jnp.float32) for ref in refs[: len(arrays)]))

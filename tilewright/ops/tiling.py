@@ -17,6 +17,7 @@ _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 _FEW_ROWS = 16  # of a product's left operand: with more, its time is that of the multiplications
 _STREAMS = 16  # rows of memory that are read side by side: with 32 it takes half as long again (Zen 4)
 _GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
+_GPU_PART = 2048  # elements: 128 threads with two vectors of eight each, where nothing is reduced
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
 _GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -70,6 +71,16 @@ def rows_per_gpu_block(num_rows: int, row_elements: int) -> int:
   while rows * row_elements < _GPU_BLOCK and num_rows >= 2 * rows * _GPU_BLOCKS:
     rows *= 2
   return rows
+
+
+def elements_per_gpu_block(size: int) -> int:
+  """How many elements of an elementwise kernel one block of threads takes."""
+  return min(size, _GPU_PART)
+
+
+def part_of_gpu_row(count: int, size: int) -> int:
+  """How many of `count` pieces of a row, each of `size` elements, one block of threads takes: all blocks have as many."""
+  return max(n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * size <= _GPU_PART))
 
 
 def elements_per_block(size: int, itemsize: int) -> int:

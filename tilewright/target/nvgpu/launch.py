@@ -35,6 +35,7 @@ from tilewright.tile.ranges import always_inside
 
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
+_FEW_BLOCKS = 256  # about two for each multiprocessor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Launch:
 
 
 def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
-  """Enough threads that each has a few vectors of the largest block."""
+  """Enough threads that each has a few vectors of the largest block, or one where there are too few blocks to wait for each other."""
   if asked is not None:
     return asked * threads.WARP
   rows = [op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and products.is_for_warps(op)]
@@ -82,7 +83,8 @@ def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
   largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
   if largest > 512 * 32:
     return 512
-  return 256 if largest >= 256 * 32 else 128
+  few = None not in kernel.mapping.grid and math.prod(d or 1 for d in kernel.mapping.grid) < _FEW_BLOCKS
+  return 256 if largest >= 256 * (choose_lanes(kernel) if few else 32) else 128
 
 
 def _kept(m: BlockMapping) -> list[int]:
