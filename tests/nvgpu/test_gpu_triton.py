@@ -135,3 +135,41 @@ def test_a_barrier_is_one():
 
   call = lambda x: pl.pallas_call(kernel, S(x.shape, x.dtype))(x)
   assert ptx(call, S((64,), F32))[0].count("bar.sync") == 1
+
+
+# --- threads that work together --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape, axis", [((300,), 0), ((3, 33), 1), ((33, 2), 0), ((1,), 0)])
+def test_threads_sort_together_and_keep_the_order_of_equal_elements(on_gpu, shape, axis):
+  def kernel(x_ref, y_ref, *outs):
+    for ref, result in zip(outs, jax.lax.sort((x_ref[...], y_ref[...]), dimension=axis, num_keys=1)):
+      ref[...] = result
+
+  x = np.random.default_rng(4).integers(0, 7, shape).astype(np.int32)
+  y = np.arange(x.size, dtype=np.int32).reshape(shape)
+  keys, numbers = pl.pallas_call(kernel, (S(shape, I32), S(shape, I32)))(x, y)
+  order = np.argsort(x, axis=axis, kind="stable")
+  np.testing.assert_array_equal(keys, np.take_along_axis(x, order, axis))
+  np.testing.assert_array_equal(numbers, np.take_along_axis(y, order, axis))
+
+
+@pytest.mark.parametrize("rows", [5, 700_000])
+def test_where_positions_repeat_the_last_value_stays(on_gpu, rows):
+  """A small array finds out who comes last; a large one is written in order."""
+
+  def kernel(n_ref, x_ref, zeros_ref, o_ref):
+    o_ref[n_ref[...]] = x_ref[...]
+
+  numbers = np.random.default_rng(5).integers(0, 5, 40)
+  values = np.arange(40, dtype=np.float32)
+  got = pl.pallas_call(
+    kernel,
+    S((rows,), F32),
+    in_specs=[pl.BlockSpec(), pl.BlockSpec(), pl.BlockSpec(memory_space=pl.ANY)],
+    out_specs=pl.BlockSpec(memory_space=pl.ANY),
+    input_output_aliases={2: 0},
+  )(jnp.asarray(numbers, I32), jnp.asarray(values), jnp.zeros(rows, F32))
+  wanted = np.zeros(rows, np.float32)
+  wanted[numbers] = values
+  np.testing.assert_array_equal(got, wanted)

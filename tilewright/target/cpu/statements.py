@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.target.cpu import contraction, effects, reductions
-from tilewright.target.llvm import arithmetic, control, gathering, selecting, sorting, structure
+from tilewright.target.cpu import contraction, effects, reductions, selecting
+from tilewright.target.llvm import arithmetic, control, gathering, sorting, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory
 from tilewright.target.llvm.loops import Index, add, i64, mul, shifted

@@ -282,15 +282,9 @@ def scatter(code: Code, op: Op) -> None:
   """A copy of the tile, with the value scattered into it."""
   result = op.results[0]
   memory = code.allocate(result.tile.shape, result.tile.dtype)
-  scatter_to(code, op, memory)
+  code.fill(memory, op.operands[0])
+  scatter_into(code, op, memory)
   code.env[result] = memory if result.tile.shape else code.load(memory, [], 1)
-
-
-def scatter_to(code: Code, op: Op, memory: Memory) -> None:
-  """Fill a buffer with the tile, and scatter the value into it."""
-  x, value = op.operands[:2]
-  code.fill(memory, x)
-  _scatter_into(code, op, memory, value)
 
 
 def scatter_store(code: Code, op: Op) -> None:
@@ -299,11 +293,12 @@ def scatter_store(code: Code, op: Op) -> None:
   for v in (value, *positions):
     if memory.base in code.bases_read(v):
       code.materialise(v)
-  _scatter_into(code, op, memory, value)
+  scatter_into(code, op, memory)
 
 
-def _scatter_into(code: Code, op: Op, memory: Memory, value: Value) -> None:
-  access, kind = Access.of(op), op.attrs["kind"]
+def scatter_into(code: Code, op: Op, memory: Memory) -> None:
+  """Combine the value of a scatter into memory, one position after another."""
+  access, kind, value = Access.of(op), op.attrs["kind"], op.operands[1]
   if 0 in access.shape or 0 in access.result_shape:
     return
 

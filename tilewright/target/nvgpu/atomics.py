@@ -1,13 +1,14 @@
-"""Atomic operations, and scatters that combine: every thread takes elements of its own, and memory settles who comes first.
+"""Atomic operations, and scatters: every thread takes elements of its own, and memory settles who comes first, or last.
 
-Integers, and sums of f32 and f64, are one instruction; everything else is a loop that tries to replace what it has seen. The sum of floats
-that meet in one place depends on the order in which they come, in the last bits, as with XLA's scatters on a GPU.
+Integers, and sums of f32 and f64, are one instruction; everything else is a loop that tries to replace what it has seen. A scatter adds and
+multiplies floats in the order of their positions, so that its result is always the same.
 
 An `atomic` op orders memory: what its instance wrote before is seen by whoever sees its effect, so that a lock can be built of one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,16 +17,18 @@ from llvmlite import ir
 
 from tilewright.target.llvm import gathering
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import Index, if_then
-from tilewright.target.llvm.types import I1, VOID
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.types import I1, I32, VOID
 from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
-from tilewright.tile.indexed import Access
+from tilewright.tile.indexed import Access, merge, part
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.types import dense_strides
 
+_SMALL = 1 << 16  # elements of an array of which each may keep a number of its own
 _OF_INTEGERS = {"sum": "add", "and": "and", "or": "or", "xor": "xor"}
 
 
@@ -120,20 +123,106 @@ def _one(
 
 
 def scatter_into(code: BlockCode, op: Op, view: View) -> None:
-  """Combine the value of a scatter into memory, all elements at the same time."""
-  access, value = Access.of(op), op.operands[1]
-  if 0 in access.shape:
+  """Combine the value of a scatter into memory, or replace what is there, all elements at the same time."""
+  access = Access.of(op)
+  if 0 in access.shape or 0 in access.result_shape:
     return
   _settle(code, op.operands[1:], view)
-  code.sync(set().union(*(code.bases_read(v) for v in op.operands[1:])), {view.base})
+  kind, value = op.attrs["kind"], op.operands[1]
+  if kind == "set" and math.prod(access.shape) <= _SMALL:
+    _replace(code, access, value, view)
+  elif kind == "set" or (ty.is_float(view.dtype) and kind in ("sum", "prod")):
+    _in_order(code, access, kind, value, view)
+  else:
+    _combine(code, access, kind, value, view)
 
+
+def _in_order(code: BlockCode, access: Access, kind: str, value: Value, view: View) -> None:
+  """One position after another, with the elements of a window at the same time."""
+  b = code.b
+  overlap = any(access.sizes[a] > 1 for a in access.axes)  # else an element of memory always belongs to the same thread
+
+  def one(index: list[Index]) -> None:
+    place, inside = gathering.place_of(code, access, index)
+    _, in_array = views.pointer_to(b, view, place)
+    with _where(b, [inside, in_array]), code.scope():
+      new = code.value_at(value, index, 1)
+      if kind != "set":
+        new = gathering.combined(b, kind, view.dtype, code.load(view, place, 1), new)
+      code.store(view, place, new)
+
+  def run(left: Sequence[int], own: list[Index]) -> None:
+    if left:
+      with for_range(b, 0, left[0]) as i, code.scope():
+        run(left[1:], [*own, Index(i)])
+      return
+    _each(code, access.window, lambda index: one(list(merge(own, index, access.batch))))
+    if overlap:
+      code.barrier()
+
+  code.sync(_bases(code, access, value), {view.base})
+  run(access.position_shape, [])
+  code.written.add(view.base)
+
+
+def _combine(code: BlockCode, access: Access, kind: str, value: Value, view: View) -> None:
   def one(index: list[Index]) -> None:
     place, inside = gathering.place_of(code, access, index)
     pointer, in_array = views.pointer_to(code.b, view, place)
     with _where(code.b, [inside, in_array]), code.scope():
-      combine_at(code.b, pointer, view.dtype, op.attrs["kind"], code.value_at(value, index, 1))
+      combine_at(code.b, pointer, view.dtype, kind, code.value_at(value, index, 1))
 
+  code.sync(_bases(code, access, value), {view.base})
   _each(code, access.result_shape, one)
+
+
+def _replace(code: BlockCode, access: Access, value: Value, view: View) -> None:
+  """Where positions repeat, the last one counts: each place finds out which that is, and then only that one writes."""
+  b = code.b
+  strides = dense_strides(access.shape)
+  last = code.allocate((math.prod(access.shape),), np.int32)
+  code.nest(
+    (math.prod(access.shape),),
+    lambda index, lanes: code.store(last, index, ty.element(np.int32, -1, lanes)),
+    writes=last,
+  )
+
+  def visit(index: list[Index], use: Any) -> None:
+    place, inside = gathering.place_of(code, access, index)
+    with _where(b, [inside]), code.scope():
+      use(Index(_linear(b, place, strides)), place, b.trunc(_number(b, access, index), I32))
+
+  def vote(at: Index, place: list[Index], number: ir.Value) -> None:
+    combine_at(b, views.pointer_to(b, last, [at])[0], np.int32, "max", number)
+
+  code.sync(_bases(code, access, value), {last.base})
+  _each(code, access.result_shape, lambda index: visit(index, vote))
+  code.sync({last.base}, {view.base})
+
+  def write(index: list[Index]) -> None:
+    def put(at: Index, place: list[Index], number: ir.Value) -> None:
+      with if_then(b, b.icmp_signed("==", code.load(last, [at], 1), number)):
+        code.store(view, place, code.value_at(value, index, 1))
+
+    visit(index, put)
+
+  _each(code, access.result_shape, write)
+
+
+def _linear(b: ir.IRBuilder, index: Sequence[Index], strides: Sequence[int]) -> ir.Value:
+  found: ir.Value = i64(0)
+  for i, stride in zip(index, strides):
+    found = b.add(found, b.mul(i64(i.base), i64(stride)))
+  return found
+
+
+def _number(b: ir.IRBuilder, access: Access, index: Sequence[Index]) -> ir.Value:
+  """The number of the position that an element of the value belongs to."""
+  return _linear(b, part(index, access.batch)[0], dense_strides(access.position_shape))
+
+
+def _bases(code: BlockCode, access: Access, value: Value) -> set[Any]:
+  return set().union(*(code.bases_read(v) for v in (value, *access.positions)))
 
 
 def _settle(code: BlockCode, values: Sequence[Value], target: View) -> None:

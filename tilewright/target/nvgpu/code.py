@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,6 @@ class BlockCode(Code):
     self.allocated: list[str] = []  # for the error that names the buffers
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
-    self.is_alone = False  # whether what is emitted is for one thread only
     self.is_part = False  # whether other threads of the block do something else
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
     self.inferred: Inferred | None = None
@@ -210,15 +209,6 @@ class BlockCode(Code):
       threads.barrier(self.b)
     self.written.clear()
     self.read.clear()
-
-  @contextlib.contextmanager
-  def alone(self) -> Iterator[None]:
-    """What is emitted here runs in one thread, with loops over all elements: nothing is dealt out, and no one waits."""
-    self.is_alone = True
-    try:
-      yield
-    finally:
-      self.is_alone = False
 
   def settle_memory(self) -> None:
     """Before and after a loop's body, where what comes before depends on the iteration."""
@@ -326,9 +316,6 @@ class BlockCode(Code):
   ) -> None:
     """Call `body(index, lanes)` for the thread's vectors of a shape, in a layout if it is given."""
     if 0 in shape:
-      return
-    if self.is_alone:
-      super().nest(shape, body, reads)
       return
     if layout is None and reads and reads[0].tile.shape == tuple(shape):
       layout = self.layout_of(reads[0])
@@ -637,9 +624,6 @@ class BlockCode(Code):
 
   def fill(self, memory: Any, v: Value, layout: Layout | None = None) -> None:
     """Write all elements of a tile to a place of the same shape, in a pass in a layout if it is given."""
-    if self.is_alone:
-      super().fill(memory, v)
-      return
     if isinstance(memory, RegisterRef):
       memory = memory.registers
     if isinstance(memory, Registers):
