@@ -14,14 +14,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 import triton_programs as programs
 
-from tilewright.pallas import targets
+from tilewright import pallas as pl
 
 pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture(autouse=True)
-def _native(monkeypatch):
-  monkeypatch.setattr(targets, "native_by_default", targets.native_by_default | {"cuda"})
 
 
 def test_blocks_that_run_at_the_same_time_count_together():
@@ -56,3 +51,26 @@ def test_assembly_with_several_results():
   total, difference = programs.assembled(*programs.SUM_AND_DIFFERENCE, x, y)
   np.testing.assert_array_equal(total, np.asarray(x) + np.asarray(y))
   np.testing.assert_array_equal(difference, np.asarray(x) - np.asarray(y))
+
+
+@pytest.mark.parametrize("shape", [(4096,), (64, 300), (3, 20_000)])
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.int8], ids=["f32", "i8"])
+def test_threads_sort_together(dtype, shape):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = jnp.sort(x_ref[...], axis=-1)
+
+  x = jnp.asarray(np.random.default_rng(3).integers(-100, 100, shape), dtype)
+  got = pl.pallas_call(kernel, jax.ShapeDtypeStruct(shape, dtype))(x)
+  np.testing.assert_array_equal(got, np.sort(np.asarray(x), axis=-1))
+
+
+def test_threads_scatter_together_and_the_last_value_stays():
+  def kernel(n_ref, x_ref, o_ref):
+    o_ref[...] = jnp.zeros((50, 64), jnp.float32).at[n_ref[...]].set(x_ref[...])
+
+  numbers = np.random.default_rng(4).integers(0, 50, 500)
+  rows = np.random.default_rng(5).standard_normal((500, 64)).astype(np.float32)
+  got = pl.pallas_call(kernel, jax.ShapeDtypeStruct((50, 64), jnp.float32))(jnp.asarray(numbers, jnp.int32), rows)
+  wanted = np.zeros((50, 64), np.float32)
+  wanted[numbers] = rows
+  np.testing.assert_array_equal(got, wanted)
