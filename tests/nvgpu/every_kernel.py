@@ -9,7 +9,6 @@ A test is watched while it runs:
 A kernel is told from others by its tile IR and its grid, and compiled once in a process. An architecture's LLVM IR is generated anew only
 if it differs from another's in a field that code generation looked at (`Observed`); the back end runs for each. Where there is a ptxas,
 it assembles each kernel for one of the architectures, which follows from the kernel.
-
 """
 
 from __future__ import annotations
