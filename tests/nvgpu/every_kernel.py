@@ -8,7 +8,7 @@ A test is watched while it runs:
 
 A kernel is told from others by its tile IR and its grid, and compiled once in a process. An architecture's LLVM IR is generated anew only
 if it differs from another's in a field that code generation looked at (`Observed`); the back end runs for each. Where there is a ptxas,
-it assembles each kernel for one of the architectures, which follows from the kernel.
+it assembles what is different: each LLVM IR for the oldest architecture that has it, and for one that follows from the kernel.
 """
 
 from __future__ import annotations
@@ -65,18 +65,20 @@ def assembler() -> str | None:
   return ptxas.find()
 
 
-def failures_of(kernel: NativeKernel, choice: int = 0) -> list[str]:
-  """What goes wrong with a simplified kernel on the way to PTX; the architecture that `choice` stands for is assembled."""
+def failures_of(kernel: NativeKernel, choice: int) -> list[str]:
+  """What goes wrong with a simplified kernel on the way to PTX; the architecture that `choice` stands for is assembled too."""
   try:
     texts = llvm_of(kernel)
   except Exception as e:
     return [f"{kernel.name}: {type(e).__name__}: {e}"]
   found = []
-  for number, (name, text) in enumerate(texts.items()):
+  oldest = {text: name for name, text in reversed(texts.items())}
+  chosen = {*oldest.values(), list(texts)[choice % len(texts)]} if assembler() else set()
+  for name, text in texts.items():
     try:
       ptx = to_ptx(text, ARCHS[name])
       assert f".target {name}" in ptx and ".visible .entry" in ptx, "there is no kernel in the PTX"
-      if number == choice % len(texts) and assembler():
+      if name in chosen:
         ptxas.resources(ptx, name, assembler())
     except Exception as e:
       found.append(f"{kernel.name} for {name}: {type(e).__name__}: {e}")
@@ -87,7 +89,7 @@ _known: dict[str, list[str]] = {}
 
 
 def check(kernel: NativeKernel) -> list[str]:
-  """What goes wrong with a kernel as it was lowered, which is left as it is."""
+  """What goes wrong with a kernel, which is left as it is."""
   said = identity(kernel)
   digest = hashlib.sha256((said or repr(id(kernel))).encode()).hexdigest()
   if said is None or digest not in _known:

@@ -47,11 +47,15 @@ _FORMATS = {
   "float8_e8m0fnu": Hardware("ue8m0x2", SMALL_FLOATS["float8_e8m0fnu"], (10, 0), encodes=False),
 }
 
+_FIRST_PTX = {(8, 9): 81}  # sm_89 is older than the PTX that lets it convert
+
 
 def hardware(dtype: Any, arch: Arch) -> Hardware | None:
   """The conversions an architecture has for a dtype."""
   found = _FORMATS.get(np.dtype(dtype).name)
-  return found if found is not None and arch.capability >= found.since else None
+  if found is None or arch.capability < found.since or arch.ptx < _FIRST_PTX.get(arch.capability, 0):
+    return None
+  return found
 
 
 def decode(b: ir.IRBuilder, codes: ir.Value, small: Hardware) -> ir.Value:
