@@ -1,6 +1,9 @@
-"""Rewrite the CPU tables of docs/benchmarks.md from one run of the benchmark, and nothing else of it.
+"""Rewrite the tables of docs/benchmarks.md from one run of the benchmark, and nothing else of it.
 
     tilewright bench cpu --filter ops. --filter nativ --filter fused --seconds 4 --json rows.json
+    python docs/generate_benchmarks.py rows.json
+
+    tilewright bench gpu --filter gpu --json rows.json         on a machine with a GPU
     python docs/generate_benchmarks.py rows.json
 
 A table stands between two marks, the first of which says which rows it has: those whose name contains one of the words.
@@ -33,8 +36,9 @@ def rows_of(run: dict[str, Any]) -> list[Row]:
 def conditions(run: dict[str, Any]) -> str:
   """When, where and with what a run was made."""
   machine, versions = run["machine"], ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+  device = f"{machine['device']}, " if run["target"] == "gpu" else ""
   return (
-    f"Date: {run['date'][:10]}. Machine: {machine['cpu']}, load {machine['load']:.1f} when the run began.\n"
+    f"Date: {run['date'][:10]}. Machine: {device}{machine['cpu']}, load {machine['load']:.1f} when the run began.\n"
     f"Versions: {versions}. Medians.\n"
   )
 

@@ -215,6 +215,7 @@ def environment() -> dict[str, Any]:
     "machine": {
       "cpu": rows["CPU"],
       "features": rows["CPU features"],
+      "device": jax.devices()[0].device_kind,
       "system": platform.platform(),
       "load": os.getloadavg()[0],
     },
