@@ -14,6 +14,7 @@ from jax import lax
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 import gpu_programs as programs
+import layout_programs
 
 from tilewright import errors
 from tilewright import pallas as pl
@@ -135,3 +136,21 @@ def test_native_cpu_code_is_refused():
   call = pl.pallas_call(lambda x_ref, o_ref: None, S((4,), jnp.float32), compiler_params=cpu.CompilerParams())
   with pytest.raises(errors.NativeCodeError, match="CPU"):
     call(jnp.zeros(4))
+
+
+@pytest.mark.parametrize("name", layout_programs.PROGRAMS)
+def test_kernels_that_mix_layouts(name):
+  args = layout_programs.arguments(name)
+  wanted = layout_programs.exactly(name, args)
+  got = np.asarray(layout_programs.PROGRAMS[name][0](*args), np.float64)
+  np.testing.assert_allclose(got, wanted, rtol=0, atol=layout_programs.tolerance(name, args, wanted))
+
+
+@pytest.mark.parametrize("rows, keys, depth", [(64, 512, 64), (128, 1024, 128), (128, 256, 64)])
+def test_attention_over_many_keys(rows, keys, depth):
+  """Probabilities are rounded to bf16, sums are kept in float32: a few units of bf16 in the last place of the largest value."""
+  q, k, v = (_normal(n, depth, dtype=jnp.bfloat16, seed=i) for i, n in enumerate((rows, keys, keys)))
+  got = layout_programs.online_attention(64)(q, k, v)
+  _close(
+    got, layout_programs.PROGRAMS["online_attention"][1](*(np.asarray(x, np.float64) for x in (q, k, v))), jnp.bfloat16
+  )
