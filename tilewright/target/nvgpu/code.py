@@ -151,6 +151,7 @@ class BlockCode(Code):
     self.is_part = False  # whether other threads of the block do something else
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
     self.inferred: Inferred | None = None
+    self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.written: set[Any] = set()
@@ -244,6 +245,8 @@ class BlockCode(Code):
 
   def settle(self, op: Op) -> None:
     """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
+    for v in list(self._unfinished):
+      self._finish(v)
     for v in tiles_from_outside(op):
       if v not in self.env and (self.cost(v) > 2 or self.bases_read(v)):
         self.materialise(v)
@@ -272,6 +275,8 @@ class BlockCode(Code):
     outer = {v: list(own) for v, own in self.copies.items()}
     super().block(block)
     self.copies = outer
+    for v in list(self._unfinished):
+      self._finish(v)
 
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
@@ -387,12 +392,23 @@ class BlockCode(Code):
         self._indices[d, step] = found
     return self._indices[d, step]
 
+  # --- tiles in registers, later -----------------------------------------------------------------------------------
+
+  def later(self, v: Value, finish: Callable[[], None]) -> None:
+    """Fill the registers of a tile when something asks for it, or before blocks that may."""
+    self._unfinished[v] = finish
+
+  def _finish(self, v: Value) -> None:
+    if v in self._unfinished:
+      self._unfinished.pop(v)()
+
   # --- tiles in registers, elsewhere -----------------------------------------------------------------------------
 
   def prepare(self, v: Value, layout: Layout | None) -> None:
     """Before a pass over a tile in a layout, or one that asks for any element: see to it that all elements are found."""
     known = self.env.get(v)
     if isinstance(known, Registers):
+      self._finish(v)
       if layout is None:
         self.in_memory(v)
       else:
@@ -532,6 +548,7 @@ class BlockCode(Code):
     known = self.env.get(v)
     if not isinstance(known, Registers):
       return super().value_at(v, index, lanes)
+    assert v not in self._unfinished, f"{v} is asked for without notice"
     if lanes > 1 and all(i.step == 0 for i in index):
       return ty.splat(self.b, self.value_at(v, index, 1), lanes)
     copies = (known, *self.copies.get(v, ()))
@@ -593,6 +610,7 @@ class BlockCode(Code):
 
   def vectors(self, v: Value, layout: Layout) -> list[ir.Value]:
     """The thread's vectors of a tile in a layout, step by step, as slots keep them."""
+    self._finish(v)
     known = self.env.get(v)
     if not isinstance(known, Registers) or known.layout != layout:
       known = self.new_registers(layout, v.tile.dtype)
@@ -607,6 +625,7 @@ class BlockCode(Code):
 
   def in_memory(self, v: Value) -> View:
     """The tile in memory that all threads see."""
+    self._finish(v)
     kept = self.kept_in_memory(v)
     if kept is not None:
       return kept

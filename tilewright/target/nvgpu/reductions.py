@@ -113,16 +113,22 @@ def _reduce_registers(code: BlockCode, op: Op, held: Held) -> None:
   masks = [t.place << bit for t in lanes for bit in range(t.size.bit_length() - 1)]
   totals = {key: _across_lanes(code, kind, dtype, value, masks) for key, value in totals.items()}
   target = Held(projected(held.layout, axes))
+  combined = lambda: totals
   if any(t.moves[a] for t in held.layout.terms_of(WARPS) for a in axes):
-    totals = _across_warps(code, kind, dtype, held, axes, target, totals)
+    combined = _across_warps(code, kind, dtype, held, axes, target, totals)
   if result.tile.is_scalar:
-    (total,) = totals.values()
+    (total,) = combined().values()
     code.env[result] = ty.round_to(b, total, dtype) if ty.is_half(dtype) else total
     return
   found = code.new_registers(target.layout, dtype)
-  for step in range(target.steps):
-    found.set(b, step, _vector(b, target, step, totals))
+
+  def finish() -> None:
+    values = combined()
+    for step in range(target.steps):
+      found.set(b, step, _vector(b, target, step, values))
+
   code.env[result] = found
+  code.later(result, finish)
 
 
 def _vector(b: ir.IRBuilder, held: Held, step: int, values: dict[tuple[int, ...], ir.Value]) -> ir.Value:
@@ -133,8 +139,11 @@ def _vector(b: ir.IRBuilder, held: Held, step: int, values: dict[tuple[int, ...]
 
 def _across_warps(
   code: BlockCode, kind: str, dtype: Any, held: Held, axes: Sequence[int], target: Held, totals: dict[Any, ir.Value]
-) -> dict[Any, ir.Value]:
-  """Each warp leaves what it has in shared memory, side by side for each result, and all threads combine what they need."""
+) -> Callable[[], dict[Any, ir.Value]]:
+  """Each warp leaves what it has in shared memory, side by side for each result; gives what lets all threads combine what they need.
+
+  That waits for all warps, and comes as late as it can: what other reductions leave meanwhile is there then too.
+  """
   b = code.b
   count, part = 1, Number(b, I32(0), 1) * 1
   thread = Number(b, code.thread, code.num_threads)
@@ -146,7 +155,7 @@ def _across_warps(
     elif term.is_replication or any(term.moves[a] for a in axes):
       own = b.icmp_unsigned("==", value_of(b, digit), I32(0))
       first = own if first is None else b.and_(first, own)
-  memory = code.allocate((*target.shape, count), dtype)
+  memory = code.allocate((*target.shape, count), np.float32 if ty.is_half(dtype) else dtype)
   code.sync(set(), {memory.base})
   number = Index(b.zext(value_of(b, part), I64))
   offsets = target.layout.register_offsets
@@ -158,23 +167,27 @@ def _across_warps(
   with contextlib.nullcontext() if first is None else if_then(b, first):
     for step in range(target.steps):
       code.in_step(target, step, lambda index, step=step: leave(index, step))  # type: ignore[misc]
-  code.sync({memory.base}, set())
   wide = math.gcd(count, 4)
-  found = {}
-  for step in range(target.steps):
-    for n, register in enumerate(target.groups[step]):
-      slot = _slot(code, ty.register_type(dtype))
 
-      def load(index: list[Index], n: int = n, slot: ir.Value = slot) -> None:
-        own, total = [lane(b, i, n) for i in index], None
-        for at in range(0, count, wide):
-          parts = code.load(memory, [*own, Index(at, 1 if wide > 1 else 0, wide)], wide)
-          total = parts if total is None else combine(b, kind, dtype, total, parts)
-        b.store(horizontal(b, kind, dtype, total), slot)
+  def combined() -> dict[Any, ir.Value]:
+    code.sync({memory.base}, set())
+    found = {}
+    for step in range(target.steps):
+      for n, register in enumerate(target.groups[step]):
+        slot = _slot(code, ty.register_type(dtype))
 
-      code.in_step(target, step, load)
-      found[offsets[register]] = b.load(slot, typ=ty.register_type(dtype))
-  return found
+        def load(index: list[Index], n: int = n, slot: ir.Value = slot) -> None:
+          own, total = [lane(b, i, n) for i in index], None
+          for at in range(0, count, wide):
+            parts = code.load(memory, [*own, Index(at, 1 if wide > 1 else 0, wide)], wide)
+            total = parts if total is None else combine(b, kind, dtype, total, parts)
+          b.store(horizontal(b, kind, dtype, total), slot)
+
+        code.in_step(target, step, load)
+        found[offsets[register]] = b.load(slot, typ=ty.register_type(dtype))
+    return found
+
+  return combined
 
 
 # --- streaming ---------------------------------------------------------------------------------------------------
