@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from gpu_programs import BF16, F32, S, in_one_block
 
+from tilewright import layout
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
@@ -104,6 +105,8 @@ def _one(body: Callable[..., Any], exactly: Callable[..., Any], out: Any, *args:
   return lambda *xs: call(*xs)[0], exactly, args
 
 
+# Each warp has all rows of 32 columns, and a lane a column: sums of columns stay in threads.
+COLUMNS = layout.blocked((64, 128), per_thread=(64, 1), lanes=(1, 32), warps=(1, 4))
 _CUBE = S((8, 16, 64), F32)
 _ROWS, _WIDE = S((64, 128), F32), S((64, 128), BF16)
 _Q, _KV = S((64, 64), BF16), S((128, 64), BF16)
@@ -164,6 +167,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     )
     for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
   },
+  "cast": _one(
+    lambda x: nvgpu.layout_cast(x + 1, COLUMNS).sum(0) - x[0], lambda x: (x + 1).sum(0) - x[0], S((128,), F32), _ROWS
+  ),
   "ragged_columns": _one(
     lambda x: x - x.max(0, keepdims=True), lambda x: x - x.max(0, keepdims=True), S((33, 20), F32), S((33, 20), F32)
   ),

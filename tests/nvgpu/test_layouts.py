@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from gpu_programs import natives
-from layout_programs import PROGRAMS
+from hypothesis import given
+from layout_programs import COLUMNS, PROGRAMS
 
+from tests.layout.layouts import register_layouts
+from tilewright import errors, layout
+from tilewright.layout.value import read_layout
+from tilewright.pallas import nvgpu as nvgpu_names
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
@@ -54,6 +62,48 @@ def test_an_accumulator_in_scratch_lives_in_registers():
 def test_kernels_that_mix_layouts_compile_everywhere(name, arch):
   text = ptx_of(name, arch)
   assert f".target {arch}" in text and ".local" not in text
+
+
+# --- what users say ----------------------------------------------------------------------------------------------
+
+
+def test_a_cast_holds():
+  """A thread has whole columns, so their sums need neither shuffles nor shared memory; the kernel has as many warps as the layout."""
+  text = ptx_of("cast")
+  assert "shfl" not in text and ".reqntid 128" in text
+  assert text.count("st.shared") == 0
+
+
+def test_a_cast_is_nothing_on_targets_without_layouts():
+  *_, args = PROGRAMS["cast"]
+  x = np.random.default_rng(0).standard_normal(args[0].shape).astype(np.float32)
+  call = lambda x: nvgpu_names.layout_cast(x, COLUMNS) * 2
+  np.testing.assert_array_equal(jax.jit(call)(x), x * 2)
+
+
+@pytest.mark.parametrize(
+  "given, message",
+  [
+    (COLUMNS.shape, "expected a tilewright.layout.Layout"),
+    (layout.blocked_for((32, 32), 4), "as x has, got one of shape"),
+    (layout.layout((64, 128), {"offset": [(8192, (0, 1))]}), "registers, 32 lanes and warps"),
+  ],
+)
+def test_a_cast_to_something_else_is_an_error(given, message):
+  with pytest.raises(errors.LayoutError, match=message):
+    nvgpu_names.layout_cast(jnp.zeros((64, 128)), given)
+
+
+def test_a_cast_for_other_warps_than_the_kernel_has_is_an_error():
+  f, _, args = PROGRAMS["cast"]
+  ((_, native),) = natives(f, *args)
+  with pytest.raises(errors.LayoutError, match=r"layout_programs\.py.*for 4 warps, but the kernel has 8"):
+    nvgpu.compile_ptx(native, "sm_90a", 8)
+
+
+@given(register_layouts())
+def test_layouts_read_back(of):
+  assert read_layout(str(of)) == of
 
 
 @needs_ptxas

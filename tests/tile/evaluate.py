@@ -246,6 +246,11 @@ def _concatenate(m: Machine, op: Op, *xs: Array) -> Array:
   return np.concatenate(xs, op.attrs["axis"])
 
 
+@op("layout_cast")
+def _layout_cast(m: Machine, op: Op, x: Array) -> Array:
+  return x
+
+
 @op("reverse")
 def _reverse(m: Machine, op: Op, x: Array) -> Array:
   return np.array(np.flip(x, tuple(op.attrs["axes"])))

@@ -24,6 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -199,6 +200,20 @@ def _joined(digits: Sequence[DigitLike], shape: tuple[int, ...]) -> tuple[Digit,
     else:
       found.append(Digit(size, tuple(moves)))
   return tuple(found)
+
+
+def read_layout(text: str) -> Layout:
+  """The layout that `str` gave: `layout<16x8; register 2:0,1 2:8,0; lane 4:0,2 8:1,0; warp 1>`."""
+  found = re.fullmatch(r"layout<([\dx]+|scalar); (.*)>", text)
+  if found is None:
+    raise errors.LayoutError(f"expected the text of a layout, layout<shape; register …; lane …; warp …>, got {text!r}")
+  shape = () if found[1] == "scalar" else tuple(map(int, found[1].split("x")))
+  inputs: dict[str, list[DigitLike]] = {}
+  for part in found[2].split("; "):
+    name, *digits = part.split(" ")
+    pairs = [d.split(":") for d in digits if ":" in d]
+    inputs[name] = [(int(size), () if moves == "-" else tuple(map(int, moves.split(",")))) for size, moves in pairs]
+  return layout(shape, inputs)
 
 
 def layout(shape: Sequence[int], inputs: Mapping[str, Sequence[DigitLike]]) -> Layout:

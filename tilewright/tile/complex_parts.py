@@ -100,7 +100,7 @@ def _index_both_parts(index_map: Function) -> None:
 # --- a function ----------------------------------------------------------------------------------------------------
 
 _COMPONENTWISE = {
-  *("broadcast", "reshape", "transpose", "slice", "reverse", "dynamic_slice", "take"),
+  *("layout_cast", "broadcast", "reshape", "transpose", "slice", "reverse", "dynamic_slice", "take"),
   *("concatenate", "pad", "dynamic_update_slice", "select", "gather"),
 }
 _SUMS = ("reduce", "cumulative", "scatter")  # which are componentwise where they add or replace

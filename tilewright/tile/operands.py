@@ -138,6 +138,12 @@ def _reverse(op: Op) -> None:
   _axes(op.attrs["axes"], tile_of(op, 0).rank)
 
 
+@_check("layout_cast")
+def _layout_cast(op: Op) -> None:
+  _count(op, 1)
+  expect(isinstance(op.attrs["layout"], str), "layout must be the text of a layout")
+
+
 @_check("dynamic_slice")
 def _dynamic_slice(op: Op) -> None:
   _one_each(op, tile_of(op, 0).rank, "sizes")

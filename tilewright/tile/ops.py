@@ -265,6 +265,9 @@ def _concatenate(op: Op) -> list[Type]:
 
 define("concatenate", _concatenate, doc="one after another along an axis")
 define("reverse", lambda op: [tile_of(op, 0)], doc="backwards along `axes`")
+define(
+  "layout_cast", lambda op: [tile_of(op, 0)], doc="the same elements, held as `layout` says where a target has layouts"
+)
 
 
 def _dynamic_slice(op: Op) -> list[Type]:

@@ -152,6 +152,11 @@ def _identity(ctx: Context, x: Value, **params: Any) -> Value:
   return x
 
 
+@rule("layout_cast")
+def _layout_cast(ctx: Context, x: Value, *, layout: str) -> Value:
+  return ctx.emit("layout_cast", x, layout=layout)
+
+
 @rule("optimization_barrier")
 def _barrier(ctx: Context, *xs: Value) -> list[Value]:
   return list(xs)

@@ -71,6 +71,10 @@ def _reverse(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices:
   ]
 
 
+def _layout_cast(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices:
+  return [(op.operands[0], list(index))]
+
+
 def _dynamic_slice(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices:
   x, *starts = op.operands
   return [
@@ -155,6 +159,7 @@ MOVES: dict[str, MoveRule] = {
   "transpose": _transpose,
   "slice": _slice,
   "reverse": _reverse,
+  "layout_cast": _layout_cast,
   "dynamic_slice": _dynamic_slice,
   "reshape": _reshape,
 }

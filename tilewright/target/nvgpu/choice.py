@@ -2,7 +2,7 @@
 
 Most kernels over rows have one shape and one sensible layout, the `ordinary` one, and are compiled without asking. Layouts are inferred
 where there is something to choose: matrix products, transposes, parts of tiles, reductions that do not go along rows. If the search runs
-out of its budget the ordinary layouts are used, which are right too: what is held elsewhere is moved.
+out of its budget the ordinary layouts are used, which are right too: what is held elsewhere is moved; but not if the user gave layouts.
 
 Scratch buffers that are only read and written as a whole, and are small enough, live in registers then.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from tilewright import errors
 from tilewright.layout.build import blocked_for
+from tilewright.layout.value import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.dots import FMA, MMA, MOST_SUMS
 from tilewright.target.nvgpu.inference import Inferred, infer
@@ -34,7 +35,14 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
   try:
     return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA))
   except errors.LayoutBudgetError:
+    if casts(kernel):
+      raise
     return None
+
+
+def casts(kernel: NativeKernel) -> list[Layout]:
+  """The layouts that the user gave."""
+  return [read_layout(op.attrs["layout"]) for op in walk(kernel.body.body) if op.name == "layout_cast"]
 
 
 def _is_choice(op: Op) -> bool:

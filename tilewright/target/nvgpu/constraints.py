@@ -2,6 +2,7 @@
 
     elementwise   operands come in the layout of the result
     broadcast     the operand is held where the result needs it
+    layout_cast   the result has the layout that the user gave
     reduce        the result is held where the operand was
     load, store   vectors and coalescing have a price, and so have conflicts in shared memory
     dot           the operands and the result of mma.sync, wgmma or a loop of multiplications, see `dots`
@@ -37,6 +38,7 @@ from tilewright.layout.constraints import (
   Work,
 )
 from tilewright.layout.shared import SWIZZLES, shared_tiled
+from tilewright.layout.value import read_layout
 from tilewright.target.nvgpu.arch import named
 from tilewright.target.nvgpu.dots import dot, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
@@ -123,6 +125,22 @@ def _transpose(system: System, op: Op) -> None:
   wanted = system.use(op, 0)
   system.link(op, 0, wanted)
   system.say(Transposed(wanted, result, tuple(op.attrs["permutation"])))
+
+
+@rule("layout_cast")
+def _layout_cast(system: System, op: Op) -> None:
+  """The user says what the layout is from here on; what it was before need not be the same."""
+  result = system.of(op.result)
+  if result is None:
+    return
+  given = read_layout(op.attrs["layout"])
+  if given.num_warps != system.num_warps:
+    raise errors.LayoutError(
+      f"layout_cast at {op.loc or '?'}: the layout is for {given.num_warps} warps, but the kernel has {system.num_warps}: "
+      f"give it CompilerParams(num_warps={given.num_warps})"
+    )
+  system.say(Hint(result, given))
+  system.link(op, 0, result)
 
 
 @rule("reduce", "arg_reduce")

@@ -77,9 +77,12 @@ def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
   """Enough threads that each has a few vectors of the largest block, or one where there are too few blocks to wait for each other."""
   if asked is not None:
     return asked * threads.WARP
+  casts = choice.casts(kernel)
+  if casts:
+    return casts[0].num_warps * threads.WARP
   rows = [op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and products.is_for_warps(op)]
   if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
-    return threads.WARP * max(4, min(8, 1 << (max(rows) // 16).bit_length() - 1))
+    return threads.WARP * max(4, min(8, 1 << max(1, max(rows) // 16).bit_length() - 1))
   largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
   if largest > 512 * 32:
     return 512
@@ -230,7 +233,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   """
   parallel = tuple(parallel_dims(kernel))
   plan = pipeline.find(kernel, arch, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map), num_warps)
-  if plan is not None and not effects.says_something(kernel.body.body):
+  if plan is not None and not effects.says_something(kernel.body.body) and not choice.casts(kernel):
     return _emit_pipeline(kernel, arch, parallel, plan)
   frame = _Frame(kernel)
   b, sizes, indices = frame.b, frame.sizes, frame.indices

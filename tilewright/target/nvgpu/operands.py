@@ -1,6 +1,6 @@
 """Where a pass over a tile finds the operands of the op that computes it: the layout of an operand, from that of the result.
 
-    elementwise   the result's own
+    elementwise   the result's own; that of a cast, too
     broadcast     without the dimensions that are new
     transpose     with its dimensions in the other order
     reshape       with the same elements in another shape, if no digit carries
@@ -66,6 +66,7 @@ def _slice(op: Op, layout: Layout) -> Layout | None:
 
 
 _RULES: dict[str, Rule] = {
+  "layout_cast": lambda op, layout: layout,
   "broadcast": _broadcast,
   "transpose": _transpose,
   "reshape": _reshape,
