@@ -46,4 +46,4 @@ def test_a_table_is_not_emptied(generator):
 
 def test_the_document_has_its_marks(generator):
   marks = [m["words"] for m in generator.TABLE.finditer((DOCS / "benchmarks.md").read_text())]
-  assert marks == ["ops. nativ", "fused"]
+  assert marks == ["ops. nativ", "fused", "gpu"]
