@@ -423,6 +423,11 @@ def _copy_bytes(m: _Machine, nbytes: str, some: str | None) -> Any:
   return VOID, [I32, I64, *([I32] if some else [])], body
 
 
+def _move(m: _Machine, bits: str) -> Any:
+  kind = ir.IntType(int(bits))
+  return kind, [kind], lambda b, x: x
+
+
 def _nothing(m: _Machine) -> Any:
   return VOID, [], lambda b, tid, args: None
 
@@ -483,6 +488,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"fence\.acq_rel\.gpu;": (True, _nothing),
   r"mov\.u64 \$0, %globaltimer;": (True, _clock),
   r"nanosleep\.u32 \$0;": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
+  rf"mov\.b(16|32|64){_OPERANDS}": (False, _move),
   rf"cvt\.rn\.f16x2\.f32{_OPERANDS}": (False, _half_pair),
   rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),
   rf"ex2\.approx(?:\.ftz)?\.f32{_OPERANDS}": (False, _of_floats(1, lambda b, x: _intrinsic(b, "exp2", x))),

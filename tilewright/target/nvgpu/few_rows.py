@@ -28,8 +28,8 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import packed
-from tilewright.target.nvgpu.ahead import Ahead, Loads
+from tilewright.target.nvgpu import ahead, packed
+from tilewright.target.nvgpu.ahead import Loads
 from tilewright.target.nvgpu.code import BlockCode, RegisterRef, Registers
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.threads import WARP
@@ -43,7 +43,8 @@ _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
 _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
 _ELEMENTS = 128  # of w that a lane has on their way at the same time, if it can
-_AHEAD = True
+_STAGES = 4  # rounds that are on their way at the same time
+_ROOM, _MOST_ROOM = 96 * 1024, 200 * 1024  # bytes of shared memory for them, of 256 threads and at most
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
 
@@ -135,18 +136,29 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
       for chunk in chunks(c):
         own.fetch(chunk)
 
-  ahead = None if how.is_turned or not _AHEAD else Ahead(b)  # bytes across rows are put together first
-  if ahead is not None:
-    ahead.fetch(lambda: fetch(own_k))
+  loads = ahead.recorded(b, lambda: fetch(own_k))
+  room = min(_ROOM * max(1, code.num_threads // 256), _MOST_ROOM)
+  stages = next((n for n in range(_STAGES, 1, -1) if ahead.fits(loads, code.num_threads, n, room)), 0)
+  queue = ahead.Ahead(code, loads, stages) if stages else None
+  if queue is not None:
+    for stage in range(stages - 1):
+      at = b.add(own_k, i64(stage * step))
+      queue.fetch_far(lambda: fetch(at), I32(stage), b.icmp_signed("<", at, i64(rounds)))
+    queue.fetch_near(lambda: fetch(own_k))
   with for_range(b, own_k, rounds, step) as c, code.scope():
-    loads = None
-    if ahead is not None:
-      loads, following = ahead.taken(), b.add(c, i64(step))
-      # The last round is fetched again: without a branch, what is fetched is taken apart after the products, not before.
-      ahead.fetch(lambda: fetch(b.select(b.icmp_signed("<", following, i64(rounds)), following, c)))
+    given = None
+    if queue is not None:
+      number = b.trunc(b.udiv(c, i64(step)), I32)
+      given = queue.take(b.urem(number, I32(stages)))
+      at = b.add(c, i64((stages - 1) * step))
+      inside = b.icmp_signed("<", at, i64(rounds))
+      queue.fetch_far(lambda: fetch(at), b.urem(b.add(number, I32(stages - 1)), I32(stages)), inside)
+      following = b.add(c, i64(step))
+      queue.fetch_near(lambda: fetch(b.select(b.icmp_signed("<", following, i64(rounds)), following, c)))
     for chunk in chunks(c):
-      own.multiply(chunk, slots, loads)
-  _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate)
+      own.multiply(chunk, slots, given)
+  free = (queue.memory, stages * queue.stage_bytes) if queue is not None else None
+  _gather(code, parts, slots, (along_k, own_k, rows, q), free, into, accumulate)
 
 
 class _Fragments:
@@ -157,13 +169,8 @@ class _Fragments:
 
   def places(self, chunk: ir.Value) -> list[list[Index]]:
     """The indices along k of the pairs of a run."""
-    found: list[list[Index]] = []
-    for at in range(0, self.run, 2):
-      index = packed.spread(self.code.b, chunk, self.run, at, self.parts.ks)
-      # One value for one index, so that what is computed for it is found again.
-      same = (o for p, o in enumerate(found) if _same_start(self.parts.ks, self.run, 2 * p, at))
-      found.append(next(([o[0], *index[1:]] for o in same), index))
-    return found
+    elements = packed.Run(self.code.b, chunk, self.run, self.parts.ks)
+    return [elements[at] for at in range(0, self.run, 2)]
 
   def left(self, places: list[list[Index]], at: int) -> list[list[ir.Value]]:
     return [[_pair(self.code, self.parts, "lhs", row, places[at + k]) for k in range(2)] for row in self.x_rows]
@@ -192,12 +199,6 @@ class _Fragments:
           mma(b, kind, slot, own, pair)
 
 
-def _same_start(sizes: list[int], run: int, x: int, y: int) -> bool:
-  """Whether two elements of a run have the same index along the first dimension."""
-  inside = math.prod(sizes[1:])
-  return len(sizes) > 1 and run % inside == 0 and x // inside == y // inside
-
-
 def _row_of_w(b: ir.IRBuilder, first: Any, g: ir.Value, t: int, half: int, side_by_side: int | None) -> Any:
   """The rows that a lane has of a warp's tile: with so many tiles side by side, its rows are neighbours."""
   if side_by_side is None:
@@ -222,14 +223,26 @@ def _pair(code: BlockCode, parts: Dot, side: str, row: Index, inner: list[Index]
 
 
 def _gather(
-  code: BlockCode, parts: Dot, slots: Any, place: tuple[int, ir.Value, Any, Any], into: View, accumulate: bool
+  code: BlockCode,
+  parts: Dot,
+  slots: Any,
+  place: tuple[int, ir.Value, Any, Any],
+  free: tuple[View, int] | None,
+  into: View,
+  accumulate: bool,
 ) -> None:
-  """Add up what the warps along k have, and write the result."""
+  """Add up what the warps along k have, and write the result. `free` is memory that is not used any more."""
   b = code.b
   along_k, own_k, numbers, q = place
   columns = _columns(parts)
   rows = columns * COLUMNS
-  partial = code.allocate((along_k, rows, parts.n), np.float32)
+  size = along_k * rows * parts.n * 4
+  if free is not None and size <= free[1]:
+    strides = (rows * parts.n, parts.n, 1)
+    partial = View(free[0].pointer, strides, np.dtype(np.float32), free[0].base, align=4)
+    code.read.add(free[0].base)  # by warps that may still compute
+  else:
+    partial = code.allocate((along_k, rows, parts.n), np.float32)
   code.sync(set(), {partial.base})
   for t, tile in enumerate(slots):
     for c, column in enumerate(tile):

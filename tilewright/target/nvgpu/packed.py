@@ -152,19 +152,34 @@ def _load(code: Any, view: views.View, index: Sequence[Index]) -> ir.Value:
   return float_pair(code.b, KINDS[view.dtype], *(code.b.extract_element(both, I32(n)) for n in range(2)))
 
 
-def spread(b: ir.IRBuilder, dynamic: Any, run: int, static: int, sizes: Sequence[int]) -> list[Index]:
-  """`dynamic * run + static` as indices of several dimensions; inside of a run, indices are known without arithmetic.
+class Run:
+  """Places along several dimensions of the elements `start * length + i`, for 0 <= i < length.
 
-  spread(b, i, 32, 5, (512, 2, 4, 2))   ->   2 i, 0, 2, 1
+  What is known without arithmetic is a number, and one value stands for one index: what is computed for it is found again.
+
+      Run(b, start, 32, (512, 2, 4, 2))[5]   ->   2 start, 0, 2, 1
   """
-  found: list[Index] = []
-  sizes = list(sizes)
-  while len(sizes) > 1 and run % sizes[-1] == 0 and run > 1:
-    size = sizes.pop()
-    found.append(Index(static % size))
-    static, run = static // size, run // size
-  base = add(b, dynamic if run == 1 else b.mul(dynamic, ir.Constant(dynamic.type, run)), static)
-  for size in reversed(sizes[1:]):
-    found.append(Index(b.urem(base, ir.Constant(dynamic.type, size))))
-    base = b.udiv(base, ir.Constant(dynamic.type, size))
-  return [Index(base), *found[::-1]]
+
+  def __init__(self, b: ir.IRBuilder, start: ir.Value, length: int, sizes: Sequence[int]):
+    self.b, self.start, self.length, self.sizes = b, start, length, list(sizes)
+    self.outer: dict[int, list[Index]] = {}
+
+  def __getitem__(self, i: int) -> list[Index]:
+    inner: list[Index] = []
+    sizes, length = list(self.sizes), self.length
+    while len(sizes) > 1 and length % sizes[-1] == 0 and length > 1:
+      size = sizes.pop()
+      inner.append(Index(i % size))
+      i, length = i // size, length // size
+    if i not in self.outer:
+      self.outer[i] = self._outer(i, length, sizes)
+    return [*self.outer[i], *inner[::-1]]
+
+  def _outer(self, i: int, length: int, sizes: list[int]) -> list[Index]:
+    b, found = self.b, list[Index]()
+    const = lambda n: ir.Constant(self.start.type, n)
+    base = add(b, self.start if length == 1 else b.mul(self.start, const(length)), i)
+    for size in reversed(sizes[1:]):
+      found.append(Index(b.urem(base, const(size))))
+      base = b.udiv(base, const(size))
+    return [Index(base), *found[::-1]]
