@@ -68,7 +68,7 @@ def _told(text: bytes, header: int, records: int) -> int | None:
   """Print what was printed; gives the address of the error's text."""
   meaning = _parse_report(text)
   words = (ctypes.c_uint32 * HEADER_WORDS).from_address(header)
-  used, dropped, failed, message, rank = words[:5]
+  used, dropped, failed, message, element, rank = words[:6]
   at = 0
   while at < used:
     template, values = meaning["prints"][ctypes.c_uint32.from_address(records + at).value]
@@ -82,8 +82,11 @@ def _told(text: bytes, header: int, records: int) -> int | None:
     sys.stdout.write(f"({dropped} more prints of this kernel did not fit its log.)\n")
   if not failed:
     return None
-  where = ", ".join(str(i) for i in words[5 : 5 + rank])
-  said = meaning["messages"][message] + (f" In the instance ({where}) of the grid." if rank else "")
+  said, shape = meaning["messages"][message]
+  if shape:
+    said += f" The first element is {[int(i) for i in np.unravel_index(element, shape)]}."
+  if rank:
+    said += f" In the instance ({', '.join(str(i) for i in words[6 : 6 + rank])}) of the grid."
   _errors.append(ctypes.create_string_buffer(said.encode()))
   return ctypes.addressof(_errors[-1])
 

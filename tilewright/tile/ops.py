@@ -497,7 +497,12 @@ define(
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
 define("barrier", lambda op: [], SYNC, doc="wait until every thread of the instance is here")
 define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")
-define("check", lambda op: [], WORLD, doc="fail with a `message` unless a condition holds")
+define(
+  "check",
+  lambda op: [],
+  WORLD,
+  doc="`check(condition, number)`: fail with a `message` unless it holds, for the number's element of a `shape` if that is given",
+)
 define("delay", lambda op: [], WORLD, doc="sleep for some nanoseconds")
 
 from tilewright.tile import indexed as _indexed  # noqa: E402, F401  the rows for gathers and scatters

@@ -165,9 +165,8 @@ def _debug_print(ctx: Context, *args: Value, fmt: str, has_placeholders: bool) -
 
 @rule("pallas_debug_check")
 def _debug_check(ctx: Context, condition: Value, *, message: str) -> list[Value]:
-  if condition.tile.shape:
-    condition = ctx.emit("reduce", condition, kind="and", axes=tuple(range(condition.tile.rank)))
-  ctx.check(condition, f"DebugCheckError: debug_check failed: {message} (at {ctx.builder.loc})")
+  text = f"DebugCheckError: debug_check failed: {message} (at {ctx.builder.loc})"
+  (ctx.check_all if condition.tile.shape else ctx.check)(condition, text)
   return []
 
 

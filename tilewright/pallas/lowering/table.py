@@ -90,6 +90,18 @@ class Context:
     """Fail at run time unless a scalar condition holds."""
     self.builder.emit_all("check", [condition], message=message)
 
+  def check_all(self, condition: Value, message: str) -> None:
+    """Fail at run time unless a condition holds for all elements. Where a target can say so, the error names the first that it does not."""
+    shape = condition.tile.shape
+    held = self.emit("reduce", condition, kind="and", axes=tuple(range(len(shape))))
+    if not self.builder.for_gpu or not condition.tile.size:
+      self.check(held, message)
+      return
+    numbers = self.emit("convert", condition, dtype=np.dtype(np.int32))
+    flat = self.emit("reshape", numbers, shape=(condition.tile.size,))
+    first = self.emit("arg_reduce", flat, kind="min", axis=0, dtype=np.dtype(np.int32))
+    self.builder.emit_all("check", [held, first], message=message, shape=shape)
+
   @property
   def out(self) -> TileType:
     """The type of the equation's first result."""

@@ -55,8 +55,13 @@ def _is_first(code: BlockCode) -> ir.Value:
 # --- failing -----------------------------------------------------------------------------------------------------
 
 
-def fail_unless(code: BlockCode, condition: ir.Value, message: str) -> None:
-  """End the block of threads if a condition does not hold; of several messages the launch's first one stays."""
+def fail_unless(
+  code: BlockCode, condition: ir.Value, message: str, shape: tuple[int, ...] = (), element: ir.Value | None = None
+) -> None:
+  """End the block of threads if a condition does not hold; of several messages the launch's first one stays.
+
+  `element` is the number of the element of a shape for which it does not.
+  """
   b, log = code.b, code.error
   with if_then(b, b.not_(condition), ends=True):
     with if_then(b, _is_first(code)):
@@ -64,14 +69,16 @@ def fail_unless(code: BlockCode, condition: ir.Value, message: str) -> None:
       before = b.cmpxchg(failed, I32(0), I32(1), "monotonic", "monotonic")
       with if_then(b, b.extract_value(before, 1)):
         position = code.instance.indices if code.instance is not None else ()
-        words = [I32(log.report.message(message)), I32(len(position)), *position]
+        words = [I32(log.report.message(message, shape)), element if element is not None else I32(0)]
+        words += [I32(len(position)), *position]
         for number, word in enumerate(words[: reporting.HEADER_WORDS - reporting.MESSAGE]):
           b.store(word, log.word(b, reporting.MESSAGE + number), align=4)
     b.ret_void()
 
 
 def _check(code: BlockCode, op: Op) -> None:
-  fail_unless(code, code.scalar(op.operands[0]), op.attrs["message"])
+  condition, *element = (code.scalar(v) for v in op.operands)
+  fail_unless(code, condition, op.attrs["message"], tuple(op.attrs.get("shape", ())), *element)
 
 
 def counters(code: BlockCode, shape: tuple[int, ...]) -> View:

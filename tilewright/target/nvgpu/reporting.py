@@ -2,8 +2,9 @@
 
 A kernel that may print or fail has a log in global memory: a header of 32-bit words, then a record for each print.
 
-    used | dropped | failed | message | rank | index …      bytes of records, prints that found no room, the check that failed and where
-    site, values …                                          a record; each value begins at a multiple of sixteen bytes
+    used | dropped | failed | message | element | rank | index …     bytes of records, prints that found no room, the check that failed,
+                                                                     for which element, in which instance
+    site, values …                                                   a record; each value begins at a multiple of sixteen bytes
 
 The launcher clears the header before the kernel. After it, it waits for the stream, and if anything was said it calls Python, which prints
 as `print` does and makes the error that XLA raises. What the numbers mean stands in the launcher as text.
@@ -35,16 +36,18 @@ class Report:
   """What a kernel may say, by number."""
 
   prints: list[tuple[str, list[tuple[str, list[int]]]]] = dataclasses.field(default_factory=list)
-  messages: list[str] = dataclasses.field(default_factory=list)
+  messages: list[tuple[str, tuple[int, ...]]] = dataclasses.field(
+    default_factory=list
+  )  # with the shape of what is checked
 
   def print(self, template: str, tiles: Sequence[TileType]) -> int:
     self.prints.append((template, [(t.dtype.name, list(t.shape)) for t in tiles]))
     return len(self.prints) - 1
 
-  def message(self, text: str) -> int:
-    if text not in self.messages:
-      self.messages.append(text)
-    return self.messages.index(text)
+  def message(self, text: str, shape: tuple[int, ...] = ()) -> int:
+    if (text, shape) not in self.messages:
+      self.messages.append((text, shape))
+    return self.messages.index((text, shape))
 
   @property
   def log_bytes(self) -> int:
