@@ -269,20 +269,6 @@ def _fma_pair(m: _Machine, kind: str) -> Any:
   return I32, [I32] * 3, body
 
 
-def _permute(m: _Machine, selector: str) -> Any:
-  """prmt of a word and zero: byte i of the result is byte 0 to 3 of the word, or zero."""
-
-  def body(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-    found: ir.Value = I32(0)
-    for i, digit in enumerate(reversed(selector)):
-      if int(digit) < 4:
-        byte = b.and_(b.lshr(x, I32(8 * int(digit))), I32(0xFF))
-        found = b.or_(found, b.shl(byte, I32(8 * i)))
-    return found
-
-  return I32, [I32], body
-
-
 def _small_floats(m: _Machine, mantissa: int) -> Any:
   """Two floats of eight bits, without infinities but where the mantissa has two bits, as two f16s: all of them are f16s."""
   bias = (1 << (6 - mantissa)) - 1
@@ -476,7 +462,6 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"llvm\.nvvm\.bar\.warp\.sync": (True, _warp_barrier),
   rf"st\.shared\.v4\.b32{_OPERANDS}": (True, _store_words),
   rf"fma\.rn\.(bf16|f16)x2{_OPERANDS}": (False, _fma_pair),
-  r"prmt\.b32 \$0, \$1, 0, 0x([0-7]{4});": (False, _permute),
   rf"cvt\.rn\.f16x2\.e4m3x2{_OPERANDS}": (False, lambda m: _small_floats(m, 3)),
   rf"cvt\.rn\.f16x2\.e5m2x2{_OPERANDS}": (False, lambda m: _small_floats(m, 2)),
   r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, products, threads, tma
+from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, products, sequential, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.code import SHARED, BlockCode, RegisterRef
 from tilewright.target.nvgpu.reporting import Report
@@ -185,9 +185,15 @@ class _Frame:
     )
 
   def instance(
-    self, code: BlockCode, memory: list[Any], body: Block, kept: tuple[Value, RegisterRef, Value] | None = None
+    self,
+    code: BlockCode,
+    memory: list[Any],
+    body: Block,
+    kept: tuple[Value, RegisterRef, Value] | None = None,
+    staged: Mapping[int, Callable[[View], View]] = {},
   ) -> None:
-    """Run the body, or a form of it, at the present indices. `kept` is an output whose block is in registers, and its other name."""
+    """Run the body, or a form of it, at the present indices. `kept` is an output whose block is in registers, and its other name;
+    `staged` gives blocks that lie elsewhere, by position."""
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
     self.stand(code)
     prefetched = self.prefetched(code)
@@ -195,6 +201,9 @@ class _Frame:
     views, copies = [], []
     for k, base in enumerate(blocks.bases(self.kernel)):
       block = self.block(code, k, prefetched, base)
+      if k in staged:
+        views.append(staged[k](block.in_place()))
+        continue
       if not block.must_be_copied(body.params[num_prefetch + k] in reshaped):
         views.append(block.in_place())
         continue
@@ -242,7 +251,8 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   frame.begin(code)
   code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
   memory = frame.memory(code, code.register_refs(kernel))
-  sequential = [d for d in range(len(sizes)) if d not in parallel]
+  others = [d for d in range(len(sizes)) if d not in parallel]
+  steps = sequential.find(kernel, arch, parallel)
 
   def run(dims: list[int]) -> None:
     if dims:
@@ -259,7 +269,10 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
     for d in reversed(parallel):
       indices[d] = b.urem(number, sizes[d])
       number = b.udiv(number, sizes[d])
-    run(sequential)
+    if steps is not None:
+      sequential.run(frame, code, steps, memory)
+    else:
+      run(others)
 
   if frame.dynamic:
     points: Any = i64(1)

@@ -20,7 +20,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, shifted
 from tilewright.target.llvm.types import F32, I16, I32
-from tilewright.target.nvgpu import small_floats, views
+from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.arithmetic import float_pair
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.tile.ir import Op, Value
@@ -58,24 +58,11 @@ def _pair(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
     elif op.name == "convert" and op.operands[0].tile.dtype == np.float32:
       both = code.value_at(op.operands[0], [*index[:-1], _two(index[-1])], 2)
       return float_pair(code.b, kind, *(code.b.extract_element(both, I32(n)) for n in range(2)))
-    elif op.name == "convert" and kind == "bf16" and small_floats.has_bfloat16_pairs(op.operands[0].tile.dtype):
-      return _small_pair(code, op.operands[0], index)
   view = _view(code, v)
   if view is not None:
     return _load(code, view, index)
   both = code.value_at(v, [*index[:-1], _two(index[-1])], 2)
   return float_pair(code.b, kind, *(code.b.extract_element(both, I32(n)) for n in range(2)))
-
-
-def _small_pair(code: Any, x: Value, index: Sequence[Index]) -> ir.Value:
-  """Two floats of eight bits; where it is known how they lie in words, from those."""
-  b, last = code.b, index[-1]
-  if last.is_static and x.tile.shape[-1] % 4 == 0:
-    first = last.base % 4
-    word = b.bitcast(code.value_at(x, [*index[:-1], Index(last.base - first, 1, 4)], 4), I32)
-  else:
-    first, word = 0, b.zext(b.bitcast(code.value_at(x, [*index[:-1], _two(last)], 2), I16), I32)
-  return small_floats.bfloat16_pair(b, word, first, x.tile.dtype)
 
 
 def _view(code: Any, v: Value) -> views.View | None:

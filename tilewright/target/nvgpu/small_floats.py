@@ -4,11 +4,6 @@
     sm_100a and later  e2m1 <-> f16 and from f32, powers of two (ue8m0) -> bf16
 
 The instructions saturate; XLA does not. Above the largest number the code of infinity, or NaN, is chosen afterwards.
-
-They are slow: a multiprocessor of an H200 makes about five pairs of bfloat16s in a cycle with them. Integer arithmetic, which other units
-do, makes them faster (`bfloat16_pair`): sign and magnitude moved apart are the number times a power of two.
-
-    seeeemmm (e4m3)   ->   s0000eee emmm0000     = value * 2^-120
 """
 
 from __future__ import annotations
@@ -81,26 +76,6 @@ def _decode_pair(b: ir.IRBuilder, small: Hardware, low: ir.Value, high: ir.Value
     return [b.bitcast(b.shl(halves, I32(16)), F32), b.bitcast(b.and_(halves, I32(0xFFFF0000)), F32)]
   pair = b.bitcast(halves, ir.VectorType(F16, 2))
   return [b.fpext(b.extract_element(pair, I32(n)), F32) for n in range(2)]
-
-
-def has_bfloat16_pairs(dtype: Any) -> bool:
-  """Whether `bfloat16_pair` knows a format: one whose codes above the largest number are infinity or NaN in place."""
-  form = SMALL_FLOATS.get(np.dtype(dtype).name)
-  return form is not None and form.signed and form.width == 8 and form.has_negative_zero
-
-
-def bfloat16_pair(b: ir.IRBuilder, codes: ir.Value, first: int, dtype: Any) -> ir.Value:
-  """The bfloat16s that two bytes of a word from `first` on stand for, as one register. Exact, with infinities and NaNs."""
-  form = SMALL_FLOATS[np.dtype(dtype).name]
-  both = lambda n: I32(n << 16 | n)
-  # In what follows each half stays between 0 and 0xFFFF, so that nothing carries from one into the other in the end.
-  spread = pure(b, I32, f"prmt.b32 $0, $1, 0, 0x4{first + 1}4{first};", "=r,r", [codes])
-  size = b.and_(spread, both(0x7F))
-  beyond = b.and_(b.add(size, both(0x7F - form.largest)), both(0x80))  # 0x80 where there is no number
-  factor = 256 - (1 << (7 - form.mantissa))  # from eight bits further left to where a bfloat16 has the magnitude
-  bits = b.sub(b.shl(spread, I32(8)), b.mul(b.sub(size, beyond), I32(factor)))
-  power = (2 * 127 - form.bias) << 7  # of two: the bias that bfloat16 has more
-  return pure(b, I32, "fma.rn.bf16x2 $0, $1, $2, $3;", "=r,r,r,r", [bits, both(power), I32(0x80008000)])
 
 
 def encode(b: ir.IRBuilder, values: ir.Value, small: Hardware) -> ir.Value:
