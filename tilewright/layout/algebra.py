@@ -166,6 +166,14 @@ def flattened_to_one(of: Layout, axes: Sequence[int]) -> Layout:
   return without_register_copies(narrow)
 
 
+def restricted(result: Layout, shape: Sequence[int], dims: Sequence[int]) -> Layout:
+  """The layout of an operand of `shape` that is broadcast to a result: dimensions that are new, or of size one, go."""
+  new = [axis for axis in range(result.rank) if axis not in dims]
+  narrow = projected(result, new)
+  ones = [i for i, size in enumerate(shape) if size == 1 and narrow.shape[i] != 1]
+  return flattened_to_one(narrow, ones) if ones else narrow
+
+
 def sliced(of: Layout, starts: Sequence[int], shape: Sequence[int]) -> Layout:
   """The layout of the part of a tile at `starts`, if it is a choice of registers: then nothing moves.
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import TypeAlias
 
 from tilewright import errors
-from tilewright.layout.algebra import expanded, flattened_to_one, projected, reshaped, transposed
+from tilewright.layout.algebra import expanded, projected, reshaped, restricted, transposed
 from tilewright.layout.options import mma_options, tma_layouts, wgmma_accumulators, wgmma_left_registers, wgmma_shared
 from tilewright.layout.shared import SharedLayout, stacked, unstacked
 from tilewright.layout.value import Layout
@@ -154,7 +154,7 @@ def linked(link: Link, variable: Variable, place: Place) -> Iterator[tuple[Varia
       case Reshaped(), Layout():
         yield other, _reshaped(place, other.shape)
       case Broadcast(dims=dims), Layout() if not forward:
-        yield other, restricted(place, other.shape, dims)
+        yield other, _restricted(place, other.shape, dims)
       case Reduced(axes=axes), Layout() if forward:
         yield other, _projected(place, axes)
       case Stacked(), SharedLayout():
@@ -181,16 +181,9 @@ def _inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
 
 
 # A kernel asks for the same few layouts again and again.
-_transposed, _reshaped, _projected = (functools.lru_cache(maxsize=16384)(f) for f in (transposed, reshaped, projected))
-
-
-@functools.lru_cache(maxsize=16384)
-def restricted(result: Layout, shape: tuple[int, ...], dims: tuple[int, ...]) -> Layout:
-  """The layout of an operand of `shape` that is broadcast to a result: dimensions that are new, or of size one, go."""
-  new = [axis for axis in range(result.rank) if axis not in dims]
-  narrow = projected(result, new)
-  ones = [i for i, size in enumerate(shape) if size == 1 and narrow.shape[i] != 1]
-  return flattened_to_one(narrow, ones) if ones else narrow
+_transposed, _reshaped, _projected, _restricted = (
+  functools.lru_cache(maxsize=16384)(f) for f in (transposed, reshaped, projected, restricted)
+)
 
 
 # --- lists: what an instruction, or the user, allows -------------------------------------------------------------

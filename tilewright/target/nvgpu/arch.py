@@ -34,6 +34,7 @@ class Arch:
     return int(digits[:-1]), int(digits[-1])
 
 
+WGMMA, MMA, FMA = "wgmma", "mma", "fma"  # ways to multiply matrices
 _KIB = 1024
 ARCHS: dict[str, Arch] = {
   a.name: a

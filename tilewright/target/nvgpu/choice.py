@@ -9,17 +9,21 @@ Scratch buffers that are only read and written as a whole, and are small enough,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tilewright import errors
 from tilewright.layout.build import blocked_for
 from tilewright.layout.value import Layout, read_layout
-from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.dots import FMA, MMA, MOST_SUMS
-from tilewright.target.nvgpu.inference import Inferred, infer
+from tilewright.target.nvgpu.arch import FMA, MMA, Arch
+from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.types import RefType
+
+if TYPE_CHECKING:
+  from tilewright.target.nvgpu.inference import Inferred
 
 _BUDGET = 400_000
 _CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast"})
@@ -31,6 +35,10 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
   ops = list(walk(kernel.body.body))
   if len(ops) > _MOST_OPS or not any(_is_choice(op) for op in ops):
     return None
+  from tilewright.target.nvgpu.inference import (
+    infer,  # the solver is a tenth of a second to import, which most kernels can do without
+  )
+
   refs = _register_refs(kernel, num_warps)
   try:
     return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA))

@@ -19,7 +19,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -38,9 +38,7 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, recast, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers, narrowed, widened
-from tilewright.target.nvgpu.distribution import MOST_REGISTERS, Distribution, Held, distribute, ordinary
-from tilewright.target.nvgpu.dots import MOST_SUMS
-from tilewright.target.nvgpu.inference import Inferred
+from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
 from tilewright.target.nvgpu.operands import operand_layout
 from tilewright.target.nvgpu.relayout import Device, emit
 from tilewright.target.nvgpu.symbolic import Number, value_of
@@ -48,6 +46,9 @@ from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import TileType
+
+if TYPE_CHECKING:
+  from tilewright.target.nvgpu.inference import Inferred
 
 SHARED = 3  # LLVM's address space
 _UNROLLED = 16  # steps of a pass that are written out

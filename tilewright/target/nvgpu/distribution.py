@@ -30,6 +30,7 @@ from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.symbolic import Number, value_of
 
 MOST_REGISTERS = 64  # 32-bit registers a thread may spend on one value
+MOST_SUMS = 128  # and where layouts are chosen, for what products are added up in
 _WIDEST = 8  # elements of a vector
 
 

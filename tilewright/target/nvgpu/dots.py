@@ -18,10 +18,10 @@ from tilewright.layout.build import blocked_for
 from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed, Variable
 from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers, wgmma_shared
 from tilewright.layout.shared import shared_tiled
+from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA
+from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.system import System
 from tilewright.tile.ir import Op, Value
-
-WGMMA, MMA, FMA = "wgmma", "mma", "fma"
 
 # Multiply-adds of 16-bit numbers that a multiprocessor does in a cycle, from the data sheets; 8-bit ones go twice as fast.
 RATES: dict[str, dict[str, int]] = {
@@ -43,7 +43,6 @@ _TYPES = {
   **dict.fromkeys(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"), _HALVES),
   **dict.fromkeys(("int8", "uint8"), ("int32",)),
 }
-MOST_SUMS = 128  # registers of a thread for the result
 _NEEDS = {"float8_e4m3fn": ("sm_89", "sm_9", "sm_1"), "float8_e5m2": ("sm_89", "sm_9", "sm_1")}
 
 

@@ -20,8 +20,9 @@ from tilewright.layout.constraints import Hint, Located, Place
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.layout.value import Layout
+from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA
 from tilewright.target.nvgpu.constraints import constrain_function
-from tilewright.target.nvgpu.dots import FMA, MMA, RATES, WGMMA, reads_shared_directly
+from tilewright.target.nvgpu.dots import RATES, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
 from tilewright.tile.ir import Function, Op, Value, walk
 from tilewright.tile.printer import op_text

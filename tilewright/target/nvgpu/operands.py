@@ -16,8 +16,7 @@ import functools
 from collections.abc import Callable
 
 from tilewright import errors
-from tilewright.layout.algebra import reshaped, transposed, unsliced, without_register_copies
-from tilewright.layout.constraints.hard import restricted
+from tilewright.layout.algebra import reshaped, restricted, transposed, unsliced, without_register_copies
 from tilewright.layout.value import Layout
 from tilewright.target.llvm import structure
 from tilewright.tile.ir import Op
@@ -42,7 +41,7 @@ def operand_layout(op: Op, i: int, layout: Layout | None) -> Layout | None:
 
 
 def _broadcast(op: Op, layout: Layout) -> Layout:
-  return restricted(layout, op.operands[0].tile.shape, tuple(op.attrs["dims"]))
+  return _restricted(layout, op.operands[0].tile.shape, tuple(op.attrs["dims"]))
 
 
 def _transpose(op: Op, layout: Layout) -> Layout:
@@ -72,4 +71,4 @@ _RULES: dict[str, Rule] = {
   "reshape": _reshape,
   "slice": _slice,
 }
-_transposed, _reshaped = functools.lru_cache(maxsize=4096)(transposed), functools.lru_cache(maxsize=4096)(reshaped)
+_transposed, _reshaped, _restricted = (functools.lru_cache(maxsize=4096)(f) for f in (transposed, reshaped, restricted))
