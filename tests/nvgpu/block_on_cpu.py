@@ -31,7 +31,7 @@ from tilewright.tile.native import NativeKernel
 _WORDS = 16  # a lane leaves at most so many words for the others
 _NAMED = 16  # barriers with a number, for some of a block's threads
 _NAMED_BARRIER = r'nvvm\.barrier\.cta\.sync\.aligned\.count"\(i32 (\d+), i32 (\d+)\)'
-_DYNAMIC_BLOCKS = 2  # of a dynamic grid, which take its points in turn
+_DYNAMIC_BLOCKS = 2  # of a dynamic grid are enough here
 _BARRIER = 64  # bytes of a pthread_barrier_t, and more
 _libc = ctypes.CDLL(None)
 

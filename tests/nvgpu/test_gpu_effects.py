@@ -13,6 +13,7 @@ import pytest
 from gpu_programs import F32, natives
 from test_runtime import S, targets
 
+from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as nvgpu_params
 from tilewright.pallas import targets as pallas_targets
@@ -217,3 +218,45 @@ def test_a_block_that_hangs_over_may_be_looked_at_in_any_way(on_gpu, look):
     assert np.isnan(np.asarray(got[4:])).all()
   else:
     np.testing.assert_array_equal(got, wanted)
+
+
+# --- memory that does not fit --------------------------------------------------------------------------------------
+
+
+def with_scratch(grid, *shape):
+  """A kernel with a buffer for each instance."""
+
+  def kernel(x_ref, o_ref, buffer):
+    buffer[...] = jnp.full(shape, x_ref[0, 0])
+    o_ref[...] = jnp.full((8, 128), buffer[0, 0] + 1)
+
+  spec = pl.BlockSpec((8, 128), lambda i: (i, 0))
+  params = pltpu.CompilerParams(dimension_semantics=("parallel",))
+  return lambda x: pl.pallas_call(
+    kernel,
+    S(x.shape, x.dtype),
+    grid=(grid,),
+    in_specs=[spec],
+    out_specs=spec,
+    scratch_shapes=[pltpu.VMEM(shape, F32)],
+    compiler_params=params,
+  )(x)
+
+
+def test_what_does_not_fit_shared_memory_lies_in_global_memory_of_each_block():
+  _, launch = ptx(with_scratch(4, 512, 512), S((32, 128), F32), arch="sm_80")
+  assert launch.scratch_bytes == 2**20 and launch.workspace_bytes == 4 * 2**20
+
+
+def test_a_dynamic_grid_has_memory_for_the_blocks_that_are_launched(on_gpu):
+  x = jnp.arange(16 * 128, dtype=F32).reshape(16, 128)
+  got = jax.jit(lambda n, x: with_scratch(n, 256, 256)(x))(2, x)
+  np.testing.assert_array_equal(got, np.repeat(np.asarray(x)[::8, :1] + 1, 8, 0) * np.ones((1, 128)))
+
+
+def test_memory_that_does_not_fit_at_all_is_an_error_that_names_the_buffers():
+  with pytest.raises(
+    errors.ResourceExhaustedError,
+    match=r"'kernel' exceeds available shared memory, 166912 bytes on sm_80, .* 8192 blocks .* Its buffers: .*4194304 bytes",
+  ):
+    ptx(with_scratch(8192, 1024, 1024), S((8 * 8192, 128), F32), arch="sm_80")

@@ -22,7 +22,6 @@ from tilewright.tile.grid import GridMapping
 from tilewright.tile.native import NativeKernel
 
 _NULL = ir.Constant(PTR, None)
-_DYNAMIC_BLOCKS = 1024  # where the grid is dynamic: each block of threads takes several points
 _MESSAGE_BYTES = 1024
 _COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: a call only launches, always the same
 _TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
@@ -44,7 +43,7 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
     _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
     b.ret(_NULL)
-  blocks = launch.num_blocks if launch.num_blocks is not None else _DYNAMIC_BLOCKS
+  blocks = launch.launched_blocks
   if blocks == 0:  # CUDA does not launch nothing
     b.ret(_NULL)
     return str(module)

@@ -33,6 +33,8 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
 
+_DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eighth of them
+_MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
 _FEW_BLOCKS = 256  # about two for each multiprocessor
@@ -58,13 +60,20 @@ class Launch:
   @property
   def workspace_bytes(self) -> int:
     """Global memory for the log and all blocks of threads together."""
-    return self.log_bytes + self.scratch_bytes * (self.num_blocks or 0)
+    return self.log_bytes + self.scratch_bytes * self.launched_blocks
 
   def without_silent_log(self, ptx: str) -> Launch:
     """Without the log, where LLVM has proven that nothing is ever said."""
     if self.report is None or self.scratch_bytes or f"{KERNEL}_param_{self.workspace_param}]" in ptx:
       return self
     return dataclasses.replace(self, report=None)
+
+  @property
+  def launched_blocks(self) -> int:
+    """How many blocks of threads are launched. The points of a dynamic grid are taken in turn."""
+    if self.num_blocks is not None:
+      return self.num_blocks
+    return _DYNAMIC_BLOCKS // 8 if self.scratch_bytes else _DYNAMIC_BLOCKS
 
   @property
   def num_blocks(self) -> int | None:
@@ -227,10 +236,11 @@ class _Frame:
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
     b.branch(self.buffers)
     code.buffers.branch(self.start)
-    if code.scratch_bytes and launch.num_blocks is None:
-      raise errors.NativeCodeError(
-        f"The kernel '{self.kernel.name}' needs more shared memory than the {code.arch.shared_bytes} bytes {code.arch.name} has, and "
-        f"its grid is dynamic, so that global memory cannot take its place: {'; '.join(code.allocated)}. Use smaller blocks."
+    if launch.workspace_bytes > _MOST_WORKSPACE:
+      raise errors.ResourceExhaustedError(
+        f"The kernel '{self.kernel.name}' exceeds available shared memory, {code.arch.shared_bytes} bytes on {code.arch.name}, and global "
+        f"memory cannot take its place: {launch.launched_blocks} blocks of threads would need {launch.workspace_bytes} bytes of it. "
+        f"Its buffers: {'; '.join(code.allocated)}. Use smaller blocks."
       )
     return _with_limits(str(self.module), launch.num_threads, num_blocks)
 
