@@ -122,6 +122,7 @@ def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
   text = re.sub(r'@"(llvm\.nvvm\.[\w.]+)"\(', lambda m: machine.call(m[1]), text)
   text = re.sub(r'asm\s+(?:sideeffect )?"([^"]*)", "([^"]*)"\(', lambda m: machine.call(_told(m[1], m[2])), text)
   text = text.replace('(i32 %"tid", )', '(i32 %"tid")')
+  text = re.sub(r"\) (?:convergent )?nounwind readnone willreturn$", ")", text, flags=re.M)  # here, lanes meet in them
   declared = {line for line in text.splitlines() if line.startswith("declare")}
   body = re.sub(r"^(; ModuleID|target|source_filename).*$", "", str(machine.module), flags=re.M)
   lines = [line for line in body.splitlines() if line not in declared]

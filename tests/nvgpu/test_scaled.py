@@ -1,0 +1,85 @@
+"""Block-scaled products as the GPU target's code computes them, on the CPU (`block_on_cpu`), against float64."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import natives
+
+from tilewright import numerics
+from tilewright.numerics import dot
+from tilewright.numerics.launch import How
+
+BF16, F32 = jnp.bfloat16, jnp.float32
+
+
+def normal(*shape, seed=0, dtype=F32):
+  return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), dtype)
+
+
+def members(x):
+  """What a kernel is given of an operand."""
+  if not isinstance(x, numerics.QArray):
+    return [x]
+  return [x.data, x.scales]
+
+
+def exact(x):
+  return np.asarray(numerics.dequantize(x) if isinstance(x, numerics.QArray) else x, np.float64)
+
+
+def holds(a, b, axis=1):
+  """The kernel's result is within (k + 8) roundings of the sum of magnitudes; operands need no work before the kernel."""
+  numbers = (((1,), (axis,)), ((), ()))
+  ((kernel, native),) = natives(lambda a, b: dot.contract(numbers, F32, How("gpu"), a, b), a, b)
+  scales = [x.global_scale for x in (a, b) if isinstance(x, numerics.QArray) and x.global_scale is not None]
+  whole = [np.asarray(np.prod([np.float32(s) for s in scales]), np.float32).reshape(1, 1)] if scales else []
+  warps = kernel.compiler_params.num_warps
+  (got,) = run(native, *members(a), *members(b), *whole, arch="sm_90a", num_warps=warps)
+  left, right = exact(a), exact(b) if axis == 1 else exact(b).T
+  bound = (left.shape[1] + 8) * 2.0**-24 * (np.abs(left) @ np.abs(right).T)
+  assert (np.abs(got.reshape(left.shape[0], -1) - left @ right.T) <= bound).all()
+
+
+@pytest.mark.parametrize(
+  "recipe, m, n, k", [("nvfp4", 1, 32, 512), ("nvfp4", 9, 20, 256), ("mxfp4", 9, 20, 256), ("mxfp8", 1, 32, 256)]
+)
+def test_a_few_rows_times_packed_weights(recipe, m, n, k):
+  holds(normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe))
+
+
+def test_rounds_ahead_are_taken_in_order():
+  """More rounds than there are places for them."""
+  holds(normal(2, 9216, dtype=BF16), numerics.quantize(normal(16, 9216, seed=1), "nvfp4"))
+
+
+def test_weights_with_k_first_are_multiplied_as_they_lie():
+  holds(normal(3, 512, dtype=BF16), numerics.quantize(normal(512, 64, seed=1), "nvfp4", axis=0), axis=0)
+
+
+@pytest.mark.parametrize("recipe", ["nvfp4", "mxfp8"])
+def test_both_sides_scaled(recipe):
+  holds(numerics.quantize(normal(20, 128), recipe), numerics.quantize(normal(17, 128, seed=1), recipe))
+
+
+def test_a_nan_scale_reaches_its_own_column_only():
+  w = numerics.quantize(normal(16, 256, seed=1).at[5, 20].set(jnp.nan), "nvfp4", global_scale=None)
+  ((kernel, native),) = natives(
+    lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), x, w), jnp.ones((1, 256), BF16), w
+  )
+  warps = kernel.compiler_params.num_warps
+  (got,) = run(native, np.ones((1, 256), BF16), w.data, w.scales, arch="sm_90a", num_warps=warps)
+  assert np.isnan(got.ravel()[5]) and np.isfinite(np.delete(got.ravel(), 5)).all()
+
+
+def test_floats_are_taken_apart_into_bfloat16s_that_add_up_to_them():
+  from tilewright.numerics.gpu_dot import parts_of
+
+  for dtype in (jnp.float32, jnp.float16):
+    x = normal(4096, dtype=dtype) * jnp.asarray(2.0 ** np.linspace(-3, 3, 4096), dtype)
+    parts = jax.jit(parts_of)(x)
+    assert all(p.dtype == BF16 for p in parts)
+    np.testing.assert_array_equal(sum(np.asarray(p, np.float64) for p in parts), np.asarray(x, np.float64))
