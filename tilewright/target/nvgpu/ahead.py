@@ -197,24 +197,30 @@ class Ahead:
   """The pieces of some rounds, in shared memory and in registers."""
 
   def __init__(self, code: Any, loads: Sequence[Load], stages: int):
+    """With no stages, all pieces stay in registers."""
     self.code, self.b, self.stages = code, code.b, stages
     self.pieces, self.places = joined(loads)
     self.kinds = [load.kind for load in loads]
-    self.far = [n for n, p in enumerate(self.pieces) if p.size >= _WORD]
-    self.near = [n for n, p in enumerate(self.pieces) if p.size < _WORD]
+    self.far = [n for n, p in enumerate(self.pieces) if p.size >= _WORD and stages]
+    self.near = [n for n in range(len(self.pieces)) if n not in self.far]
     stage_bytes = sum(self.pieces[n].size for n in self.far) * code.num_threads
     self.stage_bytes = stage_bytes
-    self.memory = code.allocate((stages * stage_bytes // _WORD,), "int32")
-    self.start = self.memory.pointer
+    if stages:
+      self.memory = code.allocate((stages * stage_bytes // _WORD,), "int32")
     with self.b.goto_entry_block():
-      self.slots = {n: self.b.alloca(ir.IntType(8 * self.pieces[n].size)) for n in self.near}
+      self.slots = {n: [self.b.alloca(kind) for kind in self._words(n)] for n in self.near}
+
+  def _words(self, piece: int) -> list[ir.Type]:
+    """What a piece is in registers."""
+    size = self.pieces[piece].size
+    return [I32] * (size // _WORD) if size >= _WORD else [ir.IntType(8 * size)]
 
   def _address(self, stage: ir.Value, piece: int) -> ir.Value:
     """Where a piece of this thread lies: neighbouring threads side by side."""
     b, size = self.b, self.pieces[piece].size
     before = sum(self.pieces[n].size for n in self.far if n < piece) * self.code.num_threads
     offset = b.add(b.mul(stage, I32(self.stage_bytes)), b.add(b.mul(self.code.thread, I32(size)), I32(before)))
-    return b.gep(self.start, [b.zext(offset, I64)], source_etype=I8)
+    return b.gep(self.memory.pointer, [b.zext(offset, I64)], source_etype=I8)
 
   def _source(self, loads: Sequence[Load], piece: int) -> ir.Value:
     p = self.pieces[piece]
@@ -234,22 +240,24 @@ class Ahead:
       return
     b, loads = self.b, recorded(self.b, emit)
     for n in self.near:
-      kind = ir.IntType(8 * self.pieces[n].size)
-      value = b.load(self._source(loads, n), typ=kind, align=self.pieces[n].size)
-      b.store(_kept(b, value), self.slots[n])
+      for word, slot in zip(self._read(n, self._source(loads, n)), self.slots[n]):
+        b.store(_kept(b, word), slot)
 
-  def take(self, stage: ir.Value) -> Loads:
+  def _read(self, piece: int, pointer: ir.Value) -> list[ir.Value]:
+    """The words of a piece, by one load."""
+    b, kinds = self.b, self._words(piece)
+    kind = kinds[0] if len(kinds) == 1 else ir.VectorType(I32, len(kinds))
+    whole = b.load(pointer, typ=kind, align=self.pieces[piece].size)
+    return [whole] if len(kinds) == 1 else [b.extract_element(whole, I32(i)) for i in range(len(kinds))]
+
+  def take(self, stage: Any = None) -> Loads:
     """Wait for the copies of a round, and read them."""
     b = self.b
-    cp_async.wait(b, self.stages - 2)
-    words: dict[int, list[ir.Value]] = {}
-    for n in self.far:
-      count = self.pieces[n].size // _WORD
-      kind = I32 if count == 1 else ir.VectorType(I32, count)
-      whole = b.load(self._address(stage, n), typ=kind, align=self.pieces[n].size)
-      words[n] = [whole] if count == 1 else [b.extract_element(whole, I32(i)) for i in range(count)]
+    if self.far:
+      cp_async.wait(b, self.stages - 2)
+    words = {n: self._read(n, self._address(stage, n)) for n in self.far}
     for n in self.near:
-      words[n] = [b.load(self.slots[n], typ=ir.IntType(8 * self.pieces[n].size))]
+      words[n] = [b.load(slot, typ=kind) for slot, kind in zip(self.slots[n], self._words(n))]
     return Loads(b, [_cut(b, words[p], at, kind) for (p, at), kind in zip(self.places, self.kinds)])
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,30 +132,38 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   def chunks(c: ir.Value) -> list[ir.Value]:
     return [b.add(b.mul(add(b, c, number * along_k), i64(_LANES)), q) for number in range(at_once)]
 
-  def fetch(c: ir.Value) -> None:
-    with code.scope():
-      for chunk in chunks(c):
-        own.fetch(chunk)
+  def right(c: ir.Value) -> Callable[[], None]:
+    return lambda: own.each(own.right, chunks(c))
 
-  loads = ahead.recorded(b, lambda: fetch(own_k))
+  def left(c: ir.Value) -> Callable[[], None]:
+    return lambda: own.each(own.left, chunks(c))
+
+  loads = ahead.recorded(b, right(own_k))
   room = min(_ROOM * max(1, code.num_threads // 256), _MOST_ROOM)
   stages = next((n for n in range(_STAGES, 1, -1) if ahead.fits(loads, code.num_threads, n, room)), 0)
   queue = ahead.Ahead(code, loads, stages) if stages else None
+  near = ahead.Ahead(code, ahead.recorded(b, left(own_k)), 0) if queue and columns == 1 else None
   if queue is not None:
     for stage in range(stages - 1):
       at = b.add(own_k, i64(stage * step))
-      queue.fetch_far(lambda: fetch(at), I32(stage), b.icmp_signed("<", at, i64(rounds)))
-    queue.fetch_near(lambda: fetch(own_k))
+      queue.fetch_far(right(at), I32(stage), b.icmp_signed("<", at, i64(rounds)))
+    queue.fetch_near(right(own_k))
+  if near is not None:
+    near.fetch_near(left(own_k))
   with for_range(b, own_k, rounds, step) as c, code.scope():
-    given = None
+    given: list[Loads | None] = [None, None]
+    following = b.add(c, i64(step))
+    following = b.select(b.icmp_signed("<", following, i64(rounds)), following, c)  # the last round is loaded again
     if queue is not None:
       number = b.trunc(b.udiv(c, i64(step)), I32)
-      given = queue.take(b.urem(number, I32(stages)))
+      given[1] = queue.take(b.urem(number, I32(stages)))
       at = b.add(c, i64((stages - 1) * step))
       inside = b.icmp_signed("<", at, i64(rounds))
-      queue.fetch_far(lambda: fetch(at), b.urem(b.add(number, I32(stages - 1)), I32(stages)), inside)
-      following = b.add(c, i64(step))
-      queue.fetch_near(lambda: fetch(b.select(b.icmp_signed("<", following, i64(rounds)), following, c)))
+      queue.fetch_far(right(at), b.urem(b.add(number, I32(stages - 1)), I32(stages)), inside)
+      queue.fetch_near(right(following))
+    if near is not None:
+      given[0] = near.take()
+      near.fetch_near(left(following))
     for chunk in chunks(c):
       own.multiply(chunk, slots, given)
   free = (queue.memory, stages * queue.stage_bytes) if queue is not None else None
@@ -175,28 +184,35 @@ class _Fragments:
   def left(self, places: list[list[Index]], at: int) -> list[list[ir.Value]]:
     return [[_pair(self.code, self.parts, "lhs", row, places[at + k]) for k in range(2)] for row in self.x_rows]
 
-  def right(self, places: list[list[Index]], at: int, tile: int) -> list[ir.Value]:
-    rows = self.w_rows[tile]
-    return [_pair(self.code, self.parts, "rhs", row, places[at + k]) for k in range(2) for row in rows]
+  def right(self, places: list[list[Index]], at: int) -> list[list[ir.Value]]:
+    return [
+      [_pair(self.code, self.parts, "rhs", row, places[at + k]) for k in range(2) for row in rows]
+      for rows in self.w_rows
+    ]
 
-  def fetch(self, chunk: ir.Value) -> None:
-    """Compute the right operand of a round, for what it loads. The left one comes from caches."""
-    places = self.places(chunk)
-    for at in range(0, len(places), 2):
-      for tile in range(len(self.w_rows)):
-        self.right(places, at, tile)
+  def each(self, side: Callable[[list[list[Index]], int], Any], chunks: list[ir.Value]) -> None:
+    """Compute all of an operand's fragments, for what they load."""
+    with self.code.scope():
+      for places in map(self.places, chunks):
+        for at in range(0, len(places), 2):
+          side(places, at)
 
-  def multiply(self, chunk: ir.Value, slots: Any, loads: Loads | None) -> None:
+  def multiply(self, chunk: ir.Value, slots: Any, given: list[Loads | None]) -> None:
     """Add the products of a round to the sums, with what was loaded ahead."""
     b, kind = self.code.b, packed.KINDS[self.parts.lhs.tile.dtype]
     places = self.places(chunk)
     for at in range(0, len(places), 2):
-      pairs = self.left(places, at)
-      for tile, columns in enumerate(slots):
-        with contextlib.nullcontext() if loads is None else loads.in_place():
-          own = self.right(places, at, tile)
+      with _in_place(given[0]):
+        pairs = self.left(places, at)
+      with _in_place(given[1]):
+        tiles = self.right(places, at)
+      for own, columns in zip(tiles, slots):
         for slot, pair in zip(columns, pairs):
           mma(b, kind, slot, own, pair)
+
+
+def _in_place(loads: Loads | None) -> contextlib.AbstractContextManager[None]:
+  return contextlib.nullcontext() if loads is None else loads.in_place()
 
 
 def _row_of_w(b: ir.IRBuilder, first: Any, g: ir.Value, t: int, half: int, side_by_side: int | None) -> Any:
