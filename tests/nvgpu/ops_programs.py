@@ -60,8 +60,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 NO_DERIVATIVE = {"cumulative", "scaled_grouped_matmul", "top_k"}
 
 
-def kernels_of(name: str) -> list[NativeKernel]:
-  """The kernels of a call and of its derivative towards the arguments of a float type."""
+def kernels_of(name: str, derivative: bool = True) -> list[NativeKernel]:
+  """The kernels of a call and of its derivative, if there is one, towards the arguments of a float type."""
   f, args = CALLS[name]
   options = {} if name == "scaled_dot" else {"native": True}
   wanted = tuple(i for i, a in enumerate(args) if isinstance(a, S) and jnp.issubdtype(a.dtype, jnp.floating))
@@ -69,8 +69,8 @@ def kernels_of(name: str) -> list[NativeKernel]:
   def call(*values: Any) -> Any:
     return f(*values, **options)
 
-  def derivative(*values: Any) -> Any:
-    return jax.grad(lambda *v: call(*v).astype(F32).sum(), wanted)(*values)
+  def both(*values: Any) -> Any:
+    return call(*values), jax.grad(lambda *v: call(*v).astype(F32).sum(), wanted)(*values)
 
-  found = native_kernels(call if name in NO_DERIVATIVE else lambda *v: (call(*v), derivative(*v)), *args)
+  found = native_kernels(both if derivative and name not in NO_DERIVATIVE else call, *args)
   return list({identity(native): native for _, native in found}.values())

@@ -10,6 +10,7 @@ import pytest
 import scaled_programs
 from gpu_programs import PROGRAMS, natives
 
+from tests.nvgpu import ops_programs
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
@@ -43,6 +44,16 @@ def test_every_kernel_is_compiled_without_a_device(name):
 def test_kernels_that_must_be_fast_do_not_spill(name, arch):
   found = ptxas.resources(ptx_of(name, arch), arch)
   assert found.spilled_bytes == found.stack_bytes == 0
+
+
+@needs_ptxas
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("name", ["softmax", "rms_norm", "layer_norm", "cross_entropy", "gelu", "swiglu"])
+def test_library_kernels_that_must_be_fast_do_not_spill(name, arch):
+  forward = ops_programs.kernels_of(name, derivative=False)
+  assert forward
+  for kernel in forward:
+    assert ptxas.resources(nvgpu.compile_ptx(kernel, arch)[0], arch).spilled_bytes == 0
 
 
 @needs_ptxas
