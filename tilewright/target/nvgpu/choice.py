@@ -42,8 +42,8 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
   refs = _register_refs(kernel, num_warps)
   try:
     return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA))
-  except errors.LayoutBudgetError:
-    if casts(kernel):
+  except (errors.LayoutBudgetError, errors.LayoutConflictError):
+    if casts(kernel):  # else the ordinary layouts will do: what does not fit them goes through memory
       raise
     return None
 

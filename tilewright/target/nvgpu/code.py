@@ -296,10 +296,12 @@ class BlockCode(Code):
     return layout.num_registers <= MOST_REGISTERS
 
   def layout_of(self, v: Value) -> Layout | None:
-    """The layout of a tile if it is kept in registers; None if it is too large for that."""
+    """The layout of a tile if it is kept in registers; None if it is too large for that, or has no elements."""
     known = self.env.get(v)
     if isinstance(known, Registers):
       return known.layout
+    if 0 in v.tile.shape:
+      return None
     layout = self.inferred.layouts.get(v) if self.inferred is not None else None
     if layout is None:
       layout = self._ordinary(v.tile.shape)
