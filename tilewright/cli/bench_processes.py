@@ -36,7 +36,11 @@ def contender(what: str, name: str, who: str) -> Call:
     **os.environ,
     "TILEWRIGHT_CACHE_DIR": folder.name,
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # this process has most of a GPU's memory
+    "PYTHONPYCACHEPREFIX": os.path.join(
+      folder.name, "bytecode"
+    ),  # modules are compiled once, as they are where pip installs them
   }
+  environment.pop("PYTHONDONTWRITEBYTECODE", None)
   environment.pop("TILEWRIGHT_DUMP", None)
 
   def call() -> Measured:

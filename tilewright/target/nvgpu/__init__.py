@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from tilewright.runtime import cache, cuda, dump, ffi, jit, printing, ptxas
@@ -119,11 +120,11 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
   host = handler.to_llvm(kernel, launch)
 
   def build() -> bytes:
-    poisoned = tuple(outputs_to_poison(kernel))
-    made = Code(
-      cuda.assemble(ptx, device), jit.object_code(host), launch.shared_bytes, launch.workspace_bytes, poisoned
-    )
-    return made.to_bytes()
+    with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
+      cubin = other.submit(cuda.assemble, ptx, device)
+      launcher = jit.object_code(host)
+      poisoned = tuple(outputs_to_poison(kernel))
+      return Code(cubin.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned).to_bytes()
 
   return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
 
