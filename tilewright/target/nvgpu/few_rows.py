@@ -132,42 +132,12 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   def chunks(c: ir.Value) -> list[ir.Value]:
     return [b.add(b.mul(add(b, c, number * along_k), i64(_LANES)), q) for number in range(at_once)]
 
-  def right(c: ir.Value) -> Callable[[], None]:
-    return lambda: own.each(own.right, chunks(c))
-
-  def left(c: ir.Value) -> Callable[[], None]:
-    return lambda: own.each(own.left, chunks(c))
-
-  loads = ahead.recorded(b, right(own_k))
-  room = min(_ROOM * max(1, code.num_threads // 256), _MOST_ROOM)
-  stages = next((n for n in range(_STAGES, 1, -1) if ahead.fits(loads, code.num_threads, n, room)), 0)
-  queue = ahead.Ahead(code, loads, stages) if stages else None
-  near = ahead.Ahead(code, ahead.recorded(b, left(own_k)), 0) if queue and columns == 1 else None
-  if queue is not None:
-    for stage in range(stages - 1):
-      at = b.add(own_k, i64(stage * step))
-      queue.fetch_far(right(at), I32(stage), b.icmp_signed("<", at, i64(rounds)))
-    queue.fetch_near(right(own_k))
-  if near is not None:
-    near.fetch_near(left(own_k))
+  coming = _Coming(own, chunks, own_k, rounds, step, with_left=columns == 1)
   with for_range(b, own_k, rounds, step) as c, code.scope():
-    given: list[Loads | None] = [None, None]
-    following = b.add(c, i64(step))
-    following = b.select(b.icmp_signed("<", following, i64(rounds)), following, c)  # the last round is loaded again
-    if queue is not None:
-      number = b.trunc(b.udiv(c, i64(step)), I32)
-      given[1] = queue.take(b.urem(number, I32(stages)))
-      at = b.add(c, i64((stages - 1) * step))
-      inside = b.icmp_signed("<", at, i64(rounds))
-      queue.fetch_far(right(at), b.urem(b.add(number, I32(stages - 1)), I32(stages)), inside)
-      queue.fetch_near(right(following))
-    if near is not None:
-      given[0] = near.take()
-      near.fetch_near(left(following))
+    given = coming.take(c)
     for chunk in chunks(c):
       own.multiply(chunk, slots, given)
-  free = (queue.memory, stages * queue.stage_bytes) if queue is not None else None
-  _gather(code, parts, slots, (along_k, own_k, rows, q), free, into, accumulate)
+  _gather(code, parts, slots, (along_k, own_k, rows, q), coming.free, into, accumulate)
 
 
 class _Fragments:
@@ -197,7 +167,7 @@ class _Fragments:
         for at in range(0, len(places), 2):
           side(places, at)
 
-  def multiply(self, chunk: ir.Value, slots: Any, given: list[Loads | None]) -> None:
+  def multiply(self, chunk: ir.Value, slots: Any, given: tuple[Loads | None, Loads | None]) -> None:
     """Add the products of a round to the sums, with what was loaded ahead."""
     b, kind = self.code.b, packed.KINDS[self.parts.lhs.tile.dtype]
     places = self.places(chunk)
@@ -209,6 +179,59 @@ class _Fragments:
       for own, columns in zip(tiles, slots):
         for slot, pair in zip(columns, pairs):
           mma(b, kind, slot, own, pair)
+
+
+class _Coming:
+  """The rounds that are on their way: of w in shared memory, of a few rows of x in registers."""
+
+  def __init__(
+    self, own: _Fragments, chunks: Callable[[Any], list[Any]], first: Any, rounds: int, step: int, *, with_left: bool
+  ):
+    self.own, self.chunks, self.rounds, self.step = own, chunks, rounds, step
+    code, b = own.code, own.code.b
+    loads = ahead.recorded(b, self._side(own.right, first))
+    room = min(_ROOM * max(1, code.num_threads // 256), _MOST_ROOM)
+    self.stages = next((n for n in range(_STAGES, 1, -1) if ahead.fits(loads, code.num_threads, n, room)), 0)
+    self.right = ahead.Ahead(code, loads, self.stages) if self.stages else None
+    self.left = None
+    if self.right is None:
+      return
+    for stage in range(self.stages - 1):
+      self._start(b.add(first, i64(stage * step)), I32(stage))
+    self.right.fetch_near(self._side(own.right, first))
+    if with_left:
+      self.left = ahead.Ahead(code, ahead.recorded(b, self._side(own.left, first)), 0)
+      self.left.fetch_near(self._side(own.left, first))
+
+  @property
+  def free(self) -> tuple[View, int] | None:
+    """Memory that nobody needs after the last round, and its size."""
+    return None if self.right is None else (self.right.memory, self.stages * self.right.stage_bytes)
+
+  def _side(self, side: Callable[..., Any], c: ir.Value) -> Callable[[], None]:
+    return lambda: self.own.each(side, self.chunks(c))
+
+  def _start(self, c: ir.Value, stage: ir.Value) -> None:
+    assert self.right is not None
+    inside = self.own.code.b.icmp_signed("<", c, i64(self.rounds))
+    self.right.fetch_far(self._side(self.own.right, c), stage, inside)
+
+  def take(self, c: ir.Value) -> tuple[Loads | None, Loads | None]:
+    """What round c loads of x and of w, with the rounds that follow set on their way."""
+    if self.right is None:
+      return None, None
+    b, stages = self.own.code.b, self.stages
+    number = b.trunc(b.udiv(c, i64(self.step)), I32)
+    of_w = self.right.take(b.urem(number, I32(stages)))
+    self._start(b.add(c, i64((stages - 1) * self.step)), b.urem(b.add(number, I32(stages - 1)), I32(stages)))
+    following = b.add(c, i64(self.step))
+    following = b.select(b.icmp_signed("<", following, i64(self.rounds)), following, c)  # the last is loaded again
+    self.right.fetch_near(self._side(self.own.right, following))
+    if self.left is None:
+      return None, of_w
+    of_x = self.left.take()
+    self.left.fetch_near(self._side(self.own.left, following))
+    return of_x, of_w
 
 
 def _in_place(loads: Loads | None) -> contextlib.AbstractContextManager[None]:
