@@ -171,7 +171,10 @@ class Loader:
     self.target = without_register_copies(plan.target)
     self.together = len(trip.load.groups) // trip.load.instructions if trip.load.kind != access.VECTOR else 1
     self.number = {r: n // self.together for n, group in enumerate(trip.load.groups) for r in group}
-    self.known: dict[int, Any] = {}  # words by their first register, where matrices come as such; else elements
+    self.known: dict[int, Any] = {}  # words by their first register, where they come as such; else elements
+    each = max(32 // self.bits, 1)
+    in_words = all(g[n] == g[n - n % each] + n % each for g in trip.load.groups for n in range(len(g)))
+    self.has_words = trip.load.kind != access.VECTOR or (in_words and len(trip.load.groups[0]) % each == 0)
 
   def word(self, register: int) -> Any:
     """The 32 bits that begin with a register."""
@@ -179,16 +182,18 @@ class Loader:
     if register not in self.known:
       for number in dict.fromkeys(self.number[register + i] for i in range(each)):
         self._fetch(number)
-    if self.trip.load.kind == access.VECTOR:
-      return self.machine.pack([self.known[register + i] for i in range(each)], self.bits)
-    return self.known[register]
+    if self.has_words:
+      return self.known[register]
+    return self.machine.pack([self.known[register + i] for i in range(each)], self.bits)
 
   def _fetch(self, number: int) -> None:
     way, first = self.trip.load, number * self.together
     groups = way.groups[first : first + self.together]
     if way.kind == access.VECTOR:
       at = self.target.coordinates(register=groups[0][0], lane=self.machine.lane, warp=self.machine.warp)
-      self.known.update(zip(groups[0], self.machine.load(self.trip.shared.address(at), len(groups[0]), self.bits)))
+      each = 32 // self.bits if self.has_words else 1
+      loaded = self.machine.load(self.trip.shared.address(at), len(groups[0]) // each, self.bits * each)
+      self.known.update(zip(groups[0][::each], loaded))
       return
     address = _matrix_rows(self.trip, way, self.target, groups, self.machine)
     words = self.machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
