@@ -42,8 +42,9 @@ class Plan:
 
 
 @functools.lru_cache(maxsize=8192)
-def relayout(source: Layout, target: Layout, bits: int, matrices: bool = True) -> Plan:
-  """The cheapest plan. `matrices` says whether stmatrix is there (sm_90 and later; ldmatrix is on every target)."""
+def relayout(source: Layout, target: Layout, bits: int, matrices: bool = True, piecewise: bool = False) -> Plan:
+  """The cheapest plan. `matrices` says whether stmatrix is there (sm_90 and later; ldmatrix is on every target); `piecewise`, whether
+  what comes out of shared memory is loaded a few fragments at a time."""
   _check(source, target)
   if source == target:
     return Plan(source, target, bits, (), 0)
@@ -55,7 +56,7 @@ def relayout(source: Layout, target: Layout, bits: int, matrices: bool = True) -
   inside = None if steps is None else Plan(source, target, bits, steps, _cost(steps, bits, source.num_warps))
   if inside is not None and inside.cost <= SHUFFLE_LATENCY:
     return inside
-  through = trip(source, target, bits, slots, matrices)
+  through = trip(source, target, bits, slots, matrices, piecewise)
   outside = Plan(source, target, bits, (through,), through.cost(source.num_warps))
   return min((plan for plan in (inside, outside) if plan is not None), key=lambda plan: plan.cost)
 

@@ -15,7 +15,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
-from tilewright.layout.access import Access, best_access
+from tilewright.layout.access import VECTOR, Access, accesses, best_access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.atoms import Atom, Slots
 from tilewright.layout.shared import BANK_BYTES, SharedLayout, Swizzle, lanes_together, shared_tiled
@@ -41,20 +41,34 @@ class Trip:
     return LATENCY + WAVEFRONT * (self.store.wavefronts + self.load.wavefronts) + ISSUE * issued
 
 
-def trip(source: Layout, target: Layout, bits: int, slots: tuple[Slots, Slots] | None, matrices: bool) -> Trip:
-  """The cheapest way through shared memory. `slots` are the layouts in common atoms, if they have any."""
+def trip(
+  source: Layout,
+  target: Layout,
+  bits: int,
+  slots: tuple[Slots, Slots] | None,
+  matrices: bool,
+  piecewise: bool = False,
+) -> Trip:
+  """The cheapest way through shared memory. `slots` are the layouts in common atoms, if they have any.
+
+  With `piecewise` the target is loaded a few fragments at a time, and loads by matrices come first: each brings a fragment as a whole,
+  where vectors bring parts of several.
+  """
   source, target = without_register_copies(source), without_register_copies(target)
   candidates = _from_atoms(source.shape, bits, *slots) if slots else _row_major(source.shape, bits)
   fewest = 2 * -(-math.prod(source.shape) * bits // (8 * BANK_BYTES))  # a wavefront moves 128 bytes; once in, once out
+  rank = lambda way: (piecewise and way.load.kind == VECTOR, way.cost(source.num_warps))
   best: Trip | None = None
   for shared in candidates:
-    found = Trip(shared, best_access(source, shared, matrices, True), best_access(target, shared))
-    if best is None or found.cost(source.num_warps) < best.cost(source.num_warps):
+    loads = accesses(target, shared)
+    load = next((a for a in loads if a.kind != VECTOR), loads[0]) if piecewise else loads[0]
+    found = Trip(shared, best_access(source, shared, matrices, True), load)
+    if best is None or rank(found) < rank(best):
       best = found
     few = best.store.instructions + best.load.instructions <= sum(
       -(-layout.num_registers * bits // (8 * _WIDEST)) for layout in (source, target)
     )
-    if few and best.store.wavefronts + best.load.wavefronts <= fewest:
+    if few and not (piecewise and best.load.kind == VECTOR) and best.store.wavefronts + best.load.wavefronts <= fewest:
       break
   assert best is not None
   return best

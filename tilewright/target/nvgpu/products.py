@@ -169,7 +169,7 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   for copy in code.copies.get(value, ()):
     if isinstance(copy, Staged) and copy.plan.target == wanted:
       return copy
-  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix)
+  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True)
   if not plan.shared_bytes:
     return code.words_of(value, wanted)
   buffer = code.trip_buffer(plan.shared_bytes, taken)
@@ -192,7 +192,7 @@ def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
   value, wanted = op.operands[i], _wanted(code, op, i)
   if any(isinstance(c, Staged) and c.plan.target == wanted for c in code.copies.get(value, ())):
     return True
-  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix)
+  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True)
   if not plan.shared_bytes:
     return False
   buffer = code.own_buffer(plan.shared_bytes)
