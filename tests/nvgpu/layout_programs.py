@@ -79,6 +79,22 @@ def scratch_matmul(a: Any, b: Any) -> Any:
   )(a, b)
 
 
+def from_scratch(a: Any, b: Any) -> Any:
+  """A product of operands that lie in scratch memory, read in parts."""
+
+  def kernel(a_ref: Any, b_ref: Any, o_ref: Any, left: Any, right: Any) -> None:
+    left[...], right[...] = a_ref[...] * 2, b_ref[...]
+    o_ref[...] = _dot(left[...], right[...]) + _dot(left[:, :16], right[:16, :])
+
+  m, n = a.shape[0], b.shape[1]
+  return pl.pallas_call(
+    kernel,
+    S((m, n), F32),
+    scratch_shapes=[pltpu.SMEM(a.shape, BF16), pltpu.SMEM(b.shape, BF16)],
+    compiler_params=nvgpu.CompilerParams(),
+  )(a, b)
+
+
 def carried(x: Any) -> Any:
   """A tile and its transpose, carried through a loop and exchanged."""
 
@@ -137,6 +153,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...
     S((32, 32), jnp.float16),
   ),
   "scratch_matmul": (scratch_matmul, lambda a, b: np.maximum(a @ b, 0), (S((64, 96), BF16), S((96, 64), BF16))),
+  "from_scratch": (
+    from_scratch,
+    lambda a, b: 2 * (a @ b + a[:, :16] @ b[:16]),
+    (S((32, 48), BF16), S((48, 32), BF16)),
+  ),
   "carried": (carried, _carried_exactly, (S((32, 32), F32),)),
   "transpose": _one(lambda x: x.T, lambda x: x.T, S((128, 64), BF16), _WIDE),
   "transpose_cube": _one(lambda x: x.transpose(2, 0, 1), lambda x: x.transpose(2, 0, 1), S((64, 8, 16), F32), _CUBE),

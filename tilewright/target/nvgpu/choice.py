@@ -41,7 +41,7 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
 
   refs = _register_refs(kernel, num_warps)
   try:
-    return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA))
+    return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA), is_plain=True)
   except (errors.LayoutBudgetError, errors.LayoutConflictError):
     if casts(kernel):  # else the ordinary layouts will do: what does not fit them goes through memory
       raise

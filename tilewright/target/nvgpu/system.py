@@ -43,6 +43,7 @@ class System:
   shared_refs: Collection[Value] = ()
   register_refs: Collection[Value] = ()
   kinds: Collection[str] = ("wgmma", "mma", "fma")  # of dots that may be chosen
+  is_plain: bool = False  # whether all memory lies row by row
   constraints: list[Located] = dataclasses.field(default_factory=list)
   uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
   strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
@@ -97,7 +98,7 @@ class System:
   def shared(self, ref: Value) -> Variable | None:
     """The variable of a ref in shared memory; None for refs elsewhere, and for empty ones."""
     ty = ref.type
-    if not isinstance(ty, RefType) or not ty.size or ref in self.register_refs:
+    if self.is_plain or not isinstance(ty, RefType) or not ty.size or ref in self.register_refs:
       return None
     if ref not in self.in_shared and ty.space not in SHARED_SPACES:
       return None
