@@ -244,13 +244,13 @@ def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpg
     stage = b.urem(b.trunc(step, I32), I32(count))
     return b.add(stages.blocks, b.mul(stage, I32(plan.block_bytes)))
 
-  def fetch(step: ir.Value) -> None:
+  def fetch(step: ir.Value, part: tuple[int, int] = (0, 1)) -> None:
     frame.indices[-1] = step
     with code.scope():
       to = place(step)
       for block in plan.blocks:
         view = frame.view(code, block.position, prefetched, None)
-        staging.copy_block(b, code.thread, producers, view, block, to)
+        staging.copy_block(b, code.thread, producers, view, block, to, part)
         to = b.add(to, I32(block.nbytes))
 
   def known(step: ir.Value) -> None:
@@ -273,21 +273,26 @@ def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpg
   with for_range(b, 0, c.num_steps) as step, code.scope():
     if plan.blocks:
       cp_async.wait(b, count - 2)
-      threads.barrier_of(
-        b, _PRODUCERS, producers
-      )  # the step's blocks are there, and nobody reads those that are replaced
-      later = b.add(step, i64(count - 1))
-      with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
-        fetch(later)
-      cp_async.commit(b)
-    known(step)
-    for n in range(plan.slices):
+      # The step's blocks are there, and nobody reads those that are replaced.
+      threads.barrier_of(b, _PRODUCERS, producers)
+    later = b.add(step, i64(count - 1))
+    # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it
+    # have time to arrive.
+    work = [(n, i) for n in range(plan.slices) for i, side in enumerate(c.sides) if side.position is None]
+    parts = max(1, len(work) - 1)
+    for turn, (n, i) in enumerate(work):
+      if plan.blocks and turn < parts:
+        with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
+          fetch(later, (turn, parts))
+        if turn == parts - 1:
+          cp_async.commit(b)
       number = b.add(b.mul(b.trunc(step, I32), I32(plan.slices)), I32(n))
-      stages.acquire(number)
-      if plan.copied_bytes:
-        with if_then(b, is_first), code.scope():
-          _copy_operands(frame, code, stages, prefetched, step, number, n)
-      for i, side in enumerate(c.sides):
-        if side.position is None:
-          computed.write(code, side, n * plan.depth, plan.depth, stages.side(i, number))
-      stages.computed(number, code.thread)
+      if turn == 0 or work[turn - 1][0] != n:
+        stages.acquire(number)
+        if plan.copied_bytes:
+          with if_then(b, is_first), code.scope():
+            _copy_operands(frame, code, stages, prefetched, step, number, n)
+      known(step)
+      computed.write(code, c.sides[i], n * plan.depth, plan.depth, stages.side(i, number))
+      if turn == len(work) - 1 or work[turn + 1][0] != n:
+        stages.computed(number, code.thread)

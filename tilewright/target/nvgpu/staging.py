@@ -116,13 +116,22 @@ def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
 
 
 def copy_block(
-  b: ir.IRBuilder, thread: ir.Value, num_threads: int, source: View, block: SharedBlock | PaddedBlock, to: ir.Value
+  b: ir.IRBuilder,
+  thread: ir.Value,
+  num_threads: int,
+  source: View,
+  block: SharedBlock | PaddedBlock,
+  to: ir.Value,
+  part: tuple[int, int] = (0, 1),
 ) -> None:
-  """Start the copies of a block by a number of threads, neighbours next to each other. What lies outside of its array becomes zero."""
+  """Start the copies of a block by a number of threads, neighbours next to each other. What lies outside of its array becomes zero.
+
+  With `part` (i, n), only every n-th copy of a thread, from the i-th on.
+  """
   width = block.piece // source.dtype.itemsize
   total = block.rows * block.pieces
   shape = block.shape if isinstance(block, PaddedBlock) else (block.rows, 0)
-  for step in range(-(-total // num_threads)):
+  for step in range(part[0], -(-total // num_threads), part[1]):
     number = b.add(thread, I32(step * num_threads))
     row, piece = b.udiv(number, I32(block.pieces)), b.urem(number, I32(block.pieces))
     places = [b.mul(b.zext(piece, I64), i64(width))]
