@@ -203,7 +203,10 @@ def _rounded_up(size: int, most: int) -> int:
 def _blocks(left: Operand, right: Operand, order: Order, scale: Any, factor: float, out_dtype: Any, how: How) -> Any:
   m, n, k = left.side.rows, right.side.rows, right.k
   batch = max(left.side.batch, right.side.batch)
-  bm, bn, bk = _rounded_up(m, 128), _rounded_up(n, 128), math.lcm(_DEPTH, order.block)
+  bm, bk = _rounded_up(m, 128), math.lcm(_DEPTH, order.block)
+  # An operand is decoded once for each block of the other: fewer and wider ones, as long as there are some for all multiprocessors.
+  is_large = batch * -(-m // 128) * -(-n // 256) >= _MULTIPROCESSORS
+  bn = _rounded_up(n, 256 if is_large else 128)
   steps = k // bk
   stack = _Stack(batch)
   x, y = _Blocked(left, order, stack, bm, bk), _Blocked(right, order, stack, bn, bk)
