@@ -37,9 +37,10 @@ from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, recast, threads, views
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.bits import as_bits, bits_at, integers, narrowed, widened
+from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
 from tilewright.target.nvgpu.operands import operand_layout
+from tilewright.target.nvgpu.registers import RegisterRef, Registers, joined
 from tilewright.target.nvgpu.relayout import Device, emit
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
@@ -54,74 +55,6 @@ SHARED = 3  # LLVM's address space
 _UNROLLED = 16  # steps of a pass that are written out
 _WORTH_KEEPING = 6
 MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands for elements elsewhere
-
-
-@dataclasses.dataclass(eq=False)
-class Registers:
-  """A tile in registers: for each step of its distribution, the thread's vector, in a stack slot that LLVM turns into registers.
-
-  f16 and bf16 are kept as memory has them, two in a register.
-  """
-
-  held: Held
-  dtype: np.dtype
-  slots: list[ir.Value]
-  base: Any = None  # no memory that others could see
-
-  @staticmethod
-  def slot_type(dtype: Any, lanes: int) -> ir.Type:
-    return integers(16, lanes) if ty.is_half(dtype) else ty.register_type(dtype, lanes)
-
-  @property
-  def layout(self) -> Layout:
-    return self.held.layout
-
-  def get(self, b: ir.IRBuilder, step: int) -> ir.Value:
-    """The vector of a step, as the slot has it."""
-    return b.load(self.slots[step], typ=self.slot_type(self.dtype, self.held.lanes))
-
-  def vector(self, b: ir.IRBuilder, step: int) -> ir.Value:
-    return self._value(b, self.get(b, step))
-
-  def bits(self, b: ir.IRBuilder, step: int) -> ir.Value:
-    return self._bits(b, self.get(b, step))
-
-  def set(self, b: ir.IRBuilder, step: int, value: ir.Value) -> None:
-    b.store(narrowed(b, value, self.dtype) if ty.is_half(self.dtype) else value, self.slots[step])
-
-  def set_bits(self, b: ir.IRBuilder, step: int, bits: ir.Value) -> None:
-    b.store(bits if ty.is_half(self.dtype) else widened(b, bits, self.dtype), self.slots[step])
-
-  def at(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
-    """Some elements, each by step and lane, as a vector."""
-    return self._value(b, self._gathered(b, places))
-
-  def bits_at(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
-    return self._bits(b, self._gathered(b, places))
-
-  def _value(self, b: ir.IRBuilder, kept: ir.Value) -> ir.Value:
-    return widened(b, kept, self.dtype) if ty.is_half(self.dtype) else kept
-
-  def _bits(self, b: ir.IRBuilder, kept: ir.Value) -> ir.Value:
-    return kept if ty.is_half(self.dtype) else narrowed(b, kept, self.dtype)
-
-  def _gathered(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
-    if self.held.lanes == len(places) and places == [(places[0][0], n) for n in range(len(places))]:
-      return self.get(b, places[0][0])
-    vectors = {step: self.get(b, step) for step, _ in places}
-    parts = [vectors[step] if self.held.lanes == 1 else b.extract_element(vectors[step], I32(n)) for step, n in places]
-    return parts[0] if len(parts) == 1 else joined(b, parts)
-
-
-@dataclasses.dataclass(eq=False)
-class RegisterRef(View):
-  """A ref whose memory is registers: only ever read and written as a whole."""
-
-  registers: Any = None
-
-  @property
-  def is_plain(self) -> bool:
-    return False
 
 
 # Ops that take a tile in a form of their own: `rule(code, op, i)` makes it of operand i, and says whether it did.
@@ -729,10 +662,3 @@ class BlockDevice(Device):
 
   def before_load(self) -> None:
     self.code.sync({self.base}, set())
-
-
-def joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
-  result = ir.Constant(ir.VectorType(parts[0].type, len(parts)), ir.Undefined)
-  for n, part in enumerate(parts):
-    result = b.insert_element(result, part, I32(n))
-  return result

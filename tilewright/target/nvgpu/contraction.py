@@ -22,8 +22,9 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import few_rows, products, views
 from tilewright.target.nvgpu.arch import MMA
-from tilewright.target.nvgpu.code import BlockCode, RegisterRef, Registers
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
+from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value

@@ -31,8 +31,9 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import ahead, packed
 from tilewright.target.nvgpu.ahead import Loads
-from tilewright.target.nvgpu.code import BlockCode, RegisterRef, Registers
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.instructions import pure
+from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value

@@ -29,8 +29,9 @@ from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, l
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import threads
 from tilewright.target.nvgpu.arithmetic import combine, horizontal
-from tilewright.target.nvgpu.code import BlockCode, joined
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import Held
+from tilewright.target.nvgpu.registers import joined
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
