@@ -16,10 +16,8 @@ Warps share k, and where k is too short for that, n. Their sums meet in shared m
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,8 +27,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import ahead, packed
-from tilewright.target.nvgpu.ahead import Loads
+from tilewright.target.nvgpu import packed
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
@@ -43,10 +40,8 @@ ROWS, COLUMNS, DEPTH = 16, 8, 16  # of one mma: rows of w, rows of x, elements o
 _LANES = 4  # that share a row
 _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
-_RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
-_ELEMENTS = 128  # of w that a lane has on their way at the same time, if it can
-_STAGES = 4  # rounds that are on their way at the same time
-_ROOM, _MOST_ROOM = 96 * 1024, 200 * 1024  # bytes of shared memory for them, of 256 threads and at most
+_RUN = 64  # elements of k that a lane takes at a time: with 4 bits each, four lanes have the 128 bytes of a cache line
+_ELEMENTS = 256  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
 
@@ -74,14 +69,15 @@ def plan(code: BlockCode, parts: Dot) -> Plan | None:
   if not in_order or not all(_is_computable(code, v) for v in (parts.lhs, parts.rhs)):
     return None
   is_turned = _is_turned(code, parts.rhs)
-  run = math.gcd(parts.k // _LANES, _TURNED_RUN if is_turned else _RUN)
-  if parts.k % _LANES or run % 4:
-    return None
-  warps, rounds, tiles = code.num_threads // WARP, parts.k // (_LANES * run), parts.n // ROWS
-  along_k = math.gcd(warps, rounds)
-  along_n = warps // along_k
-  sums = tiles // along_n * _columns(parts) * 4
-  return Plan(run, along_k, along_n, is_turned) if tiles % along_n == 0 and sums <= _MOST_SUMS else None
+  warps, tiles = code.num_threads // WARP, parts.n // ROWS
+  run = math.gcd(parts.k // _LANES, _TURNED_RUN if is_turned else _RUN) if parts.k % _LANES == 0 else 0
+  while run and run % 4 == 0:  # shorter runs where there are too few for all warps
+    along_k = math.gcd(warps, parts.k // (_LANES * run))
+    along_n = warps // along_k
+    if tiles % along_n == 0 and tiles // along_n * _columns(parts) * 4 <= _MOST_SUMS:
+      return Plan(run, along_k, along_n, is_turned)
+    run //= 2
+  return None
 
 
 def _columns(parts: Dot) -> int:
@@ -133,12 +129,10 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   def chunks(c: ir.Value) -> list[ir.Value]:
     return [b.add(b.mul(add(b, c, number * along_k), i64(_LANES)), q) for number in range(at_once)]
 
-  coming = _Coming(own, chunks, own_k, rounds, step, with_left=columns == 1)
   with for_range(b, own_k, rounds, step) as c, code.scope():
-    given = coming.take(c)
     for chunk in chunks(c):
-      own.multiply(chunk, slots, given)
-  _gather(code, parts, slots, (along_k, own_k, rows, q), coming.free, into, accumulate)
+      own.multiply(chunk, slots)
+  _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate)
 
 
 class _Fragments:
@@ -161,82 +155,15 @@ class _Fragments:
       for rows in self.w_rows
     ]
 
-  def each(self, side: Callable[[list[list[Index]], int], Any], chunks: list[ir.Value]) -> None:
-    """Compute all of an operand's fragments, for what they load."""
-    with self.code.scope():
-      for places in map(self.places, chunks):
-        for at in range(0, len(places), 2):
-          side(places, at)
-
-  def multiply(self, chunk: ir.Value, slots: Any, given: tuple[Loads | None, Loads | None]) -> None:
-    """Add the products of a round to the sums, with what was loaded ahead."""
+  def multiply(self, chunk: ir.Value, slots: Any) -> None:
+    """Add the products of a round to the sums."""
     b, kind = self.code.b, packed.KINDS[self.parts.lhs.tile.dtype]
     places = self.places(chunk)
     for at in range(0, len(places), 2):
-      with _in_place(given[0]):
-        pairs = self.left(places, at)
-      with _in_place(given[1]):
-        tiles = self.right(places, at)
-      for own, columns in zip(tiles, slots):
+      pairs = self.left(places, at)
+      for own, columns in zip(self.right(places, at), slots):
         for slot, pair in zip(columns, pairs):
           mma(b, kind, slot, own, pair)
-
-
-class _Coming:
-  """The rounds that are on their way: of w in shared memory, of a few rows of x in registers."""
-
-  def __init__(
-    self, own: _Fragments, chunks: Callable[[Any], list[Any]], first: Any, rounds: int, step: int, *, with_left: bool
-  ):
-    self.own, self.chunks, self.rounds, self.step = own, chunks, rounds, step
-    code, b = own.code, own.code.b
-    loads = ahead.recorded(b, self._side(own.right, first))
-    room = min(_ROOM * max(1, code.num_threads // 256), _MOST_ROOM)
-    self.stages = next((n for n in range(_STAGES, 1, -1) if ahead.fits(loads, code.num_threads, n, room)), 0)
-    self.right = ahead.Ahead(code, loads, self.stages) if self.stages else None
-    self.left = None
-    if self.right is None:
-      return
-    for stage in range(self.stages - 1):
-      self._start(b.add(first, i64(stage * step)), I32(stage))
-    self.right.fetch_near(self._side(own.right, first))
-    if with_left:
-      self.left = ahead.Ahead(code, ahead.recorded(b, self._side(own.left, first)), 0)
-      self.left.fetch_near(self._side(own.left, first))
-
-  @property
-  def free(self) -> tuple[View, int] | None:
-    """Memory that nobody needs after the last round, and its size."""
-    return None if self.right is None else (self.right.memory, self.stages * self.right.stage_bytes)
-
-  def _side(self, side: Callable[..., Any], c: ir.Value) -> Callable[[], None]:
-    return lambda: self.own.each(side, self.chunks(c))
-
-  def _start(self, c: ir.Value, stage: ir.Value) -> None:
-    assert self.right is not None
-    inside = self.own.code.b.icmp_signed("<", c, i64(self.rounds))
-    self.right.fetch_far(self._side(self.own.right, c), stage, inside)
-
-  def take(self, c: ir.Value) -> tuple[Loads | None, Loads | None]:
-    """What round c loads of x and of w, with the rounds that follow set on their way."""
-    if self.right is None:
-      return None, None
-    b, stages = self.own.code.b, self.stages
-    number = b.trunc(b.udiv(c, i64(self.step)), I32)
-    of_w = self.right.take(b.urem(number, I32(stages)))
-    self._start(b.add(c, i64((stages - 1) * self.step)), b.urem(b.add(number, I32(stages - 1)), I32(stages)))
-    following = b.add(c, i64(self.step))
-    following = b.select(b.icmp_signed("<", following, i64(self.rounds)), following, c)  # the last is loaded again
-    self.right.fetch_near(self._side(self.own.right, following))
-    if self.left is None:
-      return None, of_w
-    of_x = self.left.take()
-    self.left.fetch_near(self._side(self.own.left, following))
-    return of_x, of_w
-
-
-def _in_place(loads: Loads | None) -> contextlib.AbstractContextManager[None]:
-  return contextlib.nullcontext() if loads is None else loads.in_place()
 
 
 def _row_of_w(b: ir.IRBuilder, first: Any, g: ir.Value, t: int, half: int, side_by_side: int | None) -> Any:
@@ -267,22 +194,15 @@ def _gather(
   parts: Dot,
   slots: Any,
   place: tuple[int, ir.Value, Any, Any],
-  free: tuple[View, int] | None,
   into: View,
   accumulate: bool,
 ) -> None:
-  """Add up what the warps along k have, and write the result. `free` is memory that is not used any more."""
+  """Add up what the warps along k have, and write the result."""
   b = code.b
   along_k, own_k, numbers, q = place
   columns = _columns(parts)
   rows = columns * COLUMNS
-  size = along_k * rows * parts.n * 4
-  if free is not None and size <= free[1]:
-    strides = (rows * parts.n, parts.n, 1)
-    partial = View(free[0].pointer, strides, np.dtype(np.float32), free[0].base, align=4)
-    code.read.add(free[0].base)  # by warps that may still compute
-  else:
-    partial = code.allocate((along_k, rows, parts.n), np.float32)
+  partial = code.allocate((along_k, rows, parts.n), np.float32)
   code.sync(set(), {partial.base})
   for t, tile in enumerate(slots):
     for c, column in enumerate(tile):
