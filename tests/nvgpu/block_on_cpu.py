@@ -12,6 +12,7 @@ Races show as they do on a GPU: sometimes. Instructions that are asynchronous th
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import re
 import threading
@@ -259,9 +260,7 @@ def _fma_pair(m: _Machine, kind: str) -> Any:
   """Both halves of a word; computed in float32, which is exact enough where products are and sums are of one term."""
 
   def body(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
-    sums = [
-      b.fadd(b.fmul(_half(b, x, I32(i), kind), _half(b, y, I32(i), kind)), _half(b, z, I32(i), kind)) for i in range(2)
-    ]
+    sums = [b.fadd(b.fmul(_half(b, x, i, kind), _half(b, y, i, kind)), _half(b, z, i, kind)) for i in range(2)]
     if kind == "bf16":
       return _bfloat16_pair(m)[2](b, sums[1], sums[0])
     halves = [b.zext(b.bitcast(b.fptrunc(v, ir.HalfType()), I16), I32) for v in sums]
@@ -270,23 +269,26 @@ def _fma_pair(m: _Machine, kind: str) -> Any:
   return I32, [I32] * 3, body
 
 
-def _small_floats(m: _Machine, mantissa: int) -> Any:
-  """Two floats of eight bits, without infinities but where the mantissa has two bits, as two f16s: all of them are f16s."""
+def _small_float(b: ir.IRBuilder, code: ir.Value, mantissa: int) -> ir.Value:
+  """The bits, as an f16, of a float of eight bits, without infinities but where the mantissa has two bits: all of them are f16s."""
   bias = (1 << (6 - mantissa)) - 1
+  sign, size = b.and_(code, I32(0x80)), b.and_(code, I32(0x7F))
+  moved = b.shl(size, I32(10 - mantissa))  # as an f16 of another bias
+  value = b.bitcast(b.trunc(moved, I16), ir.HalfType())
+  value = b.fmul(b.fpext(value, F32), F32(2.0 ** (15 - bias)))
+  bits = b.zext(b.bitcast(b.fptrunc(value, ir.HalfType()), I16), I32)
+  if mantissa == 3:
+    bits = b.select(b.icmp_unsigned("==", size, I32(0x7F)), I32(0x7FFF), bits)
+  return b.or_(bits, b.shl(sign, I32(8)))
 
-  def half(b: ir.IRBuilder, code: ir.Value) -> ir.Value:
-    sign, size = b.and_(code, I32(0x80)), b.and_(code, I32(0x7F))
-    moved = b.shl(size, I32(10 - mantissa))  # as an f16 of another bias
-    value = b.bitcast(b.trunc(moved, I16), ir.HalfType())
-    value = b.fmul(b.fpext(value, F32), F32(2.0 ** (15 - bias)))
-    bits = b.zext(b.bitcast(b.fptrunc(value, ir.HalfType()), I16), I32)
-    if mantissa == 3:
-      bits = b.select(b.icmp_unsigned("==", size, I32(0x7F)), I32(0x7FFF), bits)
-    return b.or_(bits, b.shl(sign, I32(8)))
+
+def _small_floats(m: _Machine, mantissa: int) -> Any:
+  """Two floats of eight bits as two f16s."""
 
   def body(b: ir.IRBuilder, codes: ir.Value) -> ir.Value:
     wide = b.zext(codes, I32)
-    return b.or_(half(b, b.and_(wide, I32(0xFF))), b.shl(half(b, b.lshr(wide, I32(8))), I32(16)))
+    low, high = (_small_float(b, code, mantissa) for code in (b.and_(wide, I32(0xFF)), b.lshr(wide, I32(8))))
+    return b.or_(low, b.shl(high, I32(16)))
 
   return I32, [I16], body
 
@@ -304,17 +306,28 @@ def _shuffle(m: _Machine, way: str, kind: str) -> Any:
   return element, [I32, element, I32, I32], body
 
 
-def _half(b: ir.IRBuilder, word: ir.Value, number: Any, kind: str) -> ir.Value:
+def _half(b: ir.IRBuilder, word: ir.Value, number: int, kind: str) -> ir.Value:
   """One of the two 16-bit numbers of a word, as a float."""
-  bits = b.and_(b.lshr(word, b.mul(number, I32(16))), I32(0xFFFF))
+  bits = b.and_(b.lshr(word, I32(16 * number)), I32(0xFFFF))
   if kind == "bf16":
     return b.bitcast(b.shl(bits, I32(16)), F32)
   return b.fpext(b.bitcast(b.trunc(bits, I16), ir.HalfType()), F32)
 
 
+def _byte(b: ir.IRBuilder, word: ir.Value, number: int, kind: str) -> ir.Value:
+  """One of the four 8-bit numbers of a word, as a float or an integer."""
+  bits = b.and_(b.lshr(word, I32(8 * number)), I32(0xFF))
+  if kind in ("s8", "u8"):
+    return b.sext(b.trunc(bits, I8), I32) if kind == "s8" else bits
+  half = b.trunc(_small_float(b, bits, 3 if kind == "e4m3" else 2), I16)
+  return b.fpext(b.bitcast(half, ir.HalfType()), F32)
+
+
 def _mma(m: _Machine, kind: str) -> Any:
-  """mma.m16n8k16, "Matrix Fragments for mma.m16n8k16 with floating point type" of the PTX ISA."""
-  result = ir.LiteralStructType([F32] * 4)
+  """mma.m16n8k16 or m16n8k32, "Matrix Fragments for mma.m16n8k16 with floating point type" and the like of the PTX ISA."""
+  element = I32 if kind in ("s8", "u8") else F32
+  result = ir.LiteralStructType([element] * 4)
+  number, each = (_half, 2) if kind in ("bf16", "f16") else (_byte, 4)  # of a word
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
     m.leave(b, tid, args[:6])
@@ -324,17 +337,17 @@ def _mma(m: _Machine, kind: str) -> Any:
     for i in range(4):
       total = args[6 + i]
       column = b.add(b.mul(own, I32(2)), I32(i % 2))
-      for k in range(16):
-        of_a = b.add(b.mul(group, I32(4)), I32(k % 8 // 2))
-        of_b = b.add(b.mul(column, I32(4)), I32(k % 8 // 2))
-        x = _half(b, m.take(b, tid, of_a, i // 2 + 2 * (k // 8)), I32(k % 2), kind)
-        y = _half(b, m.take(b, tid, of_b, 4 + k // 8), I32(k % 2), kind)
-        total = b.fadd(total, b.fmul(x, y))
+      for word, part in itertools.product(range(8), range(each)):  # along k
+        of_a = b.add(b.mul(group, I32(4)), I32(word % 4))
+        of_b = b.add(b.mul(column, I32(4)), I32(word % 4))
+        x = number(b, m.take(b, tid, of_a, i // 2 + 2 * (word // 4)), part, kind)
+        y = number(b, m.take(b, tid, of_b, 4 + word // 4), part, kind)
+        total = b.add(total, b.mul(x, y)) if element is I32 else b.fadd(total, b.fmul(x, y))
       out = b.insert_value(out, total, i)
     m.warp_barrier(b, tid)
     return out
 
-  return result, [I32] * 6 + [F32] * 4, body
+  return result, [I32] * 6 + [element] * 4, body
 
 
 def _address(b: ir.IRBuilder, start: ir.Value, offset: ir.Value) -> ir.Value:
@@ -467,6 +480,8 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"cvt\.rn\.f16x2\.e5m2x2{_OPERANDS}": (False, lambda m: _small_floats(m, 2)),
   r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),
   rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.(bf16|f16)\.\1\.f32{_OPERANDS}": (True, _mma),
+  rf"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.(s8|u8)\.\1\.s32{_OPERANDS}": (True, _mma),
+  rf"mma\.sync\.aligned\.m16n8k32\.row\.col\.f32\.(e4m3|e5m2)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _load_matrices),
   rf"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _store_matrices),
   r"cp\.async\.c[ag]\.shared\.global \[\$0\], \[\$1\], (\d+)(, \$2)?;": (True, _copy_bytes),

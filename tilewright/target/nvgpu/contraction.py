@@ -43,6 +43,9 @@ class Deferred:
 
 def dot(code: BlockCode, op: Op) -> None:
   result = op.results[0]
+  if not result.tile.size:
+    code.env[result] = code.allocate(result.tile.shape, result.tile.dtype)
+    return
   if code.contraction is not None and _is_added_to_a_ref(code, op, code.current):
     code.env[result] = Deferred()
     return

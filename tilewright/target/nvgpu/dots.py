@@ -48,6 +48,8 @@ _NEEDS = {"float8_e4m3fn": ("sm_89", "sm_9", "sm_1"), "float8_e5m2": ("sm_89", "
 
 def dot(system: System, op: Op) -> None:
   """The row of the table: the layouts of both operands and the result, together."""
+  if not all(v.tile.size for v in (*op.operands, op.result)):
+    return  # nothing is multiplied
   result = system.of(op.result)
   if result is None:
     return _scalar_result(system, op)

@@ -174,7 +174,7 @@ class Loader:
     self.known: dict[int, Any] = {}  # words by their first register, where they come as such; else elements
     each = max(32 // self.bits, 1)
     in_words = all(g[n] == g[n - n % each] + n % each for g in trip.load.groups for n in range(len(g)))
-    self.has_words = trip.load.kind != access.VECTOR or (in_words and len(trip.load.groups[0]) % each == 0)
+    self.has_words = in_words and len(trip.load.groups[0]) % each == 0
 
   def word(self, register: int) -> Any:
     """The 32 bits that begin with a register."""
@@ -197,7 +197,11 @@ class Loader:
       return
     address = _matrix_rows(self.trip, way, self.target, groups, self.machine)
     words = self.machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
-    self.known.update((group[0], word) for group, word in zip(groups, words))
+    for group, word in zip(groups, words):
+      if self.has_words:
+        self.known[group[0]] = word
+      else:
+        self.known.update(zip(group, self.machine.unpack(word, len(group), self.bits)))
 
 
 def _only_owners(layout: Layout, machine: Machine) -> Any:
