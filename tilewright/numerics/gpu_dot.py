@@ -127,7 +127,7 @@ def few_blocks(rows: int, n: int, k: int, batch: int, k_last: bool) -> tuple[int
   The other operand is read once by each instance, so an instance takes more rows the more of those there are. Where rows of the wide
   operand lie side by side, a warp takes 64 of them, eight for each lane.
   """
-  most = 64 if rows > 16 or not k_last else 32
+  most = 64 if rows >= 8 or not k_last else 32
   fewest = 64 if not k_last else 16
   bn = next(b for b in (most, 32, 16) if b == fewest or batch * -(-n // b) >= _MULTIPROCESSORS * 32 // b)
   splits = 1

@@ -41,7 +41,7 @@ _LANES = 4  # that share a row
 _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
 _RUN = 64  # elements of k that a lane takes at a time: with 4 bits each, four lanes have the 128 bytes of a cache line
-_ELEMENTS = 256  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
+_ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
 
