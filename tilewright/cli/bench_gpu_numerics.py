@@ -7,35 +7,19 @@ rows.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from tilewright import numerics
-from tilewright.cli.bench import OURS, Call, Case, Measured
+from tilewright.cli.bench import OURS, Call, Case
+from tilewright.cli.bench_gpu_kernels import queued
 
 SIZE = 8192
-MATRICES, PASSES, QUEUED = 6, 4, 10
+MATRICES, PASSES = 6, 4
 BF16 = jnp.bfloat16
 _ROWS = (((1,), (1,)), ((), ()))
-
-
-def _timed(function: Callable[..., Any], values: tuple[Any, ...], count: int) -> Call:
-  """The time of one of `count` products that a call computes, of many calls that are queued."""
-  jitted = jax.jit(function)
-  jax.block_until_ready(jitted(*values))
-
-  def call() -> Measured:
-    start = time.perf_counter()
-    for _ in range(QUEUED):
-      result = jitted(*values)
-    jax.block_until_ready(result)
-    return Measured((time.perf_counter() - start) / QUEUED / count)
-
-  return call
 
 
 def _normal(shape: tuple[int, ...], seed: int) -> jax.Array:
@@ -51,11 +35,11 @@ def weights(recipe: str, rows: int) -> Case:
   def ours() -> Call:
     packed = [quantise(_normal((SIZE, SIZE), seed)) for seed in range(MATRICES)]
     dot = lambda x, w: numerics.scaled_dot(x, w, _ROWS, preferred_element_type=BF16)
-    return _timed(all_of(dot), (xs(), packed), MATRICES * PASSES)
+    return queued(all_of(dot), (xs(), packed), 1 / (MATRICES * PASSES))
 
   def plain() -> Call:
     dense = [_normal((SIZE, SIZE), seed).astype(BF16) for seed in range(MATRICES)]
-    return _timed(all_of(jnp.dot), (xs(), dense), MATRICES * PASSES)
+    return queued(all_of(jnp.dot), (xs(), dense), 1 / (MATRICES * PASSES))
 
   name = f"gpu {recipe} weights, {rows} x {SIZE} x {SIZE}"
   return Case(name, {OURS: ours, "XLA bf16": plain}, goals={"XLA bf16": 2.5})
@@ -66,7 +50,7 @@ def both_sides(recipe: str, size: int) -> Case:
   operands = lambda: tuple(quantise(_normal((size, size), seed)) for seed in range(2))
 
   def ours() -> Call:
-    return _timed(lambda a, b: numerics.scaled_dot(a, b, _ROWS, preferred_element_type=BF16), operands(), 1)
+    return queued(lambda a, b: numerics.scaled_dot(a, b, _ROWS, preferred_element_type=BF16), operands())
 
   def library() -> Call:
     def elements(q: Any) -> Any:
@@ -75,11 +59,11 @@ def both_sides(recipe: str, size: int) -> Case:
 
     (a, sa), (b, sb) = (jax.jit(elements)(q) for q in operands())
     product = lambda a, b, sa, sb: jax.nn.scaled_matmul(a, b, sa, sb, preferred_element_type=BF16)
-    return _timed(product, (a, b, sa, sb), 1)
+    return queued(product, (a, b, sa, sb))
 
   def plain() -> Call:
     dense = tuple(_normal((size, size), seed).astype(BF16) for seed in range(2))
-    return _timed(lambda a, b: a @ b.T, dense, 1)
+    return queued(lambda a, b: a @ b.T, dense)
 
   contenders = {OURS: ours, "jax.nn.scaled_matmul": library, "XLA bf16": plain}
   return Case(f"gpu {recipe} both sides {size}^3", contenders, goals={"jax.nn.scaled_matmul": 1.0})
