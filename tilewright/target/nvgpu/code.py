@@ -10,14 +10,12 @@ belongs to the block where that is full. A pass in another layout than that in w
 Which layout: the inferred one (`inference`), and the `ordinary` one of its shape where nothing was inferred. Scalars, and with them all
 control flow, are the same in all threads.
 
-Threads wait for each other only where one needs what another wrote. `sync` knows what was written and read since the last barrier.
+Threads wait for each other only where one needs what another wrote (`block_memory`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +29,16 @@ from tilewright.target.llvm import gathering, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import cost as op_cost
 from tilewright.target.llvm.arithmetic import rounded
-from tilewright.target.llvm.code import Code, Memory, Statements
+from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.control import tiles_from_outside
-from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import arithmetic, recast, threads, views
-from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu import arithmetic, recast, views
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
+from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
 from tilewright.target.nvgpu.operands import operand_layout
+from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, joined
 from tilewright.target.nvgpu.relayout import Device, emit
 from tilewright.target.nvgpu.symbolic import Number, value_of
@@ -51,8 +50,6 @@ from tilewright.tile.types import TileType
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.inference import Inferred
 
-SHARED = 3  # LLVM's address space
-_UNROLLED = 16  # steps of a pass that are written out
 _WORTH_KEEPING = 6
 MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands for elements elsewhere
 
@@ -61,94 +58,17 @@ MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands f
 AHEAD: dict[str, Callable[[Any, Op, int], bool]] = {}
 
 
-class BlockCode(Code):
+class BlockCode(Passes):
   """The state of emitting the code of one block of threads."""
 
-  target = "GPU"
-
-  def __init__(
-    self,
-    b: ir.IRBuilder,
-    arch: Arch,
-    num_threads: int,
-    lanes: int,
-    shared: ir.Value,
-    scratch: ir.Value,
-    statements: Statements,
-  ):
-    super().__init__(b, lanes, shared, statements)
-    self.arch, self.num_threads = arch, num_threads
-    self.scratch, self.scratch_bytes = scratch, 0
-    self.allocated: list[str] = []  # for the error that names the buffers
-    self.thread = threads.thread_id(b)
-    self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
-    self.is_part = False  # whether other threads of the block do something else
+  def __init__(self, *args: Any):
+    super().__init__(*args)
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
     self.inferred: Inferred | None = None
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
-    self.written: set[Any] = set()
-    self.read: set[Any] = set()
-    self._indices: dict[Any, list[Index]] = {}
-    self._starts: dict[Any, tuple[Any, ...]] = {}
     self._trips: list[tuple[View, int]] = []  # buffers for relayouts, and their sizes
-
-  # --- memory ----------------------------------------------------------------------------------------------------
-
-  def allocate(self, shape: Sequence[int], dtype: Any) -> View:
-    """A buffer of the block: in shared memory while there is room, else in global memory."""
-    dtype = np.dtype(dtype)
-    nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
-    own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
-    self.allocated.append(f"{own} at {self.location}" if self.location else f"{own}, a scratch buffer")
-    if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
-      pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
-      self.arena_bytes += nbytes
-    else:
-      scratch = self.buffers.load(self.scratch, typ=ty.PTR)
-      pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
-      self.scratch_bytes += nbytes
-    strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-    return View(pointer, strides, dtype, object(), align=16)
-
-  def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
-    if isinstance(memory, RegisterRef):
-      places = memory.registers.held.find(index, lanes)
-      assert places is not None, "a ref in registers is asked for elsewhere"
-      return memory.registers.at(self.b, places)
-    return views.load(self.b, views.view_of(memory), index, lanes)
-
-  def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
-    views.store(self.b, views.view_of(memory), index, value)
-
-  def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
-    return views.load(self.b, _with_edges(memory, shape), index, lanes)
-
-  def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
-    views.store(self.b, _with_edges(memory, shape), index, value)
-
-  # --- waiting for each other ------------------------------------------------------------------------------------
-
-  def sync(self, reads: set[Any], writes: set[Any]) -> None:
-    """Wait, if what is read was written, or what is written was touched, since the last barrier."""
-    if reads & self.written or writes & (self.written | self.read):
-      self.barrier()
-    self.read |= reads
-    self.written |= writes
-
-  def barrier(self) -> None:
-    if self.is_part:
-      threads.barrier_of(self.b, 1, self.num_threads)
-    else:
-      threads.barrier(self.b)
-    self.written.clear()
-    self.read.clear()
-
-  def settle_memory(self) -> None:
-    """Before and after a loop's body, where what comes before depends on the iteration."""
-    if self.written or self.read:
-      self.barrier()
 
   # --- values carried by control flow ----------------------------------------------------------------------------
 
@@ -267,66 +187,9 @@ class BlockCode(Code):
     self.sync(found, set() if writes is None else {writes.base})
     self.each_step(d, lambda index, lanes, step: body(index, lanes))
 
-  def each_step(self, d: Distribution, body: Callable[[list[Index], int, Any], None], everywhere: bool = False) -> None:
-    """Call `body(index, lanes, step)` for each step of a distribution in which this thread has a vector.
-
-    Of threads that have the same elements only the first works, unless `everywhere`.
-    """
-    owns = None if everywhere else d.owns(self.b, self.thread)
-    with contextlib.nullcontext() if owns is None else if_then(self.b, owns):
-      if d.steps > _UNROLLED and not d.is_unrolled:
-        with for_range(self.b, 0, d.steps) as i, self.scope():
-          self._one_step(d, self.b.trunc(i, I32), body)
-        return
-      for step in range(d.steps):
-        self._one_step(d, step, body)
-
-  def _one_step(self, d: Distribution, step: Any, body: Callable[[list[Index], int, Any], None]) -> None:
-    self.in_step(d, step, lambda index: body(index, d.lanes, step))
-
-  def in_step(self, d: Distribution, step: Any, body: Callable[[list[Index]], Any]) -> None:
-    """Call `body(index)` for one step, where the thread has a vector."""
-    index = self.index_of(d, step)
-    has_vector = d.has_vector(self.b, index, self.thread, step)
-    with contextlib.nullcontext() if has_vector is None else if_then(self.b, has_vector), self.scope():
-      body(index)
-
   def values_of(self, v: Value, held: Held, otherwise: ir.Value) -> list[ir.Value]:
     """The thread's vectors of a tile in a layout, step by step; `otherwise` where it has none."""
-    return self._each_vector(held, lambda index: self.value_at(v, index, held.lanes), otherwise)
-
-  def _each_vector(self, held: Held, make: Callable[[list[Index]], ir.Value], otherwise: ir.Value) -> list[ir.Value]:
-    """What `make(index)` gives for each step; `otherwise` where the thread has no vector."""
-    found = []
-    for step in range(held.steps):
-      index = self.index_of(held, step)
-      has_vector = held.has_vector(self.b, index, self.thread, step)
-      with self.scope():
-        if has_vector is None:
-          found.append(make(index))
-          continue
-        with self.b.goto_entry_block():
-          slot = self.b.alloca(otherwise.type)
-        self.b.store(otherwise, slot)
-        with if_then(self.b, has_vector):
-          self.b.store(make(index), slot)
-        found.append(self.b.load(slot, typ=otherwise.type))
-    return found
-
-  def index_of(self, d: Distribution, step: Any) -> list[Index]:
-    """The thread's elements in a step: computed once for each distribution, at the start of the kernel."""
-    if not isinstance(step, int):
-      return d.index(self.b, self.thread, step)
-    if (d, step) not in self._indices:
-      with self.b.goto_entry_block():
-        if not isinstance(d, Held):
-          found = d.index(self.b, self.thread, step)
-        else:
-          if d not in self._starts:
-            self._starts[d] = d.start(self.b, self.thread)
-          found = d.index(self.b, self.thread, step, self._starts[d])
-        self._indices[d, step] = found
-    return self._indices[d, step]
+    return self.each_vector(held, lambda index: self.value_at(v, index, held.lanes), otherwise)
 
   # --- tiles in registers, later -----------------------------------------------------------------------------------
 
@@ -417,7 +280,7 @@ class BlockCode(Code):
     self.prepare(v, held.layout)
     self.sync(self.bases_read(v), set())
     nothing = ir.Constant(integers(8 * v.tile.dtype.itemsize, held.lanes), ir.Undefined)
-    return self._each_vector(held, lambda index: bits_at(self, v, index, held.lanes), nothing)
+    return self.each_vector(held, lambda index: bits_at(self, v, index, held.lanes), nothing)
 
   def register_bits(self, v: Value, known: Any, index: Sequence[Index], lanes: int) -> ir.Value | None:
     """The elements of a tile, or of a ref it is loaded from, as bits, if this thread holds them."""
@@ -634,14 +497,6 @@ class BlockCode(Code):
     if op.name in structure.SOURCES or (op.name == "broadcast" and op.operands[0].tile.is_scalar):
       return 1
     return op_cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
-
-
-def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
-  """A view of which accesses may lie outside."""
-  view = views.view_of(memory)
-  own = view.edges or ((),) * len(shape)
-  edges = tuple((*e, views.Edge(0, 1, d)) for e, d in zip(own, shape))
-  return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
 
 
 class BlockDevice(Device):

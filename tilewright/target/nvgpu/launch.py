@@ -21,7 +21,8 @@ from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, products, sequential, threads, tma
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import SHARED, BlockCode
+from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.reporting import Report
 from tilewright.target.nvgpu.statements import STATEMENTS

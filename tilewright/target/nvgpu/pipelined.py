@@ -19,7 +19,8 @@ from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import computed, cp_async, mma, pipeline, staging, threads, warpgroups
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import SHARED, BlockCode
+from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.fragments import FragmentCode
 from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.registers import RegisterRef

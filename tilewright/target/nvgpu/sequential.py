@@ -23,7 +23,8 @@ from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import blocks, cp_async, staging
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.code import SHARED, BlockCode
+from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.staging import PaddedBlock
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.dead_code import VIEWS

@@ -1,0 +1,114 @@
+"""The memory of a block of threads: its buffers, in shared memory while there is room, and when its threads wait for each other.
+
+Threads wait only where one needs what another wrote. `sync` knows what was written and read since the last barrier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Memory, Statements
+from tilewright.target.llvm.loops import Index, i64
+from tilewright.target.nvgpu import threads, views
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.registers import RegisterRef
+from tilewright.target.nvgpu.views import View
+
+SHARED = 3  # LLVM's address space
+
+
+class BlockMemory(Code):
+  """Code of one block of threads, with the memory they share."""
+
+  target = "GPU"
+
+  def __init__(
+    self,
+    b: ir.IRBuilder,
+    arch: Arch,
+    num_threads: int,
+    lanes: int,
+    shared: ir.Value,
+    scratch: ir.Value,
+    statements: Statements,
+  ):
+    super().__init__(b, lanes, shared, statements)
+    self.arch, self.num_threads = arch, num_threads
+    self.scratch, self.scratch_bytes = scratch, 0
+    self.allocated: list[str] = []  # for the error that names the buffers
+    self.thread = threads.thread_id(b)
+    self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
+    self.is_part = False  # whether other threads of the block do something else
+    self.written: set[Any] = set()
+    self.read: set[Any] = set()
+
+  # --- memory ----------------------------------------------------------------------------------------------------
+
+  def allocate(self, shape: Sequence[int], dtype: Any) -> View:
+    """A buffer of the block: in shared memory while there is room, else in global memory."""
+    dtype = np.dtype(dtype)
+    nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
+    own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
+    self.allocated.append(f"{own} at {self.location}" if self.location else f"{own}, a scratch buffer")
+    if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
+      pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
+      self.arena_bytes += nbytes
+    else:
+      scratch = self.buffers.load(self.scratch, typ=ty.PTR)
+      pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
+      self.scratch_bytes += nbytes
+    strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    return View(pointer, strides, dtype, object(), align=16)
+
+  def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
+    if isinstance(memory, RegisterRef):
+      places = memory.registers.held.find(index, lanes)
+      assert places is not None, "a ref in registers is asked for elsewhere"
+      return memory.registers.at(self.b, places)
+    return views.load(self.b, views.view_of(memory), index, lanes)
+
+  def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
+    views.store(self.b, views.view_of(memory), index, value)
+
+  def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
+    return views.load(self.b, _with_edges(memory, shape), index, lanes)
+
+  def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
+    views.store(self.b, _with_edges(memory, shape), index, value)
+
+  # --- waiting for each other ------------------------------------------------------------------------------------
+
+  def sync(self, reads: set[Any], writes: set[Any]) -> None:
+    """Wait, if what is read was written, or what is written was touched, since the last barrier."""
+    if reads & self.written or writes & (self.written | self.read):
+      self.barrier()
+    self.read |= reads
+    self.written |= writes
+
+  def barrier(self) -> None:
+    if self.is_part:
+      threads.barrier_of(self.b, 1, self.num_threads)
+    else:
+      threads.barrier(self.b)
+    self.written.clear()
+    self.read.clear()
+
+  def settle_memory(self) -> None:
+    """Before and after a loop's body, where what comes before depends on the iteration."""
+    if self.written or self.read:
+      self.barrier()
+
+
+def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
+  """A view of which accesses may lie outside."""
+  view = views.view_of(memory)
+  own = view.edges or ((),) * len(shape)
+  edges = tuple((*e, views.Edge(0, 1, d)) for e, d in zip(own, shape))
+  return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
