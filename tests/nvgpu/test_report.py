@@ -67,8 +67,8 @@ def test_a_function_without_kernels_and_an_unknown_architecture_are_named():
     nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_75"])
 
 
-def test_buffers_that_exceed_shared_memory_are_named():
-  """Where the grid is static, a block's buffers that do not fit lie in global memory; with a dynamic one nobody knows how much it takes."""
+def test_what_lies_in_global_memory_is_reported():
+  """A block's buffers that do not fit shared memory, whether its grid is static or dynamic."""
 
   def call(n, x):
     def kernel(x_ref, o_ref, mine):
@@ -87,14 +87,9 @@ def test_buffers_that_exceed_shared_memory_are_named():
     )(x)
 
   x = S((256, 1024), F32)
-  (found,) = nvgpu.report(lambda x: call(4, x), x, archs=["sm_86"])
-  assert found.scratch_bytes >= 64 * 1024 * 4
-  with pytest.raises(errors.NativeCodeError) as caught:
-    nvgpu.report(call, S((), jnp.int32), x, archs=["sm_86"])
-  message = str(caught.value)
-  assert "more shared memory than the 101376 bytes sm_86 has" in message
-  assert "float32[64,1024] of 262144 bytes, a scratch buffer" in message
-  assert "test_report.py" in message  # the line of the sort, whose operand is kept too
+  (static,) = nvgpu.report(lambda x: call(4, x), x, archs=["sm_86"])
+  (dynamic,) = nvgpu.report(call, S((), jnp.int32), x, archs=["sm_86"])
+  assert static.scratch_bytes == dynamic.scratch_bytes >= 64 * 1024 * 4
 
 
 # --- the command ---------------------------------------------------------------------------------------------------
