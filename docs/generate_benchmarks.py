@@ -1,6 +1,6 @@
 """Rewrite the tables of docs/benchmarks.md from one run of the benchmark, and nothing else of it.
 
-    tilewright bench cpu --filter ops. --filter nativ --filter fused --seconds 4 --json rows.json
+    tilewright bench cpu --filter ops. --filter nativ --filter fused --seconds 2 --json rows.json
     python docs/generate_benchmarks.py rows.json
 
     tilewright bench gpu --filter gpu --json rows.json         on a machine with a GPU
