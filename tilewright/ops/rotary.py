@@ -37,7 +37,7 @@ def rotary(
       `i + head_dim // 2`.
     sin: the sines, as `cos`.
     interpret: True for the portable lowering on any backend.
-    native: whether to compile native code; by default, on the CPU.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   x = calling.floating("rotary", "x", x, min_rank=3)
   length, heads, width = x.shape[-3:]
