@@ -17,6 +17,7 @@ from tilewright import errors, ops
 from tilewright import pallas as pl
 from tilewright.pallas import cpu, nvgpu
 from tilewright.pallas import tpu as pltpu
+from tilewright.runtime import cuda
 
 F32 = jnp.float32
 S = jax.ShapeDtypeStruct
@@ -67,6 +68,8 @@ def test_other_platforms_take_the_portable_lowering():
   x = arange(4, 8)
   assert not is_native(lowered(call, x, platforms=("tpu",)))
   assert not is_native(lowered(call, x, platforms=("cpu", "cuda")))
+  if not cuda.is_here():
+    assert "custom_call @tilewright" not in lowered(call, x, platforms=("cuda",))
   for platforms in (("cuda",), ("cpu", "cuda")):
     with pytest.raises(errors.NativeCodeError, match="asks for native CPU code"):
       lowered(lambda x: call(x, compiler_params=cpu.CompilerParams()), x, platforms=platforms)

@@ -12,7 +12,7 @@ from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.cpu import CompilerParams as CpuParams
 from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
-from tilewright.runtime import _jax
+from tilewright.runtime import _jax, cuda
 from tilewright.target import xla
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
@@ -41,8 +41,8 @@ def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: boo
   """The platform whose native code a kernel becomes when a program is compiled for these platforms; None if it does not.
 
   `interpret` decides first: anything but False is the portable lowering or the simulator. Then the platform: native code is made for the
-  device that it will run on. A program that is exported, or lowered for several platforms at once, holds the portable lowering, which
-  means the same everywhere.
+  device that it will run on. A program that is exported, or lowered for several platforms at once or for GPUs that this machine does not
+  have, holds the portable lowering, which means the same everywhere.
   """
   if kernel.interpret or for_export:
     return None
@@ -54,7 +54,8 @@ def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: boo
         f"for {', '.join(platforms)}. Leave compiler_params out, or run it on the {_NAMES[asked]}."
       )
     return asked
-  return platforms[0] if len(platforms) == 1 and platforms[0] in NATIVE else None
+  is_known = len(platforms) == 1 and platforms[0] in NATIVE and (platforms[0] != "cuda" or cuda.is_here())
+  return platforms[0] if is_known else None
 
 
 def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:

@@ -38,6 +38,14 @@ def _driver() -> Any:
   return driver
 
 
+def is_here() -> bool:
+  """Whether this machine has NVIDIA's driver, and a device."""
+  try:
+    return bool(capabilities())
+  except errors.NativeCodeError:
+    return False
+
+
 def _check(driver: Any, status: int, what: str) -> None:
   if status:
     name, text = ctypes.c_char_p(), ctypes.c_char_p()
