@@ -259,7 +259,7 @@ def _reshape_map(old: tuple[int, ...], new: tuple[int, ...]) -> Layout:
   if math.prod(old) != math.prod(new):
     raise errors.LayoutError(f"{old} and {new} have different sizes")
   inputs: dict[str, list[Digit]] = {str(axis): [] for axis in range(len(old))}
-  for olds, news in _groups(old, new):
+  for olds, news in matching_dims(old, new):
     total = math.prod(old[a] for a in olds)
     flat = layout((total,), {str(a): [(old[a], (math.prod(old[a + 1 : olds[-1] + 1]),))] for a in olds})
     unit = {a: tuple(int(a == b) for b in range(len(new))) for a in news}
@@ -268,7 +268,7 @@ def _reshape_map(old: tuple[int, ...], new: tuple[int, ...]) -> Layout:
   return layout(new, inputs)
 
 
-def _groups(old: tuple[int, ...], new: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
+def matching_dims(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
   """Runs of dimensions of both shapes with equal products, as short as can be."""
   groups = []
   i = j = 0

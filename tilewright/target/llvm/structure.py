@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.algebra import matching_dims
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import ZERO, Index, add, div_rem, i64, mul, scaled, shifted
@@ -96,7 +97,7 @@ def _reshape(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices |
   """Dimensions are grouped where the sizes of both shapes multiply up to the same number; each group is renumbered."""
   (x,) = op.operands
   source: list[Index] = []
-  for outs, ins in _groups(op.results[0].tile.shape, _shape(x)):
+  for outs, ins in matching_dims(op.results[0].tile.shape, _shape(x)):
     part = [index[i] for i in outs]
     sizes = [_shape(x)[i] for i in ins]
     renumbered = _renumber(code.b, part, [op.results[0].tile.shape[i] for i in outs], sizes, lanes)
@@ -104,29 +105,6 @@ def _reshape(code: Any, op: Op, index: Sequence[Index], lanes: int) -> Indices |
       return None
     source += renumbered
   return [(x, source)]
-
-
-def _groups(out: Sequence[int], into: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-  groups: list[tuple[list[int], list[int]]] = []
-  i = j = 0
-  while i < len(out) or j < len(into):
-    outs, ins = [], []
-    a = b = 1
-    if i < len(out):
-      outs.append(i)
-      a, i = out[i], i + 1
-    if j < len(into):
-      ins.append(j)
-      b, j = into[j], j + 1
-    while a != b:
-      if (a < b and i < len(out)) or j >= len(into):
-        outs.append(i)
-        a, i = a * out[i], i + 1
-      else:
-        ins.append(j)
-        b, j = b * into[j], j + 1
-    groups.append((outs, ins))
-  return groups
 
 
 def _renumber(
