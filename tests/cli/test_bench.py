@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
 import sys
 import threading
 import time
@@ -57,6 +59,20 @@ def test_every_turn_among_contenders_that_disturb_begins_with_a_call_that_does_n
     {n: lambda n=n: time.sleep(2e-3) or contenders[n]() for n in contenders}, 0, disturbs=True
   )
   assert calls[2:] == [OURS, OURS, "peer", "peer"] * rounds  # the first two find out how often to repeat
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
+def test_a_run_that_is_interrupted_reports_the_rows_it_has(capsys, monkeypatch, tmp_path):
+  def stopped():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)
+
+  cases = [Case(name, {OURS: constant(1), "peer": constant(1)}) for name in ("first", "never")]
+  cases.insert(1, Case("stopped", {OURS: stopped, "peer": constant(1)}))
+  monkeypatch.setattr(bench_cpu, "CASES", cases)
+  assert main(["bench", "cpu", "--seconds", "0.01", "--json", str(tmp_path / "rows.json")]) == 1
+  assert [row["name"] for row in json.loads((tmp_path / "rows.json").read_text())["rows"]] == ["first"]
+  assert "Failed: stopped: interrupted" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which threads run")

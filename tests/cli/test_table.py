@@ -37,3 +37,11 @@ def test_a_table_needs_no_rich(capsys, monkeypatch):
   assert capsys.readouterr().out.splitlines() == ["title", "a      b", "one    two", "three  four"]
   with progress(1) as begin:
     begin("step")
+  assert capsys.readouterr().err == "[1/1] step\n"
+
+
+def test_steps_are_lines_where_there_is_no_terminal(capsys):
+  with progress(2) as begin:
+    begin("one")
+    begin("two")
+  assert capsys.readouterr().err == "[1/2] one\n[2/2] two\n"

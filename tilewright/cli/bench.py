@@ -10,11 +10,14 @@ the machine changes less than how long it takes.
 What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 100 ms after a call, XLA gives large buffers
 back to the system after its result is ready, and pages that were given back must be faulted in again. In a case that says so, every turn
 begins when no thread of the process is running any more, with a call that does not count.
+
+A run that is interrupted (Ctrl-C, or SIGTERM as from `timeout`) reports the rows it has.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import datetime
 import gc
@@ -24,12 +27,13 @@ import math
 import os
 import pathlib
 import platform
+import signal
 import statistics
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -60,14 +64,15 @@ class Case:
   """Something to time: for each contender, ours among them, a function that builds (and compiles) the call to be timed.
 
   Calls that return arrays are compared with each other before they are timed. One that returns `Measured` is asked rather than timed, for
-  times or for bytes. `disturbs` says that a contender leaves something behind that would slow the next one; `goals` has, for some peers,
-  the ratio to reach.
+  times or for bytes. `disturbs` says that a contender leaves something behind that would slow the next one; `rounds` is the least number
+  of them; `goals` has, for some peers, the ratio to reach.
   """
 
   name: str
   contenders: Mapping[str, Callable[[], Call]]
   unit: str = "seconds"
   disturbs: bool = False
+  rounds: int = MIN_ROUNDS
   goals: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
   @property
@@ -150,7 +155,9 @@ class Medians(NamedTuple):
   rounds: int
 
 
-def interleaved_medians(calls: Mapping[str, Call], seconds: float, disturbs: bool = False) -> Medians:
+def interleaved_medians(
+  calls: Mapping[str, Call], seconds: float, disturbs: bool = False, least: int = MIN_ROUNDS
+) -> Medians:
   repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1)[0])) for name, call in calls.items()}
   times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
   end = time.perf_counter() + seconds
@@ -158,7 +165,7 @@ def interleaved_medians(calls: Mapping[str, Call], seconds: float, disturbs: boo
   was_enabled = gc.isenabled()
   gc.disable()
   try:
-    while rounds < MIN_ROUNDS or (rounds < MAX_ROUNDS and time.perf_counter() < end):
+    while rounds < least or (rounds < MAX_ROUNDS and time.perf_counter() < end):
       for name, call in calls.items():
         if disturbs:
           come_to_rest()
@@ -194,7 +201,7 @@ def measure(case: Case, seconds: float) -> list[Row]:
         raise
       notes[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[:100]
   check_agreement(case, {name: result for name, call in calls.items() if not isinstance(result := call(), Measured)})
-  clock, processor, rounds = interleaved_medians(calls, seconds, case.disturbs)
+  clock, processor, rounds = interleaved_medians(calls, seconds, case.disturbs, case.rounds)
   rows = []
   for peer in case.peers:
     cost = processor[peer] / processor[OURS] if peer in processor and processor[OURS] else None
@@ -268,6 +275,19 @@ def complain(message: str) -> int:
   return 2
 
 
+@contextlib.contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+  """SIGTERM raises KeyboardInterrupt, as Ctrl-C does; elsewhere than in the main thread nothing changes."""
+  if threading.current_thread() is not threading.main_thread():
+    yield
+    return
+  before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+  try:
+    yield
+  finally:
+    signal.signal(signal.SIGTERM, before)
+
+
 def run(arguments: argparse.Namespace) -> int:
   cases_module = importlib.import_module(f"tilewright.cli.bench_{arguments.target}")
   CASES: Sequence[Case] = cases_module.CASES
@@ -295,11 +315,14 @@ def run(arguments: argparse.Namespace) -> int:
   conditions = environment()
   rows: list[Row] = []
   failed: list[str] = []
-  with progress(len(cases)) as begin, jax.default_device(device):
+  with terminated_as_interrupted(), progress(len(cases)) as begin, jax.default_device(device):
     for case in cases:
       begin(case.name)
       try:
         rows += measure(case, arguments.seconds)
+      except KeyboardInterrupt:
+        failed.append(f"{case.name}: interrupted; this row and those after it are missing")
+        break
       except Exception as error:
         failed.append(f"{case.name}: {type(error).__name__}: {error}")
   title = f"tilewright bench {arguments.target}: medians; ratio = peer's time / ours, above 1 ours is faster"

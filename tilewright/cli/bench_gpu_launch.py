@@ -76,7 +76,7 @@ def _case(name: str, length: int, options: dict[str, Any]) -> Case:
 
 def _in_processes(name: str, what: str) -> Case:
   contenders = {who: functools.partial(bench_processes.contender, what, "softmax", who) for who in (OURS, XLA)}
-  return Case(f"gpu compile softmax {name}", contenders)
+  return Case(f"gpu compile softmax {name}", contenders, rounds=3)  # a process takes seconds to begin
 
 
 CASES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -38,22 +39,18 @@ def _print_plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[str
 
 @contextlib.contextmanager
 def progress(total: int) -> Iterator[Callable[[str], None]]:
-  """A progress bar on the terminal's error stream; call what it gives with the name of each step as it begins."""
+  """A progress bar on the terminal's error stream, lines where that is none; call what it gives with the name of each step as it begins."""
   try:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
   except ImportError:
-    yield lambda name: None
+    yield _counting(total)
     return
   console = Console(stderr=True)
-  bar = Progress(
-    TextColumn("{task.description}"),
-    BarColumn(),
-    MofNCompleteColumn(),
-    console=console,
-    transient=True,
-    disable=not console.is_terminal,
-  )
+  if not console.is_terminal:
+    yield _counting(total)
+    return
+  bar = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True)
   with bar:
     task = bar.add_task("", total=total)
     begun = False
@@ -64,6 +61,11 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
       begun = True
 
     yield begin
+
+
+def _counting(total: int) -> Callable[[str], None]:
+  steps = itertools.count(1)
+  return lambda name: print(f"[{next(steps)}/{total}] {name}", file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:
