@@ -131,9 +131,9 @@ def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
 
 
 def _told(instruction: str, constraints: str) -> str:
-  """An instruction, with how many sums it waits for where its text does not say."""
-  waits = instruction.startswith("wgmma.wait_group")
-  return f"{instruction} // {constraints.count('=f')} sums" if waits else instruction
+  """An instruction, with the kinds of values that go through it where its text does not say."""
+  kinds = "".join(re.findall(r"=([fr])", constraints))
+  return f"{instruction} // {kinds}" if kinds and re.match(r"wgmma\.(wait_group|fence)", instruction) else instruction
 
 
 def _blocks(num_arrays: int, num_maps: int) -> str:
@@ -191,13 +191,13 @@ class _Machine:
     for pattern, (has_thread, make) in _INSTRUCTIONS.items():
       found = re.fullmatch(pattern, instruction)
       if found:
-        name = "instruction." + re.sub(r"\W+", "_", instruction)[:120]
-        if name not in self.functions:
+        if instruction not in self.functions:
+          name = f"instruction.{len(self.functions)}." + re.sub(r"\W+", "_", instruction)[:80]
           result, args, body = make(self, *found.groups())
-          self.functions[name] = (
+          self.functions[instruction] = (
             self._define(name, result, args, body) if has_thread else self._plain(name, result, args, body)
           )
-        return f'@"{name}"(' + ('i32 %"tid", ' if has_thread else "")
+        return f'@"{self.functions[instruction].name}"(' + ('i32 %"tid", ' if has_thread else "")
     raise AssertionError(f"no function stands for {instruction}")
 
   def _plain(self, name: str, result: ir.Type, args: list[ir.Type], body: Callable[..., Any]) -> ir.Function:

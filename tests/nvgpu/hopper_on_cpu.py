@@ -13,7 +13,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm.loops import for_range
-from tilewright.target.llvm.types import F32, I16, I32, I64, PTR, VOID
+from tilewright.target.llvm.types import F32, I8, I16, I32, I64, PTR, VOID
 from tilewright.target.nvgpu.tma import TensorMap
 
 WINDOW = 1 << 18  # descriptors have 18 bits of an address: shared memory starts at a multiple of this
@@ -111,61 +111,100 @@ def _copy_box(m: Any, rank_text: str) -> Any:
   return VOID, [I32, I64, *([I32] * rank), I32], body
 
 
-def _element(
+_EIGHT_BITS = ("e4m3", "e5m2", "s8", "u8")
+
+
+def _number(b: ir.IRBuilder, bits: ir.Value, kind: str) -> ir.Value:
+  """The number that some bits of a word (i32) are: a float or an integer."""
+  if kind == "bf16":
+    return b.bitcast(b.shl(bits, I32(16)), F32)
+  if kind == "f16":
+    return b.fpext(b.bitcast(b.trunc(bits, I16), ir.HalfType()), F32)
+  if kind in ("s8", "u8"):
+    return b.sext(b.trunc(bits, I8), I32) if kind == "s8" else bits
+  sign = b.shl(b.and_(bits, I32(0x80)), I32(8))
+  if kind == "e5m2":  # the upper half of an f16
+    return _number(b, b.shl(bits, I32(8)), "f16")
+  half = b.or_(sign, b.shl(b.and_(bits, I32(0x7F)), I32(7)))  # an f16 whose exponent is 8 too small
+  return b.fmul(_number(b, half, "f16"), F32(256.0))
+
+
+def _stored(
   b: ir.IRBuilder, window: ir.Value, descriptor: ir.Value, turned: bool, row: ir.Value, k: ir.Value, kind: str
 ) -> ir.Value:
   """Element (row, k) of an operand in shared memory; `turned` where k runs down the rows."""
+  size = 1 if kind in _EIGHT_BITS else 2
   field = lambda shift: b.shl(b.trunc(b.and_(b.lshr(descriptor, I64(shift)), I64(0x3FFF)), I32), I32(4))
   start, leading, stride = field(0), field(16), field(32)
+  mode = b.trunc(b.lshr(descriptor, I64(62)), I32)  # 1, 2, 3: rows of 128, 64, 32 bytes
+  row_bytes = b.lshr(I32(256), mode)
   down, along = (k, row) if turned else (row, k)
-  place = b.add(b.mul(b.lshr(down, I32(3)), stride), b.mul(b.and_(down, I32(7)), I32(128)))
-  place = b.add(place, b.mul(b.lshr(along, I32(6)), leading) if turned else I32(0))
-  place = b.add(place, b.mul(b.and_(along, I32(63)), I32(2)))
-  bits = b.load(_pointer(b, b.add(window, _swizzled(b, b.add(start, place)))), typ=I16)
-  if kind == "bf16":
-    return b.bitcast(b.shl(b.zext(bits, I32), I32(16)), F32)
-  return b.fpext(b.bitcast(bits, ir.HalfType()), F32)
+  place = b.add(b.mul(b.lshr(down, I32(3)), stride), b.mul(b.and_(down, I32(7)), row_bytes))
+  along = b.mul(along, I32(size))
+  place = b.add(place, b.mul(b.udiv(along, row_bytes), leading) if turned else I32(0))
+  place = b.add(start, b.add(place, b.urem(along, row_bytes) if turned else along))
+  rows = b.and_(b.lshr(place, I32(7)), b.lshr(I32(15), mode))
+  bits = b.load(_pointer(b, b.add(window, b.xor(place, b.shl(rows, I32(4))))), typ=I8 if size == 1 else I16)
+  return _number(b, b.zext(bits, I32), kind)
 
 
-def _multiply(m: Any, columns_text: str, kind: str, left_turned: str, right_turned: str) -> Any:
-  """wgmma.m64nNk16, "matrix fragments for wgmma.mma_async.m64nNk16", matrix D, of the PTX ISA."""
-  count = int(columns_text) // 2
-  result = ir.LiteralStructType([F32] * count)
+def _multiply(
+  m: Any, columns_text: str, depth_text: str, total: str, kind: str, left_text: str, flags_text: str
+) -> Any:
+  """wgmma.m64nNkK, "matrix fragments for wgmma.mma_async", matrices A and D, of the PTX ISA."""
+  count, depth = int(columns_text) // 2, int(depth_text)
+  element = F32 if total == "f32" else I32
+  result = ir.LiteralStructType([element] * count)
+  flags = [int(f) for f in flags_text.split(", ")]
+  has_words = left_text.startswith("{")
+  each = depth // 8  # elements in a word
+  turned = flags[3:] or [0, 0]  # after whether to add, and signs
+  left_turned, right_turned = [0, *turned][-2:]
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
-    left, right = args[count : count + 2]
+    *left, right = args[count:]
+    if has_words:
+      m.leave(b, tid, left)
     window = b.load(m.window, typ=I32)
-    sums = b.alloca(F32, count)
+    sums = b.alloca(element, count)
     for i in range(count):
-      b.store(args[i], b.gep(sums, [I32(i)], source_etype=F32))
+      b.store(args[i] if flags[0] else element(0), b.gep(sums, [I32(i)], source_etype=element))
     lane, warp = b.and_(tid, I32(31)), b.and_(b.lshr(tid, I32(5)), I32(3))
+
+    def held(half: ir.Value, k: ir.Value) -> ir.Value:
+      """Element k of this lane's row, or of that eight rows below: four lanes have it."""
+      inside, word = b.urem(k, I32(4 * each)), b.add(half, b.shl(b.udiv(k, I32(4 * each)), I32(1)))
+      owner = b.or_(b.and_(lane, I32(28)), b.udiv(inside, I32(each)))
+      bits = b.lshr(m.take(b, tid, owner, word), b.mul(b.urem(inside, I32(each)), I32(32 // each)))
+      return _number(b, b.and_(bits, I32((1 << 32 // each) - 1)), kind)
+
     with for_range(b, 0, count) as wide:
       number = b.trunc(wide, I32)
-      row = b.add(
-        b.mul(warp, I32(16)), b.add(b.lshr(lane, I32(2)), b.mul(b.and_(b.lshr(number, I32(1)), I32(1)), I32(8)))
-      )
+      half = b.and_(b.lshr(number, I32(1)), I32(1))
+      row = b.add(b.mul(warp, I32(16)), b.add(b.lshr(lane, I32(2)), b.mul(half, I32(8))))
       column = b.add(
         b.mul(b.lshr(number, I32(2)), I32(8)), b.add(b.mul(b.and_(lane, I32(3)), I32(2)), b.and_(number, I32(1)))
       )
-      slot = b.gep(sums, [number], source_etype=F32)
-      with for_range(b, 0, 16) as k64:
+      slot = b.gep(sums, [number], source_etype=element)
+      with for_range(b, 0, depth) as k64:
         k = b.trunc(k64, I32)
-        x = _element(b, window, left, left_turned == "1", row, k, kind)
-        y = _element(b, window, right, right_turned == "1", column, k, kind)
-        b.store(b.fadd(b.load(slot, typ=F32), b.fmul(x, y)), slot)
+        x = held(half, k) if has_words else _stored(b, window, left[0], bool(left_turned), row, k, kind)
+        y = _stored(b, window, right, bool(right_turned), column, k, kind)
+        old = b.load(slot, typ=element)
+        b.store(b.fadd(old, b.fmul(x, y)) if element == F32 else b.add(old, b.mul(x, y)), slot)
     m.group_barrier(b, tid)  # a product is done when it is done for all warps
     out = ir.Constant(result, ir.Undefined)
     for i in range(count):
-      out = b.insert_value(out, b.load(b.gep(sums, [I32(i)], source_etype=F32), typ=F32), i)
+      out = b.insert_value(out, b.load(b.gep(sums, [I32(i)], source_etype=element), typ=element), i)
     return out
 
-  return result, [F32] * count + [I64, I64], body
+  return result, [element] * count + ([I32] * 4 if has_words else [I64]) + [I64], body
 
 
-def _finished(m: Any, count_text: str) -> Any:
-  """wait_group: products are done when they are asked for."""
-  count = int(count_text)
-  result = ir.LiteralStructType([F32] * count)
+def _through(m: Any, kinds: str) -> Any:
+  """What goes through a fence or a wait: products are done when they are asked for."""
+  types = [F32 if kind == "f" else I32 for kind in kinds]
+  result = ir.LiteralStructType(types)
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
     out = ir.Constant(result, ir.Undefined)
@@ -173,7 +212,7 @@ def _finished(m: Any, count_text: str) -> Any:
       out = b.insert_value(out, arg, i)
     return out
 
-  return result, [F32] * count, body
+  return result, types, body
 
 
 def _nothing(m: Any) -> Any:
@@ -190,6 +229,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes .*": (True, _copy_box),
   r"setmaxnreg\..*": (True, _nothing),
   r"wgmma\.(?:fence|commit_group)\.sync\.aligned;": (True, _nothing),
-  r"wgmma\.wait_group\.sync\.aligned \d+; // (\d+) sums": (True, _finished),
-  r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.(bf16|f16)\.\2 .*, 1, 1, 1, (\d), (\d);": (True, _multiply),
+  r"wgmma\.(?:wait_group\.sync\.aligned \d+|fence\.sync\.aligned); // (\w+)": (True, _through),
+  r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.(f32|s32)\.(\w+)\.\4 "
+  r"\{[^}]*\}, (\$\d+|\{[^}]*\}), \$\d+, ([01, ]+);": (True, _multiply),
 }

@@ -76,7 +76,8 @@ MMA_F64_M8N8K4 = Fragments(
 # --- wgmma -------------------------------------------------------------------------------------------------------
 
 WGMMA_WARPS = [(4, (16, 0))]  # each warp of the warpgroup holds 16 rows
-WGMMA_N = tuple(range(8, 257, 8))  # for floats; integers have 8, 16, 24, then multiples of 16
+WGMMA_N = tuple(range(8, 257, 8))
+WGMMA_N_INTEGERS = (8, 24, *range(16, 257, 16))
 
 
 def wgmma_k(bits: int) -> int:

@@ -5,6 +5,7 @@ A list is empty where the shape, the width of the elements or the number of warp
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from tilewright.layout import fragments
@@ -46,20 +47,37 @@ def _over_one_direction(fragment: Layout, shape: tuple[int, int], warps: tuple[i
   return layout(shape, digits)
 
 
+@dataclasses.dataclass(frozen=True)
+class Warpgroups:
+  """How warpgroups lie on the accumulator of wgmma: `down` x `across`, each with neighbouring fragments of `width` columns."""
+
+  down: int
+  across: int
+  width: int
+  accumulator: Layout
+
+
 @functools.lru_cache(maxsize=1024)
-def wgmma_accumulators(shape: tuple[int, ...], num_warps: int) -> tuple[Layout, ...]:
+def wgmma_ways(shape: tuple[int, ...], num_warps: int, integers: bool = False) -> tuple[Warpgroups, ...]:
+  """Every way in which warpgroups can lie on an accumulator of floats, or of integers, of which instructions have fewer widths."""
   if len(shape) != 2 or num_warps % 4:
     return ()
   m, n = shape
   groups = num_warps // 4
-  found = []
+  found: dict[Layout, Warpgroups] = {}
   for across in (g for g in range(1, groups + 1) if groups % g == 0):
     down = groups // across
     if m % (64 * down) or n % (8 * across):
       continue
-    width = max(w for w in fragments.WGMMA_N if (n // across) % w == 0)
-    found.append(repeated(fragments.wgmma_accumulator(width), (m, n), (down, across), repeat_first=True))
-  return tuple(dict.fromkeys(found))
+    widths = fragments.WGMMA_N_INTEGERS if integers else fragments.WGMMA_N
+    width = max(w for w in widths if (n // across) % w == 0)
+    layout = repeated(fragments.wgmma_accumulator(width), (m, n), (down, across), repeat_first=True)
+    found.setdefault(layout, Warpgroups(down, across, width, layout))
+  return tuple(found.values())
+
+
+def wgmma_accumulators(shape: tuple[int, ...], num_warps: int) -> tuple[Layout, ...]:
+  return tuple(way.accumulator for way in wgmma_ways(shape, num_warps))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -42,6 +42,7 @@ class BlockMemory(Code):
     super().__init__(b, lanes, shared, statements)
     self.arch, self.num_threads = arch, num_threads
     self.scratch, self.scratch_bytes = scratch, 0
+    self.arena_align = 128  # bytes: the start of shared memory is a multiple
     self.allocated: list[str] = []  # for the error that names the buffers
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them

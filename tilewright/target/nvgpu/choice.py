@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tilewright import errors
 from tilewright.layout.build import blocked_for
 from tilewright.layout.value import Layout, read_layout
-from tilewright.target.nvgpu.arch import FMA, MMA, Arch
+from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Op, Value, users, walk
@@ -41,7 +41,7 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
 
   refs = _register_refs(kernel, num_warps)
   try:
-    return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, kinds=(MMA, FMA), is_plain=True)
+    return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, is_plain=True)
   except (errors.LayoutBudgetError, errors.LayoutConflictError):
     if casts(kernel):  # else the ordinary layouts will do: what does not fit them goes through memory
       raise

@@ -68,7 +68,7 @@ class BlockCode(Passes):
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
-    self._trips: list[tuple[View, int]] = []  # buffers for relayouts, and their sizes
+    self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
 
   # --- values carried by control flow ----------------------------------------------------------------------------
 
@@ -257,22 +257,22 @@ class BlockCode(Passes):
     self._set_elements(copy, emit(plan, self._elements(known), BlockDevice(self, buffer)))
     self.copies.setdefault(v, []).append(copy)
 
-  def trip_buffer(self, nbytes: int, taken: Sequence[View] = ()) -> View | None:
+  def trip_buffer(self, nbytes: int, taken: Sequence[View] = (), align: int = 128) -> View | None:
     """A buffer in shared memory for a while, besides those that are taken; None if there is no room."""
-    for buffer, size in self._trips:
-      if size >= nbytes and buffer not in taken:
+    for buffer, size, own in self._trips:
+      if size >= nbytes and own % align == 0 and buffer not in taken:
         return buffer
-    made = self.own_buffer(nbytes)
+    made = self.own_buffer(nbytes, align)
     if made is not None:
-      self._trips.append((made, nbytes))
+      self._trips.append((made, nbytes, align))
     return made
 
-  def own_buffer(self, nbytes: int) -> View | None:
-    """A buffer in shared memory, aligned to a row of its banks; None if there is no room."""
-    start = -(-self.arena_bytes // 128) * 128
+  def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
+    """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
+    start = -(-self.arena_bytes // align) * align
     if start + nbytes > self.arch.shared_bytes - 1024:
       return None
-    self.arena_bytes = start
+    self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
     return self.allocate((nbytes,), np.uint8)
 
   def bits_of(self, v: Value, held: Held) -> list[ir.Value]:

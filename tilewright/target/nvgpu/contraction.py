@@ -20,9 +20,9 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import few_rows, products, views
-from tilewright.target.nvgpu.arch import MMA
-from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu import few_rows, group_products, products, views
+from tilewright.target.nvgpu.arch import MMA, WGMMA
+from tilewright.target.nvgpu.code import AHEAD, BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
@@ -52,6 +52,9 @@ def dot(code: BlockCode, op: Op) -> None:
   if code.inferred is not None and code.inferred.dots.get(op) == MMA and products.is_possible(code, op):
     _hold(code, op, products.multiply)
     return
+  if code.inferred is not None and code.inferred.dots.get(op) == WGMMA and group_products.is_possible(code, op):
+    _hold(code, op, group_products.multiply)
+    return
   parts = Dot(code, op)
   layout = None if result.tile.is_scalar or _way(code, parts) is not None else code.layout_of(result)
   if layout is not None and not layout.is_padded:
@@ -73,6 +76,14 @@ def _hold(code: BlockCode, op: Op, multiply: Callable[[BlockCode, Op, Value | No
   add, old = products.added_to(code, op, code.current) or (op, None)
   code.env[add.result] = multiply(code, op, old)
   code.env.setdefault(op.result, Deferred())
+
+
+def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
+  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  return products.stage_ahead(code, op, i) or group_products.stage_ahead(code, op, i)
+
+
+AHEAD["dot"] = _stage_ahead
 
 
 def accumulates(code: BlockCode, value: Value, into: View) -> bool:

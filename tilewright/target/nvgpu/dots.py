@@ -16,9 +16,10 @@ import numpy as np
 
 from tilewright.layout.build import blocked_for
 from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed, Variable
-from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers, wgmma_shared
-from tilewright.layout.shared import shared_tiled
-from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA
+from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
+from tilewright.layout.shared import SharedLayout, shared_tiled
+from tilewright.layout.value import OFFSET
+from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, named
 from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.system import System
 from tilewright.tile.ir import Op, Value
@@ -36,6 +37,7 @@ RATES: dict[str, dict[str, int]] = {
 }
 FMA_RATE = 128
 _QUARTERS = 4  # costs are in quarter cycles
+_MOST_SHARE = 0.75  # of shared memory that the operands of one product may take
 
 # Operands of the tensor cores, and results: halves are added up in f32. f32 operands would lose bits as tf32, so they are not here.
 _HALVES = ("float32", "float16", "bfloat16")
@@ -59,7 +61,7 @@ def dot(system: System, op: Op) -> None:
   if _is_matrix(op) and _has_tensor_cores(system.arch, op):
     bits = lhs.bits
     faster = 16 // bits if bits < 16 else 1
-    for kind, options in ((WGMMA, _wgmma(system, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
+    for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
       rate = RATES[system.arch].get(kind)
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work // (rate * faster)
@@ -161,15 +163,40 @@ def _has_tensor_cores(arch: str, op: Op) -> bool:
   return arch in RATES and arch.startswith(_NEEDS.get(a, "sm_"))
 
 
-def _wgmma(system: System, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:
-  right = wgmma_shared(rhs.shape, rhs.bits, contracted=0)
-  stored = wgmma_shared(lhs.shape, lhs.bits, contracted=1)
+def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:
+  if (lhs.bits * math.prod(lhs.shape) + rhs.bits * math.prod(rhs.shape)) // 8 > _MOST_SHARE * named(
+    system.arch
+  ).shared_bytes:
+    return []
+  stored, right = (
+    _swizzled(system, value, wgmma_shared(v.shape, v.bits, contracted))
+    for value, v, contracted in zip(op.operands, (lhs, rhs), (1, 0))
+  )
   registers = wgmma_left_registers(lhs.shape, lhs.bits, system.num_warps)
+  integers = np.dtype(op.attrs["dtype"]).kind in "iu"
   found: list[tuple[Place, ...]] = []
-  for number, accumulator in enumerate(wgmma_accumulators(result.shape, system.num_warps)):
-    left: tuple[Place, ...] = (*registers, *stored) if number == 0 else stored  # registers go with warpgroups along m
-    found += [(a, b, accumulator) for a in left for b in right]
+  for way in wgmma_ways(result.shape, system.num_warps, integers):
+    left: tuple[Place, ...] = (*stored, *registers) if way.across == 1 else stored  # registers go with groups along m
+    fitting = [b for b in right if way.width % _wide(b, 1) == 0 or way.width == result.shape[1]]
+    found += [(a, b, way.accumulator) for a in left for b in fitting]
   return found
+
+
+def _swizzled(system: System, value: Value, options: tuple[SharedLayout, ...]) -> tuple[SharedLayout, ...]:
+  """Of an operand that is brought to shared memory for its product: the widest swizzle in either direction. None is without one."""
+  found: dict[int, SharedLayout] = {}
+  some = [option for option in options if option.swizzle.bits]
+  if reads_shared_directly(system, value):
+    return tuple(some)
+  for option in some:  # the widest come first
+    found.setdefault(_wide(option, 0) > 1, option)
+  return tuple(found.values())
+
+
+def _wide(option: SharedLayout, axis: int) -> int:
+  """How many neighbours along a dimension lie together."""
+  first = option.elements.digits(OFFSET)[0]
+  return first.size if first.moves[axis] == 1 else 1
 
 
 def _mma(system: System, lhs: Variable, rhs: Variable) -> list[tuple[Place, ...]]:

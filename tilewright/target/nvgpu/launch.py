@@ -135,7 +135,7 @@ class _Frame:
     for number, tensor_map in enumerate(self.maps):
       tensor_map.name = f"{_MAP}{number}"
     self.shared = ir.GlobalVariable(self.module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
-    self.shared.linkage, self.shared.align = "external", 128
+    self.shared.linkage = "external"
     self.b = b = ir.IRBuilder(self.function.append_basic_block("entry"))
     self.arrays = [b.addrspacecast(a, ty.PTR) for a in args[: self.count + 1]]
     bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(self.dynamic, args[self.count + 1 :])}
@@ -233,6 +233,7 @@ class _Frame:
   def finish(self, code: BlockCode, launch: Launch, num_blocks: int) -> str:
     b = self.b
     b.ret_void()
+    self.shared.align = code.arena_align
     b.position_at_end(self.function.entry_basic_block)
     own = b.add(b.mul(b.zext(self.number, I64), i64(code.scratch_bytes)), i64(launch.log_bytes))
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)

@@ -26,7 +26,7 @@ from tilewright.layout.value import Layout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch import MMA
-from tilewright.target.nvgpu.code import AHEAD, BlockCode, BlockDevice
+from tilewright.target.nvgpu.code import BlockCode, BlockDevice
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.registers import Registers, joined
 from tilewright.target.nvgpu.relayout import Loader, store
@@ -44,8 +44,8 @@ KINDS = {
   "int8": (32, "s8", "s32"),
   "uint8": (32, "u8", "s32"),
 }
-_MOST = 2048  # instructions that are written out
-_MOST_BYTES = 512  # of an operand that a thread brings to shared memory at a time
+MOST = 2048  # instructions that are written out
+MOST_BYTES = 512  # of an operand that a thread brings to shared memory at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,16 +70,16 @@ def is_for_warps(op: Op) -> bool:
 def is_possible(code: BlockCode, op: Op) -> bool:
   """Whether a product that inference gave to the tensor cores has the size to be written out, and its operands room."""
   depth, *_ = KINDS[op.operands[0].tile.dtype.name]
-  layout, k = code.layout_of(op.result), _sizes(op)[0][1]
-  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > _MOST:
+  layout, k = code.layout_of(op.result), sizes(op)[0][1]
+  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MOST:
     return False
-  if any(_held_bytes(code, v) > _MOST_BYTES for v in op.operands):
+  if any(held_bytes(code, v) > MOST_BYTES for v in op.operands):
     return False
   room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in op.operands)
   return code.arena_bytes + 2 * room <= code.arch.shared_bytes
 
 
-def _own(code: BlockCode, value: Value) -> Layout:
+def own_layout(code: BlockCode, value: Value) -> Layout:
   """The layout of an operand on its way: in which it is held, or in which it is loaded to be brought elsewhere."""
   known = code.env.get(value)
   if isinstance(known, Registers):
@@ -88,8 +88,8 @@ def _own(code: BlockCode, value: Value) -> Layout:
   return code.inferred.layouts[value]
 
 
-def _held_bytes(code: BlockCode, value: Value) -> int:
-  return _own(code, value).num_registers * value.tile.dtype.itemsize
+def held_bytes(code: BlockCode, value: Value) -> int:
+  return own_layout(code, value).num_registers * value.tile.dtype.itemsize
 
 
 def _wanted(code: BlockCode, op: Op, i: int) -> Layout:
@@ -106,18 +106,15 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
   depth, _, kind = KINDS[op.operands[0].tile.dtype.name]
   layout = code.layout_of(op.result)
   assert layout is not None
+  values = [ty.constant(F32 if kind == "f32" else I32, 0)] * layout.num_registers
+  if old is not None:  # before the operands take buffers
+    values = old_sums(code, layout, dtype, old)
   operands: list[Any] = []
   for i in range(2):
     operands.append(_operand(code, op, i, [part.buffer for part in operands if isinstance(part, Staged)]))
-  if old is not None:
-    sums = code.new_registers(layout, dtype)
-    code.fill(sums, old)
-    values = _unpacked(b, sums)
-  else:
-    values = [ty.constant(F32 if kind == "f32" else I32, 0)] * layout.num_registers
   code.sync({part.base for part in operands if isinstance(part, Staged)}, set())
   left, right = (_words(code, part) for part in operands)
-  depths, down = _sizes(op)[0][1] // depth, len({offset[0] // 16 for offset in layout.register_offsets})
+  depths, down = sizes(op)[0][1] // depth, len({offset[0] // 16 for offset in layout.register_offsets})
   across = layout.num_registers // (4 * down)
   word = depth // 8  # elements in a register of 32 bits
   for at in range(depths):
@@ -127,14 +124,26 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         four = [left(word * (i + 4 * (at + depths * mi))) for i in range(4)]
         own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
         values[own] = _mma(b, op, values[own], four, two)
+  return held_sums(code, layout, dtype, values)
+
+
+def old_sums(code: BlockCode, layout: Layout, dtype: Any, old: Value) -> list[ir.Value]:
+  """The registers of a tile to which a product is added."""
+  sums = code.new_registers(layout, dtype)
+  code.fill(sums, old)
+  return _unpacked(code.b, sums)
+
+
+def held_sums(code: BlockCode, layout: Layout, dtype: Any, values: Sequence[ir.Value]) -> Registers:
+  """The registers of a layout as a tile."""
   result = code.new_registers(layout, dtype)
   for step, group in enumerate(result.held.groups):
     parts = [values[r] for r in group]
-    result.set(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
+    result.set(code.b, step, parts[0] if len(parts) == 1 else joined(code.b, parts))
   return result
 
 
-def _sizes(op: Op) -> tuple[tuple[int, int], int]:
+def sizes(op: Op) -> tuple[tuple[int, int], int]:
   (lc, rc) = op.attrs["contract"]
   left, right = (v.tile.shape for v in op.operands)
   return (left[1 - lc[0]], left[lc[0]]), right[1 - rc[0]]
@@ -170,7 +179,9 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   for copy in code.copies.get(value, ()):
     if isinstance(copy, Staged) and copy.plan.target == wanted:
       return copy
-  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True)
+  plan = relayout(
+    own_layout(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True
+  )
   if not plan.shared_bytes:
     return code.words_of(value, wanted)
   buffer = code.trip_buffer(plan.shared_bytes, taken)
@@ -182,27 +193,27 @@ def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
   """Bring a tile to shared memory, laid out for the loads of a plan."""
   (trip,) = plan.steps
   assert isinstance(trip, Trip)
-  store(plan, trip, code.elements_of(value, plan.source), BlockDevice(code, buffer))
+  registers = code.elements_of(value, plan.source)
+  store(plan.source, trip.shared, trip.store, registers, plan.bits, BlockDevice(code, buffer))
   return Staged(plan, trip, buffer)
 
 
-def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
+def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
   """Bring an operand to shared memory before the loop in which it is multiplied."""
   if code.inferred is None or code.inferred.dots.get(op) != MMA:
     return False
   value, wanted = op.operands[i], _wanted(code, op, i)
   if any(isinstance(c, Staged) and c.plan.target == wanted for c in code.copies.get(value, ())):
     return True
-  plan = relayout(_own(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True)
+  plan = relayout(
+    own_layout(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True
+  )
   if not plan.shared_bytes:
     return False
   buffer = code.own_buffer(plan.shared_bytes)
   if buffer is not None:
     code.copies.setdefault(value, []).append(stage(code, value, plan, buffer))
   return buffer is not None
-
-
-AHEAD["dot"] = _stage_ahead
 
 
 def _words(code: BlockCode, operand: Any) -> Words:

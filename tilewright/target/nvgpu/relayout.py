@@ -18,6 +18,7 @@ from llvmlite import ir
 from tilewright.layout import access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import Plan
+from tilewright.layout.shared import SharedLayout
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
 from tilewright.layout.trip import Trip
 from tilewright.layout.value import WARP, Layout
@@ -145,7 +146,7 @@ def _by_words(values: list[Any], bits: int, machine: Machine, move: Callable[[An
 
 
 def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> list[Any]:
-  store(plan, trip, registers, machine)
+  store(plan.source, trip.shared, trip.store, registers, plan.bits, machine)
   machine.before_load()
   target = without_register_copies(plan.target)
   loaded = _load(trip, target, plan.bits, machine)
@@ -153,14 +154,16 @@ def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> l
   return [loaded[at[offset]] for offset in plan.target.register_offsets]
 
 
-def store(plan: Plan, trip: Trip, registers: Sequence[Any], machine: Machine) -> None:
+def store(
+  layout: Layout, shared: SharedLayout, way: access.Access, registers: Sequence[Any], bits: int, machine: Machine
+) -> None:
   """The first half of a trip: the tile into the buffer."""
-  source = without_register_copies(plan.source)
-  copies = {offset: r for r, offset in reversed(list(enumerate(plan.source.register_offsets)))}
+  source = without_register_copies(layout)
+  copies = {offset: r for r, offset in reversed(list(enumerate(layout.register_offsets)))}
   kept = [registers[copies[offset]] for offset in source.register_offsets]
   machine.before_store()
   with _only_owners(source, machine):
-    _store(trip, source, kept, plan.bits, machine)
+    _store(shared, way, source, kept, bits, machine)
 
 
 class Loader:
@@ -195,7 +198,7 @@ class Loader:
       loaded = self.machine.load(self.trip.shared.address(at), len(groups[0]) // each, self.bits * each)
       self.known.update(zip(groups[0][::each], loaded))
       return
-    address = _matrix_rows(self.trip, way, self.target, groups, self.machine)
+    address = _matrix_rows(self.trip.shared, way, self.target, groups, self.machine)
     words = self.machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
     for group, word in zip(groups, words):
       if self.has_words:
@@ -225,15 +228,16 @@ def _inside(layout: Layout, at: Sequence[Number | int], machine: Machine) -> Any
   return contextlib.nullcontext() if condition is None else machine.builder.if_then(condition)
 
 
-def _store(trip: Trip, layout: Layout, registers: list[Any], bits: int, machine: Machine) -> None:
-  way = trip.store
+def _store(
+  shared: SharedLayout, way: access.Access, layout: Layout, registers: list[Any], bits: int, machine: Machine
+) -> None:
   if way.kind == access.VECTOR:
     for group in way.groups:
       at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
       with _inside(layout, at, machine):
-        machine.store(trip.shared.address(at), [registers[r] for r in group], bits)
+        machine.store(shared.address(at), [registers[r] for r in group], bits)
     return
-  for groups, address in _matrices(trip, way, layout, machine):
+  for groups, address in _matrices(shared, way, layout, machine):
     words = [machine.pack([registers[r] for r in group], bits) for group in groups]
     machine.store_matrices(address, words, way.kind == access.TRANSPOSED)
 
@@ -246,38 +250,38 @@ def _load(trip: Trip, layout: Layout, bits: int, machine: Machine) -> list[Any]:
       at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
       found.update(zip(group, machine.load(trip.shared.address(at), len(group), bits)))
   else:
-    for groups, address in _matrices(trip, way, layout, machine):
+    for groups, address in _matrices(trip.shared, way, layout, machine):
       words = machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
       for group, word in zip(groups, words):
         found.update(zip(group, machine.unpack(word, len(group), bits)))
   return [found[r] for r in range(layout.num_registers)]
 
 
-def _matrices(trip: Trip, way: access.Access, layout: Layout, machine: Machine) -> Any:
+def _matrices(shared: SharedLayout, way: access.Access, layout: Layout, machine: Machine) -> Any:
   """Up to four matrices at a time, with the address of the row that this lane gives."""
   together = len(way.groups) // way.instructions
   for first in range(0, len(way.groups), together):
     groups = way.groups[first : first + together]
-    yield groups, _matrix_rows(trip, way, layout, groups, machine)
+    yield groups, _matrix_rows(shared, way, layout, groups, machine)
 
 
-def _matrix_rows(trip: Trip, way: access.Access, layout: Layout, groups: Any, machine: Machine) -> Number:
+def _matrix_rows(shared: SharedLayout, way: access.Access, layout: Layout, groups: Any, machine: Machine) -> Number:
   """The address of the row that this lane gives: row l % 8 of matrix l / 8."""
   b, address = machine.builder, None
   row, number = machine.lane % 8, machine.lane // 8
   for n, group in enumerate(groups):
     if way.kind == access.MATRIX:  # row r starts with what lane 4r holds
-      own = _row(trip, layout, group[0], row * 4, machine)
+      own = _row(shared, layout, group[0], row * 4, machine)
     else:  # rows 2t and 2t + 1 start with what lane t holds, in one register each
-      even, odd = (_row(trip, layout, register, row // 2, machine) for register in group)
+      even, odd = (_row(shared, layout, register, row // 2, machine) for register in group)
       own = b.select(_is(machine, row % 2, 1), odd, even)
     address = own if address is None else b.select(_is(machine, number, n), own, address)
-  return Number(b, address, trip.shared.nbytes)
+  return Number(b, address, shared.nbytes)
 
 
-def _row(trip: Trip, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:
+def _row(shared: SharedLayout, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:
   at = layout.coordinates(register=register, lane=lane, warp=machine.warp)
-  return value_of(machine.builder, trip.shared.address(at))
+  return value_of(machine.builder, shared.address(at))
 
 
 # --- the hardware ------------------------------------------------------------------------------------------------

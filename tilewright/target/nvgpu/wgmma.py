@@ -1,14 +1,17 @@
 """Matrix products of a warpgroup (128 threads) from shared memory: `wgmma.mma_async` of sm_90a.
 
-One instruction multiplies 64 x 16 by 16 x N. Where the threads hold the sum is `layout.fragments.wgmma_accumulator`.
+One instruction multiplies 64 x K by K x N, where K are 32 bytes. Where the threads hold the sum is `layout.fragments.wgmma_accumulator`;
+the left operand may be held by them too (`layout.fragments.wgmma_lhs`).
 
-Operands lie in rows of 128 bytes with a 128-byte swizzle. Where k runs along the rows, eight rows are 1024 bytes apart, and a step of 16
-along k is 32 bytes. Where k runs down the rows, a step of 16 is sixteen rows, and the next 64 columns lie `leading` bytes further.
+Operands in memory lie in rows of 128 bytes with a 128-byte swizzle (or 64 or 32). Where k runs along the rows, eight rows are 1024 bytes
+apart, and a step along k is 32 bytes. Where k runs down the rows, a step of 16 is sixteen rows, and the next 64 columns lie `leading` bytes
+further; that is for elements of 16 bits only.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from llvmlite import ir
 
@@ -18,9 +21,10 @@ from tilewright.layout.value import Layout
 from tilewright.target.llvm.types import F32, I32, I64, VOID
 
 GROUP = 128  # threads
-ROWS, DEPTH = 64, 16
-_SWIZZLE_128 = 1 << 62
-_EIGHT_ROWS = (1024 >> 4) << 32  # stride between groups of eight rows
+ROWS, DEPTH = 64, 16  # of an instruction on halves
+_SWIZZLES = {128: 1 << 62, 64: -2 << 62, 32: -1 << 62}  # modes 1, 2 and 3 in the upper two bits
+_HALVES = ("bf16", "f16")
+_INTEGERS = ("s8", "u8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,35 +44,41 @@ class WgmmaDistribution:
     return repeated(wgmma_accumulator(self.shape[1]), self.shape, (self.groups, 1), repeat_first=True)
 
 
-def descriptor(b: ir.IRBuilder, address: ir.Value, leading: int) -> ir.Value:
-  """What an instruction needs to know of an operand that starts at an address of shared memory (i32)."""
+def descriptor(b: ir.IRBuilder, address: ir.Value, leading: int, swizzle: int = 128) -> ir.Value:
+  """What an instruction needs to know of an operand that starts at an address of shared memory (i32), with rows of `swizzle` bytes.
+
+  A place `n` bytes further on has the descriptor that is larger by `n >> 4`.
+  """
   start = b.zext(b.and_(b.lshr(address, I32(4)), I32(0x3FFF)), I64)
-  return b.or_(start, I64(_SWIZZLE_128 | _EIGHT_ROWS | ((leading >> 4) << 16)))
+  eight_rows = (8 * swizzle >> 4) << 32  # the stride between groups of eight rows
+  return b.or_(start, I64(_SWIZZLES[swizzle] | eight_rows | ((leading >> 4) << 16)))
 
 
 def _void(b: ir.IRBuilder, text: str) -> None:
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
-def fence(b: ir.IRBuilder) -> None:
-  """Before the first product: registers that were written in the usual way are ready."""
-  _void(b, "wgmma.fence.sync.aligned;")
+def fence(b: ir.IRBuilder, values: Sequence[ir.Value] = ()) -> list[ir.Value]:
+  """Before the first product: registers that were written in the usual way are ready. Products must use the values that this gives."""
+  return _through(b, "wgmma.fence.sync.aligned;", list(values))
 
 
 def commit(b: ir.IRBuilder) -> None:
   _void(b, "wgmma.commit_group.sync.aligned;")
 
 
-def _with_sums(
-  b: ir.IRBuilder, text: str, sums: list[ir.Value], args: list[ir.Value], extra: list[str]
-) -> list[ir.Value]:
-  """An instruction that has the sums in and out, so that neither LLVM nor ptxas moves them while they are in flight."""
-  count = len(sums)
-  constraints = ["=f"] * count + [str(i) for i in range(count)] + extra + ["~{memory}"]
-  result = ir.LiteralStructType([F32] * count)
-  signature = ir.FunctionType(result, [F32] * count + [a.type for a in args])
-  out = b.call(ir.InlineAsm(signature, text, ",".join(constraints), side_effect=True), [*sums, *args])
-  return [b.extract_value(out, i) for i in range(count)]
+def _through(b: ir.IRBuilder, text: str, values: list[ir.Value], args: Sequence[ir.Value] = ()) -> list[ir.Value]:
+  """An instruction that has values in and out, so that neither LLVM nor ptxas moves what is done to them across it."""
+  if not values:
+    _void(b, text)
+    return []
+  letters = ["f" if v.type == F32 else "r" for v in values]
+  constraints = [f"={letter}" for letter in letters] + [str(i) for i in range(len(values))]
+  constraints += ["l" if a.type == I64 else "r" for a in args] + ["~{memory}"]
+  result = ir.LiteralStructType([v.type for v in values])
+  signature = ir.FunctionType(result, [*(v.type for v in values), *(a.type for a in args)])
+  out = b.call(ir.InlineAsm(signature, text, ",".join(constraints), side_effect=True), [*values, *args])
+  return [b.extract_value(out, i) for i in range(len(values))]
 
 
 def multiply(
@@ -76,20 +86,33 @@ def multiply(
   kind: str,
   columns: int,
   sums: list[ir.Value],
-  left: ir.Value,
+  left: ir.Value | Sequence[ir.Value],
   right: ir.Value,
-  turned: tuple[bool, bool],
+  turned: tuple[bool, bool] = (False, False),
+  adds: bool = True,
 ) -> list[ir.Value]:
-  """Add one product to the sums. `turned`: whether k runs down the rows of each operand."""
-  count = len(sums)
+  """Add one product to the sums, or let it be them. `left` is a descriptor or the four words of a thread, `right` a descriptor.
+
+  `turned`: whether k runs down the rows of each operand in memory.
+  """
+  count, words = len(sums), not isinstance(left, ir.Value)
+  args: list[ir.Value] = [*left, right] if words else [left, right]
   registers = ", ".join(f"${i}" for i in range(count))
+  first, last = 2 * count, 2 * count + len(args) - 1
+  operand = "{" + ", ".join(f"${i}" for i in range(first, last)) + "}" if words else f"${first}"
+  total, depth = ("s32" if kind in _INTEGERS else "f32"), (16 if kind in _HALVES else 32)
+  flags = [int(adds)]
+  if kind not in _INTEGERS:
+    flags += [1, 1]  # neither operand is negated
+  if kind in _HALVES:
+    flags += [int(t) for t in (turned[1:] if words else turned)]
   text = (
-    f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {{{registers}}}, ${2 * count}, ${2 * count + 1}, "
-    f"1, 1, 1, {int(turned[0])}, {int(turned[1])};"
+    f"wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{total}.{kind}.{kind} {{{registers}}}, {operand}, ${last}, "
+    f"{', '.join(map(str, flags))};"
   )
-  return _with_sums(b, text, sums, [left, right], ["l", "l"])
+  return _through(b, text, sums, args)
 
 
 def wait(b: ir.IRBuilder, sums: list[ir.Value], pending: int = 0) -> list[ir.Value]:
   """Until all products that were committed are done, but for the last few groups."""
-  return _with_sums(b, f"wgmma.wait_group.sync.aligned {pending};", sums, [], [])
+  return _through(b, f"wgmma.wait_group.sync.aligned {pending};", sums)

@@ -1,0 +1,229 @@
+"""Matrix products of warpgroups (`wgmma`, sm_90a) wherever they stand in a body, in the layouts that inference chose.
+
+The right operand lies in shared memory, swizzled. So does the left one, unless its elements are held by the threads that multiply them: in
+attention the probabilities are the accumulator of one product and the left operand of the next, and stay in registers.
+
+    s = q k^T     q and k in shared memory, s in registers
+    p = exp(s)    in registers
+    o += p v      p in registers, v in shared memory, o in registers
+
+A warpgroup has neighbouring rows of the accumulator, in fragments of 64 rows and up to 256 columns each:
+
+    C  (m, n)   register = element + width / 2 (fragment across + A fragment down)      `options.wgmma_ways`
+    A  (m, k)   register = element + 4 words (k fragment + K fragment down)             `options.wgmma_left_registers`
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.layout.access import best_access
+from tilewright.layout.options import Warpgroups, wgmma_ways
+from tilewright.layout.shared import SharedLayout, shared_for_matrix
+from tilewright.layout.value import LANES, Layout
+from tilewright.target.llvm.types import F32, I32, I64
+from tilewright.target.nvgpu import products, tma, wgmma
+from tilewright.target.nvgpu.arch import WGMMA
+from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.code import BlockCode, BlockDevice
+from tilewright.target.nvgpu.products import KINDS
+from tilewright.target.nvgpu.registers import Registers
+from tilewright.target.nvgpu.relayout import store
+from tilewright.target.nvgpu.views import View
+from tilewright.target.nvgpu.wgmma import GROUP, ROWS
+from tilewright.tile.ir import Op, Value
+
+SWIZZLES = (128, 64, 32)  # bytes of a row of an operand
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Placed:
+  """A copy of a tile in shared memory, laid out for wgmma."""
+
+  shared: SharedLayout
+  buffer: View
+
+  @property
+  def base(self) -> Any:
+    return self.buffer.base
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+  """How an operand lies in shared memory: rows of `swizzle` bytes, along k or along the other dimension, and columns of such rows."""
+
+  swizzle: int
+  k_is_last: bool
+  rows: int  # of a column
+  itemsize: int
+
+  @property
+  def wide(self) -> int:
+    """Elements of a row."""
+    return self.swizzle // self.itemsize
+
+  @property
+  def column_bytes(self) -> int:
+    return self.rows * self.swizzle
+
+  def offset(self, free: int, k: int) -> int:
+    """Bytes from the start to what one instruction reads."""
+    down, along = (free, k) if self.k_is_last else (k, free)
+    column, inner = divmod(along, self.wide)
+    return column * self.column_bytes + down * self.swizzle + inner * self.itemsize
+
+
+def as_matrix(shared: SharedLayout, contracted: int) -> Matrix | None:
+  """A layout of shared memory as wgmma sees it, if it can. Dimension `contracted` is k."""
+  for contiguous in range(2):
+    for swizzle in SWIZZLES:
+      wide = 8 * swizzle // shared.bits
+      if shared.shape[contiguous] % wide:
+        continue
+      if shared == shared_for_matrix(shared.shape, shared.bits, swizzle, transposed=contiguous == 0):
+        return Matrix(swizzle, contiguous == contracted, shared.shape[1 - contiguous], shared.bits // 8)
+  return None
+
+
+def is_possible(code: BlockCode, op: Op) -> bool:
+  """Whether a product that inference gave to warpgroups has the size to be written out, and its operands room."""
+  assert code.inferred is not None
+  room = 0
+  for i, value in enumerate(op.operands):
+    wanted = code.inferred.wanted(op, i)
+    if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None:
+      room += wanted.nbytes + wanted.swizzle.span
+      if products.held_bytes(code, value) > products.MOST_BYTES:
+        return False
+  return code.layout_of(op.result) is not None and code.arena_bytes + room <= code.arch.shared_bytes - 1024
+
+
+def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
+  """`old + dot(…)`, held in the layout of the result."""
+  b, dtype = code.b, op.result.tile.dtype
+  depth, kind, total = KINDS[op.operands[0].tile.dtype.name]
+  layout = code.layout_of(op.result)
+  assert layout is not None and code.inferred is not None
+  way = _way(code, layout, total)
+  (m, k), n = products.sizes(op)
+  fragments = m // (ROWS * way.down), n // (way.width * way.across)
+  nothing = ir.Constant(F32 if total == "f32" else I32, ir.Undefined)
+  values: list[Any] = [nothing] * layout.num_registers
+  if old is not None:  # before the operands take buffers
+    values = products.old_sums(code, layout, dtype, old)
+  operands: list[Any] = []
+  for i in range(2):
+    operands.append(_operand(code, op, i, [part.buffer for part in operands if isinstance(part, Placed)]))
+  code.sync({part.base for part in operands if isinstance(part, Placed)}, set())
+
+  group = b.udiv(code.thread, I32(GROUP))
+  down, across = b.udiv(group, I32(way.across)), b.urem(group, I32(way.across))
+  left, right = (_Reader(code, op, i, part, fragments) for i, part in enumerate(operands))
+  left.begin(down if way.down > 1 else None, m // way.down)
+  right.begin(across if way.across > 1 else None, n // way.across)
+  fenced = wgmma.fence(b, [*(values if old is not None else []), *left.words])
+  if old is not None:
+    values, fenced = fenced[: len(values)], fenced[len(values) :]
+  left.words = fenced
+  count = way.width // 2
+  for row in range(fragments[0]):
+    for column in range(fragments[1]):
+      own = slice(count * (column + fragments[1] * row), count * (column + fragments[1] * row + 1))
+      for at in range(0, k, depth):
+        x, y = left.at(row, ROWS * row, at), right.at(column, way.width * column, at)
+        adds = old is not None or at > 0
+        values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.turned, right.turned), adds)
+  wgmma.commit(b)
+  return products.held_sums(code, layout, dtype, wgmma.wait(b, values))
+
+
+def _way(code: BlockCode, layout: Layout, total: str) -> Warpgroups:
+  """How the warpgroups lie on an accumulator."""
+  ways = wgmma_ways(layout.shape, code.num_threads // LANES, total == "s32")
+  return next(way for way in ways if way.accumulator == layout)
+
+
+class _Reader:
+  """What the instructions take of an operand: four words of a thread, or a descriptor of memory."""
+
+  def __init__(self, code: BlockCode, op: Op, i: int, operand: Any, fragments: tuple[int, int]):
+    self.b, self.depth = code.b, KINDS[op.operands[i].tile.dtype.name][0]
+    self.depths = products.sizes(op)[0][1] // self.depth
+    self.words: list[ir.Value] = []
+    self.matrix = None
+    self.turned = False
+    if isinstance(operand, Placed):
+      self.matrix = as_matrix(operand.shared, op.attrs["contract"][i][0])
+      assert self.matrix is not None, f"{operand.shared} is no operand of wgmma"
+      self.turned = not self.matrix.k_is_last
+      pointer = code.b.addrspacecast(operand.buffer.pointer, ir.PointerType(addrspace=SHARED))
+      self.address = code.b.ptrtoint(pointer, I32)
+    else:
+      self.words = [operand[r] for r in sorted(operand)]  # four for each fragment, in order
+
+  def begin(self, group: ir.Value | None, size: int) -> None:
+    """A warpgroup begins `size` further than the one before it."""
+    if self.matrix is None:
+      return
+    matrix, start = self.matrix, self.address
+    if group is not None:
+      start = self.b.add(start, self.b.mul(group, I32(matrix.offset(size, 0))))
+    leading = 16 if matrix.k_is_last else matrix.column_bytes
+    self.start = wgmma.descriptor(self.b, start, leading, matrix.swizzle)
+
+  def at(self, fragment: int, free: int, k: int) -> Any:
+    """The operand of an instruction: a fragment of the warpgroup, which begins at `free`, from `k` on."""
+    if self.matrix is None:
+      first = 4 * (k // self.depth + self.depths * fragment)
+      return self.words[first : first + 4]
+    return self.b.add(self.start, I64(self.matrix.offset(free, k) >> 4))
+
+
+# --- operands ----------------------------------------------------------------------------------------------------
+
+
+def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
+  """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
+  assert code.inferred is not None
+  value, wanted = op.operands[i], code.inferred.wanted(op, i)
+  if isinstance(wanted, Layout):
+    return code.words_of(value, wanted)
+  known = _known(code, value, wanted)
+  if known is not None:
+    return known
+  buffer = code.trip_buffer(wanted.nbytes, taken, wanted.swizzle.span)
+  assert buffer is not None, "see is_possible"
+  return _place(code, value, wanted, buffer)
+
+
+def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None:
+  copies = code.copies.get(value, ())
+  return next((copy for copy in copies if isinstance(copy, Placed) and copy.shared == wanted), None)
+
+
+def _place(code: BlockCode, value: Value, shared: SharedLayout, buffer: View) -> Placed:
+  """Bring a tile to shared memory, where the tensor cores will see it."""
+  layout = products.own_layout(code, value)
+  way = best_access(layout, shared, code.arch.has_stmatrix, owners_only=True)
+  store(layout, shared, way, code.elements_of(value, layout), shared.bits, BlockDevice(code, buffer))
+  tma.fence_writes(code.b)
+  return Placed(shared, buffer)
+
+
+def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
+  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  if code.inferred is None or code.inferred.dots.get(op) != WGMMA:
+    return False
+  value, wanted = op.operands[i], code.inferred.wanted(op, i)
+  if not isinstance(wanted, SharedLayout):
+    return False
+  if _known(code, value, wanted) is None:
+    buffer = code.own_buffer(wanted.nbytes, wanted.swizzle.span)
+    if buffer is None:
+      return False
+    code.copies.setdefault(value, []).append(_place(code, value, wanted, buffer))
+  return True
