@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gpu_programs import natives
+from gpu_programs import F32, S, in_one_block, natives
 from hypothesis import given
 from layout_programs import COLUMNS, PROGRAMS
 
@@ -99,6 +99,15 @@ def test_a_cast_for_other_warps_than_the_kernel_has_is_an_error():
   ((_, native),) = natives(f, *args)
   with pytest.raises(errors.LayoutError, match=r"layout_programs\.py.*for 4 warps, but the kernel has 8"):
     nvgpu.compile_ptx(native, "sm_90a", 8)
+
+
+def test_a_cast_that_no_thread_has_registers_for_is_an_error():
+  whole = layout.splat((32, 32), 4)
+  ((_, native),) = natives(
+    in_one_block(lambda x: nvgpu_names.layout_cast(x, whole), S((32, 32), F32)), S((32, 32), F32)
+  )
+  with pytest.raises(errors.LayoutError, match=r"test_layouts\.py.*1024 elements"):
+    nvgpu.compile_ptx(native, "sm_90a")
 
 
 @given(register_layouts())

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright import errors
+from tilewright.layout.candidates import Budget, Seeds
 from tilewright.layout.constraints import BitwidthLimit, Equal, Link, Located, Soft
-from tilewright.layout.solve import Budget, Seeds, attempt
+from tilewright.layout.solve import any_solution
 
 
 def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.LayoutConflictError:
@@ -21,7 +22,7 @@ def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.Layo
   def is_possible(part: Sequence[Located]) -> bool:
     if all(isinstance(own.constraint, BitwidthLimit) for own in part):
       return True  # limits alone leave every choice open
-    return attempt(part, seeds, Budget(budget), propose=hard) is not None
+    return any_solution(part, seeds, Budget(budget), hard) is not None
 
   core = smallest(hard, is_possible)
   proposal = _proposal(core, seeds, budget, hard)
@@ -52,11 +53,11 @@ def _proposal(core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence
     if not isinstance(own.constraint, Equal | Link):
       continue
     rest = [other for other in core if other is not own]
-    solution = attempt(rest, seeds, Budget(budget), propose=hard)
+    solution = any_solution(rest, seeds, Budget(budget), hard)
     first, second = own.constraint.variables
-    if solution is None or first not in solution.places:
+    if solution is None or first not in solution:
       continue
-    target = solution.places.get(second)
+    target = solution.get(second)
     wanted = f" to {target}" if target is not None and target.shape == first.shape else ""
     return (
       f"cast one of them: layout_cast({first}{wanted}) at {own.loc or '?'} lets it have another layout from there on"

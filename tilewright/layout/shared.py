@@ -91,6 +91,10 @@ class SharedLayout:
       raise errors.LayoutError(f"a layout of shared memory has the input {OFFSET!r} alone, got {self.elements.names}")
     if self.bits % 8:
       raise errors.LayoutError(f"elements of {self.bits} bits have no byte address; pack them first")
+    object.__setattr__(self, "_hash", hash((self.elements, self.bits, self.swizzle)))  # asked for very often
+
+  def __hash__(self) -> int:
+    return self._hash  # type: ignore[attr-defined]
 
   @property
   def shape(self) -> tuple[int, ...]:

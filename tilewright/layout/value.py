@@ -62,7 +62,7 @@ class Term(NamedTuple):
     return not any(self.moves)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Layout:
   """A function from places of the hardware to elements of a tile of a given shape."""
 
@@ -78,6 +78,13 @@ class Layout:
 
   def __hash__(self) -> int:
     return self._hash  # type: ignore[attr-defined]
+
+  def __eq__(self, other: object) -> bool:
+    if self is other:  # inference asks very often
+      return True
+    if not isinstance(other, Layout) or hash(self) != hash(other):
+      return NotImplemented if not isinstance(other, Layout) else False
+    return self.shape == other.shape and self.inputs == other.inputs
 
   # --- what is there ---------------------------------------------------------------------------------------------
 

@@ -190,7 +190,9 @@ _transposed, _reshaped, _projected, _restricted = (
 
 
 class Listed:
-  """Some variables together have one of several combinations of layouts."""
+  """Some variables together have one of several combinations of layouts, at a cost each if there are `costs`."""
+
+  costs: tuple[int, ...] = ()
 
   @property
   def variables(self) -> tuple[Variable, ...]:

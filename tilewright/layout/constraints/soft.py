@@ -6,6 +6,7 @@ A price is a function of layouts alone, without the variables, so that the solve
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeAlias
 
@@ -149,6 +150,10 @@ class Work(_Soft):
 Soft: TypeAlias = RelayoutAllowed | SharedAccess | PartOf | MemoryAccess | Reduces | Work
 
 
+# A kernel asks for the same few parts again and again.
+_sliced, _unsliced = (functools.lru_cache(maxsize=16384)(f) for f in (sliced, unsliced))
+
+
 def spared(constraint: Soft, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
   """Layouts of another variable with which a layout of one costs nothing to move."""
   try:
@@ -158,6 +163,8 @@ def spared(constraint: Soft, variable: Variable, place: Place) -> Iterator[tuple
       case SharedAccess(tile, shared), SharedLayout() if variable == tile:  # the tile may stay where it is
         yield shared, place
       case PartOf(whole, part, starts), Layout():
-        yield (part, sliced(place, starts, part.shape)) if variable == whole else (whole, unsliced(place, whole.shape))
+        yield (
+          (part, _sliced(place, starts, part.shape)) if variable == whole else (whole, _unsliced(place, whole.shape))
+        )
   except errors.LayoutError:
     return  # the part is spread over threads

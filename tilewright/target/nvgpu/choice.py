@@ -1,8 +1,9 @@
 """Whether a kernel's layouts are inferred, and what for.
 
 Most kernels over rows have one shape and one sensible layout, the `ordinary` one, and are compiled without asking. Layouts are inferred
-where there is something to choose: matrix products, transposes, parts of tiles, reductions that do not go along rows. If the search runs
-out of its budget the ordinary layouts are used, which are right too: what is held elsewhere is moved; but not if the user gave layouts.
+where there is something to choose: matrix products, transposes, parts of tiles, reductions that do not go along rows; and where the user
+says something about layouts. The ops of a kernel never exclude each other, so that without such hints there always is a solution (see
+`constraints`); the best that the budget allows to find is taken. With hints there may be none: then the error says why.
 
 Scratch buffers that are only read and written as a whole, and are small enough, live in registers then.
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tilewright import errors
 from tilewright.layout.build import blocked_for
 from tilewright.layout.value import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
@@ -25,27 +25,27 @@ from tilewright.tile.types import RefType
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.inference import Inferred
 
-_BUDGET = 400_000
+_BUDGET, _BUDGET_PER_OP = 400_000, 4000  # of the search: candidates and entries of tables
 _CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast"})
-_MOST_OPS = 2000
 
 
 def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
   """The layouts of a kernel; None if the ordinary ones will do."""
   ops = list(walk(kernel.body.body))
-  if len(ops) > _MOST_OPS or not any(_is_choice(op) for op in ops):
+  if not any(_is_choice(op) for op in ops):
     return None
   from tilewright.target.nvgpu.inference import (
     infer,  # the solver is a tenth of a second to import, which most kernels can do without
   )
 
   refs = _register_refs(kernel, num_warps)
-  try:
-    return infer(kernel.body, arch.name, num_warps, budget=_BUDGET, register_refs=refs, is_plain=True)
-  except (errors.LayoutBudgetError, errors.LayoutConflictError):
-    if casts(kernel):  # else the ordinary layouts will do: what does not fit them goes through memory
-      raise
-    return None
+  budget = search_budget(len(ops))
+  return infer(kernel.body, arch.name, num_warps, budget=budget, register_refs=refs, is_plain=True)
+
+
+def search_budget(num_ops: int) -> int:
+  """How many steps the search for the layouts of a kernel may take."""
+  return max(_BUDGET, _BUDGET_PER_OP * num_ops)
 
 
 def casts(kernel: NativeKernel) -> list[Layout]:

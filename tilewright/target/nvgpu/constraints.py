@@ -8,6 +8,10 @@
     dot           the operands and the result of mma.sync, wgmma or a loop of multiplications, see `dots`
     for, while    what is carried keeps its layout from round to round
 
+The ops of a kernel never exclude each other. What must hold (a link, a list) is between the result of one op, or its uses, which are
+variables of their own; each op alone can be satisfied; and a value goes to its uses by what only costs, a relayout. Elementwise ops are
+one region in one layout, which any will do for. So there always is a solution, unless the user asks for one that there is not.
+
 An op that moves elements in ways no layout describes (a slice, a gather, …), or that has no row, leaves operands and results free: its code
 goes through shared memory. A row is called with the system it adds to and the op.
 """
@@ -38,8 +42,9 @@ from tilewright.layout.constraints import (
   Work,
 )
 from tilewright.layout.shared import SWIZZLES, shared_tiled
-from tilewright.layout.value import read_layout
+from tilewright.layout.value import Layout, read_layout
 from tilewright.target.nvgpu.arch import named
+from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.dots import dot, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
 from tilewright.tile.ir import Block, Op, Value
@@ -99,21 +104,26 @@ def _reshape(system: System, op: Op) -> None:
   result, operand = system.of(op.result), system.of(op.operands[0])
   if result is None or operand is None:
     return
-  if not _keeps_layouts(system, operand.shape, result.shape):
-    return _moved(system, op)
   wanted = system.use(op, 0)
+  if not _has_layouts(system, wanted, result):
+    return _moved(system, op)
   system.link(op, 0, wanted)
   system.say(Reshaped(wanted, result))
 
 
-def _keeps_layouts(system: System, old: tuple[int, ...], new: tuple[int, ...]) -> bool:
-  """Whether a reshape between these shapes can leave elements where they are in an ordinary layout."""
-  for start, end in ((old, new), (new, old)):
-    try:
-      reshaped(blocked_for(start, system.num_warps), end)
+def _has_layouts(system: System, operand: Variable, result: Variable) -> bool:
+  """Whether some layout of a tile that is reshaped leaves elements where they are: one to begin with, or one that is proposed then."""
+  for own, other in ((operand, result), (result, operand)):
+    plain = blocked_for(own.shape, system.num_warps)
+    for place in (*system.seeds(own), plain):
+      try:
+        assert isinstance(place, Layout)
+        reshaped(place, other.shape)
+      except errors.LayoutError:
+        continue
+      if place is plain:
+        system.proposed.setdefault(own, []).append(plain)
       return True
-    except errors.LayoutError:
-      continue
   return False
 
 
@@ -138,6 +148,11 @@ def _layout_cast(system: System, op: Op) -> None:
     raise errors.LayoutError(
       f"layout_cast at {op.loc or '?'}: the layout is for {given.num_warps} warps, but the kernel has {system.num_warps}: "
       f"give it CompilerParams(num_warps={given.num_warps})"
+    )
+  if given.num_registers > MOST_SUMS:
+    raise errors.LayoutError(
+      f"layout_cast at {op.loc or '?'}: the layout gives each thread {given.num_registers} elements, but a tile in registers has at most "
+      f"{MOST_SUMS} in a thread: use more warps, or cast smaller tiles"
     )
   system.say(Hint(result, given))
   system.link(op, 0, result)

@@ -51,6 +51,8 @@ class System:
     default_factory=dict
   )  # with the kind of each option
 
+  proposed: dict[Variable, list[Place]] = dataclasses.field(default_factory=dict)  # more candidates to begin with
+
   def __post_init__(self) -> None:
     self.op: Op | None = None
     self.depth = 0
@@ -136,7 +138,12 @@ class System:
   # --- candidates ------------------------------------------------------------------------------------------------
 
   def seeds(self, variable: Variable) -> list[Place]:
-    """Layouts to begin with: coalesced for the memory the tile is for, by rows so that reductions stay in warps."""
+    """Layouts to begin with, `proposed` ones included."""
+    own, more = self._seeds(variable), self.proposed.get(variable)
+    return own if not more else [*own, *more]
+
+  def _seeds(self, variable: Variable) -> list[Place]:
+    """Coalesced for the memory the tile is for, by rows so that reductions stay in warps."""
     assert isinstance(variable.key, tuple)
     if variable.key[0] == "shared":
       rows = [shared_tiled(variable.shape, None, variable.bits, s) for s in SWIZZLES]

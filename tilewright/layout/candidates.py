@@ -1,0 +1,245 @@
+"""The candidates of every variable: layouts that somebody asks for, spread over the system and thinned out.
+
+Constraints that list layouts (matrix instructions, hints, memory) propose them, and they spread: along hard constraints to what they imply,
+along soft ones to neighbours that would then be spared a relayout. Each new candidate wakes only the constraints of its variable. Then
+candidates that no candidate of a neighbour goes with are dropped, which wakes the neighbours, until nothing changes.
+
+Variables that must be equal are one *class*, named by one of them, its *root*.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.layout.constraints import (
+  Constraint,
+  Equal,
+  Link,
+  Listed,
+  Located,
+  Place,
+  Price,
+  Soft,
+  Variable,
+  direction,
+  images,
+  invented,
+)
+
+Seeds = Callable[[Variable], Iterable[Place]]
+
+
+class Budget:
+  """How much a search may do, and how much it has done: candidates and entries of tables."""
+
+  def __init__(self, most: int):
+    self.most, self.spent = most, 0
+
+  def take(self, amount: int) -> None:
+    self.spent += amount
+    if self.spent > self.most:
+      raise errors.LayoutBudgetError(
+        f"the search for layouts ran out of its budget of {self.most} steps before it found any that satisfy the kernel; there may be a "
+        "solution. Give hints (layout_cast) for some values, or a larger budget"
+      )
+
+  @property
+  def left(self) -> int:
+    return max(self.most - self.spent, 0)
+
+
+class Graph:
+  """The constraints over classes of equal variables: candidates of each class, and which constraints touch it."""
+
+  def __init__(self, system: Sequence[Located], width: int, invent: bool):
+    self.width = width
+    self.invent = invent  # whether to try layouts that nothing asks for
+    self.constraints = [own.constraint for own in system]
+    self.root = _classes(self.constraints)
+    self.roots = list(dict.fromkeys(self.root.values()))
+    self.candidates: dict[Variable, list[Place]] = {root: [] for root in self.roots}
+    self.touching: dict[Variable, list[int]] = {root: [] for root in self.roots}
+    self.scope: list[tuple[Variable, ...]] = []
+    self.known_images: dict[tuple[int, Variable, Place], tuple[tuple[Variable, Place], ...]] = {}
+    self.known_prices: dict[tuple[object, ...], np.ndarray] = {}
+    for number, constraint in enumerate(self.constraints):
+      self.scope.append(tuple(dict.fromkeys(self.root[v] for v in constraint.variables)))
+      if not isinstance(constraint, Equal):
+        for root in self.scope[-1]:
+          self.touching[root].append(number)
+
+  def images(self, number: int, variable: Variable, place: Place) -> tuple[tuple[Variable, Place], ...]:
+    """What a layout of a variable says about the others of a constraint; asked for in every phase."""
+    key = number, variable, place
+    found = self.known_images.get(key)
+    if found is None:
+      constraint = self.constraints[number]
+      more = invented(constraint, variable, place) if self.invent and isinstance(constraint, Link) else ()
+      found = self.known_images[key] = (*images(constraint, variable, place), *more)
+    return found
+
+  def prices(self, price: Price, axes: list[int], lists: list[list[Place]]) -> np.ndarray:
+    """A table of prices; argument i of the price is a candidate from list `axes[i]`. Many constraints have the same."""
+    key = price, tuple(axes), tuple(map(tuple, lists))
+    found = self.known_prices.get(key)
+    if found is None:
+      found = self.known_prices[key] = np.empty([len(own) for own in lists])
+      function, more = price.function, price.parameters
+      if axes == [0, 1]:
+        found[:] = [[function(a, b, *more) for b in lists[1]] for a in lists[0]]
+      elif axes == [0]:
+        found[:] = [function(a, *more) for a in lists[0]]
+      else:
+        for where in np.ndindex(*found.shape):
+          found[where] = price(*(lists[axis][where[axis]] for axis in axes))
+    return found
+
+  def places(self, chosen: Mapping[Variable, int]) -> dict[Variable, Place]:
+    """The layout of each variable, by the number of its class's candidate."""
+    return {v: self.candidates[root][chosen[root]] for v, root in self.root.items()}
+
+  def pinned(self) -> dict[Variable, set[Place]]:
+    """Classes that a hint gives a layout: they take no other candidate."""
+    found: dict[Variable, set[Place]] = {}
+    for number, constraint in enumerate(self.constraints):
+      if isinstance(constraint, Listed) and len(self.scope[number]) == 1 and len(constraint.variables) == 1:
+        options = {option[0] for option in constraint.options}
+        root = self.scope[number][0]
+        found[root] = found[root] & options if root in found else options
+    return found
+
+
+def _classes(constraints: Sequence[Constraint]) -> dict[Variable, Variable]:
+  """For each variable the one that stands for all that must be equal to it."""
+  parent = {v: v for constraint in constraints for v in constraint.variables}
+
+  def find(variable: Variable) -> Variable:
+    while parent[variable] != variable:
+      parent[variable] = variable = parent[parent[variable]]
+    return variable
+
+  for constraint in constraints:
+    if isinstance(constraint, Equal):
+      parent[find(constraint.a)] = find(constraint.b)
+  return {v: find(v) for v in parent}
+
+
+# --- candidates --------------------------------------------------------------------------------------------------
+
+
+def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Budget) -> None:
+  """Fill in the candidates: what is listed, then what follows from it."""
+  pinned = graph.pinned()
+  hard: collections.deque[tuple[Variable, Place]] = collections.deque()
+  soft: collections.deque[tuple[Variable, Place]] = collections.deque()
+  known: dict[Variable, set[Place]] = {root: set() for root in graph.roots}
+
+  def add(root: Variable, place: Place, must: bool) -> None:
+    if place in known[root] or (root in pinned and place not in pinned[root]):
+      return
+    if not must and len(known[root]) >= graph.width:
+      return
+    budget.take(1)
+    known[root].add(place)
+    graph.candidates[root].append(place)
+    hard.append((root, place))
+
+  def settle() -> None:
+    while hard or soft:
+      if hard:
+        root, place = hard.popleft()
+        soft.append((root, place))
+        must = True
+      else:
+        root, place = soft.popleft()
+        must = False
+      for number in graph.touching[root]:
+        constraint = graph.constraints[number]
+        if isinstance(constraint, Soft) == must:
+          continue
+        for variable in constraint.variables:
+          if graph.root[variable] == root:
+            for other, image in graph.images(number, variable, place):
+              add(graph.root[other], image, must)
+
+  for own in proposals:
+    constraint = own.constraint
+    if isinstance(constraint, Listed):
+      for option in constraint.options:
+        for variable, place in zip(constraint.variables, option):
+          if variable in graph.root:
+            add(graph.root[variable], place, True)
+  members: dict[Variable, list[Variable]] = {}
+  for variable in graph.root:
+    members.setdefault(graph.root[variable], []).append(variable)
+  for root, own_members in members.items():
+    for variable in own_members:
+      for place in seeds(variable):
+        add(root, place, False)
+  settle()
+
+
+# --- propagation -------------------------------------------------------------------------------------------------
+
+
+def prune(graph: Graph, budget: Budget) -> bool:
+  """Drop candidates that some constraint excludes whatever its other variables are. False if a variable has none left."""
+  work = collections.deque(n for n, c in enumerate(graph.constraints) if not isinstance(c, Soft | Equal))
+  waiting = set(work)
+  while work:
+    number = work.popleft()
+    waiting.discard(number)
+    for root in graph.scope[number]:
+      kept = _supported(graph, number, root, budget)
+      if len(kept) == len(graph.candidates[root]):
+        continue
+      graph.candidates[root] = kept
+      if not kept:
+        return False
+      for other in graph.touching[root]:
+        if other != number and other not in waiting and not isinstance(graph.constraints[other], Soft):
+          waiting.add(other)
+          work.append(other)
+  return all(graph.candidates.values())
+
+
+def _supported(graph: Graph, number: int, root: Variable, budget: Budget) -> list[Place]:
+  """The candidates of a variable that go with some candidates of the others of one constraint."""
+  constraint, scope = graph.constraints[number], graph.scope[number]
+  own = graph.candidates[root]
+  budget.take(len(own))
+  if isinstance(constraint, Listed):
+    sets = {r: set(graph.candidates[r]) for r in scope}
+    left = [
+      option
+      for option in constraint.options
+      if all(place in sets[graph.root[v]] for v, place in zip(constraint.variables, option))
+    ]
+    allowed = {option[i] for option in left for i, v in enumerate(constraint.variables) if graph.root[v] == root}
+    return [place for place in own if place in allowed]
+  if len(scope) == 1:
+    return [p for p in own if constraint.holds({v: p for v in constraint.variables})]  # type: ignore[union-attr]
+  together = pairs(graph, number, budget)
+  side = scope.index(root)
+  numbers = {pair[side] for pair in together}
+  return [place for i, place in enumerate(own) if i in numbers]
+
+
+def pairs(graph: Graph, number: int, budget: Budget) -> set[tuple[int, int]]:
+  """Which candidates of two variables go together, by number, under a constraint in which one determines the other."""
+  scope = graph.scope[number]
+  link = graph.constraints[number]
+  assert isinstance(link, Link) and len(scope) == 2
+  source, target = direction(link)
+  index = {place: i for i, place in enumerate(graph.candidates[graph.root[target]])}
+  budget.take(len(graph.candidates[graph.root[source]]))
+  found = set()
+  for i, place in enumerate(graph.candidates[graph.root[source]]):
+    for _, image in graph.images(number, source, place):
+      if image in index:
+        found.add((i, index[image]) if scope[0] == graph.root[source] else (index[image], i))
+  return found
