@@ -13,7 +13,9 @@ import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, in_one_block, natives
 
+from tilewright import pallas as pl
 from tilewright.layout.options import wgmma_shared, wgmma_ways
+from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.group_products import as_matrix
@@ -104,6 +106,36 @@ def test_kernels_that_mix_layouts(name):
   np.testing.assert_allclose(
     np.asarray(got, np.float64), wanted, rtol=0, atol=layout_programs.tolerance(name, args, wanted)
   )
+
+
+def summed(rounds, bound, step=16):
+  """Products of parts of two matrices along k, added up in a loop whose number of rounds is known, or read by the kernel."""
+
+  def kernel(rounds_ref, a_ref, b_ref, o_ref):
+    def one(i, total):
+      return total + dot(a_ref[:, pl.ds(i * step, step)], b_ref[:, pl.ds(i * step, step)].T)
+
+    count = rounds if bound == "known" else rounds_ref[0]
+    o_ref[...] = jax.lax.fori_loop(0, count, one, jnp.zeros(o_ref.shape, F32))
+
+  def call(rounds, a, b):
+    params = pallas_nvgpu.CompilerParams()
+    return pl.pallas_call(kernel, S((a.shape[0], b.shape[0]), F32), compiler_params=params)(rounds, a, b)
+
+  return call
+
+
+@pytest.mark.parametrize("bound", ["known", "read"])
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_operands_of_a_loop_arrive_ahead_of_time(rounds, bound):
+  args = jnp.asarray([rounds], jnp.int32), *(small_integers((64, 80), BF16, i) for i in range(2))
+  ((_, native),) = natives(summed(rounds, bound), *args)
+  text = nvgpu.compile_ptx(native, "sm_90a")[0]
+  if rounds > 1 and bound == "known":  # ahead of time, and nothing goes through registers
+    assert "ld.global.v" not in text and "cp.async.wait_group 1" in text
+  (got,) = run(native, *args, arch="sm_90a")
+  a, b = (np.asarray(x, np.float64)[:, : 16 * rounds] for x in args[1:])
+  np.testing.assert_array_equal(got, a @ b.T)
 
 
 def test_what_does_not_fit_goes_to_mma_sync():

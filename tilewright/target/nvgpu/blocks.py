@@ -126,7 +126,7 @@ class Block:
     """The block of an input or output at given indices of the grid."""
     m, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
     strides = dense_strides(tuple(m.array_aval.shape))
-    array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16)
+    array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True)
     if index_map is None:
       return cls(code, m, array)
     where = places(code, m, index_map, prefetched, indices, code.in_memory)

@@ -68,6 +68,8 @@ class BlockCode(Passes):
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
+    self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
+    self.has_stages = False  # whether copies are on their way that the code here did not ask for
     self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
 
   # --- values carried by control flow ----------------------------------------------------------------------------
@@ -477,6 +479,8 @@ class BlockCode(Passes):
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())
       self.env[v] = self.value_at(v, [], 1)
+    elif v in self.in_stages:
+      return
     elif uses - self._uses_in_memory(v) > 1 and op.name not in MOVES and self._is_worth_keeping(v):
       self.materialise(v)
 

@@ -21,6 +21,7 @@ from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.layout.value import OFFSET
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, named
 from tilewright.target.nvgpu.distribution import MOST_SUMS
+from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.system import System
 from tilewright.tile.ir import Op, Value
 
@@ -94,7 +95,7 @@ def _operand(system: System, op: Op, i: int) -> Variable:
   value = op.operands[i]
   wanted = system.use(op, i)
   system.uses[op, i] = wanted
-  source, permutation = _behind_transposes(value)
+  source, permutation = behind_transposes(value)
   ref = source.owner.operands[0] if isinstance(source.owner, Op) and source.owner.name == "load" else None
   if ref is not None and reads_shared_directly(system, value):
     shared = system.shared(ref)
@@ -119,7 +120,7 @@ def _operand(system: System, op: Op, i: int) -> Variable:
 
 def reads_shared_directly(system: System, value: Value) -> bool:
   """Whether a value is a load from shared memory, perhaps transposed, that only dots use."""
-  source, _ = _behind_transposes(value)
+  source, _ = behind_transposes(value)
   if not isinstance(source.owner, Op) or source.owner.name != "load" or system.shared(source.owner.operands[0]) is None:
     return False
   shared = system.shared(source.owner.operands[0])
@@ -131,16 +132,6 @@ def _only_dots(system: System, value: Value) -> bool:
     user.name == "dot" or (user.name == "transpose" and _only_dots(system, user.result))
     for user in system.users.get(value, [])
   )
-
-
-def _behind_transposes(value: Value) -> tuple[Value, tuple[int, ...]]:
-  """The value that is transposed to this one, and by which permutation."""
-  permutation = tuple(range(value.tile.rank))
-  while isinstance(value.owner, Op) and value.owner.name == "transpose":
-    own = tuple(value.owner.attrs["permutation"])
-    permutation = tuple(own[p] for p in permutation)
-    value = value.owner.operands[0]
-  return value, permutation
 
 
 def _is_matrix(op: Op) -> bool:

@@ -26,10 +26,10 @@ from tilewright.layout.options import Warpgroups, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import products, tma, wgmma
+from tilewright.target.nvgpu import cp_async, operand_copies, products, tma, wgmma
 from tilewright.target.nvgpu.arch import WGMMA
-from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode, BlockDevice
+from tilewright.target.nvgpu.operand_copies import Placed
 from tilewright.target.nvgpu.products import KINDS
 from tilewright.target.nvgpu.registers import Registers
 from tilewright.target.nvgpu.relayout import store
@@ -38,18 +38,6 @@ from tilewright.target.nvgpu.wgmma import GROUP, ROWS
 from tilewright.tile.ir import Op, Value
 
 SWIZZLES = (128, 64, 32)  # bytes of a row of an operand
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Placed:
-  """A copy of a tile in shared memory, laid out for wgmma."""
-
-  shared: SharedLayout
-  buffer: View
-
-  @property
-  def base(self) -> Any:
-    return self.buffer.base
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +85,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
     wanted = code.inferred.wanted(op, i)
     if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None:
       room += wanted.nbytes + wanted.swizzle.span
-      if products.held_bytes(code, value) > products.MOST_BYTES:
+      if _copied_view(code, value, wanted) is None and products.held_bytes(code, value) > products.MOST_BYTES:
         return False
   return code.layout_of(op.result) is not None and code.arena_bytes + room <= code.arch.shared_bytes - 1024
 
@@ -118,6 +106,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
   operands: list[Any] = []
   for i in range(2):
     operands.append(_operand(code, op, i, [part.buffer for part in operands if isinstance(part, Placed)]))
+  _arrived(code, operands)
   code.sync({part.base for part in operands if isinstance(part, Placed)}, set())
 
   group = b.udiv(code.thread, I32(GROUP))
@@ -160,8 +149,7 @@ class _Reader:
       self.matrix = as_matrix(operand.shared, op.attrs["contract"][i][0])
       assert self.matrix is not None, f"{operand.shared} is no operand of wgmma"
       self.turned = not self.matrix.k_is_last
-      pointer = code.b.addrspacecast(operand.buffer.pointer, ir.PointerType(addrspace=SHARED))
-      self.address = code.b.ptrtoint(pointer, I32)
+      self.address = operand.address(code.b)
     else:
       self.words = [operand[r] for r in sorted(operand)]  # four for each fragment, in order
 
@@ -206,12 +194,38 @@ def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None
 
 
 def _place(code: BlockCode, value: Value, shared: SharedLayout, buffer: View) -> Placed:
-  """Bring a tile to shared memory, where the tensor cores will see it."""
+  """Bring a tile to shared memory, where the tensor cores will see it: by copies that are on their way then, or from registers."""
+  view, placed = _copied_view(code, value, shared), Placed(shared, buffer)
+  if view is not None:
+    source = operand_copies.source_of(value, shared)
+    assert source is not None
+    code.sync(set(), {buffer.base})
+    operand_copies.copy(code, view, source.shared, placed.address(code.b))
+    return dataclasses.replace(placed, is_on_its_way=True)
   layout = products.own_layout(code, value)
   way = best_access(layout, shared, code.arch.has_stmatrix, owners_only=True)
   store(layout, shared, way, code.elements_of(value, layout), shared.bits, BlockDevice(code, buffer))
   tma.fence_writes(code.b)
-  return Placed(shared, buffer)
+  return placed
+
+
+def _copied_view(code: BlockCode, value: Value, wanted: SharedLayout) -> View | None:
+  """The memory from which an operand is copied, if it is only loaded, and nothing else is being copied."""
+  if code.has_stages or isinstance(code.env.get(value), Registers):
+    return None
+  source = operand_copies.source_of(value, wanted)
+  if source is None or source.load.result in code.env:
+    return None
+  view = code.env.get(source.load.operands[0])
+  return view if operand_copies.is_copied(code, view) else None
+
+
+def _arrived(code: BlockCode, operands: Sequence[Any]) -> None:
+  """Until the operands that this thread copies are there."""
+  if any(isinstance(part, Placed) and part.is_on_its_way for part in operands):
+    cp_async.commit(code.b)
+    cp_async.wait(code.b, 0)
+    tma.fence_writes(code.b)
 
 
 def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
@@ -225,5 +239,7 @@ def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
     buffer = code.own_buffer(wanted.nbytes, wanted.swizzle.span)
     if buffer is None:
       return False
-    code.copies.setdefault(value, []).append(_place(code, value, wanted, buffer))
+    placed = _place(code, value, wanted, buffer)
+    _arrived(code, [placed])
+    code.copies.setdefault(value, []).append(Placed(wanted, buffer))
   return True

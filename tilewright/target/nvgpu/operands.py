@@ -19,7 +19,7 @@ from tilewright import errors
 from tilewright.layout.algebra import reshaped, restricted, transposed, unsliced, without_register_copies
 from tilewright.layout.value import Layout
 from tilewright.target.llvm import structure
-from tilewright.tile.ir import Op
+from tilewright.tile.ir import Op, Value
 
 Rule = Callable[[Op, Layout], Layout | None]
 
@@ -72,3 +72,13 @@ _RULES: dict[str, Rule] = {
   "slice": _slice,
 }
 _transposed, _reshaped, _restricted = (functools.lru_cache(maxsize=4096)(f) for f in (transposed, reshaped, restricted))
+
+
+def behind_transposes(value: Value) -> tuple[Value, tuple[int, ...]]:
+  """The value that is transposed to this one, and by which permutation."""
+  permutation = tuple(range(value.tile.rank))
+  while isinstance(value.owner, Op) and value.owner.name == "transpose":
+    own = tuple(value.owner.attrs["permutation"])
+    permutation = tuple(own[p] for p in permutation)
+    value = value.owner.operands[0]
+  return value, permutation

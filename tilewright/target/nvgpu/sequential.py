@@ -154,6 +154,7 @@ def run(frame: Any, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   stand(i64(0))
   kept = _kept_outputs(frame, code, plan, prefetched)
   if plan.inputs:
+    code.has_stages = True
     for ahead in range(count - 1):
       if ahead < plan.count:
         fetch(i64(ahead))

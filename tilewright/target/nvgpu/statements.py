@@ -9,7 +9,7 @@ from typing import Any
 from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
-from tilewright.target.nvgpu import contraction, effects, indexed, reductions, views
+from tilewright.target.nvgpu import contraction, effects, indexed, operand_copies, reductions, views
 from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
@@ -174,6 +174,11 @@ def _dynamic_update_slice(code: BlockCode, op: Op) -> None:
   code.env[op.results[0]] = memory
 
 
+def _for(code: BlockCode, op: Op) -> None:
+  if not operand_copies.run_loop(code, op):
+    control.STATEMENTS["for"](code, op)
+
+
 STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "subview": _subview,
   "reshape_ref": _reshape_ref,
@@ -191,6 +196,7 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "pad": _pad,
   "dynamic_update_slice": _dynamic_update_slice,
   **control.STATEMENTS,
+  "for": _for,
   **effects.STATEMENTS,
   **indexed.STATEMENTS,
 }

@@ -43,6 +43,7 @@ class View(Memory):
   edges: tuple[tuple[Edge, ...], ...] = ()  # for each dimension, or for none
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
+  in_global: bool = False  # surely in global memory
 
   @property
   def is_plain(self) -> bool:
@@ -90,6 +91,7 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     edges=tuple(edges[d] for d in kept),
     inside=inside,
     anchor=view.anchor,
+    in_global=view.in_global,
   )
 
 
