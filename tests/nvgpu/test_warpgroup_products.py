@@ -16,6 +16,7 @@ from gpu_programs import BF16, F32, S, in_one_block, natives
 from tilewright import pallas as pl
 from tilewright.layout.options import wgmma_shared, wgmma_ways
 from tilewright.pallas import nvgpu as pallas_nvgpu
+from tilewright.pallas import tpu as pltpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.group_products import as_matrix
@@ -136,6 +137,51 @@ def test_operands_of_a_loop_arrive_ahead_of_time(rounds, bound):
   (got,) = run(native, *args, arch="sm_90a")
   a, b = (np.asarray(x, np.float64)[:, : 16 * rounds] for x in args[1:])
   np.testing.assert_array_equal(got, a @ b.T)
+
+
+def stepwise_attention(q, k, v, block=64):
+  """Attention with the blocks of keys along the grid, and what is carried in scratch memory."""
+
+  def kernel(q_ref, k_ref, v_ref, o_ref, top, total, out):
+    step = pl.program_id(0)
+
+    @pl.when(step == 0)
+    def _():
+      top[...], total[...], out[...] = (jnp.full(r.shape, x, F32) for r, x in ((top, -1e30), (total, 0), (out, 0)))
+
+    s = dot(q_ref[...], k_ref[...], (1, 1)) * 0.125
+    new = jnp.maximum(top[...], s.max(1))
+    e, scale = jnp.exp(s - new[:, None]), jnp.exp(top[...] - new)
+    top[...], total[...] = new, total[...] * scale + e.sum(1)
+    out[...] = out[...] * scale[:, None] + dot(e.astype(q.dtype), v_ref[...])
+
+    @pl.when(step == pl.num_programs(0) - 1)
+    def _():
+      o_ref[...] = out[...] / total[...][:, None]
+
+  whole, part = pl.BlockSpec(q.shape, lambda i: (0, 0)), pl.BlockSpec((block, q.shape[1]), lambda i: (i, 0))
+  rows = pltpu.VMEM((q.shape[0],), F32)
+  return pl.pallas_call(
+    kernel,
+    S(q.shape, F32),
+    grid=(k.shape[0] // block,),
+    in_specs=[whole, part, part],
+    out_specs=whole,
+    scratch_shapes=[rows, rows, pltpu.VMEM(q.shape, F32)],
+    compiler_params=pallas_nvgpu.CompilerParams(dimension_semantics=("arbitrary",)),
+  )(q, k, v)
+
+
+def test_blocks_that_arrive_ahead_of_time_are_read_where_they_are():
+  rng = np.random.default_rng(0)
+  args = [jnp.asarray(rng.standard_normal((rows, 64)), BF16) for rows in (64, 320, 320)]
+  ((_, native),) = natives(stepwise_attention, *args)
+  text = nvgpu.compile_ptx(native, "sm_90a")[0]
+  assert "wgmma.mma_async" in text and "ld.global" not in text and "ldmatrix" not in text
+  (got,) = run(native, *args, arch="sm_90a")
+  q, k, v = (np.asarray(a, np.float64) for a in args)
+  e = np.exp(q @ k.T * 0.125)
+  np.testing.assert_allclose(got, e @ v / e.sum(1, keepdims=True), rtol=0, atol=2.0**-8)  # weights are rounded to bf16
 
 
 def test_what_does_not_fit_goes_to_mma_sync():

@@ -33,7 +33,7 @@ from tilewright.target.nvgpu.operand_copies import Placed
 from tilewright.target.nvgpu.products import KINDS
 from tilewright.target.nvgpu.registers import Registers
 from tilewright.target.nvgpu.relayout import store
-from tilewright.target.nvgpu.views import View
+from tilewright.target.nvgpu.views import SwizzledView, View
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS
 from tilewright.tile.ir import Op, Value
 
@@ -189,8 +189,18 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
 
 
 def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None:
+  """An operand, or what it is the transpose of, that lies in shared memory already as it is wanted."""
   copies = code.copies.get(value, ())
-  return next((copy for copy in copies if isinstance(copy, Placed) and copy.shared == wanted), None)
+  found = next((copy for copy in copies if isinstance(copy, Placed) and copy.shared == wanted), None)
+  source = operand_copies.source_of(value, wanted) if found is None else None
+  if source is None:
+    return found
+  view = code.env.get(source.load.operands[0])
+  if isinstance(view, SwizzledView) and view.layout == source.shared:
+    return Placed(wanted, view)
+  staged = code.copies.get(source.load.result, ())
+  same = next((copy for copy in staged if isinstance(copy, Placed) and copy.shared == source.shared), None)
+  return None if same is None else Placed(wanted, same.buffer)
 
 
 def _place(code: BlockCode, value: Value, shared: SharedLayout, buffer: View) -> Placed:

@@ -80,6 +80,25 @@ def source_of(value: Value, wanted: SharedLayout) -> Source | None:
   return Source(loaded.owner, shared)
 
 
+def wanted_by_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
+  """The layout in which products of warpgroups want to find what a load gives, if they alone use it and all want the same."""
+  assert code.inferred is not None and isinstance(loaded.owner, Op)
+  found, pending = set(), [loaded]
+  while pending:
+    value = pending.pop()
+    for user in code.users.get(value, []):
+      if user.name == "transpose":
+        pending.append(user.result)
+        continue
+      if code.inferred.dots.get(user) != WGMMA:
+        return None
+      for i in (i for i, operand in enumerate(user.operands) if operand is value):
+        wanted = code.inferred.wanted(user, i)
+        source = source_of(value, wanted) if isinstance(wanted, SharedLayout) else None
+        found.add(None if source is None else source.shared)
+  return found.pop() if len(found) == 1 else None
+
+
 def is_copied(code: BlockCode, view: Any) -> bool:
   """Whether a view's rows can be copied in pieces: it lies in global memory, inside of its array, and nobody writes it."""
   if not isinstance(view, View) or not view.in_global or view.has_edges or view.strides[-1] != 1:
@@ -118,7 +137,6 @@ class _Operand:
   """An operand of some products of a loop, which stages hold."""
 
   source: Source
-  uses: tuple[tuple[Value, SharedLayout], ...]  # the values that products take, and how they want them
   ops: tuple[Op, ...]  # of the body: what gives the view that is loaded
 
 
@@ -172,16 +190,15 @@ def run_loop(code: BlockCode, op: Op) -> bool:
     fetch(b.add(i, i64(stages - 1)))
     code.env[body.params[0]] = number(i)
     for operand, place in zip(operands, places(i)):
-      code.in_stages.add(operand.source.load.result)
-      for value, wanted in operand.uses:
-        code.copies[value] = [Placed(wanted, place)]
+      loaded, shared = operand.source.load.result, operand.source.shared
+      code.in_stages.add(loaded)
+      code.copies[loaded] = [Placed(shared, place)]
     code.read_slots(body.params[1:], slots)
     code.block(body)
     code.write_slots(body.yielded, slots)
     code.settle_memory()
   for operand in operands:
-    for value, _ in operand.uses:
-      code.copies.pop(value, None)
+    del code.copies[operand.source.load.result]
   cp_async.wait(b, 0)
   code.has_stages = False
   code.read_slots(op.results, slots)
@@ -205,39 +222,25 @@ def _stages(code: BlockCode, operands: list[_Operand]) -> tuple[int, int]:
 
 def _operands(code: BlockCode, op: Op) -> list[_Operand]:
   """The operands of a loop's products that can be copied ahead."""
-  assert code.inferred is not None
   (body,) = op.blocks
-  found: dict[Op, list[tuple[Value, SharedLayout, Source]]] = {}
-  for dot in (o for o in body.ops if o.name == "dot" and code.inferred.dots.get(o) == WGMMA):
-    for i, value in enumerate(dot.operands):
-      wanted = code.inferred.wanted(dot, i)
-      source = source_of(value, wanted) if isinstance(wanted, SharedLayout) else None
-      if source is not None and source.load in body.ops:
-        found.setdefault(source.load, []).append((value, wanted, source))  # type: ignore[arg-type]
   operands = []
-  for load, uses in found.items():
-    source = uses[0][2]
-    ops = _slice(code, load, body)
-    if ops is None or any(own.shared != source.shared for *_, own in uses) or not _only_these(code, load, body):
-      continue
-    operand = _Operand(source, tuple({v: (v, wanted) for v, wanted, _ in uses}.values()), ops)
-    if _can_copy(code, operand, body):
-      operands.append(operand)
+  for load in (o for o in body.ops if o.name == "load" and _is_for_dots(code, o.result, body)):
+    shared, ops = wanted_by_products(code, load.result), _slice(code, load, body)
+    if shared is not None and ops is not None:
+      operand = _Operand(Source(load, shared), ops)
+      if _can_copy(code, operand, body):
+        operands.append(operand)
   operands.sort(key=lambda o: -_span(o))
   return operands
 
 
-def _only_these(code: BlockCode, load: Op, body: Block) -> bool:
-  """Whether products of the body are all that uses what is loaded."""
-  assert code.inferred is not None
-  pending = [load.result]
-  while pending:
-    for user in code.users.get(pending.pop(), []):
-      if user.name == "transpose" and user in body.ops:
-        pending.append(user.result)
-      elif user not in body.ops or code.inferred.dots.get(user) != WGMMA:
-        return False
-  return True
+def _is_for_dots(code: BlockCode, value: Value, body: Block) -> bool:
+  """Whether products of the body are all that uses a value."""
+  users = code.users.get(value, [])
+  return bool(users) and all(
+    user in body.ops and (user.name == "dot" or (user.name == "transpose" and _is_for_dots(code, user.result, body)))
+    for user in users
+  )
 
 
 def _slice(code: BlockCode, load: Op, body: Block) -> tuple[Op, ...] | None:

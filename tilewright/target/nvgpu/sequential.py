@@ -1,7 +1,9 @@
 """Steps of a grid that one block of threads takes one after the other: blocks arrive ahead of time, and what is added up stays near.
 
-An input whose block changes from step to step is copied to shared memory a few steps before the body sees it (`staging`). An output whose
-block stays the same is kept in shared memory from the first step to the last, and written once.
+An input whose block changes from step to step is copied to shared memory a few steps before the body sees it (`staging`). One whose block
+stays the same while matrix products read it is copied there once. Blocks that products of warpgroups alone read lie as those want them
+(`operand_copies`). An output whose block stays the same is kept in shared memory from the
+first step to the last, and written once.
 
     grid (columns, rows), column sums: out[0, j] += x[i, j].sum(0)
       x     four stages: while rows i are added up, i + 1 to i + 3 are under way
@@ -21,21 +23,24 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import blocks, cp_async, staging
+from tilewright.target.nvgpu import blocks, cp_async, operand_copies, products, staging, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
-from tilewright.target.nvgpu.staging import PaddedBlock
+from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import Function, Value, users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.ranges import always_inside
 
 _MOST_STAGES = 4
 _SHARE = (
   3  # a block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor
 )
+_WGMMA_SHARE = 0.65  # but for two stages of what warpgroups multiply: those keep a multiprocessor busy alone
+_MOST_SHARE = 0.82  # with what stays, and scratch memory
 _KEPT_BYTES = 16 * 1024  # of an output's block
 _FEWEST_STEPS = 4
 
@@ -46,13 +51,28 @@ class Steps:
 
   dims: tuple[int, ...]  # of the grid, the last fastest
   count: int
-  inputs: tuple[PaddedBlock, ...]
+  inputs: tuple[StagedBlock, ...]
   stages: int
   outputs: tuple[int, ...]  # that are kept, by number
+  held: tuple[StagedBlock, ...] = ()  # inputs that stay the same
 
   @property
   def stage_bytes(self) -> int:
-    return sum(block.nbytes for block in self.inputs)
+    nbytes = sum(block.nbytes for block in self.inputs)
+    return -(-nbytes // self.align) * self.align if self.swizzled else nbytes
+
+  @property
+  def swizzled(self) -> list[SwizzledBlock]:
+    return [block for block in (*self.inputs, *self.held) if isinstance(block, SwizzledBlock)]
+
+  @property
+  def align(self) -> int:
+    """Bytes to which stages are aligned."""
+    return max((block.layout.swizzle.span for block in self.swizzled), default=128)
+
+  @property
+  def staged_bytes(self) -> int:
+    return self.stages * self.stage_bytes + sum(block.nbytes for block in self.held)
 
 
 def find(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> Steps | None:
@@ -68,12 +88,17 @@ def find(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> Steps |
   inputs = tuple(block for block in found if block is not None)
   stages = 0
   while inputs:
-    stages = min(_MOST_STAGES, arch.shared_bytes // _SHARE // sum(block.nbytes for block in inputs))
+    nbytes = sum(block.nbytes for block in inputs)
+    stages = min(_MOST_STAGES, arch.shared_bytes // _SHARE // nbytes)
+    if stages < 2 and arch.has_wgmma and all(_is_multiplied(kernel, block.position) for block in inputs):
+      stages = 2 if 2 * nbytes <= arch.shared_bytes * _WGMMA_SHARE else 0
     if stages >= 2:
       break
     inputs, stages = tuple(sorted(inputs, key=lambda block: block.nbytes))[:-1], 0
   outputs = tuple(n for n in range(kernel.mapping.num_outputs) if _is_kept(kernel, n, dims))
-  return Steps(dims, count, inputs, stages, outputs) if inputs or outputs else None
+  found = (_held(kernel, position, dims) for position in range(kernel.mapping.num_inputs if inputs else 0))
+  held = tuple(block for block in found if block is not None)
+  return Steps(dims, count, inputs, stages, outputs, held) if inputs or outputs else None
 
 
 def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedBlock | None:
@@ -86,6 +111,29 @@ def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> Padde
   if param in blocks.seen_without_edges(kernel.body.body):
     return None
   return staging.padded(kernel, position)
+
+
+def _held(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedBlock | None:
+  """How an input is kept in shared memory: one that stays the same along the steps, and that only matrix products read."""
+  index_map, param = kernel.index_maps[position], kernel.body.params[kernel.mapping.num_prefetch + position]
+  if index_map is None or _depends(index_map, dims) or not _is_only_loaded(kernel, param):
+    return None
+  if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
+    return None
+  return staging.padded(kernel, position) if _is_multiplied(kernel, position) else None
+
+
+def _is_multiplied(kernel: NativeKernel, position: int) -> bool:
+  """Whether only products on tensor cores read an input, as a whole."""
+  used, param = users(kernel.body.body), kernel.body.params[kernel.mapping.num_prefetch + position]
+
+  def multiplied(v: Value) -> bool:
+    own = used.get(v, [])
+    return bool(own) and all(
+      products.is_for_warps(op) if op.name == "dot" else op.name == "transpose" and multiplied(op.result) for op in own
+    )
+
+  return all(op.name == "load" and multiplied(op.result) for op in used[param])
 
 
 def _is_kept(kernel: NativeKernel, number: int, dims: tuple[int, ...]) -> bool:
@@ -121,18 +169,21 @@ def _is_only_loaded(kernel: NativeKernel, ref: Value) -> bool:
 
 def run(frame: Any, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   """All steps at the present point of the other dimensions."""
-  if code.arena_bytes + plan.stages * plan.stage_bytes > code.arch.shared_bytes // 2:
-    plan = dataclasses.replace(plan, inputs=(), stages=0)  # scratch memory comes first
+  plan = _swizzled(frame.kernel, code, plan)
+  if code.arena_bytes + plan.staged_bytes > code.arch.shared_bytes * (_MOST_SHARE if plan.swizzled else 0.5):
+    plan = dataclasses.replace(plan, inputs=(), stages=0, held=())  # scratch memory comes first
   b, count = code.b, plan.stages
   prefetched = frame.prefetched(code)
-  start = code.allocate((plan.stages * plan.stage_bytes,), np.uint8) if plan.inputs else None
+  start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align) if plan.inputs else None
+  held = [(block, code.own_buffer(block.nbytes, plan.align)) for block in plan.held]
+  code.in_stages |= {v for block in plan.swizzled for v in _loaded(frame.kernel, block.position)}
 
   def stand(step: ir.Value) -> None:
     for d in reversed(plan.dims):
       size = i64(int(frame.mapping.grid[d]))
       frame.indices[d], step = b.urem(step, size), b.udiv(step, size)
 
-  def places(step: ir.Value) -> list[tuple[PaddedBlock, ir.Value]]:
+  def places(step: ir.Value) -> list[tuple[StagedBlock, ir.Value]]:
     """Where in shared memory each block of a step lies."""
     assert start is not None
     stage = b.urem(b.trunc(step, I32), I32(count))
@@ -153,28 +204,60 @@ def run(frame: Any, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
 
   stand(i64(0))
   kept = _kept_outputs(frame, code, plan, prefetched)
+  for block, memory_of_block in held:
+    assert memory_of_block is not None
+    with code.scope():
+      view = frame.view(code, block.position, prefetched, None)
+      to = b.ptrtoint(b.addrspacecast(memory_of_block.pointer, ir.PointerType(addrspace=SHARED)), I32)
+      staging.copy_block(b, code.thread, code.num_threads, view, block, to)
   if plan.inputs:
     code.has_stages = True
     for ahead in range(count - 1):
       if ahead < plan.count:
         fetch(i64(ahead))
-      cp_async.commit(b)
+      cp_async.commit(b)  # what is held arrives with the first step
   code.settle_memory()
   with for_range(b, 0, plan.count) as step, code.scope():
     staged: dict[int, Callable[[View], View]] = {n: _here(copy.view) for n, copy in kept.items()}
     if plan.inputs:
       cp_async.wait(b, count - 2)
+      if plan.swizzled:
+        tma.fence_writes(b)
       code.barrier()  # the step's blocks are there, and nobody reads those that are replaced
       later = b.add(step, i64(count - 1))
       with if_then(b, b.icmp_signed("<", later, i64(plan.count))):
         fetch(later)
       cp_async.commit(b)
       staged |= {block.position: _there(block, b.addrspacecast(at, ty.PTR)) for block, at in places(step)}
+      staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
     stand(step)
     frame.instance(code, memory, frame.kernel.body.body, staged=staged)
     code.settle_memory()
   for copy in kept.values():
     copy.write_back()
+
+
+def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
+  """With blocks laid out for the products that read them, where warpgroups multiply."""
+
+  def laid_out(block: StagedBlock) -> StagedBlock:
+    index_map = kernel.index_maps[block.position]
+    if code.inferred is None or index_map is None or not _is_multiplied(kernel, block.position):
+      return block
+    if not all(always_inside(kernel.mapping.grid, kernel.mapping.block_mappings[block.position], index_map)):
+      return block
+    found = {operand_copies.wanted_by_products(code, v) for v in _loaded(kernel, block.position)}
+    layout = found.pop()
+    return block if layout is None or found else SwizzledBlock(block.position, layout)
+
+  inputs, held = ([laid_out(block) for block in own] for own in (plan.inputs, plan.held))
+  inputs.sort(key=lambda block: -block.layout.swizzle.span if isinstance(block, SwizzledBlock) else 0)
+  return dataclasses.replace(plan, inputs=tuple(inputs), held=tuple(held))
+
+
+def _loaded(kernel: NativeKernel, position: int) -> list[Value]:
+  param = kernel.body.params[kernel.mapping.num_prefetch + position]
+  return [op.result for op in users(kernel.body.body)[param]]
 
 
 def _kept_outputs(frame: Any, code: BlockCode, plan: Steps, prefetched: Any) -> dict[int, blocks.Copy]:
@@ -191,7 +274,7 @@ def _here(memory: View) -> Callable[[View], View]:
   return lambda view: memory
 
 
-def _there(block: PaddedBlock, pointer: ir.Value) -> Callable[[View], View]:
+def _there(block: StagedBlock, pointer: ir.Value) -> Callable[[View], View]:
   """A block that is staged, with the edges that it has where it comes from."""
 
   def staged(view: View) -> View:

@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import cp_async
-from tilewright.target.nvgpu.views import View
-from tilewright.tile.grid import Blocked, Squeezed
+from tilewright.target.nvgpu.symbolic import Number, value_of
+from tilewright.target.nvgpu.views import SwizzledView, View
+from tilewright.tile.grid import Blocked, BoundedSlice, Squeezed
 from tilewright.tile.native import NativeKernel
 
 PIECE = 16  # bytes
@@ -98,7 +100,47 @@ class PaddedBlock:
     """The block as a body sees it."""
     pitch = self.pitch // self.dtype.itemsize
     strides = tuple(math.prod(self.shape[d + 1 : -1]) * pitch for d in range(len(self.shape) - 1))
-    return View(pointer, (*strides, 1), self.dtype, object(), align=PIECE)
+    is_staged = self.pitch % PIECE == 0
+    return View(pointer, (*strides, 1), self.dtype, object(), align=PIECE, is_staged=is_staged)
+
+
+@dataclasses.dataclass(frozen=True)
+class SwizzledBlock:
+  """A matrix that is a block of an input in shared memory, laid out for the products of warpgroups that read it there."""
+
+  position: int  # among the inputs
+  layout: SharedLayout
+
+  piece = PIECE
+
+  @property
+  def rows(self) -> int:
+    return self.layout.shape[0]
+
+  @property
+  def _width(self) -> int:
+    """Elements of a piece."""
+    return 8 * PIECE // self.layout.bits
+
+  @property
+  def pieces(self) -> int:
+    return self.layout.shape[1] // self._width
+
+  @property
+  def nbytes(self) -> int:
+    return self.layout.nbytes
+
+  def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
+    at = Number(b, row, self.rows), Number(b, piece, self.pieces) * self._width
+    return value_of(b, self.layout.address(at))
+
+  def view(self, pointer: ir.Value) -> View:
+    """The block as products see it."""
+    dtype = np.dtype(f"V{self.layout.bits // 8}")
+    return SwizzledView(pointer, (0, 0), dtype, object(), layout=self.layout)
+
+
+StagedBlock = PaddedBlock | SwizzledBlock
 
 
 def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
@@ -107,9 +149,9 @@ def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
   dims, dtype = m.block_shape, np.dtype(m.array_aval.dtype)
   if kernel.index_maps[position] is None or not dims or not isinstance(dims[-1], Blocked):
     return None
-  if not all(isinstance(d, Blocked | Squeezed) for d in dims):
+  if not all(isinstance(d, Blocked | BoundedSlice | Squeezed) for d in dims):
     return None
-  shape = tuple(d.block_size for d in dims if isinstance(d, Blocked))
+  shape = tuple(d.block_size for d in dims if not isinstance(d, Squeezed))
   sizes = (shape[-1] * dtype.itemsize, m.array_aval.shape[-1] * dtype.itemsize)
   piece = next((n for n in cp_async.SIZES if not any(size % n for size in sizes)), None)
   return None if piece is None else PaddedBlock(position, shape, dtype, piece)
@@ -120,7 +162,7 @@ def copy_block(
   thread: ir.Value,
   num_threads: int,
   source: View,
-  block: SharedBlock | PaddedBlock,
+  block: SharedBlock | StagedBlock,
   to: ir.Value,
   part: tuple[int, int] = (0, 1),
 ) -> None:

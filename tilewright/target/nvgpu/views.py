@@ -44,6 +44,7 @@ class View(Memory):
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
+  is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
 
   @property
   def is_plain(self) -> bool:
@@ -55,6 +56,17 @@ class View(Memory):
   @property
   def has_edges(self) -> bool:
     return self.inside is not None or any(self.edges)
+
+
+@dataclasses.dataclass(eq=False)
+class SwizzledView(View):
+  """A matrix in shared memory that products alone read, laid out for them."""
+
+  layout: Any = None  # a SharedLayout
+
+  @property
+  def is_plain(self) -> bool:
+    return False
 
 
 def view_of(memory: Memory) -> View:
