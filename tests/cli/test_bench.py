@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tilewright.cli import bench, bench_cpu, bench_processes, main
+from tilewright.cli import bench, bench_cpu, bench_processes, bench_queue, main
 from tilewright.cli.bench import OURS, Case
 from tilewright.pallas import trace as tracer
 
@@ -50,6 +50,22 @@ def test_what_a_call_measures_itself_stands_for_its_time():
   (row,) = bench.measure(case, 0.01)
   assert (row.ours, row.peer_time, row.ratio) == (7.0, 21.0, 3.0)
   assert "MiB" in bench.table_row(row)[1]
+
+
+def test_a_call_that_measures_itself_is_called_once_in_a_round():
+  calls = []
+  *_, rounds = bench.interleaved_medians({OURS: lambda: calls.append(1) or bench.Measured(1e-6)}, 0)
+  assert len(calls) == 1 + rounds  # the first finds out how often to repeat
+
+
+def test_what_it_costs_to_ask_for_the_first_program_and_to_notice_the_last_is_not_the_devices_time(monkeypatch):
+  now = [0.0]
+
+  def pass_by(seconds):
+    now[0] += seconds
+
+  monkeypatch.setattr(bench_queue.time, "perf_counter", lambda: now[0])
+  assert bench_queue.time_of_one(lambda: pass_by(2.0), lambda _: pass_by(300.0)) == pytest.approx(2.0)
 
 
 def test_every_turn_among_contenders_that_disturb_begins_with_a_call_that_does_not_count():

@@ -1,12 +1,11 @@
 """GPU rows of native kernels: those bound by memory beside XLA, `torch.compile` and a copy that moves as many bytes, and a plain matmul.
 
-A time is the device's: a program calls the kernel on several sets of arrays, and several such programs are queued before anyone waits; a
-call's time is its share of that. The row against the copy gives the share of the memory's speed.
+A time is the device's: a program calls the kernel on several sets of arrays, and many such programs are queued (`bench_queue`); a call's
+time is its share of one. The row against the copy gives the share of the memory's speed.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,11 +16,11 @@ from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.cli import bench_torch
 from tilewright.cli.bench import OURS, Call, Case, Measured
+from tilewright.cli.bench_queue import SETS, time_of_one
 from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
 
 ROWS, COLUMNS = 16384, 8192
-QUEUED, SETS = bench_torch.QUEUED, bench_torch.SETS
 _GOALS = {"XLA": 1.0, "torch.compile": 1.0, "copy": 0.92}
 _HEAD = 128
 F32, BF16 = jnp.float32, jnp.bfloat16
@@ -39,15 +38,7 @@ def queued(
   """The time of one call of many, times `share`; `options` are XLA's."""
   jitted = jax.jit(function, compiler_options=options)
   jax.block_until_ready(jitted(*values))
-
-  def call() -> Measured:
-    start = time.perf_counter()
-    for _ in range(QUEUED):
-      result = jitted(*values)
-    jax.block_until_ready(result)
-    return Measured(share * (time.perf_counter() - start) / QUEUED)
-
-  return call
+  return lambda: Measured(share * time_of_one(lambda: jitted(*values), jax.block_until_ready))
 
 
 def device_time(function: Callable[..., Any], values: Values, share: float = 1.0) -> Call:

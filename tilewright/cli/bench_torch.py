@@ -6,14 +6,11 @@ compiled("softmax", values)   a call that says how long one of many queued calls
 from __future__ import annotations
 
 import importlib
-import time
 from collections.abc import Callable
 from typing import Any
 
 from tilewright.cli.bench import Call, Measured
-
-QUEUED = 25  # programs that wait for the device at a time: asking for the first takes as long as a kernel
-SETS = 8  # of arrays, so that no call finds its own in a cache
+from tilewright.cli.bench_queue import SETS, time_of_one
 
 
 def _softmax(torch: Any, x: Any) -> Any:
@@ -64,14 +61,5 @@ def compiled(name: str, values: Callable[[], tuple[Any, ...]]) -> Call:
   function(*sets[0])
   torch.cuda.synchronize()
 
-  def call() -> Measured:
-    start = time.perf_counter()
-    for _ in range(QUEUED):
-      results = [
-        function(*tensors) for tensors in sets
-      ]  # kept, as a program of JAX keeps its results: each has memory of its own
-    torch.cuda.synchronize()
-    del results
-    return Measured((time.perf_counter() - start) / (QUEUED * SETS))
-
-  return call
+  ask = lambda: [function(*tensors) for tensors in sets]
+  return lambda: Measured(time_of_one(ask, lambda _: torch.cuda.synchronize()) / SETS)
