@@ -223,9 +223,29 @@ def test_indices_and_control_flow():
   np.testing.assert_allclose(got, want, rtol=0, atol=64 * EPS * np.abs(coefficients).sum())
 
 
-def test_what_has_no_order_is_refused_with_its_line():
-  with pytest.raises(errors.NativeCodeError, match=r"'max'.*complex.*test_complex.py:\d+.*interpret=True"):
-    native(lambda x: lax.max(x, x * 2), numbers(4))
+def test_extremes_go_by_the_real_part_then_the_imaginary_one():
+  z = np.asarray([complex(a, b) for a in (1, -2, 0) for b in (3, -1, 2)], np.complex64).reshape(3, 3)
+  f = lambda z: [lax.max(z, z[::-1]), lax.min(z, z.T), jnp.max(z), jnp.min(z, 0), jnp.max(z, 1)]
+  for got, want in zip(native(f, z), jax.jit(f)(z), strict=True):
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 7, 16])
+def test_running_products_and_extremes(size, reverse):
+  z = numbers((size, 3), low=-1, high=1)
+  f = lambda z: [op(z, axis=0, reverse=reverse) for op in (lax.cumprod, lax.cummax, lax.cummin)]
+  (product, *extremes), (_, *wanted) = native(f, z), jax.jit(f)(z)
+  line = slice(None, None, -1 if reverse else 1)
+  np.testing.assert_allclose(product, z[line].astype(np.complex128).cumprod(0)[line], rtol=4 * size * EPS)
+  for got, want in zip(extremes, wanted, strict=True):
+    np.testing.assert_array_equal(got, want)
+
+
+def test_what_cannot_be_compiled_is_refused_with_its_line():
+  rows = jnp.asarray([1, 1])
+  with pytest.raises(errors.NativeCodeError, match=r"'scatter'.*complex.*test_complex.py:\d+.*interpret=True"):
+    native(lambda x, i: x.at[i].multiply(2j), numbers(4), rows)
 
 
 def test_gathers_and_scatters():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from tests.cpu.native import agrees
+from tests.cpu.native import agrees, on_arrays
 from tilewright import pallas as pl
 from tilewright.pallas import cpu, triton
 
@@ -69,6 +69,29 @@ def test_input_dtypes(inputs, result):
     o_ref[...] = lax.dot_general(a_ref[...], b_ref[...], dims, preferred_element_type=result)
 
   agrees(kernel, S((20, 40), result), a, b)
+
+
+@pytest.mark.parametrize(
+  "inputs, result",
+  [
+    *[
+      ("float32", "int32"),
+      ("bfloat16", "int8"),
+      ("float8_e5m2", "int32"),
+      ("float32", "bool"),
+      ("float64", "float32"),
+    ],
+    *[("float32", "complex64"), ("int32", "complex64"), ("complex64", "float32"), ("complex64", "int32")],
+  ],
+)
+def test_sums_keep_what_the_result_cannot_hold(inputs, result):
+  """0.75 + 0.75 is 1 as an integer, not 0; real numbers have no imaginary part; and f64 is added up as such."""
+  a, b = [[1.5, 0.5, 2.0**24, 0.25, -(2.0**24)]], [[0.5], [1.5], [1.0], [0.0], [1.0]]
+  terms = {"float64": 5}.get(inputs, 2)
+  dot = lambda a, b: lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=result)
+  with jax.enable_x64(inputs == "float64"):
+    got = on_arrays(dot, jnp.asarray(a, inputs)[:, :terms], jnp.asarray(b, inputs)[:terms])
+  assert got.dtype == result and got == np.asarray(0 if inputs == "int32" else 1.5).astype(result)
 
 
 @pytest.mark.parametrize("inputs, result", [(jnp.bfloat16, jnp.float32), (jnp.int8, jnp.int32)])

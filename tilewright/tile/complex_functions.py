@@ -159,6 +159,11 @@ def choose(condition: Real, yes: Complex, no: Complex) -> Complex:
   return Complex(condition.where(yes.re, no.re), condition.where(yes.im, no.im))
 
 
+def _precedes(x: Complex, y: Complex) -> Real:
+  """The order that XLA gives complex numbers: by their real parts, and by the imaginary ones where those are equal."""
+  return (x.re < y.re) | (x.re.equals(y.re) & (x.im < y.im))
+
+
 # --- arithmetic ----------------------------------------------------------------------------------------------------
 
 
@@ -394,6 +399,8 @@ BINARY: dict[str, Callable[[Complex, Complex], Any]] = {
   "mul": lambda x, y: x * y,
   "div": lambda x, y: x / y,
   "pow": power,
+  "max": lambda x, y: choose(_precedes(y, x), x, y),
+  "min": lambda x, y: choose(_precedes(x, y), x, y),
 }
 COMPARE: dict[str, Callable[[Complex, Complex], Real]] = {
   "eq": lambda x, y: x.re.equals(y.re) & x.im.equals(y.im),

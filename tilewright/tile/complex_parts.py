@@ -273,10 +273,16 @@ def _dot(s: _Splitter, op: Op) -> None:
   s.env[op.result] = [p.value for p in parts]
 
 
+# By kind: what leaves the other operand as it is, as both parts, and how two numbers are combined.
+_NEUTRAL = {"prod": (1.0, 0.0), "max": (-math.inf, -math.inf), "min": (math.inf, math.inf)}
+_COMBINE = {"prod": BINARY["mul"], "max": BINARY["max"], "min": BINARY["min"]}
+
+
 @_rule("reduce")
-def _product(s: _Splitter, op: Op) -> None:
-  """A product, one factor after another: the reduced dimensions go to the front and become one, which a loop walks along."""
-  if op.attrs["kind"] != "prod":
+def _reduce(s: _Splitter, op: Op) -> None:
+  """One element after another: the reduced dimensions go to the front and become one, which a loop walks along."""
+  kind = op.attrs["kind"]
+  if kind not in _COMBINE:
     s.refuse(op)
   shape, axes = op.operands[0].tile.shape, tuple(op.attrs["axes"])
   kept = [a for a in range(len(shape)) if a not in axes]
@@ -285,16 +291,35 @@ def _product(s: _Splitter, op: Op) -> None:
   for part in s.env[op.operands[0]]:
     moved = s.b.emit("transpose", [part], permutation=(*axes, *kept))
     rows.append(s.b.emit("reshape", [moved], shape=(count, *rest)))
-  one = Real(s.b, s.b.emit("constant", [], value=np.ones(rest), dtype=rows[0].tile.dtype))
-  block = Block.of([INDEX, one.value.type, one.value.type])
+  start = [s.b.emit("constant", [], value=np.full(rest, x), dtype=rows[0].tile.dtype) for x in _NEUTRAL[kind]]
+  block = Block.of([INDEX, *(v.type for v in start)])
   with s.b.into(block):
     i, *so_far = block.params
     zeros = [s.index(0)] * len(rest)
     picked = [s.b.emit("dynamic_slice", [row, i, *zeros], sizes=(1, *rest)) for row in rows]
-    factor = Complex(*(Real(s.b, s.b.emit("reshape", [p], shape=rest)) for p in picked))
-    product = Complex(*(Real(s.b, v) for v in so_far)) * factor
-    s.b.emit_all("yield", [product.re.value, product.im.value])
-  s.env[op.result] = s.b.emit_all("for", [s.index(0), s.index(count), one.value, one.lift(0.0).value], [block])
+    element = Complex(*(Real(s.b, s.b.emit("reshape", [p], shape=rest)) for p in picked))
+    combined = _COMBINE[kind](Complex(*(Real(s.b, v) for v in so_far)), element)
+    s.b.emit_all("yield", [combined.re.value, combined.im.value])
+  s.env[op.result] = s.b.emit_all("for", [s.index(0), s.index(count), *start], [block])
+
+
+@_rule("cumulative")
+def _cumulative(s: _Splitter, op: Op) -> None:
+  """By doubling: once each element is combined with the one d before it, for d = 1, 2, 4, ..., it has them all."""
+  kind, axis, tile = op.attrs["kind"], op.attrs["axis"], op.operands[0].tile
+
+  def earlier(part: Real, distance: int, neutral: float) -> Real:
+    fill = s.b.emit("constant", [], value=np.asarray(neutral), dtype=part.value.tile.dtype)
+    along = [distance if a == axis else 0 for a in range(tile.rank)]
+    low, high = (along, [-d for d in along])[:: -1 if op.attrs["reverse"] else 1]
+    interior = (0,) * tile.rank
+    return Real(s.b, s.b.emit("pad", [part.value, fill], low=tuple(low), high=tuple(high), interior=interior))
+
+  z = s.complex(op.operands[0])
+  for distance in (1 << k for k in range(max(tile.shape[axis] - 1, 0).bit_length())):
+    shifted = (earlier(p, distance, n) for p, n in zip((z.re, z.im), _NEUTRAL[kind], strict=True))
+    z = _COMBINE[kind](Complex(*shifted), z)
+  s.give(op, z)
 
 
 # --- memory --------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from tilewright.pallas.lowering.table import RULES, Context, rule
@@ -304,14 +305,21 @@ RULES.update(
 )
 
 
+def _summed_in(operands: tuple[np.dtype, ...], result: np.dtype) -> np.dtype:
+  """The dtype of a contraction's sums: the result's, unless the operands have what it would lose (fractions, imaginary parts, 53 bits)."""
+  real = np.dtype(np.float64 if any(d in (np.float64, np.complex128) for d in (*operands, result)) else np.float32)
+  if any(d.kind == "c" for d in operands):
+    return np.result_type(real, np.complex64)
+  whole = result == np.bool_ or jnp.issubdtype(result, jnp.integer)
+  if any(jnp.issubdtype(d, jnp.floating) for d in operands):
+    return real if whole or result.kind == "c" or real == np.float64 else result
+  return real if result.kind == "c" else result
+
+
 @rule("dot_general")
 def _dot_general(ctx: Context, lhs: Value, rhs: Value, *, dimension_numbers: Any, **_: Any) -> Value:
   contract, batch = dimension_numbers
-  return ctx.emit(
-    "dot",
-    lhs,
-    rhs,
-    contract=tuple(map(tuple, contract)),
-    batch=tuple(map(tuple, batch)),
-    dtype=ctx.out.dtype,
-  )
+  result = np.dtype(ctx.out.dtype)
+  dtype = _summed_in((lhs.tile.dtype, rhs.tile.dtype), result)
+  sums = ctx.emit("dot", lhs, rhs, contract=tuple(map(tuple, contract)), batch=tuple(map(tuple, batch)), dtype=dtype)
+  return sums if dtype == result else ctx.emit("convert", sums, dtype=result)
