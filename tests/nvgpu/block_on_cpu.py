@@ -61,11 +61,12 @@ def execute(
   arrays: list[np.ndarray],
   bounds: Sequence[np.ndarray] = (),
   workspace: np.ndarray | None = None,
-) -> None:
-  """Run a kernel on arrays, which it may change. `bounds` are the sizes of dynamic grid dimensions."""
+) -> np.ndarray:
+  """Run a kernel on arrays, which it may change. `bounds` are the sizes of dynamic grid dimensions. Gives what shared memory holds at
+  the end."""
   num_blocks = _DYNAMIC_BLOCKS if launch.num_blocks is None else launch.num_blocks
   if num_blocks == 0:
-    return
+    return np.zeros(0, np.uint8)
   if workspace is None:
     workspace = np.zeros(max(1, launch.workspace_bytes), np.uint8)
   named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
@@ -93,7 +94,9 @@ def execute(
     worker.start()
   for worker in workers:
     worker.join()
+  shared = np.frombuffer(ctypes.string_at(start, launch.shared_bytes), np.uint8)
   _libc.munmap(ctypes.c_void_p(low), ctypes.c_size_t(size))
+  return shared
 
 
 def _low_memory(size: int) -> int:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from tilewright import errors
 from tilewright.layout.candidates import Budget, Seeds
-from tilewright.layout.constraints import BitwidthLimit, Equal, Link, Located, Soft
+from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Located, Soft
+from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
 
 
@@ -62,4 +63,14 @@ def _proposal(core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence
     return (
       f"cast one of them: layout_cast({first}{wanted}) at {own.loc or '?'} lets it have another layout from there on"
     )
+  for own in core:
+    match own.constraint:
+      case Hint(variable, SharedLayout()):
+        return (
+          f"leave {variable} without transforms, or copy it to a scratch buffer without transforms and use that instead"
+        )
+      case Hint(variable, place):
+        return (
+          f"cast later: take the layout {place} off {variable}, and give it by layout_cast to what is computed from it"
+        )
   return "these ask for different layouts of one value: remove one of them"

@@ -64,6 +64,8 @@ def make_block_mapping(
   space = check_memory_space(spec.memory_space, origin)
   if spec.block_shape is None and spec.index_map is None:
     shape = tuple(Blocked(d) for d in aval.shape)
+    if hasattr(space, "check_ref"):
+      space.check_ref(aval.shape, aval.dtype, origin)
     block = AbstractRef(ShapedArray(aval.shape, aval.dtype), space)
     in_place = space in _WHOLE_ARRAY_SPACES
     return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode, in_place)
@@ -75,6 +77,8 @@ def make_block_mapping(
   _check_block_shape(dims, aval, origin)
   index_map, index_tree = _trace_index_map(spec.index_map, dims, origin, num_grid_dims, prefetch_avals, prefetch_tree)
   seen = tuple(d.block_size for d in dims if not isinstance(d, Squeezed))
+  if hasattr(space, "check_ref"):
+    space.check_ref(seen, aval.dtype, origin)
   block = AbstractRef(ShapedArray(seen, aval.dtype), space)
   return BlockMapping(dims, index_map, index_tree, aval, block, origin, spec.pipeline_mode)
 

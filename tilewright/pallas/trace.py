@@ -269,7 +269,13 @@ def _with_line_of(call: KernelCall) -> Iterator[None]:
   """Mistakes in what was said about the operands have no line of their own: they name the kernel and where it is defined."""
   try:
     yield
-  except (errors.BlockSpecError, errors.MemorySpaceError, errors.TreeMismatchError, errors.AliasError) as e:
+  except (
+    errors.BlockSpecError,
+    errors.MemorySpaceError,
+    errors.TreeMismatchError,
+    errors.AliasError,
+    errors.LayoutError,
+  ) as e:
     if not isinstance(e, errors.IndexMapError):
       e.args = (f"{e} This is in the pallas_call {call.title}.",)
     raise

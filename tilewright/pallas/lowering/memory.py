@@ -138,7 +138,8 @@ def memory_type(aval: Any, strides: tuple[int, ...] | None = None) -> RefType | 
   if isinstance(aval.dtype, _jax.dtypes.ExtendedDType) and not is_key(aval):
     raise refused(str(aval.dtype))
   ty = physical(aval)
-  return RefType(ty.shape, ty.dtype, "any", dense_strides(ty.shape) if strides is None else strides)
+  space = getattr(getattr(aval, "memory_space", None), "tile_space", "any")
+  return RefType(ty.shape, ty.dtype, space, dense_strides(ty.shape) if strides is None else strides)
 
 
 def allocate(ctx: Context, aval: Any) -> Value:
@@ -146,7 +147,7 @@ def allocate(ctx: Context, aval: Any) -> Value:
   ty = memory_type(aval)
   if isinstance(ty, SemaphoreArrayType):
     return ctx.emit("alloc_semaphores", shape=ty.shape, kind=ty.kind)
-  return ctx.emit("alloc", shape=ty.shape, dtype=ty.dtype, space="scratch")
+  return ctx.emit("alloc", shape=ty.shape, dtype=ty.dtype, space="scratch" if ty.space == "any" else ty.space)
 
 
 @rule("run_scoped")

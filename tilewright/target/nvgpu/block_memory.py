@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright import errors
+from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory, Statements
 from tilewright.target.llvm.loops import Index, i64
@@ -67,6 +69,22 @@ class BlockMemory(Code):
       self.scratch_bytes += nbytes
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
     return View(pointer, strides, dtype, object(), align=16)
+
+  def allocate_as(self, tiled: SharedLayout, dtype: Any) -> View:
+    """A buffer in shared memory, laid out as the user says."""
+    nbytes, align = tiled.nbytes, max(tiled.swizzle.span, 128)
+    start = -(-self.arena_bytes // align) * align
+    if start + nbytes > self.arch.shared_bytes - 1024:
+      raise errors.ResourceExhaustedError(
+        f"{self.location or 'A buffer'}: {np.dtype(dtype).name}{list(tiled.shape)} of {nbytes} bytes with transforms exceeds "
+        f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
+        f"{'; '.join(self.allocated) or 'none'}. Use smaller ones."
+      )
+    self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
+    whole = self.allocate((nbytes,), np.uint8)
+    strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
+    along = tuple(views.Along(0, axis) for axis in range(len(tiled.shape)))
+    return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=along)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
     if isinstance(memory, RegisterRef):

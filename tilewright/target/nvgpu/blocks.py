@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright import errors
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
@@ -50,6 +51,7 @@ def scratch(
   fresh = set(scratch_to_poison(kernel, parallel))
   values = kernel.scratch_values or (None,) * len(kernel.scratch)
   found: list[Memory] = []
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   for number, (kind, value) in enumerate(zip(kernel.scratch, values, strict=True)):
     if number in known:
       found.append(known[number])
@@ -58,20 +60,20 @@ def scratch(
       found.append(effects.counters(code, kind.shape))
       continue
     assert isinstance(kind, RefType)
-    memory = code.allocate(kind.shape, kind.dtype)
+    memory = code.allocate_ref(refs[number])
     if value is not None:
-      _start_from(code, memory, value)
+      _start_from(code, memory, kind.shape, value)
     elif number in fresh:
       poison(code, memory, kind.shape)
     found.append(memory)
   return found
 
 
-def _start_from(code: BlockCode, memory: View, value: tuple[int, ...]) -> None:
+def _start_from(code: BlockCode, memory: View, shape: tuple[int, ...], value: tuple[int, ...]) -> None:
   """Every thread writes the same few numbers."""
-  flat = View(memory.pointer, (1,), memory.dtype, memory.base)
   for i, number in enumerate(value):
-    code.store(flat, [Index(i)], ty.element(memory.dtype, number, 1))
+    place = np.unravel_index(i, shape) if shape else ()
+    code.store(memory, [Index(int(p)) for p in place], ty.element(memory.dtype, number, 1))
   code.written.add(memory.base)
 
 
@@ -189,6 +191,32 @@ def seen_without_edges(body: TileBlock) -> set[Value]:
         ref = ref.owner.operands[0]
       found.add(ref)
   return found
+
+
+class Placed:
+  """A block in shared memory, laid out as the user says: brought there before the body runs, and back after it."""
+
+  def __init__(self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool):
+    if any(place.numbers is not None for place in block.where):
+      raise errors.UnsupportedFeatureError(
+        f"{block.mapping.origin}: a block with an Indirect dimension cannot have transforms. Copy it to a scratch buffer that has them."
+      )
+    self.code, self.whole, self.is_output = code, block.in_place(), is_output
+    self.shape, self.view = ref.ref.shape, view
+    self._move(self.whole, self.view)
+
+  def write_back(self) -> None:
+    """Bring an output back after the body has run; what lies outside of the array is dropped."""
+    if self.is_output:
+      self._move(self.view, self.whole)
+
+  def _move(self, source: View, target: View) -> None:
+    code = self.code
+    code.sync({source.base}, {target.base})
+    code.each_step(
+      code.distribution(self.shape),
+      lambda index, lanes, step: code.store(target, index, code.load(source, index, lanes)),
+    )
 
 
 class Copy:

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tilewright import errors
 from tilewright.layout.build import blocked_for
 from tilewright.layout.value import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import MOST_SUMS
+from tilewright.target.nvgpu.hints import accumulators as layouts_of_accumulators
+from tilewright.target.nvgpu.hints import given_layout, is_accumulator
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
@@ -32,15 +35,23 @@ _CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast"}
 def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
   """The layouts of a kernel; None if the ordinary ones will do."""
   ops = list(walk(kernel.body.body))
-  if not any(_is_choice(op) for op in ops):
+  shared = given_refs(kernel)
+  if not any(_is_choice(op) for op in ops) and not shared and not accumulators(kernel):
     return None
   from tilewright.target.nvgpu.inference import (
     infer,  # the solver is a tenth of a second to import, which most kernels can do without
   )
 
-  refs = _register_refs(kernel, num_warps)
-  budget = search_budget(len(ops))
-  return infer(kernel.body, arch.name, num_warps, budget=budget, register_refs=refs, is_plain=True)
+  return infer(
+    kernel.body,
+    arch.name,
+    num_warps,
+    shared_refs=shared,
+    budget=search_budget(len(ops)),
+    register_refs=_register_refs(kernel, arch, num_warps),
+    is_plain=True,
+    names=_names(kernel),
+  )
 
 
 def search_budget(num_ops: int) -> int:
@@ -62,17 +73,77 @@ def _is_choice(op: Op) -> bool:
   return bool(long) and any(a not in axes and a > min(axes, default=0) for a in long)
 
 
-def _register_refs(kernel: NativeKernel, num_warps: int) -> list[Value]:
-  """Scratch buffers that can be registers."""
+# --- what users say about refs -----------------------------------------------------------------------------------
+
+
+def _refs(kernel: NativeKernel) -> list[Value]:
+  """The refs that a body is given and allocates."""
+  return [*kernel.body.params, *(op.result for op in walk(kernel.body.body) if op.name == "alloc")]
+
+
+def given_refs(kernel: NativeKernel) -> list[Value]:
+  """The refs that lie in shared memory as the user says."""
+  return [v for v in _refs(kernel) if isinstance(v.type, RefType) and given_layout(v.type) is not None]
+
+
+def accumulators(kernel: NativeKernel) -> list[Value]:
+  """The refs that the user wants to be registers of the tensor cores."""
+  return [v for v in _refs(kernel) if isinstance(v.type, RefType) and is_accumulator(v.type)]
+
+
+def given_blocks(kernel: NativeKernel) -> dict[int, Value]:
+  """Those of them that are blocks, by position."""
+  blocks = kernel.body.params[kernel.mapping.num_prefetch : len(kernel.body.params) - len(kernel.scratch)]
+  given = given_refs(kernel)
+  return {position: ref for position, ref in enumerate(blocks) if ref in given}
+
+
+def _names(kernel: NativeKernel) -> dict[Value, str]:
+  """What refs are called in messages."""
+  mapping, params = kernel.mapping, kernel.body.params
+  blocks = params[mapping.num_prefetch : len(params) - len(kernel.scratch)]
+  scratch = params[len(params) - len(kernel.scratch) :]
+  named = {v: f"the block of {m.origin}" for v, m in zip(blocks, mapping.block_mappings)}
+  return {**named, **{v: f"scratch buffer {i}" for i, v in enumerate(scratch)}}
+
+
+def _register_refs(kernel: NativeKernel, arch: Arch, num_warps: int) -> list[Value]:
+  """Buffers that can be registers: those that must be, and scratch that is only read and written as a whole."""
   params = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   used = users(kernel.body.body)
   starts = kernel.scratch_values or (None,) * len(params)
   unwritten = scratch_to_poison(kernel, parallel_dims(kernel))
-  return [
+  must = accumulators(kernel)
+  for ref in must:
+    _check_accumulator(kernel, ref, used.get(ref, []), arch, num_warps)
+  given = given_refs(kernel)
+  return must + [
     ref
     for number, (ref, start) in enumerate(zip(params, starts))
-    if start is None and number not in unwritten and _is_kept_whole(ref, used.get(ref, []), num_warps)
+    if start is None
+    and number not in unwritten
+    and ref not in must
+    and ref not in given
+    and _is_kept_whole(ref, used.get(ref, []), num_warps)
   ]
+
+
+def _check_accumulator(kernel: NativeKernel, ref: Value, uses: list[Op], arch: Arch, num_warps: int) -> None:
+  """An accumulator is read and written as a whole, and tensor cores have layouts for its shape."""
+  name, shape = _names(kernel).get(ref, "an accumulator that the body allocates"), ref.ref.shape
+  for op in uses:
+    if op.name not in ("load", "store") or (op.name == "store" and op.operands[1] is ref):
+      raise errors.LayoutError(
+        f"{op.loc or kernel.name}: {name} is an accumulator (ACC), in registers, but {op.name} takes a part of it: read and write it as a "
+        "whole, as in acc[...], or use SMEM."
+      )
+  options = layouts_of_accumulators(shape, arch.name, num_warps)
+  if not any(own.num_registers <= MOST_SUMS for own in options):
+    raise errors.LayoutError(
+      f"{kernel.name}: {name} is an accumulator (ACC) of shape {shape}, for which tensor cores of {arch.name} with {num_warps} warps "
+      f"have no layout of at most {MOST_SUMS} registers in a thread: expected (m, n) with m a multiple of 16 and n of 8, that warps "
+      "can divide."
+    )
 
 
 def _is_kept_whole(ref: Value, uses: list[Op], num_warps: int) -> bool:

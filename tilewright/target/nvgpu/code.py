@@ -24,6 +24,7 @@ from llvmlite import ir
 
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import relayout
+from tilewright.layout.shared import shared_tiled
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm import gathering, structure
 from tilewright.target.llvm import types as ty
@@ -386,15 +387,26 @@ class BlockCode(Passes):
       slots = [self.b.alloca(Registers.slot_type(dtype, held.lanes)) for _ in range(held.steps)]
     return Registers(held, np.dtype(dtype), slots)
 
+  def allocate_ref(self, ref: Value) -> Any:
+    """Memory for a ref, as inference says: registers, shared memory laid out in some way, or a buffer."""
+    kind = ref.ref
+    layout = self.inferred.refs.get(ref) if self.inferred is not None else None
+    if layout is not None and self.fits(layout):
+      kept = self.new_registers(layout, kind.dtype)
+      return RegisterRef(None, kind.strides, kept.dtype, object(), registers=kept)
+    tiled = self.inferred.shared.get(ref) if self.inferred is not None else None
+    if tiled is not None and tiled != shared_tiled(kind.shape, None, tiled.bits):
+      return self.allocate_as(tiled, kind.dtype)
+    return self.allocate(kind.shape, kind.dtype)
+
   def register_refs(self, kernel: NativeKernel) -> dict[int, RegisterRef]:
     """The scratch buffers that inference keeps in registers, by number."""
-    found = {}
-    for number, ref in enumerate(kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]):
-      layout = self.inferred.refs.get(ref) if self.inferred is not None else None
-      if layout is not None and self.fits(layout):
-        kept = self.new_registers(layout, ref.ref.dtype)
-        found[number] = RegisterRef(None, ref.ref.strides, kept.dtype, object(), registers=kept)
-    return found
+    refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+    found = ((number, self.allocate_ref(ref)) for number, ref in enumerate(refs) if self._is_in_registers(ref))
+    return {number: memory for number, memory in found if isinstance(memory, RegisterRef)}
+
+  def _is_in_registers(self, ref: Value) -> bool:
+    return self.inferred is not None and ref in self.inferred.refs and self.fits(self.inferred.refs[ref])
 
   def materialise(self, v: Value) -> Any:
     known = self.env.get(v)

@@ -43,11 +43,14 @@ from tilewright.layout.constraints import (
 )
 from tilewright.layout.shared import SWIZZLES, shared_tiled
 from tilewright.layout.value import Layout, read_layout
+from tilewright.target.nvgpu import hints
 from tilewright.target.nvgpu.arch import named
 from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.dots import dot, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
+from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.types import RefType
 
 Rule = Callable[[System, Op], None]
 RULES: dict[str, Rule] = {"dot": dot}
@@ -65,7 +68,23 @@ def constrain_function(system: System) -> None:
   """Add what a kernel says. Its operands in shared memory were brought there by copies."""
   for param in system.function.params:
     _filled_by_copies(system, param)
+  for value in system.number:
+    _given(system, value)
   constrain(system, system.function.body)
+
+
+def _given(system: System, ref: Value) -> None:
+  """What the user says about a ref: its transforms in shared memory, or that it is an accumulator."""
+  system.op = ref.owner if isinstance(ref.owner, Op) else None
+  if not isinstance(ref.type, RefType) or (system.op is not None and system.op.name != "alloc"):
+    return  # no ref, or a view of one
+  shared, held = system.shared(ref), system.held(ref)
+  given = hints.given_layout(ref.type)
+  if shared is not None and given is not None:
+    system.say(Hint(shared, given))
+  if held is not None and hints.is_accumulator(ref.type):
+    options = tuple((own,) for own in hints.accumulators(held.shape, system.arch, system.num_warps))
+    system.say(OneOf((held,), options, f"{held} must be laid out as tensor cores add up products"))
 
 
 def constrain(system: System, block: Block) -> None:
@@ -277,6 +296,7 @@ def _store(system: System, op: Op) -> None:
 
 @rule("gather_load")
 def _gather(system: System, op: Op) -> None:
+  _row_by_row(system, op.operands[0])
   result = system.of(op.result)
   if result is None:
     return
@@ -288,6 +308,7 @@ def _gather(system: System, op: Op) -> None:
 @rule("scatter_store")
 def _scatter(system: System, op: Op) -> None:
   """The value, its indices and the mask stand in one layout: that of the value."""
+  _row_by_row(system, op.operands[0])
   wanted = system.of(op.operands[1])
   if wanted is None:
     return
@@ -305,7 +326,7 @@ def _alloc(system: System, op: Op) -> None:
 def _filled_by_copies(system: System, ref: Value) -> None:
   """Shared memory that asynchronous copies fill or drain: TMA where there is one, else pieces of 16 bytes of a row."""
   shared = system.shared(ref)
-  if shared is None or not shared.shape or shared.shape[-1] * shared.bits // 8 % 16:
+  if system.is_plain or shared is None or not shared.shape or shared.shape[-1] * shared.bits // 8 % 16:
     return
   if named(system.arch).has_tma:
     system.say(TmaTransferable(shared))
@@ -318,17 +339,32 @@ def _filled_by_copies(system: System, ref: Value) -> None:
 def _view(system: System, op: Op) -> None:
   """A view of shared memory has the layout of its ref if it only takes the front dimensions apart; else both lie row-major."""
   base, view = system.shared(op.operands[0]), system.shared(op.result)
+  if op.name == "reshape_ref":
+    _row_by_row(system, op.operands[0])
   if base is None or view is None:
     return
-  if op.name == "bitcast_ref" or (op.name == "subview" and base.shape == view.shape):
+  if base.shape == view.shape and base.bits == view.bits and op.name in ("bitcast_ref", "subview"):
     system.say(Equal(base, view))
+    return
+  if op.name == "transpose_ref" and system.is_plain:
+    system.say(Transposed(base, view, tuple(op.attrs["permutation"])))
     return
   if op.name == "subview" and _takes_one(op):
     system.say(Stacked(base, view))
     return
-  for variable in (base, view):
-    if variable.shape:
-      system.say(Hint(variable, shared_tiled(variable.shape, None, variable.bits)))
+  for ref in (op.operands[0], op.result):
+    _row_by_row(system, ref)
+
+
+def _row_by_row(system: System, ref: Value) -> None:
+  """Shared memory that an op looks at in a way that only the order of its rows allows; as a whole, if it is part of it that it sees."""
+  if system.is_plain:
+    while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
+      ref = ref.owner.operands[0]
+  shared = system.shared(ref)
+  if shared is not None and shared.shape:
+    rows = shared_tiled(shared.shape, None, shared.bits)
+    system.say(OneOf((shared,), ((rows,),), f"{shared} must lie row by row, without transforms"))
 
 
 def _takes_one(op: Op) -> bool:

@@ -120,6 +120,8 @@ def _operand(system: System, op: Op, i: int) -> Variable:
 
 def reads_shared_directly(system: System, value: Value) -> bool:
   """Whether a value is a load from shared memory, perhaps transposed, that only dots use."""
+  if system.is_plain:
+    return False
   source, _ = behind_transposes(value)
   if not isinstance(source.owner, Op) or source.owner.name != "load" or system.shared(source.owner.operands[0]) is None:
     return False

@@ -48,9 +48,9 @@ class FragmentCode(BlockCode):
       super().fill(memory, v, layout)
 
   def _is_wide(self, memory: View) -> bool:
-    return (
-      memory.pointer is not None and memory.dtype.itemsize == 2 and memory.strides[-1] == 1 and memory.align % 8 == 0
-    )
+    if memory.tiled is not None or memory.pointer is None:
+      return False
+    return memory.dtype.itemsize == 2 and memory.strides[-1] == 1 and memory.align % 8 == 0
 
   def _fill_rows(self, memory: View, v: Value, d: Held) -> None:
     b = self.b

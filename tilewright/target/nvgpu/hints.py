@@ -1,12 +1,27 @@
-"""What users say about layouts, as it goes through the tile IR: text."""
+"""What users say about layouts, as it goes through the tile IR: text.
+
+layout_cast       the layout of a tile, as an attribute
+a ref's space     `smem.tile-8x64.swizzle-128`: shared memory, tiled and swizzled
+                  `acc`: registers, as the tensor cores add up products
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tilewright import errors
 from tilewright.layout.algebra import inverse
+from tilewright.layout.options import mma_options, wgmma_ways
+from tilewright.layout.shared import SharedLayout
+from tilewright.layout.transforms import Transform, read_transforms, transformed, transforms_text
 from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
+from tilewright.target.nvgpu.arch import WGMMA
+from tilewright.target.nvgpu.dots import RATES
+from tilewright.tile.types import RefType
+
+SHARED_MEMORY = "smem"
+ACCUMULATOR = "acc"
 
 
 def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
@@ -23,3 +38,33 @@ def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
     )
   inverse(layout)  # every element has a place, or the error says which has not
   return str(layout)
+
+
+# --- refs --------------------------------------------------------------------------------------------------------
+
+
+def space_text(transforms: Sequence[Transform]) -> str:
+  """The name of shared memory in which a ref lies as transforms say."""
+  return ".".join(filter(None, (SHARED_MEMORY, transforms_text(transforms))))
+
+
+def given_layout(ref: RefType) -> SharedLayout | None:
+  """How the user wants a ref to lie in shared memory; None if that is left open."""
+  name, _, text = ref.space.partition(".")
+  if name != SHARED_MEMORY or not text:
+    return None
+  return transformed(ref.shape, 8 * ref.dtype.itemsize, read_transforms(text))
+
+
+def is_accumulator(ref: RefType) -> bool:
+  return ref.space == ACCUMULATOR
+
+
+def accumulators(shape: tuple[int, ...], arch: str, num_warps: int) -> tuple[Layout, ...]:
+  """The layouts in which tensor cores add up products of a shape: those of wgmma where there is one, then those of mma.sync."""
+  if len(shape) != 2:
+    return ()
+  m, n = shape
+  found = [way.accumulator for way in wgmma_ways(shape, num_warps)] if WGMMA in RATES[arch] else []
+  found += [c for _, _, c in mma_options((m, 16), (16, n), 16, num_warps)]
+  return tuple(dict.fromkeys(found))

@@ -73,16 +73,20 @@ def infer(
   register_refs: Collection[Value] = (),
   kinds: Collection[str] = (WGMMA, MMA, FMA),
   is_plain: bool = False,
+  names: Mapping[Value, str] | None = None,
 ) -> Inferred:
   """The layouts of the tiles and shared refs of a kernel body.
 
   `shared_refs` are refs that live in shared memory besides those whose memory space says so, `register_refs` such as live in registers,
   read and written as a whole. `hints` are layouts that the user gave, for tiles or for refs: they hold. `kinds` are the ways to multiply
-  matrices that may be chosen. With `is_plain` all memory lies row by row, and none is laid out for its uses.
+  matrices that may be chosen. With `is_plain` all memory but `shared_refs` lies row by row, and no instruction reads it where it
+  is. `names` are what refs are called in messages.
   """
   if arch not in RATES:
     raise errors.LayoutError(f"arch: expected one of {', '.join(RATES)}, got {arch!r}")
-  system = System(function, arch, num_warps, frozenset(shared_refs), frozenset(register_refs), kinds, is_plain)
+  system = System(
+    function, arch, num_warps, frozenset(shared_refs), frozenset(register_refs), kinds, is_plain, names or {}
+  )
   constrain_function(system)
   for value, place in (hints or {}).items():
     variable = system.held(value) or system.shared(value) or system.of(value)

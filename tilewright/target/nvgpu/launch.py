@@ -23,6 +23,7 @@ from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.reporting import Report
 from tilewright.target.nvgpu.statements import STATEMENTS
@@ -144,6 +145,7 @@ class _Frame:
     self.report = Report() if effects.says_something(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
+    self.placed: dict[Value, View] = {}  # buffers of blocks that lie in shared memory as the user says
 
   def code(self, arch: Arch, num_threads: int, kind: type[BlockCode] = BlockCode) -> Any:
     b = self.b
@@ -209,13 +211,21 @@ class _Frame:
     self.stand(code)
     prefetched = self.prefetched(code)
     reshaped = blocks.seen_without_edges(body)
-    views, copies = [], []
+    views: list[Any] = []
+    copies: list[blocks.Copy | blocks.Placed] = []
     for k, base in enumerate(blocks.bases(self.kernel)):
       block = self.block(code, k, prefetched, base)
       if k in staged:
         views.append(staged[k](block.in_place()))
         continue
-      if not block.must_be_copied(body.params[num_prefetch + k] in reshaped):
+      ref = body.params[num_prefetch + k]
+      if code.inferred is not None and ref in code.inferred.shared:
+        if ref not in self.placed:
+          self.placed[ref] = code.allocate_ref(ref)
+        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=k >= mapping.num_inputs))
+        views.append(copies[-1].view)
+        continue
+      if not block.must_be_copied(ref in reshaped):
         views.append(block.in_place())
         continue
       copies.append(blocks.Copy(code, block, is_output=k >= mapping.num_inputs))
@@ -255,7 +265,7 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
   """
   parallel = tuple(parallel_dims(kernel))
   plan = pipeline.find(kernel, arch, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map), num_warps)
-  if plan is not None and not effects.says_something(kernel.body.body) and not choice.casts(kernel):
+  if plan is not None and not effects.says_something(kernel.body.body) and _honours(kernel, plan):
     return _emit_pipeline(kernel, arch, parallel, plan)
   frame = _Frame(kernel)
   b, sizes, indices = frame.b, frame.sizes, frame.indices
@@ -306,6 +316,19 @@ def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) 
     workspace_param=frame.count,
   )
   return frame.finish(code, launch, max(1, _resident_threads(kernel) // num_threads)), launch
+
+
+def _honours(kernel: NativeKernel, plan: pipeline.Plan) -> bool:
+  """Whether a pipeline does what the user says about layouts."""
+  given = {position: given_layout(ref.ref) for position, ref in choice.given_blocks(kernel).items()}
+  others = len(choice.given_refs(kernel)) - len(given) + len(choice.casts(kernel))
+  own = pipeline.stage_layouts(plan)
+  sums = [plan.contraction.accumulator]
+  return (
+    not others
+    and all(own.get(p) == g for p, g in given.items())
+    and all(a in sums for a in choice.accumulators(kernel))
+  )
 
 
 def _resident_threads(kernel: NativeKernel) -> int:

@@ -131,9 +131,9 @@ def _half(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
 
 def _load(code: Any, view: views.View, index: Sequence[Index]) -> ir.Value:
   places = [*index[:-1], _two(index[-1])]
-  if not view.has_edges and view.strides[-1] == 1:
-    pointer, _, align = views.address(code.b, view, places)
-    if align >= 4:
+  if not view.has_edges:
+    pointer, step, align = views.address(code.b, view, places, 2)
+    if step == 1 and align >= 4:
       return code.b.load(pointer, typ=I32, align=align)
   both = code.load(view, places, 2)
   return float_pair(code.b, KINDS[view.dtype], *(code.b.extract_element(both, I32(n)) for n in range(2)))

@@ -22,6 +22,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.nvgpu import mma, staging
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.mma import MmaDistribution
@@ -156,6 +157,19 @@ class WarpPlan:
 
 
 Plan = WarpgroupPlan | WarpPlan
+
+
+def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
+  """How the blocks of the operands lie in a stage, by position; None where no transforms would say that."""
+  found: dict[int, SharedLayout | None] = {}
+  for number, side in enumerate(plan.contraction.sides):
+    if side.position is None:
+      continue
+    if isinstance(plan, WarpPlan):
+      found[side.position] = plan.blocks[number].layout(side.shape[1])
+    else:
+      found[side.position] = shared_for_matrix(side.shape, 16, 128) if plan.slices == 1 else None
+  return found
 
 
 def find(kernel: NativeKernel, arch: Arch, inside: Inside, num_warps: int | None) -> Plan | None:

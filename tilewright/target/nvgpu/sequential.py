@@ -27,6 +27,7 @@ from tilewright.target.nvgpu import blocks, cp_async, operand_copies, products, 
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.dead_code import VIEWS
@@ -108,7 +109,7 @@ def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> Padde
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
     return None
-  if param in blocks.seen_without_edges(kernel.body.body):
+  if param in blocks.seen_without_edges(kernel.body.body) or given_layout(param.ref) is not None:
     return None
   return staging.padded(kernel, position)
 
@@ -119,6 +120,8 @@ def _held(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedB
   if index_map is None or _depends(index_map, dims) or not _is_only_loaded(kernel, param):
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
+    return None
+  if given_layout(param.ref) is not None:
     return None
   return staging.padded(kernel, position) if _is_multiplied(kernel, position) else None
 
@@ -145,6 +148,8 @@ def _is_kept(kernel: NativeKernel, number: int, dims: tuple[int, ...]) -> bool:
   if not all(isinstance(d, Blocked | Squeezed) for d in m.block_shape):
     return False
   param = kernel.body.params[mapping.num_prefetch + mapping.num_inputs + number]
+  if given_layout(param.ref) is not None:
+    return False
   is_read = any(op.name == "load" and op.operands[0] is param for op in walk(kernel.body.body))
   return is_read and math.prod(m.block_sizes) * np.dtype(m.array_aval.dtype).itemsize <= _KEPT_BYTES
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.layout.shared import SharedLayout
+from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32, I64
@@ -54,6 +54,13 @@ class SharedBlock:
   @property
   def nbytes(self) -> int:
     return -(-self.rows * self.pitch // 128) * 128
+
+  def layout(self, columns: int) -> SharedLayout | None:
+    """The same as a layout of rows of so many elements; None if its swizzle is none of the hardware's."""
+    if self.pieces not in (1, 2, 4, _BANKS):
+      return None
+    row_bytes = self.pieces * PIECE
+    return shared_tiled((self.rows, columns), None, 8 * row_bytes // columns, row_bytes if self.pieces > 1 else 0)
 
   def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
     """Bytes from the start to a piece of a row."""

@@ -32,15 +32,14 @@ def _subview(code: BlockCode, op: Op) -> None:
 
 def _reshape_ref(code: BlockCode, op: Op) -> None:
   view = _view(code, op.operands[0])
-  assert not view.has_edges, "such a block is copied, see `blocks`"
+  assert view.is_plain, (
+    "such a block is copied, see `blocks`; and memory that is reshaped lies row by row, see `constraints`"
+  )
   code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, align=view.align)
 
 
 def _transpose_ref(code: BlockCode, op: Op) -> None:
-  view, order = _view(code, op.operands[0]), op.attrs["permutation"]
-  edges = tuple(view.edges[p] for p in order) if view.edges else ()
-  strides = tuple(view.strides[p] for p in order)
-  code.env[op.results[0]] = dataclasses.replace(view, strides=strides, edges=edges)
+  code.env[op.results[0]] = views.transposed(_view(code, op.operands[0]), op.attrs["permutation"])
 
 
 def _bitcast_ref(code: BlockCode, op: Op) -> None:
@@ -100,7 +99,7 @@ def _copy(code: BlockCode, op: Op) -> None:
 
 
 def _alloc(code: BlockCode, op: Op) -> None:
-  memory = code.allocate(op.attrs["shape"], op.attrs["dtype"])
+  memory = code.allocate_ref(op.result)
   code.env[op.results[0]] = memory
   if must_poison(op, code.current):
     poison(code, memory, op.attrs["shape"])

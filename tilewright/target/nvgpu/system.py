@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -43,7 +43,10 @@ class System:
   shared_refs: Collection[Value] = ()
   register_refs: Collection[Value] = ()
   kinds: Collection[str] = ("wgmma", "mma", "fma")  # of dots that may be chosen
-  is_plain: bool = False  # whether all memory lies row by row
+  is_plain: bool = (
+    False  # whether all memory but `shared_refs` lies row by row, and no instruction reads it where it is
+  )
+  names: Mapping[Value, str] = dataclasses.field(default_factory=dict)  # of refs, for messages
   constraints: list[Located] = dataclasses.field(default_factory=list)
   uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
   strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
@@ -63,7 +66,7 @@ class System:
     self.free = find_free(self.function)
     self.in_shared = set(self.shared_refs)
     for op in walk(self.function.body):
-      if op.name in _VIEWS and op.operands[0] in self.in_shared:
+      if op.name in _VIEWS and op.operands[0] in self.in_shared and not (self.is_plain and _is_part(op)):
         self.in_shared.add(op.result)
 
   @property
@@ -81,9 +84,7 @@ class System:
     """The variable of a tile; None for scalars, empty tiles, and what is no tile."""
     if not isinstance(value.type, TileType) or value.type.is_scalar or not value.type.size:
       return None
-    return Variable(
-      ("value", self.number[value]), value.type.shape, _bits(value.type.dtype), _name(value, self.number[value])
-    )
+    return Variable(("value", self.number[value]), value.type.shape, _bits(value.type.dtype), self._name(value))
 
   def has(self, value: Value) -> Variable:
     found = self.of(value)
@@ -100,17 +101,24 @@ class System:
   def shared(self, ref: Value) -> Variable | None:
     """The variable of a ref in shared memory; None for refs elsewhere, and for empty ones."""
     ty = ref.type
-    if self.is_plain or not isinstance(ty, RefType) or not ty.size or ref in self.register_refs:
+    if not isinstance(ty, RefType) or not ty.size or ref in self.register_refs:
       return None
-    if ref not in self.in_shared and ty.space not in SHARED_SPACES:
+    if ref not in self.in_shared and (self.is_plain or ty.space not in SHARED_SPACES):
       return None
-    return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), _name(ref, self.number[ref]))
+    return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), self._name(ref))
 
   def held(self, ref: Value) -> Variable | None:
     """The variable of a ref that lives in registers; None for others."""
     if ref not in self.register_refs or not isinstance(ref.type, RefType):
       return None
-    return Variable(("ref", self.number[ref]), ref.type.shape, _bits(ref.type.dtype), _name(ref, self.number[ref]))
+    return Variable(("ref", self.number[ref]), ref.type.shape, _bits(ref.type.dtype), self._name(ref))
+
+  def _name(self, value: Value) -> str:
+    """A value in words: what made it, and where."""
+    if isinstance(value.owner, Op):
+      several = f" {value.owner.results.index(value)}" if len(value.owner.results) > 1 else ""
+      return f"the result{several} of {value.owner.name}{_line(value.owner)}"
+    return self.names.get(value) or f"the parameter %{self.number[value]}"
 
   # --- links -----------------------------------------------------------------------------------------------------
 
@@ -173,12 +181,9 @@ def _values(function: Function) -> list[Value]:
   return found
 
 
-def _name(value: Value, number: int) -> str:
-  """A value in words: what made it, and where."""
-  if isinstance(value.owner, Op):
-    several = f" {value.owner.results.index(value)}" if len(value.owner.results) > 1 else ""
-    return f"the result{several} of {value.owner.name}{_line(value.owner)}"
-  return f"the parameter %{number}"
+def _is_part(op: Op) -> bool:
+  """Whether a view is a part of its ref."""
+  return op.name == "subview" and op.operands[0].ref.shape != op.result.ref.shape
 
 
 def _line(op: Op) -> str:

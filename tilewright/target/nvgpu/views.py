@@ -2,6 +2,9 @@
 
 A block may hang over the edges of its array, and a window over those of its block. Element i of dimension d of a view lies inside if
 `0 <= offset + scale * i < size` for each edge that the dimension has. What lies outside is poison when read, and dropped when written.
+
+Memory of the block may be tiled and swizzled (`tilewright.layout.shared`): then the address of an element is what the layout says, and a
+view knows where in the whole buffer its elements are.
 """
 
 from __future__ import annotations
@@ -15,11 +18,13 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.arithmetic import bfloat16_pair
+from tilewright.target.nvgpu.symbolic import Number
 from tilewright.tile.formats import poison_value
 
 _ALIGNED = 16  # bytes: as far as alignment matters to loads and stores
@@ -35,6 +40,15 @@ class Edge:
   size: Any  # an int or an i64 that is not negative
 
 
+@dataclasses.dataclass(frozen=True)
+class Along:
+  """Where a view lies along a dimension of a tiled buffer: element i of the view's dimension `dim` is at `start + scale * i`."""
+
+  start: Any = 0  # an int or an i64
+  dim: int | None = None  # None if the dimension is gone
+  scale: int = 1
+
+
 @dataclasses.dataclass(eq=False)
 class View(Memory):
   """A view with what is known of it. `align`: the view's first element is this many elements from an aligned one, or a multiple of it."""
@@ -45,10 +59,12 @@ class View(Memory):
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
+  tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
+  along: tuple[Along, ...] = ()  # for each dimension of such a buffer
 
   @property
   def is_plain(self) -> bool:
-    return not self.has_edges
+    return not self.has_edges and self.tiled is None
 
   def seen_as(self, pointer: Any, strides: tuple[Any, ...]) -> View:
     return View(pointer, strides, self.dtype, self.base)
@@ -94,8 +110,14 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
       own.append(moved)
     edges.append(tuple(own))
   kept = [d for d in range(len(starts)) if d not in dropped]
+  along = tuple(
+    a if a.dim is None else _moved(b, a, starts[a.dim], steps[a.dim], kept.index(a.dim) if a.dim in kept else None)
+    for a in view.along
+  )
   return View(
-    b.gep(view.pointer, [i64(offset)], source_etype=ty.memory_type(view.dtype)),
+    view.pointer
+    if view.tiled is not None
+    else b.gep(view.pointer, [i64(offset)], source_etype=ty.memory_type(view.dtype)),
     tuple(view.strides[d] * steps[d] for d in kept),
     view.dtype,
     view.base,
@@ -104,7 +126,20 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     inside=inside,
     anchor=view.anchor,
     in_global=view.in_global,
+    tiled=view.tiled,
+    along=along,
   )
+
+
+def _moved(b: ir.IRBuilder, along: Along, start: Any, step: int, dim: int | None) -> Along:
+  return Along(add(b, along.start, mul(b, start, along.scale)), dim, along.scale * step)
+
+
+def transposed(view: View, order: Sequence[int]) -> View:
+  """A view with its dimensions in another order."""
+  edges = tuple(view.edges[p] for p in order) if view.edges else ()
+  along = tuple(a if a.dim is None else dataclasses.replace(a, dim=list(order).index(a.dim)) for a in view.along)
+  return dataclasses.replace(view, strides=tuple(view.strides[p] for p in order), edges=edges, along=along)
 
 
 def multiple(value: Any) -> int:
@@ -166,8 +201,10 @@ def _moves_together(edge: Edge, index: Index, lanes: int) -> bool:
   )
 
 
-def address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
-  """Where the first lane is, how many elements apart the lanes are, and its alignment in bytes."""
+def address(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int = 1) -> tuple[ir.Value, int | None, int]:
+  """Where the first lane is, how many elements apart the lanes are (None if they are not evenly), and its alignment in bytes."""
+  if view.tiled is not None:
+    return _tiled_address(b, view, view.tiled, index, lanes)
   offset: Any = 0
   step: int | None = 0
   align = view.align
@@ -184,6 +221,38 @@ def address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Val
   return pointer, step, math.gcd(align * size, _ALIGNED) if align else _ALIGNED
 
 
+def _tiled_address(
+  b: ir.IRBuilder, view: View, tiled: SharedLayout, index: Sequence[Index], lanes: int
+) -> tuple[ir.Value, int | None, int]:
+  """The same in a buffer that is tiled and swizzled: lanes lie side by side if they are a vector of a row of a tile."""
+  places: list[Number | int] = []
+  step: int | None = 0
+  for axis, a in enumerate(view.along):
+    own = index[a.dim] if a.dim is not None else Index(0)
+    place = add(b, a.start, mul(b, own.base, a.scale))
+    places.append(place if isinstance(place, int) else Number(b, b.trunc(place, I32), tiled.shape[axis]))
+    if own.step and lanes > 1:
+      align = math.gcd(
+        multiple(a.start), (own.base if isinstance(own.base, int) else max(own.align, multiple(own.base))) * a.scale
+      )
+      together = own.step * a.scale == 1 and align % lanes == 0 and _run(tiled, axis) % lanes == 0
+      step = 1 if together and step == 0 else None
+  offset = tiled.address(places)
+  pointer = b.gep(
+    view.pointer, [i64(offset) if isinstance(offset, int) else b.zext(offset.value, I64)], source_etype=ty.I8
+  )
+  size = view.dtype.itemsize
+  return pointer, step, math.gcd(size * lanes, _ALIGNED) if step == 1 else size
+
+
+def _run(tiled: SharedLayout, axis: int) -> int:
+  """How many neighbours along a dimension lie side by side, aligned, wherever they begin."""
+  first = next((t for t in tiled.offset_terms if t.input == str(axis)), None)
+  if first is None or first.moves[0] != 1:
+    return 1
+  return math.gcd(first.size, max(1, min(tiled.swizzle.grain, _ALIGNED) // (tiled.bits // 8)))
+
+
 def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
   """The elements at an index; poison where they lie outside."""
   mask, shared = _mask(b, view, index, lanes)
@@ -191,7 +260,7 @@ def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.
     return _load_inside(b, view, index, lanes)
   if not shared:
     return _each_lane(b, view, index, lanes)
-  pointer, step, align = address(b, view, index)
+  pointer, step, align = address(b, view, index, lanes)
   if lanes > 1 and step not in (0, 1):
     return _each_lane(b, view, index, lanes)
   safe = b.select(mask, pointer, view.anchor)
@@ -209,7 +278,7 @@ def _each_lane(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) 
 
 
 def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
-  pointer, step, align = address(b, view, index)
+  pointer, step, align = address(b, view, index, lanes)
   if lanes == 1 or step == 1:
     return _load_vector(b, pointer, view.dtype, lanes, align)
   if step == 0:
@@ -227,7 +296,7 @@ def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) 
   """Write elements; those that lie outside are dropped."""
   lanes = ty.lanes_of(value)
   mask, shared = _mask(b, view, index, lanes)
-  pointer, step, align = address(b, view, index)
+  pointer, step, align = address(b, view, index, lanes)
   if lanes > 1 and (step != 1 or not shared):
     for n in range(lanes):
       store(b, view, [lane(b, i, n) for i in index], b.extract_element(value, I32(n)))

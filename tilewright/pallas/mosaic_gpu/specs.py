@@ -1,0 +1,58 @@
+"""Block specs with transforms, and the parameters of kernels that are written for Mosaic GPU."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tilewright import errors
+from tilewright.layout.transforms import Transform
+from tilewright.pallas import nvgpu, specs
+from tilewright.pallas.mosaic_gpu.memory import MemorySpace, SharedMemory
+from tilewright.tile.grid import BlockDim, Buffered
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockSpec(specs.BlockSpec):
+  """As `pl.BlockSpec`, of a block that is brought to shared memory and lies there as `transforms` say.
+
+  `delay_release` concerns pipelines that are written by hand, and means nothing here.
+  """
+
+  block_shape: Sequence[BlockDim | int | None] | None = None
+  index_map: Callable[..., Any] | None = None
+  pipeline_mode: Buffered | None = None
+  transforms: Sequence[Transform] = ()
+  delay_release: int = 0
+  memory_space: Any = dataclasses.field(kw_only=True, default=None)
+
+  def __post_init__(self) -> None:
+    super().__post_init__()
+    object.__setattr__(self, "transforms", tuple(self.transforms))
+    if not self.transforms:
+      return
+    if self.memory_space not in (None, MemorySpace.SMEM, SharedMemory(tuple(self.transforms))):
+      raise errors.MemorySpaceError(
+        f"BlockSpec: transforms are for blocks in SMEM, got memory_space={self.memory_space}."
+      )
+    object.__setattr__(self, "memory_space", SharedMemory(tuple(self.transforms)))
+
+
+_SEMANTICS = {"sequential": "arbitrary"}
+
+
+@dataclasses.dataclass(frozen=True)
+class CompilerParams(nvgpu.CompilerParams):
+  """Parameters of a kernel for NVIDIA GPUs, with the names that Mosaic GPU has for them. `dimension_semantics` are "parallel" or
+  "sequential". `approx_math` and `max_concurrent_steps` allow what this compiler decides by itself, and mean nothing.
+  """
+
+  approx_math: bool = False
+  max_concurrent_steps: int = 1
+
+  def __post_init__(self) -> None:
+    if self.dimension_semantics is not None:
+      named = tuple(_SEMANTICS.get(s, s) for s in self.dimension_semantics)
+      object.__setattr__(self, "dimension_semantics", named)
+    super().__post_init__()
