@@ -1,4 +1,4 @@
-"""GPU kernels run on the CPU: every thread of a block is a thread of the process, and blocks run one after another.
+"""GPU kernels run on the CPU: every thread of a block is a thread of the process, and blocks, or clusters of them, run one after another.
 
 The LLVM IR of a kernel is what the GPU target emits, word for word, but for the instructions that only a GPU has. Those become functions:
 a barrier waits for the threads of the block, a shuffle or a matrix instruction leaves operands where the other lanes of the warp find them.
@@ -37,9 +37,15 @@ _BARRIER = 64  # bytes of a pthread_barrier_t, and more
 _libc = ctypes.CDLL(None)
 
 
-def run(kernel: NativeKernel, *inputs: Any, arch: str = "sm_80", num_warps: int | None = None) -> list[np.ndarray]:
+def run(
+  kernel: NativeKernel,
+  *inputs: Any,
+  arch: str = "sm_80",
+  num_warps: int | None = None,
+  cluster: tuple[int, ...] | None = None,
+) -> list[np.ndarray]:
   """The outputs of a kernel of which nothing is dynamic."""
-  text, launch = emit_kernel(kernel, architectures.named(arch), num_warps)
+  text, launch = emit_kernel(kernel, architectures.named(arch), num_warps, cluster)
   arrays = [np.array(x, order="C") for x in inputs]
   mappings = kernel.mapping.block_mappings[kernel.mapping.num_inputs :]
   aliases = {out: into for into, out in kernel.input_output_aliases}
@@ -74,22 +80,25 @@ def execute(
   maps = [hopper_on_cpu.tensor_map(m, arrays[m.array]) for m in launch.maps]
   given = (*arrays, workspace, *bounds, *maps)
   pointers = (ctypes.c_uint64 * len(given))(*(a.ctypes.data for a in given))
-  size = 2 * hopper_on_cpu.WINDOW
+  size = (launch.cluster + 1) * hopper_on_cpu.WINDOW
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
   barriers = engine.get_global_value_address("barriers")
-  counts = [launch.num_threads, *([32] * (launch.num_threads // 32)), *(named.get(n, 1) for n in range(_NAMED))]
-  counts += [128] * (launch.num_threads // 128)
+  size_of_block, blocks = launch.num_threads, launch.cluster
+  together = size_of_block * blocks
+  counts = [size_of_block] * blocks + [32] * (together // 32) + [named.get(n, 1) for n in range(_NAMED)] * blocks
+  counts += [128] * (together // 128) + [together]
   for n, count in enumerate(counts):
     _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
-  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)(
+  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int32] * 4)(
     engine.get_function_address("blocks")
   )
   start = -(-low // hopper_on_cpu.WINDOW) * hopper_on_cpu.WINDOW
   ctypes.c_uint32.from_address(engine.get_global_value_address("window")).value = start
-  workers = [
-    threading.Thread(target=call, args=(ctypes.addressof(pointers), start, t, num_blocks))
-    for t in range(launch.num_threads)
-  ]
+  workers = []
+  for t in range(together):
+    rank, own = divmod(t, size_of_block)
+    shared = start + rank * hopper_on_cpu.WINDOW
+    workers.append(threading.Thread(target=call, args=(ctypes.addressof(pointers), shared, t, own, rank, num_blocks)))
   for worker in workers:
     worker.start()
   for worker in workers:
@@ -112,8 +121,9 @@ def _low_memory(size: int) -> int:
 
 def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
   """The kernel with functions for the instructions of a GPU, and the function `blocks` that a thread runs."""
-  machine = _Machine(launch.num_threads)
-  own = 'i32 %"tid", i32 %"ctaid", i32 %"nctaid", ptr addrspace(3) %"shared"'
+  machine = _Machine(launch.num_threads, launch.cluster)
+  # The number of a thread in its cluster is what stands for it here.
+  own = 'i32 %"tid", i32 %"own", i32 %"ctaid", i32 %"nctaid", ptr addrspace(3) %"shared"'
   text = re.sub(r'define ptx_kernel void @"kernel"\((.*)\) #0', rf'define void @"kernel"(\1, {own})', text)
   text = re.sub(r'ptr byval\([^)]*\) align \d+ "nvvm.grid_constant"', "ptr", text)
   text = re.sub(r"^attributes #0.*$", "", text, flags=re.M)
@@ -121,6 +131,7 @@ def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
   text = text.replace('[0 x i8] addrspace(3)* @"shared"', 'ptr addrspace(3) %"shared"').replace(
     '@"shared"', '%"shared"'
   )
+  text = text.replace('call i32 @"llvm.nvvm.read.ptx.sreg.tid.x"()', 'add i32 %"own", 0')
   text = re.sub(r'call i32 @"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x"\(\)', r'add i32 %"\1", 0', text)
   text = re.sub(r'^declare .*@"llvm\.nvvm\..*$', "", text, flags=re.M)
   text = re.sub(r'@"(llvm\.nvvm\.[\w.]+)"\(', lambda m: machine.call(m[1]), text)
@@ -130,7 +141,7 @@ def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
   declared = {line for line in text.splitlines() if line.startswith("declare")}
   body = re.sub(r"^(; ModuleID|target|source_filename).*$", "", str(machine.module), flags=re.M)
   lines = [line for line in body.splitlines() if line not in declared]
-  return "\n".join([text, *lines, _blocks(num_arrays, len(launch.maps))])
+  return "\n".join([text, *lines, _blocks(num_arrays, launch)])
 
 
 def _told(instruction: str, constraints: str) -> str:
@@ -139,22 +150,22 @@ def _told(instruction: str, constraints: str) -> str:
   return f"{instruction} // {kinds}" if kinds and re.match(r"wgmma\.(wait_group|fence)", instruction) else instruction
 
 
-def _blocks(num_arrays: int, num_maps: int) -> str:
-  kinds = ["ptr addrspace(1)"] * num_arrays + ["ptr"] * num_maps
+def _blocks(num_arrays: int, launch: Launch) -> str:
+  kinds = ["ptr addrspace(1)"] * num_arrays + ["ptr"] * len(launch.maps)
   loads = "\n".join(
     f"  %p{i} = getelementptr ptr, ptr %arrays, i64 {i}\n  %a{i} = load {kind}, ptr %p{i}"
     for i, kind in enumerate(kinds)
   )
   args = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
   return f"""
-define void @blocks(ptr %arrays, ptr addrspace(3) %shared, i32 %tid, i32 %count) {{
+define void @blocks(ptr %arrays, ptr addrspace(3) %shared, i32 %tid, i32 %own, i32 %rank, i32 %count) {{
 {loads}
   br label %head
 head:
-  %n = phi i32 [ 0, %0 ], [ %next, %head ]
-  call void @"kernel"({args}, i32 %tid, i32 %n, i32 %count, ptr addrspace(3) %shared)
+  %n = phi i32 [ %rank, %0 ], [ %next, %head ]
+  call void @"kernel"({args}, i32 %tid, i32 %own, i32 %n, i32 %count, ptr addrspace(3) %shared)
   call void @"block_barrier"(i32 %tid)
-  %next = add i32 %n, 1
+  %next = add i32 %n, {launch.cluster}
   %more = icmp slt i32 %next, %count
   br i1 %more, label %head, label %done
 done:
@@ -166,16 +177,22 @@ done:
 class _Machine:
   """The functions that stand for instructions, written as they are asked for."""
 
-  def __init__(self, num_threads: int):
+  def __init__(self, num_threads: int, cluster: int):
     self.module = ir.Module("machine")
-    self.exchange = self._memory("exchange", num_threads * _WORDS * 4)
-    self.barriers = self._memory("barriers", _BARRIER * (1 + num_threads // 32 + _NAMED + num_threads // 128))
-    self.num_warps = num_threads // 32
+    self.num_threads, self.cluster = num_threads, cluster
+    together = num_threads * cluster
+    self.exchange = self._memory("exchange", together * _WORDS * 4)
+    # Barriers of blocks, of warps, those with a number, of warpgroups, and that of the cluster.
+    self.first_warp = cluster
+    self.first_named = self.first_warp + together // 32
+    self.first_group = self.first_named + _NAMED * cluster
+    self.last = self.first_group + together // 128
+    self.barriers = self._memory("barriers", _BARRIER * (self.last + 1))
     self.window = ir.GlobalVariable(self.module, I32, "window")  # where shared memory starts
     self.window.initializer = I32(0)
     self.wait = ir.Function(self.module, ir.FunctionType(I32, [PTR]), "pthread_barrier_wait")
     self.functions: dict[str, ir.Function] = {}
-    self._define("block_barrier", VOID, [], lambda b, tid, args: self._barrier(b, I32(0)))
+    self._define("block_barrier", VOID, [], lambda b, tid, args: self.block_barrier(b, tid))
 
   def _memory(self, name: str, size: int) -> ir.GlobalVariable:
     made = ir.GlobalVariable(self.module, ir.ArrayType(I8, size), name)
@@ -217,12 +234,29 @@ class _Machine:
       [b.gep(b.inttoptr(b.ptrtoint(self.barriers, I64), PTR), [b.mul(number, I32(_BARRIER))], source_etype=I8)],
     )
 
+  def rank(self, b: ir.IRBuilder, tid: ir.Value) -> ir.Value:
+    """Of the thread's block in its cluster."""
+    return b.udiv(tid, I32(self.num_threads))
+
+  def window_of(self, b: ir.IRBuilder, rank: ir.Value) -> ir.Value:
+    """Where a block's shared memory starts."""
+    return b.add(b.load(self.window, typ=I32), b.mul(rank, I32(hopper_on_cpu.WINDOW)))
+
+  def block_barrier(self, b: ir.IRBuilder, tid: ir.Value) -> None:
+    self._barrier(b, self.rank(b, tid))
+
+  def named_barrier(self, b: ir.IRBuilder, tid: ir.Value, number: ir.Value) -> None:
+    self._barrier(b, b.add(b.add(number, I32(self.first_named)), b.mul(self.rank(b, tid), I32(_NAMED))))
+
+  def cluster_barrier(self, b: ir.IRBuilder) -> None:
+    self._barrier(b, I32(self.last))
+
   def warp_barrier(self, b: ir.IRBuilder, tid: ir.Value) -> None:
-    self._barrier(b, b.add(b.lshr(tid, I32(5)), I32(1)))
+    self._barrier(b, b.add(b.lshr(tid, I32(5)), I32(self.first_warp)))
 
   def group_barrier(self, b: ir.IRBuilder, tid: ir.Value) -> None:
     """Of a warpgroup."""
-    self._barrier(b, b.add(b.lshr(tid, I32(7)), I32(1 + self.num_warps + _NAMED)))
+    self._barrier(b, b.add(b.lshr(tid, I32(7)), I32(self.first_group)))
 
   def _place(self, b: ir.IRBuilder, tid: ir.Value, word: Any) -> ir.Value:
     number = b.add(b.mul(tid, I32(_WORDS)), I32(word) if isinstance(word, int) else word)
@@ -240,11 +274,11 @@ class _Machine:
 
 
 def _barrier(m: _Machine) -> Any:
-  return VOID, [], lambda b, tid, args: m._barrier(b, I32(0))
+  return VOID, [], lambda b, tid, args: m.block_barrier(b, tid)
 
 
 def _named_barrier(m: _Machine) -> Any:
-  return VOID, [I32, I32], lambda b, tid, args: m._barrier(b, b.add(args[0], I32(1 + m.num_warps)))
+  return VOID, [I32, I32], lambda b, tid, args: m.named_barrier(b, tid, args[0])
 
 
 def _warp_barrier(m: _Machine) -> Any:

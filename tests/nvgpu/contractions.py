@@ -26,6 +26,7 @@ def contraction(
   dtype: Any = None,
   prologues: tuple[Any, Any] = (None, None),
   num_warps: int | None = None,
+  params: nvgpu.CompilerParams | None = None,
 ) -> Callable[..., Any]:
   """`call(a, b, *extras)`: the product of a (m, k) and b (k, n), each stored transposed where the orientation has a t.
 
@@ -72,9 +73,8 @@ def contraction(
       in_specs=[of_a, of_b, *of_extras],
       out_specs=spec((bm, bn), lambda i, j, s: (i, j)),
       scratch_shapes=[pltpu.VMEM((bm, bn), F32)],
-      compiler_params=nvgpu.CompilerParams(
-        dimension_semantics=("parallel",) * axis + ("arbitrary",), num_warps=num_warps
-      ),
+      compiler_params=params
+      or nvgpu.CompilerParams(dimension_semantics=("parallel",) * axis + ("arbitrary",), num_warps=num_warps),
     )(a, b, *extras)
 
   return call

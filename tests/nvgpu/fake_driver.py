@@ -20,6 +20,7 @@ from tilewright.target.llvm.kept import Kept
 
 I, P = ctypes.c_int, ctypes.c_void_p
 _LAUNCH = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P, P)
+_LAUNCH_EX = ctypes.CFUNCTYPE(I, P, P, P, P)
 _ENCODE = ctypes.CFUNCTYPE(I, P, I, I, P, P, P, P, P, I, I, I, I)
 _FILL = ctypes.CFUNCTYPE(I, P, ctypes.c_uint, ctypes.c_size_t, P)
 _COPY_ASYNC = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t, P)
@@ -38,6 +39,7 @@ class Launched:
   shared_bytes: int
   stream: int
   params: list[int]  # the values that the parameters point to
+  cluster: tuple[int, ...] = (1, 1, 1)
 
 
 class FakeDriver:
@@ -57,6 +59,7 @@ class FakeDriver:
     self.version = 13000
     self._functions = {
       "cuLaunchKernel": _LAUNCH(self._launch),
+      "cuLaunchKernelEx": _LAUNCH_EX(self._launch_ex),
       "cuTensorMapEncodeTiled": _ENCODE(self._encode),
       "cuGetErrorName": _ERROR_TEXT(lambda status, out: self._say(out, b"CUDA_ERROR_%d" % status)),
       "cuGetErrorString": _ERROR_TEXT(lambda status, out: self._say(out, b"it is 100% broken")),
@@ -93,6 +96,16 @@ class FakeDriver:
     values = [ctypes.c_uint64.from_address(slot).value for slot in slots]
     self.launches.append(Launched(handle, tuple(sizes[:3]), tuple(sizes[3:]), shared_bytes, stream, values))
     self.while_running(values)
+    return self.status
+
+  def _launch_ex(self, config: int, handle: int, params: int, extra: int) -> int:
+    """`config` points to a CUlaunchConfig with one attribute, the shape of a cluster."""
+    sizes = (ctypes.c_uint32 * 7).from_address(config)
+    stream, attributes, count = (ctypes.c_uint64 * 3).from_address(config + 32)
+    number, _, *cluster = (ctypes.c_uint32 * 5).from_address(attributes)
+    assert count & 0xFFFFFFFF == 1 and number == 4
+    self._launch(handle, *sizes, stream, params, extra)
+    self.launches[-1] = dataclasses.replace(self.launches[-1], cluster=tuple(cluster))
     return self.status
 
   def _fill(self, place: int, value: int, count: int, stream: int) -> int:

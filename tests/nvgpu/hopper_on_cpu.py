@@ -82,11 +82,31 @@ def _swizzled(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
   return b.xor(address, b.shl(b.and_(b.lshr(address, I32(7)), I32(7)), I32(4)))
 
 
-def _copy_box(m: Any, rank_text: str) -> Any:
+def _elsewhere(m: Any, b: ir.IRBuilder, tid: ir.Value, address: ir.Value, rank: ir.Value) -> ir.Value:
+  """An address of this block's shared memory, in that of another block of the cluster."""
+  return b.add(b.sub(address, m.window_of(b, m.rank(b, tid))), m.window_of(b, rank))
+
+
+def _arrive_elsewhere(m: Any) -> Any:
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    _advance(b, _pointer(b, _elsewhere(m, b, tid, *args)), 1, I64(0))
+
+  return VOID, [I32, I32], body
+
+
+def _copy_box(m: Any, rank_text: str, to_many: str | None) -> Any:
   rank = int(rank_text)
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
-    to, tensor, starts, barrier = args[0], b.inttoptr(args[1], PTR), args[2 : 2 + rank], args[-1]
+    if not to_many:
+      return one(b, args[0], args[-1], args)
+    for other in range(m.cluster):
+      bit = b.and_(b.lshr(b.zext(args[-1], I32), I32(other)), I32(1))
+      with b.if_then(b.icmp_unsigned("!=", bit, I32(0))):
+        one(b, *(_elsewhere(m, b, tid, address, I32(other)) for address in (args[0], args[-2])), args)
+
+  def one(b: ir.IRBuilder, to: ir.Value, barrier: ir.Value, args: list[ir.Value]) -> None:
+    tensor, starts = b.inttoptr(args[1], PTR), args[2 : 2 + rank]
     read = lambda i: b.load(b.gep(tensor, [I32(i)], source_etype=I64), typ=I64)
     array, sizes, box = read(0), [read(1 + d) for d in range(rank)], [read(1 + rank + d) for d in range(rank)]
     rows: ir.Value = I64(1)
@@ -108,7 +128,7 @@ def _copy_box(m: Any, rank_text: str) -> Any:
     nbytes = b.mul(rows, b.mul(box[0], I64(2)))
     _advance(b, _pointer(b, barrier), 0, b.neg(nbytes))
 
-  return VOID, [I32, I64, *([I32] * rank), I32], body
+  return VOID, [I32, I64, *([I32] * rank), I32, *([I16] if to_many else [])], body
 
 
 _EIGHT_BITS = ("e4m3", "e5m2", "s8", "u8")
@@ -165,7 +185,7 @@ def _multiply(
     *left, right = args[count:]
     if has_words:
       m.leave(b, tid, left)
-    window = b.load(m.window, typ=I32)
+    window = m.window_of(b, m.rank(b, tid))
     sums = b.alloca(element, count)
     for i in range(count):
       b.store(args[i] if flags[0] else element(0), b.gep(sums, [I32(i)], source_etype=element))
@@ -226,7 +246,15 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+);": (True, _expect),
   r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
-  r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes .*": (True, _copy_box),
+  r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
+    True,
+    _copy_box,
+  ),
+  r"\{ \.reg \.b32 R; mapa\.shared::cluster\.u32 .*mbarrier\.arrive\..*\}": (True, _arrive_elsewhere),
+  r"barrier\.cluster\.arrive\.release; barrier\.cluster\.wait\.acquire;": (
+    True,
+    lambda m: (VOID, [], lambda b, tid, args: m.cluster_barrier(b)),
+  ),
   r"setmaxnreg\..*": (True, _nothing),
   r"wgmma\.(?:fence|commit_group)\.sync\.aligned;": (True, _nothing),
   r"wgmma\.(?:wait_group\.sync\.aligned \d+|fence\.sync\.aligned); // (\w+)": (True, _through),

@@ -77,7 +77,8 @@ def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
 def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
   from tilewright.target import nvgpu
 
-  return nvgpu.run(native, *operands, num_warps=getattr(kernel.compiler_params, "num_warps", None))
+  wishes = {name: getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")}
+  return nvgpu.run(native, *operands, **wishes)
 
 
 NATIVE: dict[str, Callable[..., list[Any]]] = {"cpu": _run_cpu, "cuda": _run_cuda}

@@ -8,6 +8,8 @@ function's kernels become and what they take, on any machine.
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Sequence
 
 from tilewright import errors
 from tilewright.pallas.native_params import NativeParams
@@ -17,14 +19,23 @@ from tilewright.pallas.nvgpu.layouts import layout_cast
 
 @dataclasses.dataclass(frozen=True)
 class CompilerParams(NativeParams):
-  """Parameters of the NVIDIA target: those of `NativeParams`, and `num_warps`, the number of warps of a block of threads; left out, it is
-  chosen by the size of the blocks of data.
+  """Parameters of the NVIDIA target: those of `NativeParams`, and
+
+  - `num_warps`, the number of warps of a block of threads; left out, it is chosen by the size of the blocks of data.
+  - `cluster`, a size for each grid dimension: so many neighbouring instances of a matrix product along the grid, by TMA and wgmma (sm_90a),
+    run together, and what they share of the operands is read from global memory once. At most eight in all. Devices without clusters do as
+    without it; a kernel in which nothing can be shared is an error.
   """
 
   num_warps: int | None = None
+  cluster: Sequence[int] | None = None
 
   def __post_init__(self) -> None:
     super().__post_init__()
+    if self.cluster is not None:
+      object.__setattr__(self, "cluster", tuple(self.cluster))
+      if not all(isinstance(n, int) and n > 0 for n in self.cluster) or math.prod(self.cluster) > 8:
+        raise errors.GridError(f"cluster: expected positive sizes, at most 8 in all, got {self.cluster}.")
     if self.num_warps is not None and self.num_warps not in (1, 2, 4, 8, 16, 32):
       raise errors.GridError(f"num_warps: expected 1, 2, 4, 8, 16 or 32, got {self.num_warps}.")
 

@@ -86,7 +86,8 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
   from tilewright.target.nvgpu.ptx import to_ptx
   from tilewright.tile.printer import to_text
 
-  text, launch = emit_kernel(native, machine, getattr(kernel.compiler_params, "num_warps", None))
+  wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")]
+  text, launch = emit_kernel(native, machine, *wishes)
   ptx = to_ptx(text, machine)
   tool = ptxas.find() if assemble else None
   return Report(

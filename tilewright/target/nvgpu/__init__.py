@@ -29,6 +29,7 @@ if TYPE_CHECKING:
   from tilewright.target.nvgpu.launch import Launch
 
 _SOURCES = ("layout", "target/nvgpu")
+_LAUNCH_WITH_CLUSTERS = "cuLaunchKernelEx"
 _DRIVER_FUNCTIONS = (
   *("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString"),
   *("cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoH_v2", "cuStreamSynchronize"),  # see reporting
@@ -66,13 +67,15 @@ class Callee:
   poisoned: tuple[int, ...]
 
 
-def compile_ptx(kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None) -> tuple[str, Launch]:
+def compile_ptx(
+  kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+) -> tuple[str, Launch]:
   """The PTX of a kernel for an architecture, and how to launch it."""
   from tilewright.target.nvgpu.launch import emit_kernel
   from tilewright.target.nvgpu.ptx import to_ptx
 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
-  text, launch = emit_kernel(kernel, machine, num_warps)
+  text, launch = emit_kernel(kernel, machine, num_warps, cluster)
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
@@ -91,6 +94,8 @@ def _load(name: str, code: bytes) -> Callee:
   parts = Code.from_bytes(code)
   for function in _DRIVER_FUNCTIONS:
     llvm.add_symbol(function, cuda.function_address(function))
+  if _LAUNCH_WITH_CLUSTERS.encode() in parts.launcher:  # which drivers have since CUDA 11.8
+    llvm.add_symbol(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
   printing.report_symbol()
   engine = jit.link(parts.launcher)
   handle = cuda.load(parts.cubin, KERNEL, parts.shared_bytes)
@@ -103,10 +108,10 @@ def _load(name: str, code: bytes) -> Callee:
 _kept = Kept("nvgpu", _load)
 
 
-def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
+def compile_kernel(kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None) -> Callee:
   """A kernel, as it was lowered, that XLA can call. The same code is compiled once per process, and kept on disk."""
   device, machine = architectures.for_devices(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
-  environment = [repr(machine), repr(num_warps), str(cuda.driver_version()), *jit.environment()]
+  environment = [repr(machine), repr(num_warps), repr(cluster), str(cuda.driver_version()), *jit.environment()]
   said = identity(kernel, *_SOURCES)
   if said is not None and not dump.directory():
     found = _kept.find(cache.key(said, *environment))
@@ -116,7 +121,7 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
   from tilewright.tile.initial import outputs_to_poison
 
   kernel = prepared(kernel)
-  ptx, launch = compile_ptx(kernel, machine, num_warps)
+  ptx, launch = compile_ptx(kernel, machine, num_warps, cluster)
   host = handler.to_llvm(kernel, launch)
 
   def build() -> bytes:
@@ -129,8 +134,10 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None) -> Callee:
   return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
 
 
-def run(kernel: NativeKernel, *operands: Any, num_warps: int | None = None) -> list[Any]:
+def run(
+  kernel: NativeKernel, *operands: Any, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
-  code = compile_kernel(kernel, num_warps)
+  code = compile_kernel(kernel, num_warps, cluster)
   packed = [False] * len(kernel.mapping.block_mappings)
   return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)

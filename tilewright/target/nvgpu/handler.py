@@ -30,6 +30,7 @@ _TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 # From cuda.h: CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
 _MAP_DTYPES = {"f16": 6, "bf16": 9}
 _SWIZZLE_128B, _PROMOTE_256B = 3, 3
+_CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
 
 def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
@@ -63,18 +64,35 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
     params.append(place)
   pointers = struct(b, len(params))
   fill(b, pointers, [b.ptrtoint(p, I64) for p in params])
-  launcher = external(module, "cuLaunchKernel", I32, [PTR] + [I32] * 7 + [PTR] * 3)
-  sizes = [blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
-  status = b.call(
-    launcher, [b.inttoptr(b.load(handle, typ=I64), PTR), *(I32(n) for n in sizes), stream, pointers, _NULL]
-  )
+  status = _launch(b, module, launch, b.inttoptr(b.load(handle, typ=I64), PTR), stream, pointers)
   asked = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
+  asked += f" in clusters of {launch.cluster}" if launch.cluster > 1 else ""
   _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {asked}")
   if launch.report is not None:
     status = reporting.deliver(b, api, log, stream, launch.report)
     _check(b, api, status, f"The GPU kernel '{kernel.name}' did not finish")
   b.ret(_NULL)
   return str(module)
+
+
+def _launch(
+  b: ir.IRBuilder, module: ir.Module, launch: Launch, function: ir.Value, stream: ir.Value, params: ir.Value
+) -> ir.Value:
+  """Start a kernel; gives what the driver says to that."""
+  sizes = [launch.launched_blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
+  if launch.cluster == 1:
+    launcher = external(module, "cuLaunchKernel", I32, [PTR] + [I32] * 7 + [PTR] * 3)
+    return b.call(launcher, [function, *(I32(n) for n in sizes), stream, params, _NULL])
+  # From cuda.h: struct CUlaunchConfig has the sizes, the stream, a pointer to attributes and their number; struct CUlaunchAttribute has a
+  # number, in eight bytes, and a value of 64 bytes.
+  attribute, config = struct(b, 9), struct(b, 7)
+  fill(b, attribute, [i64(_CLUSTER_DIMENSION), i64(1 << 32 | launch.cluster), i64(1)])
+  words = [*sizes, 0]
+  fill(b, config, [i64(high << 32 | low) for low, high in zip(words[::2], words[1::2])])
+  for offset, value in ((32, b.ptrtoint(stream, I64)), (40, b.ptrtoint(attribute, I64)), (48, i64(1))):
+    b.store(value, at(b, config, offset))
+  launcher = external(module, "cuLaunchKernelEx", I32, [PTR] * 4)
+  return b.call(launcher, [config, function, params, _NULL])
 
 
 def _tell(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:

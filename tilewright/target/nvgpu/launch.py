@@ -22,6 +22,7 @@ from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, products, sequential, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.registers import RegisterRef
@@ -55,6 +56,7 @@ class Launch:
   maps: tuple[TensorMap, ...] = ()  # parameters after all others
   report: Report | None = None  # what the kernel may say; the log lies in front of the scratch memory
   workspace_param: int = 0  # the number of the parameter that points to both
+  cluster: int = 1  # blocks of threads that run together
 
   @property
   def log_bytes(self) -> int:
@@ -258,14 +260,26 @@ class _Frame:
     return _with_limits(str(self.module), launch.num_threads, num_blocks)
 
 
-def emit_kernel(kernel: NativeKernel, arch: Arch, num_warps: int | None = None) -> tuple[str, Launch]:
+def emit_kernel(
+  kernel: NativeKernel, arch: Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+) -> tuple[str, Launch]:
   """The LLVM IR of a kernel, and how to launch it.
 
   The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
   """
   parallel = tuple(parallel_dims(kernel))
-  plan = pipeline.find(kernel, arch, lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map), num_warps)
-  if plan is not None and not effects.says_something(kernel.body.body) and _honours(kernel, plan):
+  wished = _cluster(kernel, parallel, cluster) if arch.has_tma else ALONE
+  inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
+  plan = pipeline.find(kernel, arch, inside, num_warps, wished)
+  if plan is not None and (effects.says_something(kernel.body.body) or not _honours(kernel, plan)):
+    plan = None
+  if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
+    raise errors.GridError(
+      f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. That takes a "
+      "product that is added up along the last grid dimension by TMA and wgmma, operands that are the same along the dimensions of the "
+      "cluster, and a grid that the cluster divides. Leave cluster out."
+    )
+  if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
   frame = _Frame(kernel)
   b, sizes, indices = frame.b, frame.sizes, frame.indices
@@ -331,6 +345,22 @@ def _honours(kernel: NativeKernel, plan: pipeline.Plan) -> bool:
   )
 
 
+def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, ...] | None) -> Cluster:
+  """How the blocks of a cluster lie along the last two parallel dimensions of the grid."""
+  if sizes is None or all(size == 1 for size in sizes):
+    return ALONE
+  grid, skip = kernel.mapping.grid, kernel.mapping.num_vmapped
+  if len(sizes) != len(grid) - skip:
+    raise errors.GridError(f"cluster: expected a size for each of {len(grid) - skip} grid dimensions, got {sizes}.")
+  whole = (1,) * skip + tuple(sizes)
+  rows, columns = parallel[-2:] if len(parallel) > 1 else (None, None)
+  if rows is None or columns is None or any(size > 1 and d not in (rows, columns) for d, size in enumerate(whole)):
+    raise errors.GridError(
+      f"cluster: expected sizes above 1 only along the last two parallel dimensions of the grid, got {sizes}."
+    )
+  return Cluster(whole[rows], whole[columns])
+
+
 def _resident_threads(kernel: NativeKernel) -> int:
   """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
 
@@ -353,7 +383,10 @@ def _emit_pipeline(
   maps = tuple(m for m in plan.maps if m is not None)
   frame = _Frame(kernel, maps)
   code = pipelined.emit(frame, arch, parallel, plan)
-  launch = Launch(plan.num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, maps)
+  size = plan.cluster.size if isinstance(plan, pipeline.WarpgroupPlan) else 1
+  launch = Launch(
+    plan.num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, maps, cluster=size
+  )
   return frame.finish(code, launch, 1), launch
 
 

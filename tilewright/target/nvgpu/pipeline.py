@@ -25,6 +25,7 @@ import numpy as np
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.nvgpu import mma, staging
 from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, SharedBlock
 from tilewright.target.nvgpu.statements import STATEMENTS
@@ -81,6 +82,7 @@ class WarpgroupPlan:
   depth: int
   blocks: tuple[PaddedBlock, ...] = ()
   block_stages: int = 0
+  cluster: Cluster = ALONE
 
   @property
   def groups(self) -> int:
@@ -172,15 +174,17 @@ def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
   return found
 
 
-def find(kernel: NativeKernel, arch: Arch, inside: Inside, num_warps: int | None) -> Plan | None:
+def find(
+  kernel: NativeKernel, arch: Arch, inside: Inside, num_warps: int | None, cluster: Cluster = ALONE
+) -> Plan | None:
   """The pipeline of a kernel, if its body has the form for it. `inside(mapping, index_map)` says where blocks never hang over."""
   contraction = _contraction(kernel, inside)
   if contraction is None:
     return None
-  return _warpgroup_plan(kernel, contraction, arch) or _warp_plan(kernel, contraction, arch, num_warps)
+  return _warpgroup_plan(kernel, contraction, arch, cluster) or _warp_plan(kernel, contraction, arch, num_warps)
 
 
-def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> WarpgroupPlan | None:
+def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: Cluster) -> WarpgroupPlan | None:
   right, (m, n, k) = c.sides[1], c.block
   if not arch.has_wgmma or k % _DEPTH or m not in (64, 128) or n % (8 if right.k_is_last else 64) or n > 256:
     return None
@@ -188,11 +192,16 @@ def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Warpgro
   if computed and any(size % 32 for size in (m, n)):
     return None
   depth = _DEPTH if computed else k
-  maps = tuple(None if s.position is None else _tensor_map(kernel, s, c.kind, depth) for s in c.sides)
+  if cluster.size > 1 and (computed or not _is_shared(kernel, c, depth, cluster)):
+    cluster = ALONE
+  maps = tuple(
+    None if s.position is None else _tensor_map(kernel, s, c.kind, depth, sharers)
+    for s, sharers in zip(c.sides, cluster.sharers)
+  )
   if any(t is not None and len(t.shape) > 5 for t in maps):
     return None
   found = (staging.padded(kernel, i) for i in dict.fromkeys(i for side in c.sides for i in side.inputs))
-  plan = WarpgroupPlan(c, maps, 1, depth, tuple(b for b in found if b is not None), int(computed))  # type: ignore[arg-type]
+  plan = WarpgroupPlan(c, maps, 1, depth, tuple(b for b in found if b is not None), int(computed), cluster)  # type: ignore[arg-type]
   # More stages as long as they fit: of operands and of what those are computed from in turn.
   while True:
     deeper = dataclasses.replace(plan, stages=plan.stages + 1)
@@ -205,13 +214,31 @@ def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Warpgro
   return plan if plan.stages >= 2 and (plan.block_stages >= 2 or not plan.blocks) else None
 
 
-def _tensor_map(kernel: NativeKernel, side: Operand, kind: str, depth: int) -> TensorMap:
+def _is_shared(kernel: NativeKernel, c: Contraction, depth: int, cluster: Cluster) -> bool:
+  """Whether the blocks of a cluster need the same rows of the left operand across, and of the right one down, in parts of eight."""
+  *_, rows, columns = parallel_dims(kernel)
+  grid = kernel.mapping.grid
+  if int(grid[rows]) % cluster.down or int(grid[columns]) % cluster.across:
+    return False
+  for side, sharers, other in zip(c.sides, cluster.sharers, (columns, rows)):
+    index_map = kernel.index_maps[side.position] if side.position is not None else None
+    if sharers == 1:
+      continue
+    if index_map is None or index_map.params[other] in {*users(index_map.body), *index_map.body.yielded}:
+      return False
+    if (side.shape[0] if side.k_is_last else depth) % (8 * sharers):
+      return False
+  return True
+
+
+def _tensor_map(kernel: NativeKernel, side: Operand, kind: str, depth: int, sharers: int = 1) -> TensorMap:
   assert side.position is not None
   mapping = kernel.mapping.block_mappings[side.position]
   box = [d.block_size for d in mapping.block_shape[:-1]]
   row = max(d for d, dim in enumerate(mapping.block_shape[:-1]) if isinstance(dim, Blocked))
   if not side.k_is_last:
     box[row] = depth
+  box[row] //= sharers
   array, shape = kernel.mapping.num_prefetch + side.position, tuple(mapping.array_aval.shape)
   return TensorMap(array, kind, shape, tuple(box), row)
 

@@ -17,9 +17,10 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu import computed, cp_async, mma, pipeline, staging, threads, warpgroups
+from tilewright.target.nvgpu import cluster, computed, cp_async, mma, pipeline, staging, threads, warpgroups
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.fragments import FragmentCode
 from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
@@ -97,22 +98,36 @@ def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
     b.store(b.insert_element(both, values[2 * i + 1], I32(1)), slot)
 
 
-def _grouped(frame: Any, parallel: tuple[int, ...]) -> None:
-  """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached."""
-  b, sizes, indices = frame.b, frame.sizes, frame.indices
+def _grouped(frame: Any, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
+  """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached.
+
+  The blocks of a cluster are neighbours in both number and place; gives the rank of a block in it, if there are clusters.
+  """
+  b, indices = frame.b, frame.indices
+  sizes = [int(size) for size in frame.mapping.grid]
   number: Any = b.zext(frame.number, I64)
   *outer, rows, columns = parallel if len(parallel) >= 2 else (0, 0, 0)
-  if len(parallel) >= 2 and frame.mapping.grid[rows] % _GROUPED == 0:
-    per_group = i64(_GROUPED * int(frame.mapping.grid[columns]))
+  if cluster.size > 1:
+    number = b.udiv(number, i64(cluster.size))
+    sizes[rows], sizes[columns] = sizes[rows] // cluster.down, sizes[columns] // cluster.across
+  left: Any = parallel
+  if len(parallel) >= 2 and sizes[rows] % _GROUPED == 0:
+    per_group = i64(_GROUPED * sizes[columns])
     inside = b.urem(number, per_group)
     group = b.udiv(number, per_group)
-    groups = i64(int(frame.mapping.grid[rows]) // _GROUPED)
+    groups = i64(sizes[rows] // _GROUPED)
     indices[rows] = b.add(b.mul(b.urem(group, groups), i64(_GROUPED)), b.urem(inside, i64(_GROUPED)))
     indices[columns] = b.udiv(inside, i64(_GROUPED))
-    number, parallel = b.udiv(group, groups), tuple(outer)
-  for d in reversed(parallel):
-    indices[d] = b.urem(number, sizes[d])
-    number = b.udiv(number, sizes[d])
+    number, left = b.udiv(group, groups), tuple(outer)
+  for d in reversed(left):
+    indices[d] = b.urem(number, i64(sizes[d]))
+    number = b.udiv(number, i64(sizes[d]))
+  if cluster.size == 1:
+    return None
+  rank = b.urem(frame.number, I32(cluster.size))
+  for d, size, place in zip((rows, columns), (cluster.down, cluster.across), cluster.place(b, rank)):
+    indices[d] = b.add(b.mul(indices[d], i64(size)), b.zext(place, I64))
+  return rank
 
 
 # --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
@@ -182,8 +197,11 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   stages = warpgroups.Stages(b, plan, frame.shared)
   code.arena_bytes = 1024 + plan.shared_bytes
   stages.init(b.icmp_unsigned("==", thread, I32(0)))
-  threads.barrier(b)
-  _grouped(frame, parallel)
+  if plan.cluster.size > 1:
+    cluster.barrier(b)
+  else:
+    threads.barrier(b)
+  rank = _grouped(frame, parallel, plan.cluster)
   producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
   b.cbranch(b.icmp_unsigned("<", thread, I32(producers)), producer, consumer)
   fewer, more = plan.registers
@@ -198,7 +216,7 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
       with for_range(b, 0, c.num_steps) as step, code.scope():
         number = b.trunc(step, I32)
         stages.acquire(number)
-        _copy_operands(frame, code, stages, prefetched, step, number, 0)
+        _copy_operands(frame, code, stages, prefetched, step, number, 0, rank)
   b.branch(done)
 
   b.position_at_end(consumer)
@@ -212,17 +230,26 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
       # A product that is left running keeps its stage: of two there would be none to fill meanwhile.
       ends = is_last and n == plan.slices - 1
       pending = 1 if c.is_quiet and plan.stages > 2 and not ends else 0
-      values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending)
+      values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending, rank)
     write_sums(b, sums, values)
 
   _each_step(frame, code, plan, contract)
   b.branch(done)
   b.position_at_end(done)
+  if plan.cluster.size > 1:  # nobody leaves while others may write to its shared memory
+    cluster.barrier(b)
   return code
 
 
 def _copy_operands(
-  frame: Any, code: BlockCode, stages: warpgroups.Stages, prefetched: Any, step: ir.Value, number: ir.Value, n: int
+  frame: Any,
+  code: BlockCode,
+  stages: warpgroups.Stages,
+  prefetched: Any,
+  step: ir.Value,
+  number: ir.Value,
+  n: int,
+  rank: ir.Value | None = None,
 ) -> None:
   """Ask the copy engine for the n-th slice of the operands that it brings. `number` counts slices."""
   frame.indices[-1] = step
@@ -231,7 +258,7 @@ def _copy_operands(
   for i, (side, tensor_map) in enumerate(zip(stages.plan.contraction.sides, stages.plan.maps)):
     if tensor_map is not None:
       copies.append((i, next(pointers), frame.starts(code, side.position, prefetched)))
-  warpgroups.copy(code.b, stages, number, n, copies)
+  warpgroups.copy(code.b, stages, number, n, copies, rank)
 
 
 def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpgroups.Stages) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, I64, VOID
+from tilewright.target.llvm.types import I16, I64, VOID
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 SWIZZLE_BYTES = (
@@ -39,17 +39,31 @@ class TensorMap:
     return math.prod(self.box) * SWIZZLE_BYTES
 
 
-def copy(b: ir.IRBuilder, tensor_map: ir.Value, to: ir.Value, start: Sequence[ir.Value], barrier: ir.Value) -> None:
-  """Ask for the box that starts at an element; the barrier counts its bytes. What lies outside of the array arrives as zero."""
+def copy(
+  b: ir.IRBuilder,
+  tensor_map: ir.Value,
+  to: ir.Value,
+  start: Sequence[ir.Value],
+  barrier: ir.Value,
+  blocks: ir.Value | None = None,
+) -> None:
+  """Ask for the box that starts at an element; the barrier counts its bytes. What lies outside of the array arrives as zero.
+
+  With `blocks`, a mask of ranks in the cluster (i32), the box arrives in the shared memory of each of them, and at their barriers.
+  """
   rank = len(start)
   places = ", ".join(f"${2 + i}" for i in range(rank))
   text = (
-    f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes "
-    f"[$0], [$1, {{{places}}}], [${2 + rank}];"
+    f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    f"{'' if blocks is None else '.multicast::cluster'} [$0], [$1, {{{places}}}], [${2 + rank}]"
+    f"{'' if blocks is None else f', ${3 + rank}'};"
   )
-  signature = ir.FunctionType(VOID, [I32, I64, *([I32] * rank), I32])
-  asm = ir.InlineAsm(signature, text, ",".join(["r", "l", *("r" * rank), "r", "~{memory}"]), side_effect=True)
-  b.call(asm, [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier])
+  args = [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier]
+  kinds = ["r", "l", *("r" * rank), "r"]
+  if blocks is not None:
+    args, kinds = [*args, b.trunc(blocks, I16)], [*kinds, "h"]
+  signature = ir.FunctionType(VOID, [a.type for a in args])
+  b.call(ir.InlineAsm(signature, text, ",".join([*kinds, "~{memory}"]), side_effect=True), args)
 
 
 def fence_writes(b: ir.IRBuilder) -> None:

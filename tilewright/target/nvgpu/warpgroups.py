@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import mbarrier, threads, tma, wgmma
+from tilewright.target.nvgpu import cluster, mbarrier, threads, tma, wgmma
 from tilewright.target.nvgpu.pipeline import WarpgroupPlan
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS
@@ -48,7 +48,7 @@ class Stages:
     with if_then(self.b, is_first):
       for s in range(self.plan.stages):
         mbarrier.init(self.b, self.full(s), computing + (1 if self.plan.copied_bytes else 0))
-        mbarrier.init(self.b, self.empty(s), self.plan.groups)
+        mbarrier.init(self.b, self.empty(s), self.plan.groups * self.plan.cluster.peers)
       mbarrier.fence_init(self.b)
 
   def acquire(self, number: ir.Value) -> None:
@@ -66,9 +66,17 @@ class Stages:
 
 
 def copy(
-  b: ir.IRBuilder, stages: Stages, number: ir.Value, n: int, copies: list[tuple[int, ir.Value, list[Any]]]
+  b: ir.IRBuilder,
+  stages: Stages,
+  number: ir.Value,
+  n: int,
+  copies: list[tuple[int, ir.Value, list[Any]]],
+  rank: ir.Value | None = None,
 ) -> None:
-  """Ask for operands of a stage, which is the n-th of its step: their side, tensor map, and where the step's block begins."""
+  """Ask for operands of a stage, which is the n-th of its step: their side, tensor map, and where the step's block begins.
+
+  Of an operand that blocks of a cluster share, the one with a rank asks for its part of the rows, and all of them get it.
+  """
   plan = stages.plan
   stage, _ = mbarrier.phase(b, number, plan.stages)
   mbarrier.expect(b, stages.full(stage), plan.copied_bytes)
@@ -80,13 +88,21 @@ def copy(
     kept = len(places) - 1 if side.k_is_last else tensor_map.row
     places[kept] = b.add(places[kept], I32(n * plan.depth))
     width = plan.depth if side.k_is_last else side.shape[1]
+    sharers, blocks = plan.cluster.sharers[i], None
+    if sharers > 1:
+      assert rank is not None
+      own, blocks = plan.cluster.place(b, rank)[1 - i], plan.cluster.masks(b, rank)[i]
+      place = b.add(place, b.mul(own, I32(tensor_map.box_bytes)))
+      places[tensor_map.row] = b.add(places[tensor_map.row], b.mul(own, I32(tensor_map.box[tensor_map.row])))
     for part in range(width // tensor_map.box_columns):
-      to = b.add(place, I32(part * tensor_map.box_bytes))
+      to = b.add(place, I32(part * sharers * tensor_map.box_bytes))
       along = b.add(places[-1], I32(part * tensor_map.box_columns))
-      tma.copy(b, pointer, to, [*places[:-1], along], stages.full(stage))
+      tma.copy(b, pointer, to, [*places[:-1], along], stages.full(stage), blocks)
 
 
-def consume(code: Any, stages: Stages, step: ir.Value, values: list[ir.Value], pending: int) -> list[ir.Value]:
+def consume(
+  code: Any, stages: Stages, step: ir.Value, values: list[ir.Value], pending: int, rank: ir.Value | None = None
+) -> list[ir.Value]:
   """Wait for a step's blocks and add their product to the sums. With `pending`, that many products are still running after it, and it
   is the stage of the step so much earlier that is given back."""
   b, plan = code.b, stages.plan
@@ -107,7 +123,12 @@ def consume(code: Any, stages: Stages, step: ir.Value, values: list[ir.Value], p
   done = b.sub(step, I32(pending))
   is_there = b.icmp_signed(">=", done, I32(0))
   with if_then(b, b.and_(is_leader, is_there)):
-    mbarrier.arrive(b, stages.empty(mbarrier.phase(b, done, plan.stages)[0]))
+    empty = stages.empty(mbarrier.phase(b, done, plan.stages)[0])
+    if rank is None:
+      mbarrier.arrive(b, empty)
+    else:
+      for peer in plan.cluster.ranks(b, rank):
+        cluster.arrive(b, empty, peer)
   return values
 
 

@@ -1,0 +1,80 @@
+"""Clusters of sm_90: blocks of threads that run at the same time and see each other's shared memory.
+
+`Cluster(2, 1)` is two blocks one below the other on a matrix of results. They need the same columns of the right operand, so each asks for
+half of them, and the copy engine writes what it brings into the shared memory of both (`tma.copy` with a mask):
+
+    rank   left operand         right operand
+    0      its own rows         upper half, for both
+    1      its own rows         lower half, for both
+
+A stage may be written again when all blocks that get it are done with it, so barriers count the arrivals of all of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from llvmlite import ir
+
+from tilewright.target.llvm.types import I32, VOID
+
+MOST_BLOCKS = 8  # of a cluster, on every device that has them
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+  """`down` x `across` blocks of a matrix of results; the rank of the block in row r and column c is r * across + c."""
+
+  down: int = 1
+  across: int = 1
+
+  @property
+  def size(self) -> int:
+    return self.down * self.across
+
+  @property
+  def sharers(self) -> tuple[int, int]:
+    """How many blocks need the same part of the left operand, and of the right one."""
+    return self.across, self.down
+
+  @property
+  def peers(self) -> int:
+    """The blocks, with itself, that share an operand with a block."""
+    return self.down + self.across - 1
+
+  def ranks(self, b: ir.IRBuilder, rank: ir.Value) -> list[ir.Value]:
+    """The ranks of those blocks: the row, then the rest of the column."""
+    row, column = self.place(b, rank)
+    first = b.mul(row, I32(self.across))
+    found = [b.add(first, I32(c)) for c in range(self.across)]
+    for step in range(1, self.down):
+      other = b.urem(b.add(row, I32(step)), I32(self.down))
+      found.append(b.add(b.mul(other, I32(self.across)), column))
+    return found
+
+  def place(self, b: ir.IRBuilder, rank: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The row and the column of a block."""
+    return b.udiv(rank, I32(self.across)), b.urem(rank, I32(self.across))
+
+  def masks(self, b: ir.IRBuilder, rank: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The blocks that get what a block asks for of the left operand, and of the right one: bit r stands for rank r."""
+    row, column = self.place(b, rank)
+    whole_row, whole_column = (1 << self.across) - 1, sum(1 << r * self.across for r in range(self.down))
+    return b.shl(I32(whole_row), b.mul(row, I32(self.across))), b.shl(I32(whole_column), column)
+
+
+ALONE = Cluster()
+
+
+def barrier(b: ir.IRBuilder) -> None:
+  """Wait until all threads of the cluster are here; what each wrote before, all see after."""
+  text = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+
+
+def arrive(b: ir.IRBuilder, address: ir.Value, rank: ir.Value) -> None:
+  """Arrive at the barrier that lies at an address in another block's shared memory as it does in one's own."""
+  text = (
+    "{ .reg .b32 R; mapa.shared::cluster.u32 R, $0, $1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [R]; }"
+  )
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, [I32, I32]), text, "r,r,~{memory}", side_effect=True), [address, rank])
