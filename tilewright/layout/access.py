@@ -15,7 +15,7 @@ import functools
 import numpy as np
 
 from tilewright import errors
-from tilewright.layout.shared import SharedLayout, wavefronts
+from tilewright.layout.shared import AnyShared, wavefronts
 from tilewright.layout.value import WARP, Layout
 
 VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
@@ -33,7 +33,7 @@ class Access:
 
 
 @functools.lru_cache(maxsize=4096)
-def accesses(registers: Layout, shared: SharedLayout, owners_only: bool = False) -> tuple[Access, ...]:
+def accesses(registers: Layout, shared: AnyShared, owners_only: bool = False) -> tuple[Access, ...]:
   """The ways to move a tile, the cheapest first: the widest vector, and matrices where the addresses allow them.
 
   With `owners_only`, of warps that hold copies only the first moves them, as when storing.
@@ -51,11 +51,11 @@ def accesses(registers: Layout, shared: SharedLayout, owners_only: bool = False)
   return tuple(sorted(found, key=lambda a: (a.wavefronts, a.instructions)))
 
 
-def best_access(registers: Layout, shared: SharedLayout, matrices: bool = True, owners_only: bool = False) -> Access:
+def best_access(registers: Layout, shared: AnyShared, matrices: bool = True, owners_only: bool = False) -> Access:
   return next(a for a in accesses(registers, shared, owners_only) if matrices or a.kind == VECTOR)
 
 
-def _addresses(registers: Layout, shared: SharedLayout) -> tuple[np.ndarray, np.ndarray]:
+def _addresses(registers: Layout, shared: AnyShared) -> tuple[np.ndarray, np.ndarray]:
   """Byte addresses (register, lane, warp), and which of them are elements of the tile rather than padding."""
   table = registers.table()
   inside = np.asarray((table < np.asarray(registers.shape, np.int64)).all(-1))
@@ -64,7 +64,7 @@ def _addresses(registers: Layout, shared: SharedLayout) -> tuple[np.ndarray, np.
   return np.broadcast_to(at, table.shape[:-1]), inside
 
 
-def _vector(at: np.ndarray, inside: np.ndarray, shared: SharedLayout) -> Access:
+def _vector(at: np.ndarray, inside: np.ndarray, shared: AnyShared) -> Access:
   """The widest groups of registers that are neighbours in memory, in every thread."""
   size = shared.bits // 8
   width = size
@@ -104,7 +104,7 @@ def _paired(
   return [(*groups[a], *groups[b]) for a, b in pairs] if fits.all() else None
 
 
-def _matrix_groups(at: np.ndarray, inside: np.ndarray, shared: SharedLayout) -> list[Access]:
+def _matrix_groups(at: np.ndarray, inside: np.ndarray, shared: AnyShared) -> list[Access]:
   """ldmatrix and stmatrix, plain and transposed, if the addresses are theirs."""
   size = shared.bits // 8
   if size > 4 or not inside.all():

@@ -126,6 +126,29 @@ class SharedLayout:
     return f"shared<{self.elements}, {self.bits} bits, swizzle {self.swizzle.name}>"
 
 
+@dataclasses.dataclass(frozen=True)
+class StridedShared:
+  """A tile in shared memory that is read where it lies: rows at any distance. What reads a `SharedLayout` reads it as well."""
+
+  shape: tuple[int, ...]
+  strides: tuple[int, ...]  # elements
+  bits: int
+
+  @property
+  def nbytes(self) -> int:
+    return (1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))) * self.bits // 8
+
+  def address(self, coordinates: Sequence[Any]) -> Any:
+    """The byte address of an element, for ints or arrays."""
+    offset: Any = 0
+    for coordinate, stride in zip(coordinates, self.strides):
+      offset = offset + coordinate * stride
+    return offset * (self.bits // 8)
+
+
+AnyShared = SharedLayout | StridedShared
+
+
 def shared_tiled(
   shape: Sequence[int],
   tile: Sequence[int] | None,

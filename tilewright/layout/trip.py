@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from tilewright.layout.access import VECTOR, Access, accesses, best_access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.atoms import Atom, Slots
-from tilewright.layout.shared import BANK_BYTES, SharedLayout, Swizzle, lanes_together, shared_tiled
+from tilewright.layout.shared import BANK_BYTES, AnyShared, SharedLayout, Swizzle, lanes_together, shared_tiled
 from tilewright.layout.value import OFFSET, REGISTER, Layout, layout
 
 _WIDEST = 16  # bytes a lane moves with one instruction
@@ -32,7 +32,7 @@ class Trip:
   Registers that are copies are left out: `store` and `load` count the registers of the layouts without them.
   """
 
-  shared: SharedLayout
+  shared: AnyShared
   store: Access
   load: Access
 

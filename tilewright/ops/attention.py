@@ -27,7 +27,7 @@ from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
 
-_NEVER = -1e30  # a score that no exponential sees: finite, so that differences of two of them are no NaN
+NEVER = -1e30  # a score that no exponential sees: finite, so that differences of two of them are no NaN
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Plan:
   offset: int  # the position of the first query
   block_q: int
   block_k: int
+  is_free: bool = False  # whether the backward kernels may choose blocks of their own
 
   def sees(self, q: Any, k: Any) -> Any:
     """Whether the query at place `q` sees the key at place `k`; None if all see all."""
@@ -111,15 +112,17 @@ def attention(
   if blocks is not None and (len(blocks) != 2 or any(b < 1 for b in blocks)):
     raise errors.ShapeMismatchError(f"attention: blocks must be two positive sizes (queries, keys), got {blocks}.")
   queries, keys = q.shape[-2], k.shape[-2]
-  block_q, block_k = blocks or (tiling.divisor_near(queries, 128, 32), tiling.divisor_near(keys, 128, 16))
+  how = calling.how(interpret, native)
+  block_q, block_k = blocks or tiling.attention_blocks(how.on_gpu, queries, keys, q.dtype.itemsize)
   plan = Plan(
-    calling.how(interpret, native),
+    how,
     float(scale),
     left,
     right,
     int(query_offset),
-    max(1, min(block_q, queries)),
-    max(1, min(block_k, keys)),
+    max(1, block_q if how.on_gpu else min(block_q, queries)),
+    max(1, block_k if how.on_gpu else min(block_k, keys)),
+    is_free=blocks is None,
   )
   out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
   return out.reshape(*q.shape[:-1], v.shape[-1])
@@ -174,7 +177,7 @@ def masked(plan: Plan, scores: jax.Array, i: Any, j: Any, keys: int, *, keys_axi
   seen = plan.sees(q, k)
   if ragged:
     seen = (k < keys) if seen is None else seen & (k < keys)
-  return jnp.where(seen, scores, _NEVER)
+  return jnp.where(seen, scores, NEVER)
 
 
 # --- forward -----------------------------------------------------------------------------------------------------
@@ -196,7 +199,7 @@ def _forward_call(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple
     @pl.when(j == 0)
     def _() -> None:
       qt_ref[...] = q_ref[...].astype(jnp.float32).T * plan.scale
-      m_ref[...] = jnp.full(m_ref.shape, _NEVER, jnp.float32)
+      m_ref[...] = jnp.full(m_ref.shape, NEVER, jnp.float32)
       l_ref[...] = jnp.zeros(l_ref.shape, jnp.float32)
       acc_ref[...] = jnp.zeros(acc_ref.shape, jnp.float32)
 
@@ -218,9 +221,9 @@ def _forward_call(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple
     @pl.when(j == steps - 1)
     def _() -> None:
       m, l = m_ref[...], l_ref[...]
-      alive = m > 0.5 * _NEVER
+      alive = m > 0.5 * NEVER
       o_ref[...] = (acc_ref[...] * jnp.where(alive, 1.0 / l, 0.0)).T.astype(o_ref.dtype)
-      lse_ref[...] = jnp.where(alive, m + jnp.log(l), -_NEVER)
+      lse_ref[...] = jnp.where(alive, m + jnp.log(l), -NEVER)
 
   of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda h, i, j: (h, i, 0))
   of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda h, i, j: (h // group, j, 0))
@@ -249,13 +252,19 @@ def _attention(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Arra
 def _attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, Any]:
   if _is_empty(q, k, v):
     return jnp.zeros((*q.shape[:-1], v.shape[-1]), q.dtype), (q, k, v, None, None)
-  out, lse = _forward_call(plan, q, k, v)
+  forward = _forward_call
+  if plan.how.on_gpu:
+    from tilewright.ops.attention_gpu import forward
+  out, lse = forward(plan, q, k, v)
   out = out.reshape(*q.shape[:-1], v.shape[-1])
   return out, (q, k, v, out, lse)
 
 
 def _attention_backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-  from tilewright.ops.attention_backward import backward
+  if plan.how.on_gpu:
+    from tilewright.ops.attention_backward_gpu import backward
+  else:
+    from tilewright.ops.attention_backward import backward
 
   q, k, v, out, lse = kept
   if lse is None:

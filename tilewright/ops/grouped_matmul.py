@@ -99,6 +99,10 @@ def _grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes:
   n = weights.shape[1 if transpose else 2]
   if 0 in (m, k, n, num_groups):
     return jnp.zeros((m, n), x.dtype)
+  if how.on_gpu:
+    from tilewright.ops import grouped_matmul_gpu
+
+    return grouped_matmul_gpu.grouped(how, transpose, x, weights, sizes)
   block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
   blocks, groups, starts = tiles_of(sizes, m, block_m)
   contract = (((1,), (1 if transpose else 0,)), ((), ()))
@@ -137,7 +141,11 @@ def _grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes:
 
 
 def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes: jax.Array) -> jax.Array:
-  """For each group, the product of its rows of `x`, transposed, with its rows of `g`: (groups, k, n), in float32."""
+  """For each group, the product of its rows of `x`, transposed, with its rows of `g`: (groups, k, n), added up in float32."""
+  if how.on_gpu:
+    from tilewright.ops import grouped_matmul_gpu
+
+    return grouped_matmul_gpu.weight_slopes(how, num_groups, x, g, sizes)
   (m, k), n = x.shape, g.shape[1]
   block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
   blocks, groups, starts = tiles_of(sizes, m, block_m)

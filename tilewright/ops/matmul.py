@@ -132,7 +132,10 @@ def _chosen_blocks(plan: Plan, m: int, n: int, k: int, itemsize: int) -> MatmulB
   return few or tiling.matmul_blocks(m, n, k)
 
 
-def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax.Array:
+def call(
+  plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None = None
+) -> jax.Array:
+  """activation(x @ y + bias) * factor, where `factor` has the shape of the result."""
   m, n, k = _sizes(plan, x, y)
   floats = x.dtype != jnp.int8
   accumulator = jnp.float32 if floats else jnp.int32
@@ -159,6 +162,7 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
   def kernel(*refs: Any) -> None:
     x_ref, y_ref, *rest = refs
     bias_ref = rest.pop(0) if bias is not None else None
+    factor_ref = rest.pop(0) if factor is not None else None
     o_ref, acc_ref = rest[0], rest[-1]
 
     def finish(total: jax.Array) -> jax.Array:
@@ -166,6 +170,8 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
         total = total + bias_ref[...].astype(accumulator)
       if activation is not None:
         total = activation(total)
+      if factor_ref is not None:
+        total = total * factor_ref[...].astype(accumulator)
       return total.astype(o_ref.dtype)
 
     product = jax.lax.dot_general(
@@ -183,7 +189,7 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
       acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
 
     acc_ref[...] += product
-    if bias is not None or activation is not None or not in_place:
+    if bias is not None or activation is not None or factor is not None or not in_place:
 
       @pl.when(pl.program_id(2) == steps - 1)
       def _() -> None:
@@ -200,16 +206,22 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
     else pl.BlockSpec((bk, bn), lambda i, j, l: (l, j))
   )
   biases = [] if bias is None else [bias[None, :]]
+  factors = [] if factor is None else [factor]
+  of_result = pl.BlockSpec((bm, bn), lambda i, j, l: (i, j))
   return pl.pallas_call(
     kernel,
     out_shape=out,
     grid=(pl.cdiv(m, bm), pl.cdiv(n, bn), steps),
-    in_specs=[x_spec, y_spec, *[pl.BlockSpec((1, bn), lambda i, j, l: (0, j))] * len(biases)],
-    out_specs=pl.BlockSpec((bm, bn), lambda i, j, l: (i, j)),
+    in_specs=[
+      *(x_spec, y_spec),
+      *[pl.BlockSpec((1, bn), lambda i, j, l: (0, j))] * len(biases),
+      *[of_result] * len(factors),
+    ],
+    out_specs=of_result,
     scratch_shapes=[] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), accumulator)],
     name="matmul",
     **plan.how.options("parallel", "parallel", "arbitrary"),
-  )(x, y, *biases)
+  )(x, y, *biases, *factors)
 
 
 # --- derivatives -------------------------------------------------------------------------------------------------
@@ -217,14 +229,14 @@ def _call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _matmul(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> jax.Array:
-  return _call(plan, x, y, bias)
+  return call(plan, x, y, bias)
 
 
 def _forward(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> tuple[jax.Array, Any]:
   if plan.activation is None:
-    return _call(plan, x, y, bias), (x, y, bias, None)
+    return call(plan, x, y, bias), (x, y, bias, None)
   # The activation's slope needs what it was applied to.
-  before = _call(dataclasses.replace(plan, activation=None, out_dtype=np.dtype(jnp.float32)), x, y, bias)
+  before = call(dataclasses.replace(plan, activation=None, out_dtype=np.dtype(jnp.float32)), x, y, bias)
   activation = activation_of("matmul", plan.activation)
   assert activation is not None
   (after,) = elementwise(activation, plan.how, plan.activation, before)
@@ -242,7 +254,7 @@ def _backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[Any, Any, Any]:
   g = g.astype(x.dtype)
 
   def product(a: jax.Array, b: jax.Array, transpose_a: bool, transpose_b: bool, dtype: Any) -> jax.Array:
-    return _call(Plan(plan.how, transpose_a, transpose_b, None, np.dtype(dtype), None), a, b, None)
+    return call(Plan(plan.how, transpose_a, transpose_b, None, np.dtype(dtype), None), a, b, None)
 
   if plan.transpose_x:
     dx = product(y, g, plan.transpose_y, True, x.dtype)

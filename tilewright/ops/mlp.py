@@ -9,6 +9,7 @@ which reads the block of x once.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -20,7 +21,7 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.activations import ACTIVATIONS, derivative, silu
 from tilewright.ops.calling import How
-from tilewright.ops.matmul import matmul
+from tilewright.ops.matmul import Plan, call, matmul
 from tilewright.ops.rowwise import as_rows, elementwise
 
 
@@ -132,11 +133,15 @@ _swiglu.defvjp(_swiglu_forward, _swiglu_backward)
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Array:
-  """silu(x @ w_gate) * (x @ w_up) in one kernel."""
+  """silu(x @ w_gate) * (x @ w_up) in one kernel; on a GPU in two, of which the second multiplies by what the first gives."""
   (m, k), n = x.shape, w_gate.shape[1]
   out = jax.ShapeDtypeStruct((m, n), x.dtype)
   if 0 in (m, k, n):
     return jnp.zeros(out.shape, out.dtype)
+  if how.on_gpu:  # sums of two products do not fit a thread's registers
+    plan = Plan(how, out_dtype=x.dtype)
+    gate = call(dataclasses.replace(plan, activation="silu"), x, w_gate, None)
+    return call(plan, x, w_up, None, factor=gate)
   blocks = tiling.matmul_blocks(m, n, k)
   bm, bn = blocks.m, blocks.n
 

@@ -127,6 +127,30 @@ def gpu_matmul_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
   return MatmulBlocks(block_m, block_n, 64)
 
 
+def gpu_weight_slope_blocks(itemsize: int) -> tuple[int, int, int]:
+  """Of the derivative of a grouped product towards its matrices on a GPU: how many rows pass by at a time, and a block of the matrix."""
+  return (64, 128, 128) if itemsize == 2 else (32, 64, 64)
+
+
+def attention_blocks(on_gpu: bool, queries: int, keys: int, itemsize: int) -> tuple[int, int]:
+  """How many queries and keys a block of attention has.
+
+  On a GPU, a warp takes sixteen queries: what it holds of the scores and of the output must fit its registers. Blocks are multiples of
+  what tensor cores take, and may hang over the end.
+  """
+  if not on_gpu:
+    return divisor_near(queries, 128, 32), divisor_near(keys, 128, 16)
+  most = (128, 64) if itemsize == 2 else (64, 32)
+  return min(most[0], -(-queries // 16) * 16), min(most[1], -(-keys // 16) * 16)
+
+
+def attention_backward_blocks(depth: int, itemsize: int) -> tuple[int, int]:
+  """Of attention's backward kernels on a GPU: the length of the blocks that are held, and of those that pass by."""
+  if itemsize != 2:
+    return 32, 32
+  return (64, 64) if depth <= 64 else (64, 32)
+
+
 def few_rows_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks | None:
   """Blocks of a contraction with few rows on the left, which is as fast as the right operand is read from memory.
 

@@ -19,7 +19,7 @@ from tilewright.tile.literal import is_integer
 from tilewright.tile.native import index_entries
 from tilewright.tile.types import TileType
 
-_DEPTH = 8  # ops to look through; index arithmetic is short
+_DEPTH = 16  # ops to look through; index arithmetic is short
 _MOST = 2**31 - 1  # a grid dimension has no more instances than this
 
 
@@ -76,7 +76,12 @@ class Bounds:
       case "select":
         a, b = (self.of(v, depth - 1) for v in op.operands[1:])
         return None if a is None or b is None else Interval(min(a.low, b.low), max(a.high, b.high))
-      case "add" | "sub" | "mul" | "max" | "min" | "div" | "rem":
+      case "max" | "min":  # also of what nothing is known of, besides its dtype
+        info = ml_dtypes.iinfo(op.results[0].tile.dtype)
+        anything = Interval(int(info.min), int(info.max))
+        a, b = (self.of(v, depth - 1) or anything for v in op.operands)
+        return _binary(op.name, a, b)
+      case "add" | "sub" | "mul" | "div" | "rem":
         a, b = (self.of(v, depth - 1) for v in op.operands)
         return None if a is None or b is None else _binary(op.name, a, b)
     return None

@@ -37,6 +37,8 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     if op.name == "exp" and is_below_maximum(op.operands[0]):
       rule = _EXP_BELOW_MAXIMUM
+    if op.name == "exp2" and _is_coarse(op.operands[0]):
+      rule = _EXP2_OF_COARSE
     return rule(b, args)
   return arithmetic.compute(b, op, args)
 
@@ -132,7 +134,7 @@ def _is_coarse(v: Value) -> bool:
     return op.operands[0].tile.dtype.itemsize <= 2
   if op.name == "dot":
     return all(o.tile.dtype.itemsize <= 2 for o in op.operands)
-  return op.name in ("mul", "select", "add") and any(_is_coarse(o) for o in op.operands)
+  return op.name in ("mul", "select", "add", "sub") and any(_is_coarse(o) for o in op.operands)
 
 
 def _each_lane(rule: Callable[..., ir.Value]) -> Rule:
@@ -220,6 +222,7 @@ def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
 
 
 _EXP_BELOW_MAXIMUM = _each_lane(_exp_below_maximum)
+_EXP2_OF_COARSE = _each_lane(_exp2_flushed)
 F32_RULES: dict[str, Rule] = {
   "exp": _each_lane(_exp),
   "exp2": _each_lane(_exp2),

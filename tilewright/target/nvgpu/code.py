@@ -57,6 +57,8 @@ MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands f
 
 # Ops that take a tile in a form of their own: `rule(code, op, i)` makes it of operand i, and says whether it did.
 AHEAD: dict[str, Callable[[Any, Op, int], bool]] = {}
+# Ops that may read a tile from the memory it is loaded from: `rule(code, op, i)` says whether they do so with operand i.
+IN_PLACE: dict[str, Callable[[Any, Op, int], bool]] = {}
 
 
 class BlockCode(Passes):
@@ -497,10 +499,12 @@ class BlockCode(Passes):
       self.materialise(v)
 
   def _uses_in_memory(self, v: Value) -> int:
-    """How many uses read a tile where it is: gathers from memory."""
-    if gathering.memory_behind(self, v) is None:
-      return 0
-    return sum(user.name == "gather" and user.operands[0] is v for user in self.users.get(v, []))
+    """How many uses read a tile where it is: gathers from memory, products of blocks in shared memory."""
+    uses = [(user, i) for user in self.users.get(v, []) for i, operand in enumerate(user.operands) if operand is v]
+    found = sum(user.name in IN_PLACE and IN_PLACE[user.name](self, user, i) for user, i in uses)
+    if gathering.memory_behind(self, v) is not None:
+      found += sum(user.name == "gather" and i == 0 for user, i in uses)
+    return found
 
   def _is_worth_keeping(self, v: Value) -> bool:
     """Whether computing the tile takes long, or reads global memory while keeping it takes registers only."""

@@ -22,7 +22,7 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import few_rows, group_products, products, views
 from tilewright.target.nvgpu.arch import MMA, WGMMA
-from tilewright.target.nvgpu.code import AHEAD, BlockCode
+from tilewright.target.nvgpu.code import AHEAD, IN_PLACE, BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
@@ -84,6 +84,7 @@ def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
 
 
 AHEAD["dot"] = _stage_ahead
+IN_PLACE["dot"] = products.is_read_in_place
 
 
 def accumulates(code: BlockCode, value: Value, into: View) -> bool:

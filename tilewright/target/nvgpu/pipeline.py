@@ -31,7 +31,7 @@ from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, SharedBlock
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
-from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
+from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Squeezed
 from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
@@ -235,7 +235,7 @@ def _tensor_map(kernel: NativeKernel, side: Operand, kind: str, depth: int, shar
   assert side.position is not None
   mapping = kernel.mapping.block_mappings[side.position]
   box = [d.block_size for d in mapping.block_shape[:-1]]
-  row = max(d for d, dim in enumerate(mapping.block_shape[:-1]) if isinstance(dim, Blocked))
+  row = max(d for d, dim in enumerate(mapping.block_shape[:-1]) if not isinstance(dim, Squeezed))
   if not side.k_is_last:
     box[row] = depth
   box[row] //= sharers
@@ -309,7 +309,7 @@ def _block_operand(
   if index_map is None or not _is_plain(mapping):
     return None
   safe = inside(mapping, index_map)
-  kept = [d for d, dim in enumerate(mapping.block_shape) if isinstance(dim, Blocked)]
+  kept = [d for d, dim in enumerate(mapping.block_shape) if not isinstance(dim, Squeezed)]
   if not all(ok for d, ok in enumerate(safe) if d == kept[contracted] or d not in kept):
     return None  # what lies outside along the contraction is not zero
   return Operand(value, op.result.tile.shape, contracted == 1, position)  # type: ignore[arg-type]
@@ -351,9 +351,9 @@ def _computed_operand(kernel: NativeKernel, v: Value, contracted: int, used: dic
 
 
 def _is_plain(m: BlockMapping) -> bool:
-  """Whether a block is a matrix of rows in whole sixteen-byte pieces, as its array is."""
-  kept = [d for d in m.block_shape if isinstance(d, Blocked)]
-  if len(kept) != 2 or not all(isinstance(d, Blocked | Squeezed) for d in m.block_shape):
+  """Whether a block is a matrix of rows in whole sixteen-byte pieces, as its array is. Rows may begin anywhere."""
+  kept = [d for d in m.block_shape if not isinstance(d, Squeezed)]
+  if len(kept) != 2 or not isinstance(kept[0], Blocked | BoundedSlice) or not isinstance(kept[1], Blocked):
     return False
   width = PIECE // np.dtype(m.array_aval.dtype).itemsize
   return m.block_shape[-1] is kept[-1] and kept[-1].block_size % width == 0 and m.array_aval.shape[-1] % width == 0

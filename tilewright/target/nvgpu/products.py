@@ -2,7 +2,8 @@
 
 An operand that is held in its fragments, or gets there by shuffles, is multiplied from where it is: in attention, the probabilities are the
 accumulator of one product and the left operand of the next, and never leave their registers. Any other operand goes to shared memory once,
-and `ldmatrix` brings its fragments as they are needed, so that only a few are in registers at a time.
+unless it is there already, as blocks that were copied ahead of time are; and `ldmatrix` brings its fragments as they are needed, so that
+only a few are in registers at a time.
 
     A  (m, k)   register = element + 8 (k fragment + K m fragment)         the order of `options.mma_options`
     B  (k, n)   register = element + 4 (n fragment + N k fragment)
@@ -20,7 +21,10 @@ from typing import Any
 
 from llvmlite import ir
 
+from tilewright.layout.access import VECTOR, accesses
+from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import Plan, relayout
+from tilewright.layout.shared import StridedShared
 from tilewright.layout.trip import Trip
 from tilewright.layout.value import Layout
 from tilewright.target.llvm import types as ty
@@ -73,9 +77,10 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   layout, k = code.layout_of(op.result), sizes(op)[0][1]
   if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MOST:
     return False
-  if any(held_bytes(code, v) > MOST_BYTES for v in op.operands):
+  moved = [v for i, v in enumerate(op.operands) if in_place(code, op, i) is None]
+  if any(held_bytes(code, v) > MOST_BYTES for v in moved):
     return False
-  room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in op.operands)
+  room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in moved)
   return code.arena_bytes + 2 * room <= code.arch.shared_bytes
 
 
@@ -179,6 +184,9 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   for copy in code.copies.get(value, ()):
     if isinstance(copy, Staged) and copy.plan.target == wanted:
       return copy
+  here = in_place(code, op, i)
+  if here is not None:
+    return here
   plan = relayout(
     own_layout(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True
   )
@@ -187,6 +195,33 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   buffer = code.trip_buffer(plan.shared_bytes, taken)
   assert buffer is not None
   return stage(code, value, plan, buffer)
+
+
+def in_place(code: BlockCode, op: Op, i: int) -> Staged | None:
+  """An operand that is read from a block in shared memory, perhaps transposed, if its fragments can be loaded from there."""
+  value = op.operands[i]
+  axes, source = tuple(range(value.tile.rank)), value
+  while isinstance(source.owner, Op) and source.owner.name == "transpose" and source not in code.env:
+    axes = tuple(source.owner.attrs["permutation"][a] for a in axes)
+    source = source.owner.operands[0]
+  load = source.owner
+  if source in code.env or not isinstance(load, Op) or load.name != "load":
+    return None
+  view = code.env.get(load.operands[0])
+  if not isinstance(view, View) or not view.is_staged or view.has_edges:
+    return None
+  wanted, bits = _wanted(code, op, i), 8 * value.tile.dtype.itemsize
+  shared = StridedShared(value.tile.shape, tuple(view.strides[a] for a in axes), bits)
+  ways = accesses(without_register_copies(wanted), shared)
+  way = next((a for a in ways if a.kind != VECTOR), None)
+  return None if way is None else Staged(Plan(wanted, wanted, bits, (), 0), Trip(shared, way, way), view)
+
+
+def is_read_in_place(code: BlockCode, op: Op, i: int) -> bool:
+  """Whether a product reads an operand from the block that it is loaded from."""
+  if code.inferred is None or code.inferred.dots.get(op) != MMA:
+    return False
+  return in_place(code, op, i) is not None and is_possible(code, op)
 
 
 def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
