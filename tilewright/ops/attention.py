@@ -8,7 +8,8 @@ then need no steps across lanes, and both products read their right operand row 
 
     s = k qᵀ (keys, queries)        p = exp(s - m)        acc += vᵀ p (depth, queries)
 
-Blocks of scores of which no query sees a key are skipped; that halves the work of causal attention.
+Blocks of scores of which no query sees a key are skipped; that halves the work of causal attention. On a GPU, tensor cores want another
+arrangement: `attention_gpu`.
 """
 
 from __future__ import annotations
@@ -81,6 +82,9 @@ def attention(
   native: bool | None = None,
 ) -> jax.Array:
   """softmax(q kᵀ · scale) v for each head, computed in float32.
+
+  On a GPU, bfloat16 and float16 are multiplied by tensor cores and added up in float32; the weights are rounded to the dtype of `v` before
+  they are multiplied with it. float32 is multiplied in float32 everywhere.
 
   Args:
     q: `(..., heads, queries, depth)` of float32, bfloat16 or float16.

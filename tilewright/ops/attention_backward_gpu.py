@@ -50,7 +50,9 @@ def _delta(plan: Plan, out: jax.Array, g: jax.Array) -> jax.Array:
 
   heads, queries, _ = out.shape
   one = jax.ShapeDtypeStruct((heads * queries,), jnp.float32)
-  return by_rows(body, plan.how, "attention_delta", [as_rows(x) for x in (out, g)], [], [one])[0].reshape(heads, queries)
+  return by_rows(body, plan.how, "attention_delta", [as_rows(x) for x in (out, g)], [], [one])[0].reshape(
+    heads, queries
+  )
 
 
 def _f32(*shape: int) -> jax.ShapeDtypeStruct:
@@ -90,9 +92,7 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
       o_ref[...] = (acc_ref[...] * np.float32(plan.scale)).astype(o_ref.dtype)
 
   of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda n, h, s: (h, block_of(n), 0))
-  of_keys = lambda d: pl.BlockSpec(
-    (None, block_k, d), lambda n, h, s: (over(h, group), band.at(block_of(n), s), 0)
-  )
+  of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda n, h, s: (over(h, group), band.at(block_of(n), s), 0))
   per_query = pl.BlockSpec((None, block_q), lambda n, h, s: (h, block_of(n)))
   return pl.pallas_call(
     kernel,
@@ -106,9 +106,7 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
   )(q, k, v, lse, delta, g)
 
 
-def _keys(
-  plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, g: Any
-) -> tuple[jax.Array, jax.Array]:
+def _keys(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, g: Any) -> tuple[jax.Array, jax.Array]:
   (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
   block_q, block_k = plan.block_q, plan.block_k
   band = queries_of(plan, queries)

@@ -129,7 +129,9 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
   # Of causal attention, the last queries have most to do: they come first.
   block_of = (lambda n: blocks - 1 - n) if plan.right is not None else (lambda n: n)
 
-  def kernel(q_ref: Any, k_ref: Any, v_ref: Any, o_ref: Any, lse_ref: Any, m_ref: Any, l_ref: Any, acc_ref: Any) -> None:
+  def kernel(
+    q_ref: Any, k_ref: Any, v_ref: Any, o_ref: Any, lse_ref: Any, m_ref: Any, l_ref: Any, acc_ref: Any
+  ) -> None:
     i, s = block_of(pl.program_id(0)), pl.program_id(2)
     first, last = band.range(i)
     j = first + s

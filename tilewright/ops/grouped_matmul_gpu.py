@@ -5,8 +5,8 @@ rows of its own: the blocks of `x` and of the result are bounded slices that pre
 
     groups of 3, 5 and 0 rows, tiles of 4:   rows 0-2 of group 0, rows 3-6 of group 1, row 7 of group 1
 
-Rows after the last group are a group without a matrix. There are at most as many tiles as blocks of rows, and one more for each group; those
-that are left over have no rows.
+Rows after the last group are a group without a matrix. There are at most as many tiles as blocks of rows, and one more for each group;
+those that are left over have no rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def tiles_of_groups(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, ja
   group = jnp.minimum(jnp.searchsorted(ends, number, side="right"), sizes.shape[0] - 1)
   first = (number - (ends - counts)[group]) * block
   rows = jnp.clip(sizes[group] - first, 0, block)
-  return tuple(z.astype(jnp.int32) for z in (group, jnp.where(rows > 0, starts[group] + first, 0), rows))  # type: ignore[return-value]
+  return tuple(z.astype(jnp.int32) for z in (group, jnp.where(rows > 0, starts[group] + first, 0), rows))
 
 
 def grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array) -> jax.Array:

@@ -132,9 +132,7 @@ def _chosen_blocks(plan: Plan, m: int, n: int, k: int, itemsize: int) -> MatmulB
   return few or tiling.matmul_blocks(m, n, k)
 
 
-def call(
-  plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None = None
-) -> jax.Array:
+def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None = None) -> jax.Array:
   """activation(x @ y + bias) * factor, where `factor` has the shape of the result."""
   m, n, k = _sizes(plan, x, y)
   floats = x.dtype != jnp.int8

@@ -18,7 +18,7 @@ from llvmlite import ir
 from tilewright.layout import access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import Plan
-from tilewright.layout.shared import SharedLayout
+from tilewright.layout.shared import AnyShared
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
 from tilewright.layout.trip import Trip
 from tilewright.layout.value import WARP, Layout
@@ -155,7 +155,7 @@ def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> l
 
 
 def store(
-  layout: Layout, shared: SharedLayout, way: access.Access, registers: Sequence[Any], bits: int, machine: Machine
+  layout: Layout, shared: AnyShared, way: access.Access, registers: Sequence[Any], bits: int, machine: Machine
 ) -> None:
   """The first half of a trip: the tile into the buffer."""
   source = without_register_copies(layout)
@@ -229,7 +229,7 @@ def _inside(layout: Layout, at: Sequence[Number | int], machine: Machine) -> Any
 
 
 def _store(
-  shared: SharedLayout, way: access.Access, layout: Layout, registers: list[Any], bits: int, machine: Machine
+  shared: AnyShared, way: access.Access, layout: Layout, registers: list[Any], bits: int, machine: Machine
 ) -> None:
   if way.kind == access.VECTOR:
     for group in way.groups:
@@ -257,7 +257,7 @@ def _load(trip: Trip, layout: Layout, bits: int, machine: Machine) -> list[Any]:
   return [found[r] for r in range(layout.num_registers)]
 
 
-def _matrices(shared: SharedLayout, way: access.Access, layout: Layout, machine: Machine) -> Any:
+def _matrices(shared: AnyShared, way: access.Access, layout: Layout, machine: Machine) -> Any:
   """Up to four matrices at a time, with the address of the row that this lane gives."""
   together = len(way.groups) // way.instructions
   for first in range(0, len(way.groups), together):
@@ -265,7 +265,7 @@ def _matrices(shared: SharedLayout, way: access.Access, layout: Layout, machine:
     yield groups, _matrix_rows(shared, way, layout, groups, machine)
 
 
-def _matrix_rows(shared: SharedLayout, way: access.Access, layout: Layout, groups: Any, machine: Machine) -> Number:
+def _matrix_rows(shared: AnyShared, way: access.Access, layout: Layout, groups: Any, machine: Machine) -> Number:
   """The address of the row that this lane gives: row l % 8 of matrix l / 8."""
   b, address = machine.builder, None
   row, number = machine.lane % 8, machine.lane // 8
@@ -279,7 +279,7 @@ def _matrix_rows(shared: SharedLayout, way: access.Access, layout: Layout, group
   return Number(b, address, shared.nbytes)
 
 
-def _row(shared: SharedLayout, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:
+def _row(shared: AnyShared, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:
   at = layout.coordinates(register=register, lane=lane, warp=machine.warp)
   return value_of(machine.builder, shared.address(at))
 
