@@ -124,16 +124,41 @@ def test_stochastic_rounding_keeps_the_mean():
   assert abs(value.mean() - 1.2) < 5 * 0.25 / math.sqrt(value.size)
 
 
-def test_mistakes_are_named():
-  x = jnp.ones((4, 64))
-  with pytest.raises(errors.NumberFormatError, match=r"format must be a recipe \(mxfp8"):
-    quantize(x, "fp8")
-  with pytest.raises(errors.NumberFormatError, match=r"block must be a multiple of 2"):
-    quantize(x, "int4", block=3)
-  with pytest.raises(errors.NumberFormatError, match=r"rule for f8e8m0fnu scales must be floor or ceil"):
-    quantize(x, "mxfp8", rule="divide")
-  with pytest.raises(errors.NumberFormatError, match=r"needs key"):
-    quantize(x, "mxfp8", rounding="stochastic")
+@pytest.mark.parametrize(
+  "format, options, message",
+  [
+    ("fp8", {}, r"format must be a recipe \(mxfp8"),
+    ("int4", {"block": 3}, r"block for int4 must be a positive multiple of 2.*got 3"),
+    ("mxfp8", {"block": 0}, r"block for f8e4m3fn must be a positive integer; got 0"),
+    ("mxfp8", {"block": 2.5}, r"must be a positive integer; got 2.5"),
+    ("mxfp8", {"rule": "divide"}, r"rule for f8e8m0fnu scales must be floor or ceil"),
+    ("mxfp8", {"rounding": "stochastic"}, r"needs key"),
+    ("nvfp4", {"global_scale": "none"}, r"global_scale must be a number, True, None or"),
+    ("bf16", {}, r"format must be signed and have at most 8 bits, got bf16"),
+    ("f8e8m0fnu", {}, r"format must be signed"),
+  ],
+)
+def test_mistakes_are_named(format, options, message):
+  with pytest.raises(errors.NumberFormatError, match=message):
+    quantize(jnp.ones((4, 64)), format, **options)
+
+
+def test_what_is_no_array_of_floats_is_named():
   with pytest.raises(errors.NumberFormatError, match=r"x must be float32"):
     quantize(jnp.ones((4, 64), jnp.int32), "mxfp8")
-  assert FORMATS["f8e4m3fn"] is quantize(x, jnp.float8_e4m3fn).format
+  with pytest.raises(errors.ShapeMismatchError, match=r"at least one dimension"):
+    quantize(jnp.float32(3), "int8", axis=None)
+  with pytest.raises(errors.NumberFormatError, match=r"q must be a QArray"):
+    dequantize(jnp.ones(4))
+
+
+def test_a_format_may_be_given_as_a_dtype():
+  assert FORMATS["f8e4m3fn"] is quantize(jnp.ones((4, 64)), jnp.float8_e4m3fn).format
+
+
+def test_a_global_scale_may_be_asked_for_or_declined():
+  x = normal(4, 64)
+  for none in (None, False):
+    assert quantize(x, "nvfp4", global_scale=none).global_scale is None
+  asked, recipe = quantize(x, "nvfp4", global_scale=True), quantize(x, "nvfp4")
+  assert asked.global_scale == recipe.global_scale

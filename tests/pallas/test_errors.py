@@ -53,6 +53,18 @@ CALLS = {
     ValueError,
     r"must return integer scalars. Output\[0\] has type int32\[2\]",
   ),
+  "an index map that returns nothing for a dimension": (
+    call(grid=1, in_specs=[block((4, 6), lambda i: (i, None))]),
+    errors.IndexMapError,
+    ValueError,
+    rf"{HERE} for args\[0\] must return a number of a block for dimension 1, got None",
+  ),
+  "a name that is no string": (
+    call(name=3),
+    errors.KernelTypeError,
+    TypeError,
+    r"name must be a string or None, got 3",
+  ),
   "a slice for a blocked dimension": (
     call(grid=1, out_specs=block((4, 6), lambda i: (pl.ds(0, 4), i))),
     errors.IndexMapError,

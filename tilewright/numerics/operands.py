@@ -69,10 +69,11 @@ def _quantised_matrices(
 ) -> tuple[tuple[Any, Any], Side, tuple[int, ...]]:
   ndim = q.ndim
   own = None if q.axis is None else q.axis % ndim
-  if (own is not None and own != contract) or (own is None and q.format.width < 8 and contract != ndim - 1):
+  lies = ndim - 1 if own is None and q.format.width < 8 else own
+  if lies is not None and lies != contract:
+    how = f"is scaled along axis {lies}" if own is not None else f"has elements that share bytes along axis {lies}"
     raise errors.ShapeMismatchError(
-      f"{name} is scaled along axis {own if own is not None else ndim - 1}, but axis {contract} is contracted. Quantise it with "
-      f"axis={contract}."
+      f"{name} {how}, but axis {contract} is contracted. Quantise it with axis={contract}."
     )
   sizes = tuple(q.shape[a] for a in free)
   count, rows = int(np.prod([q.shape[a] for a in batch])), int(np.prod(sizes))

@@ -176,6 +176,8 @@ def spread(scales: Any, padded: int, axis: int) -> Any:
 
 def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that a QArray stands for: elements times scales in float32 (exact but for overflow and underflow), then converted."""
+  if not isinstance(q, QArray):
+    raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
   bits = packing.unpack(q.data, q.format.width, q.pack_axis)
   value = elements(bits, q.format)
   for factor in scale_factors(q.scales):

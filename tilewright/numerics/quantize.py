@@ -52,7 +52,8 @@ def quantize(
     block: how many elements share a scale; by default the recipe's, and without one all along the axis.
     axis: along which blocks are cut: the dimension that will be contracted. None for one scale for the whole array.
     scale_format: of the scales; by default the recipe's, or float32.
-    global_scale: a float32 by which all is divided first, or None; by default what the recipe does.
+    global_scale: a float32 by which all is divided first; True for one that is computed from x, None or False for none; by default what
+      the recipe does.
     rounding: "nearest_even", "toward_zero" or "stochastic".
     rule: how scales are chosen, see `tilewright.numerics.recipes`; by default the recipe's.
     key: a random key, for stochastic rounding.
@@ -63,18 +64,23 @@ def quantize(
     raise errors.NumberFormatError(
       f"quantize: x must be float32, bfloat16 or float16, got {x.dtype}. Convert it first."
     )
+  if not x.ndim:
+    raise errors.ShapeMismatchError("quantize: x must have at least one dimension, got a scalar. Reshape it to (1,).")
   recipe = recipe_of(format)
+  if recipe.format.width > 8 or not recipe.format.signed:
+    raise errors.NumberFormatError(
+      f"quantize: format must be signed and have at most 8 bits, got {recipe.format.name}. Use x.astype for wider numbers."
+    )
   scaling = _scaling(recipe, scale_format, rounding, rule)
   if axis is not None and not -x.ndim <= axis < x.ndim:
     raise errors.ShapeMismatchError(
       f"quantize: axis must be between {-x.ndim} and {x.ndim - 1} for shape {x.shape}, got {axis}."
     )
   block = block if block is not None else recipe.block
-  if block is not None and (block < 1 or block % packing.unit(scaling.format.width)[0]):
-    raise errors.NumberFormatError(
-      f"quantize: block must be a multiple of {packing.unit(scaling.format.width)[0]} (elements of {scaling.format.width} bits fill "
-      f"whole bytes), got {block}."
-    )
+  unit = packing.unit(scaling.format.width)[0]
+  if block is not None and (not isinstance(block, int | np.integer) or block < 1 or block % unit):
+    expected = "a positive integer" if unit == 1 else f"a positive multiple of {unit}, as its elements fill whole bytes"
+    raise errors.NumberFormatError(f"quantize: block for {scaling.format.name} must be {expected}; got {block!r}.")
   if (rounding == "stochastic") != (key is not None):
     raise errors.NumberFormatError(
       f"quantize: rounding={rounding!r} {'needs' if key is None else 'takes no'} key, a key of jax.random."
@@ -82,9 +88,11 @@ def quantize(
   if isinstance(global_scale, str):
     if global_scale != "recipe":
       raise errors.NumberFormatError(
-        f'quantize: global_scale must be a number, None or "recipe", got {global_scale!r}.'
+        f'quantize: global_scale must be a number, True, None or "recipe", got {global_scale!r}.'
       )
-    global_scale = _global_scale(x, scaling) if recipe.global_scale else None
+    global_scale = recipe.global_scale
+  if isinstance(global_scale, bool):
+    global_scale = _global_scale(x, scaling) if global_scale else None
   elif global_scale is not None:
     global_scale = jnp.asarray(global_scale, jnp.float32)
   return _quantize(x, scaling, None if axis is None else axis % x.ndim, block, global_scale, key, how(interpret))
@@ -125,8 +133,7 @@ def _quantize(
   f = scaling.format
   elements, _ = packing.unit(f.width)
   own_axis = x.ndim - 1 if axis is None else axis
-  size = x.shape[own_axis] if x.ndim else 1
-  whole = x if x.ndim else x.reshape(1)
+  size, whole = x.shape[own_axis], x
   count = 1 if block is None else -(-size // block)
   # One block for all is only padded to whole bytes.
   padded = count * block if block is not None else -(-size // elements) * elements

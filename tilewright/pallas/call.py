@@ -79,6 +79,8 @@ def pallas_call(
     ):
       if value is not default and value != default:
         raise errors.GridError(f"If `grid_spec` is specified, then `{field}` must be `{default}`. It is {value}.")
+  if name is not None and not isinstance(name, str):
+    raise errors.KernelTypeError(f"pallas_call: name must be a string or None, got {name!r}.")
   call = KernelCall(
     kernel=kernel,
     out_shape=out_shape,

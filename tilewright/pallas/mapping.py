@@ -178,7 +178,12 @@ def _check_index_entries(
     if hasattr(entry, "transforms"):
       shape, dtype = tuple(entry.shape), entry.dtype
     else:
-      aval = _jax.core.typeof(entry)
+      try:
+        aval = _jax.core.typeof(entry)
+      except TypeError:
+        raise errors.IndexMapError(
+          f"{where} must return a number of a block for dimension {i}, got {entry!r}."
+        ) from None
       shape, dtype = tuple(aval.shape), aval.dtype
     expected = (dim.block_size,) if isinstance(dim, Indirect) else ()
     if shape != expected or not jnp.issubdtype(dtype, jnp.integer):
