@@ -154,6 +154,20 @@ def test_one_scale_for_the_array():
   oracle.check(dot()(a, b), a, b)
 
 
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_scales_shared_by_batches(native):
+  """One scale for the array, or for its leading dimension, on either side."""
+  x = jnp.asarray(np.random.default_rng(21).standard_normal((3, 5, 64)), jnp.float32)
+  batched = dot((((2,), (2,)), ((0,), (0,))), None if native else True)
+  whole, rows = quantize(x, "int8", axis=None), quantize(x, "mxfp8")
+  shared = dataclasses.replace(rows, scales=rows.scales[:1])
+  for q in (whole, shared):
+    value = np.asarray(q.dequantize(), np.float64)
+    for got, other in ((batched(x, q), np.asarray(x, np.float64)), (batched(q, q), value)):
+      want, size = np.einsum("bmk,bnk->bmn", other, value), np.einsum("bmk,bnk->bmn", abs(other), abs(value))
+      assert (np.abs(got - want) <= (64 + 8) * oracle.UNIT * size).all()
+
+
 @pytest.mark.parametrize("swizzled", [True, False])
 def test_prepared_scales_give_the_same(swizzled):
   x = jnp.asarray(np.random.default_rng(21).standard_normal((2, 70)), jnp.float32)

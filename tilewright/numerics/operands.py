@@ -97,7 +97,7 @@ def _quantised_matrices(
   scales = _whole_dimensions(q.scales, q.data.shape, batch, free)
   side = Side(rows, count, k_last, q.format, q.block, 1)
   scales = stacked(scales)
-  if scales.shape[0] not in (1, count):
+  if scales.shape[0] != count:  # the kernels take scales by the number of the matrix
     scales = jnp.broadcast_to(scales, (count, *scales.shape[1:]))
   side = dataclasses.replace(side, scale_rows=scales.shape[1 if k_last else 2])
   return (data, scales), side, sizes
