@@ -9,6 +9,8 @@ import scaled_programs
 from gpu_programs import PROGRAMS, natives
 
 from tests.nvgpu import ops_programs
+from tilewright import pallas as pl
+from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
@@ -71,6 +73,18 @@ def test_rows_stay_in_registers_between_reductions():
   """Softmax reads each element once, and its threads wait for each other once per reduction."""
   text = ptx_of("softmax", "sm_90a")
   assert text.count("ld.global") == 4 and text.count("bar.sync") == 2
+
+
+@pytest.mark.parametrize(("second", "waits"), [(slice(8, 16), 0), (slice(7, 15), 1)])
+def test_threads_wait_for_each_other_between_writes_only_where_the_parts_overlap(second, waits):
+  def kernel(x_ref, o_ref):
+    o_ref[0:8] = x_ref[...]
+    o_ref[second] = x_ref[...] + 1
+
+  x = jax.ShapeDtypeStruct((8, 128), jnp.float32)
+  call = pl.pallas_call(kernel, jax.ShapeDtypeStruct((16, 128), x.dtype), compiler_params=pallas_nvgpu.CompilerParams())
+  ((_, native),) = natives(call, x)
+  assert nvgpu.compile_ptx(native, "sm_90a")[0].count("bar.sync") == waits
 
 
 def test_contractions_of_bf16_use_tensor_cores():

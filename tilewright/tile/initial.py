@@ -17,14 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from tilewright.tile.boxes import Box, box_of, cover, number, unconverted
 from tilewright.tile.dead_code import VIEWS, accesses
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.native import NativeKernel, index_entries
 
-Box = tuple[tuple[int, int], ...]  # along each dimension, from where to where
 Guard = list[tuple[int, int]]  # (dimension of the grid, index along it): where a case of a switch runs
 
 
@@ -80,28 +78,15 @@ def _covers(m: BlockMapping, index_map: Function | None, grid: tuple[int | None,
     axis = _grid_index(entry, index_map)
     if axis is not None and axis not in used and (grid[axis] or 0) >= blocks:
       used.add(axis)
-    elif blocks > 1 or _number(entry) != 0:
+    elif blocks > 1 or number(entry) != 0:
       return False
   return True
 
 
 def _grid_index(v: Value, index_map: Function) -> int | None:
   """The dimension of the grid whose index a value is, up to conversions between integers."""
-  v = _unconverted(v)
+  v = unconverted(v)
   return index_map.params.index(v) if v in index_map.params else None
-
-
-def _unconverted(v: Value) -> Value:
-  while isinstance(v.owner, Op) and v.owner.name == "convert":
-    v = v.owner.operands[0]
-  return v
-
-
-def _number(v: Value) -> int | None:
-  op = _unconverted(v).owner
-  if not isinstance(op, Op) or op.name != "constant" or np.ndim(op.attrs["value"]):
-    return None
-  return int(op.attrs["value"])
 
 
 # --- what a body writes ------------------------------------------------------------------------------------------
@@ -123,10 +108,10 @@ class _Writes:
     for op in ops:
       if op.name == "store" and _is_all_of(op.operands[0], ref):
         return True
-      box = _box(op.operands[0], ref) if op.name == "store" else None
+      box = box_of(op.operands[0], ref) if op.name == "store" else None
       if box is not None:
         boxes.append(box)
-        if _cover(boxes, ref.ref.shape):
+        if cover(boxes, ref.ref.shape):
           return True
       if op.name == "switch" and self._in_a_case(op, ref):
         return True
@@ -147,7 +132,7 @@ class _Writes:
 
   def _guard(self, condition: Value) -> Guard | None:
     """Where in the grid a condition holds, along dimensions in `same`."""
-    op = _unconverted(condition).owner
+    op = unconverted(condition).owner
     if not isinstance(op, Op) or self.kernel is None:
       return None
     if op.name == "and":
@@ -155,7 +140,7 @@ class _Writes:
       return None if a is None or b is None else a + b
     if op.name != "eq":
       return None
-    position, index = _unconverted(op.operands[0]).owner, _number(op.operands[1])
+    position, index = unconverted(op.operands[0]).owner, number(op.operands[1])
     if not isinstance(position, Op) or position.name != "program_id" or index is None:
       return None
     mapping = self.kernel.mapping
@@ -176,26 +161,6 @@ def _is_all_of(view: Value, ref: Value) -> bool:
         return False
     view = op.operands[0]
   return True
-
-
-def _box(view: Value, ref: Value) -> Box | None:
-  """The part of a ref that a view is, if that is a box at a fixed place."""
-  op = view.owner
-  if not isinstance(op, Op) or op.name != "subview" or op.operands[0] is not ref:
-    return None
-  starts = [_number(v) for v in op.operands[1:]]
-  if any(start is None for start in starts) or any(step != 1 for step in op.attrs["steps"]):
-    return None
-  return tuple((start or 0, (start or 0) + size) for start, size in zip(starts, op.attrs["sizes"], strict=True))
-
-
-def _cover(boxes: Sequence[Box], shape: Sequence[int]) -> bool:
-  """Whether boxes together are all of a shape: the edges of boxes cut it into cells, and each must be in some box."""
-  cuts = [sorted({0, size, *(edge for box in boxes for edge in box[d])}) for d, size in enumerate(shape)]
-  cells = np.zeros([len(c) - 1 for c in cuts], bool)
-  for box in boxes:
-    cells[tuple(slice(cuts[d].index(start), cuts[d].index(stop)) for d, (start, stop) in enumerate(box))] = True
-  return bool(cells.all())
 
 
 def _touches(op: Op, ref: Value) -> bool:

@@ -1,13 +1,15 @@
 """The memory of a block of threads: its buffers, in shared memory while there is room, and when its threads wait for each other.
 
-Threads wait only where one needs what another wrote. `sync` knows what was written and read since the last barrier.
+Threads wait only where one needs what another wrote. `sync` knows what was written and read since the last barrier. Where all that was
+written to a memory are parts that share no element with the next one (`writing`), nobody waits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ from tilewright.target.nvgpu import threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.views import View
+from tilewright.tile.boxes import are_apart
+from tilewright.tile.ir import Value
 
 SHARED = 3  # LLVM's address space
 
@@ -51,6 +55,9 @@ class BlockMemory(Code):
     self.is_part = False  # whether other threads of the block do something else
     self.written: set[Any] = set()
     self.read: set[Any] = set()
+    self._parts: dict[
+      Any, tuple[Value, ...]
+    ] = {}  # all that was written to a memory since the last barrier, where known
 
   # --- memory ----------------------------------------------------------------------------------------------------
 
@@ -110,6 +117,23 @@ class BlockMemory(Code):
       self.barrier()
     self.read |= reads
     self.written |= writes
+    for base in writes:
+      self._parts.pop(base, None)
+
+  @contextlib.contextmanager
+  def writing(self, base: Any, ref: Value) -> Iterator[None]:
+    """Around a pass that writes a ref, which lies in a memory that the pass does not read."""
+    before = self._parts.get(base, ())
+    if before and base not in self.read and all(are_apart(ref, part) for part in before):
+      self.written.discard(base)
+    elif base in self.written | self.read:
+      self.barrier()
+      before = ()
+    yield
+    if before:
+      self.written.add(base)
+    if base in self.written:
+      self._parts[base] = (*before, ref)
 
   def barrier(self) -> None:
     if self.is_part:
@@ -118,6 +142,7 @@ class BlockMemory(Code):
       threads.barrier(self.b)
     self.written.clear()
     self.read.clear()
+    self._parts.clear()
 
   def settle_memory(self) -> None:
     """Before and after a loop's body, where what comes before depends on the iteration."""

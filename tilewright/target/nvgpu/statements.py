@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -57,7 +58,9 @@ def _store(code: BlockCode, op: Op) -> None:
     return
   if view.base in code.bases_read(value) and not _reads_own_elements(code, value, ref):
     code.materialise(value)
-  code.fill(view, value, code.wanted(op, 1))
+  reads_itself = view.base in code.bases_read(value)
+  with contextlib.nullcontext() if reads_itself else code.writing(view.base, ref):
+    code.fill(view, value, code.wanted(op, 1))
 
 
 def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
