@@ -74,7 +74,6 @@ def barrier(b: ir.IRBuilder) -> None:
 
 def arrive(b: ir.IRBuilder, address: ir.Value, rank: ir.Value) -> None:
   """Arrive at the barrier that lies at an address in another block's shared memory as it does in one's own."""
-  text = (
-    "{ .reg .b32 R; mapa.shared::cluster.u32 R, $0, $1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [R]; }"
-  )
+  # Not `.release.cluster`, for which ptxas puts a fence of the whole device before it: what a thread waits for has been read then.
+  text = "{ .reg .b32 R; mapa.shared::cluster.u32 R, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [R]; }"
   b.call(ir.InlineAsm(ir.FunctionType(VOID, [I32, I32]), text, "r,r,~{memory}", side_effect=True), [address, rank])

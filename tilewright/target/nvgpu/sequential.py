@@ -37,6 +37,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 
 _MOST_STAGES = 4
+_SWIZZLED_STAGES = 3  # warpgroups wait little, and other blocks of threads want room
 _SHARE = (
   3  # a block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor
 )
@@ -257,7 +258,8 @@ def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
 
   inputs, held = ([laid_out(block) for block in own] for own in (plan.inputs, plan.held))
   inputs.sort(key=lambda block: -block.layout.swizzle.span if isinstance(block, SwizzledBlock) else 0)
-  return dataclasses.replace(plan, inputs=tuple(inputs), held=tuple(held))
+  found = dataclasses.replace(plan, inputs=tuple(inputs), held=tuple(held))
+  return dataclasses.replace(found, stages=min(plan.stages, _SWIZZLED_STAGES)) if found.swizzled else plan
 
 
 def _loaded(kernel: NativeKernel, position: int) -> list[Value]:
