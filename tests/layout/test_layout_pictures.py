@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 
 import pytest
 
 from tilewright import errors, layout
+from tilewright.layout import fragments
 from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.viz import layout as picture
 
@@ -69,3 +71,64 @@ def test_shared_memory_is_coloured_by_bank():
   assert len({cell.find(f"{SVG}rect").get("fill") for cell in root.findall(f"{SVG}g")}) == 32
   with pytest.raises(errors.LayoutError, match="coloured"):
     picture.svg(of, "thread")
+
+
+FAMILIES = {
+  "strided": layout.strided((4, 64), 1, 8),
+  "blocked, padded": layout.blocked_for((6, 10), 2, 2),
+  "splat": layout.splat((2, 3), 2),
+  "mma operand": fragments.MMA[16, 16].a,
+  "mma of 4 bits": fragments.MMA[4, 64].b,
+  "wgmma accumulator": wgmma_accumulator(8),
+  "wgmma operand": fragments.wgmma_lhs(8),
+  "rows of an accumulator": layout.projected(wgmma_accumulator(8), (1,)),
+  "tensor memory": fragments.tensor_memory(64, 8),
+  "packed tensor memory": fragments.tensor_memory(128, 4, bits=16),
+  "read from tensor memory": fragments.read_from_tensor_memory(
+    fragments.tensor_memory(128, 8), fragments.tcgen05_access("16x256b", 1)
+  ),
+  "swizzled shared memory": layout.shared_tiled((8, 64), None, 16, 128),
+  "tiled shared memory": layout.shared_for_matrix((16, 128), 8, 64),
+  "one dimension": layout.strided((256,), 2, 2),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_any_layout_has_a_text_and_pictures_by_everything_that_holds_it(name):
+  """A cell for each element with its place, a colour for each value of what it is coloured by."""
+  of = FAMILIES[name]
+  text = layout.layout_text(of, 256, 256)
+  for by in picture.ways(of):
+    cells = ET.fromstring(picture.svg(of, by)).findall(f"{SVG}g")
+    assert len(cells) == math.prod(of.shape)
+    assert all(cell.find(f"{SVG}text").text in text for cell in cells)
+    colours = {cell.find(f"{SVG}rect").get("fill") for cell in cells}
+    if not isinstance(of, layout.SharedLayout):
+      count = len({_number(cell.find(f"{SVG}title").text, by) for cell in cells})
+      assert len(colours) == count
+  page = picture.html(of, name)
+  assert page.count("<svg") == 2 and name in page
+
+
+def _number(title, by):
+  """What an element is coloured by, read off the first of its holders: `(3, 1): T5:1, …` or `(3, 1): 3,16.1`."""
+  first = title.split(": ", 1)[1].split(", ")[0]
+  if first.startswith("T"):
+    thread, register = map(int, first[1:].split(":"))
+    return {"thread": thread, "register": register, "lane": thread % 32, "warp": thread // 32}[by]
+  row, column, cell = (int(x) for x in re.fullmatch(r"(\d+),(\d+)(?:\.(\d+))?", first).groups(default="0"))
+  return {"row": row, "column": column, "cell": cell}[by]
+
+
+def test_what_is_too_large_is_drawn_in_part_and_says_so():
+  of = layout.blocked_for((512, 512), 4, 8)
+  root = ET.fromstring(picture.svg(of, max_rows=4, max_columns=8))
+  assert len(root.findall(f"{SVG}g")) == 32
+  assert root.findall(f"{SVG}text")[-1].text == "the first 32 of 262144 elements"
+  assert layout.layout_text(layout.splat((100, 2, 2), 1)).count("[") == 8
+
+
+def test_one_dimension_is_written_in_lines():
+  lines = layout.layout_text(layout.strided((64,), 1, 2), max_columns=16).splitlines()
+  assert [line.split()[0] for line in lines[2:]] == ["0", "16", "32", "48"]
+  assert lines[3].split()[1] == "T8:0"

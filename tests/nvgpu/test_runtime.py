@@ -165,7 +165,12 @@ def test_where_dumps_are_wanted_they_are_written_though_code_is_on_disk(driver, 
   targets(add, *XY)
   monkeypatch.setenv("TILEWRIGHT_DUMP", str(tmp_path / "dump"))
   targets(add, *XY)
-  assert {p.name for p in (tmp_path / "dump").rglob("*") if p.is_file()} >= {"1-tile.txt", "2-llvm.ll", "3-ptx"}
+  assert {p.name for p in (tmp_path / "dump").rglob("*") if p.is_file()} >= {
+    "1-tile.txt",
+    "2-layouts.txt",
+    "3-llvm.ll",
+    "4-ptx",
+  }
 
 
 # --- which kernels -----------------------------------------------------------------------------------------------

@@ -66,6 +66,8 @@ class Swizzle:
 
   @property
   def name(self) -> str:
+    if not self.bits:
+      return "none"
     return next((f"{size}B" for size, own in SWIZZLES.items() if own == self), f"bits{list(self.bits)}")
 
 

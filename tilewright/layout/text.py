@@ -7,30 +7,91 @@
     1  T4:0   T4:1   T5:0   T5:1
 
 T5:1 is register 1 of thread 5; the owner stands there where several hold copies, with a star. In shared memory the entries are byte
-addresses, in tensor memory cells.
+addresses; in tensor memory `3,16` is row 3 and column 16, and `3,16.1` the second element of that cell.
+
+A tile of one dimension is written in lines of `max_columns`. Longer or larger tables are cut, and the last line says so.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
 
+Coordinates = tuple[int, ...]
+MAX_PAGES = 8
 
-def holders(of: Layout) -> dict[tuple[int, ...], list[dict[str, int]]]:
-  """All places of each element."""
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+  """A table of elements: what stands above it, the labels of its rows and columns, and which element each cell is (or None)."""
+
+  title: str
+  rows: tuple[str, ...]
+  columns: tuple[str, ...]
+  cells: tuple[tuple[Coordinates | None, ...], ...]
+
+
+def pages(shape: Sequence[int], max_rows: int, max_columns: int) -> tuple[list[Page], bool]:
+  """The tables of a tile, and whether that is all of it: the last two dimensions of each, one dimension in lines."""
+  if len(shape) < 2:
+    size = math.prod(shape)
+    wide = min(size, max_columns) or 1
+    starts = range(0, max(size, 1), wide)
+    kept = starts[:max_rows]
+    lines = [tuple(_flat(i, shape) for i in range(s, s + wide)) for s in kept]
+    return [Page("", tuple(map(str, kept)), tuple(map(str, range(wide))), tuple(lines))], len(kept) == len(starts)
+  *outer, rows, columns = shape
+  all_pages = math.prod(outer)
+  found = []
+  for at in itertools.islice(itertools.product(*map(range, outer)), MAX_PAGES):
+    shown = range(min(rows, max_rows)), range(min(columns, max_columns))
+    cells = [tuple((*at, row, column) for column in shown[1]) for row in shown[0]]
+    title = f"[{', '.join(map(str, at))}]" if at else ""
+    found.append(Page(title, tuple(map(str, shown[0])), tuple(map(str, shown[1])), tuple(cells)))
+  return found, all_pages <= MAX_PAGES and rows <= max_rows and columns <= max_columns
+
+
+def _flat(i: int, shape: Sequence[int]) -> Coordinates | None:
+  """Element i of a tile of at most one dimension."""
+  if not shape:
+    return ()
+  return (i,) if i < shape[0] else None
+
+
+# --- places ------------------------------------------------------------------------------------------------------
+
+
+def holders(of: Layout, wanted: Sequence[Coordinates] | None = None) -> dict[Coordinates, list[dict[str, int]]]:
+  """All places of each element, or of some, the owner first."""
+  listed = list(itertools.product(*map(range, of.shape))) if wanted is None else list(wanted)
+  found: dict[Coordinates, list[dict[str, int]]] = {at: [] for at in listed}
   table = of.table()
-  found: dict[tuple[int, ...], list[dict[str, int]]] = {at: [] for at in itertools.product(*map(range, of.shape))}
-  order = sorted(np.ndindex(*table.shape[:-1]), key=lambda place: tuple(reversed(place)))
+  sizes = table.shape[:-1]
+  inside = (table < np.asarray(of.shape, np.int64)).all(-1)
+  number = np.where(inside, (table * _strides(of.shape)).sum(-1), -1)
+  asked = np.asarray([int((np.asarray(at, np.int64) * _strides(of.shape)).sum()) for at in listed], np.int64)
+  places = np.flatnonzero(np.isin(number, asked))
+  # The least significant input last: warps, then lanes, then registers, as threads are counted.
+  order = sorted(places.tolist(), key=lambda p: tuple(reversed(np.unravel_index(p, sizes))))
+  by_number = dict(zip(asked.tolist(), listed))
   for place in order:
-    at = tuple(int(x) for x in table[place])
-    if at in found:
-      found[at].append(dict(zip(of.names, place)))
+    index = tuple(int(x) for x in np.unravel_index(place, sizes))
+    found[by_number[int(number.flat[place])]].append(dict(zip(of.names, index)))
   return found
+
+
+def _strides(shape: Sequence[int]) -> np.ndarray:
+  return np.asarray([math.prod(shape[i + 1 :]) for i in range(len(shape))], np.int64)
 
 
 def thread_of(place: dict[str, int]) -> int:
@@ -38,35 +99,38 @@ def thread_of(place: dict[str, int]) -> int:
 
 
 def place_name(place: dict[str, int]) -> str:
-  """`T5:1` for a thread's register; otherwise the inputs in order."""
+  """`T5:1` for a thread's register, `3,16` for a cell of tensor memory; otherwise the inputs in order."""
   if LANE in place:
     return f"T{thread_of(place)}:{place.get(REGISTER, 0)}"
+  if "row" in place and "column" in place:
+    return f"{place['row']},{place['column']}" + (f".{place['cell']}" if place.get("cell") else "")
   return ":".join(str(x) for x in place.values())
+
+
+# --- text --------------------------------------------------------------------------------------------------------
 
 
 def layout_text(of: Layout | SharedLayout, max_rows: int = 32, max_columns: int = 32) -> str:
   """The table of a layout; dimensions before the last two are written one after another, and long ones are cut."""
-  shape = of.shape
+  shown, is_all = pages(of.shape, max_rows, max_columns)
+  wanted = [at for page in shown for row in page.cells for at in row if at is not None]
   if isinstance(of, SharedLayout):
-    cell = {at: str(int(of.address(at))) for at in itertools.product(*map(range, shape))}
+    cell = {at: str(int(of.address(at))) for at in wanted}
   else:
-    cell = {at: place_name(own[0]) + "*" * (len(own) > 1) if own else "-" for at, own in holders(of).items()}
-  rows, columns = (1, 1, *shape)[-2:]
+    cell = {at: place_name(own[0]) + "*" * (len(own) > 1) if own else "-" for at, own in holders(of, wanted).items()}
   lines = [str(of)]
-  for outer in itertools.product(*map(range, shape[:-2])):
-    if outer:
-      lines.append(f"[{', '.join(map(str, outer))}]")
-    body = [["", *map(str, range(min(columns, max_columns)))]]
-    for row in range(min(rows, max_rows)):
-      at = lambda column: (*outer, row, column)[-len(shape) :] if shape else ()
-      body.append([str(row), *(cell[at(column)] for column in range(min(columns, max_columns)))])
+  for page in shown:
+    if page.title:
+      lines.append(page.title)
+    body = [["", *page.columns]]
+    body += [[name, *("" if at is None else cell[at] for at in row)] for name, row in zip(page.rows, page.cells)]
     widths = [max(len(line[i]) for line in body) for i in range(len(body[0]))]
-    lines += ["  ".join(text.rjust(width) for text, width in zip(line, widths)) for line in body]
-  if rows > max_rows or columns > max_columns:
-    lines.append(f"… of {math.prod(shape)} elements")
+    lines += ["  ".join(text.rjust(width) for text, width in zip(line, widths)).rstrip() for line in body]
+  if not is_all:
+    lines.append(f"… of {math.prod(of.shape)} elements")
   return "\n".join(lines)
 
 
 def print_layout(of: Layout | SharedLayout, max_rows: int = 32, max_columns: int = 32) -> None:
-  """Print which thread and register hold each element, or where in shared memory it lies."""
+  """Print which thread and register hold each element, or where in shared or tensor memory it lies."""
   print(layout_text(of, max_rows, max_columns))

@@ -1,63 +1,74 @@
-"""A layout as a picture: one cell for each element, coloured by the thread or by the register that holds it.
+"""A layout as a picture: one cell for each element, coloured by what holds it.
 
     svg(wgmma_accumulator(16), by="thread")       a drawing
-    html(wgmma_accumulator(16))                   a page with both drawings; hovering shows all holders of an element
+    html(wgmma_accumulator(16))                   a page with a drawing for each way of colouring; hovering shows all holders of an element
 
-Shared memory is coloured by bank. Nothing is loaded from anywhere.
+Tiles in registers are coloured by thread, register, lane or warp; tensor memory by row or column; shared memory by bank, or by line of 128
+bytes. A tile that is too large is drawn in part, and the drawing says so. Nothing is loaded from anywhere.
 """
 
 from __future__ import annotations
 
 import colorsys
 import html as escape
-import itertools
+import math
 
 from tilewright import errors
-from tilewright.layout.shared import BANKS, WORD, SharedLayout
-from tilewright.layout.text import holders, place_name, thread_of
-from tilewright.layout.value import Layout
+from tilewright.layout.shared import BANK_BYTES, BANKS, WORD, SharedLayout
+from tilewright.layout.text import Coordinates, holders, pages, place_name, thread_of
+from tilewright.layout.value import LANE, WARP, Layout
 
-_WIDTH, _HEIGHT, _MARGIN, _GAP = 46, 20, 30, 12  # pixels
-_MOST_CELLS = 16384
-THREAD, REGISTER, BANK = "thread", "register", "bank"
+_WIDTH, _HEIGHT, _MARGIN, _GAP = 46, 20, 36, 12  # pixels
+_COLUMNS_OF_A_LINE = 32  # of a tile of one dimension
+THREAD, REGISTER, BANK, LINE = "thread", "register", "bank", "line"
+MAX_ROWS = MAX_COLUMNS = 128
 
 
-def svg(of: Layout | SharedLayout, by: str | None = None) -> str:
-  """The drawing. `by` is "thread" or "register" (for shared memory "bank")."""
-  by = by or (BANK if isinstance(of, SharedLayout) else THREAD)
-  if by not in ((BANK,) if isinstance(of, SharedLayout) else (THREAD, REGISTER)):
-    raise errors.LayoutError(f"a layout of this kind is not coloured by {by!r}")
-  cells = _cells(of, by)
-  if len(cells) > _MOST_CELLS:
-    raise errors.LayoutError(f"a picture of {len(cells)} elements is too large; draw a part of at most {_MOST_CELLS}")
-  rows, columns = (1, 1, *of.shape)[-2:]
-  pages = list(itertools.product(*map(range, of.shape[:-2])))
-  height = _MARGIN + rows * _HEIGHT + _GAP
+def ways(of: Layout | SharedLayout) -> tuple[str, ...]:
+  """What a layout can be coloured by, the most telling first."""
+  if isinstance(of, SharedLayout):
+    return (BANK, LINE)
+  if LANE in of.names:
+    return (THREAD, REGISTER, *(name for name in (LANE, WARP) if name in of.names))
+  return tuple(name for name in of.names if of.size(name) > 1) or of.names
+
+
+def svg(
+  of: Layout | SharedLayout, by: str | None = None, max_rows: int = MAX_ROWS, max_columns: int = MAX_COLUMNS
+) -> str:
+  """The drawing. `by` is one of `ways`: "thread" or "register" for tiles in registers, "bank" for shared memory, …"""
+  by = by or ways(of)[0]
+  if by not in ways(of):
+    raise errors.LayoutError(f"by: a layout of this kind is coloured by {', '.join(ways(of))}; got {by!r}")
+  shown, is_all = pages(of.shape, max_rows, min(max_columns, _COLUMNS_OF_A_LINE) if len(of.shape) < 2 else max_columns)
+  wanted = [at for page in shown for row in page.cells for at in row if at is not None]
+  cells = _cells(of, by, wanted)
   parts = []
-  for number, outer in enumerate(pages):
-    top = number * height
-    if outer:
-      parts.append(_text(2, top + 12, f"[{', '.join(map(str, outer))}]", "start"))
-    parts += [_text(_MARGIN + (c + 0.5) * _WIDTH, top + _MARGIN - 6, str(c)) for c in range(columns)]
-    for row in range(rows):
-      y = top + _MARGIN + row * _HEIGHT
-      parts.append(_text(_MARGIN - 4, y + 14, str(row), "end"))
-      for column in range(columns):
-        label, group, groups, title = cells[(*outer, row, column)[-len(of.shape) :] if of.shape else ()]
-        x = _MARGIN + column * _WIDTH
-        parts.append(
-          f'<g><title>{escape.escape(title)}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" '
-          f'fill="{_colour(group, groups)}" stroke="#fff"/>{_text(x + _WIDTH / 2, y + 14, label)}</g>'
-        )
-  size = f'width="{_MARGIN + columns * _WIDTH + _GAP}" height="{height * len(pages)}"'
+  top, right = 0, 0
+  for page in shown:
+    if page.title:
+      parts.append(_text(2, top + 12, page.title, "start"))
+    parts += [_text(_MARGIN + (c + 0.5) * _WIDTH, top + _MARGIN - 6, name) for c, name in enumerate(page.columns)]
+    for r, (name, row) in enumerate(zip(page.rows, page.cells)):
+      y = top + _MARGIN + r * _HEIGHT
+      parts.append(_text(_MARGIN - 4, y + 14, name, "end"))
+      for c, at in enumerate(row):
+        if at is not None:
+          parts.append(_cell(_MARGIN + c * _WIDTH, y, *cells[at]))
+    top += _MARGIN + len(page.rows) * _HEIGHT + _GAP
+    right = max(right, _MARGIN + len(page.columns) * _WIDTH + _GAP)
+  if not is_all:
+    parts.append(_text(_MARGIN, top + 12, f"the first {len(wanted)} of {math.prod(of.shape)} elements", "start"))
+    top += 2 * _GAP
   style = "font: 10px ui-monospace, monospace"
-  return f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="{style}">{"".join(parts)}</svg>'
+  return (
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="{right}" height="{top}" style="{style}">{"".join(parts)}</svg>'
+  )
 
 
 def html(of: Layout | SharedLayout, title: str = "layout") -> str:
   """A page with the drawings of a layout."""
-  ways = (BANK,) if isinstance(of, SharedLayout) else (THREAD, REGISTER)
-  drawings = "".join(f"<h2>by {way}</h2>{svg(of, way)}" for way in ways)
+  drawings = "".join(f"<h2>by {way}</h2>{svg(of, way)}" for way in ways(of)[:2])
   name = escape.escape(title)
   return (
     f'<!doctype html><html><head><meta charset="utf-8"><title>{name}</title>'
@@ -66,27 +77,35 @@ def html(of: Layout | SharedLayout, title: str = "layout") -> str:
   )
 
 
-def _cells(of: Layout | SharedLayout, by: str) -> dict[tuple[int, ...], tuple[str, int, int, str]]:
-  """For each element its label, the number of its colour and how many colours there are, and what hovering shows."""
+Cell = tuple[str, int, int, str]  # the label, the number of the colour and how many there are, and what hovering shows
+
+
+def _cells(of: Layout | SharedLayout, by: str, wanted: list[Coordinates]) -> dict[Coordinates, Cell]:
   if isinstance(of, SharedLayout):
-    found = {}
-    for at in itertools.product(*map(range, of.shape)):
+    found: dict[Coordinates, Cell] = {}
+    for at in wanted:
       address = int(of.address(at))
-      bank = address // WORD % BANKS
-      found[at] = (str(address), bank, BANKS, f"{at}: address {address}, bank {bank}")
+      bank, line = address // WORD % BANKS, address // BANK_BYTES
+      group = (bank, BANKS) if by == BANK else (line, -(-of.nbytes // BANK_BYTES))
+      found[at] = (str(address), *group, f"{at}: address {address}, bank {bank}, line {line}")
     return found
-  threads = of.size("lane") * of.size("warp")
-  result = {}
-  for at, own in holders(of).items():
+  count = of.size(LANE) * of.size(WARP) if by == THREAD else of.size(by)
+  result: dict[Coordinates, Cell] = {}
+  for at, own in holders(of, wanted).items():
     if not own:
       result[at] = ("", -1, 1, f"{at}: held by nobody")
       continue
-    group, groups = (
-      (thread_of(own[0]), threads) if by == THREAD else (own[0].get("register", 0), max(of.num_registers, 1))
-    )
+    group_number = thread_of(own[0]) if by == THREAD else own[0].get(by, 0)
     names = ", ".join(map(place_name, own[:16])) + (f" and {len(own) - 16} more" if len(own) > 16 else "")
-    result[at] = (place_name(own[0]) + "*" * (len(own) > 1), group, groups, f"{at}: {names}")
+    result[at] = (place_name(own[0]) + "*" * (len(own) > 1), group_number, count, f"{at}: {names}")
   return result
+
+
+def _cell(x: float, y: float, label: str, group: int, groups: int, title: str) -> str:
+  return (
+    f'<g><title>{escape.escape(title)}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" '
+    f'fill="{_colour(group, groups)}" stroke="#fff"/>{_text(x + _WIDTH / 2, y + 14, label)}</g>'
+  )
 
 
 def _colour(number: int, count: int) -> str:

@@ -71,7 +71,7 @@ def compile_ptx(
   kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
 ) -> tuple[str, Launch]:
   """The PTX of a kernel for an architecture, and how to launch it."""
-  from tilewright.target.nvgpu.launch import emit_kernel
+  from tilewright.target.nvgpu.launch import emit_kernel, layouts_text
   from tilewright.target.nvgpu.ptx import to_ptx
 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
@@ -80,6 +80,7 @@ def compile_ptx(
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
   stages.stage("tile.txt", lambda: kernel_text(kernel))
+  stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
   if stages.folder is not None and (tool := ptxas.find()):

@@ -269,10 +269,7 @@ def emit_kernel(
   """
   parallel = tuple(parallel_dims(kernel))
   wished = _cluster(kernel, parallel, cluster) if arch.has_tma else ALONE
-  inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
-  plan = pipeline.find(kernel, arch, inside, num_warps, wished)
-  if plan is not None and (effects.says_something(kernel.body.body) or not _honours(kernel, plan)):
-    plan = None
+  plan = _pipeline(kernel, arch, num_warps, wished)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
     raise errors.GridError(
       f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. That takes a "
@@ -330,6 +327,26 @@ def emit_kernel(
     workspace_param=frame.count,
   )
   return frame.finish(code, launch, max(1, _resident_threads(kernel) // num_threads)), launch
+
+
+def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
+  """The layouts of a kernel in words, for those who look at how it was compiled."""
+  plan = _pipeline(kernel, arch, launch.num_threads // threads.WARP)
+  if plan is not None:
+    return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
+  found = choice.choose(kernel, arch, launch.num_threads // threads.WARP)
+  return "Every tile is held in the ordinary layout of its shape.\n" if found is None else found.text(kernel.body)
+
+
+def _pipeline(
+  kernel: NativeKernel, arch: Arch, num_warps: int | None, cluster: Cluster = ALONE
+) -> pipeline.Plan | None:
+  """The pipeline of a kernel, if it has one that does all that the kernel says."""
+  inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
+  plan = pipeline.find(kernel, arch, inside, num_warps, cluster)
+  if plan is None or effects.says_something(kernel.body.body) or not _honours(kernel, plan):
+    return None
+  return plan
 
 
 def _honours(kernel: NativeKernel, plan: pipeline.Plan) -> bool:
