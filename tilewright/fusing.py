@@ -154,6 +154,7 @@ def _with_kernel_for_product(jaxpr: Any, consts: Any, kernel: Callable[..., Any]
 
 
 _WHOLE_ROWS = 4096  # elements along K that a block may hold: with more, its rows fill the caches
+_PARTS_OF_ROWS = 1024  # elements along K of other blocks
 
 
 def _product(kernel: Callable[..., Any], eqn: Any, operands: Any) -> Any:
@@ -162,7 +163,8 @@ def _product(kernel: Callable[..., Any], eqn: Any, operands: Any) -> Any:
   (x, y), out = operands, eqn.outvars[0].aval
   (m, n), k = out.shape, x.shape[left]
   chosen = tiling.matmul_blocks(m, n, k)
-  blocks = (chosen.m, chosen.n, k if chosen.m >= 64 and k <= _WHOLE_ROWS else chosen.k)
+  whole = chosen.m >= 64 and k <= _WHOLE_ROWS
+  blocks = (chosen.m, chosen.n, k if whole else tiling.divisor_near(k, _PARTS_OF_ROWS, 16))
   return kernel(x, y, transpose_x=left == 0, transpose_y=right == 1, out_dtype=out.dtype, blocks=blocks)
 
 

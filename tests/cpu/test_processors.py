@@ -31,12 +31,12 @@ def native_kernel(kernel, out, *args):
   return clean(lower_kernel(Kernel(**find(jaxpr).params)))
 
 
-def product(dtype, result):
+def product(dtype, result, rows=32):
   def kernel(a_ref, b_ref, o_ref):
     o_ref[...] = lax.dot(a_ref[...], b_ref[...], preferred_element_type=result)
 
-  a, b = jnp.zeros((32, 24), dtype), jnp.zeros((24, 96), dtype)
-  return native_kernel(kernel, jax.ShapeDtypeStruct((32, 96), result), a, b)
+  a, b = jnp.zeros((rows, 24), dtype), jnp.zeros((24, 96), dtype)
+  return native_kernel(kernel, jax.ShapeDtypeStruct((rows, 96), result), a, b)
 
 
 def assembly(kernel, triple: str, features: tuple[str, ...]) -> str:
@@ -78,9 +78,10 @@ def test_contractions_use_what_the_processor_has(triple, features, dtype, result
 @pytest.mark.parametrize("triple, features", [(X86, AVX2), (X86, AVX512), (ARM, ("neon",))])
 def test_sums_stay_in_registers(triple, features):
   """The micro-kernel's sizes fit the processor: no vector is spilled beside the multiplications of a whole tile."""
-  text = assembly(product(jnp.float32, jnp.float32), triple, features)
-  multiply = "fmla" if triple == ARM else "vfmadd"
   host = hosts.of(features)
+  whole_strips = 3 * host.panel_rows(host.panel_vectors)
+  text = assembly(product(jnp.float32, jnp.float32, whole_strips), triple, features)
+  multiply = "fmla" if triple == ARM else "vfmadd"
   sums = host.panel_rows(host.panel_vectors) * host.panel_vectors
   loops = [part for part in re.split(r"\n\.?L\w+:", text) if part.count(multiply) >= sums]
   assert loops

@@ -1,7 +1,7 @@
 """Block sizes, from the shapes of the arrays and the caches of the host.
 
-A kernel that reads each block several times wants it to stay in a cache between the passes; a contraction wants a block of the left operand
-in the second level while panels of the right one pass by. A block size that divides its dimension is preferred over one that
+A kernel that reads each block several times wants it to stay in a cache between the passes; a contraction wants blocks that are large, so
+that little is packed twice, and that keep all threads busy. A block size that divides its dimension is preferred over one that
 hangs over the edge: a block at an edge is copied and masked.
 """
 
@@ -12,10 +12,17 @@ import functools
 import math
 import os
 import pathlib
+from collections.abc import Iterator
 
 _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 _FEW_ROWS = 16  # of a product's left operand: with more, its time is that of the multiplications
 _STREAMS = 16  # rows of memory that are read side by side: with 32 it takes half as long again (Zen 4)
+_DEEP = 1536  # elements along K that a contraction takes at a time, about
+_LANES = 16  # of the widest vectors
+_PACKING = (
+  16  # multiplications that take as long as to pack an element (Zen 4: 16 from the third cache, 24 from memory)
+)
+_DELAY = 1 / 32  # of a block: what a thread that others keep from running is late at the end
 _GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
 _GPU_PART = 2048  # elements: 128 threads with two vectors of eight each, where nothing is reduced
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
@@ -53,10 +60,16 @@ def divisor_near(size: int, target: int, multiple: int = 1) -> int:
   """
   if size <= target:
     return max(1, size)
-  near = [d for d in range(max(1, target // 2), target + target // 2 + 1) if size % d == 0]
+  near = [d for d in _divisors(size) if max(1, target // 2) <= d <= target + target // 2]
   if not near:
     return target
   return min(near, key=lambda d: (d % multiple != 0, abs(d - target)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _divisors(size: int) -> list[int]:
+  small = [d for d in range(1, math.isqrt(size) + 1) if size % d == 0]
+  return sorted({*small, *(size // d for d in small)})
 
 
 def rows_per_block(num_rows: int, row_bytes: int, passes: int = 2) -> int:
@@ -97,21 +110,35 @@ class MatmulBlocks:
   k: int
 
 
+@functools.lru_cache(maxsize=1024)
 def matmul_blocks(m: int, n: int, k: int) -> MatmulBlocks:
-  """Blocks of a contraction.
+  """Blocks of a contraction on the CPU: those that take all threads together the least time, by the estimate below.
 
-  All of K is taken at once up to a bound: partial results are then never read back. The left block may fill the second cache.
-  Both operands are copied into panels once per block, so blocks are large, as long as there are enough for all threads.
+  A block has all of K: the code of a contraction cuts K, and the rows of a block, as its caches want them. So blocks only share the work
+  among threads. Each packs all that it reads, so large ones are better, down to one for each thread.
   """
-  block_k = divisor_near(k, 1024, 16) if k > 1536 else max(1, k)
-  target_m = max(64, min(256, host_caches().l2 // (4 * block_k)))
-  target_n = 1024
-  while math.ceil(m / target_m) * math.ceil(n / target_n) < 4 * num_threads() and (target_n > 128 or target_m > 64):
-    if target_n >= target_m:
-      target_n //= 2
-    else:
-      target_m //= 2
-  return MatmulBlocks(divisor_near(m, target_m, 2), divisor_near(n, target_n, 32), block_k)
+  return min(_shares(m, n, k), key=lambda blocks: _time(m, n, blocks))
+
+
+def _shares(m: int, n: int, k: int) -> Iterator[MatmulBlocks]:
+  """Ways to cut a product into equal blocks, one or a few for each thread, whose packed right operands all stay in the third cache."""
+  threads = num_threads()
+  fits = max(256, host_caches().l3 // (2 * threads) // (4 * min(k, _DEEP) or 1))
+  for parts_m in range(1, min(4 * threads, max(1, m // 64)) + 1):
+    for turns in range(1, 9):
+      parts_n = max(-(-turns * threads // parts_m), -(-n // fits))
+      parts_n = min(parts_n, max(1, n // 128))
+      yield MatmulBlocks(divisor_near(m, -(-m // parts_m), 2), divisor_near(n, -(-n // parts_n), 32), max(1, k))
+
+
+def _time(m: int, n: int, blocks: MatmulBlocks) -> float:
+  """How long all threads take for a product, in multiplications along M and N. Its size along K is the same for all blocks."""
+  multiplied = blocks.m * -(-blocks.n // _LANES) * _LANES
+  packed = blocks.m + blocks.n
+  copied = (blocks.m if m % blocks.m else 0) + (blocks.n if n % blocks.n else 0)  # what hangs over an edge
+  one = multiplied + _PACKING * (packed + 2 * copied)
+  turns = -(-(-(-m // blocks.m) * -(-n // blocks.n)) // num_threads())
+  return (turns + _DELAY) * one
 
 
 def gpu_matmul_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:

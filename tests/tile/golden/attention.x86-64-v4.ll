@@ -33,7 +33,7 @@ start:
   %".30" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".730", %"switch.done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".745", %"switch.done.2"]
   %".32" = icmp slt i64 %"i", %".12"
   br i1 %".32", label %"body", label %"done"
 body:
@@ -427,12 +427,12 @@ body.12:
 done.12:
   br label %"switch.done"
 switch.done.1:
-  %".665" = icmp eq i32 %".36", 1
-  %".666" = zext i1 %".665" to i32
-  %".667" = sext i32 %".666" to i64
-  %".668" = icmp slt i64 %".667", 0
-  %".669" = select  i1 %".668", i64 0, i64 %".667"
-  switch i64 %".669", label %"case.1.2" [i64 0, label %"case.0.2"]
+  %".680" = icmp eq i32 %".36", 1
+  %".681" = zext i1 %".680" to i32
+  %".682" = sext i32 %".681" to i64
+  %".683" = icmp slt i64 %".682", 0
+  %".684" = select  i1 %".683", i64 0, i64 %".682"
+  switch i64 %".684", label %"case.1.2" [i64 0, label %"case.0.2"]
 case.0.1:
   br label %"switch.done.1"
 case.1.1:
@@ -671,159 +671,174 @@ done.16:
   %".582" = getelementptr i8, ptr %".3", i64 1664
   br label %"loop.17"
 loop.17:
-  %"i.17" = phi  i64 [0, %"done.16"], [%".658", %"k.done.1"]
+  %"i.17" = phi  i64 [0, %"done.16"], [%".673", %"k.done.1"]
   %".584" = icmp slt i64 %"i.17", 4
   br i1 %".584", label %"body.17", label %"done.17"
 body.17:
   %".586" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  %".587" = load <4 x float>, ptr %".586", align 4
-  %".588" = shufflevector <4 x float> %".587", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".589" = add i64 4, %"i.17"
-  %".590" = getelementptr inbounds float, ptr %".30", i64 %".589"
-  %".591" = load <4 x float>, ptr %".590", align 4
-  %".592" = shufflevector <4 x float> %".591", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".593" = add i64 8, %"i.17"
-  %".594" = getelementptr inbounds float, ptr %".30", i64 %".593"
-  %".595" = load <4 x float>, ptr %".594", align 4
-  %".596" = shufflevector <4 x float> %".595", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".597" = add i64 12, %"i.17"
-  %".598" = getelementptr inbounds float, ptr %".30", i64 %".597"
-  %".599" = load <4 x float>, ptr %".598", align 4
-  %".600" = shufflevector <4 x float> %".599", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  call void @"llvm.prefetch.p0"(ptr %".586", i32 0, i32 3, i32 1)
+  %".588" = add i64 4, %"i.17"
+  %".589" = getelementptr inbounds float, ptr %".30", i64 %".588"
+  call void @"llvm.prefetch.p0"(ptr %".589", i32 0, i32 3, i32 1)
+  %".591" = add i64 8, %"i.17"
+  %".592" = getelementptr inbounds float, ptr %".30", i64 %".591"
+  call void @"llvm.prefetch.p0"(ptr %".592", i32 0, i32 3, i32 1)
+  %".594" = add i64 12, %"i.17"
+  %".595" = getelementptr inbounds float, ptr %".30", i64 %".594"
+  call void @"llvm.prefetch.p0"(ptr %".595", i32 0, i32 3, i32 1)
   br label %"k.1"
 done.17:
-  %".660" = getelementptr inbounds float, ptr %".513", i64 0
-  %".661" = load <4 x float>, ptr %".660", align 4
-  %".662" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".661", ptr %".662", align 4
+  %".675" = getelementptr inbounds float, ptr %".513", i64 0
+  %".676" = load <4 x float>, ptr %".675", align 4
+  %".677" = getelementptr inbounds float, ptr %".28", i64 0
+  store <4 x float> %".676", ptr %".677", align 4
   br label %"switch.done.1"
 k.1:
-  %".602" = phi  i64 [0, %"body.17"], [%".641", %"k.body.1"]
-  %".603" = phi  <16 x float> [%".588", %"body.17"], [%".619", %"k.body.1"]
-  %".604" = phi  <16 x float> [%".592", %"body.17"], [%".626", %"k.body.1"]
-  %".605" = phi  <16 x float> [%".596", %"body.17"], [%".633", %"k.body.1"]
-  %".606" = phi  <16 x float> [%".600", %"body.17"], [%".640", %"k.body.1"]
-  %".607" = icmp slt i64 %".602", 8
-  br i1 %".607", label %"k.body.1", label %"k.done.1"
+  %".598" = phi  i64 [0, %"body.17"], [%".637", %"k.body.1"]
+  %".599" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".615", %"k.body.1"]
+  %".600" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".622", %"k.body.1"]
+  %".601" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".629", %"k.body.1"]
+  %".602" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".636", %"k.body.1"]
+  %".603" = icmp slt i64 %".598", 8
+  br i1 %".603", label %"k.body.1", label %"k.done.1"
 k.body.1:
-  %".609" = mul i64 %".602", 4
-  %".610" = add i64 %".609", %"i.17"
-  %".611" = getelementptr inbounds float, ptr %".534", i64 %".610"
-  %".612" = load <4 x float>, ptr %".611", align 4
-  %".613" = shufflevector <4 x float> %".612", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".614" = mul i64 %".602", 4
-  %".615" = getelementptr inbounds float, ptr %".278", i64 %".614"
-  %".616" = load float, ptr %".615", align 4
-  %".617" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".616", i32 0
-  %".618" = shufflevector <16 x float> %".617", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".619" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".618", <16 x float> %".613", <16 x float> %".603")
-  %".620" = mul i64 %".602", 4
-  %".621" = add i64 %".620", 1
-  %".622" = getelementptr inbounds float, ptr %".278", i64 %".621"
-  %".623" = load float, ptr %".622", align 4
-  %".624" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".623", i32 0
-  %".625" = shufflevector <16 x float> %".624", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".626" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".625", <16 x float> %".613", <16 x float> %".604")
-  %".627" = mul i64 %".602", 4
-  %".628" = add i64 %".627", 2
-  %".629" = getelementptr inbounds float, ptr %".278", i64 %".628"
-  %".630" = load float, ptr %".629", align 4
-  %".631" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".630", i32 0
-  %".632" = shufflevector <16 x float> %".631", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".633" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".632", <16 x float> %".613", <16 x float> %".605")
-  %".634" = mul i64 %".602", 4
-  %".635" = add i64 %".634", 3
-  %".636" = getelementptr inbounds float, ptr %".278", i64 %".635"
-  %".637" = load float, ptr %".636", align 4
-  %".638" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".637", i32 0
-  %".639" = shufflevector <16 x float> %".638", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".640" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".639", <16 x float> %".613", <16 x float> %".606")
-  %".641" = add i64 %".602", 1
+  %".605" = mul i64 %".598", 4
+  %".606" = add i64 %".605", %"i.17"
+  %".607" = getelementptr inbounds float, ptr %".534", i64 %".606"
+  %".608" = load <4 x float>, ptr %".607", align 4
+  %".609" = shufflevector <4 x float> %".608", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".610" = mul i64 %".598", 4
+  %".611" = getelementptr inbounds float, ptr %".278", i64 %".610"
+  %".612" = load float, ptr %".611", align 4
+  %".613" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".612", i32 0
+  %".614" = shufflevector <16 x float> %".613", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".615" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".614", <16 x float> %".609", <16 x float> %".599")
+  %".616" = mul i64 %".598", 4
+  %".617" = add i64 %".616", 1
+  %".618" = getelementptr inbounds float, ptr %".278", i64 %".617"
+  %".619" = load float, ptr %".618", align 4
+  %".620" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".619", i32 0
+  %".621" = shufflevector <16 x float> %".620", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".622" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".621", <16 x float> %".609", <16 x float> %".600")
+  %".623" = mul i64 %".598", 4
+  %".624" = add i64 %".623", 2
+  %".625" = getelementptr inbounds float, ptr %".278", i64 %".624"
+  %".626" = load float, ptr %".625", align 4
+  %".627" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".626", i32 0
+  %".628" = shufflevector <16 x float> %".627", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".629" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".628", <16 x float> %".609", <16 x float> %".601")
+  %".630" = mul i64 %".598", 4
+  %".631" = add i64 %".630", 3
+  %".632" = getelementptr inbounds float, ptr %".278", i64 %".631"
+  %".633" = load float, ptr %".632", align 4
+  %".634" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".633", i32 0
+  %".635" = shufflevector <16 x float> %".634", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".636" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".635", <16 x float> %".609", <16 x float> %".602")
+  %".637" = add i64 %".598", 1
   br label %"k.1"
 k.done.1:
-  %".643" = shufflevector <16 x float> %".603", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".639" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  %".640" = load <4 x float>, ptr %".639", align 4
+  %".641" = shufflevector <4 x float> %".640", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".642" = fadd <16 x float> %".641", %".599"
+  %".643" = shufflevector <16 x float> %".642", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".644" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
   store <4 x float> %".643", ptr %".644", align 4
-  %".646" = shufflevector <16 x float> %".604", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".647" = add i64 4, %"i.17"
-  %".648" = getelementptr inbounds float, ptr %".30", i64 %".647"
-  store <4 x float> %".646", ptr %".648", align 4
-  %".650" = shufflevector <16 x float> %".605", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".651" = add i64 8, %"i.17"
-  %".652" = getelementptr inbounds float, ptr %".30", i64 %".651"
-  store <4 x float> %".650", ptr %".652", align 4
-  %".654" = shufflevector <16 x float> %".606", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".655" = add i64 12, %"i.17"
+  %".646" = add i64 4, %"i.17"
+  %".647" = getelementptr inbounds float, ptr %".30", i64 %".646"
+  %".648" = load <4 x float>, ptr %".647", align 4
+  %".649" = shufflevector <4 x float> %".648", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".650" = fadd <16 x float> %".649", %".600"
+  %".651" = shufflevector <16 x float> %".650", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".652" = add i64 4, %"i.17"
+  %".653" = getelementptr inbounds float, ptr %".30", i64 %".652"
+  store <4 x float> %".651", ptr %".653", align 4
+  %".655" = add i64 8, %"i.17"
   %".656" = getelementptr inbounds float, ptr %".30", i64 %".655"
-  store <4 x float> %".654", ptr %".656", align 4
-  %".658" = add i64 %"i.17", 4
+  %".657" = load <4 x float>, ptr %".656", align 4
+  %".658" = shufflevector <4 x float> %".657", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".659" = fadd <16 x float> %".658", %".601"
+  %".660" = shufflevector <16 x float> %".659", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".661" = add i64 8, %"i.17"
+  %".662" = getelementptr inbounds float, ptr %".30", i64 %".661"
+  store <4 x float> %".660", ptr %".662", align 4
+  %".664" = add i64 12, %"i.17"
+  %".665" = getelementptr inbounds float, ptr %".30", i64 %".664"
+  %".666" = load <4 x float>, ptr %".665", align 4
+  %".667" = shufflevector <4 x float> %".666", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".668" = fadd <16 x float> %".667", %".602"
+  %".669" = shufflevector <16 x float> %".668", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".670" = add i64 12, %"i.17"
+  %".671" = getelementptr inbounds float, ptr %".30", i64 %".670"
+  store <4 x float> %".669", ptr %".671", align 4
+  %".673" = add i64 %"i.17", 4
   br label %"loop.17"
 switch.done.2:
-  %".730" = add i64 %"i", 1
+  %".745" = add i64 %"i", 1
   br label %"loop"
 case.0.2:
   br label %"switch.done.2"
 case.1.2:
-  %".672" = getelementptr i8, ptr %".3", i64 3712
-  %".673" = getelementptr inbounds float, ptr %".28", i64 0
-  %".674" = load <4 x float>, ptr %".673", align 4
-  %".675" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6193e5940000000, i32 0
-  %".676" = shufflevector <4 x float> %".675", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".677" = fcmp ogt <4 x float> %".674", %".676"
-  %".678" = getelementptr inbounds i8, ptr %".672", i64 0
-  %".679" = zext <4 x i1> %".677" to <4 x i8>
-  store <4 x i8> %".679", ptr %".678", align 1
+  %".687" = getelementptr i8, ptr %".3", i64 3712
+  %".688" = getelementptr inbounds float, ptr %".28", i64 0
+  %".689" = load <4 x float>, ptr %".688", align 4
+  %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6193e5940000000, i32 0
+  %".691" = shufflevector <4 x float> %".690", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".692" = fcmp ogt <4 x float> %".689", %".691"
+  %".693" = getelementptr inbounds i8, ptr %".687", i64 0
+  %".694" = zext <4 x i1> %".692" to <4 x i8>
+  store <4 x i8> %".694", ptr %".693", align 1
   br label %"loop.18"
 loop.18:
-  %"i.18" = phi  i64 [0, %"case.1.2"], [%".713", %"body.18"]
-  %".682" = icmp slt i64 %"i.18", 4
-  br i1 %".682", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"case.1.2"], [%".728", %"body.18"]
+  %".697" = icmp slt i64 %"i.18", 4
+  br i1 %".697", label %"body.18", label %"done.18"
 body.18:
-  %".684" = getelementptr inbounds i8, ptr %".672", i64 %"i.18"
-  %".685" = load i8, ptr %".684", align 1
-  %".686" = icmp ne i8 %".685", 0
-  %".687" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
-  %".688" = load float, ptr %".687", align 4
-  %".689" = fdiv float 0x3ff0000000000000, %".688"
-  %".690" = select  i1 %".686", float %".689", float              0x0
-  %".691" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".692" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".693" = load float, ptr %".692", align 4
-  %".694" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".693", i32 0
-  %".695" = add i64 4, %"i.18"
-  %".696" = getelementptr inbounds float, ptr %".30", i64 %".695"
-  %".697" = load float, ptr %".696", align 4
-  %".698" = insertelement <4 x float> %".694", float %".697", i32 1
-  %".699" = add i64 8, %"i.18"
-  %".700" = getelementptr inbounds float, ptr %".30", i64 %".699"
-  %".701" = load float, ptr %".700", align 4
-  %".702" = insertelement <4 x float> %".698", float %".701", i32 2
-  %".703" = add i64 12, %"i.18"
-  %".704" = getelementptr inbounds float, ptr %".30", i64 %".703"
-  %".705" = load float, ptr %".704", align 4
-  %".706" = insertelement <4 x float> %".702", float %".705", i32 3
-  %".707" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".690", i32 0
-  %".708" = shufflevector <4 x float> %".707", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".709" = fmul <4 x float> %".706", %".708"
-  %".710" = mul i64 %"i.18", 4
-  %".711" = getelementptr inbounds float, ptr %".291", i64 %".710"
-  store <4 x float> %".709", ptr %".711", align 4
-  %".713" = add i64 %"i.18", 1
+  %".699" = getelementptr inbounds i8, ptr %".687", i64 %"i.18"
+  %".700" = load i8, ptr %".699", align 1
+  %".701" = icmp ne i8 %".700", 0
+  %".702" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
+  %".703" = load float, ptr %".702", align 4
+  %".704" = fdiv float 0x3ff0000000000000, %".703"
+  %".705" = select  i1 %".701", float %".704", float              0x0
+  %".706" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".707" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".708" = load float, ptr %".707", align 4
+  %".709" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".708", i32 0
+  %".710" = add i64 4, %"i.18"
+  %".711" = getelementptr inbounds float, ptr %".30", i64 %".710"
+  %".712" = load float, ptr %".711", align 4
+  %".713" = insertelement <4 x float> %".709", float %".712", i32 1
+  %".714" = add i64 8, %"i.18"
+  %".715" = getelementptr inbounds float, ptr %".30", i64 %".714"
+  %".716" = load float, ptr %".715", align 4
+  %".717" = insertelement <4 x float> %".713", float %".716", i32 2
+  %".718" = add i64 12, %"i.18"
+  %".719" = getelementptr inbounds float, ptr %".30", i64 %".718"
+  %".720" = load float, ptr %".719", align 4
+  %".721" = insertelement <4 x float> %".717", float %".720", i32 3
+  %".722" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".705", i32 0
+  %".723" = shufflevector <4 x float> %".722", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".724" = fmul <4 x float> %".721", %".723"
+  %".725" = mul i64 %"i.18", 4
+  %".726" = getelementptr inbounds float, ptr %".291", i64 %".725"
+  store <4 x float> %".724", ptr %".726", align 4
+  %".728" = add i64 %"i.18", 1
   br label %"loop.18"
 done.18:
-  %".715" = getelementptr inbounds i8, ptr %".672", i64 0
-  %".716" = load <4 x i8>, ptr %".715", align 1
-  %".717" = icmp ne <4 x i8> %".716", <i8 0, i8 0, i8 0, i8 0>
-  %".718" = getelementptr inbounds float, ptr %".28", i64 0
-  %".719" = load <4 x float>, ptr %".718", align 4
-  %".720" = getelementptr inbounds float, ptr %".29", i64 0
-  %".721" = load <4 x float>, ptr %".720", align 4
-  %".722" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".721")
-  %".723" = fadd <4 x float> %".719", %".722"
-  %".724" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x46293e5940000000, i32 0
-  %".725" = shufflevector <4 x float> %".724", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".726" = select  <4 x i1> %".717", <4 x float> %".723", <4 x float> %".725"
-  %".727" = getelementptr inbounds float, ptr %".303", i64 0
-  store <4 x float> %".726", ptr %".727", align 4
+  %".730" = getelementptr inbounds i8, ptr %".687", i64 0
+  %".731" = load <4 x i8>, ptr %".730", align 1
+  %".732" = icmp ne <4 x i8> %".731", <i8 0, i8 0, i8 0, i8 0>
+  %".733" = getelementptr inbounds float, ptr %".28", i64 0
+  %".734" = load <4 x float>, ptr %".733", align 4
+  %".735" = getelementptr inbounds float, ptr %".29", i64 0
+  %".736" = load <4 x float>, ptr %".735", align 4
+  %".737" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".736")
+  %".738" = fadd <4 x float> %".734", %".737"
+  %".739" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x46293e5940000000, i32 0
+  %".740" = shufflevector <4 x float> %".739", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".741" = select  <4 x i1> %".732", <4 x float> %".738", <4 x float> %".740"
+  %".742" = getelementptr inbounds float, ptr %".303", i64 0
+  store <4 x float> %".741", ptr %".742", align 4
   br label %"switch.done.2"
 }

@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".203", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".222", %"done.2"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -99,127 +99,146 @@ body.1:
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".201", %"k.done"]
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".220", %"k.done"]
   %".88" = icmp slt i64 %"i.2", 6
   br i1 %".88", label %"body.2", label %"done.2"
 body.2:
   %".90" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  %".91" = load <4 x float>, ptr %".90", align 4
-  %".92" = add i64 %"i.2", 4
+  call void @"llvm.prefetch.p0"(ptr %".90", i32 0, i32 3, i32 1)
+  %".92" = add i64 12, %"i.2"
   %".93" = getelementptr inbounds float, ptr %".61", i64 %".92"
-  %".94" = load <2 x float>, ptr %".93", align 4
-  %".95" = shufflevector <2 x float> %".94", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".96" = add i64 12, %"i.2"
-  %".97" = getelementptr inbounds float, ptr %".61", i64 %".96"
-  %".98" = load <4 x float>, ptr %".97", align 4
-  %".99" = add i64 %"i.2", 4
-  %".100" = add i64 12, %".99"
-  %".101" = getelementptr inbounds float, ptr %".61", i64 %".100"
-  %".102" = load <2 x float>, ptr %".101", align 4
-  %".103" = shufflevector <2 x float> %".102", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".104" = add i64 24, %"i.2"
-  %".105" = getelementptr inbounds float, ptr %".61", i64 %".104"
-  %".106" = load <4 x float>, ptr %".105", align 4
-  %".107" = add i64 %"i.2", 4
-  %".108" = add i64 24, %".107"
-  %".109" = getelementptr inbounds float, ptr %".61", i64 %".108"
-  %".110" = load <2 x float>, ptr %".109", align 4
-  %".111" = shufflevector <2 x float> %".110", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".112" = add i64 36, %"i.2"
-  %".113" = getelementptr inbounds float, ptr %".61", i64 %".112"
-  %".114" = load <4 x float>, ptr %".113", align 4
-  %".115" = add i64 %"i.2", 4
-  %".116" = add i64 36, %".115"
-  %".117" = getelementptr inbounds float, ptr %".61", i64 %".116"
-  %".118" = load <2 x float>, ptr %".117", align 4
-  %".119" = shufflevector <2 x float> %".118", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  call void @"llvm.prefetch.p0"(ptr %".93", i32 0, i32 3, i32 1)
+  %".95" = add i64 24, %"i.2"
+  %".96" = getelementptr inbounds float, ptr %".61", i64 %".95"
+  call void @"llvm.prefetch.p0"(ptr %".96", i32 0, i32 3, i32 1)
+  %".98" = add i64 36, %"i.2"
+  %".99" = getelementptr inbounds float, ptr %".61", i64 %".98"
+  call void @"llvm.prefetch.p0"(ptr %".99", i32 0, i32 3, i32 1)
   br label %"k"
 done.2:
-  %".203" = add i64 %"i", 1
+  %".222" = add i64 %"i", 1
   br label %"loop"
 k:
-  %".121" = phi  i64 [0, %"body.2"], [%".169", %"k.body"]
-  %".122" = phi  <4 x float> [%".91", %"body.2"], [%".146", %"k.body"]
-  %".123" = phi  <4 x float> [%".95", %"body.2"], [%".147", %"k.body"]
-  %".124" = phi  <4 x float> [%".98", %"body.2"], [%".153", %"k.body"]
-  %".125" = phi  <4 x float> [%".103", %"body.2"], [%".154", %"k.body"]
-  %".126" = phi  <4 x float> [%".106", %"body.2"], [%".160", %"k.body"]
-  %".127" = phi  <4 x float> [%".111", %"body.2"], [%".161", %"k.body"]
-  %".128" = phi  <4 x float> [%".114", %"body.2"], [%".167", %"k.body"]
-  %".129" = phi  <4 x float> [%".119", %"body.2"], [%".168", %"k.body"]
-  %".130" = icmp slt i64 %".121", 8
-  br i1 %".130", label %"k.body", label %"k.done"
+  %".102" = phi  i64 [0, %"body.2"], [%".150", %"k.body"]
+  %".103" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".127", %"k.body"]
+  %".104" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".128", %"k.body"]
+  %".105" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".134", %"k.body"]
+  %".106" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".135", %"k.body"]
+  %".107" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".141", %"k.body"]
+  %".108" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".142", %"k.body"]
+  %".109" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".148", %"k.body"]
+  %".110" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".149", %"k.body"]
+  %".111" = icmp slt i64 %".102", 8
+  br i1 %".111", label %"k.body", label %"k.done"
 k.body:
-  %".132" = mul i64 %".121", 12
-  %".133" = add i64 %".132", %"i.2"
-  %".134" = getelementptr inbounds float, ptr %".51", i64 %".133"
-  %".135" = load <4 x float>, ptr %".134", align 4
-  %".136" = add i64 %"i.2", 4
-  %".137" = mul i64 %".121", 12
-  %".138" = add i64 %".137", %".136"
-  %".139" = getelementptr inbounds float, ptr %".51", i64 %".138"
-  %".140" = load <2 x float>, ptr %".139", align 4
-  %".141" = shufflevector <2 x float> %".140", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".142" = getelementptr inbounds float, ptr %".41", i64 %".121"
-  %".143" = load float, ptr %".142", align 4
-  %".144" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".143", i32 0
-  %".145" = shufflevector <4 x float> %".144", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".146" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".145", <4 x float> %".135", <4 x float> %".122")
-  %".147" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".145", <4 x float> %".141", <4 x float> %".123")
-  %".148" = add i64 16, %".121"
-  %".149" = getelementptr inbounds float, ptr %".41", i64 %".148"
-  %".150" = load float, ptr %".149", align 4
-  %".151" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".150", i32 0
-  %".152" = shufflevector <4 x float> %".151", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".153" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".152", <4 x float> %".135", <4 x float> %".124")
-  %".154" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".152", <4 x float> %".141", <4 x float> %".125")
-  %".155" = add i64 32, %".121"
-  %".156" = getelementptr inbounds float, ptr %".41", i64 %".155"
-  %".157" = load float, ptr %".156", align 4
-  %".158" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".157", i32 0
-  %".159" = shufflevector <4 x float> %".158", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".160" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".159", <4 x float> %".135", <4 x float> %".126")
-  %".161" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".159", <4 x float> %".141", <4 x float> %".127")
-  %".162" = add i64 48, %".121"
-  %".163" = getelementptr inbounds float, ptr %".41", i64 %".162"
-  %".164" = load float, ptr %".163", align 4
-  %".165" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".164", i32 0
-  %".166" = shufflevector <4 x float> %".165", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".167" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".166", <4 x float> %".135", <4 x float> %".128")
-  %".168" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".166", <4 x float> %".141", <4 x float> %".129")
-  %".169" = add i64 %".121", 1
+  %".113" = mul i64 %".102", 12
+  %".114" = add i64 %".113", %"i.2"
+  %".115" = getelementptr inbounds float, ptr %".51", i64 %".114"
+  %".116" = load <4 x float>, ptr %".115", align 4
+  %".117" = add i64 %"i.2", 4
+  %".118" = mul i64 %".102", 12
+  %".119" = add i64 %".118", %".117"
+  %".120" = getelementptr inbounds float, ptr %".51", i64 %".119"
+  %".121" = load <2 x float>, ptr %".120", align 4
+  %".122" = shufflevector <2 x float> %".121", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".123" = getelementptr inbounds float, ptr %".41", i64 %".102"
+  %".124" = load float, ptr %".123", align 4
+  %".125" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".124", i32 0
+  %".126" = shufflevector <4 x float> %".125", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".127" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".126", <4 x float> %".116", <4 x float> %".103")
+  %".128" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".126", <4 x float> %".122", <4 x float> %".104")
+  %".129" = add i64 16, %".102"
+  %".130" = getelementptr inbounds float, ptr %".41", i64 %".129"
+  %".131" = load float, ptr %".130", align 4
+  %".132" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".131", i32 0
+  %".133" = shufflevector <4 x float> %".132", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".134" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".133", <4 x float> %".116", <4 x float> %".105")
+  %".135" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".133", <4 x float> %".122", <4 x float> %".106")
+  %".136" = add i64 32, %".102"
+  %".137" = getelementptr inbounds float, ptr %".41", i64 %".136"
+  %".138" = load float, ptr %".137", align 4
+  %".139" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".138", i32 0
+  %".140" = shufflevector <4 x float> %".139", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".141" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".140", <4 x float> %".116", <4 x float> %".107")
+  %".142" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".140", <4 x float> %".122", <4 x float> %".108")
+  %".143" = add i64 48, %".102"
+  %".144" = getelementptr inbounds float, ptr %".41", i64 %".143"
+  %".145" = load float, ptr %".144", align 4
+  %".146" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".145", i32 0
+  %".147" = shufflevector <4 x float> %".146", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".148" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".147", <4 x float> %".116", <4 x float> %".109")
+  %".149" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".147", <4 x float> %".122", <4 x float> %".110")
+  %".150" = add i64 %".102", 1
   br label %"k"
 k.done:
-  %".171" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  store <4 x float> %".122", ptr %".171", align 4
-  %".173" = shufflevector <4 x float> %".123", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".174" = add i64 %"i.2", 4
+  %".152" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
+  %".153" = load <4 x float>, ptr %".152", align 4
+  %".154" = fadd <4 x float> %".153", %".103"
+  %".155" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
+  store <4 x float> %".154", ptr %".155", align 4
+  %".157" = add i64 %"i.2", 4
+  %".158" = getelementptr inbounds float, ptr %".61", i64 %".157"
+  %".159" = load <2 x float>, ptr %".158", align 4
+  %".160" = shufflevector <2 x float> %".159", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".161" = fadd <4 x float> %".160", %".104"
+  %".162" = shufflevector <4 x float> %".161", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".163" = add i64 %"i.2", 4
+  %".164" = getelementptr inbounds float, ptr %".61", i64 %".163"
+  store <2 x float> %".162", ptr %".164", align 4
+  %".166" = add i64 12, %"i.2"
+  %".167" = getelementptr inbounds float, ptr %".61", i64 %".166"
+  %".168" = load <4 x float>, ptr %".167", align 4
+  %".169" = fadd <4 x float> %".168", %".105"
+  %".170" = add i64 12, %"i.2"
+  %".171" = getelementptr inbounds float, ptr %".61", i64 %".170"
+  store <4 x float> %".169", ptr %".171", align 4
+  %".173" = add i64 %"i.2", 4
+  %".174" = add i64 12, %".173"
   %".175" = getelementptr inbounds float, ptr %".61", i64 %".174"
-  store <2 x float> %".173", ptr %".175", align 4
-  %".177" = add i64 12, %"i.2"
-  %".178" = getelementptr inbounds float, ptr %".61", i64 %".177"
-  store <4 x float> %".124", ptr %".178", align 4
-  %".180" = shufflevector <4 x float> %".125", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".181" = add i64 %"i.2", 4
-  %".182" = add i64 12, %".181"
-  %".183" = getelementptr inbounds float, ptr %".61", i64 %".182"
-  store <2 x float> %".180", ptr %".183", align 4
-  %".185" = add i64 24, %"i.2"
-  %".186" = getelementptr inbounds float, ptr %".61", i64 %".185"
-  store <4 x float> %".126", ptr %".186", align 4
-  %".188" = shufflevector <4 x float> %".127", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".189" = add i64 %"i.2", 4
-  %".190" = add i64 24, %".189"
-  %".191" = getelementptr inbounds float, ptr %".61", i64 %".190"
-  store <2 x float> %".188", ptr %".191", align 4
-  %".193" = add i64 36, %"i.2"
-  %".194" = getelementptr inbounds float, ptr %".61", i64 %".193"
-  store <4 x float> %".128", ptr %".194", align 4
-  %".196" = shufflevector <4 x float> %".129", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".197" = add i64 %"i.2", 4
-  %".198" = add i64 36, %".197"
-  %".199" = getelementptr inbounds float, ptr %".61", i64 %".198"
-  store <2 x float> %".196", ptr %".199", align 4
-  %".201" = add i64 %"i.2", 6
+  %".176" = load <2 x float>, ptr %".175", align 4
+  %".177" = shufflevector <2 x float> %".176", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".178" = fadd <4 x float> %".177", %".106"
+  %".179" = shufflevector <4 x float> %".178", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".180" = add i64 %"i.2", 4
+  %".181" = add i64 12, %".180"
+  %".182" = getelementptr inbounds float, ptr %".61", i64 %".181"
+  store <2 x float> %".179", ptr %".182", align 4
+  %".184" = add i64 24, %"i.2"
+  %".185" = getelementptr inbounds float, ptr %".61", i64 %".184"
+  %".186" = load <4 x float>, ptr %".185", align 4
+  %".187" = fadd <4 x float> %".186", %".107"
+  %".188" = add i64 24, %"i.2"
+  %".189" = getelementptr inbounds float, ptr %".61", i64 %".188"
+  store <4 x float> %".187", ptr %".189", align 4
+  %".191" = add i64 %"i.2", 4
+  %".192" = add i64 24, %".191"
+  %".193" = getelementptr inbounds float, ptr %".61", i64 %".192"
+  %".194" = load <2 x float>, ptr %".193", align 4
+  %".195" = shufflevector <2 x float> %".194", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".196" = fadd <4 x float> %".195", %".108"
+  %".197" = shufflevector <4 x float> %".196", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".198" = add i64 %"i.2", 4
+  %".199" = add i64 24, %".198"
+  %".200" = getelementptr inbounds float, ptr %".61", i64 %".199"
+  store <2 x float> %".197", ptr %".200", align 4
+  %".202" = add i64 36, %"i.2"
+  %".203" = getelementptr inbounds float, ptr %".61", i64 %".202"
+  %".204" = load <4 x float>, ptr %".203", align 4
+  %".205" = fadd <4 x float> %".204", %".109"
+  %".206" = add i64 36, %"i.2"
+  %".207" = getelementptr inbounds float, ptr %".61", i64 %".206"
+  store <4 x float> %".205", ptr %".207", align 4
+  %".209" = add i64 %"i.2", 4
+  %".210" = add i64 36, %".209"
+  %".211" = getelementptr inbounds float, ptr %".61", i64 %".210"
+  %".212" = load <2 x float>, ptr %".211", align 4
+  %".213" = shufflevector <2 x float> %".212", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".214" = fadd <4 x float> %".213", %".110"
+  %".215" = shufflevector <4 x float> %".214", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".216" = add i64 %"i.2", 4
+  %".217" = add i64 36, %".216"
+  %".218" = getelementptr inbounds float, ptr %".61", i64 %".217"
+  store <2 x float> %".215", ptr %".218", align 4
+  %".220" = add i64 %"i.2", 6
   br label %"loop.2"
 }

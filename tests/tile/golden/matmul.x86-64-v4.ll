@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".154", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".169", %"done.2"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -93,84 +93,99 @@ body.1:
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".152", %"k.done"]
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".167", %"k.done"]
   %".82" = icmp slt i64 %"i.2", 6
   br i1 %".82", label %"body.2", label %"done.2"
 body.2:
   %".84" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  %".85" = load <6 x float>, ptr %".84", align 4
-  %".86" = shufflevector <6 x float> %".85", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".87" = add i64 12, %"i.2"
-  %".88" = getelementptr inbounds float, ptr %".61", i64 %".87"
-  %".89" = load <6 x float>, ptr %".88", align 4
-  %".90" = shufflevector <6 x float> %".89", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".91" = add i64 24, %"i.2"
-  %".92" = getelementptr inbounds float, ptr %".61", i64 %".91"
-  %".93" = load <6 x float>, ptr %".92", align 4
-  %".94" = shufflevector <6 x float> %".93", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".95" = add i64 36, %"i.2"
-  %".96" = getelementptr inbounds float, ptr %".61", i64 %".95"
-  %".97" = load <6 x float>, ptr %".96", align 4
-  %".98" = shufflevector <6 x float> %".97", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  call void @"llvm.prefetch.p0"(ptr %".84", i32 0, i32 3, i32 1)
+  %".86" = add i64 12, %"i.2"
+  %".87" = getelementptr inbounds float, ptr %".61", i64 %".86"
+  call void @"llvm.prefetch.p0"(ptr %".87", i32 0, i32 3, i32 1)
+  %".89" = add i64 24, %"i.2"
+  %".90" = getelementptr inbounds float, ptr %".61", i64 %".89"
+  call void @"llvm.prefetch.p0"(ptr %".90", i32 0, i32 3, i32 1)
+  %".92" = add i64 36, %"i.2"
+  %".93" = getelementptr inbounds float, ptr %".61", i64 %".92"
+  call void @"llvm.prefetch.p0"(ptr %".93", i32 0, i32 3, i32 1)
   br label %"k"
 done.2:
-  %".154" = add i64 %"i", 1
+  %".169" = add i64 %"i", 1
   br label %"loop"
 k:
-  %".100" = phi  i64 [0, %"body.2"], [%".135", %"k.body"]
-  %".101" = phi  <16 x float> [%".86", %"body.2"], [%".116", %"k.body"]
-  %".102" = phi  <16 x float> [%".90", %"body.2"], [%".122", %"k.body"]
-  %".103" = phi  <16 x float> [%".94", %"body.2"], [%".128", %"k.body"]
-  %".104" = phi  <16 x float> [%".98", %"body.2"], [%".134", %"k.body"]
-  %".105" = icmp slt i64 %".100", 8
-  br i1 %".105", label %"k.body", label %"k.done"
+  %".96" = phi  i64 [0, %"body.2"], [%".131", %"k.body"]
+  %".97" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".112", %"k.body"]
+  %".98" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".118", %"k.body"]
+  %".99" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".124", %"k.body"]
+  %".100" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".130", %"k.body"]
+  %".101" = icmp slt i64 %".96", 8
+  br i1 %".101", label %"k.body", label %"k.done"
 k.body:
-  %".107" = mul i64 %".100", 12
-  %".108" = add i64 %".107", %"i.2"
-  %".109" = getelementptr inbounds float, ptr %".51", i64 %".108"
-  %".110" = load <6 x float>, ptr %".109", align 4
-  %".111" = shufflevector <6 x float> %".110", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".112" = getelementptr inbounds float, ptr %".41", i64 %".100"
-  %".113" = load float, ptr %".112", align 4
-  %".114" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".113", i32 0
-  %".115" = shufflevector <16 x float> %".114", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".116" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".115", <16 x float> %".111", <16 x float> %".101")
-  %".117" = add i64 16, %".100"
-  %".118" = getelementptr inbounds float, ptr %".41", i64 %".117"
-  %".119" = load float, ptr %".118", align 4
-  %".120" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".119", i32 0
-  %".121" = shufflevector <16 x float> %".120", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".122" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".121", <16 x float> %".111", <16 x float> %".102")
-  %".123" = add i64 32, %".100"
-  %".124" = getelementptr inbounds float, ptr %".41", i64 %".123"
-  %".125" = load float, ptr %".124", align 4
-  %".126" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".125", i32 0
-  %".127" = shufflevector <16 x float> %".126", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".128" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".127", <16 x float> %".111", <16 x float> %".103")
-  %".129" = add i64 48, %".100"
-  %".130" = getelementptr inbounds float, ptr %".41", i64 %".129"
-  %".131" = load float, ptr %".130", align 4
-  %".132" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".131", i32 0
-  %".133" = shufflevector <16 x float> %".132", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".134" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".133", <16 x float> %".111", <16 x float> %".104")
-  %".135" = add i64 %".100", 1
+  %".103" = mul i64 %".96", 12
+  %".104" = add i64 %".103", %"i.2"
+  %".105" = getelementptr inbounds float, ptr %".51", i64 %".104"
+  %".106" = load <6 x float>, ptr %".105", align 4
+  %".107" = shufflevector <6 x float> %".106", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".108" = getelementptr inbounds float, ptr %".41", i64 %".96"
+  %".109" = load float, ptr %".108", align 4
+  %".110" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".109", i32 0
+  %".111" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".112" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".111", <16 x float> %".107", <16 x float> %".97")
+  %".113" = add i64 16, %".96"
+  %".114" = getelementptr inbounds float, ptr %".41", i64 %".113"
+  %".115" = load float, ptr %".114", align 4
+  %".116" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".115", i32 0
+  %".117" = shufflevector <16 x float> %".116", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".118" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".117", <16 x float> %".107", <16 x float> %".98")
+  %".119" = add i64 32, %".96"
+  %".120" = getelementptr inbounds float, ptr %".41", i64 %".119"
+  %".121" = load float, ptr %".120", align 4
+  %".122" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".121", i32 0
+  %".123" = shufflevector <16 x float> %".122", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".124" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".123", <16 x float> %".107", <16 x float> %".99")
+  %".125" = add i64 48, %".96"
+  %".126" = getelementptr inbounds float, ptr %".41", i64 %".125"
+  %".127" = load float, ptr %".126", align 4
+  %".128" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".127", i32 0
+  %".129" = shufflevector <16 x float> %".128", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".130" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".129", <16 x float> %".107", <16 x float> %".100")
+  %".131" = add i64 %".96", 1
   br label %"k"
 k.done:
-  %".137" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".133" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
+  %".134" = load <6 x float>, ptr %".133", align 4
+  %".135" = shufflevector <6 x float> %".134", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".136" = fadd <16 x float> %".135", %".97"
+  %".137" = shufflevector <16 x float> %".136", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
   %".138" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
   store <6 x float> %".137", ptr %".138", align 4
-  %".140" = shufflevector <16 x float> %".102", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".141" = add i64 12, %"i.2"
-  %".142" = getelementptr inbounds float, ptr %".61", i64 %".141"
-  store <6 x float> %".140", ptr %".142", align 4
-  %".144" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".145" = add i64 24, %"i.2"
-  %".146" = getelementptr inbounds float, ptr %".61", i64 %".145"
-  store <6 x float> %".144", ptr %".146", align 4
-  %".148" = shufflevector <16 x float> %".104", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".149" = add i64 36, %"i.2"
+  %".140" = add i64 12, %"i.2"
+  %".141" = getelementptr inbounds float, ptr %".61", i64 %".140"
+  %".142" = load <6 x float>, ptr %".141", align 4
+  %".143" = shufflevector <6 x float> %".142", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".144" = fadd <16 x float> %".143", %".98"
+  %".145" = shufflevector <16 x float> %".144", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".146" = add i64 12, %"i.2"
+  %".147" = getelementptr inbounds float, ptr %".61", i64 %".146"
+  store <6 x float> %".145", ptr %".147", align 4
+  %".149" = add i64 24, %"i.2"
   %".150" = getelementptr inbounds float, ptr %".61", i64 %".149"
-  store <6 x float> %".148", ptr %".150", align 4
-  %".152" = add i64 %"i.2", 6
+  %".151" = load <6 x float>, ptr %".150", align 4
+  %".152" = shufflevector <6 x float> %".151", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".153" = fadd <16 x float> %".152", %".99"
+  %".154" = shufflevector <16 x float> %".153", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".155" = add i64 24, %"i.2"
+  %".156" = getelementptr inbounds float, ptr %".61", i64 %".155"
+  store <6 x float> %".154", ptr %".156", align 4
+  %".158" = add i64 36, %"i.2"
+  %".159" = getelementptr inbounds float, ptr %".61", i64 %".158"
+  %".160" = load <6 x float>, ptr %".159", align 4
+  %".161" = shufflevector <6 x float> %".160", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".162" = fadd <16 x float> %".161", %".100"
+  %".163" = shufflevector <16 x float> %".162", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
+  %".164" = add i64 36, %"i.2"
+  %".165" = getelementptr inbounds float, ptr %".61", i64 %".164"
+  store <6 x float> %".163", ptr %".165", align 4
+  %".167" = add i64 %"i.2", 6
   br label %"loop.2"
 }

@@ -60,363 +60,331 @@ start:
   %".59" = add i64 %".58", %".57"
   %".60" = getelementptr i16, ptr %".24", i64 %".59"
   %".61" = getelementptr i8, ptr %".3", i64 0
-  %".62" = getelementptr i8, ptr %".3", i64 1024
+  %".62" = getelementptr i8, ptr %".3", i64 128
   %".63" = getelementptr i8, ptr %".3", i64 1152
+  %".64" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".65" = getelementptr inbounds i16, ptr %".40", i64 0
+  %".66" = load <6 x i16>, ptr %".65", align 2
+  %".67" = zext <6 x i16> %".66" to <6 x i32>
+  %".68" = shl <6 x i32> %".67", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".69" = bitcast <6 x i32> %".68" to <6 x float>
+  %".70" = bitcast <6 x float> %".69" to <6 x i32>
+  %".71" = lshr <6 x i32> %".70", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".72" = and <6 x i32> %".71", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".73" = add <6 x i32> %".72", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".74" = add <6 x i32> %".70", %".73"
+  %".75" = fcmp uno <6 x float> %".69", %".69"
+  %".76" = and <6 x i32> %".70", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".77" = icmp eq <6 x i32> %".76", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".78" = or <6 x i32> %".70", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".79" = select  <6 x i1> %".77", <6 x i32> %".70", <6 x i32> %".78"
+  %".80" = select  <6 x i1> %".75", <6 x i32> %".79", <6 x i32> %".74"
+  %".81" = lshr <6 x i32> %".80", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".82" = trunc <6 x i32> %".81" to <6 x i16>
+  %".83" = shufflevector <6 x i16> %".82", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".84" = bitcast <32 x i16> %".83" to <16 x i32>
+  %".85" = getelementptr inbounds i16, ptr %".40", i64 6
+  %".86" = load <6 x i16>, ptr %".85", align 2
+  %".87" = zext <6 x i16> %".86" to <6 x i32>
+  %".88" = shl <6 x i32> %".87", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".89" = bitcast <6 x i32> %".88" to <6 x float>
+  %".90" = bitcast <6 x float> %".89" to <6 x i32>
+  %".91" = lshr <6 x i32> %".90", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".92" = and <6 x i32> %".91", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".93" = add <6 x i32> %".92", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".94" = add <6 x i32> %".90", %".93"
+  %".95" = fcmp uno <6 x float> %".89", %".89"
+  %".96" = and <6 x i32> %".90", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".97" = icmp eq <6 x i32> %".96", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".98" = or <6 x i32> %".90", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".99" = select  <6 x i1> %".97", <6 x i32> %".90", <6 x i32> %".98"
+  %".100" = select  <6 x i1> %".95", <6 x i32> %".99", <6 x i32> %".94"
+  %".101" = lshr <6 x i32> %".100", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".102" = trunc <6 x i32> %".101" to <6 x i16>
+  %".103" = shufflevector <6 x i16> %".102", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".104" = bitcast <32 x i16> %".103" to <16 x i32>
+  %".105" = getelementptr inbounds i16, ptr %".40", i64 12
+  %".106" = load <6 x i16>, ptr %".105", align 2
+  %".107" = zext <6 x i16> %".106" to <6 x i32>
+  %".108" = shl <6 x i32> %".107", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".109" = bitcast <6 x i32> %".108" to <6 x float>
+  %".110" = bitcast <6 x float> %".109" to <6 x i32>
+  %".111" = lshr <6 x i32> %".110", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".112" = and <6 x i32> %".111", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".113" = add <6 x i32> %".112", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".114" = add <6 x i32> %".110", %".113"
+  %".115" = fcmp uno <6 x float> %".109", %".109"
+  %".116" = and <6 x i32> %".110", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".117" = icmp eq <6 x i32> %".116", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".118" = or <6 x i32> %".110", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".119" = select  <6 x i1> %".117", <6 x i32> %".110", <6 x i32> %".118"
+  %".120" = select  <6 x i1> %".115", <6 x i32> %".119", <6 x i32> %".114"
+  %".121" = lshr <6 x i32> %".120", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".122" = trunc <6 x i32> %".121" to <6 x i16>
+  %".123" = shufflevector <6 x i16> %".122", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".124" = bitcast <32 x i16> %".123" to <16 x i32>
+  %".125" = getelementptr inbounds i16, ptr %".40", i64 18
+  %".126" = load <6 x i16>, ptr %".125", align 2
+  %".127" = zext <6 x i16> %".126" to <6 x i32>
+  %".128" = shl <6 x i32> %".127", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".129" = bitcast <6 x i32> %".128" to <6 x float>
+  %".130" = bitcast <6 x float> %".129" to <6 x i32>
+  %".131" = lshr <6 x i32> %".130", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".132" = and <6 x i32> %".131", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".133" = add <6 x i32> %".132", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".134" = add <6 x i32> %".130", %".133"
+  %".135" = fcmp uno <6 x float> %".129", %".129"
+  %".136" = and <6 x i32> %".130", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".137" = icmp eq <6 x i32> %".136", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".138" = or <6 x i32> %".130", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".139" = select  <6 x i1> %".137", <6 x i32> %".130", <6 x i32> %".138"
+  %".140" = select  <6 x i1> %".135", <6 x i32> %".139", <6 x i32> %".134"
+  %".141" = lshr <6 x i32> %".140", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".142" = trunc <6 x i32> %".141" to <6 x i16>
+  %".143" = shufflevector <6 x i16> %".142", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".144" = bitcast <32 x i16> %".143" to <16 x i32>
+  %".145" = shufflevector <16 x i32> %".84", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".146" = shufflevector <16 x i32> %".84", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".147" = shufflevector <16 x i32> %".104", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".148" = shufflevector <16 x i32> %".104", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".149" = shufflevector <16 x i32> %".124", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".150" = shufflevector <16 x i32> %".124", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".151" = shufflevector <16 x i32> %".144", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".152" = shufflevector <16 x i32> %".144", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".153" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".154" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".155" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".156" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".157" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".158" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".159" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
+  %".160" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
+  %".161" = shufflevector <16 x i32> %".145", <16 x i32> %".153", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".162" = shufflevector <16 x i32> %".145", <16 x i32> %".153", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".163" = shufflevector <16 x i32> %".147", <16 x i32> %".155", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".164" = shufflevector <16 x i32> %".147", <16 x i32> %".155", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".165" = shufflevector <16 x i32> %".149", <16 x i32> %".157", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".166" = shufflevector <16 x i32> %".149", <16 x i32> %".157", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".167" = shufflevector <16 x i32> %".151", <16 x i32> %".159", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".168" = shufflevector <16 x i32> %".151", <16 x i32> %".159", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".169" = shufflevector <16 x i32> %".146", <16 x i32> %".154", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".170" = shufflevector <16 x i32> %".146", <16 x i32> %".154", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".171" = shufflevector <16 x i32> %".148", <16 x i32> %".156", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".172" = shufflevector <16 x i32> %".148", <16 x i32> %".156", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".173" = shufflevector <16 x i32> %".150", <16 x i32> %".158", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".174" = shufflevector <16 x i32> %".150", <16 x i32> %".158", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".175" = shufflevector <16 x i32> %".152", <16 x i32> %".160", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
+  %".176" = shufflevector <16 x i32> %".152", <16 x i32> %".160", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
+  %".177" = shufflevector <16 x i32> %".161", <16 x i32> %".165", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".178" = shufflevector <16 x i32> %".161", <16 x i32> %".165", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".179" = shufflevector <16 x i32> %".163", <16 x i32> %".167", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".180" = shufflevector <16 x i32> %".163", <16 x i32> %".167", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".181" = shufflevector <16 x i32> %".162", <16 x i32> %".166", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".182" = shufflevector <16 x i32> %".162", <16 x i32> %".166", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".183" = shufflevector <16 x i32> %".164", <16 x i32> %".168", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".184" = shufflevector <16 x i32> %".164", <16 x i32> %".168", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".185" = shufflevector <16 x i32> %".169", <16 x i32> %".173", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".186" = shufflevector <16 x i32> %".169", <16 x i32> %".173", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".187" = shufflevector <16 x i32> %".171", <16 x i32> %".175", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".188" = shufflevector <16 x i32> %".171", <16 x i32> %".175", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".189" = shufflevector <16 x i32> %".170", <16 x i32> %".174", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".190" = shufflevector <16 x i32> %".170", <16 x i32> %".174", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".191" = shufflevector <16 x i32> %".172", <16 x i32> %".176", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
+  %".192" = shufflevector <16 x i32> %".172", <16 x i32> %".176", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
+  %".193" = shufflevector <16 x i32> %".177", <16 x i32> %".179", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".194" = shufflevector <16 x i32> %".177", <16 x i32> %".179", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".195" = shufflevector <16 x i32> %".178", <16 x i32> %".180", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".196" = shufflevector <16 x i32> %".178", <16 x i32> %".180", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".197" = shufflevector <16 x i32> %".181", <16 x i32> %".183", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".198" = shufflevector <16 x i32> %".181", <16 x i32> %".183", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".199" = shufflevector <16 x i32> %".182", <16 x i32> %".184", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".200" = shufflevector <16 x i32> %".182", <16 x i32> %".184", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".201" = shufflevector <16 x i32> %".185", <16 x i32> %".187", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".202" = shufflevector <16 x i32> %".185", <16 x i32> %".187", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".203" = shufflevector <16 x i32> %".186", <16 x i32> %".188", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".204" = shufflevector <16 x i32> %".186", <16 x i32> %".188", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".205" = shufflevector <16 x i32> %".189", <16 x i32> %".191", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".206" = shufflevector <16 x i32> %".189", <16 x i32> %".191", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".207" = shufflevector <16 x i32> %".190", <16 x i32> %".192", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
+  %".208" = shufflevector <16 x i32> %".190", <16 x i32> %".192", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
+  %".209" = getelementptr inbounds i32, ptr %".64", i64 0
+  store <16 x i32> %".193", ptr %".209", align 4
+  %".211" = getelementptr inbounds i32, ptr %".64", i64 4
+  store <16 x i32> %".194", ptr %".211", align 4
+  %".213" = getelementptr inbounds i32, ptr %".64", i64 8
+  store <16 x i32> %".195", ptr %".213", align 4
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".226", %"body"]
-  %".65" = icmp slt i64 %"i", 4
-  br i1 %".65", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".371", %"done.2"]
+  %".216" = icmp slt i64 %"i", 16
+  br i1 %".216", label %"body", label %"done"
 body:
-  %".67" = mul i64 %"i", 3
-  %".68" = getelementptr inbounds i32, ptr %".62", i64 %".67"
-  %".69" = mul i64 %"i", 6
-  %".70" = getelementptr inbounds i16, ptr %".40", i64 %".69"
-  %".71" = load <6 x i16>, ptr %".70", align 2
-  %".72" = zext <6 x i16> %".71" to <6 x i32>
-  %".73" = shl <6 x i32> %".72", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".74" = bitcast <6 x i32> %".73" to <6 x float>
-  %".75" = bitcast <6 x float> %".74" to <6 x i32>
-  %".76" = lshr <6 x i32> %".75", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".77" = and <6 x i32> %".76", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".78" = add <6 x i32> %".77", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".79" = add <6 x i32> %".75", %".78"
-  %".80" = fcmp uno <6 x float> %".74", %".74"
-  %".81" = and <6 x i32> %".75", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".82" = icmp eq <6 x i32> %".81", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".83" = or <6 x i32> %".75", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".84" = select  <6 x i1> %".82", <6 x i32> %".75", <6 x i32> %".83"
-  %".85" = select  <6 x i1> %".80", <6 x i32> %".84", <6 x i32> %".79"
-  %".86" = lshr <6 x i32> %".85", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".87" = trunc <6 x i32> %".86" to <6 x i16>
-  %".88" = shufflevector <6 x i16> %".87", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".89" = bitcast <32 x i16> %".88" to <16 x i32>
-  %".90" = add i64 %"i", 1
-  %".91" = mul i64 %".90", 6
-  %".92" = getelementptr inbounds i16, ptr %".40", i64 %".91"
-  %".93" = load <6 x i16>, ptr %".92", align 2
-  %".94" = zext <6 x i16> %".93" to <6 x i32>
-  %".95" = shl <6 x i32> %".94", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".96" = bitcast <6 x i32> %".95" to <6 x float>
-  %".97" = bitcast <6 x float> %".96" to <6 x i32>
-  %".98" = lshr <6 x i32> %".97", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".99" = and <6 x i32> %".98", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".100" = add <6 x i32> %".99", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".101" = add <6 x i32> %".97", %".100"
-  %".102" = fcmp uno <6 x float> %".96", %".96"
-  %".103" = and <6 x i32> %".97", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".104" = icmp eq <6 x i32> %".103", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".105" = or <6 x i32> %".97", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".106" = select  <6 x i1> %".104", <6 x i32> %".97", <6 x i32> %".105"
-  %".107" = select  <6 x i1> %".102", <6 x i32> %".106", <6 x i32> %".101"
-  %".108" = lshr <6 x i32> %".107", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".109" = trunc <6 x i32> %".108" to <6 x i16>
-  %".110" = shufflevector <6 x i16> %".109", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".111" = bitcast <32 x i16> %".110" to <16 x i32>
-  %".112" = add i64 %"i", 2
-  %".113" = mul i64 %".112", 6
-  %".114" = getelementptr inbounds i16, ptr %".40", i64 %".113"
-  %".115" = load <6 x i16>, ptr %".114", align 2
-  %".116" = zext <6 x i16> %".115" to <6 x i32>
-  %".117" = shl <6 x i32> %".116", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".118" = bitcast <6 x i32> %".117" to <6 x float>
-  %".119" = bitcast <6 x float> %".118" to <6 x i32>
-  %".120" = lshr <6 x i32> %".119", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".121" = and <6 x i32> %".120", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".122" = add <6 x i32> %".121", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".123" = add <6 x i32> %".119", %".122"
-  %".124" = fcmp uno <6 x float> %".118", %".118"
-  %".125" = and <6 x i32> %".119", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".126" = icmp eq <6 x i32> %".125", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".127" = or <6 x i32> %".119", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".128" = select  <6 x i1> %".126", <6 x i32> %".119", <6 x i32> %".127"
-  %".129" = select  <6 x i1> %".124", <6 x i32> %".128", <6 x i32> %".123"
-  %".130" = lshr <6 x i32> %".129", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".131" = trunc <6 x i32> %".130" to <6 x i16>
-  %".132" = shufflevector <6 x i16> %".131", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".133" = bitcast <32 x i16> %".132" to <16 x i32>
-  %".134" = add i64 %"i", 3
-  %".135" = mul i64 %".134", 6
-  %".136" = getelementptr inbounds i16, ptr %".40", i64 %".135"
-  %".137" = load <6 x i16>, ptr %".136", align 2
-  %".138" = zext <6 x i16> %".137" to <6 x i32>
-  %".139" = shl <6 x i32> %".138", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".140" = bitcast <6 x i32> %".139" to <6 x float>
-  %".141" = bitcast <6 x float> %".140" to <6 x i32>
-  %".142" = lshr <6 x i32> %".141", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".143" = and <6 x i32> %".142", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".144" = add <6 x i32> %".143", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".145" = add <6 x i32> %".141", %".144"
-  %".146" = fcmp uno <6 x float> %".140", %".140"
-  %".147" = and <6 x i32> %".141", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".148" = icmp eq <6 x i32> %".147", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".149" = or <6 x i32> %".141", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".150" = select  <6 x i1> %".148", <6 x i32> %".141", <6 x i32> %".149"
-  %".151" = select  <6 x i1> %".146", <6 x i32> %".150", <6 x i32> %".145"
-  %".152" = lshr <6 x i32> %".151", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".153" = trunc <6 x i32> %".152" to <6 x i16>
-  %".154" = shufflevector <6 x i16> %".153", <6 x i16> <i16 0, i16 0, i16 0, i16 0, i16 0, i16 0>, <32 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".155" = bitcast <32 x i16> %".154" to <16 x i32>
-  %".156" = shufflevector <16 x i32> %".89", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".157" = shufflevector <16 x i32> %".89", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".158" = shufflevector <16 x i32> %".111", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".159" = shufflevector <16 x i32> %".111", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".160" = shufflevector <16 x i32> %".133", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".161" = shufflevector <16 x i32> %".133", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".162" = shufflevector <16 x i32> %".155", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".163" = shufflevector <16 x i32> %".155", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".164" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".165" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".166" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".167" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".168" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".169" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".170" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 16, i32 17, i32 18, i32 19, i32 20, i32 21, i32 22, i32 23>
-  %".171" = shufflevector <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15, i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
-  %".172" = shufflevector <16 x i32> %".156", <16 x i32> %".164", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".173" = shufflevector <16 x i32> %".156", <16 x i32> %".164", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".174" = shufflevector <16 x i32> %".158", <16 x i32> %".166", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".175" = shufflevector <16 x i32> %".158", <16 x i32> %".166", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".176" = shufflevector <16 x i32> %".160", <16 x i32> %".168", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".177" = shufflevector <16 x i32> %".160", <16 x i32> %".168", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".178" = shufflevector <16 x i32> %".162", <16 x i32> %".170", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".179" = shufflevector <16 x i32> %".162", <16 x i32> %".170", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".180" = shufflevector <16 x i32> %".157", <16 x i32> %".165", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".181" = shufflevector <16 x i32> %".157", <16 x i32> %".165", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".182" = shufflevector <16 x i32> %".159", <16 x i32> %".167", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".183" = shufflevector <16 x i32> %".159", <16 x i32> %".167", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".184" = shufflevector <16 x i32> %".161", <16 x i32> %".169", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".185" = shufflevector <16 x i32> %".161", <16 x i32> %".169", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".186" = shufflevector <16 x i32> %".163", <16 x i32> %".171", <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 16, i32 17, i32 18, i32 19, i32 8, i32 9, i32 10, i32 11, i32 24, i32 25, i32 26, i32 27>
-  %".187" = shufflevector <16 x i32> %".163", <16 x i32> %".171", <16 x i32> <i32 4, i32 5, i32 6, i32 7, i32 20, i32 21, i32 22, i32 23, i32 12, i32 13, i32 14, i32 15, i32 28, i32 29, i32 30, i32 31>
-  %".188" = shufflevector <16 x i32> %".172", <16 x i32> %".176", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".189" = shufflevector <16 x i32> %".172", <16 x i32> %".176", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".190" = shufflevector <16 x i32> %".174", <16 x i32> %".178", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".191" = shufflevector <16 x i32> %".174", <16 x i32> %".178", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".192" = shufflevector <16 x i32> %".173", <16 x i32> %".177", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".193" = shufflevector <16 x i32> %".173", <16 x i32> %".177", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".194" = shufflevector <16 x i32> %".175", <16 x i32> %".179", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".195" = shufflevector <16 x i32> %".175", <16 x i32> %".179", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".196" = shufflevector <16 x i32> %".180", <16 x i32> %".184", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".197" = shufflevector <16 x i32> %".180", <16 x i32> %".184", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".198" = shufflevector <16 x i32> %".182", <16 x i32> %".186", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".199" = shufflevector <16 x i32> %".182", <16 x i32> %".186", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".200" = shufflevector <16 x i32> %".181", <16 x i32> %".185", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".201" = shufflevector <16 x i32> %".181", <16 x i32> %".185", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".202" = shufflevector <16 x i32> %".183", <16 x i32> %".187", <16 x i32> <i32 0, i32 1, i32 16, i32 17, i32 4, i32 5, i32 20, i32 21, i32 8, i32 9, i32 24, i32 25, i32 12, i32 13, i32 28, i32 29>
-  %".203" = shufflevector <16 x i32> %".183", <16 x i32> %".187", <16 x i32> <i32 2, i32 3, i32 18, i32 19, i32 6, i32 7, i32 22, i32 23, i32 10, i32 11, i32 26, i32 27, i32 14, i32 15, i32 30, i32 31>
-  %".204" = shufflevector <16 x i32> %".188", <16 x i32> %".190", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".205" = shufflevector <16 x i32> %".188", <16 x i32> %".190", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".206" = shufflevector <16 x i32> %".189", <16 x i32> %".191", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".207" = shufflevector <16 x i32> %".189", <16 x i32> %".191", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".208" = shufflevector <16 x i32> %".192", <16 x i32> %".194", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".209" = shufflevector <16 x i32> %".192", <16 x i32> %".194", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".210" = shufflevector <16 x i32> %".193", <16 x i32> %".195", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".211" = shufflevector <16 x i32> %".193", <16 x i32> %".195", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".212" = shufflevector <16 x i32> %".196", <16 x i32> %".198", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".213" = shufflevector <16 x i32> %".196", <16 x i32> %".198", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".214" = shufflevector <16 x i32> %".197", <16 x i32> %".199", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".215" = shufflevector <16 x i32> %".197", <16 x i32> %".199", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".216" = shufflevector <16 x i32> %".200", <16 x i32> %".202", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".217" = shufflevector <16 x i32> %".200", <16 x i32> %".202", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".218" = shufflevector <16 x i32> %".201", <16 x i32> %".203", <16 x i32> <i32 0, i32 16, i32 2, i32 18, i32 4, i32 20, i32 6, i32 22, i32 8, i32 24, i32 10, i32 26, i32 12, i32 28, i32 14, i32 30>
-  %".219" = shufflevector <16 x i32> %".201", <16 x i32> %".203", <16 x i32> <i32 1, i32 17, i32 3, i32 19, i32 5, i32 21, i32 7, i32 23, i32 9, i32 25, i32 11, i32 27, i32 13, i32 29, i32 15, i32 31>
-  %".220" = getelementptr inbounds i32, ptr %".68", i64 0
-  store <16 x i32> %".204", ptr %".220", align 4
-  %".222" = getelementptr inbounds i32, ptr %".68", i64 4
-  store <16 x i32> %".205", ptr %".222", align 4
-  %".224" = getelementptr inbounds i32, ptr %".68", i64 8
-  store <16 x i32> %".206", ptr %".224", align 4
-  %".226" = add i64 %"i", 4
-  br label %"loop"
+  br label %"loop.1"
 done:
-  br label %"loop.1"
-loop.1:
-  %"i.1" = phi  i64 [0, %"done"], [%".395", %"done.3"]
-  %".229" = icmp slt i64 %"i.1", 16
-  br i1 %".229", label %"body.1", label %"done.1"
-body.1:
-  br label %"loop.2"
-done.1:
   ret void
-loop.2:
-  %"i.2" = phi  i64 [0, %"body.1"], [%".284", %"body.2"]
-  %".232" = icmp slt i64 %"i.2", 3
-  br i1 %".232", label %"body.2", label %"done.2"
-body.2:
-  %".234" = mul i64 %"i.2", 2
-  %".235" = mul i64 %".234", 16
-  %".236" = add i64 %".235", %"i.1"
-  %".237" = getelementptr inbounds i16, ptr %".50", i64 %".236"
-  %".238" = load <16 x i16>, ptr %".237", align 2
-  %".239" = zext <16 x i16> %".238" to <16 x i32>
-  %".240" = shl <16 x i32> %".239", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".241" = bitcast <16 x i32> %".240" to <16 x float>
-  %".242" = bitcast <16 x float> %".241" to <16 x i32>
-  %".243" = lshr <16 x i32> %".242", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".244" = and <16 x i32> %".243", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".245" = add <16 x i32> %".244", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".246" = add <16 x i32> %".242", %".245"
-  %".247" = fcmp uno <16 x float> %".241", %".241"
-  %".248" = and <16 x i32> %".242", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".249" = icmp eq <16 x i32> %".248", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".250" = or <16 x i32> %".242", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".251" = select  <16 x i1> %".249", <16 x i32> %".242", <16 x i32> %".250"
-  %".252" = select  <16 x i1> %".247", <16 x i32> %".251", <16 x i32> %".246"
-  %".253" = lshr <16 x i32> %".252", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".254" = trunc <16 x i32> %".253" to <16 x i16>
-  %".255" = mul i64 %"i.2", 2
-  %".256" = add i64 %".255", 1
-  %".257" = mul i64 %".256", 16
-  %".258" = add i64 %".257", %"i.1"
-  %".259" = getelementptr inbounds i16, ptr %".50", i64 %".258"
-  %".260" = load <16 x i16>, ptr %".259", align 2
-  %".261" = zext <16 x i16> %".260" to <16 x i32>
-  %".262" = shl <16 x i32> %".261", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".263" = bitcast <16 x i32> %".262" to <16 x float>
-  %".264" = bitcast <16 x float> %".263" to <16 x i32>
-  %".265" = lshr <16 x i32> %".264", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".266" = and <16 x i32> %".265", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".267" = add <16 x i32> %".266", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".268" = add <16 x i32> %".264", %".267"
-  %".269" = fcmp uno <16 x float> %".263", %".263"
-  %".270" = and <16 x i32> %".264", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".271" = icmp eq <16 x i32> %".270", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".272" = or <16 x i32> %".264", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".273" = select  <16 x i1> %".271", <16 x i32> %".264", <16 x i32> %".272"
-  %".274" = select  <16 x i1> %".269", <16 x i32> %".273", <16 x i32> %".268"
-  %".275" = lshr <16 x i32> %".274", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".276" = trunc <16 x i32> %".275" to <16 x i16>
-  %".277" = zext <16 x i16> %".254" to <16 x i32>
-  %".278" = zext <16 x i16> %".276" to <16 x i32>
-  %".279" = shl <16 x i32> %".278", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".280" = or <16 x i32> %".277", %".279"
-  %".281" = mul i64 %"i.2", 64
-  %".282" = getelementptr inbounds i32, ptr %".63", i64 %".281"
-  store <16 x i32> %".280", ptr %".282", align 4
-  %".284" = add i64 %"i.2", 1
-  br label %"loop.2"
-done.2:
-  br label %"loop.3"
-loop.3:
-  %"i.3" = phi  i64 [0, %"done.2"], [%".393", %"done.4"]
-  %".287" = icmp slt i64 %"i.3", 4
-  br i1 %".287", label %"body.3", label %"done.3"
-body.3:
-  br label %"k"
-done.3:
-  %".395" = add i64 %"i.1", 16
+loop.1:
+  %"i.1" = phi  i64 [0, %"body"], [%".271", %"body.1"]
+  %".219" = icmp slt i64 %"i.1", 3
+  br i1 %".219", label %"body.1", label %"done.1"
+body.1:
+  %".221" = mul i64 %"i.1", 2
+  %".222" = mul i64 %".221", 16
+  %".223" = add i64 %".222", %"i"
+  %".224" = getelementptr inbounds i16, ptr %".50", i64 %".223"
+  %".225" = load <16 x i16>, ptr %".224", align 2
+  %".226" = zext <16 x i16> %".225" to <16 x i32>
+  %".227" = shl <16 x i32> %".226", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".228" = bitcast <16 x i32> %".227" to <16 x float>
+  %".229" = bitcast <16 x float> %".228" to <16 x i32>
+  %".230" = lshr <16 x i32> %".229", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".231" = and <16 x i32> %".230", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".232" = add <16 x i32> %".231", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".233" = add <16 x i32> %".229", %".232"
+  %".234" = fcmp uno <16 x float> %".228", %".228"
+  %".235" = and <16 x i32> %".229", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".236" = icmp eq <16 x i32> %".235", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".237" = or <16 x i32> %".229", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".238" = select  <16 x i1> %".236", <16 x i32> %".229", <16 x i32> %".237"
+  %".239" = select  <16 x i1> %".234", <16 x i32> %".238", <16 x i32> %".233"
+  %".240" = lshr <16 x i32> %".239", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".241" = trunc <16 x i32> %".240" to <16 x i16>
+  %".242" = mul i64 %"i.1", 2
+  %".243" = add i64 %".242", 1
+  %".244" = mul i64 %".243", 16
+  %".245" = add i64 %".244", %"i"
+  %".246" = getelementptr inbounds i16, ptr %".50", i64 %".245"
+  %".247" = load <16 x i16>, ptr %".246", align 2
+  %".248" = zext <16 x i16> %".247" to <16 x i32>
+  %".249" = shl <16 x i32> %".248", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".250" = bitcast <16 x i32> %".249" to <16 x float>
+  %".251" = bitcast <16 x float> %".250" to <16 x i32>
+  %".252" = lshr <16 x i32> %".251", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".253" = and <16 x i32> %".252", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".254" = add <16 x i32> %".253", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".255" = add <16 x i32> %".251", %".254"
+  %".256" = fcmp uno <16 x float> %".250", %".250"
+  %".257" = and <16 x i32> %".251", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".258" = icmp eq <16 x i32> %".257", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".259" = or <16 x i32> %".251", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".260" = select  <16 x i1> %".258", <16 x i32> %".251", <16 x i32> %".259"
+  %".261" = select  <16 x i1> %".256", <16 x i32> %".260", <16 x i32> %".255"
+  %".262" = lshr <16 x i32> %".261", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".263" = trunc <16 x i32> %".262" to <16 x i16>
+  %".264" = zext <16 x i16> %".241" to <16 x i32>
+  %".265" = zext <16 x i16> %".263" to <16 x i32>
+  %".266" = shl <16 x i32> %".265", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".267" = or <16 x i32> %".264", %".266"
+  %".268" = mul i64 %"i.1", 64
+  %".269" = getelementptr inbounds i32, ptr %".63", i64 %".268"
+  store <16 x i32> %".267", ptr %".269", align 4
+  %".271" = add i64 %"i.1", 1
   br label %"loop.1"
+done.1:
+  br label %"k"
 k:
-  %".290" = phi  i64 [0, %"body.3"], [%".343", %"k.body"]
-  %".291" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.3"], [%".309", %"k.body"]
-  %".292" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.3"], [%".320", %"k.body"]
-  %".293" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.3"], [%".331", %"k.body"]
-  %".294" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.3"], [%".342", %"k.body"]
-  %".295" = icmp slt i64 %".290", 3
-  br i1 %".295", label %"k.body", label %"k.done"
+  %".274" = phi  i64 [0, %"done.1"], [%".323", %"k.body"]
+  %".275" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"done.1"], [%".292", %"k.body"]
+  %".276" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"done.1"], [%".302", %"k.body"]
+  %".277" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"done.1"], [%".312", %"k.body"]
+  %".278" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"done.1"], [%".322", %"k.body"]
+  %".279" = icmp slt i64 %".274", 3
+  br i1 %".279", label %"k.body", label %"k.done"
 k.body:
-  %".297" = mul i64 %".290", 64
-  %".298" = getelementptr inbounds i32, ptr %".63", i64 %".297"
-  %".299" = load <16 x i32>, ptr %".298", align 4
-  %".300" = mul i64 %"i.3", 3
-  %".301" = getelementptr inbounds i32, ptr %".62", i64 %".300"
-  %".302" = mul i64 %".290", 4
-  %".303" = getelementptr inbounds i32, ptr %".301", i64 %".302"
-  %".304" = load i32, ptr %".303", align 4
-  %".305" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".304", i32 0
-  %".306" = shufflevector <16 x i32> %".305", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".307" = bitcast <16 x i32> %".306" to <32 x bfloat>
-  %".308" = bitcast <16 x i32> %".299" to <32 x bfloat>
-  %".309" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".291", <32 x bfloat> %".307", <32 x bfloat> %".308")
-  %".310" = mul i64 %"i.3", 3
-  %".311" = getelementptr inbounds i32, ptr %".62", i64 %".310"
-  %".312" = mul i64 %".290", 4
-  %".313" = add i64 %".312", 1
-  %".314" = getelementptr inbounds i32, ptr %".311", i64 %".313"
-  %".315" = load i32, ptr %".314", align 4
-  %".316" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".315", i32 0
-  %".317" = shufflevector <16 x i32> %".316", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".318" = bitcast <16 x i32> %".317" to <32 x bfloat>
-  %".319" = bitcast <16 x i32> %".299" to <32 x bfloat>
-  %".320" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".292", <32 x bfloat> %".318", <32 x bfloat> %".319")
-  %".321" = mul i64 %"i.3", 3
-  %".322" = getelementptr inbounds i32, ptr %".62", i64 %".321"
-  %".323" = mul i64 %".290", 4
-  %".324" = add i64 %".323", 2
-  %".325" = getelementptr inbounds i32, ptr %".322", i64 %".324"
-  %".326" = load i32, ptr %".325", align 4
-  %".327" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".326", i32 0
-  %".328" = shufflevector <16 x i32> %".327", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".329" = bitcast <16 x i32> %".328" to <32 x bfloat>
-  %".330" = bitcast <16 x i32> %".299" to <32 x bfloat>
-  %".331" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".293", <32 x bfloat> %".329", <32 x bfloat> %".330")
-  %".332" = mul i64 %"i.3", 3
-  %".333" = getelementptr inbounds i32, ptr %".62", i64 %".332"
-  %".334" = mul i64 %".290", 4
-  %".335" = add i64 %".334", 3
-  %".336" = getelementptr inbounds i32, ptr %".333", i64 %".335"
-  %".337" = load i32, ptr %".336", align 4
-  %".338" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".337", i32 0
-  %".339" = shufflevector <16 x i32> %".338", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".340" = bitcast <16 x i32> %".339" to <32 x bfloat>
-  %".341" = bitcast <16 x i32> %".299" to <32 x bfloat>
-  %".342" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".294", <32 x bfloat> %".340", <32 x bfloat> %".341")
-  %".343" = add i64 %".290", 1
+  %".281" = mul i64 %".274", 64
+  %".282" = getelementptr inbounds i32, ptr %".63", i64 %".281"
+  %".283" = load <16 x i32>, ptr %".282", align 4
+  %".284" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".285" = mul i64 %".274", 4
+  %".286" = getelementptr inbounds i32, ptr %".284", i64 %".285"
+  %".287" = load i32, ptr %".286", align 4
+  %".288" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".287", i32 0
+  %".289" = shufflevector <16 x i32> %".288", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".290" = bitcast <16 x i32> %".289" to <32 x bfloat>
+  %".291" = bitcast <16 x i32> %".283" to <32 x bfloat>
+  %".292" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".275", <32 x bfloat> %".290", <32 x bfloat> %".291")
+  %".293" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".294" = mul i64 %".274", 4
+  %".295" = add i64 %".294", 1
+  %".296" = getelementptr inbounds i32, ptr %".293", i64 %".295"
+  %".297" = load i32, ptr %".296", align 4
+  %".298" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".297", i32 0
+  %".299" = shufflevector <16 x i32> %".298", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".300" = bitcast <16 x i32> %".299" to <32 x bfloat>
+  %".301" = bitcast <16 x i32> %".283" to <32 x bfloat>
+  %".302" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".276", <32 x bfloat> %".300", <32 x bfloat> %".301")
+  %".303" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".304" = mul i64 %".274", 4
+  %".305" = add i64 %".304", 2
+  %".306" = getelementptr inbounds i32, ptr %".303", i64 %".305"
+  %".307" = load i32, ptr %".306", align 4
+  %".308" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".307", i32 0
+  %".309" = shufflevector <16 x i32> %".308", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".310" = bitcast <16 x i32> %".309" to <32 x bfloat>
+  %".311" = bitcast <16 x i32> %".283" to <32 x bfloat>
+  %".312" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".277", <32 x bfloat> %".310", <32 x bfloat> %".311")
+  %".313" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".314" = mul i64 %".274", 4
+  %".315" = add i64 %".314", 3
+  %".316" = getelementptr inbounds i32, ptr %".313", i64 %".315"
+  %".317" = load i32, ptr %".316", align 4
+  %".318" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".317", i32 0
+  %".319" = shufflevector <16 x i32> %".318", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".320" = bitcast <16 x i32> %".319" to <32 x bfloat>
+  %".321" = bitcast <16 x i32> %".283" to <32 x bfloat>
+  %".322" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".278", <32 x bfloat> %".320", <32 x bfloat> %".321")
+  %".323" = add i64 %".274", 1
   br label %"k"
 k.done:
-  %".345" = getelementptr inbounds float, ptr %".61", i64 0
-  store <16 x float> %".291", ptr %".345", align 4
-  %".347" = getelementptr inbounds float, ptr %".61", i64 64
-  store <16 x float> %".292", ptr %".347", align 4
-  %".349" = getelementptr inbounds float, ptr %".61", i64 128
-  store <16 x float> %".293", ptr %".349", align 4
-  %".351" = getelementptr inbounds float, ptr %".61", i64 192
-  store <16 x float> %".294", ptr %".351", align 4
-  br label %"loop.4"
-loop.4:
-  %"i.4" = phi  i64 [0, %"k.done"], [%".391", %"body.4"]
-  %".354" = icmp slt i64 %"i.4", 4
-  br i1 %".354", label %"body.4", label %"done.4"
-body.4:
-  %".356" = add i64 %"i.4", %"i.3"
-  %".357" = sub i64 %".356", %"i.3"
-  %".358" = mul i64 %".357", 64
-  %".359" = getelementptr inbounds float, ptr %".61", i64 %".358"
-  %".360" = load <16 x float>, ptr %".359", align 4
-  %".361" = bitcast <16 x float> %".360" to <16 x i32>
-  %".362" = lshr <16 x i32> %".361", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".363" = and <16 x i32> %".362", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".364" = add <16 x i32> %".363", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".365" = add <16 x i32> %".361", %".364"
-  %".366" = fcmp uno <16 x float> %".360", %".360"
-  %".367" = and <16 x i32> %".361", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".368" = icmp eq <16 x i32> %".367", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".369" = or <16 x i32> %".361", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".370" = select  <16 x i1> %".368", <16 x i32> %".361", <16 x i32> %".369"
-  %".371" = select  <16 x i1> %".366", <16 x i32> %".370", <16 x i32> %".365"
-  %".372" = and <16 x i32> %".371", <i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760>
-  %".373" = bitcast <16 x i32> %".372" to <16 x float>
-  %".374" = mul i64 %".356", 16
-  %".375" = add i64 %".374", %"i.1"
-  %".376" = getelementptr inbounds i16, ptr %".60", i64 %".375"
-  %".377" = bitcast <16 x float> %".373" to <16 x i32>
-  %".378" = lshr <16 x i32> %".377", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".379" = and <16 x i32> %".378", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-  %".380" = add <16 x i32> %".379", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-  %".381" = add <16 x i32> %".377", %".380"
-  %".382" = fcmp uno <16 x float> %".373", %".373"
-  %".383" = and <16 x i32> %".377", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
-  %".384" = icmp eq <16 x i32> %".383", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".385" = or <16 x i32> %".377", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
-  %".386" = select  <16 x i1> %".384", <16 x i32> %".377", <16 x i32> %".385"
-  %".387" = select  <16 x i1> %".382", <16 x i32> %".386", <16 x i32> %".381"
-  %".388" = lshr <16 x i32> %".387", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
-  %".389" = trunc <16 x i32> %".388" to <16 x i16>
-  store <16 x i16> %".389", ptr %".376", align 2
-  %".391" = add i64 %"i.4", 1
-  br label %"loop.4"
-done.4:
-  %".393" = add i64 %"i.3", 4
-  br label %"loop.3"
+  %".325" = getelementptr inbounds float, ptr %".62", i64 0
+  store <16 x float> %".275", ptr %".325", align 4
+  %".327" = getelementptr inbounds float, ptr %".62", i64 64
+  store <16 x float> %".276", ptr %".327", align 4
+  %".329" = getelementptr inbounds float, ptr %".62", i64 128
+  store <16 x float> %".277", ptr %".329", align 4
+  %".331" = getelementptr inbounds float, ptr %".62", i64 192
+  store <16 x float> %".278", ptr %".331", align 4
+  br label %"loop.2"
+loop.2:
+  %"i.2" = phi  i64 [0, %"k.done"], [%".369", %"body.2"]
+  %".334" = icmp slt i64 %"i.2", 4
+  br i1 %".334", label %"body.2", label %"done.2"
+body.2:
+  %".336" = mul i64 %"i.2", 64
+  %".337" = getelementptr inbounds float, ptr %".62", i64 %".336"
+  %".338" = load <16 x float>, ptr %".337", align 4
+  %".339" = bitcast <16 x float> %".338" to <16 x i32>
+  %".340" = lshr <16 x i32> %".339", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".341" = and <16 x i32> %".340", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".342" = add <16 x i32> %".341", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".343" = add <16 x i32> %".339", %".342"
+  %".344" = fcmp uno <16 x float> %".338", %".338"
+  %".345" = and <16 x i32> %".339", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".346" = icmp eq <16 x i32> %".345", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".347" = or <16 x i32> %".339", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".348" = select  <16 x i1> %".346", <16 x i32> %".339", <16 x i32> %".347"
+  %".349" = select  <16 x i1> %".344", <16 x i32> %".348", <16 x i32> %".343"
+  %".350" = and <16 x i32> %".349", <i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760, i32 4294901760>
+  %".351" = bitcast <16 x i32> %".350" to <16 x float>
+  %".352" = mul i64 %"i.2", 16
+  %".353" = add i64 %".352", %"i"
+  %".354" = getelementptr inbounds i16, ptr %".60", i64 %".353"
+  %".355" = bitcast <16 x float> %".351" to <16 x i32>
+  %".356" = lshr <16 x i32> %".355", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".357" = and <16 x i32> %".356", <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
+  %".358" = add <16 x i32> %".357", <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+  %".359" = add <16 x i32> %".355", %".358"
+  %".360" = fcmp uno <16 x float> %".351", %".351"
+  %".361" = and <16 x i32> %".355", <i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535, i32 65535>
+  %".362" = icmp eq <16 x i32> %".361", <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".363" = or <16 x i32> %".355", <i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304, i32 4194304>
+  %".364" = select  <16 x i1> %".362", <16 x i32> %".355", <16 x i32> %".363"
+  %".365" = select  <16 x i1> %".360", <16 x i32> %".364", <16 x i32> %".359"
+  %".366" = lshr <16 x i32> %".365", <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
+  %".367" = trunc <16 x i32> %".366" to <16 x i16>
+  store <16 x i16> %".367", ptr %".354", align 2
+  %".369" = add i64 %"i.2", 1
+  br label %"loop.2"
+done.2:
+  %".371" = add i64 %"i", 16
+  br label %"loop"
 }

@@ -1,19 +1,20 @@
 """Contractions: a register-blocked micro-kernel over packed panels of both operands.
 
-Panels of MR rows of the left operand are packed first. Then, for each panel of NR columns, the right operand's is packed, so that it
-streams through the cache, and used by all panels of rows:
+Some strips of MR rows of the left operand are packed at a time. They are used by one panel of NR columns of the right operand after
+another, which is packed when it is met for the first time:
 
-    pack A                               (or read it where it is, if it is used too little for a copy)
-    for n in panels of N:                pack B[:, n : n + NR]
-      for m in panels of M:
-        acc[MR][NR] = 0                  (or what stands in the destination, to accumulate)
-        for k: acc += A[m : m + MR, k] (one element, broadcast) * B[k, n : n + NR] (a few vectors)
-        C[m : m + MR, n : n + NR] = f(acc)
+    for l in parts of K:
+      for rows in blocks of strips:      pack A[rows, l]      (or read it where it is, if it is used too little for a copy)
+        for n in panels of N:            pack B[l, n : n + NR], by the first block of strips
+          for m in strips of rows:
+            acc[MR][NR] = 0
+            for k in l: acc += A[m : m + MR, k] (one element, broadcast) * B[k, n : n + NR] (a few vectors)
+            C[m : m + MR, n : n + NR] = f(acc + what earlier parts gave)
 
-If B is read row by row, its panel is packed by the first panel of rows on its way: loads and stores then cost little beside the
-multiplications, and where there is no second panel nothing is packed at all. `f` is what the kernel computes from the product before it
-stores it, if that is elementwise: it is applied while the sums are in the first cache. `hosts` has the sizes of panels, `multipliers` the
-instructions.
+If B is read row by row, its panel is packed by the first strip on its way: loads and stores then cost little beside the multiplications,
+and where there is no second strip nothing is packed at all. `f` is what the kernel computes from the product before it stores it, if that
+is elementwise: it is applied while the sums are in the first cache. `cutting` has the sizes of strips, blocks and parts, `hosts` those of
+panels, `multipliers` the instructions.
 """
 
 from __future__ import annotations
@@ -25,16 +26,15 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import multipliers, packing
+from tilewright.target.cpu import cutting, multipliers, packing
+from tilewright.target.cpu.left_operand import InPlace, Packed, Part, left_operand
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.dots import Dot
-from tilewright.target.llvm.loops import Index, add, for_range, i64, mul, shifted
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, shifted
 from tilewright.tile.ir import Op, Value
 
-_WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
-_CLOSE = 256  # elements between neighbouring lines of the left operand that is used where it is
 _LINE = 64  # bytes that memory hands over at once
 _AHEAD = 32  # steps along K: longer than memory takes to answer
 
@@ -64,6 +64,15 @@ class _Dot(Dot):
     # Columns of a transposed operand lie far apart: a wider panel would not be read in longer runs, but from more places at a time.
     vectors = code.host.panel_vectors if self.right.contracted_is_last else code.host.panel_width(self.m)
     self.panel = vectors * self.lanes
+    self.cut = cutting.cut(
+      code.host,
+      rows=self.m,
+      most_rows=code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)),
+      depth=self.k,
+      group=self.multiplier.group,
+      panel_bytes=self.panel * self.multiplier.unit.itemsize,
+      unit_bytes=self.multiplier.unit.itemsize,
+    )
 
   def _side(
     self, name: str, v: Value, free: list[int], free_axes: list[int], contracted_axes: Any, flipped: int
@@ -78,37 +87,37 @@ class _Dot(Dot):
       place=lambda batch, f, c: self.place(batch, f, c, name),
       spread=self.spread,
       multiplier=self.multiplier,
+      depth=self.k,
       flipped=flipped,
     )
-
-  @property
-  def rows(self) -> int:
-    """How many rows of sums are in registers at a time."""
-    return min(self.m, self.code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)))
 
 
 def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None = None) -> None:
   """Compute a contraction where it is defined: into a buffer, added to the view `into`, or through an epilogue."""
   d = _Dot(code, op)
   result = op.results[0]
-  target = into
-  if epilogue is not None:
-    whole = epilogue.stored is result and epilogue.memory.dtype == d.accumulator
-    target = epilogue.memory if whole else code.allocate([d.rows, d.panel], d.accumulator)
-    epilogue = None if whole else epilogue
-  elif target is None:
-    target = code.allocate(result.tile.shape, d.accumulator)
-  job = _Job(code, d, _left_operand(code, d), target, into is not None, epilogue)
+  sums = into
+  if epilogue is not None and epilogue.memory.dtype == d.accumulator and not _reads(code, epilogue):
+    sums = epilogue.memory
+    epilogue = None if epilogue.stored is result else epilogue
+  elif sums is None and (epilogue is None or len(d.cut.depths) > 1):
+    sums = code.allocate(result.tile.shape, d.accumulator)
+  job = _Job(code, d, left_operand(code, d), sums, into is not None, epilogue)
   _batches(code, d.batch, [], job.run)
   if into is not None or code.env.get(result) is not None:
     return
-  code.env[result] = target
+  code.env[result] = sums
   if d.accumulator != d.dtype:
     rounded = code.allocate(result.tile.shape, d.dtype)
     code.fill(rounded, result)
     code.env[result] = rounded
   if not result.tile.shape:
     code.env[result] = code.load(code.env[result], [], 1)
+
+
+def _reads(code: Any, epilogue: Epilogue) -> bool:
+  """Whether what is stored is computed from what stood there before, so that no sums can stand there meanwhile."""
+  return epilogue.memory.base in code.bases_read(epilogue.stored)
 
 
 def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None:
@@ -119,68 +128,6 @@ def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None
     _batches(code, sizes[1:], [*index, Index(i)], body)
 
 
-# --- the left operand --------------------------------------------------------------------------------------------
-
-
-class _InPlace:
-  """The left operand as it lies in memory."""
-
-  def __init__(self, code: Any, d: _Dot, memory: Memory):
-    self.code, self.d, self.memory = code, d, memory
-
-  def prepare(self, batch: list[Index], rows: int) -> None:
-    pass
-
-  def unit(self, batch: list[Index], m: Any, r: int, rows: int, k: Any) -> ir.Value:
-    d = self.d
-    index = d.place(batch, d.spread(add(self.code.b, m, r), d.ms), d.spread(k, d.ks), "lhs")
-    return self.code.load(self.memory, index, 1)
-
-
-class _Packed:
-  """The left operand in panels, one after another: each holds, for every unit along K, its rows side by side."""
-
-  def __init__(self, code: Any, d: _Dot):
-    self.code, self.d = code, d
-    self.memory = code.allocate([d.m * d.left.units + d.lanes], d.multiplier.unit)  # stores may run over the end
-
-  def _panel(self, m: Any, rows: int) -> Memory:
-    b, unit = self.code.b, self.memory.dtype
-    pointer = b.gep(
-      self.memory.pointer,
-      [i64(mul(b, m, self.d.left.units))],
-      inbounds=True,
-      source_etype=ty.memory_type(unit),
-    )
-    return Memory(pointer, (rows, 1), unit, self.memory.base)
-
-  def prepare(self, batch: list[Index], rows: int) -> None:
-    code, d = self.code, self.d
-    whole = d.m // rows * rows
-    with for_range(code.b, 0, whole, rows) as m, code.scope():
-      packing.pack(code, d.left, self._panel(m, rows), batch, m, rows)
-    if whole < d.m:
-      with code.scope():
-        packing.pack(code, d.left, self._panel(whole, d.m - whole), batch, whole, d.m - whole)
-
-  def unit(self, batch: list[Index], m: Any, r: int, rows: int, k: Any) -> ir.Value:
-    return self.code.load(self._panel(m, rows), [Index(k), Index(r)], 1)
-
-
-def _left_operand(code: Any, d: _Dot) -> _InPlace | _Packed:
-  """The left operand, packed unless it is used too little for that."""
-  known = code.env.get(d.lhs)
-  memory = known if isinstance(known, Memory) else None
-  if known is None and isinstance(d.lhs.owner, Op) and d.lhs.owner.name == "load":
-    memory = code.memory_of(d.lhs.owner.operands[0])
-  if memory is None or memory.dtype != d.multiplier.dtype or d.multiplier.group > 1:
-    return _Packed(code, d)
-  # Lines that lie close together stay in the first cache side by side; far apart, they drive each other out.
-  lines = d.lf if d.left.contracted_is_last else d.lc
-  close = all(isinstance(memory.strides[a], int) and memory.strides[a] <= _CLOSE for a in lines)
-  return _InPlace(code, d, memory) if close or d.n < _WORTH_COPYING else _Packed(code, d)
-
-
 # --- panels ------------------------------------------------------------------------------------------------------
 
 
@@ -188,7 +135,7 @@ def _left_operand(code: Any, d: _Dot) -> _InPlace | _Packed:
 class _Tile:
   """The part of the result that is in registers at a time."""
 
-  batch: list[Index]
+  part: Part
   m: Any
   rows: int
   n: Any
@@ -196,13 +143,18 @@ class _Tile:
 
 
 class _Job:
-  """One contraction being emitted."""
+  """One contraction being emitted. `sums` is where they are added up, unless each is complete when it leaves the registers."""
 
-  def __init__(self, code: Any, d: _Dot, left: Any, target: Memory, accumulate: bool, epilogue: Epilogue | None):
-    self.code, self.d, self.left, self.target, self.accumulate = code, d, left, target, accumulate
+  def __init__(
+    self, code: Any, d: _Dot, left: InPlace | Packed, sums: Memory | None, accumulate: bool, epilogue: Epilogue | None
+  ):
+    self.code, self.d, self.left, self.sums, self.accumulate = code, d, left, sums, accumulate
     self.epilogue = epilogue
-    self.packed = code.allocate([d.right.units, d.panel], d.multiplier.unit)
-    self.starts = code.allocate([d.panel], d.accumulator) if d.multiplier.flipped else None
+    self.finished = code.allocate([d.cut.strips.height, d.panel], d.accumulator) if epilogue is not None else None
+    # Panels are kept if further blocks of strips will use them.
+    self.panels = -(-d.n // d.panel) if left.blocks > 1 else 1
+    self.packed = code.allocate([self.panels, d.right.part(0, d.cut.depths[0]).units, d.panel], d.multiplier.unit)
+    self.starts = code.allocate([self.panels, d.panel], d.accumulator) if d.multiplier.flipped else None
     # A panel whose elements cost nothing to compute is packed by the micro-kernel. So is one that is used once, whatever its elements
     # cost, if the sums leave registers to compute them in.
     used_once = d.m * code.host.panel_vectors <= code.host.num_registers // 2
@@ -215,33 +167,68 @@ class _Job:
 
   def run(self, batch: list[Index]) -> None:
     code, d = self.code, self.d
+    *equal, last = d.cut.depths
+    if len(equal) == 1:
+      with code.scope():
+        self._part(batch, 0, equal[0], is_first=True)
+    elif equal:
+      with for_range(code.b, 0, len(equal)) as l, code.scope():
+        self._part(batch, mul(code.b, l, equal[0]), equal[0], is_first=code.b.icmp_signed("==", l, i64(0)))
+    with code.scope():
+      self._part(batch, sum(equal), last, is_first=not equal, is_last=True)
+
+  def _part(self, batch: list[Index], start: Any, depth: int, is_first: Any, is_last: bool = False) -> None:
+    """All strips and panels along a part of K."""
+    code, d, b = self.code, self.d, self.code.b
+    part = Part(batch, d.left.part(start, depth), d.right.part(start, depth), is_first, is_last)
+    count, step = d.cut.strips.count, d.cut.at_a_time
+    if self.left.blocks == 1:
+      self._block(part, 0, count, meets_first=True)
+      return
+    with for_range(b, 0, count, step) as first, code.scope():
+      stop = b.add(first, i64(step))
+      stop = b.select(b.icmp_signed("<", stop, i64(count)), stop, i64(count))
+      self._block(part, first, stop, meets_first=b.icmp_signed("==", first, i64(0)))
+
+  def _block(self, part: Part, start: Any, stop: Any, meets_first: Any) -> None:
+    """All panels for a range of strips."""
+    code, d = self.code, self.d
+    self.left.prepare(part, start, stop)
     columns = min(d.panel, d.n)
     whole = d.n // columns * columns
-    self.left.prepare(batch, d.rows)
     with for_range(code.b, 0, whole, columns) as n, code.scope():
-      self._panel(batch, n, columns)
+      self._panel(part, n, columns, start, stop, meets_first)
     if whole < d.n:
       with code.scope():
-        self._panel(batch, whole, d.n - whole)
+        self._panel(part, whole, d.n - whole, start, stop, meets_first)
 
-  def _panel(self, batch: list[Index], n: Any, columns: int) -> None:
-    code, d = self.code, self.d
-    rows = d.rows
-    whole, first = d.m // rows * rows, 0
-    if not self.packs_on_the_way:
-      packing.pack(code, d.right, self.packed, batch, n, columns)
-      self._offset_sums(columns)
-    elif whole:
-      self._micro_kernel(_Tile(batch, 0, rows, n, columns), read=True, keep=d.m > rows)
-      first = rows
-    if first < whole:
-      with for_range(code.b, first, whole, rows) as m, code.scope():
-        self._micro_kernel(_Tile(batch, m, rows, n, columns))
-    if whole < d.m:
+  def _panel(self, part: Part, n: Any, columns: int, start: Any, stop: Any, meets_first: Any) -> None:
+    code, d, b = self.code, self.d, self.code.b
+    with _where(b, meets_first), code.scope():
+      if self.packs_on_the_way:
+        self._micro_kernel(_Tile(part, 0, d.cut.strips.height, n, columns), read=True, keep=d.cut.strips.count > 1)
+      else:
+        packing.pack(code, part.right, self._packed_panel(part, n), part.batch, n, columns)
+        self._offset_sums(part, n, columns)
+    if self.packs_on_the_way:
+      start = 1 if meets_first is True else b.select(meets_first, i64(1), start)
+
+    def multiply(m: Any, rows: int) -> None:
       with code.scope():
-        self._micro_kernel(_Tile(batch, whole, d.m - whole, n, columns), read=self.packs_on_the_way and not whole)
+        self._micro_kernel(_Tile(part, m, rows, n, columns))
 
-  def _offset_sums(self, columns: int) -> None:
+    d.cut.strips.each(b, start, stop, multiply)
+
+  def _packed_panel(self, part: Part, n: Any) -> Memory:
+    """Where a panel of the right operand is packed."""
+    if self.panels == 1:
+      return dataclasses.replace(self.packed, strides=self.packed.strides[1:])
+    b, unit = self.code.b, ty.memory_type(self.packed.dtype)
+    offset = i64(mul(b, n, self.packed.strides[0] // self.d.panel))
+    pointer = b.gep(self.packed.pointer, [offset], inbounds=True, source_etype=unit)
+    return Memory(pointer, self.packed.strides[1:], self.packed.dtype, self.packed.base)
+
+  def _offset_sums(self, part: Part, n: Any, columns: int) -> None:
     """What the sums start from if bits of the left operand are flipped: minus what that adds."""
     code, d = self.code, self.d
     if self.starts is None:
@@ -250,102 +237,130 @@ class _Job:
     # The flip adds 128 to a signed byte: the unit of four of them, seen as unsigned, is 0x80808080.
     flips = ty.constant(register, int.from_bytes(bytes([d.multiplier.flipped]) * 4, "little"))
     for at in range(0, columns, d.lanes):
-      with _sum_loop(b, d.right.units, [ty.constant(register, 0)]) as (k, sums, following), code.scope():
-        vector = self._packed_vector(k, at)
+      with _sum_loop(b, part.right.units, [ty.constant(register, 0)]) as (k, sums, following), code.scope():
+        vector = self._packed_vector(part, n, k, at)
         following.append(d.multiplier.multiply_add(b, flips, vector, sums[0]))
-      code.store(self.starts, [Index(at, 1)], b.sub(ty.constant(register, 0), sums[0]))
+      code.store(self.starts, self._start_index(n, at), b.sub(ty.constant(register, 0), sums[0]))
 
-  def _packed_vector(self, k: Any, at: int) -> ir.Value:
+  def _start_index(self, n: Any, at: int) -> list[Index]:
+    if self.panels == 1:
+      return [Index(0), Index(at, 1)]
+    return [Index(0), Index(add(self.code.b, n, at), 1)]
+
+  def _packed_vector(self, part: Part, n: Any, k: Any, at: int) -> ir.Value:
     register = ty.register_type(self.d.multiplier.unit, self.d.lanes)
-    pointer, _ = self.code.address(self.packed, [Index(k), Index(at, 1)])
+    pointer, _ = self.code.address(self._packed_panel(part, n), [Index(k), Index(at, 1)])
     return self.code.b.load(pointer, typ=register, align=self.packed.dtype.itemsize)
 
-  # --- the micro-kernel ------------------------------------------------------------------------------------------
-
-  def _micro_kernel(self, tile: _Tile, *, read: bool = False, keep: bool = False) -> None:
-    """Compute one tile. `read` takes the right operand from where it is, and `keep` packs it for the next tiles."""
-    code, d, b = self.code, self.d, self.code.b
+  def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
+    """Sums of a strip by a panel. With `read`, the panel is taken from the operand, and kept for the next strips if that is asked for."""
+    code, d, b, part = self.code, self.d, self.code.b, tile.part
     vectors = -(-tile.columns // d.lanes)
-    starts = [self._start(tile, r, v) for r in range(tile.rows) for v in range(vectors)]
-    with _sum_loop(b, d.right.units, starts) as (k, sums, following), code.scope():
+    self._prefetch_sums(tile, vectors)
+    starts = [self._start(tile, v) for r in range(tile.rows) for v in range(vectors)]
+    with _sum_loop(b, part.right.units, starts) as (k, sums, following), code.scope():
       if read:
-        self._prefetch(tile, vectors, k)
-        line = packing.line(code, d.right, tile.batch, tile.n, tile.columns, k, 1)
+        self._prefetch(tile, k)
+        line = packing.line(code, part.right, part.batch, tile.n, tile.columns, k, 1)
         line = [_widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
         for v, vector in enumerate(line if keep else ()):
-          code.store(self.packed, [Index(k), Index(v * d.lanes, 1)], vector)
+          code.store(self._packed_panel(part, tile.n), [Index(k), Index(v * d.lanes, 1)], vector)
       else:
-        line = [self._packed_vector(k, v * d.lanes) for v in range(vectors)]
+        line = [self._packed_vector(part, tile.n, k, v * d.lanes) for v in range(vectors)]
       for r in range(tile.rows):
-        factor = ty.splat(b, self.left.unit(tile.batch, tile.m, r, tile.rows, k), d.lanes)
+        factor = ty.splat(b, self.left.unit(part, tile.m, r, tile.rows, k), d.lanes)
         for v in range(vectors):
           following.append(d.multiplier.multiply_add(b, factor, line[v], sums[r * vectors + v]))
     for r in range(tile.rows):
       for v in range(vectors):
         self._finish(tile, r, v, sums[r * vectors + v])
-    if self.epilogue is not None:
+    if self.epilogue is not None and part.is_last:
       self._apply(tile, self.epilogue)
 
-  def _prefetch(self, tile: _Tile, vectors: int, k: Any) -> None:
+  def _prefetch(self, tile: _Tile, k: Any) -> None:
     """Ask for the right operand's row some steps ahead, if there is one: rows lie too far apart for the processor to guess."""
-    code, d = self.code, self.d
+    code, d, right = self.code, self.d, tile.part.right
     memory = _elementwise_source(code, d.rhs)
-    if memory is None or d.k <= _AHEAD:
+    if memory is None or right.depth <= _AHEAD:
       return
-    b, last, later = code.b, i64(d.k - 1), code.b.add(k, i64(_AHEAD))
-    ahead = d.spread(b.select(b.icmp_signed("<", later, last), later, last), d.ks)
-    for v in range(0, vectors, max(1, _LINE // (d.lanes * memory.dtype.itemsize))):
-      place = d.place(tile.batch, d.spread(add(b, tile.n, v * d.lanes), d.ns, 1), ahead, "rhs")
-      pointer, _ = code.address(memory, place)
-      ty.intrinsic(b, "prefetch", [pointer, ty.I32(0), ty.I32(3), ty.I32(1)], ty.VOID, [ty.PTR])
+    b, last, later = code.b, i64(right.depth - 1), code.b.add(k, i64(_AHEAD))
+    ahead = right.contracted_at(b, b.select(b.icmp_signed("<", later, last), later, last))
+    per_line = max(1, _LINE // memory.dtype.itemsize)
+    columns = list(range(0, tile.columns, per_line))
+    if tile.columns > 1 and not _in_whole_lines(memory):
+      columns.append(tile.columns - 1)  # rows that begin inside of a line reach into one more
+    for column in columns:
+      place = d.place(tile.part.batch, d.spread(add(b, tile.n, column), d.ns, 1), ahead, "rhs")
+      self._ask_for(memory, place)
+
+  def _prefetch_sums(self, tile: _Tile, vectors: int) -> None:
+    """Ask for the sums that will be added to, so that they are there when the new ones are."""
+    if len(self.d.ns) > 1 or self._starts_afresh(tile.part):
+      return
+    assert self.sums is not None
+    for r in range(tile.rows):
+      for v in range(0, vectors, max(1, _LINE // (self.d.lanes * self.sums.dtype.itemsize))):
+        self._ask_for(self.sums, self._place(tile, r, v * self.d.lanes, 1))
+
+  def _ask_for(self, memory: Memory, place: list[Index]) -> None:
+    pointer, _ = self.code.address(memory, place)
+    ty.intrinsic(self.code.b, "prefetch", [pointer, ty.I32(0), ty.I32(3), ty.I32(1)], ty.VOID, [ty.PTR])
 
   def _columns_at(self, tile: _Tile, v: int) -> int:
     return min(self.d.lanes, tile.columns - v * self.d.lanes)
 
-  def _start(self, tile: _Tile, r: int, v: int) -> ir.Value:
+  def _start(self, tile: _Tile, v: int) -> ir.Value:
     """What a vector of sums starts from."""
-    d, code = self.d, self.code
-    register = ty.register_type(d.accumulator, d.lanes)
-    start = ty.constant(register, 0)
     if self.starts is not None:
-      start = code.load(self.starts, [Index(v * d.lanes, 1)], d.lanes)
-    if not self.accumulate:
-      return start
-    count = self._columns_at(tile, v)
-    index = self._place(tile, r, v * d.lanes, 1 if count > 1 else 0)
-    if len(d.ns) > 1 and count > 1:
-      old = ir.Constant(ty.register_type(d.accumulator, count), ir.Undefined)
-      for c in range(count):
-        one = code.load(self.target, self._place(tile, r, v * d.lanes + c, 0), 1)
-        old = code.b.insert_element(old, one, ty.I32(c))
-    else:
-      old = code.load(self.target, index, count)
-    old = _widened(code.b, old, register)
-    return code.b.add(start, old) if self.starts is not None else old
+      return self.code.load(self.starts, self._start_index(tile.n, v * self.d.lanes), self.d.lanes)
+    return ty.constant(ty.register_type(self.d.accumulator, self.d.lanes), 0)
+
+  def _starts_afresh(self, part: Part) -> bool:
+    """Whether there surely are no sums to add to."""
+    return part.is_first is True and not self.accumulate
 
   def _place(self, tile: _Tile, r: int, offset: int, step: int) -> list[Index]:
     d, b = self.d, self.code.b
-    return [*tile.batch, *d.spread(add(b, tile.m, r), d.ms), *d.spread(add(b, tile.n, offset), d.ns, step)]
+    return [*tile.part.batch, *d.spread(add(b, tile.m, r), d.ms), *d.spread(add(b, tile.n, offset), d.ns, step)]
 
   def _finish(self, tile: _Tile, r: int, v: int, sums: ir.Value) -> None:
-    """Write a vector of sums to where it belongs, or to the panel that the epilogue reads."""
+    """Add a vector of sums to earlier ones and write it to where it belongs, or to the panel that the epilogue reads."""
     d, code, count = self.d, self.code, self._columns_at(tile, v)
-    if self.epilogue is not None:
-      code.store(self.target, [Index(r), Index(v * d.lanes, 1)], sums)
+    sums = self._with_earlier(tile, r, v, sums)
+    if self.finished is not None and tile.part.is_last:
+      code.store(self.finished, [Index(r), Index(v * d.lanes, 1)], sums)
       return
     value = _narrowed(code.b, sums, count)
     if len(d.ns) > 1 and count > 1:
       for c in range(count):
         one = code.b.extract_element(value, ty.I32(c))
-        code.store(self.target, self._place(tile, r, v * d.lanes + c, 0), one)
+        code.store(self.sums, self._place(tile, r, v * d.lanes + c, 0), one)
       return
-    code.store(self.target, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), value)
+    code.store(self.sums, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), value)
+
+  def _with_earlier(self, tile: _Tile, r: int, v: int, sums: ir.Value) -> ir.Value:
+    d, code, part = self.d, self.code, tile.part
+    if self._starts_afresh(part):
+      return sums
+    count = self._columns_at(tile, v)
+    if len(d.ns) > 1 and count > 1:
+      old = ir.Constant(ty.register_type(d.accumulator, count), ir.Undefined)
+      for c in range(count):
+        one = code.load(self.sums, self._place(tile, r, v * d.lanes + c, 0), 1)
+        old = code.b.insert_element(old, one, ty.I32(c))
+    else:
+      old = code.load(self.sums, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), count)
+    old = _widened(code.b, old, sums.type)
+    if not isinstance(part.is_first, bool) and not self.accumulate:
+      old = code.b.select(part.is_first, ty.constant(old.type, 0), old)
+    return code.b.fadd(old, sums) if ty.is_float(d.accumulator) else code.b.add(old, sums)
 
   def _apply(self, tile: _Tile, epilogue: Epilogue) -> None:
     """Compute what is stored from a panel of sums, while they are in the first cache."""
     code, d, result = self.code, self.d, self.d.op.results[0]
     outer = code.env[result]
-    code.env[result] = dataclasses.replace(self.target, origin=(tile.m, tile.n))
+    assert self.finished is not None
+    code.env[result] = dataclasses.replace(self.finished, origin=(tile.m, tile.n))
 
     def each(index: list[Index], lanes: int) -> None:
       row, column = shifted(code.b, index[0], tile.m), shifted(code.b, index[1], tile.n)
@@ -354,6 +369,16 @@ class _Job:
 
     code.nest([tile.rows, tile.columns], each)
     code.env[result] = outer
+
+
+@contextlib.contextmanager
+def _where(b: ir.IRBuilder, condition: Any) -> Iterator[None]:
+  """The with-body is emitted where a condition holds that may be known already."""
+  if condition is True:
+    yield
+    return
+  with if_then(b, condition):
+    yield
 
 
 @contextlib.contextmanager
@@ -382,6 +407,11 @@ def _sum_loop(
     phi.add_incoming(value, latch)
   b.branch(head)
   b.position_at_end(done)
+
+
+def _in_whole_lines(memory: Memory) -> bool:
+  """Whether the rows of an array lie in as few lines of memory as there can be."""
+  return all(isinstance(s, int) and s * memory.dtype.itemsize % _LINE == 0 for s in memory.strides[:-1])
 
 
 def _elementwise_source(code: Any, v: Value) -> Memory | None:

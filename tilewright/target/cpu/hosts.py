@@ -22,6 +22,7 @@ class Host:
   vector_bytes: int = 64
   num_registers: int = 32
   panel_vectors: int = 2
+  l2_bytes: int = 1 << 20  # of second cache that a core of its kind has
   features: frozenset[str] = frozenset()
 
   @property
@@ -49,9 +50,9 @@ class Host:
 # The first row whose features a processor has is its own.
 _VECTORS: tuple[tuple[frozenset[str], Host], ...] = (
   (frozenset({"avx512f"}), Host(vector_bytes=64, num_registers=32, panel_vectors=2)),
-  (frozenset({"avx2", "fma"}), Host(vector_bytes=32, num_registers=16, panel_vectors=2)),
+  (frozenset({"avx2", "fma"}), Host(vector_bytes=32, num_registers=16, panel_vectors=2, l2_bytes=1 << 19)),
   (frozenset({"neon"}), Host(vector_bytes=16, num_registers=32, panel_vectors=3)),
-  (frozenset(), Host(vector_bytes=16, num_registers=16, panel_vectors=2)),
+  (frozenset(), Host(vector_bytes=16, num_registers=16, panel_vectors=2, l2_bytes=1 << 18)),
 )
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu.multipliers import Multiplier
@@ -34,16 +33,21 @@ class Side:
   place: Any  # (batch, free indices, contracted indices) -> index
   spread: Any  # (number, sizes, step) -> indices
   multiplier: Multiplier
+  depth: int  # how many elements are contracted
   flipped: int = 0
-
-  @property
-  def depth(self) -> int:
-    """How many elements are contracted."""
-    return int(np.prod(self.contracted, dtype=np.int64))
+  start: Any = 0  # and from which on
 
   @property
   def units(self) -> int:
     return -(-self.depth // self.multiplier.group)
+
+  def part(self, start: Any, depth: int) -> Side:
+    """The same operand with a part of K."""
+    return dataclasses.replace(self, start=start, depth=depth)
+
+  def contracted_at(self, b: ir.IRBuilder, number: Any) -> list[Index]:
+    """Where an element along K is, counted from the start of the part."""
+    return self.spread(add(b, self.start, number), self.contracted)
 
 
 def pack(code: Any, side: Side, memory: Any, batch: list[Index], first: Any, width: int) -> None:
@@ -66,7 +70,7 @@ def line(code: Any, side: Side, batch: list[Index], first: Any, width: int, k: A
     count = min(lanes, width - at)
     parts = []
     for r in range(rows):
-      contracted = side.spread(add(code.b, mul(code.b, k, group), r), side.contracted)
+      contracted = side.contracted_at(code.b, add(code.b, mul(code.b, k, group), r))
       parts.append(_element(code, side, batch, add(code.b, first, at), contracted, count))
     found.append(_join(code, side, parts))
   return found
@@ -129,7 +133,7 @@ def _square(code: Any, side: Side, memory: Any, batch: Any, first: Any, width: i
   """`depth` elements along K of each of `width` neighbours, from unit `k` on."""
   b, group = code.b, side.multiplier.group
   lanes = code.host.lanes_of(side.multiplier.unit)
-  start, columns = mul(b, k, group), []
+  start, columns = add(b, side.start, mul(b, k, group)), []
   for at in range(0, width, lanes):
     rows = []
     for c in range(min(lanes, width - at)):

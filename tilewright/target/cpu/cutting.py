@@ -1,0 +1,109 @@
+"""How a contraction is cut, so that what is used again is still in a cache, and registers are full.
+
+    strips(1000, 14)           72 strips of rows: 64 of 14 and 8 of 13, and none of 6 that would leave registers idle
+    cut(host, ...)             how many strips of A are packed at a time, and into how many parts K falls
+
+A packed strip of A passes by all panels of B, and a panel of B by all packed strips. The strips packed at a time may fill half of the
+second cache; a panel of B lies beside them, and what is left is for C, which passes through. The longer the parts of K, the less often C is
+read back and written again, so K is cut only where a panel would be too large, and then into equal parts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.target.cpu.hosts import Host
+from tilewright.target.llvm.loops import add, for_range, i64, mul
+
+_PANEL_SHARE = 5  # a panel of B may take this part of the second cache
+_STRIPS_SHARE = 2  # the strips of A that are packed at a time, this
+
+
+@dataclasses.dataclass(frozen=True)
+class Strips:
+  """Rows cut into strips of two heights that differ by one: `tall` ones of `height` rows, then `short` ones."""
+
+  height: int
+  tall: int
+  short: int = 0
+
+  @property
+  def count(self) -> int:
+    return self.tall + self.short
+
+  def first_row(self, b: ir.IRBuilder, number: Any) -> Any:
+    """The row a strip begins with."""
+    if not self.short:
+      return mul(b, number, self.height)
+    if isinstance(number, int):
+      return number * self.height - max(0, number - self.tall)
+    beyond = b.icmp_signed(">", number, i64(self.tall))
+    lower = b.select(beyond, b.sub(number, i64(self.tall)), i64(0))
+    return b.sub(b.mul(number, i64(self.height)), lower)
+
+  def each(self, b: ir.IRBuilder, start: Any, stop: Any, visit: Callable[[Any, int], None]) -> None:
+    """Emit `visit(first row, height)` for a range of strips."""
+    tall_stop, short_start = _smaller(b, stop, self.tall), _larger(b, start, self.tall)
+    _loop(b, start, tall_stop, lambda t: visit(mul(b, t, self.height), self.height))
+    if self.short:
+      _loop(b, short_start, stop, lambda t: visit(add(b, mul(b, t, self.height - 1), self.tall), self.height - 1))
+
+
+def strips(rows: int, most: int) -> Strips:
+  """As few strips as there can be of at most so many rows, and all about as high: the last one is as good as the others."""
+  count = -(-rows // most)
+  low, taller = divmod(rows, count)
+  return Strips(low + 1, taller, count - taller) if taller else Strips(low, count)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+  """The strips of A, how many of them are packed at a time, and the parts of K in elements: all but the last are equal."""
+
+  strips: Strips
+  at_a_time: int
+  depths: tuple[int, ...]
+
+  @property
+  def blocks(self) -> int:
+    """How often strips are packed."""
+    return -(-self.strips.count // self.at_a_time)
+
+
+def cut(host: Host, rows: int, most_rows: int, depth: int, group: int, panel_bytes: int, unit_bytes: int) -> Cut:
+  """How to cut a contraction of so many rows, and of `depth` elements along K that are multiplied in units of `group`."""
+  found = strips(rows, most_rows)
+  if found.count == 1:  # nothing is used twice
+    return Cut(found, 1, (depth,))
+  units = -(-depth // group)
+  parts = -(-units // max(1, host.l2_bytes // (_PANEL_SHARE * panel_bytes)))
+  part = -(-units // parts)
+  at_a_time = max(1, host.l2_bytes // (_STRIPS_SHARE * found.height * part * unit_bytes))
+  blocks = -(-found.count // at_a_time)
+  whole = (depth - 1) // (part * group)
+  depths = (part * group,) * whole + (depth - whole * part * group,)
+  return Cut(found, -(-found.count // blocks), depths)
+
+
+def _loop(b: ir.IRBuilder, start: Any, stop: Any, body: Callable[[Any], None]) -> None:
+  """A loop, or less where it is known that it ends at once or after one turn."""
+  known = isinstance(start, int) and isinstance(stop, int)
+  if known and start >= stop:
+    return
+  if known and start + 1 == stop:
+    body(start)
+    return
+  with for_range(b, start, stop) as i:
+    body(i)
+
+
+def _smaller(b: ir.IRBuilder, x: Any, y: int) -> Any:
+  return min(x, y) if isinstance(x, int) else b.select(b.icmp_signed("<", x, i64(y)), x, i64(y))
+
+
+def _larger(b: ir.IRBuilder, x: Any, y: int) -> Any:
+  return max(x, y) if isinstance(x, int) else b.select(b.icmp_signed(">", x, i64(y)), x, i64(y))

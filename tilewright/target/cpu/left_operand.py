@@ -1,0 +1,95 @@
+"""The left operand of a contraction, element by element: strips of it packed in the order in which they are used, or where it lies.
+
+    strip of three rows, packed:    a00 a10 a20   a01 a11 a21   a02 a12 a22 ...
+
+The micro-kernel multiplies one element after another of a strip by a row of the right operand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.target.cpu import packing
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
+from tilewright.target.llvm.loops import Index, add, i64, mul, sub
+from tilewright.tile.ir import Op
+
+_WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
+_CLOSE = 256  # elements between neighbouring lines of the left operand that is used where it is
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+  """A part of the sums: both operands along a part of K, whether nothing was added up before it, and whether nothing will be after it."""
+
+  batch: list[Index]
+  left: packing.Side
+  right: packing.Side
+  is_first: Any  # a bool, or an i1 where one piece of code carries out several parts
+  is_last: bool
+
+
+class InPlace:
+  """The left operand as it lies in memory."""
+
+  def __init__(self, code: Any, d: Any, memory: Memory):
+    self.code, self.d, self.memory = code, d, memory
+    self.blocks = 1
+
+  def prepare(self, part: Part, start: Any, stop: Any) -> None:
+    pass
+
+  def unit(self, part: Part, m: Any, r: int, rows: int, k: Any) -> ir.Value:
+    d, b = self.d, self.code.b
+    index = d.place(part.batch, d.spread(add(b, m, r), d.ms), part.left.contracted_at(b, k), "lhs")
+    return self.code.load(self.memory, index, 1)
+
+
+class Packed:
+  """Some strips of the left operand, one after another: each holds, for every unit along K, its rows side by side."""
+
+  def __init__(self, code: Any, d: Any):
+    self.code, self.d = code, d
+    self.blocks = d.cut.blocks
+    units = d.left.part(0, d.cut.depths[0]).units
+    rows = min(d.m, d.cut.at_a_time * d.cut.strips.height)
+    self.memory = code.allocate([rows * units + d.lanes], d.multiplier.unit)  # stores may run over the end
+    self.first_row: Any = 0
+
+  def _strip(self, part: Part, m: Any, rows: int) -> Memory:
+    b, unit = self.code.b, self.memory.dtype
+    offset = mul(b, sub(b, m, self.first_row), part.left.units)
+    pointer = b.gep(self.memory.pointer, [i64(offset)], inbounds=True, source_etype=ty.memory_type(unit))
+    return Memory(pointer, (rows, 1), unit, self.memory.base)
+
+  def prepare(self, part: Part, start: Any, stop: Any) -> None:
+    """Pack a range of strips."""
+    code, strips = self.code, self.d.cut.strips
+    self.first_row = strips.first_row(code.b, start)
+
+    def pack(m: Any, rows: int) -> None:
+      with code.scope():
+        packing.pack(code, part.left, self._strip(part, m, rows), part.batch, m, rows)
+
+    strips.each(code.b, start, stop, pack)
+
+  def unit(self, part: Part, m: Any, r: int, rows: int, k: Any) -> ir.Value:
+    return self.code.load(self._strip(part, m, rows), [Index(k), Index(r)], 1)
+
+
+def left_operand(code: Any, d: Any) -> InPlace | Packed:
+  """The left operand, packed unless it is used too little for that."""
+  known = code.env.get(d.lhs)
+  memory = known if isinstance(known, Memory) else None
+  if known is None and isinstance(d.lhs.owner, Op) and d.lhs.owner.name == "load":
+    memory = code.memory_of(d.lhs.owner.operands[0])
+  if memory is None or memory.dtype != d.multiplier.dtype or d.multiplier.group > 1:
+    return Packed(code, d)
+  # Lines that lie close together stay in the first cache side by side; far apart, they drive each other out.
+  lines = d.lf if d.left.contracted_is_last else d.lc
+  close = all(isinstance(memory.strides[a], int) and memory.strides[a] <= _CLOSE for a in lines)
+  return InPlace(code, d, memory) if close or d.n < _WORTH_COPYING else Packed(code, d)
