@@ -32,7 +32,7 @@ from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.dots import Dot
-from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, shifted
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, shifted, sub
 from tilewright.tile.ir import Op, Value
 
 _LINE = 64  # bytes that memory hands over at once
@@ -132,6 +132,16 @@ def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None
 
 
 @dataclasses.dataclass(frozen=True)
+class _Ahead:
+  """What is asked for of the panel that comes next: at step k along K, row `start + k * pace / 2**16`, from column `n` on."""
+
+  memory: Memory
+  n: Any
+  start: Any
+  pace: Any
+
+
+@dataclasses.dataclass(frozen=True)
 class _Tile:
   """The part of the result that is in registers at a time."""
 
@@ -140,6 +150,7 @@ class _Tile:
   rows: int
   n: Any
   columns: int
+  ahead: _Ahead | None = None
 
 
 class _Job:
@@ -215,9 +226,29 @@ class _Job:
 
     def multiply(m: Any, rows: int) -> None:
       with code.scope():
-        self._micro_kernel(_Tile(part, m, rows, n, columns))
+        self._micro_kernel(_Tile(part, m, rows, n, columns, self._ahead(part, m, rows, n, meets_first)))
 
     d.cut.strips.each(b, start, stop, multiply)
+
+  def _ahead(self, part: Part, m: Any, rows: int, n: Any, meets_first: Any) -> _Ahead | None:
+    """The strips that meet panels first share the rows of the next panel among them: it then comes while they are multiplied.
+
+    Later strips ask for its first row again and again, which costs nothing.
+    """
+    code, d, b, right = self.code, self.d, self.code.b, part.right
+    memory = _elementwise_source(code, d.rhs)
+    if memory is None or right.contracted_is_last or len(d.ns) > 1:
+      return None
+    if d.k * d.n * memory.dtype.itemsize <= code.host.l2_bytes // 2:
+      return None
+    first = d.cut.strips.height if self.packs_on_the_way else 0  # rows of the strip that reads a panel itself
+    others = min(d.m, d.cut.at_a_time * d.cut.strips.height) - first
+    start = b.udiv(b.mul(i64(sub(b, m, first)), i64(right.depth)), i64(others))
+    pace = i64((rows * right.depth << 16) // (others * right.units))
+    if meets_first is not True:
+      start, pace = (b.select(meets_first, value, i64(0)) for value in (start, pace))
+    following = b.add(i64(n), i64(d.panel))
+    return _Ahead(memory, b.select(b.icmp_signed("<", following, i64(d.n)), following, i64(n)), start, pace)
 
   def _packed_panel(self, part: Part, n: Any) -> Memory:
     """Where a panel of the right operand is packed."""
@@ -260,13 +291,15 @@ class _Job:
     starts = [self._start(tile, v) for r in range(tile.rows) for v in range(vectors)]
     with _sum_loop(b, part.right.units, starts) as (k, sums, following), code.scope():
       if read:
-        self._prefetch(tile, k)
+        self._prefetch_below(tile, k)
         line = packing.line(code, part.right, part.batch, tile.n, tile.columns, k, 1)
         line = [_widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
         for v, vector in enumerate(line if keep else ()):
           code.store(self._packed_panel(part, tile.n), [Index(k), Index(v * d.lanes, 1)], vector)
       else:
         line = [self._packed_vector(part, tile.n, k, v * d.lanes) for v in range(vectors)]
+        if tile.ahead is not None:
+          self._prefetch_ahead(tile, tile.ahead, k)
       for r in range(tile.rows):
         factor = ty.splat(b, self.left.unit(part, tile.m, r, tile.rows, k), d.lanes)
         for v in range(vectors):
@@ -277,21 +310,29 @@ class _Job:
     if self.epilogue is not None and part.is_last:
       self._apply(tile, self.epilogue)
 
-  def _prefetch(self, tile: _Tile, k: Any) -> None:
+  def _prefetch_below(self, tile: _Tile, k: Any) -> None:
     """Ask for the right operand's row some steps ahead, if there is one: rows lie too far apart for the processor to guess."""
-    code, d, right = self.code, self.d, tile.part.right
-    memory = _elementwise_source(code, d.rhs)
+    b, right = self.code.b, tile.part.right
+    memory = _elementwise_source(self.code, self.d.rhs)
     if memory is None or right.depth <= _AHEAD:
       return
-    b, last, later = code.b, i64(right.depth - 1), code.b.add(k, i64(_AHEAD))
-    ahead = right.contracted_at(b, b.select(b.icmp_signed("<", later, last), later, last))
-    per_line = max(1, _LINE // memory.dtype.itemsize)
-    columns = list(range(0, tile.columns, per_line))
+    last, later = i64(right.depth - 1), b.add(k, i64(_AHEAD))
+    self._ask_for_row(tile, memory, tile.n, b.select(b.icmp_signed("<", later, last), later, last))
+
+  def _prefetch_ahead(self, tile: _Tile, ahead: _Ahead, k: Any) -> None:
+    """Ask for a row of the next panel."""
+    b = self.code.b
+    self._ask_for_row(tile, ahead.memory, ahead.n, b.add(ahead.start, b.lshr(b.mul(k, ahead.pace), i64(16))))
+
+  def _ask_for_row(self, tile: _Tile, memory: Memory, n: Any, number: Any) -> None:
+    """Ask for as much of a row of the right operand as a tile has."""
+    d, b = self.d, self.code.b
+    columns = list(range(0, tile.columns, max(1, _LINE // memory.dtype.itemsize)))
     if tile.columns > 1 and not _in_whole_lines(memory):
       columns.append(tile.columns - 1)  # rows that begin inside of a line reach into one more
     for column in columns:
-      place = d.place(tile.part.batch, d.spread(add(b, tile.n, column), d.ns, 1), ahead, "rhs")
-      self._ask_for(memory, place)
+      free = d.spread(add(b, n, column), d.ns, 1)
+      self._ask_for(memory, d.place(tile.part.batch, free, tile.part.right.contracted_at(b, number), "rhs"))
 
   def _prefetch_sums(self, tile: _Tile, vectors: int) -> None:
     """Ask for the sums that will be added to, so that they are there when the new ones are."""
