@@ -45,6 +45,26 @@ def test_fori_loop_reads_writes_and_carries(unroll, dynamic):
   same(run(kernel, np.array([4]), x, out=S((5, 6), F32)), expected)
 
 
+@pytest.mark.parametrize("start, stop", [(0, 5), (2, 2), (3, 1), (-1, 3)])
+def test_while_loops_that_count_end_where_python_s_do(start, stop):
+  """Counting up to a limit, with other steps, and towards a limit that moves."""
+
+  def kernel(n_ref, o_ref):
+    first, last = n_ref[0], n_ref[1]
+    below = lambda c: c[0] < c[1]
+    o_ref[0] = lax.while_loop(lambda i: i < last, lambda i: i + 1, first)
+    o_ref[1], o_ref[2] = lax.while_loop(below, lambda c: (c[0] + 2, c[1]), (first, last))
+    o_ref[3], o_ref[4] = lax.while_loop(below, lambda c: (c[0] + 1, c[1] - 1), (first, last))
+    o_ref[5] = lax.while_loop(below, lambda c: (c[0] + 1, c[1], c[2] + c[0] * c[1]), (first, last, I32(7)))[2]
+
+  count = lambda low, high, up, down: next(
+    (a, b) for a, b in ((low + n * up, high - n * down) for n in range(99)) if a >= b
+  )
+  total = 7 + sum(i * stop for i in range(start, stop))
+  expected = [max(start, stop), *count(start, stop, 2, 0), *count(start, stop, 1, 1), total]
+  same(run(kernel, np.array([start, stop], np.int32), out=S((6,), I32)), np.array(expected, np.int32))
+
+
 def test_while_loop_conditions_may_read_refs_that_the_body_writes():
   def kernel(x_ref, o_ref):
     o_ref[...] = x_ref[...]

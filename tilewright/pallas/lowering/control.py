@@ -19,7 +19,7 @@ from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import BlockMapping, GridMapping, Kernel
-from tilewright.tile.ir import Block, Function, Value
+from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.memory import is_semaphore
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import BOOL, INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
@@ -118,7 +118,32 @@ def _while(
   types = [v.type for v in init]
   blocks = [_body(ctx, cond_jaxpr, types, cond_consts), _body(ctx, body_jaxpr, types, body_consts)]
   assert [v.type for v in blocks[0].yielded] == [BOOL]
-  return ctx.builder.emit_all("while", init, blocks)
+  return _counted(ctx, init, *blocks) or ctx.builder.emit_all("while", init, blocks)
+
+
+def _counted(ctx: Context, init: Sequence[Value], condition: Block, body: Block) -> list[Value] | None:
+  """A loop that goes on while a carried number is below a limit, and counts it up by one: a `for`, as `fori_loop` means it."""
+  test = condition.ops[0]
+  if len(condition.ops) != 2 or test.name != "lt" or test.operands[0] not in condition.params:
+    return None
+  at, limit = condition.params.index(test.operands[0]), test.operands[1]
+  step = body.yielded[at].owner
+  if not isinstance(step, Op) or step.name != "add" or step.operands[0] is not body.params[at]:
+    return None
+  one = step.operands[1].owner
+  if not isinstance(one, Op) or one.name != "constant" or int(np.asarray(one.attrs["value"])) != 1:
+    return None
+  if limit in condition.params:
+    kept = condition.params.index(limit)
+    if body.yielded[kept] is not body.params[kept]:
+      return None
+    limit = init[kept]
+  others = [n for n in range(len(init)) if n != at]
+  last = body.ops[-1]
+  last.operands = [last.operands[n] for n in others]
+  body.params = [body.params[at], *(body.params[n] for n in others)]
+  found = ctx.builder.emit_all("for", [init[at], limit, *(init[n] for n in others)], [body])
+  return [*found[:at], ctx.emit("max", init[at], limit), *found[at:]]
 
 
 @rule("scan")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Collection
 from typing import Any
 
 from llvmlite import ir
@@ -25,7 +26,7 @@ from tilewright.layout.value import OFFSET
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import cp_async, tma, views
+from tilewright.target.nvgpu import cp_async, products, tma, views
 from tilewright.target.nvgpu.arch import WGMMA
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
@@ -97,6 +98,21 @@ def wanted_by_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
         source = source_of(value, wanted) if isinstance(wanted, SharedLayout) else None
         found.add(None if source is None else source.shared)
   return found.pop() if len(found) == 1 else None
+
+
+def leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool:
+  """Whether, beside `nbytes` for stages of some loads, every other operand of warpgroups' products finds room: products read stages where
+  they are, and cannot do without."""
+  assert code.inferred is not None
+  others: dict[Value, int] = {}
+  for dot in (op for op, kind in code.inferred.dots.items() if kind == WGMMA):
+    for i, value in enumerate(dot.operands):
+      wanted = code.inferred.wanted(dot, i)
+      if isinstance(wanted, SharedLayout) and behind_transposes(value)[0] not in staged:
+        others[value] = wanted.nbytes + wanted.swizzle.span
+        if products.held_bytes(code, value) > products.MOST_BYTES:
+          return False
+  return code.arena_bytes + nbytes + sum(others.values()) <= code.arch.shared_bytes - 2048
 
 
 def is_copied(code: BlockCode, view: Any) -> bool:
@@ -214,10 +230,11 @@ def _stages(code: BlockCode, operands: list[_Operand]) -> tuple[int, int]:
   nbytes = sum(o.source.shared.nbytes for o in operands)
   span = max((_span(o) for o in operands), default=1)
   nbytes = -(-nbytes // span) * span
-  room = code.arch.shared_bytes - code.arena_bytes - span
-  if not operands or 2 * nbytes > room * 3 // 4:
+  if not operands:
     return 0, 0
-  return max(2, min(_MOST_STAGES, code.arch.shared_bytes // _SHARE // nbytes)), nbytes
+  stages = max(2, min(_MOST_STAGES, code.arch.shared_bytes // _SHARE // nbytes))
+  loads = {o.source.load.result for o in operands}
+  return (stages, nbytes) if leaves_room(code, loads, stages * nbytes + span) else (0, 0)
 
 
 def _operands(code: BlockCode, op: Op) -> list[_Operand]:

@@ -259,7 +259,11 @@ def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
   inputs, held = ([laid_out(block) for block in own] for own in (plan.inputs, plan.held))
   inputs.sort(key=lambda block: -block.layout.swizzle.span if isinstance(block, SwizzledBlock) else 0)
   found = dataclasses.replace(plan, inputs=tuple(inputs), held=tuple(held))
-  return dataclasses.replace(found, stages=min(plan.stages, _SWIZZLED_STAGES)) if found.swizzled else plan
+  if not found.swizzled:
+    return plan
+  found = dataclasses.replace(found, stages=min(plan.stages, _SWIZZLED_STAGES))
+  loads = {v for block in found.swizzled for v in _loaded(kernel, block.position)}
+  return found if operand_copies.leaves_room(code, loads, found.staged_bytes + 2 * found.align) else plan
 
 
 def _loaded(kernel: NativeKernel, position: int) -> list[Value]:
