@@ -148,6 +148,27 @@ def test_the_gated_product_multiplies_by_what_the_gate_gives(dtype):
   within(found, hidden @ down, dtype, (np.abs(hidden) @ np.abs(down)).max(), 4)
 
 
+@dtypes
+@pytest.mark.parametrize("width", [37, 64])
+def test_the_derivative_of_embedding_adds_up_rows_in_their_order(width, dtype):
+  table, indices = random(0, 9, width, dtype=dtype), jnp.asarray(np.random.default_rng(1).integers(0, 7, 40))
+  g = random(1, 40, width, dtype=dtype)
+  (found,) = jax.vjp(lambda t: ops.embedding(t, indices), table)[1](g)
+  expected = np.zeros((9, width), np.float32)
+  for i, row in zip(np.asarray(indices), np.asarray(g, np.float32)):
+    expected[i] += row
+  np.testing.assert_array_equal(np.asarray(found), expected.astype(dtype))
+
+
+@dtypes
+def test_sums_over_rows_are_those_of_all_groups(dtype):
+  x, w, g = random(0, 700, 40, dtype=dtype), random(1, 40, dtype=dtype), random(2, 700, 40, dtype=dtype)
+  (_, found) = jax.vjp(ops.rms_norm, x, w)[1](g)
+  scaled = exact(x) / np.sqrt(np.mean(exact(x) ** 2, axis=1, keepdims=True) + 1e-6)
+  terms = np.abs(exact(g) * scaled).sum(0).max()
+  within(found, (exact(g) * scaled).sum(0), dtype, terms, 2)
+
+
 def test_a_program_for_other_platforms_holds_the_portable_lowering_of_the_same_kernel():
   how = How(interpret=True, native=None, on_gpu=True)
   x, w, sizes = random(0, 20, 32), random(1, 2, 32, 16), jnp.array([5, 9], jnp.int32)

@@ -28,7 +28,7 @@ Values = Callable[[], tuple[Any, ...]]
 S = jax.ShapeDtypeStruct
 
 
-def _normal(shape: tuple[int, ...], seed: int) -> jax.Array:
+def normal(shape: tuple[int, ...], seed: int) -> jax.Array:
   return jax.random.normal(jax.random.key(seed), shape, F32).astype(BF16)
 
 
@@ -54,7 +54,7 @@ def _one_after_another(function: Callable[..., Any], length: int = 50) -> Call:
       x = jax.lax.optimization_barrier(function(x))
     return x
 
-  return queued(program, (_normal((256, 1024), 0),), 1 / length)
+  return queued(program, (normal((256, 1024), 0),), 1 / length)
 
 
 def _copy(nbytes: int) -> Call:
@@ -183,8 +183,8 @@ def _case(
   return Case(f"gpu {name}", contenders, goals={peer: goal for peer, goal in goals.items() if peer in contenders})
 
 
-_X = lambda: _normal((ROWS, COLUMNS), 0)
-_W = lambda seed: _normal((COLUMNS,), seed)
+_X = lambda: normal((ROWS, COLUMNS), 0)
+_W = lambda seed: normal((COLUMNS,), seed)
 _ARRAY = 2 * ROWS * COLUMNS  # bytes
 _native = lambda op: lambda *values: op(*values, native=True)
 
@@ -196,7 +196,7 @@ CASES = (
     "gelu times gate",
     _blocked(_gelu_gate, 2),
     _plain(_gelu_gate),
-    lambda: (_X(), _normal((ROWS, COLUMNS), 3)),
+    lambda: (_X(), normal((ROWS, COLUMNS), 3)),
     3 * _ARRAY,
   ),
   _case(
@@ -218,7 +218,7 @@ CASES = (
     "matmul 4096^3",
     matmul,
     lambda a, b: a @ b,
-    lambda: (_normal((4096, 4096), 0), _normal((4096, 4096), 1)),
+    lambda: (normal((4096, 4096), 0), normal((4096, 4096), 1)),
     goals={"XLA": 0.8},
   ),
 )

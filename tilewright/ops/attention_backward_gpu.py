@@ -18,7 +18,7 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.ops import tiling
 from tilewright.ops.attention import Plan, contract, valid_rows
-from tilewright.ops.attention_gpu import LOG2E, each_kind, keys_of, over, queries_of
+from tilewright.ops.attention_gpu import LOG2E, each_kind, in_steps, keys_of, over, queries_of, scores_of
 from tilewright.ops.rowwise import as_rows, by_rows
 
 Mask = Callable[[jax.Array, int], jax.Array]
@@ -64,6 +64,7 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
   block_q, block_k = plan.block_q, plan.block_k
   blocks, band = pl.cdiv(queries, block_q), keys_of(plan, keys)
   steps = band.steps(blocks)
+  to_base_2 = np.float32(in_steps(plan.scale)[1] * LOG2E)
   block_of = (lambda n: blocks - 1 - n) if plan.right is not None else (lambda n: n)
 
   def kernel(
@@ -78,8 +79,8 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
       acc_ref[...] = jnp.zeros(acc_ref.shape, jnp.float32)
 
     def step(mask: Mask) -> None:
-      scores = mask(contract(q_ref[...], k_ref[...], 1, 1) * np.float32(plan.scale * LOG2E), 1)
-      weights = jnp.exp2(scores - lse_ref[...][:, None])
+      scores = mask(scores_of(plan, q_ref[...], k_ref[...]), 1)
+      weights = jnp.exp2(scores * to_base_2 - lse_ref[...][:, None])
       values = valid_rows(v_ref[...], j, block_k, keys)
       slopes = weights * (contract(g_ref[...], values, 1, 1) - delta_ref[...][:, None])
       rows = valid_rows(k_ref[...], j, block_k, keys)
@@ -111,6 +112,7 @@ def _keys(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, 
   block_q, block_k = plan.block_q, plan.block_k
   band = queries_of(plan, queries)
   steps = band.steps(pl.cdiv(keys, block_k))
+  to_base_2 = np.float32(in_steps(plan.scale)[1] * LOG2E)
 
   def kernel(
     q_ref: Any,
@@ -134,9 +136,9 @@ def _keys(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, 
       dv_acc[...] = jnp.zeros(dv_acc.shape, jnp.float32)
 
     def step(mask: Mask) -> None:
-      scores = mask(contract(k_ref[...], q_ref[...], 1, 1) * np.float32(plan.scale * LOG2E), 0)
+      scores = mask(scores_of(plan, k_ref[...], q_ref[...]), 0)
       # A query past the end has no weight, and neither has a key there: its row is poison and is never written.
-      weights = jnp.exp2(scores - lse_ref[...])
+      weights = jnp.exp2(scores * to_base_2 - lse_ref[...])
       slopes_of_out = valid_rows(g_ref[...], i, block_q, queries)
       slopes = weights * (contract(v_ref[...], slopes_of_out, 1, 1) - delta_ref[...])
       if queries % block_q:

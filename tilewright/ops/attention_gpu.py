@@ -5,7 +5,8 @@ row belongs to four lanes, so that its maximum is two exchanges away, and the we
 operand of the second product where they are, in registers. Products of bfloat16 and float16 are exact and added up in float32; those of
 float32 are computed in float32, without tensor cores.
 
-Exponentials are powers of two: scores are multiplied by scale · log2(e), and the logarithms that the backward kernels get are to base 2.
+Exponentials are powers of two, 2^(s · c - m · c) with c = scale · log2(e): so m is a maximum of products as they are, and the exponent is
+one fused multiplication. The logarithms that the backward kernels get are to base 2.
 
 A block of queries meets the keys from a first block to a last one. The grid has as many steps as the block that meets most, and steps past
 the last do nothing. What needs no mask is told from what does: with causal attention only blocks along the diagonal are masked.
@@ -27,6 +28,7 @@ from tilewright.ops.attention import NEVER, Plan, contract, masked, valid_rows
 from tilewright.ops.rowwise import as_rows
 
 LOG2E = math.log2(math.e)
+_SCALES = (1e-6, 1e6)  # with which NEVER neither overflows nor comes near to a score
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,6 +120,17 @@ def each_kind(
     run(meets & jnp.logical_not(unmasked))(lambda: step(mask))
 
 
+def in_steps(scale: float) -> tuple[float, float]:
+  """A factor of the scores, and one of the exponents: the second is positive, and all there is where it can be."""
+  return (1.0, scale) if _SCALES[0] < scale < _SCALES[1] else (scale, 1.0)
+
+
+def scores_of(plan: Plan, x: jax.Array, y: jax.Array) -> jax.Array:
+  """Products of rows, times the first factor."""
+  scores, (factor, _) = contract(x, y, 1, 1), in_steps(plan.scale)
+  return scores if factor == 1.0 else scores * np.float32(factor)
+
+
 def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The output (heads, queries, depth) and, per query, the logarithm to base 2 of the sum of exponentials (heads, queries)."""
   group = q.shape[1] // k.shape[1]
@@ -126,6 +139,7 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
   block_q, block_k = plan.block_q, plan.block_k
   blocks, band = pl.cdiv(queries, block_q), keys_of(plan, keys)
   steps = band.steps(blocks)
+  to_base_2 = np.float32(in_steps(plan.scale)[1] * LOG2E)
   # Of causal attention, the last queries have most to do: they come first.
   block_of = (lambda n: blocks - 1 - n) if plan.right is not None else (lambda n: n)
 
@@ -143,11 +157,11 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
       acc_ref[...] = jnp.zeros(acc_ref.shape, jnp.float32)
 
     def step(mask: Callable[[jax.Array, int], jax.Array]) -> None:
-      scores = mask(contract(q_ref[...], k_ref[...], 1, 1) * np.float32(plan.scale * LOG2E), 1)
+      scores = mask(scores_of(plan, q_ref[...], k_ref[...]), 1)
       old = m_ref[...]
       m = jnp.maximum(old, jnp.max(scores, axis=1, keepdims=True))
       # Until a query has seen a key its weights are exp(0), of scores that do not count; they shrink to 0 with the first that does.
-      weights, shrink = jnp.exp2(scores - m), jnp.exp2(old - m)
+      weights, shrink = jnp.exp2(scores * to_base_2 - m * to_base_2), jnp.exp2((old - m) * to_base_2)
       l_ref[...] = l_ref[...] * shrink + jnp.sum(weights, axis=1, keepdims=True)
       values = valid_rows(v_ref[...], j, block_k, keys)
       acc_ref[...] = acc_ref[...] * shrink + contract(weights.astype(values.dtype), values, 1, 0)
@@ -160,7 +174,7 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
       m, l = m_ref[...], l_ref[...]
       alive = m > 0.5 * NEVER
       o_ref[...] = (acc_ref[...] * jnp.where(alive, 1.0 / l, 0.0)).astype(o_ref.dtype)
-      lse_ref[...] = jnp.where(alive, m + jnp.log2(l), -NEVER)[:, 0]
+      lse_ref[...] = jnp.where(alive, m * to_base_2 + jnp.log2(l), -NEVER)[:, 0]
 
   of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda n, h, s: (h, block_of(n), 0))
   of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda n, h, s: (over(h, group), band.at(block_of(n), s), 0))

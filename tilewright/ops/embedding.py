@@ -2,6 +2,11 @@
 
 The indices are prefetched scalars, so the index map itself says which row an instance gets: the kernel only copies it. The derivative
 adds rows to a table of zeros, one after another, since an index may come several times; columns are dealt out instead.
+
+On a GPU, which has more to deal out to, indices are sorted first. An instance stands at each place of the sorted list, and the first of
+those with one index adds up the rows of all of them, in their order, so that the result does not depend on who is faster:
+
+    indices  5 2 5 9     sorted  2 5 5 9     places  1 0 2 3     the second instance adds rows 0 and 2
 """
 
 from __future__ import annotations
@@ -80,6 +85,8 @@ def _backward(how: How, num_rows: int, kept: Any, g: jax.Array) -> tuple[jax.Arr
   count, width = g.shape
   if 0 in (count, width, num_rows):
     return jnp.zeros((num_rows, width), like.dtype), nothing
+  if how.on_gpu:
+    return _summed_in_order(how, num_rows, indices, g, like.dtype), nothing
   block = tiling.divisor_near(width, max(16, pl.cdiv(width, 8)), 16)
   if width % block:  # a strip of the table over its edge would be copied for each index
     block = width
@@ -105,6 +112,42 @@ def _backward(how: How, num_rows: int, kept: Any, g: jax.Array) -> tuple[jax.Arr
     **how.options("parallel", "arbitrary"),
   )(indices, g)
   return summed.astype(like.dtype), nothing
+
+
+def _summed_in_order(how: How, num_rows: int, indices: jax.Array, g: jax.Array, dtype: Any) -> jax.Array:
+  """A table of zeros to whose rows those of `g` are added, in float32."""
+  count, width = g.shape
+  block = tiling.elements_per_gpu_block(width)
+  places = jnp.argsort(indices, stable=True).astype(jnp.int32)
+  sorted_indices = indices[places]
+  ends = jnp.searchsorted(sorted_indices, sorted_indices, side="right").astype(jnp.int32)
+
+  def kernel(indices_ref: Any, places_ref: Any, ends_ref: Any, g_ref: Any, zeros_ref: Any, o_ref: Any) -> None:
+    i, j = pl.program_id(0), pl.program_id(1)
+
+    @pl.when((i == 0) | (indices_ref[jnp.maximum(i - 1, 0)] != indices_ref[i]))
+    def _() -> None:
+      def add(n: Any, total: jax.Array) -> jax.Array:
+        return total + g_ref[places_ref[n], pl.ds(j * block, block)].astype(jnp.float32)
+
+      total = jax.lax.fori_loop(i, ends_ref[i], add, jnp.zeros((block,), jnp.float32))
+      o_ref[...] = total.astype(o_ref.dtype)
+
+  padded = jnp.pad(g, ((0, 0), (0, -width % block)))
+  out = jax.ShapeDtypeStruct((num_rows, width), dtype)
+  return pl.pallas_call(
+    kernel,
+    out_shape=out,
+    grid_spec=tpu.PrefetchScalarGridSpec(
+      num_scalar_prefetch=3,
+      grid=(count, pl.cdiv(width, block)),
+      in_specs=[pl.BlockSpec(memory_space=pl.ANY)] * 2,
+      out_specs=pl.BlockSpec((None, block), lambda i, j, indices_ref, *_: (indices_ref[i], j)),
+    ),
+    input_output_aliases={4: 0},
+    name="embedding_backward",
+    **how.options("parallel", "parallel"),
+  )(sorted_indices, places, ends, padded, jnp.zeros(out.shape, out.dtype))
 
 
 _gather.defvjp(_forward, _backward)

@@ -82,9 +82,9 @@ def summed_over_rows(
   num_rows, width = arrays[0].shape
   if num_rows == 0 or width == 0:
     return jnp.zeros(out.shape, out.dtype), [jnp.zeros((width,), jnp.float32)] * num_sums
-  block = tiling.rows_per_block(num_rows, width * 4, 3)
+  block = tiling.rows_per_gpu_block(num_rows, width) if how.on_gpu else tiling.rows_per_block(num_rows, width * 4, 3)
   blocks = pl.cdiv(num_rows, block)
-  steps = pl.cdiv(blocks, 16)
+  steps = pl.cdiv(blocks, tiling.row_groups(how.on_gpu))
   groups = pl.cdiv(blocks, steps)
   ragged = groups * steps * block != num_rows
 

@@ -86,6 +86,11 @@ def rows_per_gpu_block(num_rows: int, row_elements: int) -> int:
   return rows
 
 
+def row_groups(on_gpu: bool) -> int:
+  """Into how many groups rows are dealt that are added up: enough for all processors, and few sums to add in the end."""
+  return _GPU_BLOCKS if on_gpu else 16
+
+
 def elements_per_gpu_block(size: int) -> int:
   """How many elements of an elementwise kernel one block of threads takes."""
   return min(size, _GPU_PART)

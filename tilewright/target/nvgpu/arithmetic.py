@@ -33,6 +33,8 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
     return extreme(b, op.name, *args)
   if op.name == "convert":
     return convert(b, args[0], dtype, np.dtype(op.attrs["dtype"]), arch)
+  if op.name in _FUSED and ty.element_type(args[0].type) == F32 and _is_of_a_product(op.result):
+    return _FUSED[op.name](b, *args, flags=("contract",))
   rule = F32_RULES.get(op.name)
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     if op.name == "exp" and is_below_maximum(op.operands[0]):
@@ -135,6 +137,24 @@ def _is_coarse(v: Value) -> bool:
   if op.name == "dot":
     return all(o.tile.dtype.itemsize <= 2 for o in op.operands)
   return op.name in ("mul", "select", "add", "sub") and any(_is_coarse(o) for o in op.operands)
+
+
+# Sums and products of what tensor cores gave: a multiplication and an addition may be one instruction, which rounds once.
+_FUSED: dict[str, Callable[..., ir.Value]] = {
+  "mul": ir.IRBuilder.fmul,
+  "add": ir.IRBuilder.fadd,
+  "sub": ir.IRBuilder.fsub,
+}
+
+
+def _is_of_a_product(v: Value) -> bool:
+  """Whether a value was computed from a matrix product of numbers of 16 bits or fewer, whose sums have no order."""
+  op = v.owner
+  if not isinstance(op, Op):
+    return False
+  if op.name == "dot":
+    return all(o.tile.dtype.itemsize <= 2 for o in op.operands)
+  return op.name in ("mul", "select", "add", "sub") and any(_is_of_a_product(o) for o in op.operands)
 
 
 def _each_lane(rule: Callable[..., ir.Value]) -> Rule:

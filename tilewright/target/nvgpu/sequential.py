@@ -41,7 +41,7 @@ _SWIZZLED_STAGES = 3  # warpgroups wait little, and other blocks of threads want
 _SHARE = (
   3  # a block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor
 )
-_WGMMA_SHARE = 0.65  # but for two stages of what warpgroups multiply: those keep a multiprocessor busy alone
+_PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep a multiprocessor busy alone
 _MOST_SHARE = 0.82  # with what stays, and scratch memory
 _KEPT_BYTES = 16 * 1024  # of an output's block
 _FEWEST_STEPS = 4
@@ -92,8 +92,8 @@ def find(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> Steps |
   while inputs:
     nbytes = sum(block.nbytes for block in inputs)
     stages = min(_MOST_STAGES, arch.shared_bytes // _SHARE // nbytes)
-    if stages < 2 and arch.has_wgmma and all(_is_multiplied(kernel, block.position) for block in inputs):
-      stages = 2 if 2 * nbytes <= arch.shared_bytes * _WGMMA_SHARE else 0
+    if stages < 2 and all(_is_multiplied(kernel, block.position) for block in inputs):
+      stages = 2 if 2 * nbytes <= arch.shared_bytes * _PRODUCT_SHARE else 0
     if stages >= 2:
       break
     inputs, stages = tuple(sorted(inputs, key=lambda block: block.nbytes))[:-1], 0
@@ -176,7 +176,9 @@ def _is_only_loaded(kernel: NativeKernel, ref: Value) -> bool:
 def run(frame: Any, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   """All steps at the present point of the other dimensions."""
   plan = _swizzled(frame.kernel, code, plan)
-  if code.arena_bytes + plan.staged_bytes > code.arch.shared_bytes * (_MOST_SHARE if plan.swizzled else 0.5):
+  if code.arena_bytes + plan.staged_bytes > code.arch.shared_bytes * (
+    _MOST_SHARE if plan.swizzled or plan.held else 0.5
+  ):
     plan = dataclasses.replace(plan, inputs=(), stages=0, held=())  # scratch memory comes first
   b, count = code.b, plan.stages
   prefetched = frame.prefetched(code)
