@@ -131,6 +131,7 @@ def test_stochastic_rounding_keeps_the_mean():
     ("int4", {"block": 3}, r"block for int4 must be a positive multiple of 2.*got 3"),
     ("mxfp8", {"block": 0}, r"block for f8e4m3fn must be a positive integer; got 0"),
     ("mxfp8", {"block": 2.5}, r"must be a positive integer; got 2.5"),
+    ("mxfp8", {"block": 32, "axis": None}, r"axis=None is one scale for the whole array and takes no block, got 32"),
     ("mxfp8", {"rule": "divide"}, r"rule for f8e8m0fnu scales must be floor or ceil"),
     ("mxfp8", {"rounding": "stochastic"}, r"needs key"),
     ("nvfp4", {"global_scale": "none"}, r"global_scale must be a number, True, None or"),

@@ -148,10 +148,23 @@ def test_scales_shared_by_rows():
   np.testing.assert_array_equal(dot()(x, shared), dot()(x, full))
 
 
-def test_one_scale_for_the_array():
-  x = jnp.asarray(np.random.default_rng(20).standard_normal((4, 64)), jnp.float32)
-  a, b = quantize(x, "int8", axis=None), quantize(x, "int8")
+@pytest.mark.parametrize("k", [64, 17])
+@pytest.mark.parametrize("name", ["int8", "mxfp8", "mxfp4"])
+def test_one_scale_for_the_array(name, k):
+  x = jnp.asarray(np.random.default_rng(20).standard_normal((4, k)), jnp.float32)
+  a, b = quantize(x, name, axis=None), quantize(x, "int8")
+  assert a.nbytes <= (x.size + 4 * (k % 2)) * a.format.width // 8 + 4  # no more padding than whole bytes need
   oracle.check(dot()(a, b), a, b)
+  oracle.check(dot()(x, a), x, a)
+
+
+@pytest.mark.parametrize("left", ["mxfp8", "int8", None])
+def test_one_scale_for_an_array_that_is_contracted_along_its_first_dimension(left):
+  x, w = (jnp.asarray(np.random.default_rng(22).standard_normal(s), jnp.float32) for s in ((4, 17), (17, 33)))
+  a, b = x if left is None else quantize(x, left), quantize(w, "int8", axis=None)
+  got, q = dot((((1,), (0,)), ((), ())))(a, b), np.asarray(b.dequantize(), np.float64)
+  value = np.asarray(x if left is None else a.dequantize(), np.float64)
+  assert (np.abs(got - value @ q) <= (17 + 8) * oracle.UNIT * (abs(value) @ abs(q))).all()
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])

@@ -198,8 +198,8 @@ def contract(
   unit = math.lcm(count, lside.block or 1, rside.block or 1)
   padded = -(-k // unit) * unit
   plain = [
-    pad_k(Operand(side, arrays if isinstance(arrays, tuple) else (arrays,), _k_of(x, side)), padded)
-    for x, arrays, side in ((a, left, lside), (b, right, rside))
+    pad_k(Operand(side, arrays if isinstance(arrays, tuple) else (arrays,), _with_padding(x, axis)), padded)
+    for x, axis, arrays, side in ((a, lc[0], left, lside), (b, rc[0], right, rside))
   ]
   operands = [in_planes(operand, count) for operand in plain]
   scale = _epilogue_scale(a, b, lb, rb, global_scale, lside.batch)
@@ -211,10 +211,10 @@ def contract(
   return out.reshape(shape)
 
 
-def _k_of(x: Any, side: Side) -> int:
-  if isinstance(x, QArray):
-    return x.padded_size
-  return int(np.prod(x.shape)) // (side.rows * side.batch)
+def _with_padding(x: Any, axis: int) -> int:
+  """The number of elements along an axis; a QArray is padded along the one on which its elements share bytes and scales."""
+  is_padded = isinstance(x, QArray) and axis == x.pack_axis % x.ndim
+  return x.padded_size if is_padded else x.shape[axis]
 
 
 def _epilogue_scale(a: Any, b: Any, lb: Any, rb: Any, extra: Any, batch: int) -> Any:

@@ -76,7 +76,11 @@ def quantize(
     raise errors.ShapeMismatchError(
       f"quantize: axis must be between {-x.ndim} and {x.ndim - 1} for shape {x.shape}, got {axis}."
     )
-  block = block if block is not None else recipe.block
+  if axis is None and block is not None:
+    raise errors.NumberFormatError(
+      f"quantize: axis=None is one scale for the whole array and takes no block, got {block!r}."
+    )
+  block = block if block is not None or axis is None else recipe.block
   unit = packing.unit(scaling.format.width)[0]
   if block is not None and (not isinstance(block, int | np.integer) or block < 1 or block % unit):
     expected = "a positive integer" if unit == 1 else f"a positive multiple of {unit}, as its elements fill whole bytes"
