@@ -57,6 +57,14 @@ def test_an_accumulator_in_scratch_lives_in_registers():
   assert "mma.sync" in text and "add.rn.f32" not in text and "add.f32" not in text
 
 
+def test_operands_in_scratch_are_read_where_they_lie():
+  """The swizzle of the buffers is found together with the fragments: ldmatrix reads them as they are, and nothing is written twice."""
+  for arch in ("sm_80", "sm_90a"):
+    text = ptx_of("from_scratch", arch)
+    assert text.count("ldmatrix.sync") >= 4 and "stmatrix" not in text
+    assert len(re.findall(r"st\.shared", text)) <= 6 and text.count("bar.sync") <= 2
+
+
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("name", ["online_attention", "with_transpose", "rotated"])
 def test_kernels_that_mix_layouts_compile_everywhere(name, arch):

@@ -77,21 +77,25 @@ class BlockMemory(Code):
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
     return View(pointer, strides, dtype, object(), align=16)
 
+  def has_room(self, tiled: SharedLayout) -> bool:
+    """Whether a buffer that is laid out in some way fits shared memory."""
+    align = max(tiled.swizzle.span, 128)
+    return -(-self.arena_bytes // align) * align + tiled.nbytes <= self.arch.shared_bytes - 1024
+
   def allocate_as(self, tiled: SharedLayout, dtype: Any) -> View:
     """A buffer in shared memory, laid out as the user says."""
     nbytes, align = tiled.nbytes, max(tiled.swizzle.span, 128)
-    start = -(-self.arena_bytes // align) * align
-    if start + nbytes > self.arch.shared_bytes - 1024:
+    if not self.has_room(tiled):
       raise errors.ResourceExhaustedError(
         f"{self.location or 'A buffer'}: {np.dtype(dtype).name}{list(tiled.shape)} of {nbytes} bytes with transforms exceeds "
         f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
         f"{'; '.join(self.allocated) or 'none'}. Use smaller ones."
       )
-    self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
+    self.arena_bytes = -(-self.arena_bytes // align) * align
+    self.arena_align = max(self.arena_align, align)
     whole = self.allocate((nbytes,), np.uint8)
     strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
-    along = tuple(views.Along(0, axis) for axis in range(len(tiled.shape)))
-    return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=along)
+    return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
     if isinstance(memory, RegisterRef):

@@ -10,6 +10,7 @@ Scratch buffers that are only read and written as a whole, and are small enough,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tilewright import errors
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
   from tilewright.target.nvgpu.inference import Inferred
 
 _BUDGET, _BUDGET_PER_OP = 400_000, 4000  # of the search: candidates and entries of tables
+_FREE_SHARE = 4  # buffers that together take at most this part of shared memory are there for sure
 _CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast"})
 
 
@@ -42,13 +44,14 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
     infer,  # the solver is a tenth of a second to import, which most kernels can do without
   )
 
+  registers = _register_refs(kernel, arch, num_warps)
   return infer(
     kernel.body,
     arch.name,
     num_warps,
-    shared_refs=shared,
+    shared_refs=[*shared, *_free_refs(kernel, arch, {*shared, *registers})],
     budget=search_budget(len(ops)),
-    register_refs=_register_refs(kernel, arch, num_warps),
+    register_refs=registers,
     is_plain=True,
     names=_names(kernel),
   )
@@ -84,6 +87,29 @@ def _refs(kernel: NativeKernel) -> list[Value]:
 def given_refs(kernel: NativeKernel) -> list[Value]:
   """The refs that lie in shared memory as the user says."""
   return [v for v in _refs(kernel) if isinstance(v.type, RefType) and given_layout(v.type) is not None]
+
+
+def _free_refs(kernel: NativeKernel, arch: Arch, others: set[Value]) -> list[Value]:
+  """Buffers in shared memory that may lie in any way: only loaded from and stored to, and surely small enough to be there."""
+  used = users(kernel.body.body)
+  scratch = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  starts = kernel.scratch_values or (None,) * len(scratch)
+  begun = {ref for ref, start in zip(scratch, starts) if start is not None}
+  found = [v for v in _refs(kernel) if v not in others and isinstance(v.type, RefType)]
+  found = [v for v in found if v in scratch or isinstance(v.owner, Op)]
+  if sum(v.ref.size * v.ref.dtype.itemsize for v in found) > arch.shared_bytes // _FREE_SHARE:
+    return []
+  return [v for v in found if v.ref.rank > 1 and v.ref.size and v not in begun and _is_only_accessed(v, used)]
+
+
+def _is_only_accessed(ref: Value, used: Mapping[Value, list[Op]]) -> bool:
+  """Whether a ref, and every part of it that is looked at, is only loaded from and stored to."""
+  return all(
+    _is_only_accessed(op.result, used)
+    if op.name == "subview"
+    else op.name in ("load", "window_load", "store", "window_store") and ref not in op.operands[1:]
+    for op in used.get(ref, [])
+  )
 
 
 def accumulators(kernel: NativeKernel) -> list[Value]:

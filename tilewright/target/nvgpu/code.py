@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright.layout.access import VECTOR, Access, best_access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import relayout
 from tilewright.layout.shared import shared_tiled
@@ -38,10 +39,11 @@ from tilewright.target.nvgpu import arithmetic, recast, views
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
+from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.operands import operand_layout
 from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, joined
-from tilewright.target.nvgpu.relayout import Device, emit
+from tilewright.target.nvgpu.relayout import Device, emit, load, store
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
@@ -223,6 +225,10 @@ class BlockCode(Passes):
       return
     if op.name in ("load", "window_load"):
       ref = self.env.get(op.operands[0])
+      if layout is not None and op.name == "load" and self._matrices(ref, layout, is_store=False) is not None:
+        self.materialise(v)
+        self.prepare(v, layout)
+        return
       if isinstance(ref, RegisterRef):
         if layout != ref.registers.layout:
           self.materialise(v)
@@ -397,7 +403,9 @@ class BlockCode(Passes):
       kept = self.new_registers(layout, kind.dtype)
       return RegisterRef(None, kind.strides, kept.dtype, object(), registers=kept)
     tiled = self.inferred.shared.get(ref) if self.inferred is not None else None
-    if tiled is not None and tiled != shared_tiled(kind.shape, None, tiled.bits):
+    if tiled is None or tiled == shared_tiled(kind.shape, None, tiled.bits):
+      return self.allocate(kind.shape, kind.dtype)
+    if given_layout(kind) is not None or self.has_room(tiled):
       return self.allocate_as(tiled, kind.dtype)
     return self.allocate(kind.shape, kind.dtype)
 
@@ -456,10 +464,41 @@ class BlockCode(Passes):
       self.forget(v)
     return memory
 
+  def _matrices(self, view: Any, layout: Layout, is_store: bool) -> Access | None:
+    """How a tile in a layout goes from or to a whole buffer that is laid out in some way, if matrix instructions do it best."""
+    if not isinstance(view, View) or view.tiled is None or view.has_edges or view.along != views.whole(view.tiled):
+      return None
+    matrices = self.arch.has_stmatrix if is_store else True
+    way = best_access(without_register_copies(layout), view.tiled, matrices, owners_only=is_store)
+    return way if way.kind != VECTOR else None
+
+  def _fill_by_matrices(self, memory: Any, v: Value, layout: Layout | None) -> bool:
+    """Move a tile between registers and such a buffer, if one of the two is where it goes and the other where it is."""
+    if isinstance(memory, Registers):
+      op = v.owner
+      source = self.env.get(op.operands[0]) if isinstance(op, Op) and op.name == "load" and v not in self.env else None
+      way = self._matrices(source, memory.layout, is_store=False)
+      if way is None:
+        return False
+      assert isinstance(source, View) and source.tiled is not None
+      device = BlockDevice(self, source)
+      device.before_load()
+      self._set_elements(memory, load(memory.layout, source.tiled, way, source.tiled.bits, device))
+      return True
+    layout = layout or self.layout_of(v)
+    way = None if layout is None else self._matrices(memory, layout, is_store=True)
+    if way is None:
+      return False
+    assert layout is not None
+    store(layout, memory.tiled, way, self.elements_of(v, layout), memory.tiled.bits, BlockDevice(self, memory))
+    return True
+
   def fill(self, memory: Any, v: Value, layout: Layout | None = None) -> None:
     """Write all elements of a tile to a place of the same shape, in a pass in a layout if it is given."""
     if isinstance(memory, RegisterRef):
       memory = memory.registers
+    if self._fill_by_matrices(memory, v, layout):
+      return
     if isinstance(memory, Registers):
       self.prepare(v, memory.layout)
       self.sync(self.bases_read(v), set())

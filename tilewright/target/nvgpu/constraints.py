@@ -80,6 +80,8 @@ def _given(system: System, ref: Value) -> None:
     return  # no ref, or a view of one
   shared, held = system.shared(ref), system.held(ref)
   given = hints.given_layout(ref.type)
+  if system.op is None:  # what stands where the kernel is called is told by the first use
+    system.op = next(iter(system.users.get(ref, [])), None)
   if shared is not None and given is not None:
     system.say(Hint(shared, given))
   if held is not None and hints.is_accumulator(ref.type):

@@ -149,7 +149,7 @@ def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> l
   store(plan.source, trip.shared, trip.store, registers, plan.bits, machine)
   machine.before_load()
   target = without_register_copies(plan.target)
-  loaded = _load(trip, target, plan.bits, machine)
+  loaded = load(target, trip.shared, trip.load, plan.bits, machine)
   at = {offset: r for r, offset in enumerate(target.register_offsets)}
   return [loaded[at[offset]] for offset in plan.target.register_offsets]
 
@@ -242,15 +242,15 @@ def _store(
     machine.store_matrices(address, words, way.kind == access.TRANSPOSED)
 
 
-def _load(trip: Trip, layout: Layout, bits: int, machine: Machine) -> list[Any]:
-  way = trip.load
+def load(layout: Layout, shared: AnyShared, way: access.Access, bits: int, machine: Machine) -> list[Any]:
+  """The second half of a trip: the registers of a tile from the buffer, without those that are copies."""
   found: dict[int, Any] = {}
   if way.kind == access.VECTOR:
     for group in way.groups:
       at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
-      found.update(zip(group, machine.load(trip.shared.address(at), len(group), bits)))
+      found.update(zip(group, machine.load(shared.address(at), len(group), bits)))
   else:
-    for groups, address in _matrices(trip.shared, way, layout, machine):
+    for groups, address in _matrices(shared, way, layout, machine):
       words = machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
       for group, word in zip(groups, words):
         found.update(zip(group, machine.unpack(word, len(group), bits)))

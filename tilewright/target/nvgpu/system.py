@@ -7,6 +7,7 @@ has; a relayout then stands between the two, at a cost. Scalars have no layout: 
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 
@@ -155,6 +156,8 @@ class System:
     assert isinstance(variable.key, tuple)
     if variable.key[0] == "shared":
       rows = [shared_tiled(variable.shape, None, variable.bits, s) for s in SWIZZLES]
+      if self.is_plain:  # the plain one first: what costs the same is not swizzled
+        return [own for own in rows if not own.swizzle.bits or own.nbytes * 8 == math.prod(own.shape) * own.bits]
       return list(dict.fromkeys([*tma_layouts(variable.shape, variable.bits, (128, 64, 32)), *rows]))
     if variable.key[0] == "matrix":
       return []

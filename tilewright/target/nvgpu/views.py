@@ -49,6 +49,11 @@ class Along:
   scale: int = 1
 
 
+def whole(tiled: SharedLayout) -> tuple[Along, ...]:
+  """The view of all of a tiled buffer."""
+  return tuple(Along(0, axis) for axis in range(len(tiled.shape)))
+
+
 @dataclasses.dataclass(eq=False)
 class View(Memory):
   """A view with what is known of it. `align`: the view's first element is this many elements from an aligned one, or a multiple of it."""
