@@ -85,7 +85,7 @@ def execute(
   barriers = engine.get_global_value_address("barriers")
   size_of_block, blocks = launch.num_threads, launch.cluster
   together = size_of_block * blocks
-  counts = [size_of_block] * blocks + [32] * (together // 32) + [named.get(n, 1) for n in range(_NAMED)] * blocks
+  counts = [size_of_block] * blocks + [32] * (together // 32) + [_named_count(named, n) for n in range(_NAMED)] * blocks
   counts += [128] * (together // 128) + [together]
   for n, count in enumerate(counts):
     _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
@@ -106,6 +106,11 @@ def execute(
   shared = np.frombuffer(ctypes.string_at(start, launch.shared_bytes), np.uint8)
   _libc.munmap(ctypes.c_void_p(low), ctypes.c_size_t(size))
   return shared
+
+
+def _named_count(named: dict[int, int], number: int) -> int:
+  """How many threads meet at a barrier with a number; from 4 on they are those of warpgroups, whose number is computed."""
+  return named.get(number, 128 if number >= 4 else 1)
 
 
 def _low_memory(size: int) -> int:

@@ -7,6 +7,7 @@ sizes of the box, from the last dimension on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,35 @@ def _arrive_elsewhere(m: Any) -> Any:
   return VOID, [I32, I32], body
 
 
+def _each_element(
+  b: ir.IRBuilder,
+  tensor: ir.Value,
+  starts: Sequence[ir.Value],
+  shared: ir.Value,
+  move: Callable[[ir.Value, ir.Value, ir.Value], None],
+) -> ir.Value:
+  """Call `move(array's element, whether it is inside, the box's element)` for each of a box, by pointers; gives the box's bytes."""
+  rank = len(starts)
+  read = lambda i: b.load(b.gep(tensor, [I32(i)], source_etype=I64), typ=I64)
+  array, sizes, box = read(0), [read(1 + d) for d in range(rank)], [read(1 + rank + d) for d in range(rank)]
+  rows: ir.Value = I64(1)
+  for d in range(1, rank):
+    rows = b.mul(rows, box[d])
+  with for_range(b, 0, rows) as row, for_range(b, 0, box[0]) as column:
+    inside = b.icmp_unsigned("<", b.add(b.sext(starts[0], I64), column), sizes[0])
+    offset, stride, left = b.add(b.sext(starts[0], I64), column), sizes[0], row
+    for d in range(1, rank):
+      place = b.add(b.sext(starts[d], I64), b.urem(left, box[d]))
+      left = b.udiv(left, box[d])
+      inside = b.and_(inside, b.icmp_unsigned("<", place, sizes[d]))
+      offset = b.add(offset, b.mul(place, stride))
+      stride = b.mul(stride, sizes[d])
+    element = b.inttoptr(b.add(array, b.mul(b.select(inside, offset, I64(0)), I64(2))), PTR)
+    own = b.add(shared, b.trunc(b.add(b.mul(row, I64(128)), b.mul(column, I64(2))), I32))
+    move(element, inside, _pointer(b, _swizzled(b, own)))
+  return b.mul(rows, b.mul(box[0], I64(2)))
+
+
 def _copy_box(m: Any, rank_text: str, to_many: str | None) -> Any:
   rank = int(rank_text)
 
@@ -106,29 +136,26 @@ def _copy_box(m: Any, rank_text: str, to_many: str | None) -> Any:
         one(b, *(_elsewhere(m, b, tid, address, I32(other)) for address in (args[0], args[-2])), args)
 
   def one(b: ir.IRBuilder, to: ir.Value, barrier: ir.Value, args: list[ir.Value]) -> None:
-    tensor, starts = b.inttoptr(args[1], PTR), args[2 : 2 + rank]
-    read = lambda i: b.load(b.gep(tensor, [I32(i)], source_etype=I64), typ=I64)
-    array, sizes, box = read(0), [read(1 + d) for d in range(rank)], [read(1 + rank + d) for d in range(rank)]
-    rows: ir.Value = I64(1)
-    for d in range(1, rank):
-      rows = b.mul(rows, box[d])
-    with for_range(b, 0, rows) as row, for_range(b, 0, box[0]) as column:
-      inside = b.icmp_unsigned("<", b.add(b.sext(starts[0], I64), column), sizes[0])
-      offset, stride, left = b.add(b.sext(starts[0], I64), column), sizes[0], row
-      for d in range(1, rank):
-        place = b.add(b.sext(starts[d], I64), b.urem(left, box[d]))
-        left = b.udiv(left, box[d])
-        inside = b.and_(inside, b.icmp_unsigned("<", place, sizes[d]))
-        offset = b.add(offset, b.mul(place, stride))
-        stride = b.mul(stride, sizes[d])
-      source = b.inttoptr(b.add(array, b.mul(b.select(inside, offset, I64(0)), I64(2))), PTR)
-      value = b.select(inside, b.load(source, typ=I16), I16(0))
-      target = b.add(to, b.trunc(b.add(b.mul(row, I64(128)), b.mul(column, I64(2))), I32))
-      b.store(value, _pointer(b, _swizzled(b, target)))
-    nbytes = b.mul(rows, b.mul(box[0], I64(2)))
+    def move(element: ir.Value, inside: ir.Value, own: ir.Value) -> None:
+      b.store(b.select(inside, b.load(element, typ=I16), I16(0)), own)
+
+    nbytes = _each_element(b, b.inttoptr(args[1], PTR), args[2 : 2 + rank], to, move)
     _advance(b, _pointer(b, barrier), 0, b.neg(nbytes))
 
   return VOID, [I32, I64, *([I32] * rank), I32, *([I16] if to_many else [])], body
+
+
+def _store_box(m: Any, rank_text: str) -> Any:
+  rank = int(rank_text)
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    def move(element: ir.Value, inside: ir.Value, own: ir.Value) -> None:
+      with b.if_then(inside):
+        b.store(b.load(own, typ=I16), element)
+
+    _each_element(b, b.inttoptr(args[1], PTR), args[2:], args[0], move)
+
+  return VOID, [I32, I64, *([I32] * rank)], body
 
 
 _EIGHT_BITS = ("e4m3", "e5m2", "s8", "u8")
@@ -250,6 +277,8 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
     True,
     _copy_box,
   ),
+  r"cp\.async\.bulk\.tensor\.(\d)d\.global\.shared::cta\.bulk_group .*": (True, _store_box),
+  r"cp\.async\.bulk\.commit_group; cp\.async\.bulk\.wait_group\.read 0;": (True, _nothing),
   r"\{ \.reg \.b32 R; mapa\.shared::cluster\.u32 .*mbarrier\.arrive\..*\}": (True, _arrive_elsewhere),
   r"barrier\.cluster\.arrive\.release; barrier\.cluster\.wait\.acquire;": (
     True,

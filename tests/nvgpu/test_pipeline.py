@@ -178,10 +178,46 @@ def test_products_are_started_while_the_last_ones_run():
   assert text.count("wgmma.wait_group.sync.aligned 1") == 2 and text.count("wgmma.wait_group.sync.aligned 0") == 1
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
-def test_results_of_sixteen_bits_are_stored_in_sixteen_bytes(arch):
-  text = ptx(matmul, (_ARRAY, _ARRAY), arch)
+def test_results_of_sixteen_bits_are_stored_in_sixteen_bytes():
+  text = ptx(matmul, (_ARRAY, _ARRAY), "sm_80")
   assert "st.global.v4.b32" in text and "st.global.b" not in text and "st.global.v2" not in text
+
+
+_STORED = "cp.async.bulk.tensor.2d.global.shared::cta"
+
+
+def test_the_copy_engine_writes_results_of_sixteen_bits():
+  """A box of 64 columns for each of two warpgroups and two halves of the columns, from matrices that stmatrix has put there."""
+  text = ptx(matmul, (_ARRAY, _ARRAY), "sm_90a")
+  assert text.count(_STORED) == 2 and "stmatrix" in text and "st.global" not in text
+
+
+def test_what_is_written_while_stages_are_in_use_is_written_by_threads():
+  def kernel(a_ref, b_ref, o_ref, last_ref, total):
+    step = pl.program_id(2)
+
+    @pl.when(step == 3)
+    def _():
+      o_ref[...] = total[...].astype(BF16)  # before the last product
+
+    total[...] += jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
+
+    @pl.when(step == 3)
+    def _():
+      last_ref[...] = total[...].astype(BF16)
+
+  spec = pl.BlockSpec((128, 128), lambda i, j, k: (i, j))
+  f = lambda a, b: pl.pallas_call(
+    kernel,
+    [S((256, 256), BF16)] * 2,
+    grid=(2, 2, 4),
+    in_specs=[pl.BlockSpec((128, 64), lambda i, j, k: (i, k)), pl.BlockSpec((64, 128), lambda i, j, k: (k, j))],
+    out_specs=[spec, spec],
+    scratch_shapes=[pltpu.VMEM((128, 128), F32)],
+    compiler_params=params.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
+  )(a, b)
+  text = ptx(f, (S((256, 256), BF16), S((256, 256), BF16)), "sm_90a")
+  assert text.count(_STORED) == 2 and "st.global.v4.b32" in text
 
 
 def test_a_kernel_that_reads_its_sums_at_every_step_waits_for_them():

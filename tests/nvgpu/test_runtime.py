@@ -75,7 +75,7 @@ def test_a_launch_passes_arrays_on_the_stream_of_xla(driver):
 def test_tensor_maps_follow_the_arrays(driver):
   (name,) = targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16))
   assert driver.launch(name, [0x100, 0x200], [0x300], 4) is None
-  assert driver.maps == [0x100, 0x200] and driver.launches[0].params == [0x100, 0x200, 0x300, 0]
+  assert driver.maps == [0x100, 0x200, 0x300] and driver.launches[0].params == [0x100, 0x200, 0x300, 0]
   assert driver.launches[0].shared_bytes > 48 * 1024
 
 

@@ -397,7 +397,8 @@ def _emit_pipeline(
   kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: pipeline.Plan
 ) -> tuple[str, Launch]:
   """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `pipeline`."""
-  maps = tuple(m for m in plan.maps if m is not None)
+  stores = plan.stores if isinstance(plan, pipeline.WarpgroupPlan) else ()
+  maps = (*(m for m in plan.maps if m is not None), *stores)
   frame = _Frame(kernel, maps)
   code = pipelined.emit(frame, arch, parallel, plan)
   size = plan.cluster.size if isinstance(plan, pipeline.WarpgroupPlan) else 1

@@ -16,7 +16,7 @@ Everything else in the body runs as it does elsewhere, in the warps that hold th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -83,6 +83,7 @@ class WarpgroupPlan:
   blocks: tuple[PaddedBlock, ...] = ()
   block_stages: int = 0
   cluster: Cluster = ALONE
+  stores: tuple[TensorMap, ...] = ()  # of outputs that the copy engine writes
 
   @property
   def groups(self) -> int:
@@ -211,7 +212,31 @@ def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: C
     if deeper.shared_bytes > arch.shared_bytes - _RESERVED or deeper.stages > most:
       break
     plan = deeper
+  room = plan.stages * plan.stage_bytes
+  plan = dataclasses.replace(plan, stores=tuple(_store_maps(kernel, c)) if 2 * m * n <= room else ())
   return plan if plan.stages >= 2 and (plan.block_stages >= 2 or not plan.blocks) else None
+
+
+def _store_maps(kernel: NativeKernel, c: Contraction) -> Iterator[TensorMap]:
+  """The outputs that are only written as a whole, after the last product: then stages are free, and a box can be put together there."""
+  mapping, used, tests = kernel.mapping, users(kernel.body.body), step_tests(kernel)
+  ops = kernel.body.body.ops
+  (add,) = used[c.dot.result]
+  (added,) = used[add.result]
+  last = [op for op in ops[ops.index(added) :] if _runs_at(op, tests) == c.num_steps - 1]
+  inside = {op for own in last for block in own.blocks for op in walk(block)}
+  params = kernel.body.params[mapping.num_prefetch + mapping.num_inputs :]
+  for number, (m, ref) in enumerate(zip(mapping.output_mappings, params)):
+    kind, position = _KINDS.get(np.dtype(m.array_aval.dtype)), mapping.num_inputs + number
+    if kind is None or kernel.index_maps[position] is None or not _is_plain(m) or len(m.block_shape) > 5:
+      continue
+    if any(out == number for _, out in kernel.input_output_aliases) or ref.ref.shape != c.block[:2]:
+      continue
+    if c.block[1] % _DEPTH or any(op.name != "store" or op not in inside for op in used.get(ref, [])):
+      continue
+    row = max(d for d, dim in enumerate(m.block_shape[:-1]) if isinstance(dim, Blocked))
+    box = tuple(ROWS if d == row else 1 for d in range(len(m.block_shape) - 1))
+    yield TensorMap(mapping.num_prefetch + position, kind, tuple(m.array_aval.shape), box, row)
 
 
 def _is_shared(kernel: NativeKernel, c: Contraction, depth: int, cluster: Cluster) -> bool:

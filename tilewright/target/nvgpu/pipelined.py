@@ -22,10 +22,11 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
-from tilewright.target.nvgpu.fragments import FragmentCode
+from tilewright.target.nvgpu.fragments import FragmentCode, Output
 from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.wgmma import GROUP
+from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
 
 _GROUPED = 8  # rows of blocks that are taken together
@@ -189,12 +190,14 @@ def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPla
 def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
   b, c, producers = frame.b, plan.contraction, plan.producers
   code = frame.code(arch, plan.groups * GROUP, FragmentCode)
+  code.outputs = _outputs(frame, code, plan)
   code.elsewhere = {v for side in c.sides for op in side.ops for v in op.results}
   thread = code.thread
   code.thread = b.sub(thread, I32(producers))
   code.is_part = True
   frame.begin(code)
   stages = warpgroups.Stages(b, plan, frame.shared)
+  code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
   code.arena_bytes = 1024 + plan.shared_bytes
   stages.init(b.icmp_unsigned("==", thread, I32(0)))
   if plan.cluster.size > 1:
@@ -239,6 +242,16 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   if plan.cluster.size > 1:  # nobody leaves while others may write to its shared memory
     cluster.barrier(b)
   return code
+
+
+def _outputs(frame: Any, code: FragmentCode, plan: WarpgroupPlan) -> dict[Value, Output]:
+  """The outputs that the copy engine writes, by the refs that the body knows them by."""
+  mapping, found = frame.mapping, {}
+  for tensor_map, pointer in zip(plan.stores, frame.maps[len(frame.maps) - len(plan.stores) :]):
+    position = tensor_map.array - mapping.num_prefetch
+    starts = lambda position=position: frame.starts(code, position, frame.prefetched(code))
+    found[frame.kernel.body.params[tensor_map.array]] = Output(tensor_map, pointer, starts)
+  return found
 
 
 def _copy_operands(

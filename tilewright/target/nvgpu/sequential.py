@@ -37,7 +37,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 
 _MOST_STAGES = 4
-_SWIZZLED_STAGES = 3  # warpgroups wait little, and other blocks of threads want room
+_SWIZZLED_STAGES = 2  # more take room from other blocks of threads: level or slower in attention on an H200
 _SHARE = (
   3  # a block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor
 )

@@ -38,6 +38,11 @@ def barrier_of(b: ir.IRBuilder, number: int, num_threads: int) -> None:
   ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [I32(number), I32(num_threads)], VOID, [])
 
 
+def barrier_of_group(b: ir.IRBuilder, first: int, group: ir.Value) -> None:
+  """Like `barrier`, for the 128 threads of a warpgroup: that with number `first` plus the group's."""
+  ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [b.add(group, I32(first)), I32(4 * WARP)], VOID, [])
+
+
 def warp_barrier(b: ir.IRBuilder) -> None:
   """Wait until all lanes of the warp are here; what each wrote before, all see after."""
   ty.intrinsic(b, "nvvm.bar.warp.sync", [I32(_ALL)], VOID, [])

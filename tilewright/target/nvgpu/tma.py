@@ -66,6 +66,22 @@ def copy(
   b.call(ir.InlineAsm(signature, text, ",".join([*kinds, "~{memory}"]), side_effect=True), args)
 
 
+def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequence[ir.Value]) -> None:
+  """Ask for a box to be written to the array, from an element on. What lies outside of the array is dropped."""
+  rank = len(start)
+  places = ", ".join(f"${2 + i}" for i in range(rank))
+  text = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [$1, {{{places}}}], [$0];"
+  args = [source, b.ptrtoint(tensor_map, I64), *reversed(start)]
+  constraints = ",".join(["r", "l", *("r" * rank), "~{memory}"])
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, [a.type for a in args]), text, constraints, side_effect=True), args)
+
+
+def wait_stores(b: ir.IRBuilder) -> None:
+  """Until shared memory has been read for all stores that this thread asked for."""
+  text = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+
+
 def fence_writes(b: ir.IRBuilder) -> None:
   """What this thread wrote to shared memory is seen by tensor cores and the copy engine, once others know of it."""
   asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
