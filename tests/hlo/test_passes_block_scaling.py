@@ -78,6 +78,51 @@ def test_a_dot_of_scaled_operands_is_recognised(no_kernels):
   assert hlo.evaluate(module, *args, custom_calls={"__cudnn$blockScaledDot": library}).shape == want.shape
 
 
+ONE_SIDE = """ENTRY e {
+  x = bf16[3,5,64] parameter(0)
+  y = s8[3,7,64] parameter(1)
+  sy = f32[3,7,2] parameter(2)
+  a = f32[3,5,64] convert(x)
+  b = f32[3,7,64] convert(y)
+  tb = f32[3,7,2,32] broadcast(sy), dimensions={0,1,2}
+  tw = f32[3,7,64] reshape(tb)
+  r = f32[3,7,64] multiply(b, tw)
+  ROOT d = f32[%s] dot(%s), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2} }"""
+
+
+@pytest.mark.parametrize("operands, shape", [("a, r", "3,5,7"), ("r, a", "3,7,5")])
+def test_a_dot_with_one_scaled_side_is_recognised(operands, shape, no_kernels, caplog):
+  """Weights alone, on either side; the other operand stays as it is."""
+  module = hlo.parse(ONE_SIDE % (shape, operands))
+  rng = np.random.default_rng(2)
+  x, scales = (
+    rng.standard_normal((3, 5, 64)).astype(ml_dtypes.bfloat16),
+    rng.standard_normal((3, 7, 2)).astype(np.float32),
+  )
+  args = x, rng.integers(-128, 128, (3, 7, 64)).astype(np.int8), scales
+  want = hlo.evaluate(module, *args)
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"):
+    run_passes(module, ["block_scaling", "dce"], strict=True, verify=True)
+  assert "block_scaled_dot %custom-call: expansion" in caplog.text
+  close(hlo.evaluate(module, *args), want)
+
+
+def test_a_global_scale_that_the_library_does_not_take_is_not_rounded(no_kernels):
+  """Multiplied afterwards, it is a float32, though the result is a bf16: 1 + 2^-20 of it would be lost otherwise."""
+  module = hlo.parse(MXFP8.replace("ROOT d = f32", "ROOT d = bf16"))
+  run_passes(module, ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.10}"], strict=True, verify=True)
+  library = lambda i, v: np.full(i.shape.dimensions, 255.49, i.shape.dtype)
+  *arrays, _ = operands()
+  got = hlo.evaluate(module, *arrays, np.float32(1 / 255.49), custom_calls={"__cudnn$blockScaledDot": library})
+  assert (got.astype(np.float32) == 1).all()
+
+
+@pytest.mark.parametrize("option", ["platform=gpu", "only=kernels"])
+def test_an_option_that_does_not_exist_is_refused(option):
+  with pytest.raises(ValueError, match="must be one of"):
+    run_passes(hlo.parse(MXFP8), [f"block_scaling{{{option}}}"])
+
+
 @pytest.mark.parametrize(
   "version, calls, inside",
   [("9.9", False, None), ("9.10", True, False), ("9.12.1", True, False), ("9.13", True, True), ("10.0", True, True)],
@@ -185,5 +230,7 @@ def test_inside_of_xla_the_call_becomes_a_native_kernel():
   call = lambda *args: jax.ffi.ffi_call("__op$block_scaled_dot", shape)(*args)
   with hlo.install("block_scaling"):
     got = jax.jit(call)(a.data, b.data, a.scales, b.scales)
-  want = np.einsum("bmk,bnk->bmn", *(np.asarray(q.dequantize(), np.float64) for q in (a, b)))
-  close(np.asarray(got), want)
+    one_side = jax.jit(call)(a.data, y, a.scales)
+  left, right = (np.asarray(q.dequantize(), np.float64) for q in (a, b))
+  close(np.asarray(got), np.einsum("bmk,bnk->bmn", left, right))
+  close(np.asarray(one_side), np.einsum("bmk,bnk->bmn", left, np.asarray(y, np.float64)))

@@ -3,8 +3,9 @@
     %d = f32[B,M,N] custom-call(%x, %y, %sx, %sy), custom_call_target="__op$block_scaled_dot"
 
 The custom calls `__op$quantize`, `__op$dequantize` and `__op$block_scaled_dot` are recognised, and so is what a program writes
-without them: a dot of operands that are multiplied by broadcast scales. For each, the rows of `IMPLEMENTATIONS` are tried in order; a row
-refuses with a reason, or rewrites. What was chosen, and why nothing before it was, is logged (logger "tilewright.hlo.block_scaling").
+without them: a dot of which one operand or both are multiplied by broadcast scales. For each, the rows of `IMPLEMENTATIONS` are tried in
+order; a row refuses with a reason, or rewrites. What was chosen, and why nothing before it was, is logged (logger
+"tilewright.hlo.block_scaling").
 
 *Proof.* Each rewrite computes the sum over k of (x[k] sx[k / block]) (y[k] sy[k / block]), times the global scale: the definition of the
 call. The expansion is that formula in HLO; kernels and the library are specified by it; padding adds products with zero.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes import block_scaling_expand, block_scaling_library
-from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 
@@ -58,7 +59,7 @@ def _from_kernel(platform: str, instruction: Instruction) -> Instruction | str:
   operation = NAMES[instruction.attrs["custom_call_target"]]
   kernel = KERNELS.get((platform, operation))
   if kernel is None:
-    return f"no kernel for {operation} on {platform} is registered"
+    return f"no kernel for {operation} on {platform} is registered (importing tilewright.numerics registers its own)"
   found = kernel(instruction)
   return found if isinstance(found, str) else splice(instruction, found)
 
@@ -129,6 +130,12 @@ class BlockScaling(Pass):
   only: str = ""  # the name of one implementation: the others refuse
   tile_n: int = 128  # columns of the result that one block of a native kernel computes
   stages: int = 4  # how many steps along k its buffers hold
+
+  def __post_init__(self) -> None:
+    names = [i.name for i in IMPLEMENTATIONS]
+    for option, value, known in (("platform", self.platform, ["cpu", "cuda"]), ("only", self.only, ["", *names])):
+      if value not in known:
+        raise HloPassError(f"block_scaling: {option} must be one of {', '.join(map(repr, known))}, got {value!r}")
 
   def run(self, module: Module) -> bool:
     facts = Facts(self.platform, self.compute_capability, self.cudnn, self.tile_n, self.stages)

@@ -133,12 +133,21 @@ def recognise(dot: Instruction, target: str) -> bool:
   if y.shape.rank != rank or rank < 2 or batch != (leading, leading) or contracted != ((rank - 1,), (rank - 1,)):
     return False
   left, right = _block_scaled(x), _block_scaled(y)
-  if left is None or right is None:
+  if left is None and right is None:
     return False
   b = builder_at(dot)
-  operands = (left[0], right[0], left[1], right[1])
-  made = b.op("custom-call", operands, dot.shape, custom_call_target=target)
   assert dot.parent is not None
+  if left is not None and right is not None:
+    made = b.op("custom-call", (left[0], right[0], left[1], right[1]), dot.shape, custom_call_target=target)
+  elif left is not None:
+    made = b.op("custom-call", (left[0], y, left[1]), dot.shape, custom_call_target=target)
+  else:
+    # The call has its one scaled operand first, so this is the transpose of what is wanted.
+    assert right is not None
+    *batch_sizes, m, n = dot.shape.dimensions
+    turned = Shape.array(dot.shape.element_type, (*batch_sizes, n, m))
+    made = b.op("custom-call", (right[0], x, right[1]), turned, custom_call_target=target)
+    made = b.transpose(made, (*leading, rank - 1, rank - 2))
   dot.replace_all_uses_with(made)
   dot.parent.remove(dot)
   return True

@@ -61,17 +61,19 @@ def rewrite(instruction: Instruction, facts: Facts) -> Instruction:
   m, n = (z.shape.dimensions[1] for z in padded)
   inside = bool(rest) and facts.library_has("global scale inside")
   dtype = instruction.shape.element_type
-  result = Shape.array(dtype, (padded[0].shape.dimensions[0], m, n))
+  afterwards = bool(rest) and not inside
+  # The global scale is a float32, and what it multiplies is rounded only afterwards.
+  result = Shape.array("f32" if afterwards else dtype, (padded[0].shape.dimensions[0], m, n))
   operands = (*padded, *scales, *(rest if inside else ()))
   found = b.op("custom-call", operands, result, custom_call_target=TARGET)
   if (m, n) != tuple(rows):
     found = b.slice(found, (0, found.shape.dimensions[0]), (0, rows[0]), (0, rows[1]))
   if rank != 3:
     found = b.reshape(found, (*batch, *rows))
-  if rest and not inside:
-    whole = rest[0] if rest[0].shape.element_type == dtype else b.convert(rest[0], dtype)
+  if afterwards:
+    whole = rest[0] if rest[0].shape.element_type == "f32" else b.convert(rest[0], "f32")
     found = b.multiply(found, b.broadcast(b.reshape(whole, ()), found.shape.dimensions))
-  return found
+  return found if found.shape.element_type == dtype else b.convert(found, dtype)
 
 
 def _stack(b: Builder, x: Instruction) -> Instruction:
