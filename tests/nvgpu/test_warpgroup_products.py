@@ -5,38 +5,21 @@ from __future__ import annotations
 import functools
 import re
 
-import jax
 import jax.numpy as jnp
 import layout_programs
 import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, in_one_block, natives
+from warpgroup_programs import dot, of_shapes, small_integers, stepwise_attention, summed
 
-from tilewright import pallas as pl
 from tilewright.layout.options import wgmma_shared, wgmma_ways
-from tilewright.pallas import nvgpu as pallas_nvgpu
-from tilewright.pallas import tpu as pltpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.group_products import as_matrix
 
 F16, E4M3, E5M2 = jnp.float16, jnp.float8_e4m3fn, jnp.float8_e5m2
 needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason=f"there is no ptxas here: {ptxas.ADVICE}")
-
-
-def small_integers(shape, dtype, seed):
-  """Numbers of which every product and sum is exact."""
-  low = 0 if np.dtype(dtype) == np.uint8 else -4
-  return jnp.asarray(np.random.default_rng(seed).integers(low, 5, shape)).astype(dtype)
-
-
-def dot(a, b, contract=(1, 0), out=F32):
-  return jax.lax.dot_general(a, b, ((contract[:1], contract[1:]), ((), ())), preferred_element_type=out)
-
-
-def of_shapes(m, n, k, contract):
-  return ((m, k), (k, m))[1 - contract[0]], ((k, n), (n, k))[contract[1]]
 
 
 def compiled(f, out, *args, num_warps=4):
@@ -109,26 +92,6 @@ def test_kernels_that_mix_layouts(name):
   )
 
 
-def summed(a, b, rounds, step=16):
-  """For each instance, products of parts of two matrices along k, added up in a loop of so many rounds."""
-
-  def kernel(a_ref, b_ref, o_ref):
-    def one(i, total):
-      return total + dot(a_ref[:, pl.ds(i * step, step)], b_ref[:, pl.ds(i * step, step)].T)
-
-    o_ref[...] = jax.lax.fori_loop(0, rounds(pl.program_id(0)), one, jnp.zeros(o_ref.shape, F32))
-
-  whole = pl.BlockSpec(a.shape, lambda i: (0, 0))
-  return pl.pallas_call(
-    kernel,
-    S((2, a.shape[0], b.shape[0]), F32),
-    grid=(2,),
-    in_specs=[whole, whole],
-    out_specs=pl.BlockSpec((None, a.shape[0], b.shape[0]), lambda i: (i, 0, 0)),
-    compiler_params=pallas_nvgpu.CompilerParams(),
-  )(a, b)
-
-
 @pytest.mark.parametrize(
   "rounds", [lambda i: 2, lambda i: 5, lambda i: 4 * i, lambda i: 2 * i + 1], ids=["2", "5", "0_4", "1_3"]
 )
@@ -142,39 +105,6 @@ def test_operands_of_a_loop_arrive_ahead_of_time(rounds):
   for i in range(2):
     a, b = (np.asarray(x, np.float64)[:, : 16 * rounds(i)] for x in args)
     np.testing.assert_array_equal(got[i], a @ b.T)
-
-
-def stepwise_attention(q, k, v, block=64):
-  """Attention with the blocks of keys along the grid, and what is carried in scratch memory."""
-
-  def kernel(q_ref, k_ref, v_ref, o_ref, top, total, out):
-    step = pl.program_id(0)
-
-    @pl.when(step == 0)
-    def _():
-      top[...], total[...], out[...] = (jnp.full(r.shape, x, F32) for r, x in ((top, -1e30), (total, 0), (out, 0)))
-
-    s = dot(q_ref[...], k_ref[...], (1, 1)) * 0.125
-    new = jnp.maximum(top[...], s.max(1))
-    e, scale = jnp.exp(s - new[:, None]), jnp.exp(top[...] - new)
-    top[...], total[...] = new, total[...] * scale + e.sum(1)
-    out[...] = out[...] * scale[:, None] + dot(e.astype(q.dtype), v_ref[...])
-
-    @pl.when(step == pl.num_programs(0) - 1)
-    def _():
-      o_ref[...] = out[...] / total[...][:, None]
-
-  whole, part = pl.BlockSpec(q.shape, lambda i: (0, 0)), pl.BlockSpec((block, q.shape[1]), lambda i: (i, 0))
-  rows = pltpu.VMEM((q.shape[0],), F32)
-  return pl.pallas_call(
-    kernel,
-    S(q.shape, F32),
-    grid=(k.shape[0] // block,),
-    in_specs=[whole, part, part],
-    out_specs=whole,
-    scratch_shapes=[rows, rows, pltpu.VMEM(q.shape, F32)],
-    compiler_params=pallas_nvgpu.CompilerParams(dimension_semantics=("arbitrary",)),
-  )(q, k, v)
 
 
 def test_blocks_that_arrive_ahead_of_time_are_read_where_they_are():

@@ -24,6 +24,7 @@ from tilewright.target.nvgpu import few_rows, group_products, products, views
 from tilewright.target.nvgpu.arch import MMA, WGMMA
 from tilewright.target.nvgpu.code import AHEAD, IN_PLACE, BlockCode
 from tilewright.target.nvgpu.distribution import distribute
+from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
@@ -55,6 +56,8 @@ def dot(code: BlockCode, op: Op) -> None:
   if code.inferred is not None and code.inferred.dots.get(op) == WGMMA and group_products.is_possible(code, op):
     _hold(code, op, group_products.multiply)
     return
+  staged = [v for v in op.operands if behind_transposes(v)[0] in code.in_stages]
+  assert not staged, "what lies in stages can only be read by warpgroups, see operand_copies.leaves_room"
   parts = Dot(code, op)
   layout = None if result.tile.is_scalar or _way(code, parts) is not None else code.layout_of(result)
   if layout is not None and not layout.is_padded:
