@@ -174,7 +174,7 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
       m, l = m_ref[...], l_ref[...]
       alive = m > 0.5 * NEVER
       o_ref[...] = (acc_ref[...] * jnp.where(alive, 1.0 / l, 0.0)).astype(o_ref.dtype)
-      lse_ref[...] = jnp.where(alive, m * to_base_2 + jnp.log2(l), -NEVER)[:, 0]
+      lse_ref[...] = jnp.where(alive, m * to_base_2 + jnp.log(l) * LOG2E, -NEVER)[:, 0]
 
   of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda n, h, s: (h, block_of(n), 0))
   of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda n, h, s: (over(h, group), band.at(block_of(n), s), 0))
