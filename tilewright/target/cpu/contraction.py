@@ -219,7 +219,7 @@ class _Job:
       if self.packs_on_the_way:
         self._micro_kernel(_Tile(part, 0, d.cut.strips.height, n, columns), read=True, keep=d.cut.strips.count > 1)
       else:
-        packing.pack(code, part.right, self._packed_panel(part, n), part.batch, n, columns)
+        packing.pack(code, part.right, self._packed_panel(n), part.batch, n, columns)
         self._offset_sums(part, n, columns)
     if self.packs_on_the_way:
       start = 1 if meets_first is True else b.select(meets_first, i64(1), start)
@@ -250,7 +250,7 @@ class _Job:
     following = b.add(i64(n), i64(d.panel))
     return _Ahead(memory, b.select(b.icmp_signed("<", following, i64(d.n)), following, i64(n)), start, pace)
 
-  def _packed_panel(self, part: Part, n: Any) -> Memory:
+  def _packed_panel(self, n: Any) -> Memory:
     """Where a panel of the right operand is packed."""
     if self.panels == 1:
       return dataclasses.replace(self.packed, strides=self.packed.strides[1:])
@@ -269,7 +269,7 @@ class _Job:
     flips = ty.constant(register, int.from_bytes(bytes([d.multiplier.flipped]) * 4, "little"))
     for at in range(0, columns, d.lanes):
       with _sum_loop(b, part.right.units, [ty.constant(register, 0)]) as (k, sums, following), code.scope():
-        vector = self._packed_vector(part, n, k, at)
+        vector = self._packed_vector(n, k, at)
         following.append(d.multiplier.multiply_add(b, flips, vector, sums[0]))
       code.store(self.starts, self._start_index(n, at), b.sub(ty.constant(register, 0), sums[0]))
 
@@ -278,9 +278,9 @@ class _Job:
       return [Index(0), Index(at, 1)]
     return [Index(0), Index(add(self.code.b, n, at), 1)]
 
-  def _packed_vector(self, part: Part, n: Any, k: Any, at: int) -> ir.Value:
+  def _packed_vector(self, n: Any, k: Any, at: int) -> ir.Value:
     register = ty.register_type(self.d.multiplier.unit, self.d.lanes)
-    pointer, _ = self.code.address(self._packed_panel(part, n), [Index(k), Index(at, 1)])
+    pointer, _ = self.code.address(self._packed_panel(n), [Index(k), Index(at, 1)])
     return self.code.b.load(pointer, typ=register, align=self.packed.dtype.itemsize)
 
   def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
@@ -295,9 +295,9 @@ class _Job:
         line = packing.line(code, part.right, part.batch, tile.n, tile.columns, k, 1)
         line = [_widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
         for v, vector in enumerate(line if keep else ()):
-          code.store(self._packed_panel(part, tile.n), [Index(k), Index(v * d.lanes, 1)], vector)
+          code.store(self._packed_panel(tile.n), [Index(k), Index(v * d.lanes, 1)], vector)
       else:
-        line = [self._packed_vector(part, tile.n, k, v * d.lanes) for v in range(vectors)]
+        line = [self._packed_vector(tile.n, k, v * d.lanes) for v in range(vectors)]
         if tile.ahead is not None:
           self._prefetch_ahead(tile, tile.ahead, k)
       for r in range(tile.rows):
@@ -320,9 +320,14 @@ class _Job:
     self._ask_for_row(tile, memory, tile.n, b.select(b.icmp_signed("<", later, last), later, last))
 
   def _prefetch_ahead(self, tile: _Tile, ahead: _Ahead, k: Any) -> None:
-    """Ask for a row of the next panel."""
+    """Ask for a row of the next panel, and for the place where it will be packed."""
     b = self.code.b
-    self._ask_for_row(tile, ahead.memory, ahead.n, b.add(ahead.start, b.lshr(b.mul(k, ahead.pace), i64(16))))
+    row = b.add(ahead.start, b.lshr(b.mul(k, ahead.pace), i64(16)))
+    self._ask_for_row(tile, ahead.memory, ahead.n, row)
+    if self.panels > 1 and self.packs_on_the_way:
+      panel = self._packed_panel(ahead.n)
+      for at in range(0, tile.columns, max(1, _LINE // panel.dtype.itemsize)):
+        self._ask_for(panel, [Index(row), Index(at, 1)])
 
   def _ask_for_row(self, tile: _Tile, memory: Memory, n: Any, number: Any) -> None:
     """Ask for as much of a row of the right operand as a tile has."""
