@@ -21,8 +21,11 @@ from tilewright.layout.constraints import (
   Link,
   Listed,
   Located,
+  PartOf,
   Place,
   Price,
+  RelayoutAllowed,
+  SharedAccess,
   Soft,
   Variable,
   direction,
@@ -64,6 +67,10 @@ class Graph:
     self.candidates: dict[Variable, list[Place]] = {root: [] for root in self.roots}
     self.touching: dict[Variable, list[int]] = {root: [] for root in self.roots}
     self.scope: list[tuple[Variable, ...]] = []
+    # Through which constraints a layout of a class says something about others: those that must hold, and those that would be spared.
+    self.spreading: dict[bool, dict[Variable, list[tuple[int, Variable]]]] = {
+      must: {root: [] for root in self.roots} for must in (True, False)
+    }
     self.known_images: dict[tuple[int, Variable, Place], tuple[tuple[Variable, Place], ...]] = {}
     self.known_prices: dict[tuple[object, ...], np.ndarray] = {}
     for number, constraint in enumerate(self.constraints):
@@ -71,6 +78,9 @@ class Graph:
       if not isinstance(constraint, Equal):
         for root in self.scope[-1]:
           self.touching[root].append(number)
+      if isinstance(constraint, Link | RelayoutAllowed | SharedAccess | PartOf):
+        for variable in constraint.variables:
+          self.spreading[isinstance(constraint, Link)][self.root[variable]].append((number, variable))
 
   def images(self, number: int, variable: Variable, place: Place) -> tuple[tuple[Variable, Place], ...]:
     """What a layout of a variable says about the others of a constraint; asked for in every phase."""
@@ -157,14 +167,9 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
       else:
         root, place = soft.popleft()
         must = False
-      for number in graph.touching[root]:
-        constraint = graph.constraints[number]
-        if isinstance(constraint, Soft) == must:
-          continue
-        for variable in constraint.variables:
-          if graph.root[variable] == root:
-            for other, image in graph.images(number, variable, place):
-              add(graph.root[other], image, must)
+      for number, variable in graph.spreading[must][root]:
+        for other, image in graph.images(number, variable, place):
+          add(graph.root[other], image, must)
 
   for own in proposals:
     constraint = own.constraint

@@ -46,11 +46,11 @@ class _Table:
 def assign(graph: Graph, budget: Budget) -> Assignment | None:
   """The cheapest assignment, or the best that the budget allows; None if the hard constraints exclude each other."""
   hard = [n for n, c in enumerate(graph.constraints) if not isinstance(c, Soft | Equal)]
-  soft = [n for n, c in enumerate(graph.constraints) if isinstance(c, Soft)]
+  soft = _weighted(graph)
   tables = {number: _table(graph, number, budget) for number in hard}
   try:
-    for number in soft:
-      tables[number] = _table(graph, number, budget)
+    for number, weight in soft.items():
+      tables[number] = _table(graph, number, budget, weight)
     found = _Elimination(graph, tables, budget).run()
     return None if found is None else Assignment(*found, is_cheapest=True)
   except errors.LayoutBudgetError:
@@ -69,10 +69,11 @@ def assign(graph: Graph, budget: Budget) -> Assignment | None:
 
 def possible(graph: Graph, budget: Budget) -> Chosen | None:
   """An assignment that satisfies the hard constraints, with the cheapest candidates for each variable by itself; None if there is none."""
+  alone = {number: weight for number, weight in _weighted(graph).items() if len(graph.scope[number]) == 1}
   tables = {
-    number: _table(graph, number, budget)
+    number: _table(graph, number, budget, alone.get(number, 1))
     for number, constraint in enumerate(graph.constraints)
-    if not isinstance(constraint, Equal) and (not isinstance(constraint, Soft) or len(graph.scope[number]) == 1)
+    if number in alone or not isinstance(constraint, Equal | Soft)
   }
   found = _Elimination(graph, tables, budget).run()
   return None if found is None else found[0]
@@ -201,15 +202,26 @@ def _aligned(table: _Table, scope: tuple[Variable, ...]) -> np.ndarray:
 # --- costs -------------------------------------------------------------------------------------------------------
 
 
-def _table(graph: Graph, number: int, budget: Budget) -> _Table:
-  """The table of a constraint, without the variables that have one candidate."""
-  scope, costs = graph.scope[number], _costs(graph, number, budget)
+def _weighted(graph: Graph) -> dict[int, int]:
+  """The soft constraints, one for all that have the same price for the same classes, with the sum of their weights."""
+  first: dict[tuple[object, ...], int] = {}
+  weights: dict[int, int] = {}
+  for number, constraint in enumerate(graph.constraints):
+    if isinstance(constraint, Soft):
+      own = first.setdefault((constraint.price, *(graph.root[v] for v in constraint.variables)), number)
+      weights[own] = weights.get(own, 0) + constraint.weight
+  return weights
+
+
+def _table(graph: Graph, number: int, budget: Budget, weight: int = 1) -> _Table:
+  """The table of a constraint, without the variables that have one candidate; `weight` is for those that have a price."""
+  scope, costs = graph.scope[number], weight * _costs(graph, number, budget)
   open_axes = [axis for axis, root in enumerate(scope) if len(graph.candidates[root]) > 1]
   return _Table(tuple(scope[axis] for axis in open_axes), costs.reshape([costs.shape[axis] for axis in open_axes]))
 
 
 def _costs(graph: Graph, number: int, budget: Budget) -> np.ndarray:
-  """The cost of each combination of candidates under one constraint; infinite where it does not hold."""
+  """The cost of each combination of candidates under one constraint, for a weight of one; infinite where it does not hold."""
   constraint, scope = graph.constraints[number], graph.scope[number]
   lists = [graph.candidates[root] for root in scope]
   budget.take(math.prod(map(len, lists)))
@@ -232,7 +244,7 @@ def _costs(graph: Graph, number: int, budget: Budget) -> np.ndarray:
     return costs
   axes = [scope.index(graph.root[v]) for v in constraint.variables]
   if isinstance(constraint, Soft):
-    return constraint.weight * graph.prices(constraint.price, axes, lists)
+    return graph.prices(constraint.price, axes, lists)
   costs = np.empty([len(own) for own in lists])
   for where in np.ndindex(*costs.shape):
     known = {v: lists[axis][where[axis]] for v, axis in zip(constraint.variables, axes)}
