@@ -79,6 +79,11 @@ def test_training_follows_the_quantised_dots(configs):
     assert (np.abs(dx - exact) <= 2 * 2.0**-8 * size).all()
 
 
+def test_a_config_that_is_none_of_them_is_named():
+  with pytest.raises(errors.NumberFormatError, match=r"mode of a config must be one of mxfp8, .*got 1"):
+    scaled_dot_general(normal(4, 64), normal(8, 64), ROWS, configs=[1, 2, 3])
+
+
 def test_configs_of_jax_are_taken():
   x, w = normal(4, 32), normal(3, 32, seed=1)
   theirs, ours = (f("mxfp8") for f in (jax.nn.get_scaled_dot_general_config, get_scaled_dot_general_config))

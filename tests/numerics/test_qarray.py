@@ -10,7 +10,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import QArray, QType, box, dequantize, dequantize_value, quantize, scaled_dot
+from tilewright.numerics import QArray, QType, box, dequantize, dequantize_value, prepare, quantize, scaled_dot, unbox
 from tilewright.pallas import cpu
 
 
@@ -60,6 +60,27 @@ def test_shard_map():
     check_vma=False,
   )
   same(jax.jit(f)(x, q), scaled_dot(x, q, interpret=True))
+
+
+@pytest.mark.devices(4)
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_shard_map_without_jit_and_its_derivative(check_vma):
+  q, x = quantize(normal(64, 8), "nvfp4", axis=0), normal(4, 64, seed=1)
+  mesh = jax.make_mesh((4,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+  rows, same_q = jax.sharding.PartitionSpec("d"), jax.sharding.PartitionSpec()
+  f = jax.shard_map(scaled_dot, mesh=mesh, in_specs=(rows, same_q), out_specs=rows, check_vma=check_vma)
+  same(f(x, q), scaled_dot(x, q))
+  weights = np.asarray(dequantize(q), np.float64)
+  got = jax.grad(lambda x: jnp.sum(f(x, q)))(x)
+  assert (np.abs(got - weights.sum(1)) <= 8 * 2.0**-23 * np.abs(weights).sum(1)).all()  # eight terms each
+
+
+def test_an_array_with_prepared_scales_prints_and_reads_as_before():
+  q = quantize(normal(8, 64), "mxfp8")
+  for swizzled, word in ((True, "swizzled"), (False, "padded")):
+    ready = prepare(q, swizzled=swizzled)
+    assert f"f8e4m3fn[8x64], {word} f8e8m0fnu scale per 32" in str(ready)
+    same(dequantize(ready), dequantize(q))
 
 
 def test_checkpointing_keeps_the_packed_array():
@@ -127,6 +148,16 @@ def test_a_value_is_one_variable_of_a_program():
   assert [type(a.aval) for a in jaxpr.jaxpr.invars] == [QType]
   assert "f4e2m1fn[4,64]" in str(jaxpr)
   same(jax.jit(dequantize_value)(v), dequantize(v.array))
+
+
+def test_a_value_is_an_operand_of_a_dot():
+  q, x = quantize(normal(64, 8), "nvfp4", axis=0), normal(3, 64, seed=1)
+  v, want = box(q), jax.jit(scaled_dot)(x, q)
+  same(scaled_dot(x, v), want)
+  same(jax.jit(scaled_dot)(x, v), want)
+  derivative = jax.jit(jax.grad(lambda x, q: jnp.sum(scaled_dot(x, q))))
+  same(derivative(x, v), derivative(x, q))
+  same(jax.jit(lambda v: dequantize(unbox(v)))(v), dequantize(q))
 
 
 def test_blocks_hold_whole_scale_blocks():

@@ -22,6 +22,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import gpu_dot
 from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
+from tilewright.numerics.hitype import unboxed
 from tilewright.numerics.launch import How, how
 from tilewright.numerics.operands import (
   Operand,
@@ -65,7 +66,7 @@ def scaled_dot(
   """The dot of two operands of which one or both are quantised.
 
   Args:
-    a: a `QArray` or an array of floats.
+    a: a `QArray`, boxed or not, or an array of floats.
     b: the same.
     dimension_numbers: as for `jax.lax.dot_general`, with one contracted dimension: that along which a `QArray` is scaled. By default the
       last of `a` with the scaled axis of `b` (the last but one if `b` is not quantised), and no batch dimensions.
@@ -75,11 +76,12 @@ def scaled_dot(
 
   Differentiable towards an operand that is not quantised; towards a quantised one it is an error: see `scaled_dot_general`.
   """
+  a, b = unboxed(a), unboxed(b)
   numbers = dimension_numbers or _default_numbers(a, b)
   out_dtype = np.dtype(preferred_element_type)
   if not jnp.issubdtype(out_dtype, jnp.floating):
     raise errors.NumberFormatError(f"scaled_dot: preferred_element_type must be a float, got {out_dtype}.")
-  return _scaled_dot(_normalised(a, b, numbers), out_dtype, how(interpret), a, b, global_scale)
+  return _compiled(_normalised(a, b, numbers), out_dtype, how(interpret), a, b, global_scale)
 
 
 def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
@@ -176,6 +178,8 @@ def _towards(
 
 
 _scaled_dot.defvjp(_forward, _backward, symbolic_zeros=True)
+# JAX has no rule for symbolic zeros where `shard_map` is evaluated step by step; inside of `jit` none is needed.
+_compiled = jax.jit(_scaled_dot, static_argnums=(0, 1, 2), inline=True)
 
 
 # --- the kernel --------------------------------------------------------------------------------------------------

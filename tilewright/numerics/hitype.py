@@ -127,14 +127,36 @@ class _Dequantise(_jax.UserPrimitive):
     return dequantize(value.array)
 
 
+class _Members(_jax.UserPrimitive):
+  """From a value to its arrays."""
+
+  def __init__(self, type_: QType):
+    self.in_avals = (type_,)
+    self.out_aval = type_.avals
+    self.params: dict[str, Any] = {}
+    super().__init__()
+
+  def expand(self, value: QValue) -> Any:
+    return tuple(_arrays(value.array))
+
+
 def box(q: QArray) -> QValue:
   """A quantised array as one value."""
   return QValue(q)
 
 
-def unbox(value: QValue) -> QArray:
-  """The quantised array of a value that is not being traced."""
-  return value.array
+def unbox(value: Any) -> QArray:
+  """The quantised array of a value; under `jit` too."""
+  if isinstance(value, QValue):
+    return value.array
+  type_ = _jax.core.typeof(value)
+  return type_._array(_Members(type_)(value))
+
+
+def unboxed(x: Any) -> Any:
+  """What an operand stands for: a value's quantised array; anything else as it is."""
+  is_value = isinstance(x, QValue) or (isinstance(x, _jax.core.Tracer) and isinstance(_jax.core.typeof(x), QType))
+  return unbox(x) if is_value else x
 
 
 def dequantize_value(value: Any) -> Any:

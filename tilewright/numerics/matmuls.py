@@ -162,8 +162,8 @@ def scaled_dot_general(
 def _mode(config: Any) -> tuple[str | None, Any]:
   if config is None:
     return None, None
-  mode = config if isinstance(config, str) else config.mode
-  if mode not in RECIPES:
+  mode = config if isinstance(config, str) else getattr(config, "mode", config)
+  if not isinstance(mode, str) or mode not in RECIPES:
     raise errors.NumberFormatError(f"The mode of a config must be one of {', '.join(RECIPES)}, got {mode!r}.")
   given = None if isinstance(config, str) else config.global_scale
   return mode, None if given is None else jnp.asarray(given, jnp.float32).reshape(())

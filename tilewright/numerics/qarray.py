@@ -23,6 +23,7 @@ from tilewright import errors
 from tilewright.numerics import packing
 from tilewright.numerics.convert import decode
 from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
+from tilewright.numerics.swizzle import Prepared, plain_scales
 
 
 @functools.partial(
@@ -126,10 +127,11 @@ class QArray:
     if not hasattr(self.data, "shape"):
       return f"QArray({self.format.name}, {self.data!r})"
     per = "array" if self.axis is None else "row" if self.block is None else f"{self.block}"
+    order = ("swizzled " if self.scales.swizzled else "padded ") if isinstance(self.scales, Prepared) else ""
     whole = "" if self.global_scale is None else ", global scale"
     saved = 4 * np.prod(self.shape) / max(1, self.nbytes)
     return (
-      f"QArray({self.format.name}[{shape}], {self.scale_format.name} scale per {per} along axis {self.axis}{whole}, "
+      f"QArray({self.format.name}[{shape}], {order}{self.scale_format.name} scale per {per} along axis {self.axis}{whole}, "
       f"{self.nbytes:,} bytes, {saved:.1f}x smaller than f32)"
     )
 
@@ -178,6 +180,7 @@ def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that a QArray stands for: elements times scales in float32 (exact but for overflow and underflow), then converted."""
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
+  q = plain_scales(q)
   bits = packing.unpack(q.data, q.format.width, q.pack_axis)
   value = elements(bits, q.format)
   for factor in scale_factors(q.scales):

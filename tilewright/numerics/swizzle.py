@@ -7,13 +7,15 @@ rows of 4 columns are 512 bytes side by side.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from tilewright import errors
-from tilewright.numerics.qarray import QArray
+
+if TYPE_CHECKING:  # a QArray can hold what is defined here
+  from tilewright.numerics.qarray import QArray
 
 _ROWS, _COLUMNS = 128, 4
 _ORDER = (0, 1, 4, 3, 2, 5)
@@ -60,6 +62,14 @@ class Prepared:
   scales: Any
   swizzled: bool = True
 
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.scales.shape
+
+  @property
+  def dtype(self) -> Any:
+    return self.scales.dtype
+
 
 jax.tree_util.register_dataclass(Prepared, data_fields=["scales"], meta_fields=["swizzled"])
 
@@ -83,7 +93,7 @@ def prepare(q: QArray, *, swizzled: bool = True) -> QArray:
 
 def plain_scales(q: Any) -> Any:
   """The same array with its scales in plain order; anything else as it is."""
-  if not isinstance(q, QArray) or not isinstance(q.scales, Prepared):
+  if not isinstance(getattr(q, "scales", None), Prepared):
     return q
   rows, columns = q.data.shape[-2], q.padded_size // (q.block or q.padded_size)
   if q.scales.swizzled:
