@@ -117,7 +117,8 @@ def attention(
     raise errors.ShapeMismatchError(f"attention: blocks must be two positive sizes (queries, keys), got {blocks}.")
   queries, keys = q.shape[-2], k.shape[-2]
   how = calling.how(interpret, native)
-  block_q, block_k = blocks or tiling.attention_blocks(how.on_gpu, queries, keys, q.dtype.itemsize)
+  depth, is_banded = max(q.shape[-1], v.shape[-1]), left is not None or right is not None
+  block_q, block_k = blocks or tiling.attention_blocks(how.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded)
   plan = Plan(
     how,
     float(scale),

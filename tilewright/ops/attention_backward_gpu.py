@@ -34,9 +34,9 @@ def backward(
   delta = _delta(plan, out, g)
   for_queries = for_keys = plan
   if plan.is_free:
-    held, passing = tiling.attention_backward_blocks(max(q.shape[2], v.shape[2]), q.dtype.itemsize)
-    for_queries = dataclasses.replace(plan, block_q=held, block_k=passing)
-    for_keys = dataclasses.replace(plan, block_q=passing, block_k=held)
+    of_queries, of_keys = tiling.attention_backward_blocks(max(q.shape[2], v.shape[2]), q.dtype.itemsize)
+    for_queries = dataclasses.replace(plan, block_q=of_queries.held, block_k=of_queries.passing)
+    for_keys = dataclasses.replace(plan, block_q=of_keys.passing, block_k=of_keys.held)
   dq = _queries(for_queries, group, q, k, v, lse, delta, g)
   dk, dv = _keys(for_keys, group, q, k, v, lse, delta, g)
   return dq.reshape(shapes[0]), dk.reshape(shapes[1]), dv.reshape(shapes[2])

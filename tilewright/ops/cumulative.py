@@ -84,7 +84,7 @@ def _scan(kind: str, how: How, reverse: bool, x: jax.Array) -> jax.Array:
     return x
   scan, join = _SCANS[kind]
   dtype = x.dtype if x.dtype == jnp.int32 else np.dtype(jnp.float32)
-  block_r, block_c = tiling.divisor_near(rows, 16), tiling.divisor_near(width, 256, 16)
+  block_r, block_c = tiling.scan_blocks(how.on_gpu, rows, width)
   steps = pl.cdiv(width, block_c)
   order = lambda s: steps - 1 - s if reverse else s
 

@@ -29,7 +29,9 @@ def tiles_of_groups(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, ja
   counts = (sizes + block - 1) // block
   ends = jnp.cumsum(counts)
   number = jnp.arange(pl.cdiv(m, block) + sizes.shape[0] - 1)
-  group = jnp.minimum(jnp.searchsorted(ends, number, side="right"), sizes.shape[0] - 1)
+  # A search of all at once is one kernel of XLA's, where one by halves is a loop.
+  group = jnp.searchsorted(ends, number, side="right", method="compare_all")
+  group = jnp.minimum(group, sizes.shape[0] - 1)
   first = (number - (ends - counts)[group]) * block
   rows = jnp.clip(sizes[group] - first, 0, block)
   return tuple(z.astype(jnp.int32) for z in (group, jnp.where(rows > 0, starts[group] + first, 0), rows))

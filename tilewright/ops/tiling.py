@@ -101,6 +101,13 @@ def part_of_gpu_row(count: int, size: int) -> int:
   return max(n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * size <= _GPU_PART))
 
 
+def scan_blocks(on_gpu: bool, rows: int, width: int) -> tuple[int, int]:
+  """Rows and columns of a block of running totals: on a GPU a warp takes rows of 1024 elements at most, in whole parts for its lanes."""
+  if not on_gpu:
+    return divisor_near(rows, 16), divisor_near(width, 256, 16)
+  return min(4, rows), min(1024, -(-width // 128) * 128)
+
+
 def elements_per_block(size: int, itemsize: int) -> int:
   """How many elements one instance of an elementwise kernel takes: enough to be worth a call, few enough to share the work."""
   return min(size, max(4096, host_caches().l1 // itemsize))
@@ -164,23 +171,33 @@ def gpu_weight_slope_blocks(itemsize: int) -> tuple[int, int, int]:
   return (64, 128, 128) if itemsize == 2 else (32, 64, 64)
 
 
-def attention_blocks(on_gpu: bool, queries: int, keys: int, itemsize: int) -> tuple[int, int]:
-  """How many queries and keys a block of attention has.
+def attention_blocks(
+  on_gpu: bool, queries: int, keys: int, depth: int, itemsize: int, is_banded: bool
+) -> tuple[int, int]:
+  """How many queries and keys a block of attention has; `is_banded` says whether some queries do not see some keys.
 
   On a GPU, a warp takes sixteen queries: what it holds of the scores and of the output must fit its registers. Blocks are multiples of
-  what tensor cores take, and may hang over the end.
+  what tensor cores take, and may hang over the end. Which are best was measured on an H200.
   """
   if not on_gpu:
     return divisor_near(queries, 128, 32), divisor_near(keys, 128, 16)
-  most = (128, 64) if itemsize == 2 else (64, 32)
+  most = (64, 32) if itemsize != 2 else (128, 64) if depth <= 64 or is_banded else (64, 64)
   return min(most[0], -(-queries // 16) * 16), min(most[1], -(-keys // 16) * 16)
 
 
-def attention_backward_blocks(depth: int, itemsize: int) -> tuple[int, int]:
-  """Of attention's backward kernels on a GPU: the length of the blocks that are held, and of those that pass by."""
+@dataclasses.dataclass(frozen=True)
+class BackwardBlocks:
+  """Lengths of the blocks that a backward kernel of attention holds, and of those that pass by."""
+
+  held: int
+  passing: int
+
+
+def attention_backward_blocks(depth: int, itemsize: int) -> tuple[BackwardBlocks, BackwardBlocks]:
+  """Of attention's two backward kernels on a GPU: that of the queries, which has sums of one product, and that of the keys, with two."""
   if itemsize != 2:
-    return 32, 32
-  return (64, 64) if depth <= 64 else (64, 32)
+    return BackwardBlocks(32, 32), BackwardBlocks(32, 32)
+  return BackwardBlocks(128, 64), BackwardBlocks(128, 64 if depth <= 64 else 32)
 
 
 def few_rows_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks | None:

@@ -12,6 +12,7 @@ A tile that streams through is reduced by warps that take whole rows, or, along 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,9 +25,10 @@ from tilewright.layout.value import LANE, Layout
 from tilewright.layout.value import WARP as WARPS
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.combining import identity
 from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane
-from tilewright.target.llvm.types import I32, I64
+from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import threads
 from tilewright.target.nvgpu.arithmetic import combine, horizontal
 from tilewright.target.nvgpu.code import BlockCode
@@ -37,6 +39,9 @@ from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
+
+_MOST_OF_A_ROW = 1024  # elements of which a warp holds running totals
+_VECTOR = 4  # words that a lane loads together
 
 
 def reduce(code: BlockCode, op: Op) -> None:
@@ -331,7 +336,7 @@ def arg_reduce(code: BlockCode, op: Op) -> None:
 
 
 def cumulative(code: BlockCode, op: Op) -> None:
-  """Running totals: a thread goes along the axis, vectors along the others."""
+  """Running totals: a thread goes along the axis, vectors along the others; or a warp goes along rows, if those are few."""
   (x,) = op.operands
   result, axis, kind = op.results[0], op.attrs["axis"], op.attrs["kind"]
   source, b = x.tile, code.b
@@ -340,6 +345,14 @@ def cumulative(code: BlockCode, op: Op) -> None:
   inner = code.in_memory(x)
   memory = code.allocate(source.shape, source.dtype)
   code.sync({inner.base}, {memory.base})
+  code.env[result] = memory
+  is_word = ty.register_type(source.dtype) in (F32, I32)
+  few = math.prod(others) < code.num_threads and size % WARP == 0 and size <= _MOST_OF_A_ROW
+  if few and is_word and axis == source.rank - 1:
+    _each_row(
+      code, math.prod(others), lambda row: _row_of_totals(code, op, _rows_index(code, row, others), inner, memory)
+    )
+    return
 
   def each(out: list[Index], lanes: int, step: Any) -> None:
     register = ty.register_type(source.dtype, lanes)
@@ -353,4 +366,38 @@ def cumulative(code: BlockCode, op: Op) -> None:
       code.store(memory, index, total)
 
   code.each_step(code.distribution(others), each)
-  code.env[result] = memory
+
+
+def _row_of_totals(code: BlockCode, op: Op, row: list[Index], source: Memory, target: Memory) -> None:
+  """Running totals of a row by a warp: each lane has those of its part, and adds what the parts before come to.
+
+  With `reverse`, the first lane has the last part.
+  """
+  b, kind, reverse, tile = code.b, op.attrs["kind"], op.attrs["reverse"], op.results[0].tile
+  dtype, part = tile.dtype, tile.shape[-1] // WARP
+  width = math.gcd(part, _VECTOR)
+  lane_number = b.urem(code.thread, I32(WARP))
+  first = b.mul(b.zext(b.sub(I32(WARP - 1), lane_number) if reverse else lane_number, I64), i64(part))
+  places = [[*row, Index(b.add(first, i64(n)), 1 if width > 1 else 0, align=width)] for n in range(0, part, width)]
+  loaded = [code.load(source, at, width) for at in places]
+  values: list[ir.Value] = [v if width == 1 else b.extract_element(v, I32(i)) for v in loaded for i in range(width)]
+  order = range(part)[::-1] if reverse else range(part)
+  for before, own in itertools.pairwise(order):
+    values[own] = combine(b, kind, dtype, values[before], values[own])
+
+  def from_lane(value: ir.Value, distance: int) -> tuple[ir.Value, ir.Value]:
+    """What an earlier lane has, and whether there is one."""
+    word = b.bitcast(value, I32) if value.type == F32 else value
+    word = threads.from_lane(b, word, b.sub(lane_number, I32(distance)))
+    is_there = b.icmp_unsigned(">=", lane_number, I32(distance))
+    return (b.bitcast(word, F32) if value.type == F32 else word), is_there
+
+  total, distance = values[order[-1]], 1
+  while distance < WARP:
+    other, is_there = from_lane(total, distance)
+    total, distance = b.select(is_there, combine(b, kind, dtype, other, total), total), 2 * distance
+  other, is_there = from_lane(total, 1)
+  values = [b.select(is_there, combine(b, kind, dtype, other, v), v) for v in values]
+  for n, at in enumerate(places):
+    own_values = values[n * width : (n + 1) * width]
+    code.store(target, at, own_values[0] if width == 1 else joined(b, own_values))

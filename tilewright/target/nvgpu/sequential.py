@@ -43,7 +43,7 @@ _SHARE = (
 )
 _PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep a multiprocessor busy alone
 _MOST_SHARE = 0.82  # with what stays, and scratch memory
-_KEPT_BYTES = 16 * 1024  # of an output's block
+_KEPT_BYTES = 32 * 1024  # of an output's block
 _FEWEST_STEPS = 4
 
 
