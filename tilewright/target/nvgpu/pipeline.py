@@ -232,6 +232,8 @@ def _store_maps(kernel: NativeKernel, c: Contraction) -> Iterator[TensorMap]:
       continue
     if any(out == number for _, out in kernel.input_output_aliases) or ref.ref.shape != c.block[:2]:
       continue
+    if not all(isinstance(d, Blocked | Squeezed) for d in m.block_shape):
+      continue  # of a bounded slice not all rows are written
     if c.block[1] % _DEPTH or any(op.name != "store" or op not in inside for op in used.get(ref, [])):
       continue
     row = max(d for d, dim in enumerate(m.block_shape[:-1]) if isinstance(dim, Blocked))
