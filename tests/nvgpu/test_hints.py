@@ -407,3 +407,12 @@ def test_hints_compile_everywhere(arch):
   for specs in ({}, {"transforms": (plgpu.SwizzleTransform(64),)}):
     text = nvgpu.compile_ptx(native_of(functools.partial(matmul, tile=(64, 64, 32), **specs), a, b), arch)[0]
     assert f".target {arch}" in text
+
+
+def test_hints_go_through_vmap_and_derivatives():
+  x = np.arange(2 * 64 * 128, dtype=np.float32).reshape(2, 64, 128) % 13
+  call = functools.partial(blocked, own=(plgpu.TilingTransform((8, 32)), plgpu.SwizzleTransform(128)))
+  wanted = (x[..., :64] + x[..., 64:]).swapaxes(1, 2)
+  np.testing.assert_array_equal(run(native_of(jax.vmap(call), x), x)[0], wanted)
+  for got in run(native_of(lambda x, t: jax.jvp(call, (x,), (t,)), x[0], x[1]), x[0], x[1]):
+    assert any(np.array_equal(got, one) for one in wanted)

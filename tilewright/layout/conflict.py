@@ -23,7 +23,10 @@ def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.Layo
   def is_possible(part: Sequence[Located]) -> bool:
     if all(isinstance(own.constraint, BitwidthLimit) for own in part):
       return True  # limits alone leave every choice open
-    return any_solution(part, seeds, Budget(budget), hard) is not None
+    try:
+      return any_solution(part, seeds, Budget(budget), hard) is not None
+    except errors.LayoutBudgetError:
+      return True  # not known: what would have to be left out to know stays in the set
 
   core = smallest(hard, is_possible)
   proposal = _proposal(core, seeds, budget, hard)
