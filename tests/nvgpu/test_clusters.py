@@ -22,8 +22,7 @@ def operands(orientation, m, n, k):
   return [jnp.asarray(rng.integers(-4, 5, shape), BF16) for shape in shapes]
 
 
-@pytest.mark.parametrize("cluster", [(2, 1, 1), (1, 2, 1), (2, 2, 1)], ids=str)
-@pytest.mark.parametrize("orientation", ["nn", "tt"])
+@pytest.mark.parametrize("orientation, cluster", [("nn", (2, 1, 1)), ("tt", (1, 2, 1)), ("nt", (2, 2, 1))])
 def test_blocks_of_a_cluster_bring_each_other_what_they_share(orientation, cluster):
   a, b = operands(orientation, 128, 256, 192)
   ((_, native),) = natives(contractions.contraction(orientation, (64, 128, 64), dtype=jnp.float32), a, b)

@@ -111,7 +111,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
 
   group = b.udiv(code.thread, I32(GROUP))
   down, across = b.udiv(group, I32(way.across)), b.urem(group, I32(way.across))
-  left, right = (_Reader(code, op, i, part, fragments) for i, part in enumerate(operands))
+  left, right = (_Reader(code, op, i, part) for i, part in enumerate(operands))
   left.begin(down if way.down > 1 else None, m // way.down)
   right.begin(across if way.across > 1 else None, n // way.across)
   fenced = wgmma.fence(b, [*(values if old is not None else []), *left.words])
@@ -139,7 +139,7 @@ def _way(code: BlockCode, layout: Layout, total: str) -> Warpgroups:
 class _Reader:
   """What the instructions take of an operand: four words of a thread, or a descriptor of memory."""
 
-  def __init__(self, code: BlockCode, op: Op, i: int, operand: Any, fragments: tuple[int, int]):
+  def __init__(self, code: BlockCode, op: Op, i: int, operand: Any):
     self.b, self.depth = code.b, KINDS[op.operands[i].tile.dtype.name][0]
     self.depths = products.sizes(op)[0][1] // self.depth
     self.words: list[ir.Value] = []

@@ -279,8 +279,12 @@ def _slice(code: BlockCode, load: Op, body: Block) -> tuple[Op, ...] | None:
 
 
 def _view(code: BlockCode, operand: _Operand) -> Any:
-  """What is loaded, at the present number of the round."""
-  code.block(Block([], list(operand.ops)))
+  """What is loaded, at the present number of the round. Nothing but views and index arithmetic is emitted."""
+  for op in operand.ops:
+    if op.name in code.statements:
+      code.statements[op.name](code, op)
+    else:
+      code.env[op.result] = code.value_at(op.result, [], 1)
   return code.memory_of(operand.source.load.operands[0])
 
 
