@@ -139,6 +139,11 @@ class _Members(_jax.UserPrimitive):
   def expand(self, value: QValue) -> Any:
     return tuple(_arrays(value.array))
 
+  def vjp_fwd(self, nonzero: Any, value: Any) -> Any:
+    """For derivatives towards other arguments: a value is a constant there, of which nothing is kept."""
+    del nonzero
+    return self(value), None
+
 
 def box(q: QArray) -> QValue:
   """A quantised array as one value."""
