@@ -70,6 +70,16 @@ def test_a_left_operand_that_is_a_product_stays_in_registers(dtype, kind, count)
   assert sum(bool(re.search(r"\},\s*\{", p)) for p in products) == count  # of the second product
 
 
+def test_operands_that_need_other_layouts_on_their_way_leave_each_other_alone():
+  """The right operand is transposed through shared memory after the left one has been brought there."""
+
+  def f(a, b, c):
+    return dot((a + a).astype(BF16), (b - c.T).astype(BF16))
+
+  args = [small_integers(shape, F32, i) for i, shape in enumerate([(128, 64), (64, 32), (32, 64)])]
+  check(f, lambda a, b, c: 2 * a @ (b - c.T), S((128, 32), F32), *args)
+
+
 def test_sums_go_on():
   """`old + a @ b` begins with the old sums."""
 

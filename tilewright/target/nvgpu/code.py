@@ -75,6 +75,7 @@ class BlockCode(Passes):
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
     self.has_stages = False  # whether copies are on their way that the code here did not ask for
+    self.busy: list[View] = []  # of the following: those that hold operands until their product is done
     self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
 
   # --- values carried by control flow ----------------------------------------------------------------------------
@@ -268,10 +269,10 @@ class BlockCode(Passes):
     self._set_elements(copy, emit(plan, self._elements(known), BlockDevice(self, buffer)))
     self.copies.setdefault(v, []).append(copy)
 
-  def trip_buffer(self, nbytes: int, taken: Sequence[View] = (), align: int = 128) -> View | None:
-    """A buffer in shared memory for a while, besides those that are taken; None if there is no room."""
+  def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
+    """A buffer in shared memory for a while, besides those that are busy; None if there is no room."""
     for buffer, size, own in self._trips:
-      if size >= nbytes and own % align == 0 and buffer not in taken:
+      if size >= nbytes and own % align == 0 and buffer not in self.busy:
         return buffer
     made = self.own_buffer(nbytes, align)
     if made is not None:

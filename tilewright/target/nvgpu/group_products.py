@@ -105,7 +105,8 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
     values = products.old_sums(code, layout, dtype, old)
   operands: list[Any] = []
   for i in range(2):
-    operands.append(_operand(code, op, i, [part.buffer for part in operands if isinstance(part, Placed)]))
+    operands.append(_operand(code, op, i))
+    code.busy += [part.buffer for part in operands[i:] if isinstance(part, Placed)]
   _arrived(code, operands)
   code.sync({part.base for part in operands if isinstance(part, Placed)}, set())
 
@@ -127,6 +128,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         adds = old is not None or at > 0
         values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.turned, right.turned), adds)
   wgmma.commit(b)
+  code.busy.clear()
   return products.held_sums(code, layout, dtype, wgmma.wait(b, values))
 
 
@@ -174,7 +176,7 @@ class _Reader:
 # --- operands ----------------------------------------------------------------------------------------------------
 
 
-def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
+def _operand(code: BlockCode, op: Op, i: int) -> Any:
   """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
   assert code.inferred is not None
   value, wanted = op.operands[i], code.inferred.wanted(op, i)
@@ -183,7 +185,7 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   known = _known(code, value, wanted)
   if known is not None:
     return known
-  buffer = code.trip_buffer(wanted.nbytes, taken, wanted.swizzle.span)
+  buffer = code.trip_buffer(wanted.nbytes, wanted.swizzle.span)
   assert buffer is not None, "see is_possible"
   return _place(code, value, wanted, buffer)
 

@@ -116,7 +116,8 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
     values = old_sums(code, layout, dtype, old)
   operands: list[Any] = []
   for i in range(2):
-    operands.append(_operand(code, op, i, [part.buffer for part in operands if isinstance(part, Staged)]))
+    operands.append(_operand(code, op, i))
+    code.busy += [part.buffer for part in operands[i:] if isinstance(part, Staged)]
   code.sync({part.base for part in operands if isinstance(part, Staged)}, set())
   left, right = (_words(code, part) for part in operands)
   depths, down = sizes(op)[0][1] // depth, len({offset[0] // 16 for offset in layout.register_offsets})
@@ -129,6 +130,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         four = [left(word * (i + 4 * (at + depths * mi))) for i in range(4)]
         own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
         values[own] = _mma(b, op, values[own], four, two)
+  code.busy.clear()
   return held_sums(code, layout, dtype, values)
 
 
@@ -178,7 +180,7 @@ def _mma(b: ir.IRBuilder, op: Op, sums: list[ir.Value], left: list[ir.Value], ri
 # --- operands ----------------------------------------------------------------------------------------------------
 
 
-def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
+def _operand(code: BlockCode, op: Op, i: int) -> Any:
   """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
   value, wanted = op.operands[i], _wanted(code, op, i)
   for copy in code.copies.get(value, ()):
@@ -192,7 +194,7 @@ def _operand(code: BlockCode, op: Op, i: int, taken: Sequence[View]) -> Any:
   )
   if not plan.shared_bytes:
     return code.words_of(value, wanted)
-  buffer = code.trip_buffer(plan.shared_bytes, taken)
+  buffer = code.trip_buffer(plan.shared_bytes)
   assert buffer is not None
   return stage(code, value, plan, buffer)
 
