@@ -45,7 +45,7 @@ def grouped(plain: Operand, packed: Operand, whole: jax.Array, sizes: jax.Array)
     out = _of_blocks(x, packed, whole, tiles, block, order)
   blocks, groups, starts = tiles
   row = jnp.arange(m, dtype=jnp.int32)
-  group = jnp.searchsorted(starts[1:], row, side="right").astype(jnp.int32)
+  group = jnp.searchsorted(starts[1:], row, side="right", method="compare_all").astype(jnp.int32)
   own = (blocks[None, :] == (row // block)[:, None]) & (groups[None, :] == group[:, None])
   found = out[jnp.argmax(own, axis=1), row % block]
   return jnp.where((group < num_groups)[:, None], found, 0).astype(plain.arrays[0].dtype)
