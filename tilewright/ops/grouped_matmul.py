@@ -78,7 +78,7 @@ def tiles_of(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, jax.Array
   before = jnp.cumsum(counts) - counts
   total = pl.cdiv(m, block) + sizes.shape[0]
   number = jnp.minimum(jnp.arange(total), jnp.sum(counts) - 1)
-  group = jnp.searchsorted(jnp.cumsum(counts), number, side="right", method="compare_all")  # one kernel, not a loop of them
+  group = jnp.searchsorted(jnp.cumsum(counts), number, side="right", method="compare_all")
   return (
     (first[group] + number - before[group]).astype(jnp.int32),
     group.astype(jnp.int32),
