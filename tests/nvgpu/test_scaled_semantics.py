@@ -10,8 +10,10 @@ from block_on_cpu import run
 from gpu_programs import natives
 
 from tilewright import numerics
+from tilewright import pallas as pl
 from tilewright.numerics import dot
 from tilewright.numerics.launch import How
+from tilewright.target import nvgpu
 
 BF16, F32 = jnp.bfloat16, jnp.float32
 
@@ -54,6 +56,35 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k):
 def test_rounds_ahead_are_taken_in_order():
   """More rounds than there are places for them."""
   holds(normal(2, 9216, dtype=BF16), numerics.quantize(normal(16, 9216, seed=1), "nvfp4"))
+
+
+@pytest.mark.parametrize("way", ["reversed", "numbered", "one row", "exchanged in eights"])
+def test_a_few_rows_times_what_is_computed_of_other_places(way):
+  """Columns from the other end, columns that know their number, and one row for all: not what lies at the same place."""
+  m, n, k = 2, 16, 1024
+  x, w = (
+    np.random.default_rng(i).integers(-4, 5, (r, k)).astype(BF16)
+    for i, r in ((0, m), (1, 1 if way == "one row" else n))
+  )
+
+  def seen(w):
+    match way:
+      case "reversed":
+        return w[:, ::-1]
+      case "numbered":
+        return w + (jax.lax.broadcasted_iota(jnp.int32, (n, k), 1) // 256).astype(BF16)
+      case "one row":
+        return jnp.broadcast_to(w, (n, k))
+    return w.reshape(n, k // 8, 2, 2, 2).swapaxes(2, 3).reshape(n, k)
+
+  def kernel(x_ref, w_ref, o_ref):
+    o_ref[...] = jax.lax.dot_general(x_ref[...], seen(w_ref[...]), (((1,), (1,)), ((), ())), preferred_element_type=F32)
+
+  call = lambda x, w: pl.pallas_call(kernel, jax.ShapeDtypeStruct((m, n), F32))(x, w)
+  ((_, native),) = natives(call, x, w)
+  assert ("cp.async" in nvgpu.compile_ptx(native, "sm_90a", 2)[0]) == (way != "reversed")
+  (got,) = run(native, x, w, arch="sm_90a", num_warps=2)
+  assert (got == np.float64(x) @ np.asarray(seen(jnp.asarray(w)), np.float64).T).all()
 
 
 def test_weights_with_k_first_are_multiplied_as_they_lie():

@@ -33,6 +33,7 @@ from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
+from tilewright.target.nvgpu.warp_stages import Part, Stages, part_of, sources, stage_bytes
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
@@ -40,7 +41,8 @@ ROWS, COLUMNS, DEPTH = 16, 8, 16  # of one mma: rows of w, rows of x, elements o
 _LANES = 4  # that share a row
 _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
-_RUN = 64  # elements of k that a lane takes at a time: with 4 bits each, four lanes have the 128 bytes of a cache line
+_RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
+_STAGES = 4  # rounds of a warp that are on their way or multiplied
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
@@ -122,17 +124,38 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   for slot in (s for tile in slots for column in tile for s in column):
     b.store(ty.constant(F32, 0), slot)
   rounds = parts.k // (_LANES * run)
-  at_once = math.gcd(rounds // along_k, max(1, _ELEMENTS // (2 * tiles * run)))
-  step = along_k * at_once
   own = _Fragments(code, parts, run, w_rows, x_rows)
+  chunk = lambda c: b.add(b.mul(c, i64(_LANES)), q)
+  stages = None if how.is_turned else _stages(code, parts, rounds, first, tiles * ROWS, rounds // along_k)
+  if stages is None:
+    at_once = math.gcd(rounds // along_k, max(1, _ELEMENTS // (2 * tiles * run)))
+    with for_range(b, own_k, rounds, along_k * at_once) as c, code.scope():
+      for number in range(at_once):
+        own.multiply(chunk(add(b, c, number * along_k)), slots)
+  else:
+    for c in stages.rounds(own_k, rounds, along_k):
+      own.multiply(chunk(c), slots)
+  _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate, stages)
 
-  def chunks(c: ir.Value) -> list[ir.Value]:
-    return [b.add(b.mul(add(b, c, number * along_k), i64(_LANES)), q) for number in range(at_once)]
 
-  with for_range(b, own_k, rounds, step) as c, code.scope():
-    for chunk in chunks(c):
-      own.multiply(chunk, slots)
-  _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate)
+def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: int, own_rounds: int) -> Stages | None:
+  """Stages for the parts of both operands that a warp takes in a round, if they can be copied and there is room."""
+  if len(parts.ms) != 1 or len(parts.ns) != 1:
+    return None
+  blocks: dict[Value, tuple[Part, Any]] = {}
+  for operand, start, count in ((parts.lhs, 0, parts.m), (parts.rhs, first, rows)):
+    found = sources(code, operand, rounds)
+    if found is None:
+      return None
+    for v in found:
+      block = part_of(code, v, count, rounds)
+      if block is None:
+        return None
+      blocks[v] = block, start if block.rows == count else 0
+  each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
+  room = code.arch.shared_bytes - 1024 - code.arena_bytes
+  fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if n * each <= room]
+  return Stages(code, blocks, fits[-1]) if fits else None
 
 
 class _Fragments:
@@ -196,13 +219,15 @@ def _gather(
   place: tuple[int, ir.Value, Any, Any],
   into: View,
   accumulate: bool,
+  stages: Stages | None,
 ) -> None:
   """Add up what the warps along k have, and write the result."""
   b = code.b
   along_k, own_k, numbers, q = place
   columns = _columns(parts)
   rows = columns * COLUMNS
-  partial = code.allocate((along_k, rows, parts.n), np.float32)
+  sums = (along_k, rows, parts.n)
+  partial = code.allocate(sums, np.float32) if stages is None else stages.reused(sums, np.float32)
   code.sync(set(), {partial.base})
   for t, tile in enumerate(slots):
     for c, column in enumerate(tile):
@@ -211,7 +236,7 @@ def _gather(
         m = b.add(b.mul(q, i64(2)), i64(c * COLUMNS + i % 2))
         code.store(partial, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
   code.sync({partial.base}, {into.base})
-  shape = tuple([*parts.ms, *parts.ns])
+  shape = (*parts.ms, *parts.ns)
   split = len(parts.ms)
 
   def each(index: list[Index], lanes: int, step: Any) -> None:

@@ -95,8 +95,10 @@ def _moved(code: Any, op: Op, index: Sequence[Index]) -> ir.Value:
     if [i.step for i in places] == [0] * (len(places) - 1) + [1]:
       return pair_at(code, x, [*places[:-1], Index(places[-1].base, 0, places[-1].align)])
   second = [*index[:-1], shifted(code.b, index[-1], 1)]
-  low, high = (code.b.zext(_half(code, op.results[0], i), I32) for i in (index, second))
-  return code.b.or_(low, code.b.shl(high, I32(16)))
+  both = ir.Constant(ir.VectorType(I16, 2), ir.Undefined)
+  for n, place in enumerate((index, second)):
+    both = code.b.insert_element(both, _half(code, op.results[0], place), I32(n))
+  return code.b.bitcast(both, I32)
 
 
 def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:

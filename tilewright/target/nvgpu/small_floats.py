@@ -58,7 +58,7 @@ def decode(b: ir.IRBuilder, codes: ir.Value, small: Hardware) -> ir.Value:
   lanes = ty.lanes_of(codes)
   parts = [codes] if lanes == 1 else [b.extract_element(codes, I32(n)) for n in range(lanes)]
   found: list[ir.Value] = []
-  for low, high in zip(parts[::2], [*parts[1::2], parts[-1]]):
+  for low, high in zip(parts[::2], [*parts[1::2], I8(0)]):
     found += _decode_pair(b, small, low, high)
   return _vector(b, found[:lanes])
 

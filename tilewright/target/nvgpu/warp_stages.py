@@ -1,0 +1,198 @@
+"""What a warp multiplies next, on its way to shared memory while it multiplies something else.
+
+Warps that share the k of a product need nothing from each other until the end, so each has stages of its own in shared memory, and waits
+for its own copies alone. A round of a warp takes one part of k of both operands; of everything they are computed from, that is a part of
+the columns of some rows:
+
+    operand   (64, 512, 2, 2, 2, 2) bf16      a part of 64: [:, 8 p : 8 p + 8]
+    made of   (64, 4096) u8                                 [:, 64 p : 64 p + 64]
+              (64, 512) e4m3                                [:, 8 p : 8 p + 8]
+
+All of it is on its way equally early. Memory answers in the order in which it was asked: a small load that is asked for late waits for all
+the large ones before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import structure
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Memory
+from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.types import I8, I32, I64
+from tilewright.target.nvgpu import cp_async, threads
+from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, copy_block
+from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.views import View, subview, view_of
+from tilewright.tile.ir import Op, Value
+
+_BANKS = 128  # bytes that lie side by side in the banks
+_SHARED = ir.PointerType(addrspace=3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part(PaddedBlock):
+  """Rows of a part of the columns of something that lies in memory. Four lanes read sixteen neighbouring bytes each of a row."""
+
+  @property
+  def pitch(self) -> int:
+    return self.row_bytes if self.row_bytes % _BANKS or self.rows == 1 else self.row_bytes + PIECE
+
+
+def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
+  """The tiles in memory that a tile is computed from, if a part of all but its first dimension takes the same part of each of theirs.
+
+  None if that is not so, or not known.
+  """
+  _, *sizes = v.tile.shape or (1,)
+  if not v.tile.shape or isinstance(code.env.get(v), ir.Value):
+    return []
+  if math.prod(sizes) % parts:
+    return None
+  op = v.owner
+  if _memory(code, v) is not None:
+    return [v]
+  if v in code.env or not isinstance(op, Op):
+    return None
+  if op.name in structure.SOURCES:
+    return [] if op.name in ("constant", "iota") else None
+  if not _keeps_parts(op, math.prod(sizes) // parts):
+    return None
+  found: list[Value] = []
+  for operand in op.operands:
+    own = sources(code, operand, parts)
+    if own is None:
+      return None
+    found += [x for x in own if x not in found]
+  return found
+
+
+def _keeps_parts(op: Op, length: int) -> bool:
+  """Whether a part of the result, so many elements of each row, is made of the same part of the operands."""
+  shape = op.results[0].tile.shape
+  match op.name:
+    case "reshape" | "recast":
+      return op.operands[0].tile.shape[:1] == shape[:1]
+    case "broadcast":
+      dims = list(op.attrs["dims"])
+      return dims == list(range(len(dims)))
+    case "transpose":
+      moved = [d for d, p in enumerate(op.attrs["permutation"]) if d != p]
+      return not moved or (moved[0] > 0 and length % math.prod(shape[moved[0] :]) == 0)
+  return op.name not in structure.MOVES and all(o.tile.shape in ((), shape) for o in op.operands)
+
+
+def _memory(code: Any, v: Value) -> View | None:
+  """Where a tile lies as it is."""
+  known, op = code.env.get(v), v.owner
+  if known is None and isinstance(op, Op) and op.name == "load":
+    known = code.memory_of(op.operands[0])
+  return view_of(known) if type(known) in (Memory, View) else None
+
+
+class Stages:
+  """The stages of a warp, used in turn: while it multiplies what lies in one, the others are filled."""
+
+  def __init__(self, code: Any, blocks: dict[Value, tuple[Part, Any]], count: int):
+    """`blocks`: the rows of each tile that the warp needs of one part, and the number of the first of them."""
+    self.code, self.b, self.blocks, self.count = code, code.b, blocks, count
+    self.nbytes = stage_bytes([block for block, _ in blocks.values()])
+    self.memory = code.allocate((code.num_threads // WARP * count * self.nbytes,), "uint8")
+    b = self.b
+    warp = b.udiv(code.thread, I32(WARP))
+    self.lane = b.urem(code.thread, I32(WARP))
+    self.own = b.gep(self.memory.pointer, [b.zext(b.mul(warp, I32(count * self.nbytes)), I64)], source_etype=I8)
+    self.views = {v: _memory(code, v) for v in blocks}
+
+  def fill(self, part: Any, stage: Any, inside: Any = None) -> None:
+    """Start the copies of a part to a stage, if `inside` holds, and end their group."""
+    b = self.b
+    if inside is None:
+      self._copies(part, stage)
+    else:
+      with if_then(b, inside):
+        self._copies(part, stage)
+    cp_async.commit(b)
+
+  def _copies(self, part: Any, stage: Any) -> None:
+    b, offset = self.b, 0
+    for v, (block, first) in self.blocks.items():
+      view = self.views[v]
+      assert view is not None
+      source = subview(b, view, [first, b.mul(i64(part), i64(block.shape[1]))], [1, 1], [])
+      to = b.ptrtoint(b.addrspacecast(self._place(stage, offset), _SHARED), I32)
+      copy_block(b, self.lane, WARP, source, block, to)
+      offset += block.nbytes
+
+  def _place(self, stage: Any, offset: int) -> ir.Value:
+    b = self.b
+    start = b.add(b.mul(stage, I32(self.nbytes)), I32(offset))
+    return b.gep(self.own, [b.zext(start, I64)], source_etype=I8)
+
+  def rounds(self, first: ir.Value, stop: int, step: int) -> Iterator[ir.Value]:
+    """The parts `range(first, stop, step)`, a multiple of `step` of them. What is emitted for one finds its elements in a stage."""
+    b, code = self.b, self.code
+    known = {v: code.env[v] for v in self.blocks if v in code.env}
+    for n in range(self.count - 1):
+      self.fill(b.add(first, i64(n * step)), I32(n))
+    with b.goto_entry_block():
+      slot = b.alloca(I32)
+    b.store(I32(0), slot)
+    with for_range(b, first, stop, step) as part, code.scope():
+      stage = b.load(slot, typ=I32)
+      ahead = b.add(part, i64((self.count - 1) * step))
+      self.fill(ahead, self._after(stage, self.count - 1), b.icmp_signed("<", ahead, i64(stop)))
+      cp_async.wait(b, self.count - 1)
+      threads.warp_barrier(b)  # what lanes copied for each other is there
+      self._enter(part, stage)
+      yield part
+      threads.warp_barrier(b)  # before the stage is filled again
+      b.store(self._after(stage, 1), slot)
+    for v in self.blocks:
+      del code.env[v]
+    code.env.update(known)
+
+  def _after(self, stage: ir.Value, number: int) -> ir.Value:
+    """The stage that comes so many after one, fewer than there are."""
+    b, later = self.b, self.b.add(stage, I32(number))
+    return b.select(b.icmp_unsigned(">=", later, I32(self.count)), b.sub(later, I32(self.count)), later)
+
+  def _enter(self, part: ir.Value, stage: ir.Value) -> None:
+    """Let the tiles lie in a stage, with their elements of a part where their own indices say."""
+    b, offset = self.b, 0
+    for v, (block, first) in self.blocks.items():
+      own = block.view(self._place(stage, offset))
+      back = b.add(b.mul(i64(first), i64(own.strides[0])), b.mul(part, i64(block.shape[1])))
+      pointer = b.gep(own.pointer, [b.neg(back)], source_etype=ty.memory_type(block.dtype))
+      self.code.env[v] = dataclasses.replace(own, pointer=pointer, base=self.memory.base)
+      offset += block.nbytes
+
+  def reused(self, shape: Sequence[int], dtype: Any) -> View:
+    """The memory of all stages as a buffer, once no warp needs them any more; another one, if that is too small."""
+    strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    if math.prod(shape) * np.dtype(dtype).itemsize > self.nbytes * self.count * (self.code.num_threads // WARP):
+      return self.code.allocate(shape, dtype)
+    self.code.barrier()
+    return View(self.memory.pointer, strides, np.dtype(dtype), self.memory.base, align=PIECE)
+
+
+def part_of(code: Any, v: Value, rows: int, parts: int) -> Part | None:
+  """A part of a tile, if its rows can be copied piece by piece."""
+  view = _memory(code, v)
+  if view is None or v.tile.rank != 2 or view.strides[1] != 1 or not isinstance(view.strides[0], int):
+    return None
+  dtype, width = v.tile.dtype, v.tile.shape[1] // parts
+  known = math.gcd(width, view.strides[0], view.align) * dtype.itemsize
+  piece = next((n for n in cp_async.SIZES if known % n == 0), None)
+  return None if piece is None else Part(0, (min(rows, v.tile.shape[0]), width), dtype, piece)
+
+
+def stage_bytes(blocks: list[Part]) -> int:
+  return sum(block.nbytes for block in blocks)
