@@ -179,7 +179,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),
     name="scaled_dot",
-    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=16 if bn == 64 else 8),
+    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=8 if right.side.k_last or bn < 64 else 16),
   )(stack.flat(x), *(stack.flat(a) for a in right.arrays), *scales)
   out = out.reshape(batch, splits, m, n)
   if splits == 1:

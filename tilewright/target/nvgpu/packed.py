@@ -110,9 +110,25 @@ def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
   source = v
   if v not in code.env and isinstance(op, Op) and op.name == "convert" and op.operands[0].tile.dtype == np.float32:
     source = op.operands[0]  # rounded once, by what makes the pair
-  value = code.value_at(source, index, 1)
+  value = _one_of_two(code, source, index)
   code.memo[-1][key] = found = float_pair(code.b, kind, value, value)
   return found
+
+
+def _one_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
+  """An element, computed together with its neighbour where that is known to be asked for too: small floats are converted in twos."""
+  if not index or index[-1].origin is None:
+    return code.value_at(v, index, 1)
+  last = index[-1]
+  key = (v, "two", tuple(i.key for i in index[:-1]), last.origin, last.offset // 2)
+  for scope in reversed(code.memo):
+    if key in scope:
+      both = scope[key]
+      break
+  else:
+    first = shifted(code.b, last, -(last.offset % 2))
+    code.memo[-1][key] = both = code.value_at(v, [*index[:-1], _two(first)], 2)
+  return code.b.extract_element(both, I32(last.offset % 2))
 
 
 def _half(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
@@ -168,6 +184,8 @@ class Run:
     b, found = self.b, list[Index]()
     const = lambda n: ir.Constant(self.start.type, n)
     base = add(b, self.start if length == 1 else b.mul(self.start, const(length)), i)
+    if len(sizes) == 1:
+      return [Index(base, origin=self.start if length % 2 == 0 else None, offset=i)]
     for size in reversed(sizes[1:]):
       found.append(Index(b.urem(base, const(size))))
       base = b.udiv(base, const(size))

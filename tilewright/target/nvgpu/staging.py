@@ -182,7 +182,11 @@ def copy_block(
   shape = block.shape if isinstance(block, PaddedBlock) else (block.rows, 0)
   for step in range(part[0], -(-total // num_threads), part[1]):
     number = b.add(thread, I32(step * num_threads))
-    row, piece = b.udiv(number, I32(block.pieces)), b.urem(number, I32(block.pieces))
+    if num_threads % block.pieces == 0:  # the rows of a thread's copies are a number apart that is known
+      row = b.add(b.udiv(thread, I32(block.pieces)), I32(step * (num_threads // block.pieces)))
+      piece = b.urem(thread, I32(block.pieces))
+    else:
+      row, piece = b.udiv(number, I32(block.pieces)), b.urem(number, I32(block.pieces))
     places = [b.mul(b.zext(piece, I64), i64(width))]
     left = row
     for d in reversed(range(len(shape) - 1)):
