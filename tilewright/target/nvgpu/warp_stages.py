@@ -34,16 +34,18 @@ from tilewright.target.nvgpu.views import View, subview, view_of
 from tilewright.tile.ir import Op, Value
 
 _BANKS = 128  # bytes that lie side by side in the banks
+_SECTOR = 32  # bytes that arrive together: copies to places across two of these are slow
 _SHARED = ir.PointerType(addrspace=3)
 
 
 @dataclasses.dataclass(frozen=True)
 class Part(PaddedBlock):
-  """Rows of a part of the columns of something that lies in memory. Four lanes read sixteen neighbouring bytes each of a row."""
+  """Rows of a part of the columns of something that lies in memory. Longer rows than the banks have are moved by a sector from one to
+  the next, for lanes that read at the same place of several rows."""
 
   @property
   def pitch(self) -> int:
-    return self.row_bytes if self.row_bytes % _BANKS or self.rows == 1 else self.row_bytes + PIECE
+    return self.row_bytes + _SECTOR if self.row_bytes > _BANKS and self.row_bytes % _BANKS == 0 else self.row_bytes
 
 
 def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
