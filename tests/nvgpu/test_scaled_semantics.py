@@ -53,6 +53,12 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k):
   holds(normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe))
 
 
+def test_scales_for_blocks_of_any_size():
+  """A lane's part of k does not begin with a block, nor end with one."""
+  w = numerics.quantize(normal(16, 768, seed=1), "f4e2m1fn", block=48, scale_format="f8e4m3fn")
+  holds(normal(3, 768, dtype=BF16), w)
+
+
 def test_rounds_ahead_are_taken_in_order():
   """More rounds than there are places for them."""
   holds(normal(2, 9216, dtype=BF16), numerics.quantize(normal(16, 9216, seed=1), "nvfp4"))

@@ -66,6 +66,7 @@ class View(Memory):
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer
+  exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
 
   @property
   def is_plain(self) -> bool:
@@ -210,6 +211,8 @@ def address(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int = 1)
   """Where the first lane is, how many elements apart the lanes are (None if they are not evenly), and its alignment in bytes."""
   if view.tiled is not None:
     return _tiled_address(b, view, view.tiled, index, lanes)
+  if view.exchange is not None:
+    return view.exchange(b, view, index)
   offset: Any = 0
   step: int | None = 0
   align = view.align

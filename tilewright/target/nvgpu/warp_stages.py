@@ -25,7 +25,7 @@ from llvmlite import ir
 from tilewright.target.llvm import structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
-from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu import cp_async, threads
 from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, copy_block
@@ -34,18 +34,71 @@ from tilewright.target.nvgpu.views import View, subview, view_of
 from tilewright.tile.ir import Op, Value
 
 _BANKS = 128  # bytes that lie side by side in the banks
-_SECTOR = 32  # bytes that arrive together: copies to places across two of these are slow
 _SHARED = ir.PointerType(addrspace=3)
 
 
 @dataclasses.dataclass(frozen=True)
 class Part(PaddedBlock):
-  """Rows of a part of the columns of something that lies in memory. Longer rows than the banks have are moved by a sector from one to
-  the next, for lanes that read at the same place of several rows."""
+  """Rows of a part of the columns of something that lies in memory.
+
+  Eight lanes that read sixteen bytes each, at four places of two rows, 64 bytes apart, would meet in a fourth of the banks. So pieces of
+  long rows are exchanged: neighbours in the second half of a row, pairs of them in every other row.
+  """
+
+  @property
+  def is_exchanged(self) -> bool:
+    return self.row_bytes == 2 * _BANKS and self.piece == PIECE and self.rows > 1
 
   @property
   def pitch(self) -> int:
-    return self.row_bytes + _SECTOR if self.row_bytes > _BANKS and self.row_bytes % _BANKS == 0 else self.row_bytes
+    return self.row_bytes
+
+  def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
+    if self.is_exchanged:
+      piece = b.xor(piece, _turn(b, row, b.lshr(piece, I32(3)), 1))
+    return super().offset(b, row, piece)
+
+  def view(self, pointer: ir.Value) -> View:
+    return dataclasses.replace(super().view(pointer), exchange=_address if self.is_exchanged else None)
+
+
+def _turn(b: ir.IRBuilder, row: ir.Value, half: ir.Value, size: int) -> ir.Value:
+  """What the numbers of pieces are exchanged by, in pieces of a size; of a row and a half of it, their last digits count."""
+  one = ir.Constant(row.type, 1)
+  digits = b.or_(b.and_(half, one), b.shl(b.and_(row, one), one))
+  return b.mul(digits, ir.Constant(row.type, size))
+
+
+def _address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
+  """Where elements of a part with exchanged pieces are. What is known of a column without arithmetic stays known of its address."""
+  row, column = index
+  size, width = view.dtype.itemsize, PIECE // view.dtype.itemsize
+  divisor, constant = _known(column.base)
+  aligned = math.gcd(width, divisor, constant)
+  inside = constant % width if divisor % width == 0 else 0  # of a piece
+  start = b.sub(i64(column.base), i64(inside))
+  turn = _turn(b, i64(row.base), b.lshr(start, i64((8 * width).bit_length() - 1)), width)
+  offset = b.add(b.mul(i64(row.base), i64(view.strides[0])), b.xor(start, turn))
+  element = ty.memory_type(view.dtype)
+  piece = b.gep(view.pointer, [offset], source_etype=element)
+  pointer = b.gep(piece, [i64(inside)], source_etype=element)
+  return pointer, (column.step if aligned > 1 or not column.step else None), aligned * size
+
+
+def _known(value: Any) -> tuple[int, int]:
+  """An index as a multiple of a number, and a constant."""
+  if isinstance(value, int):
+    return 0, value
+  if isinstance(value, ir.Constant):
+    return 0, int(value.constant)
+  name = getattr(value, "opname", "")
+  if name == "add":
+    (divisor, constant), (other, more) = (_known(v) for v in value.operands)
+    return math.gcd(divisor, other), constant + more
+  if name == "mul" and isinstance(value.operands[1], ir.Constant):
+    divisor, constant = _known(value.operands[0])
+    return divisor * int(value.operands[1].constant), constant * int(value.operands[1].constant)
+  return 1, 0
 
 
 def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
