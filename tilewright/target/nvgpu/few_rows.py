@@ -1,9 +1,9 @@
 """Products of a few rows with a wide operand that is computed in the registers of the lanes that multiply it.
 
 In `dot(x, w)` with x of a few rows, (m, k), and w of many, (n, k), each element of w is used for a handful of products: what costs is
-getting it. So w goes from memory to registers once, is computed there (decoded, scaled), and is multiplied by `mma.sync.m16n8k16` without
-passing through shared memory. Which k an instruction's slots stand for is free, as long as both operands agree: a lane takes a run of
-neighbours, so that its loads are wide.
+getting it. So what w is computed from comes from memory once, a round of the warp ahead (`warp_stages`); w is computed in registers
+(decoded, scaled), and multiplied by `mma.sync.m16n8k16`, without ever lying in memory. Which k an instruction's slots stand for is free, as
+long as both operands agree: a lane takes a run of neighbours, so that its loads are wide.
 
     lane (g, q) of a warp, g = lane / 4, q = lane % 4, in round c of the warp:
       of w   rows g and g + 8 of each 16,   of x   row g of each 8,     k in [run * (4 c + q), run * (4 c + q + 1))
