@@ -70,7 +70,7 @@ class View(Memory):
 
   @property
   def is_plain(self) -> bool:
-    return not self.has_edges and self.tiled is None
+    return not self.has_edges and self.tiled is None and self.exchange is None
 
   def seen_as(self, pointer: Any, strides: tuple[Any, ...]) -> View:
     return View(pointer, strides, self.dtype, self.base)

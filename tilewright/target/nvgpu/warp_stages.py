@@ -59,7 +59,8 @@ class Part(PaddedBlock):
     return super().offset(b, row, piece)
 
   def view(self, pointer: ir.Value) -> View:
-    return dataclasses.replace(super().view(pointer), exchange=_address if self.is_exchanged else None)
+    own = super().view(pointer)
+    return dataclasses.replace(own, exchange=_address, is_staged=False) if self.is_exchanged else own
 
 
 def _turn(b: ir.IRBuilder, row: ir.Value, half: ir.Value, size: int) -> ir.Value:
@@ -102,7 +103,7 @@ def _known(value: Any) -> tuple[int, int]:
 
 
 def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
-  """The tiles in memory that a tile is computed from, if a part of all but its first dimension takes the same part of each of theirs.
+  """The tiles in global memory that a tile is computed from: a part of all but its first dimension takes the same part of each of theirs.
 
   None if that is not so, or not known.
   """
@@ -112,8 +113,9 @@ def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
   if math.prod(sizes) % parts:
     return None
   op = v.owner
-  if _memory(code, v) is not None:
-    return [v]
+  memory = _memory(code, v)
+  if memory is not None:
+    return [v] if memory.in_global else []
   if v in code.env or not isinstance(op, Op):
     return None
   if op.name in structure.SOURCES:
