@@ -14,6 +14,7 @@ from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.tile.ir import walk
 
 S = jax.ShapeDtypeStruct
 TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "rotary", "matmul")
@@ -54,6 +55,17 @@ def test_library_kernels_that_must_be_fast_do_not_spill(name, arch):
   assert forward
   for kernel in forward:
     assert ptxas.resources(nvgpu.compile_ptx(kernel, arch)[0], arch).spilled_bytes == 0
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", ["attention", "grouped_matmul", "swiglu_mlp"])
+def test_library_kernels_that_multiply_do_not_spill_and_take_warpgroups(name):
+  kernels = [k for k in ops_programs.kernels_of(name) if any(op.name == "dot" for op in walk(k.body.body))]
+  assert kernels
+  for kernel in kernels:
+    text = nvgpu.compile_ptx(kernel, "sm_90a")[0]
+    assert "wgmma.mma_async" in text and "mma.sync" not in text
+    assert ptxas.resources(text, "sm_90a").spilled_bytes == 0
 
 
 @needs_ptxas
