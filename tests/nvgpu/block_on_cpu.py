@@ -298,6 +298,24 @@ def _store_words(m: _Machine) -> Any:
   return VOID, [I32] * 5, body
 
 
+def _load_words(m: _Machine, count: str | None) -> Any:
+  """Words of global memory; what the caches shall do with them changes no value."""
+  number = int(count or 1)
+  result = ir.LiteralStructType([I32] * number) if count else I32
+
+  def body(b: ir.IRBuilder, address: ir.Value, policy: ir.Value) -> ir.Value:
+    pointer = b.inttoptr(address, PTR)
+    words = [b.load(b.gep(pointer, [I32(i)], source_etype=I32), typ=I32, align=4) for i in range(number)]
+    if count is None:
+      return words[0]
+    found = ir.Constant(result, ir.Undefined)
+    for i, word in enumerate(words):
+      found = b.insert_value(found, word, i)
+    return found
+
+  return result, [I64, I64], body
+
+
 def _fma_pair(m: _Machine, kind: str) -> Any:
   """Both halves of a word; computed in float32, which is exact enough where products are and sums are of one term."""
 
@@ -526,6 +544,11 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"mma\.sync\.aligned\.m16n8k32\.row\.col\.f32\.(e4m3|e5m2)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _load_matrices),
   rf"stmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _store_matrices),
+  r"mov\.u32 \$0, %nsmid;": (False, lambda m: (I32, [], lambda b: I32(1))),
+  r"cp\.async\.bulk\.prefetch\..*": (True, lambda m: (VOID, [I64, I64], lambda b, tid, args: None)),
+  r"applypriority\..*": (True, lambda m: (VOID, [I64], lambda b, tid, args: None)),
+  r"createpolicy\..*": (False, lambda m: (I64, [], lambda b: I64(0))),
+  rf"ld\.global\.nc\.L2::cache_hint(?:\.v(\d))?\.b32{_OPERANDS}": (False, _load_words),
   r"cp\.async\.c[ag]\.shared\.global \[\$0\], \[\$1\], (\d+)(, \$2)?;": (True, _copy_bytes),
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
   r"fence\.acq_rel\.gpu;": (True, _nothing),

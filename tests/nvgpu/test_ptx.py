@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -9,6 +11,7 @@ import scaled_programs
 from gpu_programs import PROGRAMS, natives
 
 from tests.nvgpu import ops_programs
+from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
@@ -97,6 +100,39 @@ def test_threads_wait_for_each_other_between_writes_only_where_the_parts_overlap
   call = pl.pallas_call(kernel, jax.ShapeDtypeStruct((16, 128), x.dtype), compiler_params=pallas_nvgpu.CompilerParams())
   ((_, native),) = natives(call, x)
   assert nvgpu.compile_ptx(native, "sm_90a")[0].count("bar.sync") == waits
+
+
+def _cache_hints(f, *args: Any, arch: str = "sm_90a") -> list[str]:
+  """The instructions that tell the second cache something, and how often each stands there."""
+  ((_, native),) = natives(f, *args)
+  told = ("L2::cache_hint", "applypriority")
+  return [
+    line.split()[0].partition(".L2")[0]
+    for line in nvgpu.compile_ptx(native, arch)[0].splitlines()
+    if any(t in line for t in told)
+  ]
+
+
+def test_the_second_cache_is_told_of_large_arrays_that_pass_by_once():
+  rows = lambda n: jax.ShapeDtypeStruct((n, 8192), jnp.bfloat16)
+  norm = lambda x, w: ops.rms_norm(x, w, native=True)
+  scale = jax.ShapeDtypeStruct((8192,), jnp.bfloat16)
+  load, ahead, back = "ld.global.nc", "cp.async.bulk.prefetch", "applypriority.global"
+  assert _cache_hints(norm, rows(16384), scale) == [ahead, *[load] * 4, back]  # the rows, and not the scale
+  assert _cache_hints(norm, rows(16384), scale, arch="sm_89") == [*[load] * 4, back]  # without a copy engine
+  assert _cache_hints(norm, rows(16384), scale, arch="sm_80") == []  # PTX 7.0 has no policies
+  assert _cache_hints(norm, rows(256), scale) == []  # fits the cache
+  loss = lambda x, labels: ops.cross_entropy(x, labels, native=True)
+  assert _cache_hints(loss, rows(16384), jax.ShapeDtypeStruct((16384,), jnp.int32)) == []  # writes little
+  again = pl.pallas_call(
+    lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]),
+    jax.ShapeDtypeStruct((2, 16384, 8192), jnp.bfloat16),
+    grid=(2, 16384),
+    in_specs=[pl.BlockSpec((1, 8192), lambda i, j: (j, 0))],
+    out_specs=pl.BlockSpec((None, 1, 8192), lambda i, j: (i, j, 0)),
+    compiler_params=pallas_nvgpu.CompilerParams(),
+  )
+  assert _cache_hints(again, rows(16384)) == []  # is read twice
 
 
 def test_contractions_of_bf16_use_tensor_cores():

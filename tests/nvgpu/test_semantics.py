@@ -10,6 +10,9 @@ import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, by_rows, cross_entropy, layer_norm, matmul, natives, rms_norm, softmax, transpose
 
+from tilewright.target import nvgpu
+from tilewright.target.nvgpu import streams
+
 EPS = {BF16: 2.0**-8, F32: 2.0**-23}
 
 
@@ -40,6 +43,18 @@ def test_kernels_over_rows(body, others, dtype, rows, shape):
   args = [normal(*shape, dtype=dtype), *(normal(shape[1], dtype=dtype, seed=i + 1) for i in range(others))]
   (got,) = on_cpu(by_rows(body, rows), *args)
   close(got, exactly(body, *args), dtype)
+
+
+@pytest.mark.parametrize("rows, shape", [(1, (12, 2048)), (4, (8, 192))])
+@pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
+def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, shape):
+  monkeypatch.setattr(streams, "_LARGE", 0)
+  x = normal(*shape, dtype=dtype)
+  ((_, native),) = natives(by_rows(softmax, rows), x)
+  text = nvgpu.compile_ptx(native, "sm_90a")[0]
+  assert all(word in text for word in ("L2::cache_hint", "prefetch", "applypriority"))
+  (got,) = run(native, x, arch="sm_90a")
+  close(got, exactly(softmax, x), dtype)
 
 
 @pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])

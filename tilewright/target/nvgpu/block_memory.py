@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Memory, Statements
 from tilewright.target.llvm.loops import Index, i64
-from tilewright.target.nvgpu import threads, views
+from tilewright.target.nvgpu import streams, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.views import View
@@ -112,6 +113,12 @@ class BlockMemory(Code):
 
   def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
     views.store(self.b, _with_edges(memory, shape), index, value)
+
+  @functools.cached_property
+  def read_policy(self) -> ir.Value:
+    """How the second cache treats arrays that are read once."""
+    with self.b.goto_entry_block():
+      return streams.keep_longest(self.b)
 
   # --- waiting for each other ------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.places import Place, places
 from tilewright.target.llvm.types import I1, I64
-from tilewright.target.nvgpu import effects
+from tilewright.target.nvgpu import effects, streams
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.statements import poison
@@ -128,7 +128,8 @@ class Block:
     """The block of an input or output at given indices of the grid."""
     m, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
     strides = dense_strides(tuple(m.array_aval.shape))
-    array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True)
+    policy = code.read_policy if streams.is_stream(kernel, position, code.arch) else None
+    array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
     if index_map is None:
       return cls(code, m, array)
     where = places(code, m, index_map, prefetched, indices, code.in_memory)

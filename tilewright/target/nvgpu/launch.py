@@ -17,9 +17,20 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
-from tilewright.target.llvm.loops import for_range, i64
+from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu import blocks, choice, effects, pipeline, pipelined, products, sequential, threads, tma
+from tilewright.target.nvgpu import (
+  blocks,
+  choice,
+  effects,
+  pipeline,
+  pipelined,
+  products,
+  sequential,
+  streams,
+  threads,
+  tma,
+)
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
@@ -41,6 +52,7 @@ _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eigh
 _MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
+_SHORT = 40  # ops of a body that gets by with forty registers
 _FEW_BLOCKS = 256  # about two for each multiprocessor
 
 
@@ -287,6 +299,7 @@ def emit_kernel(
   memory = frame.memory(code, code.register_refs(kernel))
   others = [d for d in range(len(sizes)) if d not in parallel]
   steps = sequential.find(kernel, arch, parallel)
+  resident = max(1, _resident_threads(kernel, arch) // num_threads)
 
   def run(dims: list[int]) -> None:
     if dims:
@@ -298,11 +311,38 @@ def emit_kernel(
       return
     frame.instance(code, memory, kernel.body.body)
 
-  def point(number: Any) -> None:
-    """One point of the parallel dimensions, with all of the others."""
+  def stand(number: Any) -> None:
     for d in reversed(parallel):
       indices[d] = b.urem(number, sizes[d])
       number = b.udiv(number, sizes[d])
+
+  def ask_ahead(number: Any) -> None:
+    """Ask for the blocks that are next, half of those that will run when all that run now are done."""
+    if not streams.are_asked_for_ahead(kernel, arch, resident):
+      return
+    ahead = b.lshr(b.mul(streams.num_processors(b), I32(resident)), I32(1))
+    later = b.add(number, b.zext(ahead, I64))
+    first = b.icmp_unsigned("==", code.thread, I32(0))
+    exists = b.icmp_unsigned("<", later, i64(streams.num_instances(kernel)))
+    with if_then(b, b.and_(first, exists)), code.scope():
+      stand(later)
+      for position, nbytes in streams.streams(kernel, arch):
+        streams.prefetch(b, frame.view(code, position, [], None).pointer, nbytes, code.read_policy)
+
+  def let_go(number: Any) -> None:
+    """The last blocks of what passes by once do not stay in the cache for good."""
+    for position, nbytes in streams.streams(kernel, arch):
+      is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - streams.num_last(nbytes))))
+      with if_then(b, is_last), code.scope():
+        pointer = frame.view(code, position, [], None).pointer
+        for start in range(0, nbytes, num_threads * streams.LINE):
+          offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
+          with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
+            streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
+
+  def point(number: Any) -> None:
+    """One point of the parallel dimensions, with all of the others."""
+    stand(number)
     if steps is not None:
       sequential.run(frame, code, steps, memory)
     else:
@@ -316,7 +356,10 @@ def emit_kernel(
       point(number)
       code.settle_memory()
   else:
-    point(b.zext(frame.number, I64))
+    number = b.zext(frame.number, I64)
+    ask_ahead(number)
+    point(number)
+    let_go(number)
   launch = Launch(
     num_threads,
     code.arena_bytes,
@@ -326,7 +369,7 @@ def emit_kernel(
     report=frame.report,
     workspace_param=frame.count,
   )
-  return frame.finish(code, launch, max(1, _resident_threads(kernel) // num_threads)), launch
+  return frame.finish(code, launch, resident), launch
 
 
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
@@ -378,17 +421,19 @@ def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, 
   return Cluster(whole[rows], whole[columns])
 
 
-def _resident_threads(kernel: NativeKernel) -> int:
+def _resident_threads(kernel: NativeKernel, arch: Arch) -> int:
   """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
 
   1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
-  loads only, and wants more of them under way. Measured on an H200.
+  loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. Measured on an H200.
   """
   names = [op.name for op in walk(kernel.body.body)]
   if "dot" in names:
     return 1
   if names.count("reduce") > 2:
     return 768
+  if {"reduce", "transpose"}.isdisjoint(names) and len(names) <= _SHORT and len(streams.streams(kernel, arch)) == 1:
+    return 1536
   sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
   return 1024 if max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0) else 1280
 

@@ -23,14 +23,13 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import blocks, cp_async, operand_copies, products, staging, tma
+from tilewright.target.nvgpu import blocks, cp_async, operand_copies, products, staging, streams, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import Function, Value, users, walk
 from tilewright.tile.native import NativeKernel
@@ -106,7 +105,7 @@ def find(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> Steps |
 def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedBlock | None:
   """How an input is staged: one that changes along the steps, and that the body only loads from."""
   index_map, param = kernel.index_maps[position], kernel.body.params[kernel.mapping.num_prefetch + position]
-  if index_map is None or not _depends(index_map, dims) or not _is_only_loaded(kernel, param):
+  if index_map is None or not _depends(index_map, dims) or not streams.is_only_loaded(kernel, param):
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
     return None
@@ -118,7 +117,7 @@ def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> Padde
 def _held(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedBlock | None:
   """How an input is kept in shared memory: one that stays the same along the steps, and that only matrix products read."""
   index_map, param = kernel.index_maps[position], kernel.body.params[kernel.mapping.num_prefetch + position]
-  if index_map is None or _depends(index_map, dims) or not _is_only_loaded(kernel, param):
+  if index_map is None or _depends(index_map, dims) or not streams.is_only_loaded(kernel, param):
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
     return None
@@ -159,18 +158,6 @@ def _depends(index_map: Function, dims: tuple[int, ...]) -> bool:
   """Whether an index map uses one of some grid indices, or what the kernel may not know before: prefetched numbers."""
   used = set(users(index_map.body)) | set(index_map.body.yielded)
   return any(index_map.params[d] in used for d in dims)
-
-
-def _is_only_loaded(kernel: NativeKernel, ref: Value) -> bool:
-  used = users(kernel.body.body)
-
-  def loads_only(v: Value) -> bool:
-    return all(
-      op.name == "load" or (op.name in VIEWS and op.name != "bitcast_ref" and loads_only(op.result))
-      for op in used.get(v, [])
-    )
-
-  return ref in used and loads_only(ref)
 
 
 def run(frame: Any, code: BlockCode, plan: Steps, memory: list[Any]) -> None:

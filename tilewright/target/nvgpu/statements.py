@@ -36,7 +36,9 @@ def _reshape_ref(code: BlockCode, op: Op) -> None:
   assert view.is_plain, (
     "such a block is copied, see `blocks`; and memory that is reshaped lies row by row, see `constraints`"
   )
-  code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, align=view.align)
+  code.env[op.results[0]] = View(
+    view.pointer, op.results[0].ref.strides, view.dtype, view.base, align=view.align, policy=view.policy
+  )
 
 
 def _transpose_ref(code: BlockCode, op: Op) -> None:

@@ -23,6 +23,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu import streams
 from tilewright.target.nvgpu.arithmetic import bfloat16_pair
 from tilewright.target.nvgpu.symbolic import Number
 from tilewright.tile.formats import poison_value
@@ -63,6 +64,7 @@ class View(Memory):
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
+  policy: Any = None  # an i64: how the second cache treats what is read (`streams`); None: as usual
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer
@@ -132,6 +134,7 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     inside=inside,
     anchor=view.anchor,
     in_global=view.in_global,
+    policy=view.policy,
     tiled=view.tiled,
     along=along,
   )
@@ -272,7 +275,7 @@ def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.
   if lanes > 1 and step not in (0, 1):
     return _each_lane(b, view, index, lanes)
   safe = b.select(mask, pointer, view.anchor)
-  value = _load_vector(b, safe, view.dtype, lanes if step == 1 else 1, align)
+  value = _load_vector(b, view, safe, lanes if step == 1 else 1, align)
   poison = ty.element(view.dtype, poison_value(view.dtype), ty.lanes_of(value))
   value = b.select(mask, value, poison)
   return value if ty.lanes_of(value) == lanes else ty.splat(b, value, lanes)
@@ -288,15 +291,20 @@ def _each_lane(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) 
 def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
   pointer, step, align = address(b, view, index, lanes)
   if lanes == 1 or step == 1:
-    return _load_vector(b, pointer, view.dtype, lanes, align)
+    return _load_vector(b, view, pointer, lanes, align)
   if step == 0:
-    return ty.splat(b, _load_vector(b, pointer, view.dtype, 1, align), lanes)
+    return ty.splat(b, _load_vector(b, view, pointer, 1, align), lanes)
   return _each_lane(b, view, index, lanes)
 
 
-def _load_vector(b: ir.IRBuilder, pointer: ir.Value, dtype: np.dtype, lanes: int, align: int) -> ir.Value:
+def _load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, align: int) -> ir.Value:
+  dtype, align = view.dtype, max(align, view.dtype.itemsize)
   memory = ty.memory_type(dtype)
-  raw = b.load(pointer, typ=memory if lanes == 1 else ir.VectorType(memory, lanes), align=max(align, dtype.itemsize))
+  kind = memory if lanes == 1 else ir.VectorType(memory, lanes)
+  if view.policy is not None and streams.can_load(nbytes := lanes * dtype.itemsize, align):
+    raw = b.bitcast(streams.load(b, pointer, nbytes, view.policy), kind)
+  else:
+    raw = b.load(pointer, typ=kind, align=align)
   return ty.widen(b, raw, dtype, lanes)
 
 
