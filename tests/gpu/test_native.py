@@ -48,6 +48,17 @@ def test_kernels_over_rows(name, others, dtype, rows, shape):
   _close(programs.by_rows(body, rows)(*args), wanted, dtype)
 
 
+def test_large_arrays_that_pass_by_once():
+  """Rows that the second cache is told of, and that are asked for ahead: the first, the last, and some between."""
+  rows, columns = 16384, 8192
+  x = jax.random.normal(jax.random.key(0), (rows, columns), jnp.bfloat16)
+  got = programs.by_rows(programs.softmax, 1)(x)
+  for row in (0, 1, 5000, rows - 2, rows - 1):
+    exact = np.asarray(x[row], np.float64)
+    e = np.exp(exact - exact.max())
+    _close(got[row], e / e.sum(), jnp.bfloat16)
+
+
 @pytest.mark.parametrize("blocks", [(128, 128, 64), (128, 256, 64), (64, 64, 128), (128, 128, 32), (32, 48, 16)])
 @pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16, jnp.float32], ids=["bf16", "f16", "f32"])
 def test_matmul(dtype, blocks):
