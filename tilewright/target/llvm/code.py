@@ -535,10 +535,5 @@ def _used_in(v: Value, op: Op) -> bool:
   return any(v in o.operands for inner in op.blocks for o in walk(inner))
 
 
-def ref_type(v: Value) -> RefType:
-  assert isinstance(v.type, RefType)
-  return v.type
-
-
 _WORTH_KEEPING = 12
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet
