@@ -179,6 +179,11 @@ class _Job:
   def run(self, batch: list[Index]) -> None:
     code, d = self.code, self.d
     *equal, last = d.cut.depths
+    if self.epilogue is None and equal and last == equal[0]:  # one piece of code for all parts
+      with for_range(code.b, 0, len(d.cut.depths)) as l, code.scope():
+        is_first = code.b.icmp_signed("==", l, i64(0))
+        self._part(batch, mul(code.b, l, last), last, is_first=is_first, is_last=True)
+      return
     if len(equal) == 1:
       with code.scope():
         self._part(batch, 0, equal[0], is_first=True)
@@ -287,7 +292,9 @@ class _Job:
     """Sums of a strip by a panel. With `read`, the panel is taken from the operand, and kept for the next strips if that is asked for."""
     code, d, b, part = self.code, self.d, self.code.b, tile.part
     vectors = -(-tile.columns // d.lanes)
-    self._prefetch_sums(tile, vectors)
+    if not self._starts_afresh(part):
+      with _where(b, self._has_earlier(part)):
+        self._prefetch_sums(tile, vectors)
     starts = [self._start(tile, v) for r in range(tile.rows) for v in range(vectors)]
     with _sum_loop(b, part.right.units, starts) as (k, sums, following), code.scope():
       if read:
@@ -304,9 +311,11 @@ class _Job:
         factor = ty.splat(b, self.left.unit(part, tile.m, r, tile.rows, k), d.lanes)
         for v in range(vectors):
           following.append(d.multiplier.multiply_add(b, factor, line[v], sums[r * vectors + v]))
-    for r in range(tile.rows):
-      for v in range(vectors):
-        self._finish(tile, r, v, sums[r * vectors + v])
+    for with_earlier, when in self._ways_to_finish(part):
+      with _where(b, when), code.scope():
+        for r in range(tile.rows):
+          for v in range(vectors):
+            self._finish(tile, r, v, sums[r * vectors + v], with_earlier)
     if self.epilogue is not None and part.is_last:
       self._apply(tile, self.epilogue)
 
@@ -341,7 +350,7 @@ class _Job:
 
   def _prefetch_sums(self, tile: _Tile, vectors: int) -> None:
     """Ask for the sums that will be added to, so that they are there when the new ones are."""
-    if len(self.d.ns) > 1 or self._starts_afresh(tile.part):
+    if len(self.d.ns) > 1:
       return
     assert self.sums is not None
     for r in range(tile.rows):
@@ -365,14 +374,28 @@ class _Job:
     """Whether there surely are no sums to add to."""
     return part.is_first is True and not self.accumulate
 
+  def _has_earlier(self, part: Part) -> Any:
+    """Whether there are sums to add to: True, or an i1."""
+    if self.accumulate or part.is_first is False:
+      return True
+    return self.code.b.not_(part.is_first)
+
+  def _ways_to_finish(self, part: Part) -> list[tuple[bool, Any]]:
+    """Whether to add to earlier sums, and when: one way, or two of which one is taken."""
+    if self._starts_afresh(part):
+      return [(False, True)]
+    has_earlier = self._has_earlier(part)
+    return [(True, True)] if has_earlier is True else [(False, part.is_first), (True, has_earlier)]
+
   def _place(self, tile: _Tile, r: int, offset: int, step: int) -> list[Index]:
     d, b = self.d, self.code.b
     return [*tile.part.batch, *d.spread(add(b, tile.m, r), d.ms), *d.spread(add(b, tile.n, offset), d.ns, step)]
 
-  def _finish(self, tile: _Tile, r: int, v: int, sums: ir.Value) -> None:
-    """Add a vector of sums to earlier ones and write it to where it belongs, or to the panel that the epilogue reads."""
+  def _finish(self, tile: _Tile, r: int, v: int, sums: ir.Value, with_earlier: bool) -> None:
+    """Write a vector of sums, added to earlier ones or not, to where it belongs, or to the panel that the epilogue reads."""
     d, code, count = self.d, self.code, self._columns_at(tile, v)
-    sums = self._with_earlier(tile, r, v, sums)
+    if with_earlier:
+      sums = self._with_earlier(tile, r, v, sums)
     if self.finished is not None and tile.part.is_last:
       code.store(self.finished, [Index(r), Index(v * d.lanes, 1)], sums)
       return
@@ -385,10 +408,7 @@ class _Job:
     code.store(self.sums, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), value)
 
   def _with_earlier(self, tile: _Tile, r: int, v: int, sums: ir.Value) -> ir.Value:
-    d, code, part = self.d, self.code, tile.part
-    if self._starts_afresh(part):
-      return sums
-    count = self._columns_at(tile, v)
+    d, code, count = self.d, self.code, self._columns_at(tile, v)
     if len(d.ns) > 1 and count > 1:
       old = ir.Constant(ty.register_type(d.accumulator, count), ir.Undefined)
       for c in range(count):
@@ -397,8 +417,6 @@ class _Job:
     else:
       old = code.load(self.sums, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), count)
     old = _widened(code.b, old, sums.type)
-    if not isinstance(part.is_first, bool) and not self.accumulate:
-      old = code.b.select(part.is_first, ty.constant(old.type, 0), old)
     return code.b.fadd(old, sums) if ty.is_float(d.accumulator) else code.b.add(old, sums)
 
   def _apply(self, tile: _Tile, epilogue: Epilogue) -> None:

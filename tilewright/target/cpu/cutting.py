@@ -80,7 +80,8 @@ def cut(host: Host, rows: int, most_rows: int, depth: int, group: int, panel_byt
   if found.count == 1:  # nothing is used twice
     return Cut(found, 1, (depth,))
   units = -(-depth // group)
-  parts = -(-units // max(1, host.l2_bytes // (_PANEL_SHARE * panel_bytes)))
+  least = -(-units // max(1, host.l2_bytes // (_PANEL_SHARE * panel_bytes)))
+  parts = next((n for n in range(least, 2 * least) if depth % (n * group) == 0), least)  # equal ones share their code
   part = -(-units // parts)
   at_a_time = max(1, host.l2_bytes // (_STRIPS_SHARE * found.height * part * unit_bytes))
   blocks = -(-found.count // at_a_time)
