@@ -8,8 +8,7 @@ the columns of some rows:
     made of   (64, 4096) u8                                 [:, 64 p : 64 p + 64]
               (64, 512) e4m3                                [:, 8 p : 8 p + 8]
 
-All of it is on its way equally early. Memory answers in the order in which it was asked: a small load that is asked for late waits for all
-the large ones before it.
+All of it is on its way equally early: what is small would be waited for as long as what is large.
 """
 
 from __future__ import annotations
