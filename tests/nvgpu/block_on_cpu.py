@@ -467,9 +467,11 @@ def _store_matrices(m: _Machine, count: str, transposed: str | None) -> Any:
 
 
 def _copy_bytes(m: _Machine, nbytes: str, some: str | None) -> Any:
-  """cp.async: what is copied is there at once, the rest is zero."""
+  """cp.async: what is copied is there at once, the rest is zero. From or to an address that is no multiple of the size, poison is."""
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    places = b.or_(b.zext(args[0], I64), args[1])
+    is_aligned = b.icmp_unsigned("==", b.and_(places, I64(int(nbytes) - 1)), I64(0))
     for i in range(0, int(nbytes), 4):
       value = I32(0)
       source = b.inttoptr(b.add(args[1], I64(i)), PTR)
@@ -478,7 +480,7 @@ def _copy_bytes(m: _Machine, nbytes: str, some: str | None) -> Any:
         value = b.select(b.icmp_unsigned(">", args[2], I32(i)), b.load(safe, typ=I32), value)
       else:
         value = b.load(source, typ=I32)
-      b.store(value, _address(b, args[0], I32(i)))
+      b.store(b.select(is_aligned, value, I32(0xABABABAB)), _address(b, args[0], I32(i)))
 
   return VOID, [I32, I64, *([I32] if some else [])], body
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -137,15 +139,57 @@ def test_every_float_of_eight_bits_is_decoded_exactly(dtype):
   np.testing.assert_array_equal(got[:, 0], np.arange(256, dtype=np.uint8).view(dtype).astype(np.float32))
 
 
-def test_blocks_that_share_a_scale():
+@pytest.mark.parametrize("rows, steps", [(64, 2), (128, 2), (256, 3), (128, 5)])
+def test_blocks_that_share_a_scale(rows, steps):
+  """Of 64 rows, both operands come from shared memory; of more, the left one is computed in registers."""
   rng = np.random.default_rng(0)
   args, exact = [], []
-  for rows in (64, 64):
-    x = jnp.asarray(rng.standard_normal((rows, 256)), jnp.float8_e4m3fn)
-    scales = jnp.asarray(2.0 ** rng.integers(-3, 4, (rows, 8)), jnp.float8_e8m0fnu)
+  for size in (rows, 64):
+    x = jnp.asarray(rng.standard_normal((size, 128 * steps)), jnp.float8_e4m3fn)
+    scales = jnp.asarray(2.0 ** rng.integers(-3, 4, (size, 4 * steps)), jnp.float8_e8m0fnu)
     args += [x, scales]
     exact.append(np.asarray(x, np.float64) * np.repeat(np.asarray(scales, np.float64), 32, 1))
-  check(block_scaled((64, 64, 128)), args, exact[0] @ exact[1].T, "sm_90a")
+  f = block_scaled((rows, 64, 128))
+  check(f, args, exact[0] @ exact[1].T, "sm_90a")
+  assert _takes_left_from_registers(f, args) == (rows >= 128)
+
+
+def _takes_left_from_registers(f, args):
+  """Whether the left operand of a product is four registers in braces, after the sums."""
+  return re.search(r"wgmma\.mma_async[^;]*\}, *\{[^;]*;", ptx(f, args, "sm_90a")) is not None
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_every_float_of_eight_bits_is_decoded_exactly_on_either_side(side):
+  """Each is multiplied by one, and added to zeros."""
+  dtype = jnp.float8_e4m3fn
+  values, ones = jnp.asarray(np.diag(np.arange(256, dtype=np.uint8)).view(dtype)), jnp.ones((128, 256), dtype)
+  f = contraction("nt", (128, 64, 128), prologues=(_rounded, _rounded), dtype=F32)
+  args = (values, ones) if side == "left" else (ones, values)
+  ((_, native),) = natives(f, *args)
+  (got,) = run(native, *args, arch="sm_90a")
+  assert _takes_left_from_registers(f, args)
+  wanted = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float32)
+  np.testing.assert_array_equal(got[:, 0] if side == "left" else got[0], wanted)
+
+
+@pytest.mark.parametrize(
+  "change", [lambda x: jnp.flip(x, 1), lambda x: x.reshape(-1, 2, 64).swapaxes(1, 2).reshape(-1, 128)]
+)
+def test_an_operand_in_registers_may_have_its_columns_in_any_order(change):
+  rng = np.random.default_rng(0)
+  a, b = (jnp.asarray(rng.standard_normal((128, 256)), jnp.float8_e4m3fn) for _ in range(2))
+  f = contraction("nt", (128, 64, 128), prologues=(lambda x: change(x).astype(BF16), _rounded), dtype=F32)
+  moved = np.concatenate([np.asarray(change(part), np.float64) for part in (a[:, :128], a[:, 128:])], 1)
+  check(f, [a, b], moved @ np.asarray(b, np.float64).T, "sm_90a", F32)
+  assert _takes_left_from_registers(f, [a, b])
+
+
+def test_rows_that_hang_over_are_not_stored_where_the_left_operand_is_in_registers():
+  rng = np.random.default_rng(0)
+  a, b = (jnp.asarray(rng.standard_normal((rows, 256)), jnp.float8_e4m3fn) for rows in (131, 50))
+  f = contraction("nt", (128, 64, 128), prologues=(_rounded, _rounded), dtype=F32)
+  check(f, [a, b], np.asarray(a, np.float64) @ np.asarray(b, np.float64).T, "sm_90a", F32)
 
 
 # --- what is emitted ---------------------------------------------------------------------------------------------
@@ -243,12 +287,14 @@ def test_a_kernel_that_reads_its_sums_at_every_step_waits_for_them():
 _SCALED = (S((256, 512), jnp.float8_e4m3fn), S((256, 16), jnp.float8_e8m0fnu)) * 2
 
 
-def test_scaled_operands_are_decoded_two_at_a_time_by_warps_that_do_nothing_else():
-  """A slice of an operand has 128 rows of 32 pairs: half of the warps decode the first 16 of a row, half the others."""
+def test_scaled_operands_are_decoded_two_at_a_time():
+  """A slice of the right operand has 128 rows of 32 pairs, which a lane each decodes and stores; of the left one, a thread has 16."""
   text = ptx(block_scaled(), _SCALED, "sm_90a")
-  pairs = 2 * 2 * 32  # slices, operands, pairs
-  assert text.count("cvt.rn.f16x2.e4m3x2") == text.count("fma.rn.bf16x2") == pairs
-  assert text.count("st.shared.v4.b32") == pairs // 4 and "ld.global" not in text
+  slices, forms = 2, 3  # the first step, the last, and those between
+  right, left = slices * 32, forms * slices * 16
+  assert text.count("cvt.rn.f16x2.e4m3x2") == text.count("fma.rn.bf16x2") == right + left
+  assert text.count("st.shared.v4.b32") == right // 4 and "ld.global" not in text
+  assert text.count("ld.shared.v4") == (right + left) // 8  # sixteen bytes at a time
 
 
 @needs_ptxas

@@ -8,6 +8,7 @@ import fake_driver
 import jax
 import jax.numpy as jnp
 import pytest
+import scaled_programs
 from fake_driver import FakeDriver
 from gpu_programs import matmul
 
@@ -17,7 +18,7 @@ from tilewright.pallas import cpu
 from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plgpu
-from tilewright.runtime import ffi
+from tilewright.runtime import cuda, ffi
 from tilewright.target import nvgpu
 
 S = jax.ShapeDtypeStruct
@@ -77,6 +78,19 @@ def test_tensor_maps_follow_the_arrays(driver):
   assert driver.launch(name, [0x100, 0x200], [0x300], 4) is None
   assert driver.maps == [0x100, 0x200, 0x300] and driver.launches[0].params == [0x100, 0x200, 0x300, 0]
   assert driver.launches[0].shared_bytes > 48 * 1024
+
+
+def test_where_warpgroups_exchange_registers_the_driver_loads_ptx(driver, monkeypatch):
+  """Its linker would ignore the exchange. In the next process, the same is found on disk."""
+  loaded = []
+  monkeypatch.setattr(cuda, "load", lambda code, name, shared_bytes: loaded.append(code) or fake_driver.HANDLE)
+  f, args = scaled_programs.mxfp8_matmul()
+  (name,) = targets(f, *args)
+  (code,) = loaded
+  assert not driver.assembled and b"setmaxnreg.inc" in code and code.startswith(b"//") and code.endswith(b"\0")
+  driver.new_process(monkeypatch)
+  jax.clear_caches()
+  assert targets(f, *args) == [name] and loaded == [code, code]
 
 
 def test_xla_may_record_launches_into_a_command_buffer(driver):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -100,6 +102,28 @@ def test_weights_with_k_first_are_multiplied_as_they_lie():
 @pytest.mark.parametrize("recipe", ["nvfp4", "mxfp8"])
 def test_both_sides_scaled(recipe):
   holds(numerics.quantize(normal(20, 128), recipe), numerics.quantize(normal(17, 128, seed=1), recipe))
+
+
+@pytest.mark.parametrize("recipe", ["nvfp4", "mxfp8", "mxfp8_e5m2", "mxfp4"])
+def test_both_sides_scaled_in_blocks_of_128_rows(recipe):
+  """The left operand is decoded in registers; blocks hang over on both sides."""
+  holds(numerics.quantize(normal(130, 512), recipe), numerics.quantize(normal(70, 512, seed=1), recipe))
+
+
+def test_far_scales_and_nans_come_through_registers():
+  """As far as all elements times scales are normal numbers."""
+  low, high = 2.0**-117, 2.0**100
+  a, b = (numerics.quantize(normal(128, 256, seed=seed), "mxfp8") for seed in range(2))
+  a = dataclasses.replace(a, scales=a.scales.at[1].set(low).at[2].set(high).at[3, 5].set(jnp.nan))
+  b = dataclasses.replace(b, scales=b.scales.at[4].set(high).at[5].set(low).at[6, 2].set(jnp.nan))
+  ((_, native),) = natives(lambda a, b: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), a, b), a, b)
+  (got,) = run(native, *members(a), *members(b), arch="sm_90a")
+  left, right = (np.asarray(q.data, np.float64) * np.repeat(np.asarray(q.scales, np.float64), 32, 1) for q in (a, b))
+  size = np.abs(left) @ np.abs(right).T
+  is_nan = (np.arange(128) == 3)[:, None] | (np.arange(128) == 6)
+  fits = ~is_nan & (size < 2.0**127) & (size > 2.0**-126)
+  assert fits.sum() == 127 * 127 - 2 and np.isnan(got[is_nan]).all() and not np.isnan(got[fits]).any()
+  assert (np.abs(got - left @ right.T)[fits] <= (256 + 8) * 2.0**-24 * size[fits]).all()
 
 
 def test_a_nan_scale_reaches_its_own_column_only():

@@ -28,6 +28,7 @@ from tilewright.numerics.operands import Operand, exact_in_bfloat16, pad_k
 
 FEW = 32  # rows, with the parts of each
 _DEPTH = 128  # of a step along k
+_ROW_BITS = 1024
 _MULTIPROCESSORS = 132  # that shall have work; more or fewer change the speed alone
 _PARTS = {np.dtype(jnp.bfloat16): 1, np.dtype(np.float16): 2, np.dtype(np.float32): 3}
 
@@ -196,13 +197,27 @@ def _rounded_up(size: int, most: int) -> int:
   return min(most, max(16, 1 << (size - 1).bit_length()))
 
 
+def _depth_and_rows(left: Operand, right: Operand, order: Order, k: int) -> tuple[int, tuple[int, int]]:
+  """Of a step along k, and at most of blocks.
+
+  Where both operands are packed in rows of 128 bytes, the copy engine brings them, and the left one is decoded into registers, which costs
+  less than the right one's way through shared memory: there are more rows of it.
+  """
+  unit = math.lcm(_DEPTH, order.block)
+  widths = {o.side.format.width if o.side.format is not None else 0 for o in (left, right)}
+  deep = _ROW_BITS // max(widths)
+  if len(widths) == 1 and 0 not in widths and deep % unit == 0 and k % deep == 0:
+    return deep, (256, 128)
+  return unit, (128, 256)
+
+
 def _blocks(left: Operand, right: Operand, order: Order, scale: Any, factor: float, out_dtype: Any, how: How) -> Any:
   m, n, k = left.side.rows, right.side.rows, right.k
   batch = max(left.side.batch, right.side.batch)
-  bm, bk = _rounded_up(m, 128), math.lcm(_DEPTH, order.block)
-  # An operand is decoded once for each block of the other: fewer and wider ones, as long as there are some for all multiprocessors.
-  is_large = batch * -(-m // 128) * -(-n // 256) >= _MULTIPROCESSORS
-  bn = _rounded_up(n, 256 if is_large else 128)
+  bk, most = _depth_and_rows(left, right, order, k)
+  # An operand is decoded once for each block of the other: fewer and larger ones, as long as there are some for all multiprocessors.
+  is_large = batch * -(-m // most[0]) * -(-n // most[1]) >= _MULTIPROCESSORS
+  bm, bn = (_rounded_up(size, most if is_large else 128) for size, most in zip((m, n), most))
   steps = k // bk
   stack = _Stack(batch)
   x, y = _Blocked(left, order, stack, bm, bk), _Blocked(right, order, stack, bn, bk)

@@ -137,7 +137,10 @@ def assemble(ptx: str, device: int = 0) -> bytes:
 
 
 def load(code: bytes, name: str, shared_bytes: int) -> int:
-  """A handle of a kernel in machine code. It belongs to no context: `cuLaunchKernel` takes the one of the stream it is given."""
+  """A handle of a kernel in machine code, or in PTX that ends with a zero.
+
+  It belongs to no context: `cuLaunchKernel` takes the one of the stream it is given.
+  """
   library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
   nothing = (None, None, 0)
   _call("cuLibraryLoadData", ctypes.byref(library), code, *nothing, *nothing, what="loading a kernel")

@@ -40,7 +40,7 @@ _DRIVER_FUNCTIONS = (
 class Code:
   """Everything a process needs to call a kernel."""
 
-  cubin: bytes
+  kernel: bytes  # machine code; or PTX, see _loadable
   launcher: bytes  # object code for the host
   shared_bytes: int
   workspace_bytes: int  # of global memory, for all blocks of threads together
@@ -48,8 +48,8 @@ class Code:
 
   def to_bytes(self) -> bytes:
     """A line that says how long the parts are, then the parts."""
-    head = [len(self.cubin), self.shared_bytes, self.workspace_bytes, self.poisoned]
-    return json.dumps(head).encode() + b"\n" + self.cubin + self.launcher
+    head = [len(self.kernel), self.shared_bytes, self.workspace_bytes, self.poisoned]
+    return json.dumps(head).encode() + b"\n" + self.kernel + self.launcher
 
   @classmethod
   def from_bytes(cls, data: bytes) -> Code:
@@ -99,7 +99,7 @@ def _load(name: str, code: bytes) -> Callee:
     llvm.add_symbol(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
   printing.report_symbol()
   engine = jit.link(parts.launcher)
-  handle = cuda.load(parts.cubin, KERNEL, parts.shared_bytes)
+  handle = cuda.load(parts.kernel, KERNEL, parts.shared_bytes)
   ctypes.c_uint64.from_address(engine.get_global_value_address(HANDLE)).value = handle
   target = f"tilewright_cuda_{name[:24]}"
   ffi.register(target, engine.get_function_address(HANDLER), "CUDA")
@@ -107,6 +107,15 @@ def _load(name: str, code: bytes) -> Callee:
 
 
 _kept = Kept("nvgpu", _load)
+
+
+def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
+  """What the driver is given to load: machine code, or PTX that it assembles then (and keeps, in a cache of its own).
+
+  Machine code that can be kept comes from the driver's linker. That compiles for programs of several units, for which it ignores
+  `setmaxnreg`, and where sums and operands in registers are more than all threads could have, it lets no two products run at a time.
+  """
+  return ptx.encode() + b"\0" if launch.exchanges_registers else cuda.assemble(ptx, device)
 
 
 def compile_kernel(kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None) -> Callee:
@@ -127,10 +136,10 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None, cluster: tuple[i
 
   def build() -> bytes:
     with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
-      cubin = other.submit(cuda.assemble, ptx, device)
+      loadable = other.submit(_loadable, ptx, launch, device)
       launcher = jit.object_code(host)
       poisoned = tuple(outputs_to_poison(kernel))
-      return Code(cubin.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned).to_bytes()
+      return Code(loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned).to_bytes()
 
   return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
 

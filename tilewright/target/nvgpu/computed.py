@@ -7,6 +7,7 @@ written, so that indices below reshapes and casts are numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -21,11 +22,17 @@ _ROW = 128  # bytes
 _EIGHT = 8
 
 
-def write(code: Any, side: Operand, start: int, depth: int, place: ir.Value) -> None:
-  """Compute an operand from `start` along k on, and write it to shared memory at `place`, with all warps of the code."""
+def write(
+  code: Any, side: Operand, start: int, depth: int, place: ir.Value, order: Callable[[int], int] | None = None
+) -> None:
+  """Compute an operand from `start` along k on, and write it to shared memory at `place`, with all warps of the code.
+
+  What stands in column `n`, where that is even, and the column after it, is column `order(n)` of the operand and the one after it.
+  """
   b = code.b
   rows, columns = (side.shape[0], depth) if side.k_is_last else (depth, side.shape[1])
   first_row, first_column = (0, start) if side.k_is_last else (start, 0)
+  column = order or (lambda n: first_column + n)
   warps, groups = code.num_threads // threads.WARP, rows // threads.WARP
   warp = b.udiv(code.thread, I32(threads.WARP))
   parts = max(1, min(warps // groups, columns // _EIGHT))
@@ -42,8 +49,7 @@ def write(code: Any, side: Operand, start: int, depth: int, place: ir.Value) -> 
         index = Index(b.add(b.zext(row, I64), i64(first_row)))
         pieces = range(part * width, (part + 1) * width, _EIGHT)
         words = [
-          [packed.pair_at(code, side.value, [index, Index(first_column + at + 2 * i)]) for i in range(4)]
-          for at in pieces
+          [packed.pair_at(code, side.value, [index, Index(column(at + 2 * i))]) for i in range(4)] for at in pieces
         ]
         for at, four in zip(pieces, words):
           box, inner = divmod(at, _BOX)

@@ -69,6 +69,7 @@ class Launch:
   report: Report | None = None  # what the kernel may say; the log lies in front of the scratch memory
   workspace_param: int = 0  # the number of the parameter that points to both
   cluster: int = 1  # blocks of threads that run together
+  exchanges_registers: bool = False  # some warpgroups need more than all would have alike
 
   @property
   def log_bytes(self) -> int:
@@ -443,12 +444,18 @@ def _emit_pipeline(
 ) -> tuple[str, Launch]:
   """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `pipeline`."""
   stores = plan.stores if isinstance(plan, pipeline.WarpgroupPlan) else ()
-  maps = (*(m for m in plan.maps if m is not None), *stores)
+  maps = (*plan.tensor_maps, *stores)
   frame = _Frame(kernel, maps)
   code = pipelined.emit(frame, arch, parallel, plan)
-  size = plan.cluster.size if isinstance(plan, pipeline.WarpgroupPlan) else 1
   launch = Launch(
-    plan.num_threads, code.arena_bytes, code.scratch_bytes, parallel, kernel.mapping.grid, maps, cluster=size
+    plan.num_threads,
+    code.arena_bytes,
+    code.scratch_bytes,
+    parallel,
+    kernel.mapping.grid,
+    maps,
+    cluster=plan.cluster.size if isinstance(plan, pipeline.WarpgroupPlan) else 1,
+    exchanges_registers=isinstance(plan, pipeline.RegisterPlan),
   )
   return frame.finish(code, launch, 1), launch
 

@@ -8,7 +8,8 @@ ahead. How depends on the hardware:
     others    all threads start copies (`cp.async`), wait for a stage together, and multiply it warp by warp with `mma.sync`
 
 An operand need not be a block as it is. Where it is computed from blocks element by element (a conversion, a product with scales), on
-sm_90a, warps that do nothing else fetch those blocks, compute the operand and write it where `wgmma` reads it.
+sm_90a, warps that do nothing else fetch those blocks, compute the operand and write it where `wgmma` reads it. Where both are, the left
+one is computed by the warps that multiply, in registers: see `decoding`.
 
 Everything else in the body runs as it does elsewhere, in the warps that hold the sums.
 """
@@ -16,6 +17,7 @@ Everything else in the body runs as it does elsewhere, in the warps that hold th
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,7 +29,7 @@ from tilewright.target.nvgpu import mma, staging
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.mma import MmaDistribution
-from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, SharedBlock
+from tilewright.target.nvgpu.staging import PIECE, BoxedBlock, PaddedBlock, SharedBlock
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
@@ -39,6 +41,7 @@ from tilewright.tile.parallel import parallel_dims
 _KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
 _MOST_STAGES = {"wgmma": 6, "computed": 4, "mma": 5}
 _DEPTH = 64  # of the contraction: a row of 128 bytes
+_MOST_SUMS = 128 * 256  # of two warpgroups: 128 in each thread
 _RESERVED = 2048  # bytes of shared memory for barriers and alignment
 Inside = Callable[[BlockMapping, Any], list[bool]]
 
@@ -131,13 +134,81 @@ class WarpgroupPlan:
     return sum(size for size, m in zip(self.side_bytes, self.maps) if m is not None)
 
   @property
+  def tensor_maps(self) -> tuple[TensorMap, ...]:
+    return tuple(m for m in self.maps if m is not None)
+
+  @property
+  def swizzled_bytes(self) -> int:
+    """What lies in rows of 128 bytes."""
+    return self.stages * self.stage_bytes
+
+  @property
   def shared_bytes(self) -> int:
     """Stages, a pair of barriers for each, then the stages of what operands are computed from."""
-    return self.stages * (self.stage_bytes + 16) + self.block_stages * self.block_bytes
+    return self.swizzled_bytes + 16 * self.stages + self.block_stages * self.block_bytes
 
   @property
   def block_bytes(self) -> int:
     return sum(block.nbytes for block in self.blocks)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sources:
+  """What an operand is computed from, in shared memory: blocks that the copy engine brings, and others that threads copy."""
+
+  swizzled: tuple[BoxedBlock, ...]
+  padded: tuple[PaddedBlock, ...]
+  stages: int  # of a step each
+  ahead: int  # steps before which they are asked for
+
+  @property
+  def swizzled_bytes(self) -> int:
+    """Of a stage."""
+    return sum(block.nbytes for block in self.swizzled)
+
+  @property
+  def padded_bytes(self) -> int:
+    return sum(block.nbytes for block in self.padded)
+
+
+@dataclasses.dataclass(frozen=True)
+class RegisterPlan(WarpgroupPlan):
+  """Products of computed operands, of which the left one is in registers: stages have the right one alone.
+
+  The left operand is computed later than the right one, by those who multiply, and what it is computed from is free when a stage of the
+  right one is that was multiplied after it.
+  """
+
+  sources: tuple[Sources, ...] = ()
+
+  @property
+  def tensor_maps(self) -> tuple[TensorMap, ...]:
+    return tuple(block.tensor_map for own in self.sources for block in own.swizzled)
+
+  @property
+  def side_bytes(self) -> tuple[int, int]:
+    return 0, super().side_bytes[1]
+
+  @property
+  def groups(self) -> int:
+    return 2
+
+  @property
+  def parts(self) -> int:
+    """Products, one below the other, of a warpgroup."""
+    return self.contraction.block[0] // (self.groups * ROWS)
+
+  @property
+  def producers(self) -> int:
+    return GROUP
+
+  @property
+  def swizzled_bytes(self) -> int:
+    return super().swizzled_bytes + sum(own.stages * own.swizzled_bytes for own in self.sources)
+
+  @property
+  def shared_bytes(self) -> int:
+    return self.swizzled_bytes + 16 * self.stages + sum(own.stages * (own.padded_bytes + 16) for own in self.sources)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +219,7 @@ class WarpPlan:
   distribution: MmaDistribution
   blocks: tuple[SharedBlock, SharedBlock]
   stages: int
-  maps: tuple[TensorMap | None, ...] = ()
+  tensor_maps: tuple[TensorMap, ...] = ()
 
   @property
   def num_threads(self) -> int:
@@ -182,7 +253,41 @@ def find(
   contraction = _contraction(kernel, inside)
   if contraction is None:
     return None
-  return _warpgroup_plan(kernel, contraction, arch, cluster) or _warp_plan(kernel, contraction, arch, num_warps)
+  return (
+    (None if cluster.size > 1 else _register_plan(kernel, contraction, arch))
+    or _warpgroup_plan(kernel, contraction, arch, cluster)
+    or _warp_plan(kernel, contraction, arch, num_warps)
+  )
+
+
+def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> RegisterPlan | None:
+  """Two operands with k last, computed from blocks of which no one is both's, and of which the copy engine brings some of each."""
+  (left, right), (m, n, k) = c.sides, c.block
+  if not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MOST_SUMS or k % _DEPTH:
+    return None
+  if any(s.position is not None or not s.k_is_last for s in c.sides) or {*left.inputs} & {*right.inputs}:
+    return None
+  staged = [[staging.boxed(kernel, i) or staging.padded(kernel, i) for i in side.inputs] for side in c.sides]
+  found: list[RegisterPlan] = []
+  for stages, *ahead in itertools.product((4, 3, 2), (2, 1), (2, 1)):
+    # Where the first slice of a step finds a free stage, so many steps before it are multiplied; each takes all that was fetched.
+    behind = 1 + -(-(stages - 1) // (k // _DEPTH))
+    sources = tuple(
+      Sources(
+        tuple(b for b in blocks if isinstance(b, BoxedBlock)),
+        tuple(b for b in blocks if isinstance(b, PaddedBlock)),
+        early + late,
+        early,
+      )
+      for blocks, early, late in zip(staged, ahead, (behind, 1))
+    )
+    plan = RegisterPlan(c, (None, None), stages, _DEPTH, sources=sources)
+    if ahead[0] <= ahead[1] and plan.shared_bytes <= arch.shared_bytes - _RESERVED:
+      found.append(plan)
+  if not all(any(isinstance(b, BoxedBlock) for b in blocks) for blocks in staged):
+    return None
+  # The right operand is needed first, so that what it is computed from is asked for early.
+  return max(found, key=lambda p: (min(p.stages, 3), *(own.ahead for own in p.sources[::-1]), p.stages), default=None)
 
 
 def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: Cluster) -> WarpgroupPlan | None:

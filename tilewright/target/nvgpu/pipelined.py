@@ -17,20 +17,19 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu import cluster, computed, cp_async, mma, pipeline, staging, threads, warpgroups
+from tilewright.target.nvgpu import cluster, computed, cp_async, decoding, mma, pipeline, staging, threads, warpgroups
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.fragments import FragmentCode, Output
-from tilewright.target.nvgpu.pipeline import Plan, WarpgroupPlan, WarpPlan
+from tilewright.target.nvgpu.pipeline import Plan, RegisterPlan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.wgmma import GROUP
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
 
 _GROUPED = 8  # rows of blocks that are taken together
-_PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
 def emit(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
@@ -199,7 +198,10 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   stages = warpgroups.Stages(b, plan, frame.shared)
   code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
   code.arena_bytes = 1024 + plan.shared_bytes
-  stages.init(b.icmp_unsigned("==", thread, I32(0)))
+  is_first = b.icmp_unsigned("==", thread, I32(0))
+  if isinstance(plan, RegisterPlan):
+    decoding.init(stages, is_first)
+  stages.init(is_first)
   if plan.cluster.size > 1:
     cluster.barrier(b)
   else:
@@ -211,7 +213,9 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
 
   b.position_at_end(producer)
   threads.set_registers(b, fewer, increase=False)
-  if None in plan.maps:
+  if isinstance(plan, RegisterPlan):
+    decoding.produce(frame, arch, plan, stages)
+  elif None in plan.maps:
     _compute_operands(frame, arch, plan, stages)
   else:
     with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
@@ -233,7 +237,10 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
       # A product that is left running keeps its stage: of two there would be none to fill meanwhile.
       ends = is_last and n == plan.slices - 1
       pending = 1 if c.is_quiet and plan.stages > 2 and not ends else 0
-      values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending, rank)
+      if isinstance(plan, RegisterPlan):
+        values = decoding.consume(frame, code, stages, b.trunc(step, I32), n, values, pending)
+      else:
+        values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending, rank)
     write_sums(b, sums, values)
 
   _each_step(frame, code, plan, contract)
@@ -316,7 +323,7 @@ def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpg
     if plan.blocks:
       cp_async.wait(b, count - 2)
       # The step's blocks are there, and nobody reads those that are replaced.
-      threads.barrier_of(b, _PRODUCERS, producers)
+      threads.barrier_of(b, decoding.PRODUCERS, producers)
     later = b.add(step, i64(count - 1))
     # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it
     # have time to arrive.

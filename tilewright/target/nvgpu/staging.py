@@ -23,8 +23,9 @@ from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu import cp_async
+from tilewright.target.nvgpu import cp_async, tma
 from tilewright.target.nvgpu.symbolic import Number, value_of
+from tilewright.target.nvgpu.tma import SWIZZLE_BYTES, TensorMap
 from tilewright.target.nvgpu.views import SwizzledView, View
 from tilewright.tile.grid import Blocked, BoundedSlice, Squeezed
 from tilewright.tile.native import NativeKernel
@@ -148,6 +149,40 @@ class SwizzledBlock:
 
 
 StagedBlock = PaddedBlock | SwizzledBlock
+
+
+@dataclasses.dataclass(frozen=True)
+class BoxedBlock:
+  """A block of an input in shared memory as the copy engine leaves it: rows of 128 bytes, pieces exchanged within eight of them."""
+
+  position: int  # among the inputs
+  shape: tuple[int, int]
+  dtype: np.dtype
+  tensor_map: TensorMap  # of pairs of bytes
+
+  @property
+  def nbytes(self) -> int:
+    return self.tensor_map.box_bytes
+
+  def view(self, pointer: ir.Value) -> View:
+    """The block as a body sees it. It starts at a multiple of 1024 bytes."""
+    return View(pointer, (self.shape[1], 1), self.dtype, object(), align=PIECE, is_swizzled=True)
+
+
+def boxed(kernel: NativeKernel, position: int) -> BoxedBlock | None:
+  """How the copy engine stages an input's blocks, if it can: matrices of up to 256 rows of 128 bytes."""
+  block = padded(kernel, position)
+  if block is None or block.piece != PIECE or len(block.shape) != 2 or block.row_bytes != SWIZZLE_BYTES:
+    return None
+  m = kernel.mapping.block_mappings[position]
+  array, outer = m.array_aval, m.block_shape[:-1]
+  if len(array.shape) > tma.MOST_DIMS or block.shape[0] > tma.MOST_ROWS or block.shape[0] % _BANKS:
+    return None
+  shape = (*array.shape[:-1], array.shape[-1] * block.dtype.itemsize // 2)
+  row = max(d for d, dim in enumerate(outer) if isinstance(dim, Blocked))
+  box = tuple(d.block_size for d in outer)
+  tensor_map = TensorMap(kernel.mapping.num_prefetch + position, "bf16", shape, box, row)
+  return BoxedBlock(position, block.shape, block.dtype, tensor_map)
 
 
 def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:

@@ -68,11 +68,14 @@ class View(Memory):
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer
+  is_swizzled: bool = (
+    False  # a matrix in rows of 128 bytes as the copy engine leaves them: pieces are exchanged within eight rows
+  )
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
 
   @property
   def is_plain(self) -> bool:
-    return not self.has_edges and self.tiled is None and self.exchange is None
+    return not self.has_edges and self.tiled is None and self.exchange is None and not self.is_swizzled
 
   def seen_as(self, pointer: Any, strides: tuple[Any, ...]) -> View:
     return View(pointer, strides, self.dtype, self.base)
@@ -216,6 +219,8 @@ def address(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int = 1)
     return _tiled_address(b, view, view.tiled, index, lanes)
   if view.exchange is not None:
     return view.exchange(b, view, index)
+  if view.is_swizzled:
+    return _swizzled_address(b, view, *index)
   offset: Any = 0
   step: int | None = 0
   align = view.align
@@ -262,6 +267,39 @@ def _run(tiled: SharedLayout, axis: int) -> int:
   if first is None or first.moves[0] != 1:
     return 1
   return math.gcd(first.size, max(1, min(tiled.swizzle.grain, _ALIGNED) // (tiled.bits // 8)))
+
+
+def _swizzled_address(b: ir.IRBuilder, view: View, row: Index, column: Index) -> tuple[ir.Value, int | None, int]:
+  """The same in rows of 128 bytes, of which row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
+
+  What is known of the place within a piece comes last, so that neighbours are seen to be neighbours.
+  """
+  size = view.dtype.itemsize
+  width = _ALIGNED // size  # elements of a piece
+  dynamic, known = _parted(column.base)
+  start, inner = known // width * width, known % width
+  piece, step = i64(add(b, dynamic, start)), None if row.step else column.step
+  if multiple(dynamic) % width:
+    piece, inner, step = (
+      b.and_(i64(column.base), i64(-width)),
+      b.and_(i64(column.base), i64(width - 1)),
+      column.step and None,
+    )
+  turn = b.mul(b.and_(i64(row.base), i64(7)), i64(width))
+  place = b.add(b.mul(i64(row.base), i64(view.strides[0])), b.xor(piece, turn))
+  memory = ty.memory_type(view.dtype)
+  pointer = b.gep(b.gep(view.pointer, [place], source_etype=memory), [i64(inner)], source_etype=memory)
+  return pointer, step, math.gcd(inner * size, _ALIGNED) if isinstance(inner, int) else size
+
+
+def _parted(place: Any) -> tuple[Any, int]:
+  """A place as a sum: of what is not known, or zero, and of a number."""
+  if isinstance(place, int):
+    return 0, place
+  if isinstance(place, ir.Instruction) and place.opname == "add" and isinstance(place.operands[1], ir.Constant):
+    dynamic, known = _parted(place.operands[0])
+    return dynamic, known + int(place.operands[1].constant)
+  return place, 0
 
 
 def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:

@@ -27,7 +27,7 @@ class Stages:
   def __init__(self, b: ir.IRBuilder, plan: WarpgroupPlan, shared: ir.Value):
     self.b, self.plan = b, plan
     self.start = b.and_(b.add(b.ptrtoint(shared, I32), I32(1023)), I32(-1024))  # a swizzle repeats every 1024 bytes
-    self.barriers = b.add(self.start, I32(plan.stages * plan.stage_bytes))
+    self.barriers = b.add(self.start, I32(plan.swizzled_bytes))
     self.blocks = b.add(self.barriers, I32(16 * plan.stages))  # what operands are computed from
 
   def full(self, stage: ir.Value | int) -> ir.Value:
@@ -107,32 +107,42 @@ def consume(
   is the stage of the step so much earlier that is given back."""
   b, plan = code.b, stages.plan
   sides, (m, n, _), k = plan.contraction.sides, plan.contraction.block, plan.depth
-  stage, parity = mbarrier.phase(b, step, plan.stages)
-  mbarrier.wait(b, stages.full(stage), parity)
+  await_stage(stages, step)
   group = b.udiv(code.thread, I32(GROUP))
   rows = ROWS * tma.SWIZZLE_BYTES if sides[0].k_is_last else k * tma.SWIZZLE_BYTES  # of a group of the left operand
   places = b.add(stages.side(0, step), b.mul(group, I32(rows))), stages.side(1, step)
   wgmma.fence(b)
   for at in range(0, k, wgmma.DEPTH):
-    left, right = (_operand(b, side.k_is_last, place, size, k, at) for side, place, size in zip(sides, places, (m, n)))
+    left, right = (operand(b, side.k_is_last, place, size, k, at) for side, place, size in zip(sides, places, (m, n)))
     turned = not sides[0].k_is_last, not sides[1].k_is_last
     values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, turned)
   wgmma.commit(b)
   values = wgmma.wait(b, values, pending)
+  give_back(code, stages, b.sub(step, I32(pending)), rank)
+  return values
+
+
+def await_stage(stages: Stages, number: ir.Value) -> None:
+  """Until a stage's operands are there."""
+  stage, parity = mbarrier.phase(stages.b, number, stages.plan.stages)
+  mbarrier.wait(stages.b, stages.full(stage), parity)
+
+
+def give_back(code: Any, stages: Stages, number: ir.Value, rank: ir.Value | None = None) -> None:
+  """The calling warpgroup has multiplied a stage, which all blocks of a cluster that share it are told; one before the first is nothing."""
+  b, plan = code.b, stages.plan
   is_leader = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))
-  done = b.sub(step, I32(pending))
-  is_there = b.icmp_signed(">=", done, I32(0))
+  is_there = b.icmp_signed(">=", number, I32(0))
   with if_then(b, b.and_(is_leader, is_there)):
-    empty = stages.empty(mbarrier.phase(b, done, plan.stages)[0])
+    empty = stages.empty(mbarrier.phase(b, number, plan.stages)[0])
     if rank is None:
       mbarrier.arrive(b, empty)
     else:
       for peer in plan.cluster.ranks(b, rank):
         cluster.arrive(b, empty, peer)
-  return values
 
 
-def _operand(b: ir.IRBuilder, k_is_last: bool, place: ir.Value, size: int, depth: int, at: int) -> ir.Value:
+def operand(b: ir.IRBuilder, k_is_last: bool, place: ir.Value, size: int, depth: int, at: int) -> ir.Value:
   """The descriptor of an operand from `at` along k on. A box is 64 columns wide; boxes follow each other."""
   if k_is_last:
     box, inner = divmod(at, 64)
