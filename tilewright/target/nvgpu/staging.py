@@ -26,7 +26,7 @@ from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import cp_async, tma
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.tma import SWIZZLE_BYTES, TensorMap
-from tilewright.target.nvgpu.views import SwizzledView, View
+from tilewright.target.nvgpu.views import SwizzledView, View, swizzled_address
 from tilewright.tile.grid import Blocked, BoundedSlice, Squeezed
 from tilewright.tile.native import NativeKernel
 
@@ -166,7 +166,7 @@ class BoxedBlock:
 
   def view(self, pointer: ir.Value) -> View:
     """The block as a body sees it. It starts at a multiple of 1024 bytes."""
-    return View(pointer, (self.shape[1], 1), self.dtype, object(), align=PIECE, is_swizzled=True)
+    return View(pointer, (self.shape[1], 1), self.dtype, object(), align=PIECE, exchange=swizzled_address)
 
 
 def boxed(kernel: NativeKernel, position: int) -> BoxedBlock | None:

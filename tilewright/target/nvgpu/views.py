@@ -68,14 +68,11 @@ class View(Memory):
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer
-  is_swizzled: bool = (
-    False  # a matrix in rows of 128 bytes as the copy engine leaves them: pieces are exchanged within eight rows
-  )
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
 
   @property
   def is_plain(self) -> bool:
-    return not self.has_edges and self.tiled is None and self.exchange is None and not self.is_swizzled
+    return not self.has_edges and self.tiled is None and self.exchange is None
 
   def seen_as(self, pointer: Any, strides: tuple[Any, ...]) -> View:
     return View(pointer, strides, self.dtype, self.base)
@@ -219,8 +216,6 @@ def address(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int = 1)
     return _tiled_address(b, view, view.tiled, index, lanes)
   if view.exchange is not None:
     return view.exchange(b, view, index)
-  if view.is_swizzled:
-    return _swizzled_address(b, view, *index)
   offset: Any = 0
   step: int | None = 0
   align = view.align
@@ -269,11 +264,12 @@ def _run(tiled: SharedLayout, axis: int) -> int:
   return math.gcd(first.size, max(1, min(tiled.swizzle.grain, _ALIGNED) // (tiled.bits // 8)))
 
 
-def _swizzled_address(b: ir.IRBuilder, view: View, row: Index, column: Index) -> tuple[ir.Value, int | None, int]:
-  """The same in rows of 128 bytes, of which row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
+def swizzled_address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
+  """An `exchange`: rows of 128 bytes as the copy engine leaves them. Row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
 
   What is known of the place within a piece comes last, so that neighbours are seen to be neighbours.
   """
+  row, column = index
   size = view.dtype.itemsize
   width = _ALIGNED // size  # elements of a piece
   dynamic, known = _parted(column.base)
