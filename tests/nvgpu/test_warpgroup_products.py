@@ -47,6 +47,14 @@ def test_every_type_in_every_orientation(dtype, contract):
   )
 
 
+@pytest.mark.parametrize("dtype", [E4M3, E5M2], ids=lambda d: np.dtype(d).name)
+def test_eight_bit_floats_are_multiplied_as_bfloat16(dtype):
+  """Tensor cores would multiply them as they are, but do not add those up in float32."""
+  args = [small_integers(shape, dtype, i) for i, shape in enumerate(of_shapes(64, 32, 64, (1, 1)))]
+  _, text = compiled(functools.partial(dot, contract=(1, 1), out=F32), S((64, 32), F32), *args)
+  assert set(re.findall(r"wgmma\.mma_async\S*?k\d+\.(\S+)", text)) == {"f32.bf16.bf16"}
+
+
 @pytest.mark.parametrize("m, n, k, num_warps", [(128, 24, 16, 8), (64, 96, 48, 4), (128, 64, 32, 4), (64, 160, 32, 8)])
 @pytest.mark.parametrize("contract", [(1, 0), (0, 1)])
 def test_fragments_and_warpgroups_lie_side_by_side(m, n, k, num_warps, contract):
