@@ -18,7 +18,7 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.ops import tiling
 from tilewright.ops.attention import Plan, contract, valid_rows
-from tilewright.ops.attention_gpu import LOG2E, each_kind, in_steps, keys_of, over, queries_of, scores_of
+from tilewright.ops.attention_gpu import ByQueries, each_kind, over, queries_of, scores_of, to_base_2
 from tilewright.ops.rowwise import as_rows, by_rows
 
 Mask = Callable[[jax.Array, int], jax.Array]
@@ -62,15 +62,13 @@ def _f32(*shape: int) -> jax.ShapeDtypeStruct:
 def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, g: Any) -> jax.Array:
   (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
   block_q, block_k = plan.block_q, plan.block_k
-  blocks, band = pl.cdiv(queries, block_q), keys_of(plan, keys)
-  steps = band.steps(blocks)
-  to_base_2 = np.float32(in_steps(plan.scale)[1] * LOG2E)
-  block_of = (lambda n: blocks - 1 - n) if plan.right is not None else (lambda n: n)
+  grid = ByQueries(plan, queries, keys, group)
+  band, steps, factor = grid.band, grid.steps, to_base_2(plan)
 
   def kernel(
     q_ref: Any, k_ref: Any, v_ref: Any, lse_ref: Any, delta_ref: Any, g_ref: Any, o_ref: Any, acc_ref: Any
   ) -> None:
-    i, s = block_of(pl.program_id(0)), pl.program_id(2)
+    i, s = grid.block(pl.program_id(0)), pl.program_id(2)
     first, last = band.range(i)
     j = first + s
 
@@ -80,7 +78,7 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
 
     def step(mask: Mask) -> None:
       scores = mask(scores_of(plan, q_ref[...], k_ref[...]), 1)
-      weights = jnp.exp2(scores * to_base_2 - lse_ref[...][:, None])
+      weights = jnp.exp2(scores * factor - lse_ref[...][:, None])
       values = valid_rows(v_ref[...], j, block_k, keys)
       slopes = weights * (contract(g_ref[...], values, 1, 1) - delta_ref[...][:, None])
       rows = valid_rows(k_ref[...], j, block_k, keys)
@@ -92,13 +90,11 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
     def _() -> None:
       o_ref[...] = (acc_ref[...] * np.float32(plan.scale)).astype(o_ref.dtype)
 
-  of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda n, h, s: (h, block_of(n), 0))
-  of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda n, h, s: (over(h, group), band.at(block_of(n), s), 0))
-  per_query = pl.BlockSpec((None, block_q), lambda n, h, s: (h, block_of(n)))
+  of_queries, of_keys, per_query = grid.of_queries, grid.of_keys, grid.per_query()
   return pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct(q.shape, q.dtype),
-    grid=(blocks, heads, steps),
+    grid=(grid.blocks, heads, steps),
     in_specs=[of_queries(depth), of_keys(depth), of_keys(value_depth), per_query, per_query, of_queries(value_depth)],
     out_specs=of_queries(depth),
     scratch_shapes=[_f32(block_q, depth)],
@@ -112,7 +108,7 @@ def _keys(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, 
   block_q, block_k = plan.block_q, plan.block_k
   band = queries_of(plan, queries)
   steps = band.steps(pl.cdiv(keys, block_k))
-  to_base_2 = np.float32(in_steps(plan.scale)[1] * LOG2E)
+  factor = to_base_2(plan)
 
   def kernel(
     q_ref: Any,
@@ -138,7 +134,7 @@ def _keys(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, 
     def step(mask: Mask) -> None:
       scores = mask(scores_of(plan, k_ref[...], q_ref[...]), 0)
       # A query past the end has no weight, and neither has a key there: its row is poison and is never written.
-      weights = jnp.exp2(scores * to_base_2 - lse_ref[...])
+      weights = jnp.exp2(scores * factor - lse_ref[...])
       slopes_of_out = valid_rows(g_ref[...], i, block_q, queries)
       slopes = weights * (contract(v_ref[...], slopes_of_out, 1, 1) - delta_ref[...])
       if queries % block_q:

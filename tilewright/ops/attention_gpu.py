@@ -131,22 +131,60 @@ def scores_of(plan: Plan, x: jax.Array, y: jax.Array) -> jax.Array:
   return scores if factor == 1.0 else scores * np.float32(factor)
 
 
+def to_base_2(plan: Plan) -> np.float32:
+  """What scores are multiplied with, so that weights are powers of two."""
+  return np.float32(in_steps(plan.scale)[1] * LOG2E)
+
+
+@dataclasses.dataclass(frozen=True)
+class ByQueries:
+  """The grid of a kernel that holds a block of queries, which the keys that it meets pass by: (blocks, heads, steps)."""
+
+  plan: Plan
+  queries: int
+  keys: int
+  group: int  # heads of queries that share a head of keys
+
+  @property
+  def blocks(self) -> int:
+    return pl.cdiv(self.queries, self.plan.block_q)
+
+  @property
+  def band(self) -> Band:
+    return keys_of(self.plan, self.keys)
+
+  @property
+  def steps(self) -> int:
+    return self.band.steps(self.blocks)
+
+  def block(self, n: Any) -> Any:
+    """Of causal attention, the last queries have most to do: they come first."""
+    return n if self.plan.right is None else self.blocks - 1 - n
+
+  def of_queries(self, depth: int) -> pl.BlockSpec:
+    return pl.BlockSpec((None, self.plan.block_q, depth), lambda n, h, s: (h, self.block(n), 0))
+
+  def of_keys(self, depth: int) -> pl.BlockSpec:
+    passing = lambda n, h, s: (over(h, self.group), self.band.at(self.block(n), s), 0)
+    return pl.BlockSpec((None, self.plan.block_k, depth), passing)
+
+  def per_query(self) -> pl.BlockSpec:
+    return pl.BlockSpec((None, self.plan.block_q), lambda n, h, s: (h, self.block(n)))
+
+
 def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The output (heads, queries, depth) and, per query, the logarithm to base 2 of the sum of exponentials (heads, queries)."""
   group = q.shape[1] // k.shape[1]
   q, k, v = (as_rows(x, 2) for x in (q, k, v))
   (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
   block_q, block_k = plan.block_q, plan.block_k
-  blocks, band = pl.cdiv(queries, block_q), keys_of(plan, keys)
-  steps = band.steps(blocks)
-  to_base_2 = np.float32(in_steps(plan.scale)[1] * LOG2E)
-  # Of causal attention, the last queries have most to do: they come first.
-  block_of = (lambda n: blocks - 1 - n) if plan.right is not None else (lambda n: n)
+  grid = ByQueries(plan, queries, keys, group)
+  band, steps, factor = grid.band, grid.steps, to_base_2(plan)
 
   def kernel(
     q_ref: Any, k_ref: Any, v_ref: Any, o_ref: Any, lse_ref: Any, m_ref: Any, l_ref: Any, acc_ref: Any
   ) -> None:
-    i, s = block_of(pl.program_id(0)), pl.program_id(2)
+    i, s = grid.block(pl.program_id(0)), pl.program_id(2)
     first, last = band.range(i)
     j = first + s
 
@@ -161,7 +199,7 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
       old = m_ref[...]
       m = jnp.maximum(old, jnp.max(scores, axis=1, keepdims=True))
       # Until a query has seen a key its weights are exp(0), of scores that do not count; they shrink to 0 with the first that does.
-      weights, shrink = jnp.exp2(scores * to_base_2 - m * to_base_2), jnp.exp2((old - m) * to_base_2)
+      weights, shrink = jnp.exp2(scores * factor - m * factor), jnp.exp2((old - m) * factor)
       l_ref[...] = l_ref[...] * shrink + jnp.sum(weights, axis=1, keepdims=True)
       values = valid_rows(v_ref[...], j, block_k, keys)
       acc_ref[...] = acc_ref[...] * shrink + contract(weights.astype(values.dtype), values, 1, 0)
@@ -174,17 +212,15 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
       m, l = m_ref[...], l_ref[...]
       alive = m > 0.5 * NEVER
       o_ref[...] = (acc_ref[...] * jnp.where(alive, 1.0 / l, 0.0)).astype(o_ref.dtype)
-      lse_ref[...] = jnp.where(alive, m * to_base_2 + jnp.log(l) * LOG2E, -NEVER)[:, 0]
+      lse_ref[...] = jnp.where(alive, m * factor + jnp.log(l) * LOG2E, -NEVER)[:, 0]
 
-  of_queries = lambda d: pl.BlockSpec((None, block_q, d), lambda n, h, s: (h, block_of(n), 0))
-  of_keys = lambda d: pl.BlockSpec((None, block_k, d), lambda n, h, s: (over(h, group), band.at(block_of(n), s), 0))
   f32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
   return pl.pallas_call(
     kernel,
     out_shape=(jax.ShapeDtypeStruct((heads, queries, value_depth), q.dtype), f32(heads, queries)),
-    grid=(blocks, heads, steps),
-    in_specs=[of_queries(depth), of_keys(depth), of_keys(value_depth)],
-    out_specs=(of_queries(value_depth), pl.BlockSpec((None, block_q), lambda n, h, s: (h, block_of(n)))),
+    grid=(grid.blocks, heads, steps),
+    in_specs=[grid.of_queries(depth), grid.of_keys(depth), grid.of_keys(value_depth)],
+    out_specs=(grid.of_queries(value_depth), grid.per_query()),
     scratch_shapes=[f32(block_q, 1), f32(block_q, 1), f32(block_q, value_depth)],
     name="attention",
     **plan.how.options("parallel", "parallel", "arbitrary"),
