@@ -10,6 +10,7 @@ from tilewright.pallas.arithmetic import reciprocal as _reciprocal
 from tilewright.pallas.call import pallas_call, pallas_call_p
 from tilewright.pallas.control import loop, when
 from tilewright.pallas.cost import estimate_cost
+from tilewright.pallas.debugging import debug_check, debug_print, delay
 from tilewright.pallas.dma import select_ref
 from tilewright.pallas.export import lower_as_mlir, pallas_export_experimental
 from tilewright.pallas.kernel import core_map as _core_map
@@ -24,19 +25,14 @@ from tilewright.pallas.primitives import (
   atomic_or,
   atomic_xchg,
   atomic_xor,
-  debug_check,
-  debug_print,
-  delay,
-  get_global,
   load,
   multiple_of,
   num_programs,
   program_id,
-  run_scoped,
   store,
   swap,
-  with_scoped,
 )
+from tilewright.pallas.scoped import get_global, run_scoped, with_scoped
 from tilewright.pallas.semaphores import DeviceIdType, semaphore_read, semaphore_signal, semaphore_wait
 from tilewright.pallas.specs import BlockSpec, CompilerParams, GridSpec, no_block_spec
 from tilewright.runtime._jax import JAX_VERSION as _JAX_VERSION

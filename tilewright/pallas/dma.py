@@ -17,15 +17,8 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
-from tilewright.pallas.primitives import (
-  AbstractRef,
-  Primitive,
-  ReadEffect,
-  TransformedRef,
-  WriteEffect,
-  is_ref,
-  run_scoped,
-)
+from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, TransformedRef, WriteEffect, is_ref
+from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.runtime import _jax
 from tilewright.target import xla

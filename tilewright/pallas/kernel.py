@@ -22,16 +22,8 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import jaxprs, targets
 from tilewright.pallas.call import kernel_params, pallas_call_p
-from tilewright.pallas.primitives import (
-  AbstractRef,
-  Primitive,
-  ReadEffect,
-  ShapedArray,
-  WriteEffect,
-  is_scratch_type,
-  program_id_p,
-  ref_aval_of,
-)
+from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
+from tilewright.pallas.scoped import is_scratch_type, ref_aval_of
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax

@@ -1,13 +1,18 @@
-"""The primitives of the kernel language: position in the grid, masked memory access, scoped memory, debugging.
+"""The primitives of the kernel language: position in the grid, masked memory access, atomics, hints.
 
-Beside each primitive stands its rule for the portable target. Copies and semaphores are in `dma` and `semaphores`.
+Beside each primitive stands its rule for the portable target, as in
+
+    program_id_p = Primitive("program_id")
+    program_id_p.def_abstract_eval(lambda *, axis: int32_scalar())
+    xla.register(program_id_p)(lambda ctx, *, axis: jnp.asarray(ctx.instance.indices[axis], jnp.int32))
+
+Primitives with a subject of their own are in `scoped`, `debugging`, `dma` and `semaphores`.
 """
 
 from __future__ import annotations
 
 import functools
-import string
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,12 +20,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects
-from tilewright.pallas.options import enable_debug_checks
 from tilewright.pallas.tracing import current_frame
 from tilewright.runtime import _jax
 from tilewright.target import xla
-from tilewright.tile.grid import source_line
 
 AbstractRef = _jax.state_types.AbstractRef
 TransformedRef = _jax.state_types.TransformedRef
@@ -340,232 +342,6 @@ def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
   old = view.ref.read(view.transforms)
   view.ref.write(view.transforms, jnp.where(old == cmp, val, old))
   return old
-
-
-# --- scoped memory -----------------------------------------------------------------------------------------------
-
-run_scoped_p = Primitive("run_scoped")
-run_scoped_p.multiple_results = True
-
-
-def ref_aval_of(ty: Any, what: str) -> Any:
-  """The ref that a scratch type allocates."""
-  if hasattr(ty, "get_ref_aval"):
-    aval = ty.get_ref_aval()
-    return aval.type if isinstance(aval, TransformedRef) else aval
-  if isinstance(ty, AbstractRef):
-    return ty
-  if isinstance(ty, _jax.core.AbstractValue):
-    return AbstractRef(ty)
-  if hasattr(ty, "shape") and hasattr(ty, "dtype"):
-    return AbstractRef(ShapedArray(ty.shape, ty.dtype))
-  raise errors.MemorySpaceError(
-    f"{what}: cannot allocate {ty!r}. Expected a memory space called with a shape and a dtype, as in "
-    "pltpu.VMEM((8, 128), jnp.float32), or a semaphore type."
-  )
-
-
-def is_scratch_type(x: Any) -> bool:
-  return hasattr(x, "get_ref_aval") or isinstance(x, _jax.core.AbstractValue | jax.ShapeDtypeStruct)
-
-
-def run_scoped(
-  f: Callable[..., Any],
-  *types: Any,
-  collective_axes: Hashable | tuple[Hashable, ...] = (),
-  **kw_types: Any,
-) -> Any:
-  """Call `f` with freshly allocated refs of the given types, and free them when it returns.
-
-  With `collective_axes`, all instances that differ only along these axes get the same allocation.
-  """
-  if not isinstance(collective_axes, tuple):
-    collective_axes = (collective_axes,)
-  flat_types, in_tree = jax.tree.flatten((types, kw_types), is_leaf=is_scratch_type)
-  avals = [ref_aval_of(t, "pl.run_scoped") for t in flat_types]
-  out_trees: list[Any] = []
-
-  def flat_f(*flat_refs: Any) -> list[Any]:
-    args, kwargs = jax.tree.unflatten(in_tree, flat_refs)
-    leaves, tree = jax.tree.flatten(f(*args, **kwargs))
-    out_trees.append(tree)
-    return leaves
-
-  # Refs and values of the enclosing scope become operands, before the scoped refs.
-  jaxpr, consts = _jax.detach(_jax.trace(flat_f, avals, what="run_scoped"))
-  out = run_scoped_p.bind(*consts, jaxpr=jaxpr, collective_axes=collective_axes)
-  return jax.tree.unflatten(out_trees[-1], out)
-
-
-def with_scoped(
-  *types: Any, collective_axes: Hashable | tuple[Hashable, ...] = (), **kw_types: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """A decorator that calls a function with allocations of the given types after its own arguments."""
-
-  def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(f)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-      return run_scoped(functools.partial(f, *args, **kwargs), *types, collective_axes=collective_axes, **kw_types)
-
-    return wrapper
-
-  return decorator
-
-
-@run_scoped_p.def_effectful_abstract_eval
-def _(*avals: Any, jaxpr: Any, collective_axes: Any) -> Any:
-  outer = set()
-  for effect in _jax.core.positional_effects(jaxpr):
-    if isinstance(effect, _jax.effects.JaxprInputEffect):
-      if effect.input < len(avals):
-        outer.add(effect)
-    else:
-      outer.add(effect)
-  return [v.aval for v in jaxpr.outvars], outer
-
-
-def allocate(aval: Any) -> Any:
-  """The first value of a scoped ref: zero for semaphores, else poison."""
-  return xla.poison(aval.shape, aval.dtype)
-
-
-@xla.register(run_scoped_p)
-def _(ctx: xla.Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
-  scoped = [xla.Cell(allocate(v.aval), v.aval) for v in jaxpr.invars[len(consts) :]]
-  return ctx.evaluate(jaxpr, (), [*consts, *scoped])
-
-
-@functools.partial(_jax.ad.primitive_jvps.__setitem__, run_scoped_p)
-def _(primals: Any, tangents: Any, *, jaxpr: Any, collective_axes: Any) -> Any:
-  num_consts, num_scoped = len(primals), len(jaxpr.invars) - len(primals)
-  scoped_nonzero = [jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in jaxpr.invars[num_consts:]]
-  nonzero = [not isinstance(t, _jax.ad.Zero) for t in tangents]
-  jvp_jaxpr, out_nonzero = _jax.ad.jvp_jaxpr(_jax.pe.close_jaxpr(jaxpr), [*nonzero, *scoped_nonzero], instantiate=False)
-  body, consts = _jax.open_jaxpr(jvp_jaxpr)
-  dot_consts = sum(nonzero)
-
-  def reordered(*args: Any) -> list[Any]:
-    const_p, const_t = args[:num_consts], args[num_consts : num_consts + dot_consts]
-    scoped_p = args[num_consts + dot_consts :][:num_scoped]
-    scoped_t = args[num_consts + dot_consts + num_scoped :]
-    return _jax.core.eval_jaxpr(body, consts, *const_p, *scoped_p, *const_t, *scoped_t)
-
-  scoped_avals = [v.aval for v in jaxpr.invars[num_consts:]]
-  tangent_avals = [a.to_tangent_aval() for a, nz in zip(scoped_avals, scoped_nonzero) if nz]
-  live = [t for t in tangents if not isinstance(t, _jax.ad.Zero)]
-  avals = [_jax.core.typeof(x) for x in (*primals, *live)]
-  new, more = _jax.detach(_jax.trace(reordered, [*avals, *scoped_avals, *tangent_avals], what="run_scoped"))
-  out = run_scoped_p.bind(*more, *primals, *live, jaxpr=new, collective_axes=collective_axes)
-  num_out = len(jaxpr.outvars)
-  dots = iter(out[num_out:])
-  return out[:num_out], [next(dots) if nz else _jax.zero_tangent(p) for p, nz in zip(out, out_nonzero)]
-
-
-get_global_p = Primitive("get_global")
-get_global_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
-get_global_p.is_effectful = lambda params: True
-
-
-class _GlobalKey:
-  """Tells apart the refs of different `get_global` calls: each call traced gives its own."""
-
-
-@get_global_p.def_effectful_abstract_eval
-def _(*, aval: Any, key: Any) -> Any:
-  return aval, {effects.global_effect}
-
-
-def get_global(what: Any) -> Any:
-  """A ref that lives as long as the whole kernel call: every instance sees the same one.
-
-  Each call in the kernel's source gives another ref.
-  """
-  current_frame("pl.get_global")
-  return get_global_p.bind(aval=ref_aval_of(what, "pl.get_global"), key=_GlobalKey())
-
-
-@xla.register_globals(get_global_p)
-def _(eqn: Any) -> Any:
-  aval = eqn.params["aval"]
-  return [xla.GlobalRef(eqn.params["key"], aval, lambda: allocate(aval))]
-
-
-@xla.register(get_global_p)
-def _(ctx: xla.Context, *, aval: Any, key: Any) -> Any:
-  return ctx.instance.globals[key]
-
-
-# --- debugging ---------------------------------------------------------------------------------------------------
-
-debug_print_p = Primitive("pallas_debug_print")
-debug_print_p.multiple_results = True
-debug_print_p.def_effectful_abstract_eval(lambda *avals, fmt, has_placeholders: ([], {effects.debug_effect}))
-not_differentiable(debug_print_p)
-
-
-def debug_print(fmt: str, *args: Any) -> None:
-  """Print values from inside a kernel.
-
-  With placeholders in `fmt`, there is one for each value; without, the values follow it.
-  """
-  fields = [f for _, f, _, _ in string.Formatter().parse(fmt) if f is not None]
-  if fields and len(fields) != len(args):
-    raise errors.ShapeMismatchError(
-      f"pl.debug_print: {fmt!r} has {len(fields)} placeholders but {len(args)} values were given."
-    )
-  debug_print_p.bind(*(jnp.asarray(a) for a in args), fmt=fmt, has_placeholders=bool(fields))
-
-
-@xla.register(debug_print_p)
-def _(ctx: xla.Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
-  if not has_placeholders:
-    fmt = fmt.replace("{", "{{").replace("}", "}}") + " {}" * len(args)
-  jax.debug.print(fmt, *args)
-  return []
-
-
-debug_check_p = Primitive("pallas_debug_check")
-debug_check_p.multiple_results = True
-debug_check_p.def_effectful_abstract_eval(lambda *avals, message: ([], {effects.debug_effect}))
-not_differentiable(debug_check_p)
-
-
-def debug_check(condition: Any, message: str) -> None:
-  """Fail with `message` if `condition` is false, provided that `enable_debug_checks` is set; otherwise do nothing."""
-  if not enable_debug_checks.value:
-    return
-  debug_check_p.bind(jnp.asarray(condition), message=message)
-
-
-def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
-  """Raise on the host, at run time, if `condition` is false."""
-
-  def complain() -> None:
-    def report() -> None:
-      raise error(message)
-
-    jax.debug.callback(report)
-
-  lax.cond(condition, lambda: None, complain)
-
-
-@xla.register(debug_check_p)
-def _(ctx: xla.Context, condition: Any, *, message: str) -> list[Any]:
-  where = source_line(ctx.eqn)
-  fail_unless(jnp.all(condition), errors.DebugCheckError, f"debug_check failed: {message} (at {where})")
-  return []
-
-
-delay_p = Primitive("delay")
-delay_p.multiple_results = True
-delay_p.def_effectful_abstract_eval(lambda nanos: ([], {effects.delay_effect}))
-not_differentiable(delay_p)
-xla.register(delay_p)(lambda ctx, nanos: [])  # instances run one after another: no one else can get ahead
-
-
-def delay(nanos: int | jax.Array) -> None:
-  """Sleep for this many nanoseconds."""
-  delay_p.bind(jnp.asarray(nanos, jnp.int32))
 
 
 # --- hints -------------------------------------------------------------------------------------------------------

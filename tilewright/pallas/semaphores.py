@@ -13,14 +13,8 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects
-from tilewright.pallas.primitives import (
-  Primitive,
-  ReadEffect,
-  WriteEffect,
-  fail_unless,
-  flatten_ref,
-  int32_scalar,
-)
+from tilewright.pallas.debugging import fail_unless
+from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, flatten_ref, int32_scalar
 from tilewright.pallas.tracing import GridMarker
 from tilewright.runtime import _jax
 from tilewright.target import xla

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas import dma, primitives, semaphores
+from tilewright.pallas import debugging, dma, primitives, scoped, semaphores
 from tilewright.pallas.kernel import on_mesh_p
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id, get_barrier_semaphore_p
@@ -108,7 +108,7 @@ def _(ctx: Context, *flat: Any, tree: Any) -> Any:
   return ctx.update(view, lambda old: np.where(old == np.asarray(cmp), np.asarray(val), old), atomic=True)
 
 
-@register(primitives.run_scoped_p)
+@register(scoped.run_scoped_p)
 def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
   own = {k: v for k, v in ctx.instance.axis_indices.items() if k not in collective_axes}
   refs = []
@@ -129,7 +129,7 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
   return out
 
 
-@register(primitives.get_global_p)
+@register(scoped.get_global_p)
 def _(ctx: Context, *, aval: Any, key: Any) -> Any:
   return ctx.allocate(("global", key), aval, f"the global ref of {ctx.where}", shared=True)
 
@@ -137,21 +137,21 @@ def _(ctx: Context, *, aval: Any, key: Any) -> Any:
 # --- debugging and time ------------------------------------------------------------------------------------------
 
 
-@register(primitives.debug_print_p)
+@register(debugging.debug_print_p)
 def _(ctx: Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
   values = [np.asarray(a) for a in args]
   print(fmt.format(*values) if has_placeholders else " ".join([fmt, *map(str, values)]), flush=True)
   return []
 
 
-@register(primitives.debug_check_p)
+@register(debugging.debug_check_p)
 def _(ctx: Context, condition: Any, *, message: str) -> list[Any]:
   if not np.all(np.asarray(condition)):
     raise errors.DebugCheckError(f"debug_check failed: {message} (at {ctx.where}, {ctx.core})")
   return []
 
 
-@register(primitives.delay_p)
+@register(debugging.delay_p)
 def _(ctx: Context, nanos: Any) -> list[Any]:
   time.sleep(max(0, int(nanos)) * 1e-9)
   return []

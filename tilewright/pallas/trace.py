@@ -19,7 +19,8 @@ import jax
 from tilewright import errors
 from tilewright.pallas import jaxprs, mapping, targets, validation
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
-from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_scratch_type, program_id_p, ref_aval_of
+from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id_p
+from tilewright.pallas.scoped import is_scratch_type, ref_aval_of
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax

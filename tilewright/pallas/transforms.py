@@ -21,7 +21,8 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import effects, jaxprs, unchecked
 from tilewright.pallas.call import kernel_params, pallas_call_p
-from tilewright.pallas.primitives import ShapedArray, debug_check_p, debug_print_p, int32_scalar
+from tilewright.pallas.debugging import debug_check_p, debug_print_p
+from tilewright.pallas.primitives import ShapedArray, int32_scalar
 from tilewright.pallas.trace import eliminate_dead_code
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.pallas.unchecked import has_tangent

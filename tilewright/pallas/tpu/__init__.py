@@ -6,8 +6,9 @@ Names of the hardware keep their meaning where they have one elsewhere; those th
 from __future__ import annotations
 
 from tilewright.errors import UnsupportedPrimitiveError as LoweringException
+from tilewright.pallas import debugging as _debugging
 from tilewright.pallas import deprecated as _deprecated
-from tilewright.pallas import primitives as _primitives
+from tilewright.pallas import scoped as _scoped
 from tilewright.pallas import semaphores as _semaphores
 from tilewright.pallas.arithmetic import reciprocal
 from tilewright.pallas.dma import (
@@ -124,8 +125,8 @@ __getattr__ = _deprecated.lookup(
     "semaphore_read": ("pl.semaphore_read", _semaphores.semaphore_read),
     "semaphore_signal": ("pl.semaphore_signal", _semaphores.semaphore_signal),
     "semaphore_wait": ("pl.semaphore_wait", _semaphores.semaphore_wait),
-    "run_scoped": ("pl.run_scoped", _primitives.run_scoped),
-    "delay": ("pl.delay", _primitives.delay),
+    "run_scoped": ("pl.run_scoped", _scoped.run_scoped),
+    "delay": ("pl.delay", _debugging.delay),
     "repeat": ("jnp.tile", _ops.repeat),
     "create_tensorcore_mesh": ("pltpu.TensorCoreMesh", _mesh.create_tensorcore_mesh),
   },

@@ -16,7 +16,8 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import jaxprs
-from tilewright.pallas.primitives import num_programs_p, program_id_p, run_scoped_p
+from tilewright.pallas.primitives import num_programs_p, program_id_p
+from tilewright.pallas.scoped import run_scoped_p
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import source_line

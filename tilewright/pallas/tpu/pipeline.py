@@ -27,7 +27,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas.control import when
-from tilewright.pallas.primitives import run_scoped
+from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.specs import BlockSpec
 from tilewright.pallas.tpu.block_window import is_static
 from tilewright.pallas.tpu.buffered_ref import BufferedRef, add_if

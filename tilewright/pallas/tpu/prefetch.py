@@ -14,7 +14,8 @@ from typing import Any
 import jax
 
 from tilewright import errors
-from tilewright.pallas.primitives import get_global, is_ref
+from tilewright.pallas.primitives import is_ref
+from tilewright.pallas.scoped import get_global
 from tilewright.pallas.tpu import pipeline
 from tilewright.pallas.tpu.buffered_ref import BufferedRef
 from tilewright.pallas.tpu.params import Tiling

@@ -1,0 +1,93 @@
+"""What a kernel says about itself while it runs: prints, checks, and delays that bring out races.
+
+    pl.debug_print("instance {} sees {}", pl.program_id(0), x_ref[0])
+    pl.debug_check(jnp.all(x_ref[...] > 0), "lengths are positive")
+
+`fail_unless` is how the portable target reports an error that only shows at run time.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import effects
+from tilewright.pallas.options import enable_debug_checks
+from tilewright.pallas.primitives import Primitive, not_differentiable
+from tilewright.target import xla
+from tilewright.tile.grid import source_line
+
+debug_print_p = Primitive("pallas_debug_print")
+debug_print_p.multiple_results = True
+debug_print_p.def_effectful_abstract_eval(lambda *avals, fmt, has_placeholders: ([], {effects.debug_effect}))
+not_differentiable(debug_print_p)
+
+
+def debug_print(fmt: str, *args: Any) -> None:
+  """Print values from inside a kernel.
+
+  With placeholders in `fmt`, there is one for each value; without, the values follow it.
+  """
+  fields = [f for _, f, _, _ in string.Formatter().parse(fmt) if f is not None]
+  if fields and len(fields) != len(args):
+    raise errors.ShapeMismatchError(
+      f"pl.debug_print: {fmt!r} has {len(fields)} placeholders but {len(args)} values were given."
+    )
+  debug_print_p.bind(*(jnp.asarray(a) for a in args), fmt=fmt, has_placeholders=bool(fields))
+
+
+@xla.register(debug_print_p)
+def _(ctx: xla.Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
+  if not has_placeholders:
+    fmt = fmt.replace("{", "{{").replace("}", "}}") + " {}" * len(args)
+  jax.debug.print(fmt, *args)
+  return []
+
+
+debug_check_p = Primitive("pallas_debug_check")
+debug_check_p.multiple_results = True
+debug_check_p.def_effectful_abstract_eval(lambda *avals, message: ([], {effects.debug_effect}))
+not_differentiable(debug_check_p)
+
+
+def debug_check(condition: Any, message: str) -> None:
+  """Fail with `message` if `condition` is false, provided that `enable_debug_checks` is set; otherwise do nothing."""
+  if not enable_debug_checks.value:
+    return
+  debug_check_p.bind(jnp.asarray(condition), message=message)
+
+
+def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
+  """Raise on the host, at run time, if `condition` is false."""
+
+  def complain() -> None:
+    def report() -> None:
+      raise error(message)
+
+    jax.debug.callback(report)
+
+  lax.cond(condition, lambda: None, complain)
+
+
+@xla.register(debug_check_p)
+def _(ctx: xla.Context, condition: Any, *, message: str) -> list[Any]:
+  where = source_line(ctx.eqn)
+  fail_unless(jnp.all(condition), errors.DebugCheckError, f"debug_check failed: {message} (at {where})")
+  return []
+
+
+delay_p = Primitive("delay")
+delay_p.multiple_results = True
+delay_p.def_effectful_abstract_eval(lambda nanos: ([], {effects.delay_effect}))
+not_differentiable(delay_p)
+xla.register(delay_p)(lambda ctx, nanos: [])  # instances run one after another: no one else can get ahead
+
+
+def delay(nanos: int | jax.Array) -> None:
+  """Sleep for this many nanoseconds."""
+  delay_p.bind(jnp.asarray(nanos, jnp.int32))

@@ -1,0 +1,173 @@
+"""Memory that a kernel asks for while it runs: `run_scoped` for the length of a call, `get_global` for the whole kernel.
+
+    pl.run_scoped(lambda scratch, arrived: ..., pltpu.VMEM((8, 128), jnp.float32), pltpu.SemaphoreType.DMA)
+
+A scope is one equation: its jaxpr takes what it closes over, then the refs, and a target allocates those when it gets there. A derivative
+gives every float ref of the scope a twin for its tangent.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright.pallas import effects
+from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef
+from tilewright.pallas.tracing import current_frame
+from tilewright.runtime import _jax
+from tilewright.target import xla
+
+run_scoped_p = Primitive("run_scoped")
+run_scoped_p.multiple_results = True
+
+
+def ref_aval_of(ty: Any, what: str) -> Any:
+  """The ref that a scratch type allocates."""
+  if hasattr(ty, "get_ref_aval"):
+    aval = ty.get_ref_aval()
+    return aval.type if isinstance(aval, TransformedRef) else aval
+  if isinstance(ty, AbstractRef):
+    return ty
+  if isinstance(ty, _jax.core.AbstractValue):
+    return AbstractRef(ty)
+  if hasattr(ty, "shape") and hasattr(ty, "dtype"):
+    return AbstractRef(ShapedArray(ty.shape, ty.dtype))
+  raise errors.MemorySpaceError(
+    f"{what}: cannot allocate {ty!r}. Expected a memory space called with a shape and a dtype, as in "
+    "pltpu.VMEM((8, 128), jnp.float32), or a semaphore type."
+  )
+
+
+def is_scratch_type(x: Any) -> bool:
+  return hasattr(x, "get_ref_aval") or isinstance(x, _jax.core.AbstractValue | jax.ShapeDtypeStruct)
+
+
+def run_scoped(
+  f: Callable[..., Any],
+  *types: Any,
+  collective_axes: Hashable | tuple[Hashable, ...] = (),
+  **kw_types: Any,
+) -> Any:
+  """Call `f` with freshly allocated refs of the given types, and free them when it returns.
+
+  With `collective_axes`, all instances that differ only along these axes get the same allocation.
+  """
+  if not isinstance(collective_axes, tuple):
+    collective_axes = (collective_axes,)
+  flat_types, in_tree = jax.tree.flatten((types, kw_types), is_leaf=is_scratch_type)
+  avals = [ref_aval_of(t, "pl.run_scoped") for t in flat_types]
+  out_trees: list[Any] = []
+
+  def flat_f(*flat_refs: Any) -> list[Any]:
+    args, kwargs = jax.tree.unflatten(in_tree, flat_refs)
+    leaves, tree = jax.tree.flatten(f(*args, **kwargs))
+    out_trees.append(tree)
+    return leaves
+
+  # Refs and values of the enclosing scope become operands, before the scoped refs.
+  jaxpr, consts = _jax.detach(_jax.trace(flat_f, avals, what="run_scoped"))
+  out = run_scoped_p.bind(*consts, jaxpr=jaxpr, collective_axes=collective_axes)
+  return jax.tree.unflatten(out_trees[-1], out)
+
+
+def with_scoped(
+  *types: Any, collective_axes: Hashable | tuple[Hashable, ...] = (), **kw_types: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+  """A decorator that calls a function with allocations of the given types after its own arguments."""
+
+  def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+      return run_scoped(functools.partial(f, *args, **kwargs), *types, collective_axes=collective_axes, **kw_types)
+
+    return wrapper
+
+  return decorator
+
+
+@run_scoped_p.def_effectful_abstract_eval
+def _(*avals: Any, jaxpr: Any, collective_axes: Any) -> Any:
+  outer = set()
+  for effect in _jax.core.positional_effects(jaxpr):
+    if isinstance(effect, _jax.effects.JaxprInputEffect):
+      if effect.input < len(avals):
+        outer.add(effect)
+    else:
+      outer.add(effect)
+  return [v.aval for v in jaxpr.outvars], outer
+
+
+def allocate(aval: Any) -> Any:
+  """The first value of a scoped ref: zero for semaphores, else poison."""
+  return xla.poison(aval.shape, aval.dtype)
+
+
+@xla.register(run_scoped_p)
+def _(ctx: xla.Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
+  scoped = [xla.Cell(allocate(v.aval), v.aval) for v in jaxpr.invars[len(consts) :]]
+  return ctx.evaluate(jaxpr, (), [*consts, *scoped])
+
+
+@functools.partial(_jax.ad.primitive_jvps.__setitem__, run_scoped_p)
+def _(primals: Any, tangents: Any, *, jaxpr: Any, collective_axes: Any) -> Any:
+  num_consts, num_scoped = len(primals), len(jaxpr.invars) - len(primals)
+  scoped_nonzero = [jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in jaxpr.invars[num_consts:]]
+  nonzero = [not isinstance(t, _jax.ad.Zero) for t in tangents]
+  jvp_jaxpr, out_nonzero = _jax.ad.jvp_jaxpr(_jax.pe.close_jaxpr(jaxpr), [*nonzero, *scoped_nonzero], instantiate=False)
+  body, consts = _jax.open_jaxpr(jvp_jaxpr)
+  dot_consts = sum(nonzero)
+
+  def reordered(*args: Any) -> list[Any]:
+    const_p, const_t = args[:num_consts], args[num_consts : num_consts + dot_consts]
+    scoped_p = args[num_consts + dot_consts :][:num_scoped]
+    scoped_t = args[num_consts + dot_consts + num_scoped :]
+    return _jax.core.eval_jaxpr(body, consts, *const_p, *scoped_p, *const_t, *scoped_t)
+
+  scoped_avals = [v.aval for v in jaxpr.invars[num_consts:]]
+  tangent_avals = [a.to_tangent_aval() for a, nz in zip(scoped_avals, scoped_nonzero) if nz]
+  live = [t for t in tangents if not isinstance(t, _jax.ad.Zero)]
+  avals = [_jax.core.typeof(x) for x in (*primals, *live)]
+  new, more = _jax.detach(_jax.trace(reordered, [*avals, *scoped_avals, *tangent_avals], what="run_scoped"))
+  out = run_scoped_p.bind(*more, *primals, *live, jaxpr=new, collective_axes=collective_axes)
+  num_out = len(jaxpr.outvars)
+  dots = iter(out[num_out:])
+  return out[:num_out], [next(dots) if nz else _jax.zero_tangent(p) for p, nz in zip(out, out_nonzero)]
+
+
+get_global_p = Primitive("get_global")
+get_global_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
+get_global_p.is_effectful = lambda params: True
+
+
+class _GlobalKey:
+  """Tells apart the refs of different `get_global` calls: each call traced gives its own."""
+
+
+@get_global_p.def_effectful_abstract_eval
+def _(*, aval: Any, key: Any) -> Any:
+  return aval, {effects.global_effect}
+
+
+def get_global(what: Any) -> Any:
+  """A ref that lives as long as the whole kernel call: every instance sees the same one.
+
+  Each call in the kernel's source gives another ref.
+  """
+  current_frame("pl.get_global")
+  return get_global_p.bind(aval=ref_aval_of(what, "pl.get_global"), key=_GlobalKey())
+
+
+@xla.register_globals(get_global_p)
+def _(eqn: Any) -> Any:
+  aval = eqn.params["aval"]
+  return [xla.GlobalRef(eqn.params["key"], aval, lambda: allocate(aval))]
+
+
+@xla.register(get_global_p)
+def _(ctx: xla.Context, *, aval: Any, key: Any) -> Any:
+  return ctx.instance.globals[key]
