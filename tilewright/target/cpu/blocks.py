@@ -17,8 +17,9 @@ from llvmlite import ir
 
 from tilewright.target.cpu import statements
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import Place
 from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.types import dense_strides

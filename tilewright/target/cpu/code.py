@@ -9,8 +9,9 @@ from llvmlite import ir
 
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import structure
-from tilewright.target.llvm.code import Code, Memory, Statements
+from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.control import tiles_from_outside
+from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op, Value
 
 

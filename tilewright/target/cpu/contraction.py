@@ -30,9 +30,9 @@ from tilewright.target.cpu import cutting, multipliers, packing
 from tilewright.target.cpu.left_operand import InPlace, Packed, Part, left_operand
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, shifted, sub
+from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op, Value
 
 _LINE = 64  # bytes that memory hands over at once

@@ -15,8 +15,9 @@ from llvmlite import ir
 from tilewright.runtime import printing
 from tilewright.target.llvm import semaphores as counting
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import i64
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 from tilewright.tile.ir import Block, Op, walk
 

@@ -23,8 +23,9 @@ from tilewright.target.cpu.blocks import CutBlock
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Code, Memory, Position
+from tilewright.target.llvm.code import Code, Position
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import places
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.initial import outputs_to_poison, scratch_to_poison

@@ -14,8 +14,8 @@ from llvmlite import ir
 
 from tilewright.target.cpu import packing
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, i64, mul, sub
+from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op
 
 _WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy

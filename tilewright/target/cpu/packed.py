@@ -23,8 +23,9 @@ from tilewright.target.cpu import statements
 from tilewright.target.cpu.blocks import CutBlock
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import extended
-from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import Place
 from tilewright.tile.formats import poison_value, width
 

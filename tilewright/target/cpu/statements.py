@@ -10,8 +10,9 @@ import numpy as np
 from tilewright.target.cpu import contraction, effects, reductions, selecting
 from tilewright.target.llvm import arithmetic, control, gathering, sorting, structure
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
+from tilewright.target.llvm.memory import Memory
 from tilewright.tile.formats import poison_value
 from tilewright.tile.initial import must_poison
 from tilewright.tile.ir import Block, Op, Value

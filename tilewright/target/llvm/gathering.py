@@ -16,8 +16,9 @@ from llvmlite import ir
 
 from tilewright.target.llvm import arithmetic, combining, structure
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
+from tilewright.target.llvm.memory import Memory
 from tilewright.tile.formats import computed_in, poison_value
 from tilewright.tile.indexed import Access, merge, part
 from tilewright.tile.ir import Op, Value

@@ -12,8 +12,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.llvm.code import Code, Memory
+from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import add, i64, mul
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Squeezed
 from tilewright.tile.ir import Function, Value, walk

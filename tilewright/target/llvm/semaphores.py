@@ -12,8 +12,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import SemaphoreArrayType

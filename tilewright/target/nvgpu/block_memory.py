@@ -19,8 +19,9 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Code, Memory, Statements
+from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.loops import Index, i64
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.nvgpu import streams, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.registers import RegisterRef

@@ -17,8 +17,8 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import Place, places
 from tilewright.target.llvm.types import I1, I64
 from tilewright.target.nvgpu import effects, streams

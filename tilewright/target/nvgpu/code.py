@@ -31,9 +31,9 @@ from tilewright.target.llvm import gathering, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import cost as op_cost
 from tilewright.target.llvm.arithmetic import rounded
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.control import tiles_from_outside
 from tilewright.target.llvm.loops import Index
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import arithmetic, recast, views
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers

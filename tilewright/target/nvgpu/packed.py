@@ -17,8 +17,8 @@ from llvmlite import ir
 
 from tilewright.target.llvm import structure
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, shifted
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import F32, I16, I32
 from tilewright.target.nvgpu import views
 from tilewright.target.nvgpu.arithmetic import float_pair

@@ -25,9 +25,9 @@ from tilewright.layout.value import LANE, Layout
 from tilewright.layout.value import WARP as WARPS
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.combining import identity
 from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import threads
 from tilewright.target.nvgpu.arithmetic import combine, horizontal

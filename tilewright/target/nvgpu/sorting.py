@@ -16,8 +16,8 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import gathering
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, div_rem, for_range, i64, if_then
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.sorting import key_bits, sort_key
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.code import BlockCode

@@ -20,8 +20,8 @@ from llvmlite import ir
 
 from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import streams
 from tilewright.target.nvgpu.arithmetic import bfloat16_pair

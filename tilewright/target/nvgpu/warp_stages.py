@@ -23,8 +23,8 @@ from llvmlite import ir
 
 from tilewright.target.llvm import structure
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.code import Memory
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu import cp_async, threads
 from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, copy_block
