@@ -18,6 +18,7 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.layout.shared import SharedLayout
+from tilewright.layout.value import LANES
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.loops import Index, i64
@@ -25,6 +26,8 @@ from tilewright.target.llvm.memory import Memory
 from tilewright.target.nvgpu import streams, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.registers import RegisterRef
+from tilewright.target.nvgpu.relayout import Device
+from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.boxes import are_apart
 from tilewright.tile.ir import Value
@@ -57,6 +60,8 @@ class BlockMemory(Code):
     self.is_part = False  # whether other threads of the block do something else
     self.written: set[Any] = set()
     self.read: set[Any] = set()
+    self.busy: list[View] = []  # of the following: those that hold operands until their product is done
+    self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
     self._parts: dict[
       Any, tuple[Value, ...]
     ] = {}  # all that was written to a memory since the last barrier, where known
@@ -98,6 +103,24 @@ class BlockMemory(Code):
     whole = self.allocate((nbytes,), np.uint8)
     strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
     return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
+
+  def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
+    """A buffer in shared memory for a while, besides those that are busy; None if there is no room."""
+    for buffer, size, own in self._trips:
+      if size >= nbytes and own % align == 0 and buffer not in self.busy:
+        return buffer
+    made = self.own_buffer(nbytes, align)
+    if made is not None:
+      self._trips.append((made, nbytes, align))
+    return made
+
+  def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
+    """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
+    start = -(-self.arena_bytes // align) * align
+    if start + nbytes > self.arch.shared_bytes - 1024:
+      return None
+    self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
+    return self.allocate((nbytes,), np.uint8)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
     if isinstance(memory, RegisterRef):
@@ -160,6 +183,26 @@ class BlockMemory(Code):
     """Before and after a loop's body, where what comes before depends on the iteration."""
     if self.written or self.read:
       self.barrier()
+
+
+class BlockDevice(Device):
+  """The hardware that a relayout runs on, with barriers only where they are needed."""
+
+  def __init__(self, code: BlockMemory, buffer: View | None):
+    b, thread = code.b, Number(code.b, code.thread, code.num_threads)
+    lane, warp = (
+      Number(b, value_of(b, n), most)
+      for n, most in ((thread % LANES, LANES), (thread // LANES, code.num_threads // LANES))
+    )
+    pointer = None if buffer is None else code.b.addrspacecast(buffer.pointer, ir.PointerType(addrspace=SHARED))
+    super().__init__(code.b, lane, warp, pointer)
+    self.code, self.base = code, None if buffer is None else buffer.base
+
+  def before_store(self) -> None:
+    self.code.sync(set(), {self.base})
+
+  def before_load(self) -> None:
+    self.code.sync({self.base}, set())
 
 
 def _with_edges(memory: Memory, shape: Sequence[int]) -> View:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.layout.access import VECTOR, Access, best_access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import relayout
 from tilewright.layout.shared import shared_tiled
@@ -35,16 +34,15 @@ from tilewright.target.llvm.control import tiles_from_outside
 from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import arithmetic, recast, views
+from tilewright.target.nvgpu import arithmetic, matrix_access, recast, views
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
-from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
 from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.operands import operand_layout
 from tilewright.target.nvgpu.passes import Passes
-from tilewright.target.nvgpu.registers import RegisterRef, Registers, joined
-from tilewright.target.nvgpu.relayout import Device, emit, load, store
-from tilewright.target.nvgpu.symbolic import Number, value_of
+from tilewright.target.nvgpu.registers import RegisterRef, Registers, elements
+from tilewright.target.nvgpu.relayout import emit
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
@@ -75,8 +73,6 @@ class BlockCode(Passes):
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
     self.has_stages = False  # whether copies are on their way that the code here did not ask for
-    self.busy: list[View] = []  # of the following: those that hold operands until their product is done
-    self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
 
   # --- values carried by control flow ----------------------------------------------------------------------------
 
@@ -226,7 +222,7 @@ class BlockCode(Passes):
       return
     if op.name in ("load", "window_load"):
       ref = self.env.get(op.operands[0])
-      if layout is not None and op.name == "load" and self._matrices(ref, layout, is_store=False) is not None:
+      if layout is not None and op.name == "load" and matrix_access.load_of(ref, layout) is not None:
         self.materialise(v)
         self.prepare(v, layout)
         return
@@ -266,26 +262,8 @@ class BlockCode(Passes):
       self.in_memory(v)
       return
     copy = self.new_registers(layout, known.dtype)
-    self._set_elements(copy, emit(plan, self._elements(known), BlockDevice(self, buffer)))
+    copy.set_elements(self.b, emit(plan, known.elements(self.b), BlockDevice(self, buffer)))
     self.copies.setdefault(v, []).append(copy)
-
-  def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
-    """A buffer in shared memory for a while, besides those that are busy; None if there is no room."""
-    for buffer, size, own in self._trips:
-      if size >= nbytes and own % align == 0 and buffer not in self.busy:
-        return buffer
-    made = self.own_buffer(nbytes, align)
-    if made is not None:
-      self._trips.append((made, nbytes, align))
-    return made
-
-  def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
-    """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
-    start = -(-self.arena_bytes // align) * align
-    if start + nbytes > self.arch.shared_bytes - 1024:
-      return None
-    self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
-    return self.allocate((nbytes,), np.uint8)
 
   def bits_of(self, v: Value, held: Held) -> list[ir.Value]:
     """The thread's vectors of a tile in a layout, step by step, as the integers that memory would hold."""
@@ -307,11 +285,7 @@ class BlockCode(Passes):
   def elements_of(self, v: Value, layout: Layout) -> list[ir.Value]:
     """The registers of a tile in a layout, each the integer that memory would hold."""
     held = Held(layout)
-    found: list[ir.Value] = [ir.Constant(ir.IntType(8 * v.tile.dtype.itemsize), ir.Undefined)] * layout.num_registers
-    for group, vector in zip(held.groups, self.bits_of(v, held)):
-      for n, register in enumerate(group):
-        found[register] = vector if len(group) == 1 else self.b.extract_element(vector, I32(n))
-    return found
+    return elements(self.b, held, self.bits_of(v, held), 8 * v.tile.dtype.itemsize)
 
   def words_of(self, v: Value, layout: Layout) -> dict[int, ir.Value]:
     """The registers of a tile in a layout, packed in words of 32 bits, by the first register of each."""
@@ -323,22 +297,6 @@ class BlockCode(Passes):
       for n, register in enumerate(group[::each]):
         found[register] = words if held.lanes == each else self.b.extract_element(words, I32(n))
     return found
-
-  def _elements(self, tile: Registers) -> list[ir.Value]:
-    """The registers of a tile as its layout counts them, each the integer that memory would hold."""
-    nothing = ir.Constant(ir.IntType(8 * tile.dtype.itemsize), ir.Undefined)
-    found: list[ir.Value] = [nothing] * tile.layout.num_registers
-    for step, group in enumerate(tile.held.groups):
-      bits = tile.bits(self.b, step)
-      for n, register in enumerate(group):
-        found[register] = bits if len(group) == 1 else self.b.extract_element(bits, I32(n))
-    return found
-
-  def _set_elements(self, tile: Registers, values: Sequence[ir.Value]) -> None:
-    """The reverse of `_elements`."""
-    for step, group in enumerate(tile.held.groups):
-      parts = [values[r] for r in group]
-      tile.set_bits(self.b, step, parts[0] if len(parts) == 1 else joined(self.b, parts))
 
   def _stage(self, v: Value, layout: Layout | None) -> None:
     """Before a tile is read across its rows: into shared memory, row by row, with rows an odd number of words apart."""
@@ -465,40 +423,11 @@ class BlockCode(Passes):
       self.forget(v)
     return memory
 
-  def _matrices(self, view: Any, layout: Layout, is_store: bool) -> Access | None:
-    """How a tile in a layout goes from or to a whole buffer that is laid out in some way, if matrix instructions do it best."""
-    if not isinstance(view, View) or view.tiled is None or view.has_edges or view.along != views.whole(view.tiled):
-      return None
-    matrices = self.arch.has_stmatrix if is_store else True
-    way = best_access(without_register_copies(layout), view.tiled, matrices, owners_only=is_store)
-    return way if way.kind != VECTOR else None
-
-  def _fill_by_matrices(self, memory: Any, v: Value, layout: Layout | None) -> bool:
-    """Move a tile between registers and such a buffer, if one of the two is where it goes and the other where it is."""
-    if isinstance(memory, Registers):
-      op = v.owner
-      source = self.env.get(op.operands[0]) if isinstance(op, Op) and op.name == "load" and v not in self.env else None
-      way = self._matrices(source, memory.layout, is_store=False)
-      if way is None:
-        return False
-      assert isinstance(source, View) and source.tiled is not None
-      device = BlockDevice(self, source)
-      device.before_load()
-      self._set_elements(memory, load(memory.layout, source.tiled, way, source.tiled.bits, device))
-      return True
-    layout = layout or self.layout_of(v)
-    way = None if layout is None else self._matrices(memory, layout, is_store=True)
-    if way is None:
-      return False
-    assert layout is not None
-    store(layout, memory.tiled, way, self.elements_of(v, layout), memory.tiled.bits, BlockDevice(self, memory))
-    return True
-
   def fill(self, memory: Any, v: Value, layout: Layout | None = None) -> None:
     """Write all elements of a tile to a place of the same shape, in a pass in a layout if it is given."""
     if isinstance(memory, RegisterRef):
       memory = memory.registers
-    if self._fill_by_matrices(memory, v, layout):
+    if matrix_access.fill(self, memory, v, layout):
       return
     if isinstance(memory, Registers):
       self.prepare(v, memory.layout)
@@ -557,23 +486,3 @@ class BlockCode(Passes):
     if op.name in structure.SOURCES or (op.name == "broadcast" and op.operands[0].tile.is_scalar):
       return 1
     return op_cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
-
-
-class BlockDevice(Device):
-  """The hardware that a relayout runs on, with barriers only where they are needed."""
-
-  def __init__(self, code: BlockCode, buffer: View | None):
-    b, thread = code.b, Number(code.b, code.thread, code.num_threads)
-    lane, warp = (
-      Number(b, value_of(b, n), most)
-      for n, most in ((thread % LANES, LANES), (thread // LANES, code.num_threads // LANES))
-    )
-    pointer = None if buffer is None else code.b.addrspacecast(buffer.pointer, ir.PointerType(addrspace=SHARED))
-    super().__init__(code.b, lane, warp, pointer)
-    self.code, self.base = code, None if buffer is None else buffer.base
-
-  def before_store(self) -> None:
-    self.code.sync(set(), {self.base})
-
-  def before_load(self) -> None:
-    self.code.sync({self.base}, set())

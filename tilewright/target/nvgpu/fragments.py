@@ -25,7 +25,8 @@ from tilewright.layout.value import Layout
 from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.types import I16, I32, I64
 from tilewright.target.nvgpu import threads, tma, views
-from tilewright.target.nvgpu.code import BlockCode, BlockDevice
+from tilewright.target.nvgpu.block_memory import BlockDevice
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import Held
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.relayout import store

@@ -28,7 +28,8 @@ from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import cp_async, operand_copies, products, tma, wgmma
 from tilewright.target.nvgpu.arch import WGMMA
-from tilewright.target.nvgpu.code import BlockCode, BlockDevice
+from tilewright.target.nvgpu.block_memory import BlockDevice
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.operand_copies import Placed
 from tilewright.target.nvgpu.products import KINDS
 from tilewright.target.nvgpu.registers import Registers

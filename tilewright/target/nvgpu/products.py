@@ -30,7 +30,8 @@ from tilewright.layout.value import Layout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch import MMA
-from tilewright.target.nvgpu.code import BlockCode, BlockDevice
+from tilewright.target.nvgpu.block_memory import BlockDevice
+from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.registers import Registers, joined
 from tilewright.target.nvgpu.relayout import Loader, store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,16 @@ class Registers:
   def bits_at(self, b: ir.IRBuilder, places: list[tuple[int, int]]) -> ir.Value:
     return self._bits(b, self._gathered(b, places))
 
+  def elements(self, b: ir.IRBuilder) -> list[ir.Value]:
+    """The registers as the layout counts them, each the integer that memory would hold."""
+    return elements(b, self.held, (self.bits(b, step) for step in range(self.held.steps)), 8 * self.dtype.itemsize)
+
+  def set_elements(self, b: ir.IRBuilder, values: Sequence[ir.Value]) -> None:
+    """The reverse of `elements`."""
+    for step, group in enumerate(self.held.groups):
+      parts = [values[r] for r in group]
+      self.set_bits(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
+
   def _value(self, b: ir.IRBuilder, kept: ir.Value) -> ir.Value:
     return widened(b, kept, self.dtype) if ty.is_half(self.dtype) else kept
 
@@ -82,6 +93,15 @@ class RegisterRef(View):
   @property
   def is_plain(self) -> bool:
     return False
+
+
+def elements(b: ir.IRBuilder, held: Held, vectors: Iterable[ir.Value], bits: int) -> list[ir.Value]:
+  """The registers of a layout one by one, of the vectors in which a thread has them; some number where it has none."""
+  found: list[ir.Value] = [ir.Constant(ir.IntType(bits), ir.Undefined)] * held.layout.num_registers
+  for group, vector in zip(held.groups, vectors):
+    for n, register in enumerate(group):
+      found[register] = vector if len(group) == 1 else b.extract_element(vector, I32(n))
+  return found
 
 
 def joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
