@@ -15,7 +15,7 @@ from llvmlite import ir
 from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.types import I32, I64, VOID
 from tilewright.target.nvgpu import packed, threads
-from tilewright.target.nvgpu.pipeline import Operand
+from tilewright.target.nvgpu.accumulation import Operand
 
 _BOX = 64  # columns
 _ROW = 128  # bytes

@@ -24,10 +24,11 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import computed, cp_async, mbarrier, packed, staging, threads, tma, warpgroups, wgmma
+from tilewright.target.nvgpu.accumulation import Operand
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
-from tilewright.target.nvgpu.pipeline import Operand, RegisterPlan
+from tilewright.target.nvgpu.pipeline import RegisterPlan
 from tilewright.target.nvgpu.warpgroups import Stages
 from tilewright.target.nvgpu.wgmma import DEPTH, GROUP, ROWS
 from tilewright.tile.ir import Op, Value

@@ -17,7 +17,17 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu import cluster, computed, cp_async, decoding, mma, pipeline, staging, threads, warpgroups
+from tilewright.target.nvgpu import (
+  accumulation,
+  cluster,
+  computed,
+  cp_async,
+  decoding,
+  mma,
+  staging,
+  threads,
+  warpgroups,
+)
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
@@ -56,7 +66,7 @@ def _each_step(frame: Any, code: BlockCode, plan: Plan, contract: Callable[[ir.V
 
     with code.scope():
       code.contraction = contraction
-      frame.instance(code, memory, pipeline.body_at(frame.kernel, c, known), kept)
+      frame.instance(code, memory, accumulation.body_at(frame.kernel, c, known), kept)
       code.settle_memory()
     assert len(done) == 1, "a step whose stage nobody reads would never end"
     code.env = before
