@@ -28,6 +28,10 @@ PROMISED = {
     sample_block stochastic_round einshape with_memory_space_constraint TensorCoreMesh CoreType run_on_first_core
     core_barrier CompilerParams InterpretParams force_tpu_interpret_mode set_tpu_interpret_mode
     reset_tpu_interpret_mode_state TpuInfo""",
+  "plgpu": """
+    ACC GMEM REGS SMEM TMEM BlockSpec CompilerParams Layout MemorySpace SwizzleTransform TilingTransform Transform
+    WGMMAAccumulatorRef atomic_add atomic_and atomic_max atomic_min atomic_or atomic_xor broadcasted_iota find_swizzle
+    layout_cast load""",
   "fuser": """
     fuse fusible Fusion custom_fusion evaluate get_fusion_values get_stateful_input_fusion_values
     get_stateful_output_fusion_values make_scalar_prefetch_handler pull_block_spec push_block_spec BlockIndexTransform""",

@@ -20,7 +20,7 @@ programs: dict[tuple[str, str], Program] = {}
 
 
 def use(module: str, names: str) -> Callable[[Program], Program]:
-  """Register a program for some names of a module ('pl', 'pltpu', 'triton' or 'fuser')."""
+  """Register a program for some names of a module ('pl', 'pltpu', 'plgpu', 'triton' or 'fuser')."""
 
   def add(program: Program) -> Program:
     for name in names.split():
