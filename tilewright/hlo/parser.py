@@ -8,14 +8,13 @@ The grammar, in short:
     operand      := [shape] name {"#" index} | [shape] opcode "(" operands ")" …
 
 Names are looked up where they are used: an instruction or a computation must stand before its users. This file holds
-modules, computations and instructions; the values of attributes are read by `parse_values.py` and its neighbours.
+modules, computations and instructions; the values of attributes are read by `parse_attributes` and its neighbours.
 """
 
 from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable
 from typing import Any
 
 from tilewright.hlo.attributes import ATTRIBUTE_KINDS
@@ -23,31 +22,14 @@ from tilewright.hlo.cursor import Cursor
 from tilewright.hlo.errors import HloParseError, HloShapeError
 from tilewright.hlo.infer import infer_shape
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module, take_name
-from tilewright.hlo.literal import Literal
 from tilewright.hlo.opcodes import OPCODES, async_sugar
+from tilewright.hlo.parse_attributes import COMMON, READERS, Scope
 from tilewright.hlo.parse_header import HeaderReader
 from tilewright.hlo.parse_literal import LiteralReader
 from tilewright.hlo.parse_shape import ShapeReader
-from tilewright.hlo.parse_sharding import read_groups, read_sharding
-from tilewright.hlo.parse_values import (
-  read_accuracy,
-  read_block_scaling,
-  read_bools,
-  read_dim_labels,
-  read_frontend_attributes,
-  read_int_lists,
-  read_metadata,
-  read_origin,
-  read_output_aliases,
-  read_padding,
-  read_pairs,
-  read_slices,
-  read_sparsity,
-  read_statistics,
-  read_window,
-)
+from tilewright.hlo.parse_values import read_metadata
 from tilewright.hlo.shape import Shape
-from tilewright.hlo.sharding import Domain, Sharding
+from tilewright.hlo.sharding import Sharding
 from tilewright.hlo.values import OpMetadata
 
 HEAD = re.compile(r"(ROOT\s++)?+(%?[A-Za-z_][\w.-]*+)\s*+=", re.ASCII)
@@ -61,13 +43,11 @@ COMPUTATION_START = re.compile(r"(?:ENTRY\s++)?+%?[A-Za-z_][\w.-]*+\s*+[({]", re
 
 UNKNOWN_SHAPE = Shape("opaque")
 
-Scope = dict[str, Instruction]
-
 
 class Parser:
   def __init__(self, text: str) -> None:
-    self.cursor = Cursor(text)
-    self.shapes = ShapeReader(self.cursor)
+    self.cursor: Cursor = Cursor(text)
+    self.shapes: ShapeReader = ShapeReader(self.cursor)
     self.literals = LiteralReader(self.cursor)
     self.module = Module("")
     self.computations: dict[str, Computation] = {}
@@ -143,7 +123,7 @@ class Parser:
       cursor.error(f"there is already a computation %{name}", start)
     if cursor.at("("):
       self._signature()
-    computation = self._body(take_name(name, self.computation_names))
+    computation = self.body(take_name(name, self.computation_names))
     self.computations[name] = computation
     while cursor.accept(","):
       key = cursor.word("execution_thread")
@@ -169,7 +149,7 @@ class Parser:
     cursor.expect("->", "before the result of a computation")
     self.shapes.shape()
 
-  def _body(self, name: str) -> Computation:
+  def body(self, name: str) -> Computation:
     cursor = self.cursor
     cursor.expect("{", "before the instructions of a computation")
     start = cursor.pos
@@ -406,7 +386,7 @@ class Parser:
       if name == "metadata":
         instruction.metadata = self._metadata()
         continue
-      common = _COMMON.get(name)
+      common = COMMON.get(name)
       if common is not None:
         common(self, instruction, scope)
         continue
@@ -415,7 +395,7 @@ class Parser:
         cursor.error(f"`{name}` is not an attribute of {instruction.opcode}", at)
       if name in attrs:
         cursor.error(f"the attribute {name} appears twice", at)
-      attrs[name] = _READERS[kind](self)
+      attrs[name] = READERS[kind](self)
 
   def _metadata(self) -> OpMetadata:
     cursor = self.cursor
@@ -429,148 +409,6 @@ class Parser:
     metadata = read_metadata(cursor)
     self.known_metadata[cursor.text[start : cursor.pos]] = metadata
     return metadata
-
-  def _read_sharding(self, instruction: Instruction, scope: Scope) -> None:
-    instruction.sharding = read_sharding(self.cursor)
-
-  def _read_frontend(self, instruction: Instruction, scope: Scope) -> None:
-    instruction.frontend_attributes = read_frontend_attributes(self.cursor)
-
-  def _read_backend_config(self, instruction: Instruction, scope: Scope) -> None:
-    cursor = self.cursor
-    instruction.backend_config = cursor.braces("a backend config") if cursor.at("{") else cursor.string()
-
-  def _read_origin(self, instruction: Instruction, scope: Scope) -> None:
-    instruction.origin = read_origin(self.cursor)
-
-  def _read_statistics(self, instruction: Instruction, scope: Scope) -> None:
-    instruction.statistics = read_statistics(self.cursor)
-
-  def _read_control_predecessors(self, instruction: Instruction, scope: Scope) -> None:
-    cursor = self.cursor
-    cursor.expect("{", "before control predecessors")
-    first = True
-    while not cursor.accept("}"):
-      if not first:
-        cursor.expect(",")
-      first = False
-      start = cursor.pos
-      name = cursor.name("an instruction")
-      if name not in scope:
-        cursor.error(f"there is no instruction %{name} before this", start)
-      instruction.add_control_predecessor(scope[name])
-
-  def _computation_value(self) -> Computation:
-    cursor = self.cursor
-    if cursor.at("{"):
-      return self._body(take_name("_", self.computation_names))
-    start = cursor.pos
-    name = cursor.name("the name of a computation")
-    computation = self.computations.get(name)
-    if computation is None:
-      cursor.error(f"there is no computation %{name} before this", start)
-    return computation
-
-  def _computation_values(self) -> tuple[Computation, ...]:
-    cursor = self.cursor
-    cursor.expect("{", "before a list of computations")
-    found: list[Computation] = []
-    while not cursor.accept("}"):
-      if found:
-        cursor.expect(",")
-      found.append(self._computation_value())
-    return tuple(found)
-
-  def _words(self) -> tuple[str, ...]:
-    cursor = self.cursor
-    cursor.expect("{")
-    words: list[str] = []
-    while not cursor.accept("}"):
-      if words:
-        cursor.expect(",")
-      words.append(cursor.word())
-    return tuple(words)
-
-  def _shape_list(self) -> tuple[Shape, ...]:
-    cursor = self.cursor
-    cursor.expect("{", "before a list of shapes")
-    shapes: list[Shape] = []
-    while not cursor.accept("}"):
-      if shapes:
-        cursor.expect(",")
-      shapes.append(self.shapes.shape())
-    return tuple(shapes)
-
-  def _literal_value(self) -> Literal:
-    return self.literals.literal(self.shapes.shape())
-
-  def _ints_or_lists(self) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
-    cursor = self.cursor
-    start = cursor.pos
-    if cursor.accept("{") and cursor.at("{"):
-      cursor.pos = start
-      return read_int_lists(cursor)
-    cursor.pos = start
-    return cursor.ints()
-
-  def _domain(self) -> Domain:
-    cursor = self.cursor
-    cursor.expect("{")
-    kind = ""
-    sides: dict[str, Sharding] = {}
-    first = True
-    while not cursor.accept("}"):
-      if not first:
-        cursor.expect(",")
-      first = False
-      key = cursor.word("kind, entry or exit")
-      cursor.expect("=")
-      if key == "kind":
-        kind = cursor.string()
-      elif key in ("entry", "exit"):
-        sides[key] = read_sharding(cursor)
-      else:
-        cursor.error(f"`{key}` is not part of a domain", cursor.pos - len(key))
-    if len(sides) != 2:
-      cursor.error("a domain has an entry and an exit")
-    return Domain(kind, sides["entry"], sides["exit"])
-
-
-_COMMON: dict[str, Callable[[Parser, Instruction, Scope], None]] = {
-  "sharding": Parser._read_sharding,
-  "frontend_attributes": Parser._read_frontend,
-  "backend_config": Parser._read_backend_config,
-  "origin": Parser._read_origin,
-  "statistics": Parser._read_statistics,
-  "control-predecessors": Parser._read_control_predecessors,
-}
-
-_READERS: dict[str, Callable[[Parser], Any]] = {
-  "int": lambda p: p.cursor.integer(),
-  "float": lambda p: p.cursor.number(),
-  "bool": lambda p: p.cursor.boolean(),
-  "string": lambda p: p.cursor.string(),
-  "ints": Parser._ints_or_lists,
-  "bools": lambda p: read_bools(p.cursor),
-  "word": lambda p: p.cursor.word(),
-  "words": Parser._words,
-  "computation": Parser._computation_value,
-  "computations": Parser._computation_values,
-  "shape": lambda p: p.shapes.shape(),
-  "shapes": Parser._shape_list,
-  "window": lambda p: read_window(p.cursor),
-  "dim_labels": lambda p: read_dim_labels(p.cursor),
-  "sparsity": lambda p: read_sparsity(p.cursor),
-  "block_scaling": lambda p: read_block_scaling(p.cursor),
-  "padding": lambda p: read_padding(p.cursor),
-  "slices": lambda p: read_slices(p.cursor),
-  "groups": lambda p: read_groups(p.cursor),
-  "pairs": lambda p: read_pairs(p.cursor),
-  "aliases": lambda p: read_output_aliases(p.cursor),
-  "accuracy": lambda p: read_accuracy(p.cursor),
-  "domain": Parser._domain,
-  "literal": Parser._literal_value,
-}
 
 
 def parse(text: str) -> Module:

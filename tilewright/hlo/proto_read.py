@@ -13,11 +13,20 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright.hlo import proto_fields as table
-from tilewright.hlo import proto_values as values
 from tilewright.hlo import proto_wire as wire
 from tilewright.hlo.errors import HloError, HloProtoError
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module, OriginRecovery
+from tilewright.hlo.proto_literals import decode_literal
 from tilewright.hlo.proto_schema import as_bytes, as_int, as_ints, decode
+from tilewright.hlo.proto_shapes import decode_program_shape, decode_shape
+from tilewright.hlo.proto_shardings import (
+  decode_group,
+  decode_iota_groups,
+  decode_list_groups,
+  decode_mesh_groups,
+  decode_sharding,
+)
+from tilewright.hlo.proto_values import decode_accuracy, decode_map, decode_original, decode_statistics
 from tilewright.hlo.shape import Shape
 from tilewright.hlo.sharding import Domain, Sharding
 from tilewright.hlo.values import (
@@ -35,12 +44,12 @@ from tilewright.hlo.values import (
 
 # Fields with a value of their own class: number → (attribute, decoder).
 _DECODED: dict[int, tuple[str, Callable[[bytes], Any]]] = {
-  8: ("literal", values.decode_literal),
-  29: ("outfeed_shape", values.decode_shape),
-  87: ("replica_groups", values.decode_list_groups),
-  92: ("replica_groups", values.decode_iota_groups),
-  93: ("replica_groups", values.decode_mesh_groups),
-  91: ("result_accuracy", values.decode_accuracy),
+  8: ("literal", decode_literal),
+  29: ("outfeed_shape", decode_shape),
+  87: ("replica_groups", decode_list_groups),
+  92: ("replica_groups", decode_iota_groups),
+  93: ("replica_groups", decode_mesh_groups),
+  91: ("result_accuracy", decode_accuracy),
 }
 
 
@@ -68,7 +77,7 @@ class ProtoReader:
           raise HloProtoError(f"two computations of the proto have the id {computation.id}")
         by_id[computation.id] = computation
       elif number == 4:
-        module.entry_layout = values.decode_program_shape(as_bytes(value))
+        module.entry_layout = decode_program_shape(as_bytes(value))
       elif number == 5:
         module.id = as_int(value)
       elif number == 6:
@@ -79,9 +88,9 @@ class ProtoReader:
       elif number == 8:
         module.input_output_alias = _aliases(as_bytes(value))
       elif number == 12:
-        module.spmd_output_sharding = values.decode_sharding(as_bytes(value))
+        module.spmd_output_sharding = decode_sharding(as_bytes(value))
       elif number == 14:
-        module.spmd_parameter_shardings += (values.decode_sharding(as_bytes(value)),)
+        module.spmd_parameter_shardings += (decode_sharding(as_bytes(value)),)
       elif number == 17:
         module.stack_frames = decode(StackFrameIndex, as_bytes(value))
       elif number == 18:
@@ -89,7 +98,7 @@ class ProtoReader:
           decode(BufferDonor, as_bytes(v)) for n, _, v in wire.fields(as_bytes(value)) if n == 1
         )
       elif number == 19:
-        module.frontend_attributes = values.decode_map(as_bytes(value))
+        module.frontend_attributes = decode_map(as_bytes(value))
       elif number == 20:
         module.origin_recovery_table = _recovery_table(as_bytes(value))
       elif number == 24:
@@ -166,7 +175,7 @@ class ProtoReader:
         raw = as_bytes(value)
         shape = self.shapes.get(raw)
         if shape is None:
-          shape = self.shapes[raw] = values.decode_shape(raw)
+          shape = self.shapes[raw] = decode_shape(raw)
         instruction.shape = shape
       elif number == 7:
         raw = as_bytes(value)
@@ -184,18 +193,18 @@ class ProtoReader:
       elif number == 38:
         called = as_ints(called, value)
       elif number == 68:
-        instruction.frontend_attributes = values.decode_map(as_bytes(value))
+        instruction.frontend_attributes = decode_map(as_bytes(value))
       elif number == 82:
         if value:
-          instruction.statistics = values.decode_statistics(as_bytes(value))
+          instruction.statistics = decode_statistics(as_bytes(value))
       elif number == 43:
         instruction.backend_config = wire.text(value)
       elif number == 40:
-        instruction.sharding = values.decode_sharding(as_bytes(value))
+        instruction.sharding = decode_sharding(as_bytes(value))
       elif number == 88:
-        instruction.origin = values.decode_original(as_bytes(value))
+        instruction.origin = decode_original(as_bytes(value))
       elif number in (54, 55):
-        domain[number] = values.decode_sharding(as_bytes(value))
+        domain[number] = decode_sharding(as_bytes(value))
       elif not _simple(attrs, number, value) and not _grouped(attrs, number, value):
         instruction.unknown += wire.put_raw(field)
     if domain:
@@ -288,7 +297,7 @@ def _grouped(attrs: dict[str, Any], number: int, value: int | bytes) -> bool:
 
     before = attrs.get("replica_groups")
     groups = before.replica_groups if isinstance(before, ListGroups) else ()
-    attrs["replica_groups"] = ListGroups((*groups, values.decode_group(as_bytes(value))))
+    attrs["replica_groups"] = ListGroups((*groups, decode_group(as_bytes(value))))
   elif number == 51:
     precision: tuple[int, ...] = ()
     for n, _, v in wire.fields(as_bytes(value)):
@@ -303,7 +312,7 @@ def _grouped(attrs: dict[str, Any], number: int, value: int | bytes) -> bool:
     attrs["source_target_pairs"] = (*attrs.get("source_target_pairs", ()), (pair.get(1, 0), pair.get(2, 0)))
   elif number == 57:
     shapes = attrs.get("operand_layout_constraints", ())
-    attrs["operand_layout_constraints"] = (*shapes, values.decode_shape(as_bytes(value)))
+    attrs["operand_layout_constraints"] = (*shapes, decode_shape(as_bytes(value)))
   elif number == 59:
     options = {n: as_int(v) for n, _, v in wire.fields(as_bytes(value))}
     for n, name in ((1, "left_side"), (2, "lower"), (3, "unit_diagonal")):

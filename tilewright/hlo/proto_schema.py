@@ -2,7 +2,7 @@
 
 A row is (field number, attribute, kind). Kinds: int, uint, bool, str, ints (packed), float, double, strs, or a value
 class (a message), or a one-element list of it (a repeated message). What has no row is kept in `unknown`, byte for
-byte. Messages that need more than a table (shapes, literals, shardings, groups) are in `proto_values.py`.
+byte. Messages that need more than a table are in `proto_shapes`, `proto_literals`, `proto_shardings` and `proto_values`.
 """
 
 from __future__ import annotations

@@ -11,13 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright.hlo import proto_fields as table
-from tilewright.hlo import proto_values as values
 from tilewright.hlo import proto_wire as wire
 from tilewright.hlo.analysis import computation_order, topological_order
 from tilewright.hlo.errors import HloProtoError
 from tilewright.hlo.groups import IotaGroups, ListGroups, ReplicaGroups
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module
+from tilewright.hlo.proto_literals import encode_literal
 from tilewright.hlo.proto_schema import encode
+from tilewright.hlo.proto_shapes import encode_program_shape, encode_shape
+from tilewright.hlo.proto_shardings import encode_iota_groups, encode_list_groups, encode_mesh_groups, encode_sharding
+from tilewright.hlo.proto_values import encode_accuracy, encode_map, encode_original, encode_statistics
 from tilewright.hlo.shape import ProgramShape, Shape
 from tilewright.hlo.values import OpMetadata
 
@@ -75,18 +78,18 @@ class ProtoWriter:
       1: wire.put_string(1, module.name),
       2: wire.put_string(2, module.entry.name),
       3: b"".join(wire.put_message(3, self._computation(c)) for c in computation_order(module)),
-      4: wire.put_message(4, values.encode_program_shape(layout)),
+      4: wire.put_message(4, encode_program_shape(layout)),
       5: wire.put_int(5, max(module.id, 0)),
       6: wire.put_int(6, module.entry.id),
       8: wire.put_message(8, _aliases(module)),
-      14: b"".join(wire.put_message(14, values.encode_sharding(s)) for s in module.spmd_parameter_shardings),
+      14: b"".join(wire.put_message(14, encode_sharding(s)) for s in module.spmd_parameter_shardings),
       18: wire.put_message(18, b"".join(wire.put_message(1, encode(donor)) for donor in module.buffer_donor)),
-      19: wire.put_message(19, values.encode_map(module.frontend_attributes)),
+      19: wire.put_message(19, encode_map(module.frontend_attributes)),
     }
     if module.is_scheduled:
       out[7] = wire.put_message(7, _schedule(module))
     if module.spmd_output_sharding is not None:
-      out[12] = wire.put_message(12, values.encode_sharding(module.spmd_output_sharding))
+      out[12] = wire.put_message(12, encode_sharding(module.spmd_output_sharding))
     if module.stack_frames or module.stack_frames.unknown:
       out[17] = wire.put_message(17, encode(module.stack_frames))
     if module.origin_recovery_table:
@@ -114,7 +117,7 @@ class ProtoWriter:
     return (
       wire.put_string(1, computation.name)
       + b"".join(wire.put_message(2, self._instruction(i)) for i in instructions)
-      + wire.put_message(4, values.encode_program_shape(shape))
+      + wire.put_message(4, encode_program_shape(shape))
       + wire.put_int(5, computation.id)
       + wire.put_int(6, computation.root.id)
       + wire.put_int(7, int(computation.is_fusion))
@@ -125,7 +128,7 @@ class ProtoWriter:
   def _shape(self, shape: Shape) -> bytes:
     known = self.shapes.get(shape)
     if known is None:
-      known = self.shapes[shape] = values.encode_shape(shape)
+      known = self.shapes[shape] = encode_shape(shape)
     return known
 
   def _instruction(self, instruction: Instruction) -> bytes:
@@ -137,7 +140,7 @@ class ProtoWriter:
       35: wire.put_int(35, instruction.id),
       36: wire.put_packed(36, tuple([o.id for o in instruction.operands])),
       37: wire.put_packed(37, tuple([p.id for p in instruction.control_predecessors])),
-      68: wire.put_message(68, values.encode_map(instruction.frontend_attributes)),
+      68: wire.put_message(68, encode_map(instruction.frontend_attributes)),
     }
     metadata = instruction.metadata
     if metadata is None:
@@ -148,13 +151,13 @@ class ProtoWriter:
         known = self.metadata[metadata] = wire.put_message(7, encode(metadata))
       out[7] = known
     statistics = instruction.statistics
-    out[82] = wire.put_message(82, values.encode_statistics(statistics) if statistics is not None else b"")
+    out[82] = wire.put_message(82, encode_statistics(statistics) if statistics is not None else b"")
     if instruction.backend_config:
       out[43] = wire.put_string(43, instruction.backend_config)
     if instruction.sharding is not None:
-      out[40] = wire.put_message(40, values.encode_sharding(instruction.sharding))
+      out[40] = wire.put_message(40, encode_sharding(instruction.sharding))
     if instruction.origin is not None:
-      out[88] = wire.put_message(88, values.encode_original(instruction.origin))
+      out[88] = wire.put_message(88, encode_original(instruction.origin))
     called = instruction.called_computations
     if called:
       out[38] = wire.put_packed(38, tuple(c.id for c in called))
@@ -212,10 +215,10 @@ _TOGETHER = (
 
 def _groups(groups: ReplicaGroups) -> Parts:
   if isinstance(groups, ListGroups):
-    return {87: wire.put_message(87, values.encode_list_groups(groups))}
+    return {87: wire.put_message(87, encode_list_groups(groups))}
   if isinstance(groups, IotaGroups):
-    return {92: wire.put_message(92, values.encode_iota_groups(groups))}
-  return {93: wire.put_message(93, values.encode_mesh_groups(groups))}
+    return {92: wire.put_message(92, encode_iota_groups(groups))}
+  return {93: wire.put_message(93, encode_mesh_groups(groups))}
 
 
 def _write_attrs(instruction: Instruction, out: Parts) -> None:
@@ -249,7 +252,7 @@ def _write_attrs(instruction: Instruction, out: Parts) -> None:
 def _write_special(instruction: Instruction, name: str, value: Any, out: Parts) -> None:
   match name:
     case "literal":
-      out[8] = wire.put_message(8, values.encode_literal(value))
+      out[8] = wire.put_message(8, encode_literal(value))
     case "window":
       out[15] = wire.put_message(15, encode(value))
     case "dim_labels":
@@ -265,18 +268,18 @@ def _write_special(instruction: Instruction, name: str, value: Any, out: Parts) 
     case "epsilon":
       out[24] = wire.put_float(24, value)
     case "outfeed_shape":
-      out[29] = wire.put_message(29, values.encode_shape(value))
+      out[29] = wire.put_message(29, encode_shape(value))
     case "source_target_pairs":
       pairs = [wire.put_int(1, source) + wire.put_int(2, target) for source, target in value]
       out[52] = b"".join(wire.put_message(52, pair) for pair in pairs)
     case "domain":
-      out[54] = wire.put_message(54, values.encode_sharding(value.exit))
-      out[55] = wire.put_message(55, values.encode_sharding(value.entry))
+      out[54] = wire.put_message(54, encode_sharding(value.exit))
+      out[55] = wire.put_message(55, encode_sharding(value.entry))
     case "constrain_layout":
       out[56] = wire.put_int(56, int(value))
     case "operand_layout_constraints":
       out[56] = wire.put_int(56, 1)
-      out[57] = b"".join(wire.put_message(57, values.encode_shape(shape)) for shape in value)
+      out[57] = b"".join(wire.put_message(57, encode_shape(shape)) for shape in value)
     case "parameter_replication":
       out[61] = wire.put_message(61, wire.put_packed(1, tuple(map(int, value))))
     case "output_to_operand_aliasing":
@@ -284,7 +287,7 @@ def _write_special(instruction: Instruction, name: str, value: Any, out: Parts) 
     case "cross_program_prefetch_index":
       out[80] = wire.varint(80 << 3) + wire.varint(value)  # a oneof: written even if it is zero
     case "result_accuracy":
-      out[91] = wire.put_message(91, values.encode_accuracy(value))
+      out[91] = wire.put_message(91, encode_accuracy(value))
     case "is_associative":
       out[96] = wire.put_int(96, 1 if value else 2)
     case "has_dynamic_root":

@@ -1,0 +1,81 @@
+"""Ops that are not about elements: position in the grid, control flow, semaphores, and what a kernel says to the world.
+
+An op with blocks carries values through them. The sum of the numbers from %0 up to %1, beginning with %2:
+
+    %3 = for %0, %1, %2 : s32 (%4: s32, %5: s32) {
+      %6 = add %5, %4 : s32
+      yield %6
+    }
+
+A block takes its parameters, may use everything defined around it, and ends with `yield`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.tile.ir import Op
+from tilewright.tile.ops import ALLOC, CONTROL, SYNC, WORLD, define, expect
+from tilewright.tile.types import INDEX, SemaphoreArrayType, TileType, Type
+
+define("program_id", lambda op: [INDEX], doc="the index along a grid dimension")
+define("num_programs", lambda op: [INDEX], doc="the size of a grid dimension")
+define("yield", lambda op: [], CONTROL, doc="what a block gives to the op around it")
+
+
+def _for(op: Op) -> list[Type]:
+  """`for(lower, upper, *carried)`: the block takes the index and the carried values, and yields the next ones."""
+  (body,) = op.blocks
+  carried = [v.type for v in op.operands[2:]]
+  expect([p.type for p in body.params[1:]] == carried, "the block must take the carried values")
+  expect([v.type for v in body.yielded] == carried, "the block must yield the carried values")
+  return carried
+
+
+define("for", _for, CONTROL, doc="a counted loop")
+
+
+def _while(op: Op) -> list[Type]:
+  """Blocks: the condition, which yields a bool, and the body, which yields the next carried values."""
+  condition, body = op.blocks
+  carried = [v.type for v in op.operands]
+  expect([v.type for v in condition.yielded] == [TileType((), np.dtype(np.bool_))], "the condition must yield a bool")
+  expect([v.type for v in body.yielded] == carried, "the body must yield the carried values")
+  return carried
+
+
+define("while", _while, CONTROL, doc="a loop while a condition holds")
+
+
+def _switch(op: Op) -> list[Type]:
+  """`switch(index)`: one block per case; an index outside is clamped."""
+  types = [[v.type for v in block.yielded] for block in op.blocks]
+  expect(all(t == types[0] for t in types), "the cases yield different types")
+  return types[0]
+
+
+define("switch", _switch, CONTROL, doc="one of several blocks")
+
+define(
+  "alloc_semaphores",
+  lambda op: [SemaphoreArrayType(tuple(op.attrs["shape"]), op.attrs["kind"])],
+  ALLOC,
+  doc="counters, at zero",
+)
+define("signal", lambda op: [], SYNC, doc="`signal(semaphore, increment, index…)`")
+define(
+  "wait",
+  lambda op: [],
+  SYNC,
+  doc="`wait(semaphore, value, index…)`, taking the value off if `decrement`; fails with `message` if that can never happen",
+)
+define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
+define("barrier", lambda op: [], SYNC, doc="wait until every thread of the instance is here")
+define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")
+define(
+  "check",
+  lambda op: [],
+  WORLD,
+  doc="`check(condition, number)`: fail with a `message` unless it holds, for the number's element of a `shape` if that is given",
+)
+define("delay", lambda op: [], WORLD, doc="sleep for some nanoseconds")
