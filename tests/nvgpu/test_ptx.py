@@ -61,6 +61,14 @@ def test_library_kernels_that_must_be_fast_do_not_spill(name, arch):
 
 
 @needs_ptxas
+@pytest.mark.parametrize("name", ["rms_norm", "layer_norm"])
+def test_derivatives_that_add_up_rows_have_the_registers_of_blocks_that_are_not_there(name):
+  *_, backward = ops_programs.kernels_of(name)
+  assert backward.mapping.grid == (256, 2)  # two blocks for most multiprocessors
+  assert ptxas.resources(nvgpu.compile_ptx(backward, "sm_90a")[0], "sm_90a").spilled_bytes == 0
+
+
+@needs_ptxas
 @pytest.mark.parametrize("name", ["attention", "grouped_matmul", "swiglu_mlp"])
 def test_library_kernels_that_multiply_do_not_spill_and_take_warpgroups(name):
   kernels = [k for k in ops_programs.kernels_of(name) if any(op.name == "dot" for op in walk(k.body.body))]

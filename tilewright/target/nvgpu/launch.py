@@ -300,7 +300,7 @@ def emit_kernel(
   memory = frame.memory(code, code.register_refs(kernel))
   others = [d for d in range(len(sizes)) if d not in parallel]
   steps = sequential.find(kernel, arch, parallel)
-  resident = max(1, _resident_threads(kernel, arch) // num_threads)
+  resident = _resident_blocks(kernel, arch, num_threads, parallel)
 
   def run(dims: list[int]) -> None:
     if dims:
@@ -420,6 +420,16 @@ def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, 
       f"cluster: expected sizes above 1 only along the last two parallel dimensions of the grid, got {sizes}."
     )
   return Cluster(whole[rows], whole[columns])
+
+
+def _resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
+  """How many blocks of threads a multiprocessor shall have room for: of those that take many steps, its share of all there are."""
+  wanted = max(1, _resident_threads(kernel, arch) // num_threads)
+  grid = kernel.mapping.grid
+  if len(parallel) == len(grid) or None in grid:
+    return wanted
+  share = -(-math.prod(grid[d] or 0 for d in parallel) // streams.PROCESSORS)
+  return max(1, min(wanted, share))
 
 
 def _resident_threads(kernel: NativeKernel, arch: Arch) -> int:

@@ -39,7 +39,7 @@ LINE = 128  # bytes
 _LARGE = 128 << 20  # bytes: more than the second cache holds
 _LAST = 40 << 20  # bytes: more than it holds of lines that are kept longest
 _AHEAD = 6 << 20  # bytes
-_PROCESSORS = 132  # of an H200
+PROCESSORS = 132  # of an H200
 _PTX = 74  # the version that knows policies
 
 
@@ -89,7 +89,7 @@ def are_asked_for_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> bool
     return False
   ((position, nbytes),) = found
   written = sum(_nbytes(o) for o in kernel.mapping.output_mappings)
-  return written >= _nbytes(kernel.mapping.block_mappings[position]) and resident * _PROCESSORS * nbytes <= 2 * _AHEAD
+  return written >= _nbytes(kernel.mapping.block_mappings[position]) and resident * PROCESSORS * nbytes <= 2 * _AHEAD
 
 
 def piece_bytes(m: BlockMapping) -> int | None:
