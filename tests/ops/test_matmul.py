@@ -189,6 +189,15 @@ def test_a_block_size_divides_its_dimension_where_it_can():
     assert all(1 <= b <= d for b, d in zip((blocks.m, blocks.n, blocks.k), shape))
 
 
+def test_threads_have_several_blocks_where_these_cost_little(monkeypatch):
+  monkeypatch.setattr(tiling, "num_threads", lambda: 2)
+  for m, n, k in ((1024, 1024, 1024), (1000, 1100, 1030), (512, 2048, 2048), (4096, 256, 1024), (64, 8192, 1024)):
+    small, large = (tiling.matmul_blocks.__wrapped__(m, n, k, on_the_way) for on_the_way in (True, False))
+    assert all(m % blocks.m == n % blocks.n == 0 for blocks in (small, large))
+    assert m * n >= 8 * small.m * small.n and m * n >= 2 * large.m * large.n
+    assert small.m >= 64 and small.m <= large.m
+
+
 def test_mistakes_are_named():
   x, y = jnp.zeros((4, 8)), jnp.zeros((8, 5))
   for call, words in (

@@ -24,6 +24,7 @@ from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int8))
+JOINED = (np.dtype(jnp.bfloat16), np.dtype(jnp.int8))  # that CPUs multiply several at a time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,14 +123,14 @@ def _sizes(plan: Plan, x: jax.Array, y: jax.Array) -> tuple[int, int, int]:
   return m, y.shape[0 if plan.transpose_y else 1], k
 
 
-def _chosen_blocks(plan: Plan, m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
+def _chosen_blocks(plan: Plan, m: int, n: int, k: int, dtype: np.dtype) -> MatmulBlocks:
   """Blocks where the user gives none. Short ones pay in native code on the CPU, where a step along K costs next to nothing."""
   if plan.how.on_gpu:
-    return tiling.gpu_matmul_blocks(m, n, k, itemsize)
+    return tiling.gpu_matmul_blocks(m, n, k, dtype.itemsize)
   few = None
   if not plan.transpose_y and not plan.how.interpret and calling.platform() == "cpu":
-    few = tiling.few_rows_blocks(m, n, k, itemsize)
-  return few or tiling.matmul_blocks(m, n, k)
+    few = tiling.few_rows_blocks(m, n, k, dtype.itemsize)
+  return few or tiling.matmul_blocks(m, n, k, on_the_way=not plan.transpose_y and dtype not in JOINED)
 
 
 def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None = None) -> jax.Array:
@@ -144,7 +145,7 @@ def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor:
   if k == 0:
     x, y = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y))
     k = 1
-  blocks = plan.blocks or _chosen_blocks(plan, m, n, k, y.dtype.itemsize)
+  blocks = plan.blocks or _chosen_blocks(plan, m, n, k, y.dtype)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
   steps = pl.cdiv(k, bk)
   in_place = np.dtype(plan.out_dtype) == np.dtype(accumulator)

@@ -21,7 +21,7 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.activations import ACTIVATIONS, derivative, silu
 from tilewright.ops.calling import How
-from tilewright.ops.matmul import Plan, call, matmul
+from tilewright.ops.matmul import JOINED, Plan, call, matmul
 from tilewright.ops.rowwise import as_rows, elementwise
 
 
@@ -142,7 +142,7 @@ def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Ar
     plan = Plan(how, out_dtype=x.dtype)
     gate = call(dataclasses.replace(plan, activation="silu"), x, w_gate, None)
     return call(plan, x, w_up, None, factor=gate)
-  blocks = tiling.matmul_blocks(m, n, k)
+  blocks = tiling.matmul_blocks(m, n, k, on_the_way=x.dtype not in JOINED)
   bm, bn = blocks.m, blocks.n
 
   def kernel(x_ref: Any, gate_ref: Any, up_ref: Any, o_ref: Any) -> None:

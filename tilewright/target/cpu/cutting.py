@@ -3,15 +3,16 @@
     strips(1000, 14)           72 strips of rows: 64 of 14 and 8 of 13, and none of 6 that would leave registers idle
     cut(host, ...)             how many strips of A are packed at a time, and into how many parts K falls
 
-A packed strip of A passes by all panels of B, and a panel of B by all packed strips. The strips packed at a time may fill half of the
-second cache; a panel of B lies beside them, and what is left is for C, which passes through. The longer the parts of K, the less often C is
-read back and written again, so K is cut only where a panel would be too large, and then into equal parts.
+A packed strip of A passes by all panels of B, and a panel of B by all packed strips. The strips packed at a time may fill two
+thirds of the second cache; a panel of B lies beside them, and what is left is for C, which passes through. The longer the parts of K, the
+less often C is read back and written again, so K is cut only where a panel would be too large, and then into equal parts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from llvmlite import ir
@@ -19,8 +20,8 @@ from llvmlite import ir
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm.loops import add, for_range, i64, mul
 
-_PANEL_SHARE = 5  # a panel of B may take this part of the second cache
-_STRIPS_SHARE = 2  # the strips of A that are packed at a time, this
+_PANEL_SHARE = Fraction(1, 5)  # of the second cache that a panel of B may take
+_STRIPS_SHARE = Fraction(2, 3)  # and the strips of A that are packed at a time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,10 +81,10 @@ def cut(host: Host, rows: int, most_rows: int, depth: int, group: int, panel_byt
   if found.count == 1:  # nothing is used twice
     return Cut(found, 1, (depth,))
   units = -(-depth // group)
-  least = -(-units // max(1, host.l2_bytes // (_PANEL_SHARE * panel_bytes)))
+  least = -(-units // max(1, int(host.l2_bytes * _PANEL_SHARE) // panel_bytes))
   parts = next((n for n in range(least, 2 * least) if depth % (n * group) == 0), least)  # equal ones share their code
   part = -(-units // parts)
-  at_a_time = max(1, host.l2_bytes // (_STRIPS_SHARE * found.height * part * unit_bytes))
+  at_a_time = max(1, int(host.l2_bytes * _STRIPS_SHARE) // (found.height * part * unit_bytes))
   blocks = -(-found.count // at_a_time)
   whole = (depth - 1) // (part * group)
   depths = (part * group,) * whole + (depth - whole * part * group,)
