@@ -13,10 +13,11 @@ NUM_DEVICES = 2
 
 
 class Recording:
-  """A driver of two devices, one of them in use; `failing` gives the status of functions that fail."""
+  """A driver of two devices, the first of them in use; `failing` gives the status of functions that fail."""
 
-  def __init__(self, **failing: int):
+  def __init__(self, num_devices: int = NUM_DEVICES, in_use: bool = True, **failing: int):
     self.calls: list[tuple] = []
+    self.num_devices, self.in_use = num_devices, in_use
     self.failing = failing
     self.code = ctypes.create_string_buffer(b"machine code", 12)
 
@@ -25,13 +26,15 @@ class Recording:
       self.calls.append((name, *(a.value if hasattr(a, "value") else a for a in args)))
       match name:
         case "cuDeviceGetCount":
-          args[0]._obj.value = NUM_DEVICES
+          args[0]._obj.value = self.num_devices
         case "cuDeviceGetAttribute":
           args[0]._obj.value = 9 if args[1] == 75 else 0
         case "cuDevicePrimaryCtxGetState":
-          args[2]._obj.value = int(args[0] == 0)
+          args[2]._obj.value = int(self.in_use and args[0] == 0)
         case "cuLibraryGetKernel":
           args[0]._obj.value = 77
+        case "cuKernelGetFunction":
+          args[0]._obj.value = 88
         case "cuLinkCreate_v2" if "cuLinkAddData_v2" in self.failing:
           ctypes.memmove(args[2][0], b"line 3: no such register", 24)
         case "cuLinkComplete":
@@ -50,14 +53,18 @@ class Recording:
 
 @pytest.fixture
 def driver(monkeypatch):
-  def make(**failing: int) -> Recording:
-    made = Recording(**failing)
-    monkeypatch.setattr(cuda, "_driver", lambda: made)
+  def forget() -> None:
     cuda.capabilities.cache_clear()
+    cuda._keep_context.cache_clear()
+
+  def make(**options: int) -> Recording:
+    made = Recording(**options)
+    monkeypatch.setattr(cuda, "_driver", lambda: made)
+    forget()
     return made
 
   yield make
-  cuda.capabilities.cache_clear()
+  forget()
 
 
 def test_a_kernel_is_one_handle_for_all_devices(driver):
@@ -65,6 +72,18 @@ def test_a_kernel_is_one_handle_for_all_devices(driver):
   assert cuda.capabilities() == ((9, 0),) * NUM_DEVICES
   assert cuda.load(b"code", "kernel", 1000) == 77
   assert len(made.named("cuLibraryLoadData")) == 1 and not made.named("cuKernelSetAttribute")
+
+
+def test_a_kernel_of_the_only_device_is_a_function_of_a_context_that_stays(driver):
+  made = driver(num_devices=1)
+  assert cuda.load(b"code", "kernel", 0) == cuda.load(b"code", "another", 0) == 88
+  assert len(made.named("cuDevicePrimaryCtxRetain")) == len(made.named("cuDevicePrimaryCtxRelease_v2")) + 1
+
+
+def test_a_kernel_of_a_device_that_is_not_in_use_yet_belongs_to_no_context(driver):
+  made = driver(num_devices=1, in_use=False)
+  assert cuda.load(b"code", "kernel", 0) == 77
+  assert not made.named("cuDevicePrimaryCtxRetain")
 
 
 def test_much_shared_memory_is_asked_for_on_every_device(driver):

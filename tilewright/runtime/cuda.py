@@ -139,7 +139,8 @@ def assemble(ptx: str, device: int = 0) -> bytes:
 def load(code: bytes, name: str, shared_bytes: int) -> int:
   """A handle of a kernel in machine code, or in PTX that ends with a zero.
 
-  It belongs to no context: `cuLaunchKernel` takes the one of the stream it is given.
+  Where there are several devices it belongs to none of them: at each launch the driver looks for the function of the stream's context.
+  That takes a while, and where there is one device the handle is its function.
   """
   library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
   nothing = (None, None, 0)
@@ -147,23 +148,37 @@ def load(code: bytes, name: str, shared_bytes: int) -> int:
   _call("cuLibraryGetKernel", ctypes.byref(kernel), library, name.encode(), what="looking for a kernel in its code")
   with _lock:
     _loaded.append((library, code))
+  functions = []
   for device in range(len(capabilities())):
     if shared_bytes > _FREE_SHARED_BYTES:
       what = f"asking for {shared_bytes} bytes of shared memory on device {device}"
       _call("cuKernelSetAttribute", _DYNAMIC_SHARED_BYTES, shared_bytes, kernel, device, what=what)
-    _load_now(kernel, device)
+    functions.append(_load_now(kernel, device))
+  if len(functions) == 1 and functions[0] is not None:
+    _keep_context(0)
+    return functions[0]
   assert kernel.value is not None
   return kernel.value
 
 
-def _load_now(kernel: ctypes.c_void_p, device: int) -> None:
-  """Bring a kernel onto a device that is in use. The driver would do it at the first launch, and XLA may be recording a graph then."""
+def _load_now(kernel: ctypes.c_void_p, device: int) -> int | None:
+  """Bring a kernel onto a device that is in use, and give its function there; the driver would do it at the first launch, and XLA may be
+  recording a graph then."""
   flags, active = ctypes.c_uint(), ctypes.c_int()
   what = f"loading a kernel onto device {device}"
   _call("cuDevicePrimaryCtxGetState", device, ctypes.byref(flags), ctypes.byref(active), what=what)
-  if active.value:
-    with _context(device):
-      function = ctypes.c_void_p()
-      _call("cuKernelGetFunction", ctypes.byref(function), kernel, what=what)
-      if hasattr(_driver(), "cuFuncLoad"):  # from CUDA 12.4 on
-        _call("cuFuncLoad", function, what=what)
+  if not active.value:
+    return None
+  with _context(device):
+    function = ctypes.c_void_p()
+    _call("cuKernelGetFunction", ctypes.byref(function), kernel, what=what)
+    if hasattr(_driver(), "cuFuncLoad"):  # from CUDA 12.4 on
+      _call("cuFuncLoad", function, what=what)
+    return function.value
+
+
+@functools.cache
+def _keep_context(device: int) -> None:
+  """A device's context lives as long as the process, even if XLA is done with it: functions belong to it."""
+  context = ctypes.c_void_p()
+  _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device, what=f"keeping the context of device {device}")
