@@ -7,8 +7,8 @@ A test is watched while it runs:
     assert not failures
 
 A kernel is told from others by its tile IR and its grid, and compiled once in a process. An architecture's LLVM IR is generated anew only
-if it differs from another's in a field that code generation looked at (`Observed`); the back end runs for each. Where there is a ptxas,
-it assembles what is different: each LLVM IR for the oldest architecture that has it, and for one that follows from the kernel.
+if code generation asked something that has another answer there (`Observed`). The back end runs for the oldest and the newest architecture
+that have the same LLVM IR, and for one that follows from the kernel; where there is a ptxas, it assembles the first and the last of these.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import copy
 import dataclasses
 import functools
 import hashlib
+import operator
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
@@ -35,27 +36,77 @@ from tilewright.target.nvgpu.ptx import to_ptx
 from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
 
+Question = Callable[[Arch], Any]
+
+
+class Number:
+  """A number of an architecture that is compared, perhaps after adding something: what comes of that is all that was learnt of it."""
+
+  def __init__(self, of: Question, arch: Observed):
+    self.of, self.arch = of, arch
+
+  def __add__(self, other: Any) -> Number:
+    return Number(lambda arch: self.of(arch) + other, self.arch)
+
+  def __sub__(self, other: Any) -> Number:
+    return Number(lambda arch: self.of(arch) - other, self.arch)
+
+  def __lt__(self, other: Any) -> Any:
+    return self.arch.ask(lambda arch: self.of(arch) < other)
+
+  def __le__(self, other: Any) -> Any:
+    return self.arch.ask(lambda arch: self.of(arch) <= other)
+
+  def __gt__(self, other: Any) -> Any:
+    return self.arch.ask(lambda arch: self.of(arch) > other)
+
+  def __ge__(self, other: Any) -> Any:
+    return self.arch.ask(lambda arch: self.of(arch) >= other)
+
+  # Whatever else is done with it, the number itself is known from then on.
+
+  def __index__(self) -> int:
+    return self.arch.ask(self.of)
+
+  def __str__(self) -> str:
+    return str(self.arch.ask(self.of))
+
+  def __mul__(self, other: Any) -> Any:
+    return self.arch.ask(self.of) * other
+
+  def __floordiv__(self, other: Any) -> Any:
+    return self.arch.ask(self.of) // other
+
 
 class Observed(Arch):
-  """An architecture that remembers which of its fields were looked at."""
+  """An architecture that remembers what it was asked, with the answers."""
+
+  def __init__(self, arch: Arch):
+    self.__dict__.update(plain=arch, answers=[])
+
+  def ask(self, question: Question) -> Any:
+    answer = question(self.plain)
+    self.answers.append((question, answer))
+    return answer
 
   def __getattribute__(self, name: str) -> Any:
-    value = super().__getattribute__(name)
-    if name in Arch.__dataclass_fields__:
-      super().__getattribute__("__dict__").setdefault("looked_at", {})[name] = value
-    return value
+    if name in ("ptx", "shared_bytes"):
+      return Number(operator.attrgetter(name), self)
+    if name in Arch.__dataclass_fields__ or (name in Arch.__dict__ and not name.startswith("_")):
+      return self.ask(operator.attrgetter(name))
+    return super().__getattribute__(name)
 
 
 def llvm_of(kernel: NativeKernel) -> dict[str, str]:
   """The LLVM IR of a kernel for each architecture."""
   texts: dict[str, str] = {}
-  known: list[tuple[dict[str, Any], str]] = []
+  known: list[tuple[list[tuple[Question, Any]], str]] = []
   for arch in ARCHS.values():
-    fitting = (text for looked_at, text in known if all(getattr(arch, f) == v for f, v in looked_at.items()))
+    fitting = (text for answers, text in known if all(question(arch) == answer for question, answer in answers))
     if (text := next(fitting, None)) is None:
-      observed = Observed(**dataclasses.asdict(arch))
+      observed = Observed(arch)
       text, _ = emit_kernel(kernel, observed)
-      known.append((observed.__dict__.get("looked_at", {}), text))
+      known.append((observed.answers, text))
     texts[arch.name] = text
   return texts
 
@@ -72,13 +123,14 @@ def failures_of(kernel: NativeKernel, choice: int) -> list[str]:
   except Exception as e:
     return [f"{kernel.name}: {type(e).__name__}: {e}"]
   found = []
-  oldest = {text: name for name, text in reversed(texts.items())}
-  chosen = {*oldest.values(), list(texts)[choice % len(texts)]} if assembler() else set()
-  for name, text in texts.items():
+  own = list(texts)[choice % len(texts)]
+  oldest, newest = {text: name for name, text in reversed(texts.items())}, {text: name for name, text in texts.items()}
+  assembled = {*oldest.values(), own} if assembler() else set()
+  for name in sorted({*oldest.values(), *newest.values(), own}):
     try:
-      ptx = to_ptx(text, ARCHS[name])
+      ptx = to_ptx(texts[name], ARCHS[name])
       assert f".target {name}" in ptx and ".visible .entry" in ptx, "there is no kernel in the PTX"
-      if name in chosen:
+      if name in assembled:
         ptxas.resources(ptx, name, assembler())
     except Exception as e:
       found.append(f"{kernel.name} for {name}: {type(e).__name__}: {e}")

@@ -47,7 +47,7 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
   registers = _register_refs(kernel, arch, num_warps)
   return infer(
     kernel.body,
-    arch.name,
+    arch,
     num_warps,
     shared_refs=[*shared, *_free_refs(kernel, arch, {*shared, *registers})],
     budget=search_budget(len(ops)),

@@ -44,7 +44,6 @@ from tilewright.layout.constraints import (
 from tilewright.layout.shared import SWIZZLES, shared_tiled
 from tilewright.layout.value import Layout, read_layout
 from tilewright.target.nvgpu import hints
-from tilewright.target.nvgpu.arch import named
 from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.dots import dot, reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
@@ -85,7 +84,7 @@ def _given(system: System, ref: Value) -> None:
   if shared is not None and given is not None:
     system.say(Hint(shared, given))
   if held is not None and hints.is_accumulator(ref.type):
-    options = tuple((own,) for own in hints.accumulators(held.shape, system.arch, system.num_warps))
+    options = tuple((own,) for own in hints.accumulators(held.shape, system.arch.name, system.num_warps))
     system.say(OneOf((held,), options, f"{held} must be laid out as tensor cores add up products"))
 
 
@@ -330,7 +329,7 @@ def _filled_by_copies(system: System, ref: Value) -> None:
   shared = system.shared(ref)
   if system.is_plain or shared is None or not shared.shape or shared.shape[-1] * shared.bits // 8 % 16:
     return
-  if named(system.arch).has_tma:
+  if system.arch.has_tma:
     system.say(TmaTransferable(shared))
   else:
     rows = tuple((shared_tiled(shared.shape, None, shared.bits, swizzle),) for swizzle in SWIZZLES)

@@ -19,7 +19,7 @@ from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.layout.value import OFFSET
-from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, named
+from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
 from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.system import System
@@ -63,7 +63,7 @@ def dot(system: System, op: Op) -> None:
     bits = lhs.bits
     faster = 16 // bits if bits < 16 else 1
     for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
-      rate = RATES[system.arch].get(kind)
+      rate = RATES[system.arch.name].get(kind)
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work // (rate * faster)
         found += [(kind, option, price) for option in options if option[2].num_registers <= MOST_SUMS]  # type: ignore[union-attr]
@@ -149,17 +149,15 @@ def _multiplications(op: Op) -> int:
   return lhs.size * max(free, 1)
 
 
-def _has_tensor_cores(arch: str, op: Op) -> bool:
+def _has_tensor_cores(arch: Arch, op: Op) -> bool:
   a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
   if a != b or np.dtype(op.attrs["dtype"]).name not in _TYPES.get(a, ()):
     return False
-  return arch in RATES and arch.startswith(_NEEDS.get(a, "sm_"))
+  return arch.name in RATES and arch.name.startswith(_NEEDS.get(a, "sm_"))
 
 
 def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:
-  if (lhs.bits * math.prod(lhs.shape) + rhs.bits * math.prod(rhs.shape)) // 8 > _MOST_SHARE * named(
-    system.arch
-  ).shared_bytes:
+  if (lhs.bits * math.prod(lhs.shape) + rhs.bits * math.prod(rhs.shape)) // 8 > _MOST_SHARE * system.arch.shared_bytes:
     return []
   stored, right = (
     _swizzled(system, value, wgmma_shared(v.shape, v.bits, contracted))

@@ -20,9 +20,9 @@ from tilewright.layout.constraints import Hint, Located, Place
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.layout.value import Layout
-from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA
+from tilewright.target.nvgpu.arch import ARCHS, FMA, MMA, WGMMA, Arch
 from tilewright.target.nvgpu.constraints import constrain_function
-from tilewright.target.nvgpu.dots import RATES, reads_shared_directly
+from tilewright.target.nvgpu.dots import reads_shared_directly
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
 from tilewright.tile.ir import Function, Op, Value, walk
 from tilewright.tile.printer import op_text
@@ -65,7 +65,7 @@ class Inferred:
 
 def infer(
   function: Function,
-  arch: str,
+  arch: str | Arch,
   num_warps: int,
   shared_refs: Collection[Value] = (),
   hints: Mapping[Value, Place] | None = None,
@@ -82,8 +82,10 @@ def infer(
   matrices that may be chosen. With `is_plain` all memory but `shared_refs` lies row by row, and no instruction reads it where it
   is. `names` are what refs are called in messages.
   """
-  if arch not in RATES:
-    raise errors.LayoutError(f"arch: expected one of {', '.join(RATES)}, got {arch!r}")
+  if isinstance(arch, str):
+    if arch not in ARCHS:
+      raise errors.LayoutError(f"arch: expected one of {', '.join(ARCHS)}, got {arch!r}")
+    arch = ARCHS[arch]
   system = System(
     function, arch, num_warps, frozenset(shared_refs), frozenset(register_refs), kinds, is_plain, names or {}
   )

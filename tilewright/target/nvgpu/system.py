@@ -17,6 +17,7 @@ from tilewright.layout.build import blocked_for
 from tilewright.layout.constraints import Constraint, Equal, Located, OneOf, Place, RelayoutAllowed, Variable
 from tilewright.layout.options import tma_layouts
 from tilewright.layout.shared import SWIZZLES, shared_tiled
+from tilewright.target.nvgpu.arch import Arch
 from tilewright.tile.ir import Block, Function, Op, Value, users, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
 from tilewright.tile.types import RefType, TileType
@@ -39,7 +40,7 @@ class System:
   """What the ops of a function say about layouts."""
 
   function: Function
-  arch: str
+  arch: Arch
   num_warps: int
   shared_refs: Collection[Value] = ()
   register_refs: Collection[Value] = ()
