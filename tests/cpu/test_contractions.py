@@ -79,6 +79,7 @@ def test_input_dtypes(inputs, result):
       ("bfloat16", "int8"),
       ("float8_e5m2", "int32"),
       ("float32", "bool"),
+      ("bool", "bool"),
       ("float64", "float32"),
     ],
     *[("float32", "complex64"), ("int32", "complex64"), ("complex64", "float32"), ("complex64", "int32")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import emulated
 import jax
 import jax.numpy as jnp
@@ -49,6 +51,11 @@ def test_instances_that_run_at_the_same_time_count_together(on_gpu):
 def test_the_grid_of_a_triton_kernel_is_one_of_blocks_of_threads():
   text, launch = ptx(lambda x: histogram(x, 10), S((256,), I32))
   assert launch.num_blocks == 4 and "atom.global.add.u32" in text.replace(".relaxed", "").replace(".sys", "")
+
+
+def test_all_threads_have_read_what_an_atomic_operation_gave_before_a_loop_comes_round():
+  text, _ = ptx(lambda: counted_under_a_lock(2))
+  assert re.search(r"ld\.shared\.b32[^\n]*\n\s*bar\.sync", text)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import contractions
 import jax
 import jax.numpy as jnp
 import layout_programs
 import numpy as np
 import pytest
 from block_on_cpu import run
-from gpu_programs import BF16, F32, by_rows, cross_entropy, layer_norm, matmul, natives, rms_norm, softmax, transpose
+from gpu_programs import (
+  BF16,
+  F32,
+  by_rows,
+  cross_entropy,
+  in_one_block,
+  layer_norm,
+  matmul,
+  natives,
+  rms_norm,
+  softmax,
+  transpose,
+)
 
+from tilewright import pallas as pl
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import streams
 
@@ -43,6 +57,40 @@ def test_kernels_over_rows(body, others, dtype, rows, shape):
   args = [normal(*shape, dtype=dtype), *(normal(shape[1], dtype=dtype, seed=i + 1) for i in range(others))]
   (got,) = on_cpu(by_rows(body, rows), *args)
   close(got, exactly(body, *args), dtype)
+
+
+def test_long_chains_of_ops_are_no_deep_recursions():
+  """Hundreds of ops, each of which uses the one before, here and on this CPU."""
+
+  def kernel(x_ref, o_ref):
+    x = y = x_ref[...]
+    for _ in range(120):
+      y = (y + x) * 0.5
+    o_ref[...] = y
+
+  x = normal(4, 64)
+  call = pl.pallas_call(kernel, jax.ShapeDtypeStruct(x.shape, F32))
+  for got in (on_cpu(call, x, num_warps=1)[0], call(x)):
+    np.testing.assert_allclose(got, x, rtol=2.0**-22)
+
+
+def test_what_is_used_twice_by_each_op_is_looked_at_once():
+  """Forty times y = y + y * y, which has 3**40 paths: as an operand of a product, computed for it, and of a reduction."""
+
+  def doubled(x):
+    for _ in range(40):
+      x = x + x * x
+    return x
+
+  x = jax.ShapeDtypeStruct((64, 64), F32)
+  rounded = lambda x: doubled(x).astype(BF16)
+  pipeline = contractions.contraction("nn", (64, 64, 64), dtype=F32, prologues=(rounded, rounded))
+  for call, args in (
+    (pipeline, (x, x)),
+    (in_one_block(lambda x: [doubled(x).sum(0)], jax.ShapeDtypeStruct((64,), F32)), (x,)),
+  ):
+    ((_, native),) = natives(call, *args)
+    assert "fma" in nvgpu.compile_ptx(native, "sm_90a")[0]
 
 
 @pytest.mark.parametrize("rows, shape", [(1, (12, 2048)), (4, (8, 192))])

@@ -8,7 +8,9 @@ from slots to slots. Atoms that lie outside of the tile are padding.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tilewright.layout.value import LANE, REGISTER, WARP, Layout
@@ -33,48 +35,69 @@ class Slots:
   def atoms(self, *names: str) -> list[Atom]:
     return [atom for name in names for atom, _ in getattr(self, name) if atom is not None]
 
+  @functools.cached_property
+  def different(self) -> frozenset[Atom] | None:
+    """All atoms; None if one of them is there twice."""
+    found = self.atoms(REGISTER, LANE, WARP)
+    return frozenset(found) if len(set(found)) == len(found) else None
+
 
 def common_slots(a: Layout, b: Layout) -> tuple[Slots, Slots] | None:
   """Both layouts in common atoms, or None if their digits cut the tile at places that do not fit together."""
-  cuts: list[set[int]] = [{1} for _ in a.shape]
-  for term in (*a.terms, *b.terms):
+  own, other = _cuts(a), _cuts(b)
+  if own is None or other is None:
+    return None
+  chains = [_refined(x | y) for x, y in zip(own, other)]
+  fine = tuple(chain for chain in chains if chain is not None)
+  if len(fine) < len(chains):
+    return None
+  first, second = _slots(a, fine), _slots(b, fine)
+  if first.different is None or first.different != second.different:
+    return None  # one of them is padded where the other is not, or holds an element at two steps
+  return first, second
+
+
+# What is about one layout is asked for again and again, with each of the others.
+
+
+@functools.lru_cache(maxsize=16384)
+def _cuts(layout: Layout) -> tuple[frozenset[int], ...] | None:
+  """Where the digits of a layout cut each dimension; None if a digit moves along two."""
+  cuts: list[set[int]] = [{1} for _ in layout.shape]
+  for term in layout.terms:
     axes = [axis for axis, move in enumerate(term.moves) if move]
     if len(axes) > 1:
       return None
     for axis in axes:
       cuts[axis] |= {term.moves[axis], term.moves[axis] * term.size}
-  chains = [sorted(own) for own in cuts]
-  if any(high % low for chain in chains for low, high in itertools.pairwise(chain)):
-    return None
-  fine = [_refined(chain) for chain in chains]
-  result = []
-  for layout in (a, b):
-    slots = {
+  return tuple(frozenset(own) for own in cuts)
+
+
+@functools.lru_cache(maxsize=16384)
+def _slots(layout: Layout, fine: tuple[tuple[int, ...], ...]) -> Slots:
+  """A layout in atoms, given the steps between them along each dimension."""
+  return Slots(
+    **{
       name: tuple(s for d in layout.digits(name) for s in _split(d.size, d.moves, fine))
       for name in (REGISTER, LANE, WARP)
     }
-    result.append(Slots(**slots))
-  first, second = result
-  known = set(first.atoms(REGISTER, LANE, WARP))
-  if known != set(second.atoms(REGISTER, LANE, WARP)) or any(len(set(x)) < len(x) for x in map(_all, result)):
-    return None  # one of them is padded where the other is not, or holds an element at two steps
-  return first, second
+  )
 
 
-def _all(slots: Slots) -> list[Atom]:
-  return slots.atoms(REGISTER, LANE, WARP)
-
-
-def _refined(chain: list[int]) -> list[int]:
-  """A chain of steps in which each is a prime times the one before."""
+@functools.lru_cache(maxsize=4096)
+def _refined(cuts: frozenset[int]) -> tuple[int, ...] | None:
+  """The cuts and those between them, in steps of which each is a prime times the one before; None if they do not divide each other."""
+  chain = sorted(cuts)
+  if any(high % low for low, high in itertools.pairwise(chain)):
+    return None
   fine = [1]
   for high in chain[1:]:
     for prime in prime_factors(high // fine[-1]):
       fine.append(fine[-1] * prime)
-  return fine
+  return tuple(fine)
 
 
-def _split(size: int, moves: tuple[int, ...], fine: list[list[int]]) -> list[tuple[Atom | None, int]]:
+def _split(size: int, moves: tuple[int, ...], fine: Sequence[Sequence[int]]) -> list[tuple[Atom | None, int]]:
   axis = next((axis for axis, move in enumerate(moves) if move), None)
   if axis is None:
     return [(None, prime) for prime in prime_factors(size)]

@@ -306,13 +306,16 @@ RULES.update(
 
 
 def _summed_in(operands: tuple[np.dtype, ...], result: np.dtype) -> np.dtype:
-  """The dtype of a contraction's sums: the result's, unless the operands have what it would lose (fractions, imaginary parts, 53 bits)."""
+  """The dtype of a contraction's sums: the result's, unless the operands have what it would lose (fractions, imaginary parts, 53 bits),
+  or it is bool, of which two are true together."""
   real = np.dtype(np.float64 if any(d in (np.float64, np.complex128) for d in (*operands, result)) else np.float32)
   if any(d.kind == "c" for d in operands):
     return np.result_type(real, np.complex64)
   whole = result == np.bool_ or jnp.issubdtype(result, jnp.integer)
   if any(jnp.issubdtype(d, jnp.floating) for d in operands):
     return real if whole or result.kind == "c" or real == np.float64 else result
+  if result == np.bool_:
+    return np.dtype(np.int32)
   return real if result.kind == "c" else result
 
 

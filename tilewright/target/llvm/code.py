@@ -53,6 +53,7 @@ class Code(Accesses):
     self.error: Any = None  # where an instance that fails leaves its message
     self.env: dict[Value, Any] = {}  # an llvm scalar, a Memory, or absent: to be computed from its op
     self.memo: list[dict[Any, ir.Value]] = [{}]
+    self.waiting: dict[Value, int] = {}  # how many ops in a row are to be computed with a value
     self.users: dict[Value, list[Op]] = {}
     self.epilogues: dict[Op, Op] = {}  # a store that carries out the contraction it stores, panel by panel
     self.kept_by_reduction: set[Value] = set()
@@ -270,19 +271,24 @@ class Code(Accesses):
 
   def bases_read(self, v: Value) -> set[Any]:
     """The memory that computing a tile would read now."""
-    known = self.env.get(v)
-    if known is not None:
-      return {known.base} if isinstance(known, Memory) else set()
-    op = v.owner
-    if not isinstance(op, Op):
-      return set()
     found: set[Any] = set()
-    for operand in op.operands:
-      if isinstance(operand.type, RefType):
-        found.add(self.base_of(operand))
-      if isinstance(operand.type, TileType):
-        found |= self.bases_read(operand)
+    waiting, seen = [v], {v}
+    while waiting:
+      at = waiting.pop()
+      op = at.owner
+      if at in self.env:
+        found |= self.bases_held(at)
+      elif isinstance(op, Op):
+        found |= {self.base_of(operand) for operand in op.operands if isinstance(operand.type, RefType)}
+        tiles = [o for o in op.operands if isinstance(o.type, TileType) and o not in seen]
+        waiting += tiles
+        seen.update(tiles)
     return found
+
+  def bases_held(self, v: Value) -> set[Any]:
+    """The memory that a tile is kept in."""
+    known = self.env[v]
+    return {known.base} if isinstance(known, Memory) else set()
 
   def bases_written(self, op: Op) -> set[Any]:
     """The memory that an op, with what is nested in it, may change."""
@@ -344,6 +350,13 @@ class Code(Accesses):
       self.env[v] = self.value_at(v, [], 1)
     elif uses > 1 and v not in self.deferred and op.name not in structure.MOVES and self.cost(v) >= _WORTH_KEEPING:
       self._keep(v, op)
+    elif v not in self.deferred and self.ends_a_chain(v, op):
+      self.materialise(v)
+
+  def ends_a_chain(self, v: Value, op: Op) -> bool:
+    """Whether so many ops in a row are to be computed with this one that following them all would be a deep recursion."""
+    self.waiting[v] = 1 + max((self.waiting.get(o, 0) for o in op.operands if o not in self.env), default=0)
+    return self.waiting[v] >= _LONGEST_CHAIN
 
   def _keep(self, v: Value, op: Op) -> None:
     """Give a value a buffer, now or, if its first use is a reduction, there: computing, keeping and reducing are then one pass."""
@@ -367,4 +380,5 @@ def _used_in(v: Value, op: Op) -> bool:
 
 
 _WORTH_KEEPING = 12
+_LONGEST_CHAIN = 64  # ops
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet

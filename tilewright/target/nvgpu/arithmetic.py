@@ -129,14 +129,27 @@ def _is_maximum(v: Value, x: Value) -> bool:
 
 def _is_coarse(v: Value) -> bool:
   """Whether a value was computed from numbers of 16 bits or fewer: what they do not say is more than a few units in the last place."""
-  op = v.owner
-  if not isinstance(op, Op):
-    return False
-  if op.name == "convert":
-    return op.operands[0].tile.dtype.itemsize <= 2
-  if op.name == "dot":
-    return all(o.tile.dtype.itemsize <= 2 for o in op.operands)
-  return op.name in ("mul", "select", "add", "sub") and any(_is_coarse(o) for o in op.operands)
+  return _comes_from(v, ("convert", "dot"))
+
+
+_LOOKED_AT = 32  # ops: this is asked of each op again
+
+
+def _comes_from(v: Value, names: tuple[str, ...]) -> bool:
+  """Whether a value was computed, by a few sums, products and choices, from what one of some ops makes of numbers of 16 bits or fewer."""
+  waiting = [v]
+  seen: set[Op] = set()
+  while waiting and len(seen) < _LOOKED_AT:
+    op = waiting.pop().owner
+    if not isinstance(op, Op) or op in seen:
+      continue
+    seen.add(op)
+    if op.name in names:
+      if all(o.tile.dtype.itemsize <= 2 for o in op.operands):
+        return True
+    elif op.name in ("mul", "select", "add", "sub"):
+      waiting += op.operands
+  return False
 
 
 # Sums and products of what tensor cores gave: a multiplication and an addition may be one instruction, which rounds once.
@@ -149,12 +162,7 @@ _FUSED: dict[str, Callable[..., ir.Value]] = {
 
 def _is_of_a_product(v: Value) -> bool:
   """Whether a value was computed from a matrix product of numbers of 16 bits or fewer, whose sums have no order."""
-  op = v.owner
-  if not isinstance(op, Op):
-    return False
-  if op.name == "dot":
-    return all(o.tile.dtype.itemsize <= 2 for o in op.operands)
-  return op.name in ("mul", "select", "add", "sub") and any(_is_of_a_product(o) for o in op.operands)
+  return _comes_from(v, ("dot",))
 
 
 def _each_lane(rule: Callable[..., ir.Value]) -> Rule:

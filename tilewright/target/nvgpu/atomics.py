@@ -95,7 +95,10 @@ def atomic(code: BlockCode, op: Op) -> None:
   _each(code, access.result_shape, lambda index: _one(code, access, view, kind, index, value, other, old))
   _fence(code.b)
   code.barrier()
-  code.env[result] = old if result.tile.shape else code.load(old, [], 1)
+  code.env[result] = old
+  if result.tile.is_scalar:
+    code.sync({old.base}, set())  # in a loop, nobody writes it again before all have read it
+    code.env[result] = code.load(old, [], 1)
 
 
 def _one(

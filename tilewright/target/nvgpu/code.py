@@ -331,10 +331,10 @@ class BlockCode(Passes):
         return self.load(copy, index, lanes)
     raise AssertionError(f"{v} lies in registers and is asked for elsewhere")
 
-  def bases_read(self, v: Value) -> set[Any]:
-    if isinstance(self.env.get(v), Registers):
+  def bases_held(self, v: Value) -> set[Any]:
+    if isinstance(self.env[v], Registers):
       return {copy.base for copy in self.copies.get(v, ()) if isinstance(copy, Memory)}
-    return super().bases_read(v)
+    return super().bases_held(v)
 
   def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
     return rounded(self.b, op, arithmetic.compute(self.b, op, args, self.arch))
@@ -464,7 +464,9 @@ class BlockCode(Passes):
       self.env[v] = self.value_at(v, [], 1)
     elif v in self.in_stages:
       return
-    elif uses - self._uses_in_memory(v) > 1 and op.name not in MOVES and self._is_worth_keeping(v):
+    elif (
+      uses - self._uses_in_memory(v) > 1 and op.name not in MOVES and self._is_worth_keeping(v)
+    ) or self.ends_a_chain(v, op):
       self.materialise(v)
 
   def _uses_in_memory(self, v: Value) -> int:
