@@ -257,27 +257,47 @@ def x64():
     yield
 
 
+def derivatives(f, x, dx):
+  """What JAX makes of a function: forward, backward, both ways twice, batched, in one program."""
+  scalar = lambda x: jnp.sum(jnp.sin(f(x)))
+  batch = jnp.stack([x, 2 * x])
+  return {
+    "forward": jax.jvp(f, (x,), (dx,)),
+    "backward": jax.grad(scalar)(x),
+    "with values computed again": jax.grad(jax.checkpoint(scalar))(x),
+    "all directions": jax.jacfwd(f)(x),
+    "forward over backward": jax.jvp(jax.grad(scalar), (x,), (dx,))[1],
+    "backward over backward": jax.grad(lambda x: jax.grad(scalar)(x).sum())(x),
+    "batched": jax.vmap(jax.grad(scalar))(batch),
+    "through a batch": jax.grad(lambda b: jax.vmap(scalar)(b).sum())(batch),
+  }
+
+
+@functools.cache
+def expected_derivatives(name):
+  x, dx = (jnp.asarray(np.random.default_rng(seed).normal(size=(4, 3))) for seed in (0, 1))
+  model = PROGRAMS[name][1]
+  return x, dx, jax.device_get((model(x), jax.jit(functools.partial(derivatives, model))(x, dx)))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_derivatives_are_those_of_the_mathematics(name, x64):
-  kernel, model = PROGRAMS[name]
-  x = jnp.asarray(np.random.default_rng(0).normal(size=(4, 3)))
-  dx = jnp.asarray(np.random.default_rng(1).normal(size=(4, 3)))
-  assert x.dtype == jnp.float64
-  close = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12)  # a few roundings of float64
-  close(kernel(x), model(x))
-  jax.tree.map(close, jax.jvp(kernel, (x,), (dx,)), jax.jvp(model, (x,), (dx,)))
-  scalar = lambda f: lambda x: jnp.sum(jnp.sin(f(x)))
-  close(jax.grad(scalar(kernel))(x), jax.grad(scalar(model))(x))
-  close(jax.jit(jax.grad(jax.checkpoint(scalar(kernel))))(x), jax.grad(scalar(model))(x))
-  close(jax.jacfwd(kernel)(x), jax.jacfwd(model)(x))
-  second = lambda f: jax.jvp(jax.grad(scalar(f)), (x,), (dx,))[1]
-  close(second(kernel), second(model))
-  close(
-    jax.grad(lambda x: jax.grad(scalar(kernel))(x).sum())(x), jax.grad(lambda x: jax.grad(scalar(model))(x).sum())(x)
-  )
-  batch = jnp.stack([x, 2 * x])
-  close(jax.vmap(jax.grad(scalar(kernel)))(batch), jax.vmap(jax.grad(scalar(model)))(batch))
-  close(jax.grad(lambda b: jax.vmap(scalar(kernel))(b).sum())(batch), jax.vmap(jax.grad(scalar(model)))(batch))
+  x, dx, expected = expected_derivatives(name)
+  kernel = PROGRAMS[name][0]
+  found = kernel(x), jax.jit(functools.partial(derivatives, kernel))(x, dx)
+  assert found[0].dtype == jnp.float64
+  # A few roundings of float64.
+  jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12), found, expected)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives_need_no_jit(name, x64):
+  x, dx, (_, expected) = expected_derivatives(name)
+  kernel = PROGRAMS[name][0]
+  forward = jax.jvp(kernel, (x,), (dx,))
+  backward = jax.grad(lambda x: jnp.sum(jnp.sin(kernel(x))))(x)
+  close = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12)
+  jax.tree.map(close, (forward, backward), (expected["forward"], expected["backward"]))
 
 
 def test_a_block_at_the_edge_has_no_derivative_beyond_it():
@@ -351,14 +371,18 @@ def test_a_kernel_that_copies_has_derivatives_under_shard_map(check_vma, steps):
   plain = lambda x, w: steps * x * jnp.sin(x) * w
   x, w = jnp.linspace(0.0, 2.0, 8), jnp.full((1,), 3.0)
   total = lambda g: lambda x, w: jnp.sum(g(x, w))
-  for derivative in (
-    lambda g: jax.jvp(g, (x, w), (w * x, 2 * w))[1],
-    lambda g: jax.jit(jax.grad(total(g), argnums=(0, 1)))(x, w),
-    lambda g: jax.jit(jax.grad(total(jax.checkpoint(g))))(x, w),
-    lambda g: jax.jvp(jax.grad(total(g)), (x, w), (x, w))[1],
-    lambda g: jax.jacfwd(g)(x, w),
-  ):
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), derivative(f), derivative(plain))
+
+  def derivatives(g):
+    return {
+      "forward": jax.jvp(g, (x, w), (w * x, 2 * w))[1],
+      "backward": jax.grad(total(g), argnums=(0, 1))(x, w),
+      "with values computed again": jax.grad(total(jax.checkpoint(g)))(x, w),
+      "forward over backward": jax.jvp(jax.grad(total(g)), (x, w), (x, w))[1],
+      "all directions": jax.jacfwd(g)(x, w),
+    }
+
+  close = functools.partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-6)
+  jax.tree.map(close, jax.jit(lambda: derivatives(f))(), jax.jit(lambda: derivatives(plain))())
 
 
 @pytest.mark.parametrize("block", ["whole", "blocked", "symbolic"])
