@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from tests.cpu.native import agrees
+from tests.cpu.native import agrees, computes_the_same
 
 S = jax.ShapeDtypeStruct
 SHAPE = (5, 37)  # two whole vectors and a tail
@@ -147,6 +147,24 @@ def test_reductions(op, axis):
   agrees(
     kernel, S(out.shape, out.dtype), x, ulps=0 if op in (jnp.max, jnp.min) else x.size / max(1, np.prod(out.shape))
   )
+
+
+def test_what_has_no_elements():
+  def f(x, y):  # (3, 0) and (0, 4)
+    window = lambda v: lax.reduce_window(v, 0.0, lax.add, (1, 2), (1, 1), "VALID")
+    return (
+      x.sum(),
+      y.prod(1),
+      y.max(0, initial=-1.0),
+      x @ y,
+      y.T @ x.T,
+      y @ jnp.ones((4, 2)),
+      jnp.sort(x),
+      window(y[:, :1]),
+      jnp.pad(y, 1),
+    )
+
+  computes_the_same(f, jnp.zeros((3, 0)), jnp.zeros((0, 4)))
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -29,7 +29,8 @@ def test_reduced_precision_as_in_xla(dtype, bits):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
 def test_the_next_number(dtype):
-  x = _numbers(dtype)
+  tiny = float(ml_dtypes.finfo(dtype).smallest_subnormal)  # subnormal numbers are neighbours of others too
+  x = np.concatenate([_numbers(dtype), np.array([tiny, -tiny, 5 * tiny, 2 * tiny, -7 * tiny]).astype(dtype)])
   y = np.concatenate([x[::-1], x])
   x = np.concatenate([x, x])
   with np.errstate(all="ignore"):

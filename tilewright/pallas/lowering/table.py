@@ -117,6 +117,18 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
   return add
 
 
+def _has_no_elements(eqn: Any) -> bool:
+  """Whether an equation computes nothing: rules need not think of results of size zero."""
+  arrays = all(isinstance(v.aval, _jax.core.ShapedArray) and 0 in v.aval.shape for v in eqn.outvars)
+  return arrays and bool(eqn.outvars) and not eqn.effects
+
+
+def _nothing(ctx: Context, *_: Value, **__: Any) -> Any:
+  types = [physical(v.aval) for v in ctx.eqn.outvars]
+  outs = [ctx.broadcast_scalar(ctx.constant(0, t.dtype), t.shape) for t in types]
+  return outs if ctx.eqn.primitive.multiple_results else outs[0]
+
+
 def lower_jaxpr(builder: Emitter, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
   """Append the ops of a jaxpr; gives its results."""
   env: dict[Any, Value] = {}
@@ -133,6 +145,8 @@ def lower_jaxpr(builder: Emitter, jaxpr: Any, consts: Sequence[Value], args: Seq
     lower = RULES.get(eqn.primitive.name)
     if lower is not None and any(is_key(v.aval) for v in (*eqn.invars[:1], *eqn.outvars)):
       lower = KEYED.get(eqn.primitive.name, lower)
+    if _has_no_elements(eqn):
+      lower = _nothing
     if lower is None:
       raise errors.NativeCodeError(
         f"The primitive '{eqn.primitive}' at {loc} cannot be compiled to native code yet. Pass interpret=True to run this kernel "

@@ -61,7 +61,7 @@ def _reduce_last(
   b, dtype, lanes = code.b, source.dtype, code.lanes
   size = source.shape[last]
   outer = [a for a in axes if a != last]
-  wide = min(size, lanes)
+  wide = max(1, min(size, lanes))  # of nothing, the result is the identity
   unroll = max(1, min(_UNROLL, size // wide))
   register = ty.register_type(dtype, wide)
   slots = [_entry_alloca(b, register) for _ in range(unroll)]

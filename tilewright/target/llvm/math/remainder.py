@@ -53,11 +53,16 @@ def rem(x: Lanes, y: Lanes) -> Lanes:
 
 
 def nextafter(x: Lanes, y: Lanes) -> Lanes:
-  """Floats of one sign are ordered as their bits are, so the neighbour is one away."""
+  """Floats of one sign are ordered as their bits are, so the neighbour is one away.
+
+  All comparisons are of bits: those of floats would take a subnormal number for zero where the processor flushes them.
+  """
   form, kind = x.format, x.kind
-  bits = x.bits()
-  away = (x < y) ^ (bits < 0)  # from zero
+  bits, sign = x.bits(), x.bits().const(1 << (form.width - 1))
+  ordered = lambda b: where(b < 0, sign - b, b)  # as integers; both zeros are 0
+  here, there = ordered(bits), ordered(y.bits())
+  away = (here < there) ^ (bits < 0)  # from zero
   step = where(away, bits.const(1), bits.const(-1))
-  tiny = bits.const(1) | (y.bits() & bits.const(1 << (form.width - 1)))
-  moved = where(x.equals(0.0), tiny, bits + step).floats(kind)
-  return where(x.is_nan() | y.is_nan(), NAN, where(x.equals(y), y, moved))
+  tiny = bits.const(1) | (y.bits() & sign)
+  moved = where(here.equals(0), tiny, bits + step).floats(kind)
+  return where(x.is_nan() | y.is_nan(), NAN, where(here.equals(there), y, moved))
