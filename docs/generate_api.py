@@ -135,8 +135,8 @@ def examine(short: str, module: types.ModuleType, name: str, where: str) -> Name
     with warnings.catch_warnings():
       warnings.simplefilter("ignore", DeprecationWarning)
       value = getattr(module, name)
-  except AttributeError:
-    return Name(name, where, NOT_HERE, "")
+  except AttributeError as e:
+    return Name(name, where, NOT_HERE, str(e).partition("Instead: ")[2].rstrip("."))
   if (reason := unsupported_reason(value)) is not None:
     return Name(name, where, ERROR, reason)
   program = load_programs().get((short, name))

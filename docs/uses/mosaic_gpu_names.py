@@ -75,9 +75,9 @@ def _layouts():
 def _atomics():
   def kernel(x_ref, o_ref):
     o_ref[...] = x_ref[...]
-    plgpu.atomic_add(o_ref, (0,), 10)
-    plgpu.atomic_max(o_ref, (1,), 5)
-    plgpu.atomic_min(o_ref, (2,), 0)
+    plgpu.atomic_add(o_ref.at[0], 10)
+    plgpu.atomic_max(o_ref.at[1], 5)
+    plgpu.atomic_min(o_ref.at[2], 0)
 
   same(run(kernel, count(dtype=jnp.int32), dtype=jnp.int32), [10, 5, 0, 3, 4, 5, 6, 7])
 
@@ -86,8 +86,8 @@ def _atomics():
 def _atomics_on_bits():
   def kernel(x_ref, o_ref):
     o_ref[...] = x_ref[...]
-    plgpu.atomic_and(o_ref, (7,), 3)
-    plgpu.atomic_or(o_ref, (1,), 6)
-    plgpu.atomic_xor(o_ref, (2,), 3)
+    plgpu.atomic_and(o_ref.at[7], 3)
+    plgpu.atomic_or(o_ref.at[1], 6)
+    plgpu.atomic_xor(o_ref.at[2], 3)
 
   same(run(kernel, count(dtype=jnp.int32), dtype=jnp.int32), [0, 7, 1, 3, 4, 5, 6, 3])

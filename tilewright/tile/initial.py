@@ -40,6 +40,12 @@ def outputs_to_poison(kernel: NativeKernel) -> list[int]:
   return found
 
 
+def outputs_written_first(kernel: NativeKernel) -> set[int]:
+  """The numbers of the outputs of which nobody reads what was there before."""
+  aliased = {out for _, out in kernel.input_output_aliases}
+  return set(range(len(kernel.mapping.output_mappings))) - aliased - set(outputs_to_poison(kernel))
+
+
 def scratch_to_poison(kernel: NativeKernel, parallel: Sequence[int]) -> list[int]:
   """The numbers of the scratch buffers of which some element may be read before it is written."""
   first = len(kernel.body.params) - len(kernel.scratch)

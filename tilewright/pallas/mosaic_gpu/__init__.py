@@ -12,6 +12,7 @@ from tilewright.layout.transforms import Swizzle as SwizzleTransform
 from tilewright.layout.transforms import Tiling as TilingTransform
 from tilewright.layout.transforms import Transform
 from tilewright.layout.transforms import Transpose as TransposeTransform
+from tilewright.pallas.mosaic_gpu.atomics import atomic_add, atomic_and, atomic_max, atomic_min, atomic_or, atomic_xor
 from tilewright.pallas.mosaic_gpu.layouts import (
   Layout,
   ParameterizedLayout,
@@ -22,8 +23,8 @@ from tilewright.pallas.mosaic_gpu.layouts import (
   load,
 )
 from tilewright.pallas.mosaic_gpu.memory import ACC, GMEM, REGS, SMEM, TMEM, MemorySpace, WGMMAAccumulatorRef
+from tilewright.pallas.mosaic_gpu.missing import lookup as __getattr__
 from tilewright.pallas.mosaic_gpu.specs import BlockSpec, CompilerParams
-from tilewright.pallas.primitives import atomic_add, atomic_and, atomic_max, atomic_min, atomic_or, atomic_xor
 
 __all__ = [
   "ACC",

@@ -45,11 +45,13 @@ _SEMANTICS = {"sequential": "arbitrary"}
 @dataclasses.dataclass(frozen=True)
 class CompilerParams(nvgpu.CompilerParams):
   """Parameters of a kernel for NVIDIA GPUs, with the names that Mosaic GPU has for them. `dimension_semantics` are "parallel" or
-  "sequential". `approx_math` and `max_concurrent_steps` allow what this compiler decides by itself, and mean nothing.
+  "sequential". The others allow what this compiler decides by itself, and mean nothing.
   """
 
   approx_math: bool = False
   max_concurrent_steps: int = 1
+  unsafe_no_auto_barriers: bool = False
+  reduction_scratch_bytes: int = 2048
 
   def __post_init__(self) -> None:
     if self.dimension_semantics is not None:

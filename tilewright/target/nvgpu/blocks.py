@@ -221,15 +221,19 @@ class Placed:
 
 
 class Copy:
-  """A block that is copied: elements that do not count, or lie outside of the array, are poison, and stay where they are."""
+  """A block that is copied: elements that do not count, or lie outside of the array, are poison, and stay where they are.
 
-  def __init__(self, code: BlockCode, block: Block, *, is_output: bool):
+  What is in an output that is written before it is read (not `is_read`) does not matter.
+  """
+
+  def __init__(self, code: BlockCode, block: Block, *, is_output: bool, is_read: bool = True):
     self.code, self.whole, self.where = code, block.array, block.where
     self.shape = tuple(block.mapping.array_aval.shape)
     self.kept, self.is_output = block.kept, is_output
     self.sizes = tuple(self.where[i].size for i in self.kept)
     self.view = code.allocate(self.sizes, self.whole.dtype)
-    self._each(self._read, reads=self.whole, writes=self.view)
+    if is_read:
+      self._each(self._read, reads=self.whole, writes=self.view)
 
   def write_back(self) -> None:
     """Bring an output back after the body has run."""

@@ -31,6 +31,7 @@ from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.grid import Blocked, Squeezed
+from tilewright.tile.initial import outputs_written_first
 from tilewright.tile.ir import Function, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
@@ -263,10 +264,11 @@ def _loaded(kernel: NativeKernel, position: int) -> list[Value]:
 def _kept_outputs(frame: Any, code: BlockCode, plan: Steps, prefetched: Any) -> dict[int, blocks.Copy]:
   """Copies of the outputs that stay, by position."""
   found = {}
+  fresh = outputs_written_first(frame.kernel)
   for number in plan.outputs:
     position = frame.mapping.num_inputs + number
     block = frame.block(code, position, prefetched, object())
-    found[position] = blocks.Copy(code, block, is_output=True)
+    found[position] = blocks.Copy(code, block, is_output=True, is_read=number not in fresh)
   return found
 
 
