@@ -466,10 +466,11 @@ def _store_matrices(m: _Machine, count: str, transposed: str | None) -> Any:
   return VOID, [I32] * (1 + words), body
 
 
-def _copy_bytes(m: _Machine, nbytes: str, some: str | None) -> Any:
+def _copy_bytes(m: _Machine, there: str | None, here: str | None, nbytes: str, some: str | None) -> Any:
   """cp.async: what is copied is there at once, the rest is zero. From or to an address that is no multiple of the size, poison is."""
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    args = [b.add(args[0], I32(int(there or 0))), b.add(args[1], I64(int(here or 0))), *args[2:]]
     places = b.or_(b.zext(args[0], I64), args[1])
     is_aligned = b.icmp_unsigned("==", b.and_(places, I64(int(nbytes) - 1)), I64(0))
     for i in range(0, int(nbytes), 4):
@@ -488,6 +489,10 @@ def _copy_bytes(m: _Machine, nbytes: str, some: str | None) -> Any:
 def _move(m: _Machine, bits: str) -> Any:
   kind = ir.IntType(int(bits))
   return kind, [kind], lambda b, x: x
+
+
+def _choose_bits(m: _Machine) -> Any:
+  return I32, [I32] * 3, lambda b, mask, x, y: b.or_(b.and_(x, mask), b.and_(y, b.not_(mask)))
 
 
 def _nothing(m: _Machine) -> Any:
@@ -551,7 +556,8 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"applypriority\..*": (True, lambda m: (VOID, [I64], lambda b, tid, args: None)),
   r"createpolicy\..*": (False, lambda m: (I64, [], lambda b: I64(0))),
   rf"ld\.global\.nc\.L2::cache_hint(?:\.v(\d))?\.b32{_OPERANDS}": (False, _load_words),
-  r"cp\.async\.c[ag]\.shared\.global \[\$0\], \[\$1\], (\d+)(, \$2)?;": (True, _copy_bytes),
+  r"cp\.async\.c[ag]\.shared\.global \[\$0(\+\d+)?\], \[\$1(\+\d+)?\], (\d+)(, \$2)?;": (True, _copy_bytes),
+  r"lop3\.b32 \$0, \$1, \$2, \$3, 202;": (False, _choose_bits),
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
   r"fence\.acq_rel\.gpu;": (True, _nothing),
   r"mov\.u64 \$0, %globaltimer;": (True, _clock),

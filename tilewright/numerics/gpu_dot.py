@@ -137,6 +137,11 @@ def few_blocks(rows: int, n: int, k: int, batch: int, k_last: bool) -> tuple[int
   return bn, splits
 
 
+def few_warps(rows: int, bn: int, k_last: bool) -> int:
+  """As many as have enough registers: sums take more of them the more rows there are."""
+  return 16 if bn == 64 and (rows <= 8 or not k_last) else 8
+
+
 def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: float, out_dtype: Any, how: How) -> Any:
   parts = parts_of(left.arrays[0])
   m, n, k = left.side.rows, right.side.rows, right.k
@@ -180,7 +185,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),
     name="scaled_dot",
-    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=8 if right.side.k_last or bn < 64 else 16),
+    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=few_warps(rows, bn, right.side.k_last)),
   )(stack.flat(x), *(stack.flat(a) for a in right.arrays), *scales)
   out = out.reshape(batch, splits, m, n)
   if splits == 1:

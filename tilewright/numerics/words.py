@@ -1,11 +1,18 @@
 """Operands of a block-scaled dot as pairs of bfloat16s, decoded by arithmetic on whole 32-bit words: for tensor cores.
 
-A word holds eight 4-bit elements. Masked, multiplied and masked again, it holds two of them as bfloat16s: the sign and the three bits of
-magnitude moved apart, and what they stand for is a power of two of the value, which the scale makes up for.
+A word holds eight 4-bit elements. Shifted and masked, it holds two of them as bfloat16s: the sign and the three bits of magnitude moved
+apart, and what they stand for is a power of two of the value, which the scale makes up for.
 
     seeM (a nibble of each half)  ->  s000 000e eM00 0000     = value * 2^-126
 
-    0x0000000B                    ->  n * (2^12 + 2^6) & 0x81C0  =  0x80C0  =  -1.5 * 2^-126
+    0x000B                        ->  0x80C0                  = -1.5 * 2^-126
+
+Signs are at the right place in one shifted word, magnitudes in another. One that has the signs of two neighbours from the first and
+everything else from the second serves both of them, so that eight elements take three masks for each two pairs:
+
+    half of a word       sEEM tFFN ---- ----     s, t: signs; EEM, FFN: magnitudes
+    six to the right     ---- --sE EMtF FN--     of which the bits of s and t in the half itself replace two:
+    both                 s--- t-sE EMtF FN--     & 0x81C0: the first;   << 4, then & 0x81C0: the second
 
 A dot may add its terms in any order, so nothing is put back in order: k is seen as (blocks, words, halves, nibbles, pair), and `arranged`
 puts an operand that is not packed in the same order. Every multiplication is exact: elements times scales have at most 8 significant bits
@@ -62,16 +69,20 @@ def decoded(data: Any, scales: Any, f: Format, block: int) -> Any:
 def _words(data: Any, f: Format, block: int, *, folded: bool) -> Any:
   rows, num_bytes = data.shape
   words = jax.lax.bitcast_convert_type(data.reshape(rows, 2 * num_bytes // block, block // 8, 4), _U32)
-  byte = jax.lax.broadcast_in_dim(words, (*words.shape, 2), (0, 1, 2))
-  byte = byte >> (_iota(byte.shape, 3) * _U32(8))
-  nibble = jax.lax.broadcast_in_dim(byte, (*byte.shape, 2), (0, 1, 2, 3))
-  places = _iota(nibble.shape, 4) * _U32(4)
+  half = jax.lax.broadcast_in_dim(words, (*words.shape, 2), (0, 1, 2))
   if f == INT4:
     # Eight more than the value as the last digits of 128, then 136 less.
-    bits = ((nibble >> places) & _U32(0x000F000F)) ^ _U32(0x43084308)
+    byte = half >> (_iota(half.shape, 3) * _U32(8))
+    nibble = jax.lax.broadcast_in_dim(byte, (*byte.shape, 2), (0, 1, 2, 3))
+    bits = ((nibble >> (_iota(nibble.shape, 4) * _U32(4))) & _U32(0x000F000F)) ^ _U32(0x43084308)
     return jax.lax.bitcast_convert_type(bits, jnp.bfloat16) - jnp.bfloat16(136)
-  nibble = nibble & (_U32(0x000F000F) << places)
-  bits = (nibble * (_U32(0x1040) >> places)) & _U32(0x81C081C0)
+  # Signs from one place and magnitudes from another, so that both are right for the second nibble, and four too low for the first.
+  is_low = _iota(half.shape, 3) == 0
+  signs, magnitudes = jnp.where(is_low, half << _U32(8), half), jnp.where(is_low, half << _U32(2), half >> _U32(6))
+  mask = _U32(0x88008800)
+  fields = (signs & mask) | (magnitudes & ~mask)
+  nibble = jax.lax.broadcast_in_dim(fields, (*fields.shape, 2), (0, 1, 2, 3))
+  bits = (nibble << ((_U32(1) - _iota(nibble.shape, 4)) * _U32(4))) & _U32(0x81C081C0)
   pairs = jax.lax.bitcast_convert_type(bits, jnp.bfloat16)
   return pairs if folded else pairs * jnp.bfloat16(2.0**126)
 

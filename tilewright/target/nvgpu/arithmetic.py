@@ -35,6 +35,10 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
     return convert(b, args[0], dtype, np.dtype(op.attrs["dtype"]), arch)
   if op.name in _FUSED and ty.element_type(args[0].type) == F32 and _is_of_a_product(op.result):
     return _FUSED[op.name](b, *args, flags=("contract",))
+  if op.name == "or":
+    chosen = _chosen_bits(b, *args)
+    if chosen is not None:
+      return chosen
   rule = F32_RULES.get(op.name)
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     if op.name == "exp" and is_below_maximum(op.operands[0]):
@@ -84,6 +88,24 @@ def round_to_bfloat16(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
   for n in range(lanes):
     result = b.insert_element(result, rounded[n], I32(n))
   return result
+
+
+def _chosen_bits(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value | None:
+  """`x & mask | y & ~mask` of words as one instruction, if it is that. LLVM would take it apart, as masks become simpler alone."""
+  (u, mask), (v, rest) = (_masked(z) for z in (x, y))
+  if mask is None or rest is None or mask ^ rest != 0xFFFFFFFF:
+    return None
+  choose = 0xCA  # the truth table of `p ? q : r`
+  return pure(b, I32, f"lop3.b32 $0, $1, $2, $3, {choose};", "=r,r,r,r", [I32(mask), u, v])
+
+
+def _masked(x: ir.Value) -> tuple[ir.Value, int | None]:
+  """What a word is a part of, and which bits are in it."""
+  if x.type == I32 and getattr(x, "opname", "") == "and":
+    for part, mask in (x.operands, x.operands[::-1]):
+      if isinstance(mask, ir.Constant) and isinstance(mask.constant, int):
+        return part, mask.constant & 0xFFFFFFFF
+  return x, None
 
 
 def extreme(b: ir.IRBuilder, name: str, x: ir.Value, y: ir.Value) -> ir.Value:

@@ -18,16 +18,27 @@ def _void(b: ir.IRBuilder, text: str, args: list[ir.Value], constraints: list[st
   b.call(ir.InlineAsm(signature, text, ",".join([*constraints, "~{memory}"]), side_effect=True), args)
 
 
-def copy(b: ir.IRBuilder, to: ir.Value, source: ir.Value, nbytes: int, inside: ir.Value | None = None) -> None:
-  """Start a copy to an address of shared memory (i32). Where `inside` does not hold nothing is read, and zeros arrive."""
+def copy(
+  b: ir.IRBuilder,
+  to: ir.Value,
+  source: ir.Value,
+  nbytes: int,
+  inside: ir.Value | None = None,
+  further: tuple[int, int] = (0, 0),
+) -> None:
+  """Start a copy to an address of shared memory (i32). Where `inside` does not hold nothing is read, and zeros arrive.
+
+  `further`: how many bytes after both addresses; the instruction adds them.
+  """
   way = "cg" if nbytes == 16 else "ca"
+  there, here = (f"+{n}" if n else "" for n in further)
   args, kinds = [to, b.ptrtoint(source, I64)], ["r", "l"]
   size = ""
   if inside is not None:
     args.append(b.select(inside, I32(nbytes), I32(0)))
     kinds.append("r")
     size = ", $2"
-  _void(b, f"cp.async.{way}.shared.global [$0], [$1], {nbytes}{size};", args, kinds)
+  _void(b, f"cp.async.{way}.shared.global [$0{there}], [$1{here}], {nbytes}{size};", args, kinds)
 
 
 def commit(b: ir.IRBuilder) -> None:

@@ -43,6 +43,7 @@ _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
 _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
 _STAGES = 2  # one round of a warp on its way while one is multiplied: on an H200, 13.3 us for one row of 8192, and 14.7 with three
+_MOST_ALONG_K = 8  # warps: more have too few rounds each, and their sums are added up slowly
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
@@ -74,7 +75,7 @@ def plan(code: BlockCode, parts: Dot) -> Plan | None:
   warps, tiles = code.num_threads // WARP, parts.n // ROWS
   run = math.gcd(parts.k // _LANES, _TURNED_RUN if is_turned else _RUN) if parts.k % _LANES == 0 else 0
   while run and run % 4 == 0:  # shorter runs where there are too few for all warps
-    along_k = math.gcd(warps, parts.k // (_LANES * run))
+    along_k = math.gcd(warps if is_turned else min(warps, _MOST_ALONG_K), parts.k // (_LANES * run))
     along_n = warps // along_k
     if tiles % along_n == 0 and tiles // along_n * _columns(parts) * 4 <= _MOST_SUMS:
       return Plan(run, along_k, along_n, is_turned)

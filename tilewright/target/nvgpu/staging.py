@@ -12,6 +12,7 @@ Rows of a block lie in sixteen-byte pieces that are exchanged within eight rows,
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from typing import Any
@@ -31,6 +32,7 @@ from tilewright.tile.grid import Blocked, BoundedSlice, Squeezed
 from tilewright.tile.native import NativeKernel
 
 PIECE = 16  # bytes
+_MOST_FURTHER = 1 << 23  # bytes that an instruction adds to an address, less one
 _BANKS = 8  # pieces that lie side by side in the banks
 
 
@@ -103,6 +105,10 @@ class PaddedBlock:
 
   def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
     return b.add(b.mul(row, I32(self.pitch)), b.mul(piece, I32(self.piece)))
+
+  def further(self, rows: int) -> int | None:
+    """Bytes to a piece so many rows further, if they are the same for all."""
+    return rows * self.pitch
 
   def view(self, pointer: ir.Value) -> View:
     """The block as a body sees it."""
@@ -215,11 +221,12 @@ def copy_block(
   width = block.piece // source.dtype.itemsize
   total = block.rows * block.pieces
   shape = block.shape if isinstance(block, PaddedBlock) else (block.rows, 0)
+  apart = num_threads // block.pieces if num_threads % block.pieces == 0 else 0  # rows between a thread's copies
+  first: tuple[ir.Value, ir.Value] | None = None  # the places of its first copy
   for step in range(part[0], -(-total // num_threads), part[1]):
     number = b.add(thread, I32(step * num_threads))
-    if num_threads % block.pieces == 0:  # the rows of a thread's copies are a number apart that is known
-      row = b.add(b.udiv(thread, I32(block.pieces)), I32(step * (num_threads // block.pieces)))
-      piece = b.urem(thread, I32(block.pieces))
+    if apart:
+      row, piece = b.add(b.udiv(thread, I32(block.pieces)), I32(step * apart)), b.urem(thread, I32(block.pieces))
     else:
       row, piece = b.udiv(number, I32(block.pieces)), b.urem(number, I32(block.pieces))
     places = [b.mul(b.zext(piece, I64), i64(width))]
@@ -228,16 +235,28 @@ def copy_block(
       places.insert(0, b.zext(b.urem(left, I32(shape[d])) if d else left, I64))
       left = b.udiv(left, I32(shape[d])) if d else left
     inside = _inside(b, source, places)
-    offset: ir.Value = i64(0)
-    for place, stride in zip(places, source.strides):
-      offset = b.add(offset, b.mul(place, i64(stride)))
-    pointer = b.gep(source.pointer, [offset], source_etype=ty.memory_type(source.dtype))
-    place = b.add(to, block.offset(b, row, piece))
-    if (step + 1) * num_threads > total:
-      with if_then(b, b.icmp_unsigned("<", number, I32(total))):
-        cp_async.copy(b, place, pointer, block.piece, inside)
+    further = _further(block, source, (step - part[0]) * apart) if apart and len(shape) == 2 else None
+    if first is None or further is None:
+      offset: ir.Value = i64(0)
+      for place, stride in zip(places, source.strides):
+        offset = b.add(offset, b.mul(place, i64(stride)))
+      pointer = b.gep(source.pointer, [offset], source_etype=ty.memory_type(source.dtype))
+      own, further = (b.add(to, block.offset(b, row, piece)), pointer), (0, 0)
+      first = first or own
     else:
-      cp_async.copy(b, place, pointer, block.piece, inside)
+      own = first
+    with contextlib.ExitStack() as stack:
+      if (step + 1) * num_threads > total:
+        stack.enter_context(if_then(b, b.icmp_unsigned("<", number, I32(total))))
+      cp_async.copy(b, *own, block.piece, inside, further)
+
+
+def _further(block: SharedBlock | StagedBlock, source: View, rows: int) -> tuple[int, int] | None:
+  """Bytes to what lies so many rows further, in shared memory and where it comes from, if they are the same for all rows."""
+  stride, there = source.strides[0], block.further(rows) if isinstance(block, PaddedBlock) else None
+  if there is None or not isinstance(stride, int) or stride * rows * source.dtype.itemsize >= _MOST_FURTHER:
+    return None
+  return there, stride * rows * source.dtype.itemsize
 
 
 def _inside(b: ir.IRBuilder, view: View, places: list[ir.Value]) -> Any:

@@ -57,6 +57,9 @@ class Part(PaddedBlock):
       piece = b.xor(piece, _turn(b, row, b.lshr(piece, I32(3)), 1))
     return super().offset(b, row, piece)
 
+  def further(self, rows: int) -> int | None:
+    return None if self.is_exchanged and rows % 2 else super().further(rows)
+
   def view(self, pointer: ir.Value) -> View:
     own = super().view(pointer)
     return dataclasses.replace(own, exchange=_address, is_staged=False) if self.is_exchanged else own
