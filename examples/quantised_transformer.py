@@ -24,7 +24,7 @@ import numpy as np
 
 from tilewright import numerics
 
-VOCABULARY, LENGTH, WIDTH, HEADS, LAYERS, BATCH, STEPS = 32, 32, 64, 4, 1, 16, 20
+VOCABULARY, LENGTH, WIDTH, HEADS, LAYERS, BATCH, STEPS = 64, 32, 64, 4, 1, 16, 20
 RATE = 0.03
 TEXT = "the quick brown fox jumps over the lazy dog. " * 40
 
@@ -38,10 +38,9 @@ def initial(seed: int) -> Params:
     return jnp.asarray(rng.standard_normal((rows, columns)) / rows**0.5, jnp.float32)
 
   layer = lambda: {
-    "qkv": matrix(WIDTH, 3 * WIDTH),
-    "out": matrix(WIDTH, WIDTH),
-    "up": matrix(WIDTH, 4 * WIDTH),
-    "down": matrix(4 * WIDTH, WIDTH),
+    **{name: matrix(WIDTH, WIDTH) for name in ("query", "key", "value", "out")},
+    "up": matrix(WIDTH, 2 * WIDTH),
+    "down": matrix(2 * WIDTH, WIDTH),
   }
   return {
     "embedding": matrix(VOCABULARY, WIDTH) * VOCABULARY**0.5,
@@ -76,7 +75,7 @@ def normalised(x: jax.Array) -> jax.Array:
 def attention(x: jax.Array, layer: Params, multiply: Any) -> jax.Array:
   batch, length, _ = x.shape
   heads = lambda z: z.reshape(batch, length, HEADS, -1).transpose(0, 2, 1, 3)
-  q, k, v = map(heads, jnp.split(multiply(x, layer["qkv"]), 3, axis=-1))
+  q, k, v = (heads(multiply(x, layer[name])) for name in ("query", "key", "value"))
   scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) * q.shape[-1] ** -0.5
   scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
   mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores), v)

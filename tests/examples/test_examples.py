@@ -29,8 +29,11 @@ def test_the_examples_are_there():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_it_runs_and_checks_itself(path):
+  """Where it has kernels of its own, they become PTX too: see `every_kernel`."""
+  watch = ["-m", "tests.nvgpu.every_kernel"] if "pallas" in path.read_text() else []
   env = os.environ | {"PYTHONPATH": str(ROOT)}
-  done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=env, timeout=120)
+  command = [sys.executable, *watch, str(path)]
+  done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, timeout=300)
   assert done.returncode == 0, done.stdout + done.stderr
   assert done.stdout.strip().endswith(": ok")
 
