@@ -70,7 +70,7 @@ def execute(
 ) -> np.ndarray:
   """Run a kernel on arrays, which it may change. `bounds` are the sizes of dynamic grid dimensions. Gives what shared memory holds at
   the end."""
-  num_blocks = _DYNAMIC_BLOCKS if launch.num_blocks is None else launch.num_blocks
+  num_blocks = _DYNAMIC_BLOCKS if launch.num_blocks is None else launch.launched_blocks
   if num_blocks == 0:
     return np.zeros(0, np.uint8)
   if workspace is None:

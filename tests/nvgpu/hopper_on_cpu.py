@@ -272,6 +272,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
   r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+);": (True, _expect),
   r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\];": (True, _arrive),
+  r"cp\.async\.mbarrier\.arrive\.noinc\.shared::cta\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
   r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
     True,

@@ -49,3 +49,8 @@ def commit(b: ir.IRBuilder) -> None:
 def wait(b: ir.IRBuilder, pending: int) -> None:
   """Until at most so many groups are still on their way."""
   _void(b, f"cp.async.wait_group {pending};", [], [])
+
+
+def arrive(b: ir.IRBuilder, barrier: ir.Value) -> None:
+  """Let this thread arrive at a barrier (sm_90: `mbarrier`, an address of shared memory) once all copies that it started are done."""
+  _void(b, "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", [barrier], ["r"])

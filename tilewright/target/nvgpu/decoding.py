@@ -15,6 +15,7 @@ agree. Here lane q of four takes the q-th quarter of a step: what it reads is co
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -29,13 +30,13 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.pipeline import RegisterPlan
+from tilewright.target.nvgpu.turns import Turn, Turns
 from tilewright.target.nvgpu.warpgroups import Stages
 from tilewright.target.nvgpu.wgmma import DEPTH, GROUP, ROWS
 from tilewright.tile.ir import Op, Value
 
 _LANES = 4  # that share a row
 _OWN = DEPTH // _LANES  # columns of a lane, of each sixteen
-PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
 def column_of(k: int, n: int) -> Callable[[int], int]:
@@ -49,67 +50,69 @@ def column_of(k: int, n: int) -> Callable[[int], int]:
 
 
 class Ring:
-  """The stages of what one operand is computed from. Addresses are i32; `step` is one too."""
+  """The stages of what one operand is computed from. Addresses are i32."""
 
   def __init__(self, stages: Stages, side: int):
     plan = stages.plan
     assert isinstance(plan, RegisterPlan)
     self.b, self.plan, self.side = stages.b, plan, side
     self.sources, before = plan.sources[side], plan.sources[:side]
-    own, self.ahead = self.sources, self.sources.ahead
+    self.ahead = self.sources.ahead
     at = plan.stages * plan.stage_bytes + sum(s.stages * s.swizzled_bytes for s in before)
     self.swizzled = self.b.add(stages.start, I32(at))
     self.barriers = self.b.add(stages.blocks, I32(sum(16 * s.stages for s in before)))
     padded = sum(16 * s.stages for s in plan.sources) + sum(s.stages * s.padded_bytes for s in before)
     self.padded = self.b.add(stages.blocks, I32(padded))
-    self.arrivals = 1 + (plan.producers // threads.WARP if own.padded and side == 0 else 0)
+    self.arrivals = 1 + (GROUP if self.sources.padded else 0)
     self.first_map = sum(len(s.swizzled) for s in before)
 
   def init(self) -> None:
     for s in range(self.sources.stages):
       mbarrier.init(self.b, self.b.add(self.barriers, I32(16 * s)), self.arrivals)
 
-  def _stage(self, step: ir.Value) -> ir.Value:
-    return mbarrier.phase(self.b, step, self.sources.stages)[0]
+  def turns(self) -> Turns:
+    """Its stages, step by step."""
+    return Turns(self.b, self.sources.stages)
 
-  def barrier(self, step: ir.Value) -> ir.Value:
-    return self.b.add(self.barriers, self.b.mul(self._stage(step), I32(16)))
+  def barrier(self, turn: Turn) -> ir.Value:
+    return self.b.add(self.barriers, self.b.mul(turn.stage, I32(16)))
 
-  def wait(self, step: ir.Value) -> None:
+  def wait(self, turn: Turn) -> None:
     """Until what a step is computed from is there."""
-    mbarrier.wait(self.b, self.barrier(step), mbarrier.phase(self.b, step, self.sources.stages)[1])
+    mbarrier.wait(self.b, self.barrier(turn), turn.parity)
 
-  def place(self, step: ir.Value, block: staging.BoxedBlock | staging.PaddedBlock) -> ir.Value:
+  def place(self, turn: Turn, block: staging.BoxedBlock | staging.PaddedBlock) -> ir.Value:
     """Where a block lies."""
     own = self.sources
     is_swizzled = isinstance(block, staging.BoxedBlock)
     start, size = (self.swizzled, own.swizzled_bytes) if is_swizzled else (self.padded, own.padded_bytes)
     blocks: tuple[Any, ...] = own.swizzled if is_swizzled else own.padded
     inner = sum(other.nbytes for other in blocks[: blocks.index(block)])
-    return self.b.add(start, self.b.add(self.b.mul(self._stage(step), I32(size)), I32(inner)))
+    return self.b.add(start, self.b.add(self.b.mul(turn.stage, I32(size)), I32(inner)))
 
-  def ask(self, frame: Any, code: BlockCode, prefetched: Any, step: ir.Value) -> None:
-    """Ask the copy engine for its blocks of a step, at the present indices."""
-    b = self.b
-    mbarrier.expect(b, self.barrier(step), self.sources.swizzled_bytes)
-    for number, block in enumerate(self.sources.swizzled):
-      *outer, last = (i64(v) for v in frame.starts(code, block.position, prefetched))
-      pairs = b.lshr(b.mul(last, i64(block.dtype.itemsize)), i64(1))
-      places = [b.trunc(v, I32) for v in (*outer, pairs)]
-      tma.copy(b, frame.maps[self.first_map + number], self.place(step, block), places, self.barrier(step))
+  def fetch(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn) -> None:
+    """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread the copy engine, all of them for the others."""
+    b, barrier = self.b, self.barrier(turn)
+    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
+      mbarrier.expect(b, barrier, self.sources.swizzled_bytes)
+      for number, boxed in enumerate(self.sources.swizzled):
+        *outer, last = (i64(v) for v in frame.starts(code, boxed.position, prefetched))
+        pairs = b.lshr(b.mul(last, i64(boxed.dtype.itemsize)), i64(1))
+        places = [b.trunc(v, I32) for v in (*outer, pairs)]
+        tma.copy(b, frame.maps[self.first_map + number], self.place(turn, boxed), places, barrier)
+    with code.scope():
+      for padded in self.sources.padded:
+        view = frame.view(code, padded.position, prefetched, None)
+        staging.copy_block(b, code.thread, GROUP, view, padded, self.place(turn, padded))
+    if self.sources.padded:
+      cp_async.arrive(b, barrier)
 
-  def copy(self, frame: Any, code: BlockCode, prefetched: Any, step: ir.Value) -> None:
-    """Start the copies of the others."""
-    for block in self.sources.padded:
-      view = frame.view(code, block.position, prefetched, None)
-      staging.copy_block(self.b, code.thread, self.plan.producers, view, block, self.place(step, block))
-
-  def know(self, frame: Any, code: BlockCode, step: ir.Value) -> None:
+  def know(self, frame: Any, code: BlockCode, turn: Turn) -> None:
     """Let the operand's inputs be the staged blocks of a step; others stay where they are."""
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
     blocks: list[staging.BoxedBlock | staging.PaddedBlock] = [*self.sources.swizzled, *self.sources.padded]
     for block in blocks:
-      pointer = self.b.inttoptr(self.place(step, block), ir.PointerType(addrspace=SHARED))
+      pointer = self.b.inttoptr(self.place(turn, block), ir.PointerType(addrspace=SHARED))
       code.env[params[block.position]] = block.view(self.b.addrspacecast(pointer, ty.PTR))
 
 
@@ -120,116 +123,165 @@ def init(stages: Stages, is_first: ir.Value) -> None:
       Ring(stages, side).init()
 
 
-def produce(frame: Any, arch: Arch, plan: RegisterPlan, stages: Stages) -> None:
-  """What the warps do that fetch blocks and compute the right operand, slice by slice."""
-  b, c = frame.b, plan.contraction
-  code = frame.code(arch, plan.producers, BlockCode)
-  prefetched = frame.prefetched(code)
-  left, right = rings = Ring(stages, 0), Ring(stages, 1)
+def produce(frame: Any, arch: Arch, stages: Stages, points: Any) -> None:
+  """What the warpgroups do that compute the right operand, slices in turn. The first one fetches blocks, too."""
+  b, plan = frame.b, stages.plan
+  thread = threads.thread_id(b)
+  for group in range(plan.producers // GROUP):
+    own, others = (b.append_basic_block(name) for name in ("producer", "others"))
+    b.cbranch(b.icmp_unsigned("==", b.udiv(thread, I32(GROUP)), I32(group)), own, others)
+    b.position_at_end(own)
+    code = frame.code(arch, GROUP, BlockCode)
+    code.thread = b.urem(thread, I32(GROUP))
+    _Producer(frame, code, stages, points, group).run()
+    b.branch(others)
+    b.position_at_end(others)
 
-  def fetch(ring: Ring, step: ir.Value) -> None:
-    frame.indices[-1] = step
-    number = b.trunc(step, I32)
-    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
-      ring.ask(frame, code, prefetched, number)
-    with code.scope():
-      ring.copy(frame, code, prefetched, number)
 
-  # A step's copies are in a group that is followed by as many as the left operand's are ahead, less one.
-  for group in range(left.ahead):
-    for ring in rings:
-      for step in range(group, ring.ahead if group == left.ahead - 1 else group + 1):
-        if step < c.num_steps:
-          fetch(ring, i64(step))
-    cp_async.commit(b)
-  with for_range(b, 0, c.num_steps) as step, code.scope():
-    number = b.trunc(step, I32)
-    cp_async.wait(b, left.ahead - 1)
-    if left.arrivals > 1:
-      threads.warp_barrier(b)
-      with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(threads.WARP)), I32(0))):
-        mbarrier.arrive(b, left.barrier(number))
-    threads.barrier_of(
-      b, PRODUCERS, plan.producers
-    )  # the step's copies are there, and nobody reads those that are replaced
-    first = b.mul(number, I32(plan.slices))
-    stages.acquire(first)
-    for ring in (right, left):
-      later = b.add(step, i64(ring.ahead))
-      with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
-        fetch(ring, later)
-    cp_async.commit(b)
-    right.wait(number)
-    frame.indices[-1] = step
+class _Producer:
+  """One of the warpgroups that compute the right operand."""
+
+  def __init__(self, frame: Any, code: BlockCode, stages: Stages, points: Any, group: int):
+    plan = stages.plan
+    assert isinstance(plan, RegisterPlan)
+    self.frame, self.code, self.stages, self.plan, self.points, self.group = frame, code, stages, plan, points, group
+    left, self.right = Ring(stages, 0), Ring(stages, 1)
+    self.steps = self.right.turns()
+    self.own = Turns(code.b, plan.stages, group)
+    self.fetched = [(ring, ring.turns()) for ring in (self.right, left)] if group == 0 else []
+    self.prefetched = frame.prefetched(code)
+
+  def run(self) -> None:
+    b, frame, points, num_steps = self.code.b, self.frame, self.points, self.plan.contraction.num_steps
+    if self.fetched:
+      frame.indices = points.at(points.first)
+    for step in range(max((ring.ahead for ring, _ in self.fetched), default=0)):
+      for ring, turns in self.fetched:
+        if step < min(ring.ahead, num_steps):
+          frame.indices[-1] = i64(step)
+          ring.fetch(frame, self.code, self.prefetched, turns.take())
+    with points.each() as number, self.code.scope():
+      here = list(frame.indices)
+      follows = points.after(number) if points.is_several and self.fetched else None
+      there = None if follows is None else points.at(follows)
+      with for_range(b, 0, num_steps) as step, self.code.scope():
+        for n in range(self.group, self.plan.slices, self.plan.producers // GROUP):
+          turn = self.own.now()
+          self.stages.acquire(turn)
+          if n == 0:
+            # Where the first slice of a step finds a free stage, nobody reads blocks of the steps that far behind any more.
+            for ring, turns in self.fetched:
+              self._fetch(ring, turns, b.add(step, i64(ring.ahead)), here, there, follows)
+          frame.indices = [*here[:-1], step]
+          self._write(turn, n)
+
+  def _fetch(
+    self, ring: Ring, turns: Turns, later: ir.Value, here: list[Any], there: list[Any] | None, follows: ir.Value | None
+  ) -> None:
+    """Ask for a step of this point or, after its last one, of the point that follows."""
+    b, frame, num_steps = self.code.b, self.frame, self.plan.contraction.num_steps
+    is_there = b.icmp_signed("<", later, i64(num_steps))
+    if there is None:
+      frame.indices = [*here[:-1], later]
+    else:
+      places = [i64(x) if x is y else b.select(is_there, i64(x), i64(y)) for x, y in zip(here, there)]
+      frame.indices = [*places[:-1], b.select(is_there, later, b.sub(later, i64(num_steps)))]
+      is_there = b.or_(is_there, b.icmp_signed("<", follows, i64(self.points.total)))
+    with if_then(b, is_there):
+      ring.fetch(frame, self.code, self.prefetched, turns.now())
+    turns.advance()
+
+  def _write(self, turn: Turn, n: int) -> None:
+    """Compute the n-th slice of a step, at the present indices, and write it to a stage."""
+    frame, code, plan = self.frame, self.code, self.plan
+    side = plan.contraction.sides[1]
+    if n == self.group:
+      self.step = self.steps.take()
+      self.right.wait(self.step)
     frame.stand(code)
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
-    for position in c.sides[1].inputs:
-      code.env[params[position]] = frame.view(code, position, prefetched, object())
-    for n in range(plan.slices):
-      own = b.add(first, I32(n))
-      if n:
-        stages.acquire(own)
-      with code.scope():
-        right.know(frame, code, number)
-        computed.write(code, c.sides[1], 0, plan.depth, stages.side(1, own), column_of(c.block[2], n))
-      stages.computed(own, code.thread)
-
-
-def consume(
-  frame: Any, code: Any, stages: Stages, step: ir.Value, n: int, values: list[ir.Value], pending: int
-) -> list[ir.Value]:
-  """Compute the left operand of the n-th slice of a step, wait for the right one, and add their product to the sums.
-
-  With `pending`, that many products are still running after it, and the stage of the slice before is given back.
-  """
-  b, plan = code.b, stages.plan
-  assert isinstance(plan, RegisterPlan)
-  c = plan.contraction
-  number = b.add(b.mul(step, I32(plan.slices)), I32(n))
-  ring = Ring(stages, 0)
-  if n == 0:
-    ring.wait(step)
-  place = stages.side(1, number)
-  count = len(values) // plan.parts
-  for part in range(plan.parts):
+    for position in side.inputs:
+      code.env[params[position]] = frame.view(code, position, self.prefetched, object())
     with code.scope():
-      ring.know(frame, code, step)
-      left = fragments(code, c.sides[0], part, plan.parts, n * DEPTH, plan.depth)
-    if part == 0:
-      warpgroups.await_stage(stages, number)
+      self.right.know(frame, code, self.step)
+      computed.write(code, side, 0, plan.depth, self.stages.side(1, turn), column_of(plan.contraction.block[2], n))
+    self.stages.computed(turn, code.thread)
+    self.own.advance(plan.producers // GROUP)
+
+
+class Products:
+  """The products of slices, by those who hold the sums: slice after slice, step after step."""
+
+  def __init__(self, frame: Any, code: Any, stages: Stages):
+    plan = stages.plan
+    assert isinstance(plan, RegisterPlan)
+    self.frame, self.code, self.stages, self.plan = frame, code, stages, plan
+    self.ring = Ring(stages, 0)
+    self.steps = self.ring.turns()
+    self.own, self.given = (Turns(code.b, plan.stages) for _ in range(2))
+
+  def add(self, values: list[ir.Value], is_first: bool, is_last: bool) -> list[ir.Value]:
+    """Add the product of a step to the sums: the left operand's fragments are computed, one after the other, while the product of the one
+    before is under way.
+
+    A product that is left running keeps its stage, which is given back with the next one. The last product is waited for.
+    """
+    code, plan = self.code, self.plan
+    b, c = code.b, plan.contraction
+    step = self.steps.take()
+    self.ring.wait(step)
+    with code.scope():
+      self.ring.know(self.frame, code, step)
+      lanes = [_Lanes(code, c.sides[0], part, plan.parts) for part in range(plan.parts)]
+      for n, part in itertools.product(range(plan.slices), range(plan.parts)):
+        left = lanes[part].fragments(n * DEPTH, plan.depth)
+        if part == 0:
+          turn = self.own.take()
+          warpgroups.await_stage(self.stages, turn)
+          place = self.stages.side(1, turn)
+        is_done = part == plan.parts - 1
+        runs = plan.leaves_running and not (is_last and n == plan.slices - 1 and is_done)
+        values = self._multiply(left, place, values, part)
+        values = wgmma.wait(b, values, int(runs))
+        if plan.leaves_running and part == 0 and not (is_first and n == 0):
+          warpgroups.give_back(code, self.stages, self.given.take())
+        if is_done and not runs:
+          warpgroups.give_back(code, self.stages, self.given.take())
+    return values
+
+  def _multiply(self, left: Any, place: ir.Value, values: list[ir.Value], part: int) -> list[ir.Value]:
+    """Start the product of a part of the rows and a slice that lies at `place`."""
+    b, plan, c = self.code.b, self.plan, self.plan.contraction
+    count = len(values) // plan.parts
     own = values[part * count : (part + 1) * count]
     wgmma.fence(b)
     for at, registers in zip(range(0, plan.depth, DEPTH), left):
       right = warpgroups.operand(b, True, place, c.block[1], plan.depth, at)
       own = wgmma.multiply(b, c.kind, c.block[1], own, registers, right, (False, False))
     wgmma.commit(b)
-    values = [*values[: part * count], *own, *values[(part + 1) * count :]]
-    values = wgmma.wait(b, values, pending)
-    if pending and part == 0:
-      warpgroups.give_back(code, stages, b.sub(number, I32(1)))
-  if not pending:
-    warpgroups.give_back(code, stages, number)
-  return values
+    return [*values[: part * count], *own, *values[(part + 1) * count :]]
 
 
-def fragments(code: Any, side: Operand, part: int, parts: int, start: int, depth: int) -> list[list[ir.Value]]:
-  """The registers of this thread for every sixteen columns of a slice, of which a lane's quarter has those from `start` on.
+class _Lanes:
+  """What the threads that multiply hold of a part of the rows. A warpgroup has `parts` of them, one below the other."""
 
-  A warpgroup has `parts` of the rows, one below the other.
-  """
-  b = code.b
-  lane = b.urem(code.thread, I32(threads.WARP))
-  group, warp = b.udiv(code.thread, I32(GROUP)), b.udiv(b.urem(code.thread, I32(GROUP)), I32(threads.WARP))
-  first = b.add(b.mul(group, I32(parts * ROWS)), b.mul(warp, I32(ROWS * threads.WARP // GROUP)))
-  upper = b.add(b.zext(b.add(first, b.udiv(lane, I32(_LANES))), I64), i64(part * ROWS))
-  rows = Index(upper), Index(b.add(upper, i64(8)))
-  value, sizes = _as_computed(side.value)
-  run = packed.Run(b, b.zext(b.urem(lane, I32(_LANES)), I64), side.shape[1] // _LANES, sizes)
-  found = []
-  for at in range(start, start + depth // _LANES, _OWN):
-    places = [run[at + 2 * half] for half in range(2)]
-    found.append([packed.pair_at(code, value, [row, *place]) for place in places for row in rows])
-  return found
+  def __init__(self, code: Any, side: Operand, part: int, parts: int):
+    b = code.b
+    lane = b.urem(code.thread, I32(threads.WARP))
+    group, warp = b.udiv(code.thread, I32(GROUP)), b.udiv(b.urem(code.thread, I32(GROUP)), I32(threads.WARP))
+    first = b.add(b.mul(group, I32(parts * ROWS)), b.mul(warp, I32(ROWS * threads.WARP // GROUP)))
+    upper = b.add(b.zext(b.add(first, b.udiv(lane, I32(_LANES))), I64), i64(part * ROWS))
+    self.code, self.rows = code, (Index(upper), Index(b.add(upper, i64(8))))
+    self.value, sizes = _as_computed(side.value)
+    self.run = packed.Run(b, b.zext(b.urem(lane, I32(_LANES)), I64), side.shape[1] // _LANES, sizes)
+
+  def fragments(self, start: int, depth: int) -> list[list[ir.Value]]:
+    """The registers of this thread for every sixteen columns of a slice, of which a lane's quarter has those from `start` on."""
+    found = []
+    for at in range(start, start + depth // _LANES, _OWN):
+      places = [self.run[at + 2 * half] for half in range(2)]
+      found.append([packed.pair_at(self.code, self.value, [row, *place]) for place in places for row in self.rows])
+    return found
 
 
 def _as_computed(v: Value) -> tuple[Value, tuple[int, ...]]:

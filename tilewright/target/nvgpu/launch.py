@@ -70,6 +70,7 @@ class Launch:
   workspace_param: int = 0  # the number of the parameter that points to both
   cluster: int = 1  # blocks of threads that run together
   exchanges_registers: bool = False  # some warpgroups need more than all would have alike
+  resident: int | None = None  # blocks of threads that take all points of the grid, one after the other
 
   @property
   def log_bytes(self) -> int:
@@ -90,7 +91,7 @@ class Launch:
   def launched_blocks(self) -> int:
     """How many blocks of threads are launched. The points of a dynamic grid are taken in turn."""
     if self.num_blocks is not None:
-      return self.num_blocks
+      return self.num_blocks if self.resident is None else min(self.resident, self.num_blocks)
     return _DYNAMIC_BLOCKS // 8 if self.scratch_bytes else _DYNAMIC_BLOCKS
 
   @property
@@ -466,6 +467,7 @@ def _emit_pipeline(
     maps,
     cluster=plan.cluster.size if isinstance(plan, pipeline.WarpgroupPlan) else 1,
     exchanges_registers=isinstance(plan, pipeline.RegisterPlan),
+    resident=plan.resident if isinstance(plan, pipeline.RegisterPlan) else None,
   )
   return frame.finish(code, launch, 1), launch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, VOID
+from tilewright.target.llvm.types import VOID
 
 
 def _asm(b: ir.IRBuilder, text: str, args: list[ir.Value]) -> None:
@@ -38,8 +38,3 @@ def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
     "@P bra D${:uid}; bra W${:uid}; D${:uid}: }"
   )
   _asm(b, text, [address, parity])
-
-
-def phase(b: ir.IRBuilder, number: ir.Value, stages: int) -> tuple[ir.Value, ir.Value]:
-  """The stage and the parity of the n-th use of a ring of barriers."""
-  return b.urem(number, I32(stages)), b.and_(b.udiv(number, I32(stages)), I32(1))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,6 +30,7 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.staging import PIECE, BoxedBlock, PaddedBlock, SharedBlock
+from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
 from tilewright.tile.grid import Blocked, Squeezed
@@ -39,7 +41,9 @@ from tilewright.tile.parallel import parallel_dims
 _MOST_STAGES = {"wgmma": 6, "computed": 4, "mma": 5}
 _DEPTH = 64  # of the contraction: a row of 128 bytes
 _MOST_SUMS = 128 * 256  # of two warpgroups: 128 in each thread
+_MOST_AHEAD = 2  # steps before which blocks are asked for that operands in registers are computed from
 _RESERVED = 2048  # bytes of shared memory for barriers and alignment
+_MULTIPROCESSORS = 132  # of an H100 or H200; with more or fewer, blocks that take several points have less even shares
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +72,16 @@ class WarpgroupPlan:
     """Threads that fetch and compute operands. No thread of a block has more registers than all would have alike, so that where sums
     take 128 there is room for three warpgroups."""
     return 2 * GROUP if None in self.maps and self.contraction.block[1] <= 128 else GROUP
+
+  @property
+  def writers(self) -> int:
+    """Warps that write a stage."""
+    return self.producers // WARP if None in self.maps else 0
+
+  @property
+  def leaves_running(self) -> bool:
+    """Whether a product runs while the next one is prepared. It keeps its stage: of two there would be none to fill meanwhile."""
+    return self.contraction.is_quiet and self.stages > 2
 
   @property
   def num_threads(self) -> int:
@@ -150,6 +164,9 @@ class RegisterPlan(WarpgroupPlan):
   """
 
   sources: tuple[Sources, ...] = ()
+  resident: int | None = (
+    None  # blocks of threads that take all points of the grid, one after the other; None where each takes one
+  )
 
   @property
   def tensor_maps(self) -> tuple[TensorMap, ...]:
@@ -170,7 +187,17 @@ class RegisterPlan(WarpgroupPlan):
 
   @property
   def producers(self) -> int:
-    return GROUP
+    """Two warpgroups take slices in turn, so that each has time to wait for what it reads. What one product alone takes, all threads
+    must be able to have: of four warpgroups, 128 registers each."""
+    return GROUP if self.slices % 2 or self.contraction.block[1] > 128 else 2 * GROUP
+
+  @property
+  def writers(self) -> int:
+    return GROUP // WARP
+
+  @property
+  def registers(self) -> tuple[int, int]:
+    return (104, 200) if self.producers == GROUP else (56, 200)
 
   @property
   def swizzled_bytes(self) -> int:
@@ -238,20 +265,23 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
   if any(s.position is not None or not s.k_is_last for s in c.sides) or {*left.inputs} & {*right.inputs}:
     return None
   staged = [[staging.boxed(kernel, i) or staging.padded(kernel, i) for i in side.inputs] for side in c.sides]
+  # A block of threads has all registers of a multiprocessor. Where it takes several points, copies for the next one are under way early.
+  points = math.prod(int(kernel.mapping.grid[d] or 1) for d in parallel_dims(kernel))
+  resident = _MULTIPROCESSORS if points > _MULTIPROCESSORS and c.num_steps >= _MOST_AHEAD else None
   found: list[RegisterPlan] = []
-  for stages, *ahead in itertools.product((4, 3, 2), (2, 1), (2, 1)):
+  for stages, *ahead in itertools.product((4, 3, 2), *[range(_MOST_AHEAD, 0, -1)] * 2):
     # Where the first slice of a step finds a free stage, so many steps before it are multiplied; each takes all that was fetched.
     behind = 1 + -(-(stages - 1) // (k // _DEPTH))
     sources = tuple(
       Sources(
         tuple(b for b in blocks if isinstance(b, BoxedBlock)),
         tuple(b for b in blocks if isinstance(b, PaddedBlock)),
-        early + late,
+        early + behind,
         early,
       )
-      for blocks, early, late in zip(staged, ahead, (behind, 1))
+      for blocks, early in zip(staged, ahead)
     )
-    plan = RegisterPlan(c, (None, None), stages, _DEPTH, sources=sources)
+    plan = RegisterPlan(c, (None, None), stages, _DEPTH, sources=sources, resident=resident)
     if ahead[0] <= ahead[1] and plan.shared_bytes <= arch.shared_bytes - _RESERVED:
       found.append(plan)
   if not all(any(isinstance(b, BoxedBlock) for b in blocks) for blocks in staged):

@@ -8,7 +8,9 @@ the last, and those between, in which nothing asks what step it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
 
 _GROUPED = 8  # rows of blocks that are taken together
+_PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
 def emit(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
@@ -109,16 +112,26 @@ def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
 
 
 def _grouped(frame: Any, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
-  """Which point a block of threads takes. Along two dimensions, neighbours in time are near in both, so that they share what is cached.
+  """Let a block of threads know the point that it takes; gives its rank in its cluster, if there are clusters."""
+  number = frame.b.zext(frame.number, I64)
+  if cluster.size == 1:
+    frame.indices = _point(frame, parallel, number)
+    return None
+  b, rank = frame.b, frame.b.urem(frame.number, I32(cluster.size))
+  *_, rows, columns = parallel
+  frame.indices = _point(frame, parallel, b.udiv(number, i64(cluster.size)), cluster)
+  for d, size, place in zip((rows, columns), (cluster.down, cluster.across), cluster.place(b, rank)):
+    frame.indices[d] = b.add(b.mul(frame.indices[d], i64(size)), b.zext(place, I64))
+  return rank
 
-  The blocks of a cluster are neighbours in both number and place; gives the rank of a block in it, if there are clusters.
-  """
-  b, indices = frame.b, frame.indices
+
+def _point(frame: Any, parallel: tuple[int, ...], number: ir.Value, cluster: Cluster = ALONE) -> list[Any]:
+  """The n-th point of the grid, or the n-th cluster of points. Along two dimensions, neighbours in time are near in both, so that they
+  share what is cached."""
+  b, indices = frame.b, list(frame.indices)
   sizes = [int(size) for size in frame.mapping.grid]
-  number: Any = b.zext(frame.number, I64)
   *outer, rows, columns = parallel if len(parallel) >= 2 else (0, 0, 0)
   if cluster.size > 1:
-    number = b.udiv(number, i64(cluster.size))
     sizes[rows], sizes[columns] = sizes[rows] // cluster.down, sizes[columns] // cluster.across
   left: Any = parallel
   if len(parallel) >= 2 and sizes[rows] % _GROUPED == 0:
@@ -132,12 +145,38 @@ def _grouped(frame: Any, parallel: tuple[int, ...], cluster: Cluster = ALONE) ->
   for d in reversed(left):
     indices[d] = b.urem(number, i64(sizes[d]))
     number = b.udiv(number, i64(sizes[d]))
-  if cluster.size == 1:
-    return None
-  rank = b.urem(frame.number, I32(cluster.size))
-  for d, size, place in zip((rows, columns), (cluster.down, cluster.across), cluster.place(b, rank)):
-    indices[d] = b.add(b.mul(indices[d], i64(size)), b.zext(place, I64))
-  return rank
+  return indices
+
+
+class Points:
+  """The points of the grid that a block of threads takes: one, or one after the other."""
+
+  def __init__(self, frame: Any, parallel: tuple[int, ...], plan: RegisterPlan):
+    self.frame, self.parallel, self.is_several = frame, parallel, plan.resident is not None
+    self.total = math.prod(int(frame.mapping.grid[d]) for d in parallel)
+
+  def at(self, number: ir.Value) -> list[Any]:
+    """The indices of a point."""
+    return _point(self.frame, self.parallel, number)
+
+  @property
+  def first(self) -> ir.Value:
+    return self.frame.b.zext(self.frame.number, I64)
+
+  def after(self, number: ir.Value) -> ir.Value:
+    return self.frame.b.add(number, self.frame.b.zext(threads.num_blocks(self.frame.b), I64))
+
+  @contextlib.contextmanager
+  def each(self) -> Iterator[ir.Value]:
+    """For each point of this block, with its indices."""
+    b, frame = self.frame.b, self.frame
+    if not self.is_several:
+      frame.indices = self.at(self.first)
+      yield self.first
+      return
+    with for_range(b, self.first, self.total, b.zext(threads.num_blocks(b), I64)) as number:
+      frame.indices = self.at(number)
+      yield number
 
 
 # --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
@@ -216,15 +255,16 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
     cluster.barrier(b)
   else:
     threads.barrier(b)
-  rank = _grouped(frame, parallel, plan.cluster)
+  points = Points(frame, parallel, plan) if isinstance(plan, RegisterPlan) else None
+  rank = _grouped(frame, parallel, plan.cluster) if points is None else None
   producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
   b.cbranch(b.icmp_unsigned("<", thread, I32(producers)), producer, consumer)
   fewer, more = plan.registers
 
   b.position_at_end(producer)
   threads.set_registers(b, fewer, increase=False)
-  if isinstance(plan, RegisterPlan):
-    decoding.produce(frame, arch, plan, stages)
+  if points is not None:
+    decoding.produce(frame, arch, stages, points)
   elif None in plan.maps:
     _compute_operands(frame, arch, plan, stages)
   else:
@@ -239,21 +279,26 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   b.position_at_end(consumer)
   threads.set_registers(b, more, increase=True)
 
+  products = None if points is None else decoding.Products(frame, code, stages)
+
   def contract(step: ir.Value, sums: Any) -> None:
     first = b.mul(b.trunc(step, I32), I32(plan.slices))
-    is_last = isinstance(step, ir.Constant) and step.constant == c.num_steps - 1
+    known = step.constant if isinstance(step, ir.Constant) else None
+    is_first, is_last = known == 0, known == c.num_steps - 1
     values = read_sums(b, sums)
-    for n in range(plan.slices):
-      # A product that is left running keeps its stage: of two there would be none to fill meanwhile.
-      ends = is_last and n == plan.slices - 1
-      pending = 1 if c.is_quiet and plan.stages > 2 and not ends else 0
-      if isinstance(plan, RegisterPlan):
-        values = decoding.consume(frame, code, stages, b.trunc(step, I32), n, values, pending)
-      else:
+    if products is not None:
+      values = products.add(values, is_first, is_last)
+    else:
+      for n in range(plan.slices):
+        pending = int(plan.leaves_running and not (is_last and n == plan.slices - 1))
         values = warpgroups.consume(code, stages, b.add(first, I32(n)), values, pending, rank)
     write_sums(b, sums, values)
 
-  _each_step(frame, code, plan, contract)
+  if points is None:
+    _each_step(frame, code, plan, contract)
+  else:
+    with points.each(), code.scope():
+      _each_step(frame, code, plan, contract)
   b.branch(done)
   b.position_at_end(done)
   if plan.cluster.size > 1:  # nobody leaves while others may write to its shared memory
@@ -333,7 +378,7 @@ def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpg
     if plan.blocks:
       cp_async.wait(b, count - 2)
       # The step's blocks are there, and nobody reads those that are replaced.
-      threads.barrier_of(b, decoding.PRODUCERS, producers)
+      threads.barrier_of(b, _PRODUCERS, producers)
     later = b.add(step, i64(count - 1))
     # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it
     # have time to arrive.

@@ -9,20 +9,23 @@ back one step later than it is read.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import cluster, mbarrier, threads, tma, wgmma
+from tilewright.target.nvgpu import cluster, mbarrier, threads, tma, turns, wgmma
 from tilewright.target.nvgpu.pipeline import WarpgroupPlan
 from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.turns import Turn
 from tilewright.target.nvgpu.wgmma import GROUP, ROWS
+
+Number: TypeAlias = ir.Value | Turn  # of a use of a stage, from the first step on; or the use itself
 
 
 class Stages:
-  """The stages in shared memory, and the barriers of each. Addresses are i32; `number` counts stages from the first step on."""
+  """The stages in shared memory, and the barriers of each. Addresses are i32."""
 
   def __init__(self, b: ir.IRBuilder, plan: WarpgroupPlan, shared: ir.Value):
     self.b, self.plan = b, plan
@@ -37,28 +40,29 @@ class Stages:
   def empty(self, stage: ir.Value | int) -> ir.Value:
     return self.b.add(self.full(stage), I32(8 * self.plan.stages))
 
-  def side(self, side: int, number: ir.Value) -> ir.Value:
+  def turn(self, number: Number) -> Turn:
+    return number if isinstance(number, Turn) else turns.nth(self.b, number, self.plan.stages)
+
+  def side(self, side: int, number: Number) -> ir.Value:
     """Where the left or the right operand lies."""
-    stage, _ = mbarrier.phase(self.b, number, self.plan.stages)
-    start = self.b.add(self.start, self.b.mul(stage, I32(self.plan.stage_bytes)))
+    start = self.b.add(self.start, self.b.mul(self.turn(number).stage, I32(self.plan.stage_bytes)))
     return self.b.add(start, I32(self.plan.side_bytes[0])) if side else start
 
   def init(self, is_first: ir.Value) -> None:
-    computing = self.plan.producers // WARP if None in self.plan.maps else 0
     with if_then(self.b, is_first):
       for s in range(self.plan.stages):
-        mbarrier.init(self.b, self.full(s), computing + (1 if self.plan.copied_bytes else 0))
+        mbarrier.init(self.b, self.full(s), self.plan.writers + (1 if self.plan.copied_bytes else 0))
         mbarrier.init(self.b, self.empty(s), self.plan.groups * self.plan.cluster.peers)
       mbarrier.fence_init(self.b)
 
-  def acquire(self, number: ir.Value) -> None:
+  def acquire(self, number: Number) -> None:
     """Until the operands that lay in a stage before are no longer read."""
-    stage, parity = mbarrier.phase(self.b, number, self.plan.stages)
-    mbarrier.wait(self.b, self.empty(stage), self.b.xor(parity, I32(1)))
+    turn = self.turn(number)
+    mbarrier.wait(self.b, self.empty(turn.stage), self.b.xor(turn.parity, I32(1)))
 
-  def computed(self, number: ir.Value, thread: ir.Value) -> None:
+  def computed(self, number: Number, thread: ir.Value) -> None:
     """The calling warp has written its part of a stage."""
-    stage, _ = mbarrier.phase(self.b, number, self.plan.stages)
+    stage = self.turn(number).stage
     tma.fence_writes(self.b)
     threads.warp_barrier(self.b)
     with if_then(self.b, self.b.icmp_unsigned("==", self.b.urem(thread, I32(WARP)), I32(0))):
@@ -78,7 +82,7 @@ def copy(
   Of an operand that blocks of a cluster share, the one with a rank asks for its part of the rows, and all of them get it.
   """
   plan = stages.plan
-  stage, _ = mbarrier.phase(b, number, plan.stages)
+  stage = stages.turn(number).stage
   mbarrier.expect(b, stages.full(stage), plan.copied_bytes)
   for i, pointer, start in copies:
     side, tensor_map = plan.contraction.sides[i], plan.maps[i]
@@ -122,19 +126,20 @@ def consume(
   return values
 
 
-def await_stage(stages: Stages, number: ir.Value) -> None:
+def await_stage(stages: Stages, number: Number) -> None:
   """Until a stage's operands are there."""
-  stage, parity = mbarrier.phase(stages.b, number, stages.plan.stages)
-  mbarrier.wait(stages.b, stages.full(stage), parity)
+  turn = stages.turn(number)
+  mbarrier.wait(stages.b, stages.full(turn.stage), turn.parity)
 
 
-def give_back(code: Any, stages: Stages, number: ir.Value, rank: ir.Value | None = None) -> None:
+def give_back(code: Any, stages: Stages, number: Number, rank: ir.Value | None = None) -> None:
   """The calling warpgroup has multiplied a stage, which all blocks of a cluster that share it are told; one before the first is nothing."""
   b, plan = code.b, stages.plan
-  is_leader = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))
-  is_there = b.icmp_signed(">=", number, I32(0))
-  with if_then(b, b.and_(is_leader, is_there)):
-    empty = stages.empty(mbarrier.phase(b, number, plan.stages)[0])
+  gives = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))
+  if not isinstance(number, Turn):
+    gives = b.and_(gives, b.icmp_signed(">=", number, I32(0)))
+  with if_then(b, gives):
+    empty = stages.empty(stages.turn(number).stage)
     if rank is None:
       mbarrier.arrive(b, empty)
     else:

@@ -1,0 +1,56 @@
+"""Stages that are used in turn, over and over: which one is next, and what the barrier of its present use is waited for with.
+
+    Turns(b, 3)        stage   0 1 2 0 1 2 0 …
+                       parity  0 0 0 1 1 1 0 …
+
+Who counts on from use to use neither divides nor waits for a division: between a barrier and the next that is all there is to compute.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from llvmlite import ir
+
+from tilewright.target.llvm.types import I32
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+  """One use of a stage. Both are i32."""
+
+  stage: ir.Value
+  parity: ir.Value
+
+
+def nth(b: ir.IRBuilder, number: ir.Value, stages: int) -> Turn:
+  """The n-th use of a ring of stages."""
+  return Turn(b.urem(number, I32(stages)), b.and_(b.udiv(number, I32(stages)), I32(1)))
+
+
+class Turns:
+  """The uses of a ring of stages, one after the other, from the `first` on. What is counted lives in registers."""
+
+  def __init__(self, b: ir.IRBuilder, stages: int, first: int = 0):
+    self.b, self.stages = b, stages
+    with b.goto_entry_block():
+      self.stage, self.parity = b.alloca(I32), b.alloca(I32)
+    b.store(I32(first % stages), self.stage)
+    b.store(I32(first // stages % 2), self.parity)
+
+  def now(self) -> Turn:
+    return Turn(self.b.load(self.stage, typ=I32), self.b.load(self.parity, typ=I32))
+
+  def advance(self, by: int = 1) -> None:
+    """Go on by a number of uses that is at most that of the stages."""
+    b, now = self.b, self.now()
+    further = b.add(now.stage, I32(by))
+    is_again = b.icmp_unsigned(">=", further, I32(self.stages))
+    b.store(b.select(is_again, b.sub(further, I32(self.stages)), further), self.stage)
+    b.store(b.xor(now.parity, b.zext(is_again, I32)), self.parity)
+
+  def take(self) -> Turn:
+    """The use that is next; the one after it is next then."""
+    now = self.now()
+    self.advance()
+    return now
