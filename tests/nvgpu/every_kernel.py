@@ -74,8 +74,13 @@ class Number:
   def __mul__(self, other: Any) -> Any:
     return self.arch.ask(self.of) * other
 
+  __rmul__ = __mul__
+
   def __floordiv__(self, other: Any) -> Any:
     return self.arch.ask(self.of) // other
+
+  def __mod__(self, other: Any) -> Any:
+    return self.arch.ask(self.of) % other
 
 
 class Observed(Arch):
