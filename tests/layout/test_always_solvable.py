@@ -11,6 +11,7 @@ from tests.layout.test_solve import cost, holds
 from tilewright import errors
 from tilewright.layout.constraints import Hint, RelayoutAllowed, Soft
 from tilewright.layout.solve import solve
+from tilewright.target.nvgpu.arch import named
 from tilewright.target.nvgpu.choice import search_budget
 from tilewright.target.nvgpu.constraints import constrain_function
 from tilewright.target.nvgpu.dots import RATES
@@ -19,7 +20,7 @@ from tilewright.tile.ir import walk
 
 
 def system_of(function, arch, num_warps, **more):
-  made = System(function, arch, num_warps, **more)
+  made = System(function, named(arch), num_warps, **more)
   constrain_function(made)
   return made
 

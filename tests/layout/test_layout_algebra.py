@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.layout.layouts import examples, factors, holders, register_layouts
 from tilewright import errors, layout
-from tilewright.layout import algebra
+from tilewright.layout import algebra, fragments
 
 
 def places(of: layout.Layout):
@@ -255,3 +255,40 @@ def test_mistakes_are_named():
     layout.register_layout((64,), lane=[(64, (1,))])
   with pytest.raises(errors.LayoutError, match="dealt"):
     layout.strided((100,), 4)
+
+
+OF = layout.blocked_for((64, 32), 4, 4)
+
+
+@pytest.mark.parametrize(
+  "ask, message",
+  [
+    (lambda: layout.layout((4,), {"lane": [(4, (-1,))]}), "does not fit a tile"),
+    (lambda: layout.splat((0, 4), 1), "no elements"),
+    (lambda: layout.blocked_for((0, 4), 1), "no elements"),
+    (lambda: layout.blocked_for((4, 4), 0), "num_warps: expected 1 or more"),
+    (lambda: layout.strided((64,), 1, 0), "vector: expected 1 or more"),
+    (lambda: layout.blocked((8, 8), (1,), (4, 8), (1, 1)), "per_thread: expected a number for each"),
+    (lambda: layout.blocked((8, 8), (1, 1), (4, 8), (1, 1), (0, 0)), "order: expected each dimension"),
+    (lambda: layout.repeated(OF, (64,), (1,)), "warps: expected a number for each"),
+    (lambda: layout.transposed(OF, (0, 0)), "no permutation"),
+    (lambda: layout.projected(OF, (2,)), "no dimensions"),
+    (lambda: layout.expanded(OF, (64, 64), (0, 1)), "does not become"),
+    (lambda: layout.sliced(OF, (64, 0), (32, 32)), "no whole part"),
+    (lambda: layout.vector_width(OF, 2), "no dimension 2"),
+    (lambda: layout.vectors(OF, 1, 3), "a divisor of 4"),
+    (lambda: layout.relayout(OF, layout.shared_tiled((64, 32), None, 16), 16), "a layout of registers"),
+    (lambda: layout.shared_tiled((8, 64), None, 16, 48), "swizzle: expected"),
+    (lambda: layout.shared_tiled((8, 64), (0, 64), 16), "do not divide"),
+    (lambda: layout.bank_conflicts(np.arange(33), 4), "32 lanes"),
+    (lambda: fragments.tensor_memory(128, 7, 16), "whole cells"),
+  ],
+)
+def test_what_has_no_layout_is_an_error_that_says_so(ask, message):
+  with pytest.raises(errors.LayoutError, match=message):
+    ask()
+
+
+def test_dimensions_may_be_counted_from_the_end():
+  assert layout.projected(OF, (-1,)) == layout.projected(OF, (1,))
+  assert layout.vector_width(OF, -2) == layout.vector_width(OF, 0)

@@ -119,6 +119,8 @@ def inverse(of: Layout) -> Layout:
 
 def transposed(of: Layout, permutation: Sequence[int]) -> Layout:
   """The layout of the transposed tile: nothing moves."""
+  if sorted(permutation) != list(range(of.rank)):
+    raise errors.LayoutError(f"{tuple(permutation)} is no permutation of the {of.rank} dimensions of {of}")
   return _moved(of, tuple(of.shape[p] for p in permutation), lambda moves: tuple(moves[p] for p in permutation))
 
 
@@ -133,6 +135,10 @@ def expanded(of: Layout, shape: Sequence[int], dims: Sequence[int]) -> Layout:
   The inverse of `projected`: `projected(expanded(of, shape, dims), new dims) == of`.
   """
   size_of = {d: of.shape[i] for i, d in enumerate(dims)}
+  if len(size_of) != of.rank or any(d not in range(len(shape)) or n not in (1, shape[d]) for d, n in size_of.items()):
+    raise errors.LayoutError(
+      f"{of} does not become a tile of shape {tuple(shape)} with its dimensions at {tuple(dims)}"
+    )
 
   def place(moves: tuple[int, ...]) -> tuple[int, ...]:
     wide = [0] * len(shape)
@@ -154,7 +160,10 @@ def projected(of: Layout, axes: Sequence[int]) -> Layout:
 
   Registers that would be copies go.
   """
-  kept = [axis for axis in range(of.rank) if axis not in axes]
+  if any(axis not in range(-of.rank, of.rank) for axis in axes):
+    raise errors.LayoutError(f"{of} has no dimensions {tuple(axes)}")
+  gone = {axis % of.rank for axis in axes}
+  kept = [axis for axis in range(of.rank) if axis not in gone]
   narrow = _moved(of, tuple(of.shape[a] for a in kept), lambda moves: tuple(moves[a] for a in kept))
   return without_register_copies(narrow)
 
@@ -181,9 +190,10 @@ def sliced(of: Layout, starts: Sequence[int], shape: Sequence[int]) -> Layout:
   """
   digits = {name: list(own) for name, own in of.inputs}
   for axis, (start, size) in enumerate(zip(starts, shape)):
-    if size == of.shape[axis]:
+    if size == of.shape[axis] and start == 0:
       continue
-    if size < 1 or of.shape[axis] % size or start % size or of.extents[axis] != of.shape[axis]:
+    is_inside = 0 <= start <= of.shape[axis] - size
+    if size < 1 or of.shape[axis] % size or start % size or not is_inside or of.extents[axis] != of.shape[axis]:
       raise errors.LayoutError(f"{size} elements from {start} of {of.shape[axis]} are no whole part")
     for name, own in digits.items():
       kept = []

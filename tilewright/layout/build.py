@@ -19,6 +19,7 @@ from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Digit, Layout, 
 
 def splat(shape: Sequence[int], num_warps: int) -> Layout:
   """Every thread holds every element, in row-major order: scalars, and tiles that are one value."""
+  _check(shape, num_warps=num_warps)
   return register_layout(
     shape, [(n, _unit(axis, shape)) for axis, n in _inner_first(shape)], warp=[(num_warps, _zero(shape))]
   )
@@ -29,6 +30,7 @@ def strided(shape: Sequence[int], num_warps: int, vector: int = 1) -> Layout:
 
   Raises LayoutError if the shape cannot be dealt out evenly; `blocked` always can.
   """
+  _check(shape, num_warps=num_warps, vector=vector)
   total, threads = math.prod(shape), LANES * num_warps
   if total % (vector * threads):
     raise errors.LayoutError(f"{tuple(shape)} cannot be dealt to {threads} threads by {vector}")
@@ -55,6 +57,12 @@ def blocked(
   if math.prod(lanes) != LANES:
     raise errors.LayoutError(f"lanes {tuple(lanes)} must be {LANES} in all")
   order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
+  _check(shape)
+  for name, own in (("per_thread", per_thread), ("lanes", lanes), ("warps", warps)):
+    if len(own) != len(shape) or min(own, default=1) < 1:
+      raise errors.LayoutError(f"{name}: expected a number for each dimension of {tuple(shape)}, got {tuple(own)}")
+  if sorted(order) != list(range(len(shape))):
+    raise errors.LayoutError(f"order: expected each dimension of {tuple(shape)} once, got {tuple(order)}")
   digits: dict[str, list[Digit]] = {REGISTER: [], LANE: [], WARP: []}
   reached = [1] * len(shape)
   for name, counts in ((REGISTER, per_thread), (LANE, lanes), (WARP, warps)):
@@ -77,6 +85,7 @@ def blocked_for(
 
   Warps follow the lanes; with `whole_rows` they divide the slowest dimension first, so that a row stays in one warp if it can.
   """
+  _check(shape, num_warps=num_warps, vector=vector)
   order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
   per_thread, lanes, warps = ([1] * len(shape) for _ in range(3))
   if not shape:
@@ -104,6 +113,11 @@ def repeated(
   Along each dimension `warps` fragments lie side by side, and all of that is repeated in registers; with `repeat_first` each warp holds
   neighbouring fragments instead. `order` is the order of the warps and of the repetitions, the fastest dimension first.
   """
+  _check(shape)
+  if not len(shape) == len(warps) == fragment.rank:
+    raise errors.LayoutError(
+      f"warps: expected a number for each dimension of {tuple(shape)} and of {fragment}, got {tuple(warps)}"
+    )
   order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
   digits = {name: list(own) for name, own in fragment.inputs}
   digits.setdefault(WARP, [])
@@ -123,6 +137,14 @@ def repeated(
   if not repeat_first:
     repeat_in_registers()
   return layout(shape, digits)
+
+
+def _check(shape: Sequence[int], **counts: int) -> None:
+  if 0 in shape:
+    raise errors.LayoutError(f"a tile of shape {tuple(shape)} has no elements to lay out")
+  for name, count in counts.items():
+    if count < 1:
+      raise errors.LayoutError(f"{name}: expected 1 or more, got {count}")
 
 
 def _spread(shape: Sequence[int], axis: int, count: int, reached: list[int]) -> list[Digit]:

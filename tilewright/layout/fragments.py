@@ -158,6 +158,8 @@ def tensor_memory(m: int, n: int, bits: int = 32, two_blocks: bool = False) -> L
   if bits not in (16, 32):
     raise errors.LayoutError(f"a cell of tensor memory holds elements of 16 or 32 bits, not {bits}")
   packed = 32 // bits
+  if n < 1 or n % (2 * packed if two_blocks and m == 128 else packed):
+    raise errors.LayoutError(f"{n} columns of {bits} bits do not fill whole cells of tensor memory")
   cell: list[DigitLike] = [(packed, (0, 1))]
   columns: list[DigitLike] = [(n // packed, (0, packed))]
   match m, two_blocks:

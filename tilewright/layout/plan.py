@@ -74,5 +74,5 @@ def _check(source: Layout, target: Layout) -> None:
   if source.shape != target.shape:
     raise errors.LayoutError(f"a tile of shape {source.shape} cannot be laid out as one of shape {target.shape}")
   for name, layout in (("source", source), ("target", target)):
-    if layout.size("lane") != LANES:
+    if not isinstance(layout, Layout) or layout.size("lane") != LANES:
       raise errors.LayoutError(f"the {name} of a relayout must be a layout of registers, got {layout}")

@@ -164,14 +164,16 @@ def shared_tiled(
   """
   tile = tuple(tile) if tile is not None else tuple(shape)
   rank = len(shape)
-  if len(tile) != rank or any(n % t for n, t in zip(shape, tile)):
+  if len(tile) != rank or min(tile, default=1) < 1 or any(n % t for n, t in zip(shape, tile)):
     raise errors.LayoutError(f"tiles of {tile} do not divide {tuple(shape)}")
+  if order is not None and sorted(order) != list(range(rank)):
+    raise errors.LayoutError(f"order: expected each dimension of {tuple(shape)} once, got {tuple(order)}")
   unit = lambda axis, step: tuple(step if a == axis else 0 for a in range(rank))
   inside: list[DigitLike] = [(tile[a], unit(a, 1)) for a in reversed(range(rank))]
   outside: list[DigitLike] = [
     (shape[a] // tile[a], unit(a, tile[a])) for a in (order if order is not None else reversed(range(rank)))
   ]
-  mode = SWIZZLES[swizzle] if isinstance(swizzle, int) else swizzle
+  mode = _mode(swizzle) if isinstance(swizzle, int) else swizzle
   return SharedLayout(layout(shape, {OFFSET: [*inside, *outside]}), bits, mode)
 
 
@@ -180,6 +182,7 @@ def shared_for_matrix(shape: Sequence[int], bits: int, swizzle: int, transposed:
 
   `transposed` is for operands whose contiguous dimension is the first.
   """
+  mode = _mode(swizzle)
   wide = (swizzle or 16) * 8 // bits
   contiguous = 0 if transposed else len(shape) - 1
   if shape[contiguous] % wide:
@@ -190,7 +193,13 @@ def shared_for_matrix(shape: Sequence[int], bits: int, swizzle: int, transposed:
   digits.append((wide, unit(contiguous, 1)))
   digits += [(shape[a], unit(a, 1)) for a in order]
   digits.append((shape[contiguous] // wide, unit(contiguous, wide)))
-  return SharedLayout(layout(shape, {OFFSET: digits}), bits, SWIZZLES[swizzle])
+  return SharedLayout(layout(shape, {OFFSET: digits}), bits, mode)
+
+
+def _mode(swizzle: int) -> Swizzle:
+  if swizzle not in SWIZZLES:
+    raise errors.LayoutError(f"swizzle: expected the bytes of one, {', '.join(map(str, SWIZZLES))}, got {swizzle}")
+  return SWIZZLES[swizzle]
 
 
 def stacked(tile: SharedLayout, shape: tuple[int, ...]) -> SharedLayout:
@@ -223,7 +232,14 @@ def lanes_together(width: int) -> int:
 
 def wavefronts(addresses: np.ndarray, width: int) -> int:
   """How many passes the accesses take: each row of `addresses` (accesses, 32 lanes) is one instruction, `width` bytes a lane."""
-  addresses = np.asarray(addresses).reshape(-1, 32)
+  addresses = np.asarray(addresses)
+  if addresses.size % 32 or width not in (1, 2, 4, 8, 16):
+    raise errors.LayoutError(
+      f"expected addresses of 32 lanes that move 1, 2, 4, 8 or 16 bytes each, got {addresses.shape} and {width} bytes"
+    )
+  if not addresses.size:
+    return 0
+  addresses = addresses.reshape(-1, 32)
   together = lanes_together(width)
   words = max(width // WORD, 1)
   phases = addresses.reshape(-1, together, 1) // WORD + np.arange(words)

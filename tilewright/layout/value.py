@@ -198,7 +198,7 @@ def _joined(digits: Sequence[DigitLike], shape: tuple[int, ...]) -> tuple[Digit,
   """
   found: list[Digit] = []
   for size, moves in digits:
-    if size < 1 or len(moves) != len(shape):
+    if size < 1 or len(moves) != len(shape) or min(moves, default=0) < 0:
       raise errors.LayoutError(f"digit {size}:{tuple(moves)} does not fit a tile of shape {shape}")
     if size == 1:
       continue

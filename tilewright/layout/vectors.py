@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 
+from tilewright import errors
 from tilewright.layout.value import REGISTER, Layout, Term
 
 
 def vector_width(of: Layout, axis: int = -1) -> int:
   """The most neighbours along a dimension that every thread holds together, aligned to their number."""
-  axis %= max(of.rank, 1)
+  axis = _dimension(of, axis)
   if not of.rank:
     return 1
   chain = _chain(of, axis)
@@ -27,8 +28,10 @@ def vector_width(of: Layout, axis: int = -1) -> int:
 
 def vectors(of: Layout, axis: int = -1, width: int | None = None) -> tuple[tuple[int, ...], ...]:
   """The registers of each vector, in order along the dimension. `width` must divide `vector_width`, which is the default."""
-  axis %= max(of.rank, 1)
-  width = vector_width(of, axis) if width is None else width
+  axis, most = _dimension(of, axis), vector_width(of, axis)
+  width = most if width is None else width
+  if width < 1 or most % width:
+    raise errors.LayoutError(f"width: expected a divisor of {most}, which threads of {of} hold together, got {width}")
   groups: dict[tuple[tuple[int, ...], int], dict[int, int]] = {}
   copies: dict[tuple[int, ...], int] = {}
   for register, at in enumerate(of.register_offsets):
@@ -37,6 +40,12 @@ def vectors(of: Layout, axis: int = -1, width: int | None = None) -> tuple[tuple
     first = tuple(x - along % width if i == axis else x for i, x in enumerate(at))
     groups.setdefault((first, copy), {})[along % width] = register
   return tuple(tuple(group[i] for i in range(width)) for group in groups.values())
+
+
+def _dimension(of: Layout, axis: int) -> int:
+  if of.rank and axis not in range(-of.rank, of.rank):
+    raise errors.LayoutError(f"axis: {of} has no dimension {axis}")
+  return axis % max(of.rank, 1)
 
 
 def _chain(of: Layout, axis: int) -> list[Term]:
