@@ -48,8 +48,9 @@ def environment() -> tuple[str, ...]:
   return (__version__, llvmlite.__version__, version, llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
 
 
-def optimise(module: Any, machine: Any) -> None:
-  options = llvm.create_pipeline_tuning_options(speed_level=3)
+def optimise(module: Any, machine: Any, level: int = 1) -> None:
+  """Run LLVM's passes of a level. On the CPU higher ones take a third longer, for code of the same speed."""
+  options = llvm.create_pipeline_tuning_options(speed_level=level)
   # The code generator has vectorised already, with the layout of the data in mind.
   options.loop_vectorization = False
   options.slp_vectorization = False
@@ -84,6 +85,12 @@ def object_code(text: str) -> bytes:
   """Compile LLVM IR text for this processor."""
   with lock:
     return host_machine().emit_object(_optimised(text))
+
+
+def define(name: str, address: int) -> None:
+  """Let code that is linked from now on call the function at an address by a name."""
+  with lock:
+    llvm.add_symbol(name, address)
 
 
 def link(code: bytes) -> Any:

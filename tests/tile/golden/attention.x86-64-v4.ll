@@ -137,7 +137,7 @@ loop.1:
 body.1:
   %".90" = mul i64 %"i.1", 4
   %".91" = getelementptr inbounds float, ptr %".84", i64 %".90"
-  store <4 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".91", align 4
+  store <4 x float> splat (float 0x7ff8000000000000), ptr %".91", align 4
   %".93" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
@@ -269,7 +269,7 @@ loop.6:
 body.6:
   %".203" = mul i64 %"i.6", 4
   %".204" = getelementptr inbounds float, ptr %".197", i64 %".203"
-  store <4 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".204", align 4
+  store <4 x float> splat (float 0x7ff8000000000000), ptr %".204", align 4
   %".206" = add i64 %"i.6", 1
   br label %"loop.6"
 done.6:
@@ -395,7 +395,7 @@ body.11:
   %".328" = load float, ptr %".327", align 4
   %".329" = insertelement <4 x float> %".325", float %".328", i32 3
   %".330" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x3fe0000000000000, i32 0
-  %".331" = shufflevector <4 x float> %".330", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".331" = shufflevector <4 x float> %".330", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".332" = fmul <4 x float> %".329", %".331"
   %".333" = mul i64 %"i.11", 4
   %".334" = getelementptr inbounds float, ptr %".27", i64 %".333"
@@ -404,11 +404,11 @@ body.11:
   br label %"loop.11"
 done.11:
   %".338" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
-  %".339" = shufflevector <4 x float> %".338", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".339" = shufflevector <4 x float> %".338", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".340" = getelementptr inbounds float, ptr %".28", i64 0
   store <4 x float> %".339", ptr %".340", align 4
   %".342" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".343" = shufflevector <4 x float> %".342", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".343" = shufflevector <4 x float> %".342", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".344" = getelementptr inbounds float, ptr %".29", i64 0
   store <4 x float> %".343", ptr %".344", align 4
   br label %"loop.12"
@@ -418,7 +418,7 @@ loop.12:
   br i1 %".347", label %"body.12", label %"done.12"
 body.12:
   %".349" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".350" = shufflevector <4 x float> %".349", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".350" = shufflevector <4 x float> %".349", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".351" = mul i64 %"i.12", 4
   %".352" = getelementptr inbounds float, ptr %".30", i64 %".351"
   store <4 x float> %".350", ptr %".352", align 4
@@ -448,18 +448,18 @@ body.13:
 done.13:
   %".471" = getelementptr i8, ptr %".3", i64 1152
   %".472" = getelementptr i8, ptr %".3", i64 1216
-  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".473"
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".473"
   br label %"loop.14"
 k:
   %".373" = phi  i64 [0, %"body.13"], [%".436", %"k.body"]
-  %".374" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".393", %"k.body"]
-  %".375" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".399", %"k.body"]
-  %".376" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".405", %"k.body"]
-  %".377" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".411", %"k.body"]
-  %".378" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".417", %"k.body"]
-  %".379" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".423", %"k.body"]
-  %".380" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".429", %"k.body"]
-  %".381" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.13"], [%".435", %"k.body"]
+  %".374" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".393", %"k.body"]
+  %".375" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".399", %"k.body"]
+  %".376" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".405", %"k.body"]
+  %".377" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".411", %"k.body"]
+  %".378" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".417", %"k.body"]
+  %".379" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".423", %"k.body"]
+  %".380" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".429", %"k.body"]
+  %".381" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".435", %"k.body"]
   %".382" = icmp slt i64 %".373", 4
   br i1 %".382", label %"k.body", label %"k.done"
 k.body:
@@ -467,53 +467,53 @@ k.body:
   %".385" = add i64 %".384", %"i.13"
   %".386" = getelementptr inbounds float, ptr %".27", i64 %".385"
   %".387" = load <4 x float>, ptr %".386", align 4
-  %".388" = shufflevector <4 x float> %".387", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".388" = shufflevector <4 x float> %".387", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   %".389" = getelementptr inbounds float, ptr %".165", i64 %".373"
   %".390" = load float, ptr %".389", align 4
   %".391" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".390", i32 0
-  %".392" = shufflevector <16 x float> %".391", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".392" = shufflevector <16 x float> %".391", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".393" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".392", <16 x float> %".388", <16 x float> %".374")
   %".394" = add i64 4, %".373"
   %".395" = getelementptr inbounds float, ptr %".165", i64 %".394"
   %".396" = load float, ptr %".395", align 4
   %".397" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".396", i32 0
-  %".398" = shufflevector <16 x float> %".397", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".398" = shufflevector <16 x float> %".397", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".399" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".398", <16 x float> %".388", <16 x float> %".375")
   %".400" = add i64 8, %".373"
   %".401" = getelementptr inbounds float, ptr %".165", i64 %".400"
   %".402" = load float, ptr %".401", align 4
   %".403" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".402", i32 0
-  %".404" = shufflevector <16 x float> %".403", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".404" = shufflevector <16 x float> %".403", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".405" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".404", <16 x float> %".388", <16 x float> %".376")
   %".406" = add i64 12, %".373"
   %".407" = getelementptr inbounds float, ptr %".165", i64 %".406"
   %".408" = load float, ptr %".407", align 4
   %".409" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".408", i32 0
-  %".410" = shufflevector <16 x float> %".409", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".410" = shufflevector <16 x float> %".409", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".411" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".410", <16 x float> %".388", <16 x float> %".377")
   %".412" = add i64 16, %".373"
   %".413" = getelementptr inbounds float, ptr %".165", i64 %".412"
   %".414" = load float, ptr %".413", align 4
   %".415" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".414", i32 0
-  %".416" = shufflevector <16 x float> %".415", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".416" = shufflevector <16 x float> %".415", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".417" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".416", <16 x float> %".388", <16 x float> %".378")
   %".418" = add i64 20, %".373"
   %".419" = getelementptr inbounds float, ptr %".165", i64 %".418"
   %".420" = load float, ptr %".419", align 4
   %".421" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".420", i32 0
-  %".422" = shufflevector <16 x float> %".421", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".422" = shufflevector <16 x float> %".421", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".423" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".422", <16 x float> %".388", <16 x float> %".379")
   %".424" = add i64 24, %".373"
   %".425" = getelementptr inbounds float, ptr %".165", i64 %".424"
   %".426" = load float, ptr %".425", align 4
   %".427" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".426", i32 0
-  %".428" = shufflevector <16 x float> %".427", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".428" = shufflevector <16 x float> %".427", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".429" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".428", <16 x float> %".388", <16 x float> %".380")
   %".430" = add i64 28, %".373"
   %".431" = getelementptr inbounds float, ptr %".165", i64 %".430"
   %".432" = load float, ptr %".431", align 4
   %".433" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".432", i32 0
-  %".434" = shufflevector <16 x float> %".433", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".434" = shufflevector <16 x float> %".433", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".435" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".434", <16 x float> %".388", <16 x float> %".381")
   %".436" = add i64 %".373", 1
   br label %"k"
@@ -558,16 +558,16 @@ loop.14:
 body.14:
   %".478" = load <4 x float>, <4 x float>* %".473"
   %".479" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".359", i32 0
-  %".480" = shufflevector <4 x i32> %".479", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".480" = shufflevector <4 x i32> %".479", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".481" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
-  %".482" = shufflevector <4 x i64> %".481", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".482" = shufflevector <4 x i64> %".481", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
   %".483" = add <4 x i64> %".482", <i64 0, i64 0, i64 0, i64 0>
   %".484" = trunc <4 x i64> %".483" to <4 x i32>
   %".485" = add <4 x i32> %".480", %".484"
   %".486" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
-  %".487" = shufflevector <4 x i32> %".486", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".487" = shufflevector <4 x i32> %".486", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".488" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".489" = shufflevector <4 x i64> %".488", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".489" = shufflevector <4 x i64> %".488", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
   %".490" = add <4 x i64> %".489", <i64 0, i64 1, i64 2, i64 3>
   %".491" = trunc <4 x i64> %".490" to <4 x i32>
   %".492" = add <4 x i32> %".487", %".491"
@@ -576,7 +576,7 @@ body.14:
   %".495" = getelementptr inbounds float, ptr %".367", i64 %".494"
   %".496" = load <4 x float>, ptr %".495", align 4
   %".497" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
-  %".498" = shufflevector <4 x float> %".497", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".498" = shufflevector <4 x float> %".497", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".499" = select  <4 x i1> %".493", <4 x float> %".496", <4 x float> %".498"
   %".500" = mul i64 %"i.14", 4
   %".501" = getelementptr inbounds float, ptr %".472", i64 %".500"
@@ -614,7 +614,7 @@ done.14:
   store <4 x float> %".530", ptr %".531", align 4
   %".533" = getelementptr i8, ptr %".3", i64 1472
   %".534" = getelementptr i8, ptr %".3", i64 1536
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".535"
+  store <4 x float> splat (float              0x0), <4 x float>* %".535"
   br label %"loop.15"
 loop.15:
   %"i.15" = phi  i64 [0, %"done.14"], [%".553", %"body.15"]
@@ -695,10 +695,10 @@ done.17:
   br label %"switch.done.1"
 k.1:
   %".598" = phi  i64 [0, %"body.17"], [%".637", %"k.body.1"]
-  %".599" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".615", %"k.body.1"]
-  %".600" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".622", %"k.body.1"]
-  %".601" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".629", %"k.body.1"]
-  %".602" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.17"], [%".636", %"k.body.1"]
+  %".599" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".615", %"k.body.1"]
+  %".600" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".622", %"k.body.1"]
+  %".601" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".629", %"k.body.1"]
+  %".602" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".636", %"k.body.1"]
   %".603" = icmp slt i64 %".598", 8
   br i1 %".603", label %"k.body.1", label %"k.done.1"
 k.body.1:
@@ -706,40 +706,40 @@ k.body.1:
   %".606" = add i64 %".605", %"i.17"
   %".607" = getelementptr inbounds float, ptr %".534", i64 %".606"
   %".608" = load <4 x float>, ptr %".607", align 4
-  %".609" = shufflevector <4 x float> %".608", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".609" = shufflevector <4 x float> %".608", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   %".610" = mul i64 %".598", 4
   %".611" = getelementptr inbounds float, ptr %".278", i64 %".610"
   %".612" = load float, ptr %".611", align 4
   %".613" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".612", i32 0
-  %".614" = shufflevector <16 x float> %".613", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".614" = shufflevector <16 x float> %".613", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".615" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".614", <16 x float> %".609", <16 x float> %".599")
   %".616" = mul i64 %".598", 4
   %".617" = add i64 %".616", 1
   %".618" = getelementptr inbounds float, ptr %".278", i64 %".617"
   %".619" = load float, ptr %".618", align 4
   %".620" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".619", i32 0
-  %".621" = shufflevector <16 x float> %".620", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".621" = shufflevector <16 x float> %".620", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".622" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".621", <16 x float> %".609", <16 x float> %".600")
   %".623" = mul i64 %".598", 4
   %".624" = add i64 %".623", 2
   %".625" = getelementptr inbounds float, ptr %".278", i64 %".624"
   %".626" = load float, ptr %".625", align 4
   %".627" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".626", i32 0
-  %".628" = shufflevector <16 x float> %".627", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".628" = shufflevector <16 x float> %".627", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".629" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".628", <16 x float> %".609", <16 x float> %".601")
   %".630" = mul i64 %".598", 4
   %".631" = add i64 %".630", 3
   %".632" = getelementptr inbounds float, ptr %".278", i64 %".631"
   %".633" = load float, ptr %".632", align 4
   %".634" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".633", i32 0
-  %".635" = shufflevector <16 x float> %".634", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".635" = shufflevector <16 x float> %".634", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".636" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".635", <16 x float> %".609", <16 x float> %".602")
   %".637" = add i64 %".598", 1
   br label %"k.1"
 k.done.1:
   %".639" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
   %".640" = load <4 x float>, ptr %".639", align 4
-  %".641" = shufflevector <4 x float> %".640", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".641" = shufflevector <4 x float> %".640", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   %".642" = fadd <16 x float> %".641", %".599"
   %".643" = shufflevector <16 x float> %".642", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".644" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
@@ -747,7 +747,7 @@ k.done.1:
   %".646" = add i64 4, %"i.17"
   %".647" = getelementptr inbounds float, ptr %".30", i64 %".646"
   %".648" = load <4 x float>, ptr %".647", align 4
-  %".649" = shufflevector <4 x float> %".648", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".649" = shufflevector <4 x float> %".648", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   %".650" = fadd <16 x float> %".649", %".600"
   %".651" = shufflevector <16 x float> %".650", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".652" = add i64 4, %"i.17"
@@ -756,7 +756,7 @@ k.done.1:
   %".655" = add i64 8, %"i.17"
   %".656" = getelementptr inbounds float, ptr %".30", i64 %".655"
   %".657" = load <4 x float>, ptr %".656", align 4
-  %".658" = shufflevector <4 x float> %".657", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".658" = shufflevector <4 x float> %".657", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   %".659" = fadd <16 x float> %".658", %".601"
   %".660" = shufflevector <16 x float> %".659", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".661" = add i64 8, %"i.17"
@@ -765,7 +765,7 @@ k.done.1:
   %".664" = add i64 12, %"i.17"
   %".665" = getelementptr inbounds float, ptr %".30", i64 %".664"
   %".666" = load <4 x float>, ptr %".665", align 4
-  %".667" = shufflevector <4 x float> %".666", <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".667" = shufflevector <4 x float> %".666", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
   %".668" = fadd <16 x float> %".667", %".602"
   %".669" = shufflevector <16 x float> %".668", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".670" = add i64 12, %"i.17"
@@ -783,7 +783,7 @@ case.1.2:
   %".688" = getelementptr inbounds float, ptr %".28", i64 0
   %".689" = load <4 x float>, ptr %".688", align 4
   %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6193e5940000000, i32 0
-  %".691" = shufflevector <4 x float> %".690", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".691" = shufflevector <4 x float> %".690", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".692" = fcmp ogt <4 x float> %".689", %".691"
   %".693" = getelementptr inbounds i8, ptr %".687", i64 0
   %".694" = zext <4 x i1> %".692" to <4 x i8>
@@ -818,7 +818,7 @@ body.18:
   %".720" = load float, ptr %".719", align 4
   %".721" = insertelement <4 x float> %".717", float %".720", i32 3
   %".722" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".705", i32 0
-  %".723" = shufflevector <4 x float> %".722", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".723" = shufflevector <4 x float> %".722", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".724" = fmul <4 x float> %".721", %".723"
   %".725" = mul i64 %"i.18", 4
   %".726" = getelementptr inbounds float, ptr %".291", i64 %".725"
@@ -828,7 +828,7 @@ body.18:
 done.18:
   %".730" = getelementptr inbounds i8, ptr %".687", i64 0
   %".731" = load <4 x i8>, ptr %".730", align 1
-  %".732" = icmp ne <4 x i8> %".731", <i8 0, i8 0, i8 0, i8 0>
+  %".732" = icmp ne <4 x i8> %".731", splat (i8 0)
   %".733" = getelementptr inbounds float, ptr %".28", i64 0
   %".734" = load <4 x float>, ptr %".733", align 4
   %".735" = getelementptr inbounds float, ptr %".29", i64 0
@@ -836,7 +836,7 @@ done.18:
   %".737" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".736")
   %".738" = fadd <4 x float> %".734", %".737"
   %".739" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x46293e5940000000, i32 0
-  %".740" = shufflevector <4 x float> %".739", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".740" = shufflevector <4 x float> %".739", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".741" = select  <4 x i1> %".732", <4 x float> %".738", <4 x float> %".740"
   %".742" = getelementptr inbounds float, ptr %".303", i64 0
   store <4 x float> %".741", ptr %".742", align 4

@@ -47,10 +47,10 @@ start:
   %".42" = getelementptr inbounds i32, ptr %".32", i64 0
   %".43" = load <4 x i32>, ptr %".42", align 4
   %".44" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
-  %".45" = shufflevector <4 x i32> %".44", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".45" = shufflevector <4 x i32> %".44", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".46" = call <4 x i32> @"llvm.smax.v4i32"(<4 x i32> %".43", <4 x i32> %".45")
   %".47" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 31, i32 0
-  %".48" = shufflevector <4 x i32> %".47", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".48" = shufflevector <4 x i32> %".47", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".49" = call <4 x i32> @"llvm.smin.v4i32"(<4 x i32> %".46", <4 x i32> %".48")
   %".50" = getelementptr inbounds i32, ptr %".41", i64 0
   store <4 x i32> %".49", ptr %".50", align 4
@@ -58,17 +58,17 @@ start:
   %".53" = getelementptr inbounds i32, ptr %".41", i64 0
   %".54" = load <4 x i32>, ptr %".53", align 4
   %".55" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
-  %".56" = shufflevector <4 x i32> %".55", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".56" = shufflevector <4 x i32> %".55", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".57" = icmp slt <4 x i32> %".54", %".56"
   %".58" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
-  %".59" = shufflevector <4 x i32> %".58", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".59" = shufflevector <4 x i32> %".58", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".60" = add <4 x i32> %".54", %".59"
   %".61" = select  <4 x i1> %".57", <4 x i32> %".60", <4 x i32> %".54"
   %".62" = getelementptr inbounds i32, ptr %".52", i64 0
   store <4 x i32> %".61", ptr %".62", align 4
   %".64" = getelementptr i8, ptr %".3", i64 128
   %".65" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".66" = shufflevector <4 x i64> %".65", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".66" = shufflevector <4 x i64> %".65", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
   %".67" = add <4 x i64> %".66", <i64 0, i64 1, i64 2, i64 3>
   %".68" = trunc <4 x i64> %".67" to <4 x i32>
   %".69" = getelementptr inbounds i32, ptr %".64", i64 0
@@ -80,8 +80,8 @@ loop:
   %".75" = icmp slt i64 %"i", 4
   br i1 %".75", label %"body", label %"done"
 body:
-  store <16 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <16 x float>* %".72"
-  store <16 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <16 x float>* %".73"
+  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".72"
+  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".73"
   br label %"loop.1"
 done:
   %".141" = getelementptr i8, ptr %".3", i64 256
@@ -156,8 +156,8 @@ loop.2:
   %".145" = icmp slt i64 %"i.2", 4
   br i1 %".145", label %"body.2", label %"done.2"
 body.2:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".142"
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".143"
+  store <16 x float> splat (float              0x0), <16 x float>* %".142"
+  store <16 x float> splat (float              0x0), <16 x float>* %".143"
   %".149" = getelementptr inbounds float, ptr %".71", i64 %"i.2"
   %".150" = load float, ptr %".149", align 4
   br label %"loop.3"
@@ -174,43 +174,43 @@ done.2:
   %".209" = getelementptr inbounds i32, ptr %".32", i64 0
   %".210" = load <4 x i32>, ptr %".209", align 4
   %".211" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
-  %".212" = shufflevector <4 x i32> %".211", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".212" = shufflevector <4 x i32> %".211", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".213" = icmp sge <4 x i32> %".210", %".212"
   %".214" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
-  %".215" = shufflevector <4 x i32> %".214", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".215" = shufflevector <4 x i32> %".214", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".216" = icmp slt <4 x i32> %".210", %".215"
   %".217" = and <4 x i1> %".213", %".216"
   %".218" = getelementptr inbounds float, ptr %".200", i64 0
   %".219" = load <4 x float>, ptr %".218", align 4
   %".220" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x7ff8000000000000, i32 0
-  %".221" = shufflevector <4 x float> %".220", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".221" = shufflevector <4 x float> %".220", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".222" = getelementptr inbounds i32, ptr %".52", i64 0
   %".223" = load <4 x i32>, ptr %".222", align 4
   %".224" = sext <4 x i32> %".223" to <4 x i64>
   %".225" = getelementptr inbounds i32, ptr %".64", i64 0
   %".226" = load <4 x i32>, ptr %".225", align 4
   %".227" = sext <4 x i32> %".226" to <4 x i64>
-  %".228" = icmp ule <4 x i64> %".227", <i64 3, i64 3, i64 3, i64 3>
-  %".229" = icmp ule <4 x i64> %".224", <i64 31, i64 31, i64 31, i64 31>
+  %".228" = icmp ule <4 x i64> %".227", splat (i64 3)
+  %".229" = icmp ule <4 x i64> %".224", splat (i64 31)
   %".230" = and <4 x i1> %".228", %".229"
   %".231" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 32, i32 0
-  %".232" = shufflevector <4 x i64> %".231", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".232" = shufflevector <4 x i64> %".231", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
   %".233" = mul <4 x i64> %".227", %".232"
-  %".234" = add <4 x i64> <i64 0, i64 0, i64 0, i64 0>, %".233"
+  %".234" = add <4 x i64> splat (i64 0), %".233"
   %".235" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 1, i32 0
-  %".236" = shufflevector <4 x i64> %".235", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".236" = shufflevector <4 x i64> %".235", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
   %".237" = mul <4 x i64> %".224", %".236"
   %".238" = add <4 x i64> %".234", %".237"
   %".239" = ptrtoint ptr %".28" to i64
   %".240" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %".239", i32 0
-  %".241" = shufflevector <4 x i64> %".240", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
-  %".242" = mul <4 x i64> %".238", <i64 4, i64 4, i64 4, i64 4>
+  %".241" = shufflevector <4 x i64> %".240", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".242" = mul <4 x i64> %".238", splat (i64 4)
   %".243" = add <4 x i64> %".241", %".242"
   %".244" = inttoptr <4 x i64> %".243" to <4 x ptr>
   %".245" = call <4 x float> @"llvm.masked.gather.v4f32.v4p0"(<4 x ptr> %".244", i32 4, <4 x i1> %".230", <4 x float> %".221")
   %".246" = fsub <4 x float> %".219", %".245"
   %".247" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".248" = shufflevector <4 x float> %".247", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".248" = shufflevector <4 x float> %".247", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".249" = select  <4 x i1> %".217", <4 x float> %".246", <4 x float> %".248"
   %".250" = getelementptr inbounds float, ptr %".36", i64 0
   store <4 x float> %".249", ptr %".250", align 4
@@ -229,7 +229,7 @@ body.3:
   %".156" = getelementptr inbounds float, ptr %".28", i64 %".155"
   %".157" = load <16 x float>, ptr %".156", align 4
   %".158" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".150", i32 0
-  %".159" = shufflevector <16 x float> %".158", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".159" = shufflevector <16 x float> %".158", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".160" = fsub <16 x float> %".157", %".159"
   %".161" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".160")
   %".162" = load <16 x float>, <16 x float>* %".142"
@@ -241,7 +241,7 @@ body.3:
   %".168" = getelementptr inbounds float, ptr %".28", i64 %".167"
   %".169" = load <16 x float>, ptr %".168", align 4
   %".170" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".150", i32 0
-  %".171" = shufflevector <16 x float> %".170", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".171" = shufflevector <16 x float> %".170", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".172" = fsub <16 x float> %".169", %".171"
   %".173" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".172")
   %".174" = load <16 x float>, <16 x float>* %".143"

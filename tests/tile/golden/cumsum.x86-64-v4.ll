@@ -42,7 +42,7 @@ start:
   %".40" = add i64 %".39", %".38"
   %".41" = getelementptr float, ptr %".18", i64 %".40"
   %".42" = getelementptr i8, ptr %".3", i64 64
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".43"
+  store <4 x float> splat (float              0x0), <4 x float>* %".43"
   br label %"loop"
 loop:
   %"i" = phi  i64 [0, %"start"], [%".83", %"body"]
@@ -88,7 +88,7 @@ body:
   br label %"loop"
 done:
   %".85" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".86" = shufflevector <4 x float> %".85", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".86" = shufflevector <4 x float> %".85", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".87" = getelementptr inbounds float, ptr %".19", i64 0
   store <4 x float> %".86", ptr %".87", align 4
   %".89" = getelementptr i8, ptr %".3", i64 576
@@ -113,7 +113,7 @@ body.2:
   %".100" = getelementptr inbounds float, ptr %".42", i64 %".99"
   %".101" = load <16 x float>, ptr %".100", align 4
   %".102" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".94", i32 0
-  %".103" = shufflevector <16 x float> %".102", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".103" = shufflevector <16 x float> %".102", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".104" = fadd <16 x float> %".101", %".103"
   %".105" = mul i64 %"i.1", 32
   %".106" = add i64 %".105", %"i.2"

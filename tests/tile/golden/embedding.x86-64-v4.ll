@@ -40,7 +40,7 @@ start:
   br i1 %".38", label %"then", label %"end"
 then:
   %".40" = getelementptr inbounds float, ptr %".37", i64 0
-  store <16 x float> <float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000, float 0x7ff8000000000000>, ptr %".40", align 4
+  store <16 x float> splat (float 0x7ff8000000000000), ptr %".40", align 4
   %".42" = icmp slt i64 %".30", 0
   %".43" = sub i64 0, %".30"
   %".44" = select  i1 %".42", i64 %".43", i64 0

@@ -54,8 +54,8 @@ loop:
   %".49" = icmp slt i64 %"i", 4
   br i1 %".49", label %"body", label %"done"
 body:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".46"
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".47"
+  store <16 x float> splat (float              0x0), <16 x float>* %".46"
+  store <16 x float> splat (float              0x0), <16 x float>* %".47"
   br label %"loop.1"
 done:
   %".94" = getelementptr i8, ptr %".3", i64 64
@@ -126,7 +126,7 @@ body.3:
   %".106" = getelementptr inbounds float, ptr %".28", i64 %".105"
   %".107" = load <16 x float>, ptr %".106", align 4
   %".108" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".100", i32 0
-  %".109" = shufflevector <16 x float> %".108", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".109" = shufflevector <16 x float> %".108", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".110" = fsub <16 x float> %".107", %".109"
   %".111" = mul i64 %"i.2", 32
   %".112" = add i64 %".111", %"i.3"
@@ -142,8 +142,8 @@ loop.4:
   %".123" = icmp slt i64 %"i.4", 4
   br i1 %".123", label %"body.4", label %"done.4"
 body.4:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".120"
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".121"
+  store <16 x float> splat (float              0x0), <16 x float>* %".120"
+  store <16 x float> splat (float              0x0), <16 x float>* %".121"
   br label %"loop.5"
 done.4:
   br label %"loop.6"
@@ -217,7 +217,7 @@ body.7:
   %".184" = getelementptr inbounds float, ptr %".94", i64 %".183"
   %".185" = load <16 x float>, ptr %".184", align 4
   %".186" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".178", i32 0
-  %".187" = shufflevector <16 x float> %".186", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".187" = shufflevector <16 x float> %".186", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".188" = fmul <16 x float> %".185", %".187"
   %".189" = getelementptr inbounds float, ptr %".32", i64 %"i.7"
   %".190" = load <16 x float>, ptr %".189", align 4

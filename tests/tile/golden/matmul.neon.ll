@@ -84,12 +84,12 @@ loop.1:
   br i1 %".70", label %"body.1", label %"done.1"
 body.1:
   %".72" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".73" = shufflevector <4 x float> %".72", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".73" = shufflevector <4 x float> %".72", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".74" = mul i64 %"i.1", 12
   %".75" = getelementptr inbounds float, ptr %".61", i64 %".74"
   store <4 x float> %".73", ptr %".75", align 4
   %".77" = insertelement <2 x float> <float undef, float undef>, float              0x0, i32 0
-  %".78" = shufflevector <2 x float> %".77", <2 x float> <float undef, float undef>, <2 x i32> <i32 0, i32 0>
+  %".78" = shufflevector <2 x float> %".77", <2 x float> <float undef, float undef>, <2 x i32> splat (i32 0)
   %".79" = mul i64 %"i.1", 12
   %".80" = add i64 %".79", 4
   %".81" = getelementptr inbounds float, ptr %".61", i64 %".80"
@@ -120,14 +120,14 @@ done.2:
   br label %"loop"
 k:
   %".102" = phi  i64 [0, %"body.2"], [%".150", %"k.body"]
-  %".103" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".127", %"k.body"]
-  %".104" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".128", %"k.body"]
-  %".105" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".134", %"k.body"]
-  %".106" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".135", %"k.body"]
-  %".107" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".141", %"k.body"]
-  %".108" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".142", %"k.body"]
-  %".109" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".148", %"k.body"]
-  %".110" = phi  <4 x float> [<float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".149", %"k.body"]
+  %".103" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".127", %"k.body"]
+  %".104" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".128", %"k.body"]
+  %".105" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".134", %"k.body"]
+  %".106" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".135", %"k.body"]
+  %".107" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".141", %"k.body"]
+  %".108" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".142", %"k.body"]
+  %".109" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".148", %"k.body"]
+  %".110" = phi  <4 x float> [splat (float              0x0), %"body.2"], [%".149", %"k.body"]
   %".111" = icmp slt i64 %".102", 8
   br i1 %".111", label %"k.body", label %"k.done"
 k.body:
@@ -140,32 +140,32 @@ k.body:
   %".119" = add i64 %".118", %".117"
   %".120" = getelementptr inbounds float, ptr %".51", i64 %".119"
   %".121" = load <2 x float>, ptr %".120", align 4
-  %".122" = shufflevector <2 x float> %".121", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".122" = shufflevector <2 x float> %".121", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   %".123" = getelementptr inbounds float, ptr %".41", i64 %".102"
   %".124" = load float, ptr %".123", align 4
   %".125" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".124", i32 0
-  %".126" = shufflevector <4 x float> %".125", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".126" = shufflevector <4 x float> %".125", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".127" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".126", <4 x float> %".116", <4 x float> %".103")
   %".128" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".126", <4 x float> %".122", <4 x float> %".104")
   %".129" = add i64 16, %".102"
   %".130" = getelementptr inbounds float, ptr %".41", i64 %".129"
   %".131" = load float, ptr %".130", align 4
   %".132" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".131", i32 0
-  %".133" = shufflevector <4 x float> %".132", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".133" = shufflevector <4 x float> %".132", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".134" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".133", <4 x float> %".116", <4 x float> %".105")
   %".135" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".133", <4 x float> %".122", <4 x float> %".106")
   %".136" = add i64 32, %".102"
   %".137" = getelementptr inbounds float, ptr %".41", i64 %".136"
   %".138" = load float, ptr %".137", align 4
   %".139" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".138", i32 0
-  %".140" = shufflevector <4 x float> %".139", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".140" = shufflevector <4 x float> %".139", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".141" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".140", <4 x float> %".116", <4 x float> %".107")
   %".142" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".140", <4 x float> %".122", <4 x float> %".108")
   %".143" = add i64 48, %".102"
   %".144" = getelementptr inbounds float, ptr %".41", i64 %".143"
   %".145" = load float, ptr %".144", align 4
   %".146" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".145", i32 0
-  %".147" = shufflevector <4 x float> %".146", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".147" = shufflevector <4 x float> %".146", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".148" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".147", <4 x float> %".116", <4 x float> %".109")
   %".149" = call <4 x float> @"llvm.fma.v4f32"(<4 x float> %".147", <4 x float> %".122", <4 x float> %".110")
   %".150" = add i64 %".102", 1
@@ -179,7 +179,7 @@ k.done:
   %".157" = add i64 %"i.2", 4
   %".158" = getelementptr inbounds float, ptr %".61", i64 %".157"
   %".159" = load <2 x float>, ptr %".158", align 4
-  %".160" = shufflevector <2 x float> %".159", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".160" = shufflevector <2 x float> %".159", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   %".161" = fadd <4 x float> %".160", %".104"
   %".162" = shufflevector <4 x float> %".161", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
   %".163" = add i64 %"i.2", 4
@@ -196,7 +196,7 @@ k.done:
   %".174" = add i64 12, %".173"
   %".175" = getelementptr inbounds float, ptr %".61", i64 %".174"
   %".176" = load <2 x float>, ptr %".175", align 4
-  %".177" = shufflevector <2 x float> %".176", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".177" = shufflevector <2 x float> %".176", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   %".178" = fadd <4 x float> %".177", %".106"
   %".179" = shufflevector <4 x float> %".178", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
   %".180" = add i64 %"i.2", 4
@@ -214,7 +214,7 @@ k.done:
   %".192" = add i64 24, %".191"
   %".193" = getelementptr inbounds float, ptr %".61", i64 %".192"
   %".194" = load <2 x float>, ptr %".193", align 4
-  %".195" = shufflevector <2 x float> %".194", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".195" = shufflevector <2 x float> %".194", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   %".196" = fadd <4 x float> %".195", %".108"
   %".197" = shufflevector <4 x float> %".196", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
   %".198" = add i64 %"i.2", 4
@@ -232,7 +232,7 @@ k.done:
   %".210" = add i64 36, %".209"
   %".211" = getelementptr inbounds float, ptr %".61", i64 %".210"
   %".212" = load <2 x float>, ptr %".211", align 4
-  %".213" = shufflevector <2 x float> %".212", <2 x float> <float              0x0, float              0x0>, <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".213" = shufflevector <2 x float> %".212", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   %".214" = fadd <4 x float> %".213", %".110"
   %".215" = shufflevector <4 x float> %".214", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
   %".216" = add i64 %"i.2", 4

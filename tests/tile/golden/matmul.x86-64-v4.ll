@@ -84,7 +84,7 @@ loop.1:
   br i1 %".70", label %"body.1", label %"done.1"
 body.1:
   %".72" = insertelement <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".73" = shufflevector <6 x float> %".72", <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".73" = shufflevector <6 x float> %".72", <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> splat (i32 0)
   %".74" = mul i64 %"i.1", 12
   %".75" = getelementptr inbounds float, ptr %".61", i64 %".74"
   store <6 x float> %".73", ptr %".75", align 4
@@ -114,10 +114,10 @@ done.2:
   br label %"loop"
 k:
   %".96" = phi  i64 [0, %"body.2"], [%".131", %"k.body"]
-  %".97" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".112", %"k.body"]
-  %".98" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".118", %"k.body"]
-  %".99" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".124", %"k.body"]
-  %".100" = phi  <16 x float> [<float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, %"body.2"], [%".130", %"k.body"]
+  %".97" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".112", %"k.body"]
+  %".98" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".118", %"k.body"]
+  %".99" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".124", %"k.body"]
+  %".100" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".130", %"k.body"]
   %".101" = icmp slt i64 %".96", 8
   br i1 %".101", label %"k.body", label %"k.done"
 k.body:
@@ -125,36 +125,36 @@ k.body:
   %".104" = add i64 %".103", %"i.2"
   %".105" = getelementptr inbounds float, ptr %".51", i64 %".104"
   %".106" = load <6 x float>, ptr %".105", align 4
-  %".107" = shufflevector <6 x float> %".106", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".107" = shufflevector <6 x float> %".106", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   %".108" = getelementptr inbounds float, ptr %".41", i64 %".96"
   %".109" = load float, ptr %".108", align 4
   %".110" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".109", i32 0
-  %".111" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".111" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".112" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".111", <16 x float> %".107", <16 x float> %".97")
   %".113" = add i64 16, %".96"
   %".114" = getelementptr inbounds float, ptr %".41", i64 %".113"
   %".115" = load float, ptr %".114", align 4
   %".116" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".115", i32 0
-  %".117" = shufflevector <16 x float> %".116", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".117" = shufflevector <16 x float> %".116", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".118" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".117", <16 x float> %".107", <16 x float> %".98")
   %".119" = add i64 32, %".96"
   %".120" = getelementptr inbounds float, ptr %".41", i64 %".119"
   %".121" = load float, ptr %".120", align 4
   %".122" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".121", i32 0
-  %".123" = shufflevector <16 x float> %".122", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".123" = shufflevector <16 x float> %".122", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".124" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".123", <16 x float> %".107", <16 x float> %".99")
   %".125" = add i64 48, %".96"
   %".126" = getelementptr inbounds float, ptr %".41", i64 %".125"
   %".127" = load float, ptr %".126", align 4
   %".128" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".127", i32 0
-  %".129" = shufflevector <16 x float> %".128", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".129" = shufflevector <16 x float> %".128", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".130" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".129", <16 x float> %".107", <16 x float> %".100")
   %".131" = add i64 %".96", 1
   br label %"k"
 k.done:
   %".133" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
   %".134" = load <6 x float>, ptr %".133", align 4
-  %".135" = shufflevector <6 x float> %".134", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".135" = shufflevector <6 x float> %".134", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   %".136" = fadd <16 x float> %".135", %".97"
   %".137" = shufflevector <16 x float> %".136", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
   %".138" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
@@ -162,7 +162,7 @@ k.done:
   %".140" = add i64 12, %"i.2"
   %".141" = getelementptr inbounds float, ptr %".61", i64 %".140"
   %".142" = load <6 x float>, ptr %".141", align 4
-  %".143" = shufflevector <6 x float> %".142", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".143" = shufflevector <6 x float> %".142", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   %".144" = fadd <16 x float> %".143", %".98"
   %".145" = shufflevector <16 x float> %".144", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
   %".146" = add i64 12, %"i.2"
@@ -171,7 +171,7 @@ k.done:
   %".149" = add i64 24, %"i.2"
   %".150" = getelementptr inbounds float, ptr %".61", i64 %".149"
   %".151" = load <6 x float>, ptr %".150", align 4
-  %".152" = shufflevector <6 x float> %".151", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".152" = shufflevector <6 x float> %".151", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   %".153" = fadd <16 x float> %".152", %".99"
   %".154" = shufflevector <16 x float> %".153", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
   %".155" = add i64 24, %"i.2"
@@ -180,7 +180,7 @@ k.done:
   %".158" = add i64 36, %"i.2"
   %".159" = getelementptr inbounds float, ptr %".61", i64 %".158"
   %".160" = load <6 x float>, ptr %".159", align 4
-  %".161" = shufflevector <6 x float> %".160", <6 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".161" = shufflevector <6 x float> %".160", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   %".162" = fadd <16 x float> %".161", %".100"
   %".163" = shufflevector <16 x float> %".162", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
   %".164" = add i64 36, %"i.2"

@@ -46,8 +46,8 @@ loop:
   %".43" = icmp slt i64 %"i", 4
   br i1 %".43", label %"body", label %"done"
 body:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".40"
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".41"
+  store <16 x float> splat (float              0x0), <16 x float>* %".40"
+  store <16 x float> splat (float              0x0), <16 x float>* %".41"
   br label %"loop.1"
 done:
   br label %"loop.2"
@@ -121,7 +121,7 @@ body.3:
   %".104" = getelementptr inbounds float, ptr %".26", i64 %".103"
   %".105" = load <16 x float>, ptr %".104", align 4
   %".106" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".98", i32 0
-  %".107" = shufflevector <16 x float> %".106", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".107" = shufflevector <16 x float> %".106", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".108" = fmul <16 x float> %".105", %".107"
   %".109" = getelementptr inbounds float, ptr %".30", i64 %"i.3"
   %".110" = load <16 x float>, ptr %".109", align 4

@@ -11,7 +11,7 @@ start:
   %".10" = load ptr, ptr %".9"
   %".11" = getelementptr i8, ptr %".3", i64 0
   %".12" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".13" = shufflevector <4 x float> %".12", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".13" = shufflevector <4 x float> %".12", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".14" = getelementptr inbounds float, ptr %".11", i64 0
   store <4 x float> %".13", ptr %".14", align 4
   %".16" = sext i32 0 to i64

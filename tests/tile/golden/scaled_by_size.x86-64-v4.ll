@@ -17,7 +17,7 @@ start:
   %".16" = trunc i64 %".8" to i32
   %".17" = getelementptr i8, ptr %".3", i64 0
   %".18" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".19" = shufflevector <8 x float> %".18", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".19" = shufflevector <8 x float> %".18", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> splat (i32 0)
   %".20" = getelementptr inbounds float, ptr %".17", i64 0
   store <8 x float> %".19", ptr %".20", align 4
   %".22" = sext i32 0 to i64

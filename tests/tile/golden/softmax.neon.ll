@@ -46,10 +46,10 @@ loop:
   %".39" = icmp slt i64 %"i", 4
   br i1 %".39", label %"body", label %"done"
 body:
-  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".34"
-  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".35"
-  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".36"
-  store <4 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <4 x float>* %".37"
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".34"
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".35"
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".36"
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".37"
   br label %"loop.1"
 done:
   %".127" = getelementptr i8, ptr %".3", i64 64
@@ -145,10 +145,10 @@ loop.2:
   %".134" = icmp slt i64 %"i.2", 4
   br i1 %".134", label %"body.2", label %"done.2"
 body.2:
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".129"
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".130"
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".131"
-  store <4 x float> <float              0x0, float              0x0, float              0x0, float              0x0>, <4 x float>* %".132"
+  store <4 x float> splat (float              0x0), <4 x float>* %".129"
+  store <4 x float> splat (float              0x0), <4 x float>* %".130"
+  store <4 x float> splat (float              0x0), <4 x float>* %".131"
+  store <4 x float> splat (float              0x0), <4 x float>* %".132"
   %".140" = getelementptr inbounds float, ptr %".33", i64 %"i.2"
   %".141" = load float, ptr %".140", align 4
   br label %"loop.3"
@@ -164,7 +164,7 @@ body.3:
   %".147" = getelementptr inbounds float, ptr %".24", i64 %".146"
   %".148" = load <4 x float>, ptr %".147", align 4
   %".149" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".150" = shufflevector <4 x float> %".149", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".150" = shufflevector <4 x float> %".149", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".151" = fsub <4 x float> %".148", %".150"
   %".152" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".151")
   %".153" = mul i64 %"i.2", 16
@@ -180,7 +180,7 @@ body.3:
   %".163" = getelementptr inbounds float, ptr %".24", i64 %".162"
   %".164" = load <4 x float>, ptr %".163", align 4
   %".165" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".166" = shufflevector <4 x float> %".165", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".166" = shufflevector <4 x float> %".165", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".167" = fsub <4 x float> %".164", %".166"
   %".168" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".167")
   %".169" = mul i64 %"i.2", 16
@@ -196,7 +196,7 @@ body.3:
   %".179" = getelementptr inbounds float, ptr %".24", i64 %".178"
   %".180" = load <4 x float>, ptr %".179", align 4
   %".181" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".182" = shufflevector <4 x float> %".181", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".182" = shufflevector <4 x float> %".181", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".183" = fsub <4 x float> %".180", %".182"
   %".184" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".183")
   %".185" = mul i64 %"i.2", 16
@@ -212,7 +212,7 @@ body.3:
   %".195" = getelementptr inbounds float, ptr %".24", i64 %".194"
   %".196" = load <4 x float>, ptr %".195", align 4
   %".197" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".198" = shufflevector <4 x float> %".197", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".198" = shufflevector <4 x float> %".197", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".199" = fsub <4 x float> %".196", %".198"
   %".200" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".199")
   %".201" = mul i64 %"i.2", 16
@@ -264,7 +264,7 @@ body.5:
   %".239" = getelementptr inbounds float, ptr %".128", i64 %".238"
   %".240" = load <4 x float>, ptr %".239", align 4
   %".241" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".233", i32 0
-  %".242" = shufflevector <4 x float> %".241", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".242" = shufflevector <4 x float> %".241", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".243" = fdiv <4 x float> %".240", %".242"
   %".244" = mul i64 %"i.4", 16
   %".245" = add i64 %".244", %"i.5"

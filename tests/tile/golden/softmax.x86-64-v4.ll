@@ -40,7 +40,7 @@ loop:
   %".36" = icmp slt i64 %"i", 4
   br i1 %".36", label %"body", label %"done"
 body:
-  store <16 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <16 x float>* %".34"
+  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".34"
   br label %"loop.1"
 done:
   %".85" = getelementptr i8, ptr %".3", i64 64
@@ -100,7 +100,7 @@ loop.2:
   %".89" = icmp slt i64 %"i.2", 4
   br i1 %".89", label %"body.2", label %"done.2"
 body.2:
-  store <16 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <16 x float>* %".87"
+  store <16 x float> splat (float              0x0), <16 x float>* %".87"
   %".92" = getelementptr inbounds float, ptr %".33", i64 %"i.2"
   %".93" = load float, ptr %".92", align 4
   br label %"loop.3"
@@ -116,7 +116,7 @@ body.3:
   %".99" = getelementptr inbounds float, ptr %".24", i64 %".98"
   %".100" = load <16 x float>, ptr %".99", align 4
   %".101" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".93", i32 0
-  %".102" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".102" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".103" = fsub <16 x float> %".100", %".102"
   %".104" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".103")
   %".105" = mul i64 %"i.2", 16
@@ -159,7 +159,7 @@ body.4:
   %".139" = getelementptr inbounds float, ptr %".86", i64 %".138"
   %".140" = load <16 x float>, ptr %".139", align 4
   %".141" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".137", i32 0
-  %".142" = shufflevector <16 x float> %".141", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".142" = shufflevector <16 x float> %".141", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
   %".143" = fdiv <16 x float> %".140", %".142"
   %".144" = mul i64 %"i.4", 16
   %".145" = getelementptr inbounds float, ptr %".32", i64 %".144"

@@ -8,17 +8,19 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tilewright.runtime import cache, dump, ffi, jit
+from tilewright.runtime import cache, dump, ffi, garbage, jit
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm.calling import call
-from tilewright.target.llvm.identity import identity
+from tilewright.target.llvm.identity import code_version, identity
 from tilewright.target.llvm.kept import Kept
 from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _SMALL = 1 << 15  # elements: less work than this is not worth a second thread
+_HANDLER = "handler"  # what XLA calls, in the code of each kernel
+_LAUNCH = "tilewright_cpu_launch"  # what handlers call
 
 
 @functools.cache
@@ -27,13 +29,13 @@ def host() -> Host:
   return hosts.of(jit.host_features())
 
 
-def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str:
-  """The LLVM IR of a kernel's handler."""
+@garbage.postponed()
+def to_llvm(kernel: NativeKernel, machine: Host) -> str:
+  """The LLVM IR of a kernel, with the handler that XLA calls."""
   # Imported here: a process that finds all its code on disk generates none.
   from llvmlite import ir
 
-  from tilewright.target.cpu.effects import can_fail
-  from tilewright.target.cpu.handler import emit_handler, emit_worker
+  from tilewright.target.cpu.handler import Facts, emit_handler
   from tilewright.target.cpu.launch import emit_point, emit_poison
   from tilewright.target.cpu.packed import packed_bytes
 
@@ -41,11 +43,10 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
   module = ir.Module("tilewright")
   parallel = parallel_dims(kernel)
   point, arena_bytes = emit_point(module, kernel, machine, parallel)
-  num_arrays = mapping.num_prefetch + len(mapping.block_mappings)
-  worker = emit_worker(module, point, num_arrays, arena_bytes)
-  emit_handler(
-    module,
-    worker,
+  facts = Facts(
+    point=point,
+    prepare=emit_poison(module, kernel, machine),
+    arena_bytes=arena_bytes,
     num_operands=mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs,
     num_bounds=mapping.num_dynamic_bounds,
     result_bytes=[
@@ -56,11 +57,9 @@ def to_llvm(kernel: NativeKernel, machine: Host, symbol: str = "handler") -> str
     ],
     grid=mapping.grid,
     parallel=parallel,
-    name=symbol,
     inline=not parallel or _total_elements(kernel) < _SMALL,
-    can_fail=can_fail(kernel.body.body),
-    prepare=emit_poison(module, kernel, machine),
   )
+  emit_handler(module, facts, _HANDLER, _LAUNCH)
   return str(module)
 
 
@@ -71,9 +70,23 @@ def _total_elements(kernel: NativeKernel) -> int:
 
 def _load(name: str, code: bytes) -> str:
   """Let XLA call compiled code; gives the name for that."""
+  _provide_launcher()
   target = f"tilewright_cpu_{name[:24]}"
-  ffi.register(target, jit.link(code).get_function_address("handler"), "cpu")
+  ffi.register(target, jit.link(code).get_function_address(_HANDLER), "cpu")
   return target
+
+
+@functools.cache
+def _provide_launcher() -> None:
+  """Let the code of kernels find the function that all of them share."""
+
+  def build() -> bytes:
+    from tilewright.target.cpu import handler
+
+    return jit.object_code(handler.launcher(_LAUNCH))
+
+  kept = Kept("cpu", lambda _, code: jit.define(_LAUNCH, jit.link(code).get_function_address(_LAUNCH)))
+  kept.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
 
 
 _kept = Kept("cpu", _load)

@@ -1,4 +1,9 @@
-"""The FFI handler of a CPU kernel, in LLVM: collects pointers and spreads the parallel grid points over XLA's thread pool.
+"""The FFI handler of CPU kernels, in LLVM: collects pointers and spreads the parallel grid points over XLA's thread pool.
+
+    handler(frame)              what XLA calls: a function of each kernel's own, which does nothing but this:
+      launch(frame, facts)      one piece of code for all kernels, compiled once
+        worker(state)           takes chunks of grid points until none is left
+          run(..., first, end)  the kernel's own function, for the grid points of a chunk
 
 Work is handed out in chunks through an atomic counter. The calling thread takes chunks too, so nothing depends on another thread ever
 running; it waits only for chunks that another thread has begun. The shared state is on the heap and freed by whoever leaves last, since
@@ -7,7 +12,9 @@ a task may be started by the pool after all work is done.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -17,24 +24,102 @@ from tilewright.target.llvm.frame import api_function, at, emit_error, external,
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 
-# The shared state: counters, the message of an instance that failed, then the pointers to the arrays, then the sizes of the grid.
-_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _ERROR, _ARRAYS = (8 * i for i in range(7))
+# The shared state: counters, the facts, the message of an instance that failed, the pointers to the arrays, the sizes of the grid.
+_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _FACTS, _ERROR, _ARRAYS = (8 * i for i in range(8))
+# The facts of a kernel, in words of 64 bits; then come the bytes of each result, then for each dimension of the grid its size (or _DYNAMIC)
+# and whether it is parallel.
+_RUN, _PREPARE, _ARENA, _NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS, _RANK, _INLINE, _RESULTS = (8 * i for i in range(9))
+_DYNAMIC = -1
+_RUN_TYPE = ir.FunctionType(VOID, [PTR, PTR, PTR, I64, I64])
 _HUGE_PAGE = 1 << 21
 _LARGE = 4 * _HUGE_PAGE  # bytes from which a result is worth huge pages
 _MADV_HUGEPAGE = 14  # from Linux's sys/mman.h; only advice, so a refusal changes nothing
 _CHUNKS_PER_THREAD = 16  # so that a slow thread, or a heavy part of the grid, does not keep the others waiting
 
 
-def emit_worker(module: ir.Module, point: ir.Function, num_arrays: int, arena_bytes: int) -> ir.Function:
+# --- of each kernel ----------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+  """What is special about a kernel. Its operands are the dynamic grid bounds, then the arrays; its results are arrays too."""
+
+  point: ir.Function  # (arrays, sizes, arena, number): runs a parallel grid point
+  prepare: ir.Function | None  # (arrays): runs before any instance
+  arena_bytes: int
+  num_operands: int
+  num_bounds: int
+  result_bytes: Sequence[int]
+  grid: Sequence[int | None]
+  parallel: Sequence[int]
+  inline: bool  # whether the calling thread does all the work
+
+
+def emit_handler(module: ir.Module, facts: Facts, name: str, launch: str) -> None:
+  """The function XLA calls, and the kernel's facts. `launch` is the name of the function that all kernels share."""
+  null = ir.Constant(PTR, None)
+  words = [
+    *(_emit_run(module, facts.point), facts.prepare or null),
+    *(
+      facts.arena_bytes,
+      facts.num_operands,
+      facts.num_bounds,
+      len(facts.result_bytes),
+      len(facts.grid),
+      int(facts.inline),
+    ),
+    *facts.result_bytes,
+    *(
+      n
+      for d, size in enumerate(facts.grid)
+      for n in (_DYNAMIC if size is None else int(size), int(d in facts.parallel))
+    ),
+  ]
+  values = [i64(word) if isinstance(word, int) else word for word in words]
+  table = ir.LiteralStructType([PTR if isinstance(v, ir.Function) else v.type for v in values])
+  constant = ir.GlobalVariable(module, table, "facts")
+  constant.linkage, constant.global_constant = "internal", True
+  constant.initializer = ir.Constant(table, [v.bitcast(PTR) if isinstance(v, ir.Function) else v for v in values])
+  handler = ir.Function(module, ir.FunctionType(PTR, [PTR]), name)
+  b = ir.IRBuilder(handler.append_basic_block("entry"))
+  b.ret(b.call(external(module, launch, PTR, [PTR, PTR]), [handler.args[0], constant]))
+
+
+def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:
+  """`run(arrays, sizes, arena, first, end)`: a range of grid points."""
+  run = ir.Function(module, _RUN_TYPE, "run")
+  run.linkage = "internal"
+  arrays, sizes, arena, first, end = run.args
+  b = ir.IRBuilder(run.append_basic_block("entry"))
+  with for_range(b, first, end) as p:
+    b.call(point, [arrays, sizes, arena, p])
+  b.ret_void()
+  return run
+
+
+# --- of all kernels ----------------------------------------------------------------------------------------------
+
+
+def launcher(name: str) -> str:
+  """The LLVM IR of the function that all kernels share."""
+  module = ir.Module("tilewright")
+  _emit_launch(module, _emit_worker(module), name)
+  return str(module)
+
+
+def _emit_worker(module: ir.Module) -> ir.Function:
   """`worker(state)`: take chunks until none is left."""
   worker = ir.Function(module, ir.FunctionType(VOID, [PTR]), "worker")
   worker.linkage = "internal"
   (state,) = worker.args
   b = ir.IRBuilder(worker.append_basic_block("entry"))
-  memory = b.call(external(module, "malloc", PTR, [I64]), [i64(arena_bytes + 64)])
+  facts = read(b, state, _FACTS)
+  run = read(b, facts, _RUN, _RUN_TYPE.as_pointer())
+  memory = b.call(external(module, "malloc", PTR, [I64]), [b.add(read(b, facts, _ARENA, I64), i64(64))])
   address = b.and_(b.add(b.ptrtoint(memory, I64), i64(63)), i64(-64))
   arena = b.inttoptr(address, PTR)
-  arrays, sizes = at(b, state, _ARRAYS), at(b, state, _ARRAYS + 8 * num_arrays)
+  arrays = at(b, state, _ARRAYS)
+  sizes = _word(b, arrays, _num_arrays(b, facts))
   points, chunk = read(b, state, _POINTS, I64), read(b, state, _CHUNK, I64)
   take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
   b.branch(take)
@@ -44,14 +129,22 @@ def emit_worker(module: ir.Module, point: ir.Function, num_arrays: int, arena_by
   b.position_at_end(work)
   end = b.add(first, chunk)
   end = b.select(b.icmp_signed("<", end, points), end, points)
-  with for_range(b, first, end) as p:
-    b.call(point, [arrays, sizes, arena, p])
+  b.call(run, [arrays, sizes, arena, first, end])
   b.atomic_rmw("add", at(b, state, _DONE), b.sub(end, first), "seq_cst")
   b.branch(take)
   b.position_at_end(out)
   b.call(external(module, "free", VOID, [PTR]), [memory])
   b.ret_void()
   return worker
+
+
+def _word(b: ir.IRBuilder, array: ir.Value, number: Any) -> ir.Value:
+  return b.gep(array, [number], source_etype=I64)
+
+
+def _num_arrays(b: ir.IRBuilder, facts: ir.Value) -> ir.Value:
+  operands, bounds, results = (read(b, facts, at_, I64) for at_ in (_NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS))
+  return b.add(b.sub(operands, bounds), results)
 
 
 def _emit_leave(b: ir.IRBuilder, module: ir.Module, state: ir.Value) -> None:
@@ -71,86 +164,90 @@ def _emit_task(module: ir.Module, worker: ir.Function) -> ir.Function:
   return task
 
 
-def emit_handler(
-  module: ir.Module,
-  worker: ir.Function,
-  *,
-  num_operands: int,
-  num_bounds: int,
-  result_bytes: list[int],
-  grid: tuple[Any, ...],
-  parallel: list[int],
-  name: str,
-  inline: bool,
-  can_fail: bool,
-  prepare: ir.Function | None,
-) -> None:
-  """The function XLA calls. The operands are the dynamic grid bounds, then the arrays; the results are arrays too.
-  `prepare(arrays)` runs before any instance."""
-  handler = ir.Function(module, ir.FunctionType(PTR, [PTR]), name)
-  (frame,) = handler.args
-  b = ir.IRBuilder(handler.append_basic_block("entry"))
+def _emit_launch(module: ir.Module, worker: ir.Function, name: str) -> None:
+  """`launch(frame, facts)`: an error of XLA's, or null."""
+  launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR]), name)
+  frame, facts = launch.args
+  b = ir.IRBuilder(launch.append_basic_block("entry"))
   null = ir.Constant(PTR, None)
   extension = read(b, frame, ffi.FRAME_EXTENSION)
-  run, metadata = b.append_basic_block("run"), b.append_basic_block("metadata")
-  b.cbranch(b.icmp_unsigned("==", extension, null), run, metadata)
-  b.position_at_end(metadata)
-  version = read(b, extension, ffi.METADATA_POINTER)
-  major, minor = ffi.api_version()
-  b.store(I32(major), at(b, version, ffi.VERSION_MAJOR))
-  b.store(I32(minor), at(b, version, ffi.VERSION_MINOR))
-  b.ret(null)
-  b.position_at_end(run)
-
-  num_results = len(result_bytes)
-  num_arrays = num_operands - num_bounds + num_results
-  state = b.call(external(module, "malloc", PTR, [I64]), [i64(_ARRAYS + 8 * (num_arrays + len(grid)))])
-  operands, results = read(b, frame, ffi.FRAME_ARGS), read(b, frame, ffi.FRAME_RETS)
-  bounds = []
-  for i in range(num_operands):
-    data = read(b, read(b, operands, 8 * i), ffi.BUFFER_DATA)
-    if i < num_bounds:
-      bounds.append(b.sext(b.load(data, typ=I32), I64))
-    else:
-      b.store(data, at(b, state, _ARRAYS + 8 * (i - num_bounds)))
-  for i in range(num_results):
-    data = read(b, read(b, results, 8 * i), ffi.BUFFER_DATA)
-    if result_bytes[i] >= _LARGE and sys.platform == "linux":
-      _emit_huge_pages(b, module, data, result_bytes[i])
-    b.store(data, at(b, state, _ARRAYS + 8 * (num_operands - num_bounds + i)))
-  left = iter(bounds)
-  sizes = [next(left) if size is None else i64(int(size)) for size in grid]
-  points: Any = i64(1)
-  for d, size in enumerate(sizes):
-    b.store(size, at(b, state, _ARRAYS + 8 * (num_arrays + d)))
-    if d in parallel:
-      points = b.mul(points, size)
-  for offset, value in ((_NEXT, i64(0)), (_DONE, i64(0)), (_POINTS, points), (_OWNERS, i64(1)), (_ERROR, i64(0))):
+  with if_then(b, b.icmp_unsigned("!=", extension, null), ends=True):
+    version = read(b, extension, ffi.METADATA_POINTER)
+    major, minor = ffi.api_version()
+    b.store(I32(major), at(b, version, ffi.VERSION_MAJOR))
+    b.store(I32(minor), at(b, version, ffi.VERSION_MINOR))
+    b.ret(null)
+  num_arrays, rank = _num_arrays(b, facts), read(b, facts, _RANK, I64)
+  words = b.add(i64(_ARRAYS // 8), b.add(num_arrays, rank))
+  state = b.call(external(module, "malloc", PTR, [I64]), [b.mul(words, i64(8))])
+  arrays = at(b, state, _ARRAYS)
+  _emit_arrays(b, module, frame, facts, arrays)
+  points = _emit_sizes(b, frame, facts, _word(b, arrays, num_arrays))
+  for offset, value in ((_NEXT, i64(0)), (_DONE, i64(0)), (_POINTS, points), (_CHUNK, points), (_OWNERS, i64(1))):
     b.store(value, at(b, state, offset))
-  if prepare is not None:
-    b.call(prepare, [at(b, state, _ARRAYS)])
-  if inline:
-    b.store(points, at(b, state, _CHUNK))
-  else:
+  b.store(facts, at(b, state, _FACTS))
+  b.store(i64(0), at(b, state, _ERROR))
+  with if_then(b, b.icmp_unsigned("!=", read(b, facts, _PREPARE), null)):
+    b.call(read(b, facts, _PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
+  with if_then(b, b.icmp_signed("==", read(b, facts, _INLINE, I64), i64(0))):
     _emit_spread(b, module, frame, state, points, _emit_task(module, worker))
   b.call(worker, [state])
   _emit_wait(b, module, state, points)
-  message = read(b, state, _ERROR, I64) if can_fail else None
+  message = read(b, state, _ERROR, I64)
   _emit_leave(b, module, state)
-  if message is not None:
-    with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
-      b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), message))
+  with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
+    b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), message))
   b.ret(null)
 
 
-def _emit_huge_pages(b: ir.IRBuilder, module: ir.Module, data: ir.Value, nbytes: int) -> None:
+def _emit_arrays(b: ir.IRBuilder, module: ir.Module, frame: ir.Value, facts: ir.Value, arrays: ir.Value) -> None:
+  """The pointers to all arrays, the operands first."""
+  operands, results = read(b, frame, ffi.FRAME_ARGS), read(b, frame, ffi.FRAME_RETS)
+  num_bounds = read(b, facts, _NUM_BOUNDS, I64)
+  num_inputs = b.sub(read(b, facts, _NUM_OPERANDS, I64), num_bounds)
+  with for_range(b, 0, num_inputs) as i:
+    b.store(_data(b, operands, b.add(num_bounds, i)), _word(b, arrays, i))
+  with for_range(b, 0, read(b, facts, _NUM_RESULTS, I64)) as i:
+    data = _data(b, results, i)
+    if sys.platform == "linux":
+      nbytes = b.load(_word(b, at(b, facts, _RESULTS), i), typ=I64)
+      with if_then(b, b.icmp_signed(">=", nbytes, i64(_LARGE))):
+        _emit_huge_pages(b, module, data, nbytes)
+    b.store(data, _word(b, arrays, b.add(num_inputs, i)))
+
+
+def _data(b: ir.IRBuilder, buffers: ir.Value, number: ir.Value) -> ir.Value:
+  return read(b, b.load(_word(b, buffers, number), typ=PTR), ffi.BUFFER_DATA)
+
+
+def _emit_sizes(b: ir.IRBuilder, frame: ir.Value, facts: ir.Value, sizes: ir.Value) -> ir.Value:
+  """The sizes of the grid; those that are not known are the first operands. Gives how many points are run in parallel."""
+  operands = read(b, frame, ffi.FRAME_ARGS)
+  points, bounds = b.alloca(I64), b.alloca(I64)
+  b.store(i64(1), points)
+  b.store(i64(0), bounds)
+  grid = _word(b, at(b, facts, _RESULTS), read(b, facts, _NUM_RESULTS, I64))
+  with for_range(b, 0, read(b, facts, _RANK, I64)) as d:
+    known = _word(b, grid, b.mul(d, i64(2)))
+    size = _word(b, sizes, d)
+    b.store(b.load(known, typ=I64), size)
+    with if_then(b, b.icmp_signed("==", b.load(known, typ=I64), i64(_DYNAMIC))):
+      bound = b.load(bounds, typ=I64)
+      b.store(b.sext(b.load(_data(b, operands, bound), typ=I32), I64), size)
+      b.store(b.add(bound, i64(1)), bounds)
+    with if_then(b, b.icmp_signed("!=", read(b, known, 8, I64), i64(0))):
+      b.store(b.mul(b.load(points, typ=I64), b.load(size, typ=I64)), points)
+  return b.load(points, typ=I64)
+
+
+def _emit_huge_pages(b: ir.IRBuilder, module: ir.Module, data: ir.Value, nbytes: ir.Value) -> None:
   """Ask for huge pages under a large result that nothing has touched yet.
 
   XLA takes large results afresh from the system in each call, and touching them for the first time costs a page fault per 4 KiB: for a
   result of 64 MiB several times what computing a softmax into it costs. With pages of 2 MiB there are 512 times fewer.
   """
   start = b.and_(b.add(b.ptrtoint(data, I64), i64(_HUGE_PAGE - 1)), i64(-_HUGE_PAGE))
-  end = b.and_(b.add(b.ptrtoint(data, I64), i64(nbytes)), i64(-_HUGE_PAGE))
+  end = b.and_(b.add(b.ptrtoint(data, I64), nbytes), i64(-_HUGE_PAGE))
   advise = external(module, "madvise", I32, [PTR, I64, I32])
   b.call(advise, [b.inttoptr(start, PTR), b.sub(end, start), I32(_MADV_HUGEPAGE)])
 

@@ -73,6 +73,16 @@ def element_type(ty: ir.Type) -> ir.Type:
   return ty.element if isinstance(ty, ir.VectorType) else ty
 
 
+class _Splat(ir.Constant):
+  """The same number in every lane, written once: an IR of vectors has more text for constants than for all else."""
+
+  def __init__(self, ty: ir.VectorType, scalar: ir.Constant):
+    self.type, self.constant = ty, [scalar] * ty.count
+
+  def _get_reference(self) -> str:
+    return f"splat ({self.constant[0]})"
+
+
 def constant(ty: ir.Type, value: Any) -> ir.Constant:
   """A scalar constant, or a vector with the same value in every lane."""
   element = element_type(ty)
@@ -80,7 +90,8 @@ def constant(ty: ir.Type, value: Any) -> ir.Constant:
     value = int(value) & ((1 << element.width) - 1) if element.width > 1 else int(bool(value))
   else:
     value = float(value)
-  return ir.Constant(ty, [value] * ty.count if isinstance(ty, ir.VectorType) else value)
+  scalar = ir.Constant(element, value)
+  return _Splat(ty, scalar) if isinstance(ty, ir.VectorType) else scalar
 
 
 def element(dtype: Any, value: Any, lanes: int = 1) -> ir.Constant:
@@ -97,7 +108,7 @@ def splat(b: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
     return value
   vector = ir.VectorType(value.type, lanes)
   first = b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
-  return b.shuffle_vector(first, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+  return b.shuffle_vector(first, ir.Constant(vector, ir.Undefined), constant(ir.VectorType(I32, lanes), 0))
 
 
 def suffix(ty: ir.Type) -> str:

@@ -14,7 +14,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from tilewright.runtime import cache, cuda, dump, ffi, jit, printing, ptxas
+from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, printing, ptxas
 from tilewright.target.llvm.calling import call
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
@@ -75,7 +75,8 @@ def compile_ptx(
   from tilewright.target.nvgpu.ptx import to_ptx
 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
-  text, launch = emit_kernel(kernel, machine, num_warps, cluster)
+  with garbage.postponed():
+    text, launch = emit_kernel(kernel, machine, num_warps, cluster)
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
