@@ -11,10 +11,9 @@ from tests.layout.test_solve import cost, holds
 from tilewright import errors
 from tilewright.layout.constraints import Hint, RelayoutAllowed, Soft
 from tilewright.layout.solve import solve
-from tilewright.target.nvgpu.arch import named
+from tilewright.target.nvgpu.arch import ARCHS, named
 from tilewright.target.nvgpu.choice import search_budget
 from tilewright.target.nvgpu.constraints import constrain_function
-from tilewright.target.nvgpu.dots import RATES
 from tilewright.target.nvgpu.system import System
 from tilewright.tile.ir import walk
 
@@ -25,7 +24,7 @@ def system_of(function, arch, num_warps, **more):
   return made
 
 
-@given(kernels(("any", "smem")), st.sampled_from(list(RATES)), st.sampled_from([1, 2, 4, 8]), st.booleans())
+@given(kernels(("any", "smem")), st.sampled_from(list(ARCHS)), st.sampled_from([1, 2, 4, 8]), st.booleans())
 @examples(150)
 def test_kernels_without_hints_have_layouts_within_the_compilers_budget(function, arch, num_warps, is_plain):
   system = system_of(function, arch, num_warps, is_plain=is_plain)

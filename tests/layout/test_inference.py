@@ -17,8 +17,8 @@ from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.layout.solve import solve
 from tilewright.pallas.lowering import lower_kernel
+from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.constraints import RULES, constrain_function
-from tilewright.target.nvgpu.dots import RATES
 from tilewright.target.nvgpu.inference import infer
 from tilewright.target.nvgpu.system import ELEMENTWISE, System
 from tilewright.tile.grid import Kernel
@@ -135,7 +135,7 @@ def test_a_softmax_is_one_region_with_coalesced_vectors(shape):
     assert not any(t.moves[1] for t in own.terms_of("warp"))
 
 
-@pytest.mark.parametrize("arch", RATES)
+@pytest.mark.parametrize("arch", ARCHS)
 def test_a_matmul_uses_the_tensor_cores_of_its_architecture(arch):
   function = matmul(128, 128, 64)
   found = infer(function, arch, 4)

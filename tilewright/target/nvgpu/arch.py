@@ -12,6 +12,19 @@ from collections.abc import Sequence
 
 from tilewright import errors
 
+WGMMA, MMA, FMA = "wgmma", "mma", "fma"  # ways to multiply matrices
+# Multiply-adds of 16-bit numbers that a multiprocessor does in a cycle, from the data sheets; 8-bit ones go twice as fast.
+_RATES: dict[str, dict[str, int]] = {
+  "sm_80": {MMA: 1024},
+  "sm_86": {MMA: 512},
+  "sm_89": {MMA: 512},
+  "sm_90a": {MMA: 1024, WGMMA: 2048},
+  "sm_100a": {MMA: 1024},
+  "sm_103a": {MMA: 1024},
+  "sm_120a": {MMA: 512},
+  "sm_121a": {MMA: 512},
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Arch:
@@ -29,12 +42,16 @@ class Arch:
     return self.capability >= (9, 0)
 
   @property
+  def rates(self) -> dict[str, int]:
+    """How fast tensor cores multiply, by way."""
+    return _RATES[self.name]
+
+  @property
   def capability(self) -> tuple[int, int]:
     digits = self.name.removeprefix("sm_").rstrip("af")
     return int(digits[:-1]), int(digits[-1])
 
 
-WGMMA, MMA, FMA = "wgmma", "mma", "fma"  # ways to multiply matrices
 _KIB = 1024
 ARCHS: dict[str, Arch] = {
   a.name: a

@@ -163,7 +163,7 @@ def _check_accumulator(kernel: NativeKernel, ref: Value, uses: list[Op], arch: A
         f"{op.loc or kernel.name}: {name} is an accumulator (ACC), in registers, but {op.name} takes a part of it: read and write it as a "
         "whole, as in acc[...], or use SMEM."
       )
-  options = layouts_of_accumulators(shape, arch.name, num_warps)
+  options = layouts_of_accumulators(shape, arch, num_warps)
   if not any(own.num_registers <= MOST_SUMS for own in options):
     raise errors.LayoutError(
       f"{kernel.name}: {name} is an accumulator (ACC) of shape {shape}, for which tensor cores of {arch.name} with {num_warps} warps "

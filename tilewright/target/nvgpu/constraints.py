@@ -84,7 +84,7 @@ def _given(system: System, ref: Value) -> None:
   if shared is not None and given is not None:
     system.say(Hint(shared, given))
   if held is not None and hints.is_accumulator(ref.type):
-    options = tuple((own,) for own in hints.accumulators(held.shape, system.arch.name, system.num_warps))
+    options = tuple((own,) for own in hints.accumulators(held.shape, system.arch, system.num_warps))
     system.say(OneOf((held,), options, f"{held} must be laid out as tensor cores add up products"))
 
 

@@ -25,17 +25,6 @@ from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.system import System
 from tilewright.tile.ir import Op, Value
 
-# Multiply-adds of 16-bit numbers that a multiprocessor does in a cycle, from the data sheets; 8-bit ones go twice as fast.
-RATES: dict[str, dict[str, int]] = {
-  "sm_80": {MMA: 1024},
-  "sm_86": {MMA: 512},
-  "sm_89": {MMA: 512},
-  "sm_90a": {MMA: 1024, WGMMA: 2048},
-  "sm_100a": {MMA: 1024},
-  "sm_103a": {MMA: 1024},
-  "sm_120a": {MMA: 512},
-  "sm_121a": {MMA: 512},
-}
 FMA_RATE = 128
 _QUARTERS = 4  # costs are in quarter cycles
 _MOST_SHARE = 0.75  # of shared memory that the operands of one product may take
@@ -63,7 +52,7 @@ def dot(system: System, op: Op) -> None:
     bits = lhs.bits
     faster = 16 // bits if bits < 16 else 1
     for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
-      rate = RATES[system.arch.name].get(kind)
+      rate = system.arch.rates.get(kind)
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work // (rate * faster)
         found += [(kind, option, price) for option in options if option[2].num_registers <= MOST_SUMS]  # type: ignore[union-attr]
@@ -153,7 +142,7 @@ def _has_tensor_cores(arch: Arch, op: Op) -> bool:
   a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
   if a != b or np.dtype(op.attrs["dtype"]).name not in _TYPES.get(a, ()):
     return False
-  return arch.name in RATES and arch.name.startswith(_NEEDS.get(a, "sm_"))
+  return a not in _NEEDS or arch.name.startswith(_NEEDS[a])
 
 
 def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:

@@ -16,8 +16,7 @@ from tilewright.layout.options import mma_options, wgmma_ways
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.transforms import Transform, read_transforms, transformed, transforms_text
 from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
-from tilewright.target.nvgpu.arch import WGMMA
-from tilewright.target.nvgpu.dots import RATES
+from tilewright.target.nvgpu.arch import WGMMA, Arch
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
@@ -60,11 +59,11 @@ def is_accumulator(ref: RefType) -> bool:
   return ref.space == ACCUMULATOR
 
 
-def accumulators(shape: tuple[int, ...], arch: str, num_warps: int) -> tuple[Layout, ...]:
+def accumulators(shape: tuple[int, ...], arch: Arch, num_warps: int) -> tuple[Layout, ...]:
   """The layouts in which tensor cores add up products of a shape: those of wgmma where there is one, then those of mma.sync."""
   if len(shape) != 2:
     return ()
   m, n = shape
-  found = [way.accumulator for way in wgmma_ways(shape, num_warps)] if WGMMA in RATES[arch] else []
+  found = [way.accumulator for way in wgmma_ways(shape, num_warps)] if WGMMA in arch.rates else []
   found += [c for _, _, c in mma_options((m, 16), (16, n), 16, num_warps)]
   return tuple(dict.fromkeys(found))
