@@ -225,7 +225,7 @@ _SMALL = (
     lambda x: (_cast if x.dtype == BF16 else _cast_back)(x),
     lambda x: x.astype(F32 if x.dtype == BF16 else BF16),
   ),
-  _small("transpose", lambda x: transpose(x, 64), lambda x: x.T + 0),
+  _small("transpose", lambda x: transpose(x, 64).reshape(x.shape), lambda x: (x.T + 0).reshape(x.shape)),
 )
 
 CASES = (
