@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from tests.cpu.native import agrees
+from tests.cpu.native import agrees, computes_the_same
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import cpu
@@ -150,6 +150,16 @@ def test_loops_and_branches_with_tiles_and_refs():
     o_ref[7] = lax.while_loop(lambda s: s[0] < 5, lambda s: (s[0] + 1, s[1] * 1.5), (0, total))[1]
 
   agrees(kernel, S((8, 20), f32), _range(6, 20))
+
+
+def test_what_a_branch_puts_in_memory_is_not_there_after_it():
+  def f(x, indices, which):
+    narrow = x.astype(jnp.bfloat16)  # the gather needs it in memory, and so does the second one
+    gathered = lax.cond(which[0] > 0, lambda: narrow[indices], lambda: narrow + 1)
+    return gathered, narrow, narrow[indices + 1]
+
+  for which in (0, 1):
+    computes_the_same(f, _range(33), jnp.arange(33) % 7, jnp.full(1, which))
 
 
 def test_scan_with_stacked_results():

@@ -127,4 +127,4 @@ def _reduce(*operands: jax.Array, jaxpr: Any, dimensions: Any, **_: Any) -> list
     return combine(*so_far, *(lax.dynamic_index_in_dim(r, i, 0, keepdims=False) for r in rows))
 
   first = [jnp.broadcast_to(s, (math.prod(rest),)) for s in starts]
-  return [r.reshape(rest) for r in lax.fori_loop(0, count, step, first)]
+  return [r.reshape(rest) for r in (lax.fori_loop(0, count, step, first) if count else first)]
