@@ -143,6 +143,30 @@ def test_the_second_cache_is_told_of_large_arrays_that_pass_by_once():
   assert _cache_hints(again, rows(16384)) == []  # is read twice
 
 
+def test_small_blocks_that_go_with_a_large_array_are_asked_for_ahead_instead_of_it():
+  x, table = S((16384, 64, 128), jnp.bfloat16), S((16384, 64), jnp.float32)
+  load, ahead, back = "ld.global.nc", "cp.async.bulk.prefetch", "applypriority.global"
+  turned = lambda *args: ops.rotary(*args, native=True)
+  assert _cache_hints(turned, x, table, table) == [ahead, ahead, load, load, back, back, back]
+  assert _cache_hints(turned, x, table, table, arch="sm_89") == [load, load, back]
+
+
+@pytest.mark.parametrize(("width", "vector"), [(512, "v2"), (1024, "v4")])
+def test_a_block_is_spread_over_all_threads(width, vector):
+  x, row = S((64, width), jnp.bfloat16), pl.BlockSpec((1, width), lambda i: (i, 0))
+  call = pl.pallas_call(
+    lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]),
+    x,
+    grid=(64,),
+    in_specs=[row],
+    out_specs=row,
+    compiler_params=pallas_nvgpu.CompilerParams(),
+  )
+  ((_, native),) = natives(call, x)
+  text, launch = nvgpu.compile_ptx(native, "sm_90a")
+  assert launch.num_threads == 128 and f"ld.global.nc.{vector}.b32" in text and "bra" not in text
+
+
 def test_contractions_of_bf16_use_tensor_cores():
   assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in ptx_of("matmul", "sm_80")
   assert "mma.sync" not in ptx_of("matmul_f32", "sm_80")

@@ -23,6 +23,7 @@ from gpu_programs import (
   transpose,
 )
 
+from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import streams
@@ -103,6 +104,18 @@ def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, 
   assert all(word in text for word in ("L2::cache_hint", "prefetch", "applypriority"))
   (got,) = run(native, x, arch="sm_90a")
   close(got, exactly(softmax, x), dtype)
+
+
+def test_tables_that_go_with_an_array_that_is_said_to_pass_by_once(monkeypatch):
+  monkeypatch.setattr(streams, "_LARGE", 0)
+  monkeypatch.setattr(streams, "_AWAY", 0)
+  x, cos, sin = normal(6, 16, 128, dtype=BF16), normal(6, 64, seed=1), normal(6, 64, seed=2)
+  ((_, native),) = natives(lambda *args: ops.rotary(*args, native=True), x, cos, sin)
+  assert nvgpu.compile_ptx(native, "sm_90a")[0].count("bulk.prefetch") == 2
+  (got,) = run(native, x.reshape(1, 6, 16, 2, 64), cos, sin, arch="sm_90a")
+  a, b = np.split(np.asarray(x, np.float64), 2, -1)
+  c, s = (np.asarray(t, np.float64)[:, None] for t in (cos, sin))
+  close(np.reshape(got, x.shape), np.concatenate([a * c - b * s, b * c + a * s], -1), BF16)
 
 
 @pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])

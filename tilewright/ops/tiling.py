@@ -26,6 +26,7 @@ _LEAST_ROWS = 64  # of a block: fewer use what is packed of the right operand to
 _DELAY = 1 / 32  # of a block: what a thread that others keep from running is late at the end
 _GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
 _GPU_PART = 2048  # elements: 128 threads with two vectors of eight each, where nothing is reduced
+_GPU_PIECES = 1024  # the same with two vectors of four: what goes with them in float32 comes in vectors of four
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
 _GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -99,7 +100,7 @@ def elements_per_gpu_block(size: int) -> int:
 
 def part_of_gpu_row(count: int, size: int) -> int:
   """How many of `count` pieces of a row, each of `size` elements, one block of threads takes: all blocks have as many."""
-  return max(n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * size <= _GPU_PART))
+  return max(n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * size <= _GPU_PIECES))
 
 
 def scan_blocks(on_gpu: bool, rows: int, width: int) -> tuple[int, int]:

@@ -122,12 +122,16 @@ def _kept(m: BlockMapping) -> list[int]:
   return [d.block_size for d in m.block_shape if not isinstance(d, Squeezed)]
 
 
-def choose_lanes(kernel: NativeKernel) -> int:
-  """Elements of a vector: sixteen bytes of the widest of the largest blocks, so that neighbouring threads touch neighbouring memory."""
-  blocks = [(math.prod(_kept(m)), np.dtype(m.array_aval.dtype).itemsize) for m in kernel.mapping.block_mappings]
-  largest = max((size for size, _ in blocks), default=1)
-  widest = max((width for size, width in blocks if size == largest), default=4)
-  return max(4, min(8, 16 // widest))
+def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> int:
+  """Elements of a vector: sixteen bytes of the widest of the blocks with the longest rows, so that neighbouring threads touch neighbouring
+  memory; four where with more of them there would be nothing for some threads to do."""
+  mappings = [m for m in kernel.mapping.block_mappings if _kept(m)]
+  largest = max(mappings, key=lambda m: math.prod(_kept(m)), default=None)
+  if largest is None:
+    return 4
+  widest = max(np.dtype(m.array_aval.dtype).itemsize for m in mappings if _kept(m)[-1] == _kept(largest)[-1])
+  lanes = max(4, min(8, 16 // widest))
+  return lanes if math.prod(_kept(largest)) >= lanes * num_threads else 4
 
 
 class _Frame:
@@ -169,7 +173,7 @@ class _Frame:
       b,
       arch,
       num_threads,
-      choose_lanes(self.kernel),
+      choose_lanes(self.kernel, num_threads),
       b.addrspacecast(self.shared, ty.PTR),
       self.scratch,
       STATEMENTS,
@@ -319,23 +323,28 @@ def emit_kernel(
       number = b.udiv(number, sizes[d])
 
   def ask_ahead(number: Any) -> None:
-    """Ask for the blocks that are next, half of those that will run when all that run now are done."""
-    if not streams.are_asked_for_ahead(kernel, arch, resident):
-      return
-    ahead = b.lshr(b.mul(streams.num_processors(b), I32(resident)), I32(1))
-    later = b.add(number, b.zext(ahead, I64))
-    first = b.icmp_unsigned("==", code.thread, I32(0))
-    exists = b.icmp_unsigned("<", later, i64(streams.num_instances(kernel)))
-    with if_then(b, b.and_(first, exists)), code.scope():
-      stand(later)
-      for position, nbytes in streams.streams(kernel, arch):
-        streams.prefetch(b, frame.view(code, position, [], None).pointer, nbytes, code.read_policy)
+    """Ask for blocks of instances that do not run yet."""
+    for piece in streams.asked_ahead(kernel, arch, resident):
+      running = b.mul(streams.num_processors(b), I32(resident))
+      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.halves)), I32(1)), I64))
+      first = b.icmp_unsigned("==", code.thread, I32(0))
+      exists = b.icmp_unsigned("<", later, i64(streams.num_instances(kernel)))
+      is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
+      with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
+        stand(later)
+        pointer = frame.view(code, piece.position, [], None).pointer
+        streams.prefetch(b, pointer, piece.nbytes, code.read_policy)
 
   def let_go(number: Any) -> None:
-    """The last blocks of what passes by once do not stay in the cache for good."""
-    for position, nbytes in streams.streams(kernel, arch):
-      is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - streams.num_last(nbytes))))
-      with if_then(b, is_last), code.scope():
+    """The last blocks of what passes by once, and of what was asked for, do not stay in the cache for good."""
+    passing = dict(streams.streams(kernel, arch))
+    if not passing:
+      return
+    count = max(streams.num_last(nbytes) for nbytes in passing.values())
+    asked = {piece.position: piece.nbytes for piece in streams.asked_ahead(kernel, arch, resident)}
+    is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - count)))
+    with if_then(b, is_last), code.scope():
+      for position, nbytes in {**passing, **asked}.items():
         pointer = frame.view(code, position, [], None).pointer
         for start in range(0, nbytes, num_threads * streams.LINE):
           offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
