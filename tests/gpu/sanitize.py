@@ -8,10 +8,6 @@ whatever device there is.
 Every buffer is an allocation of its own (XLA's "platform" allocator), so that what lies beside it is out of bounds. Only our kernels are
 looked at, but for `initcheck`, which has to see who writes what they read. What the copy engine writes it does not see: that the host reads
 results that came by TMA stores (`matmul_in_bf16`) is a "Host API memory access error" for it, and is not counted.
-
-`racecheck` once, in about ten runs, reported the scales that `mxfp8_by_mxfp8` copies with `cp.async`. Each warp of those that copy waits
-for its copies, then for its lanes, and one lane arrives at the barrier that readers wait for. ptxas makes no instruction of waiting for the
-lanes, since the warp is together there, so that the tool cannot know of it.
 """
 
 from __future__ import annotations

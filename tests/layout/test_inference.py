@@ -104,7 +104,7 @@ def test_any_function_gets_layouts_that_hold(function, in_shared_memory):
           own = found.layouts[value]
           assert own.shape == value.type.shape and own.num_warps == num_warps
           assert all(e >= n for e, n in zip(own.extents, own.shape))
-    system = System(function, arch, num_warps, refs)
+    system = System(function, ARCHS[arch], num_warps, refs)
     constrain_function(system)
     solution = solve(system.constraints, system.seeds)
     hard = [c for c in system.constraints if not isinstance(c.constraint, Soft)]

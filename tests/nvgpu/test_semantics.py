@@ -94,6 +94,18 @@ def test_what_is_used_twice_by_each_op_is_looked_at_once():
     assert "fma" in nvgpu.compile_ptx(native, "sm_90a")[0]
 
 
+def test_what_one_case_computes_another_does_not_find():
+  """The transpose needs a copy of the tile in shared memory, which is not there where the other case runs."""
+
+  def kernel(which_ref, x_ref, o_ref):
+    cases = [lambda x: x.T.reshape(x.shape), lambda x: x[::-1]]
+    o_ref[...] = jax.lax.switch(which_ref[0], cases, x_ref[...])
+
+  x = normal(4, 32)
+  (got,) = on_cpu(pl.pallas_call(kernel, jax.ShapeDtypeStruct(x.shape, F32)), jnp.ones(1, jnp.int32), x, num_warps=1)
+  np.testing.assert_array_equal(got, x[::-1])
+
+
 @pytest.mark.parametrize("rows, shape", [(1, (12, 2048)), (4, (8, 192))])
 @pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
 def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, shape):

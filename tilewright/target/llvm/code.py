@@ -252,6 +252,13 @@ class Code(Accesses):
     """Replace the carried values, all at once: each is computed before any is overwritten."""
     raise NotImplementedError
 
+  def inner_block(self, block: Block, slots: Sequence[Any]) -> None:
+    """A block that may run several times, or not at all, and what it yields. What it computes for itself nobody else finds."""
+    outer = dict(self.env)
+    self.block(block)
+    self.write_slots(block.yielded, slots)
+    self.env = outer
+
   def settle(self, op: Op) -> None:
     """Called before blocks that may run several times, or not at all."""
 

@@ -9,8 +9,7 @@ settle_memory()              where what has been read and written depends on the
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tilewright.target.llvm import types as ty
@@ -28,15 +27,6 @@ def tiles_from_outside(op: Op) -> list[Value]:
   return [v for v in used if v not in own and isinstance(v.type, TileType) and not v.type.is_scalar]
 
 
-@contextlib.contextmanager
-def _inside(code: Any) -> Iterator[None]:
-  """The code of a block. What is kept inside is not there after it: the block may not have run."""
-  outer = dict(code.env)
-  with code.scope():
-    yield
-  code.env = outer
-
-
 def _for(code: Any, op: Op) -> None:
   lower, upper, *carried = op.operands
   (body,) = op.blocks
@@ -45,11 +35,10 @@ def _for(code: Any, op: Op) -> None:
   code.write_slots(carried, slots)
   code.settle_memory()
   dtype = lower.tile.dtype
-  with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, _inside(code):
+  with for_range(code.b, code.scalar_index(lower), code.scalar_index(upper)) as i, code.scope():
     code.env[body.params[0]] = code.b.trunc(i, ty.register_type(dtype)) if dtype.itemsize < 8 else i
     code.read_slots(body.params[1:], slots)
-    code.block(body)
-    code.write_slots(body.yielded, slots)
+    code.inner_block(body, slots)
     code.settle_memory()
   code.read_slots(op.results, slots)
 
@@ -64,17 +53,16 @@ def _while(code: Any, op: Op) -> None:
   head, inner, done = (b.append_basic_block(name) for name in ("while", "while.body", "while.done"))
   b.branch(head)
   b.position_at_end(head)
-  with _inside(code):
+  with code.scope():
     code.read_slots(condition.params, slots)
     code.block(condition)
     again = code.scalar(condition.yielded[0])
     code.settle_memory()
     b.cbranch(again, inner, done)
   b.position_at_end(inner)
-  with _inside(code):
+  with code.scope():
     code.read_slots(body.params, slots)
-    code.block(body)
-    code.write_slots(body.yielded, slots)
+    code.inner_block(body, slots)
     code.settle_memory()
   b.branch(head)
   b.position_at_end(done)
@@ -97,9 +85,8 @@ def _switch(code: Any, op: Op) -> None:
     switch.add_case(i64(n), case)
   for case, block in zip(cases, op.blocks):
     b.position_at_end(case)
-    with _inside(code):
-      code.block(block)
-      code.write_slots(block.yielded, slots)
+    with code.scope():
+      code.inner_block(block, slots)
       code.settle_memory()
     b.branch(done)
   b.position_at_end(done)

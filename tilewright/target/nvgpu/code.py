@@ -136,6 +136,11 @@ class BlockCode(Passes):
     for v in list(self._unfinished):
       self._finish(v)
 
+  def inner_block(self, block: Block, slots: Sequence[Any]) -> None:
+    outer = {v: list(own) for v, own in self.copies.items()}
+    super().inner_block(block, slots)
+    self.copies = outer
+
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
   def distribution(self, shape: Sequence[int]) -> Distribution:

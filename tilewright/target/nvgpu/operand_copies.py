@@ -210,8 +210,7 @@ def run_loop(code: BlockCode, op: Op) -> bool:
       code.in_stages.add(loaded)
       code.copies[loaded] = [Placed(shared, place)]
     code.read_slots(body.params[1:], slots)
-    code.block(body)
-    code.write_slots(body.yielded, slots)
+    code.inner_block(body, slots)
     code.settle_memory()
   for operand in operands:
     del code.copies[operand.source.load.result]
