@@ -29,7 +29,6 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import packed
 from tilewright.target.nvgpu.code import BlockCode
-from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
@@ -234,8 +233,8 @@ def _gather(
   for t, tile in enumerate(slots):
     for c, column in enumerate(tile):
       for i, slot in enumerate(column):
+        n = numbers[t][i // 2]
         m = b.add(b.mul(q, i64(2)), i64(c * COLUMNS + i % 2))
-        n = _exchanged(b, m, numbers[t][i // 2], parts.n)
         code.store(partial, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
   code.sync({partial.base}, {into.base})
   shape = (*parts.ms, *parts.ns)
@@ -243,7 +242,6 @@ def _gather(
 
   def each(index: list[Index], lanes: int, step: Any) -> None:
     m, n = (_number(b, index[:split], parts.ms), _number(b, index[split:], parts.ns))
-    n = dataclasses.replace(n, base=_exchanged(b, m.base, n.base, parts.n), origin=None)
     total = code.load(partial, [Index(0), m, n], lanes)
     for k in range(1, along_k):
       total = b.fadd(total, code.load(partial, [Index(k), m, n], lanes))
@@ -251,14 +249,7 @@ def _gather(
       total = b.fadd(code.load(into, index, lanes), total)
     code.store(into, index, total)
 
-  lanes = math.gcd(code.lanes, COLUMNS, max(1, math.prod(shape) // code.num_threads))  # so that all threads add up
-  code.each_step(distribute(shape, lanes, code.num_threads), each)
-
-
-def _exchanged(b: ir.IRBuilder, m: Any, n: Any, size: int) -> ir.Value:
-  """Where a sum stands in its row: four lanes have neighbouring rows, and would meet in a bank. Eight neighbours stay such."""
-  turn = b.and_(b.lshr(i64(m), i64(1)), i64(3 if size % 32 == 0 else 1))
-  return b.xor(i64(n), b.mul(turn, i64(8)))
+  code.each_step(code.distribution(shape), each)
 
 
 def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:
