@@ -191,7 +191,7 @@ def _weights(m: int, arch: str) -> str:
 
 @pytest.mark.parametrize("m", [1, 3, 8, 16])
 def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
-  """Sixteen bytes at a time and rounds ahead, four instructions for two weights; nothing computed lies in memory before the sums."""
+  """Sixteen bytes at a time and rounds ahead, one and a half masks for two weights; nothing computed lies in memory before the sums."""
   text = _weights(m, "sm_90a")
   loop = text[: text.rindex("mma.sync")]
   assert "st.shared" not in loop and "ld.global" not in loop
@@ -199,8 +199,18 @@ def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
   assert "cp.async.cg.shared.global" in loop and "cp.async.wait_group 1;" in loop
   assert loop.count("ld.shared.v4.b32") == tiles * rows + 4 * -(-m // 8), "of w, and of x"
   assert loop.count("fma.rn.bf16x2") == tiles * rows * pairs
-  assert loop.count("and.b32") <= tiles * rows * pairs * 2 + 64
+  assert loop.count("lop3.b32") == tiles * rows * pairs // 2 and loop.count("and.b32") <= tiles * rows * pairs + 64
   assert text.count("mma.sync") == tiles * 8 * -(-m // 8)
+
+
+@pytest.mark.parametrize("rest, count", [(0xFF00FFFF, 1), (0xFF00FFFE, 0)])
+def test_bits_of_two_words_are_chosen_by_one_instruction_where_masks_are_complements(rest, count):
+  def kernel(x, y, o):
+    o[...] = (x[...] & jnp.uint32(0x00FF0000)) | (y[...] & jnp.uint32(rest))
+
+  words = S((33,), jnp.uint32)  # one at a time, and one more
+  ((_, native),) = natives(lambda x, y: pl.pallas_call(kernel, words)(x, y), words, words)
+  assert nvgpu.compile_ptx(native, "sm_90a", 1)[0].count("lop3.b32") == 2 * count
 
 
 @needs_ptxas
