@@ -11,6 +11,7 @@ import pytest
 from tilewright import errors, hlo
 from tilewright.hlo.passes import block_scaling, run_passes
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
+from tilewright.runtime import offers
 
 MXFP8 = """ENTRY e {
   x = f8e4m3fn[2,5,64] parameter(0)
@@ -56,6 +57,7 @@ def close(got, want, k=64):
 
 @pytest.fixture
 def no_kernels(monkeypatch):
+  offers.take("block_scaling")
   monkeypatch.setattr(block_scaling, "KERNELS", {})
 
 

@@ -1,6 +1,5 @@
 """Number formats, quantisation, block scaling, quantised arrays."""
 
-from tilewright.numerics import hlo_kernels as _hlo_kernels  # offers kernels to the HLO pass block_scaling
 from tilewright.numerics.convert import ROUNDINGS, decode, encode, round_to
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import FORMATS, Format, Specials, format_of
@@ -16,6 +15,11 @@ from tilewright.numerics.qarray import QArray, dequantize
 from tilewright.numerics.quantize import quantize
 from tilewright.numerics.recipes import RECIPES, Recipe
 from tilewright.numerics.swizzle import Prepared, prepare, swizzle_scales, unswizzle_scales
+from tilewright.runtime import offers as _offers
+
+_offers.make(
+  "block_scaling", "tilewright.numerics.hlo_kernels"
+)  # the HLO pass; programs that have none do not load tilewright.hlo
 
 __all__ = [
   "FORMATS",

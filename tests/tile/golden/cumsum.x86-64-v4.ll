@@ -1,5 +1,5 @@
 ; x86-64-v4
-define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4")
+define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4") alwaysinline
 {
 entry:
   %".43" = alloca <4 x float>

@@ -23,6 +23,7 @@ from tilewright.hlo.passes import block_scaling_expand, block_scaling_library
 from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
+from tilewright.runtime import offers
 
 logger = logging.getLogger("tilewright.hlo.block_scaling")
 
@@ -57,6 +58,7 @@ class Implementation:
 
 def _from_kernel(platform: str, instruction: Instruction) -> Instruction | str:
   operation = NAMES[instruction.attrs["custom_call_target"]]
+  offers.take("block_scaling")
   kernel = KERNELS.get((platform, operation))
   if kernel is None:
     return f"no kernel for {operation} on {platform} is registered (importing tilewright.numerics registers its own)"

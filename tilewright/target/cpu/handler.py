@@ -82,7 +82,7 @@ def emit_handler(module: ir.Module, facts: Facts, name: str, launch: str) -> Non
   constant.initializer = ir.Constant(table, [v.bitcast(PTR) if isinstance(v, ir.Function) else v for v in values])
   handler = ir.Function(module, ir.FunctionType(PTR, [PTR]), name)
   b = ir.IRBuilder(handler.append_basic_block("entry"))
-  b.ret(b.call(external(module, launch, PTR, [PTR, PTR]), [handler.args[0], constant]))
+  b.ret(b.call(external(module, launch, PTR, [PTR, PTR]), [handler.args[0], constant], tail=True))
 
 
 def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:

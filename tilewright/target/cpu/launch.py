@@ -39,6 +39,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   """The function that runs one parallel grid point, and how many bytes of arena it needs."""
   function = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR, PTR, I64]), "point")
   function.linkage = "internal"
+  function.attributes.add("alwaysinline")
   args, sizes_pointer, arena, number = function.args
   arena.add_attribute("noalias")
   b = ir.IRBuilder(function.append_basic_block("entry"))
