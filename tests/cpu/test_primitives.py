@@ -38,6 +38,13 @@ def test_the_next_number(dtype):
   np.testing.assert_array_equal(on_arrays(lax.nextafter, x, y).astype(np.float32), want.astype(np.float32))
 
 
+def test_cube_roots_of_subnormal_numbers_are_small():
+  """They are what the processor makes of them: exact, or zero where it takes them for zero."""
+  x = np.array([1e-45, -1e-45, 3e-39, -1e-38, 0.0, -0.0], np.float32)
+  root = on_arrays(lax.cbrt, x)
+  assert (np.abs(root) <= 1.001 * np.cbrt(np.abs(x))).all() and (np.signbit(root) == np.signbit(x)).all()
+
+
 @pytest.mark.parametrize("dtype", ["int4", "uint4", "int8", "uint8", "int16", "int32", "uint32"])
 def test_the_upper_half_of_a_product(dtype):
   dtype = np.dtype(getattr(ml_dtypes, dtype, None) or dtype)
