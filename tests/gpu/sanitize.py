@@ -418,7 +418,7 @@ def an_accumulator() -> Answer:
 # --- running them --------------------------------------------------------------------------------------------------
 
 _BEGIN = "--- case "
-_LAG = 0.3  # seconds after which the tool, which is another process, has said what it found
+_LAG = 1.0  # seconds after which the tool, which is another process, has said what it found
 
 
 def run(names: list[str]) -> None:
