@@ -106,6 +106,13 @@ def test_what_one_case_computes_another_does_not_find():
   np.testing.assert_array_equal(got, x[::-1])
 
 
+def test_a_tile_in_registers_is_reshaped_transposed_and_reshaped():
+  x = normal(16, 16)
+  body = lambda x: x.reshape(4, 64).T.reshape(16, 16) + 0.5 * x
+  (got,) = on_cpu(in_one_block(lambda x: [body(x)], jax.ShapeDtypeStruct(x.shape, F32)), x, num_warps=1)
+  np.testing.assert_array_equal(got, body(np.asarray(x)))
+
+
 @pytest.mark.parametrize("rows, shape", [(1, (12, 2048)), (4, (8, 192))])
 @pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
 def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, shape):

@@ -305,10 +305,10 @@ class BlockCode(Passes):
 
   def _stage(self, v: Value, layout: Layout | None) -> None:
     """Before a tile is read across its rows: into shared memory, row by row, with rows an odd number of words apart."""
-    if isinstance(self.env.get(v), Registers):
-      self.prepare(v, layout)
+    if isinstance(self.env.get(v), Memory):
       return
-    if isinstance(self.env.get(v), Memory) or not self.bases_read(v):
+    if isinstance(self.env.get(v), Registers) or not self.bases_read(v):
+      self.prepare(v, layout)
       return
     *outer, last = v.tile.shape
     word = max(1, 4 // v.tile.dtype.itemsize)
