@@ -38,10 +38,10 @@ def gradient64(f: Callable[..., Any], *args: Any) -> tuple[np.ndarray, ...]:
   """The derivatives of sum(f) in float64, by JAX."""
   with jax.enable_x64(True):
     wide = [jnp.asarray(exact(a), jnp.float64) for a in args]
-    found = jax.grad(lambda *xs: jnp.sum(f(*xs)), tuple(range(len(args))))(*wide)
+    found = jax.jit(jax.grad(lambda *xs: jnp.sum(f(*xs)), tuple(range(len(args)))))(*wide)
     return tuple(np.asarray(g) for g in found)
 
 
 def value64(f: Callable[..., Any], *args: Any) -> np.ndarray:
   with jax.enable_x64(True):
-    return np.asarray(f(*(jnp.asarray(exact(a), jnp.float64) for a in args)))
+    return np.asarray(jax.jit(f)(*(jnp.asarray(exact(a), jnp.float64) for a in args)))
