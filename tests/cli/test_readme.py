@@ -1,7 +1,9 @@
-"""The README shows programs and commands that work as they stand there."""
+"""The README shows programs and commands that work as they stand there, and documents name what exists."""
 
 from __future__ import annotations
 
+import importlib
+import logging
 import math
 import os
 import pathlib
@@ -60,8 +62,35 @@ def test_ci_is_executable():
   assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
-@pytest.mark.parametrize("document", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+documents = pytest.mark.parametrize(
+  "document", ["README.md", *(str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").rglob("*.md")))]
+)
+
+
+@documents
 def test_links_lead_somewhere(document):
   path = ROOT / document
   links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
   assert not [link for link in links if not (path.parent / link).exists()]
+
+
+def is_there(dotted: str) -> bool:
+  """Whether a dotted name is that of a module, of something in one, or of a logger."""
+  module, _, name = dotted.rpartition(".")
+  try:
+    importlib.import_module(dotted)
+    return True
+  except ImportError:
+    in_module = bool(module) and is_there(module) and hasattr(importlib.import_module(module), name)
+    return in_module or dotted in logging.root.manager.loggerDict
+
+
+@documents
+def test_what_it_names_is_there(document):
+  named = re.findall(r"`(tilewright(?:\.\w+)+)[^`]*`", (ROOT / document).read_text())
+  assert not [name for name in dict.fromkeys(named) if not is_there(name)]
+
+
+def test_what_is_not_there_is_noticed():
+  assert is_there("tilewright.pallas.tpu") and is_there("tilewright.ops.matmul")
+  assert not is_there("tilewright.ops.matmull") and not is_there("tilewright.nothing.at_all")

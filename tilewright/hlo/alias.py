@@ -129,6 +129,7 @@ class ModuleAliases:
 
 
 def module_aliases(module: Module) -> ModuleAliases:
+  """Which outputs of `module` must or may share their buffers with parameters, and which parameters are donated."""
   rows = [(a.kind, (a.output_index, a.parameter, a.parameter_index)) for a in module.input_output_alias]
   return ModuleAliases(
     tuple(row for kind, row in rows if kind == "must-alias"),

@@ -73,6 +73,7 @@ class CallGraph:
 
 
 def call_graph(module: Module) -> CallGraph:
+  """Which computations of `module` call which. A call of one that is not in the module is an `HloGraphError`."""
   callers: dict[Computation, list[Instruction]] = {c: [] for c in module.computations}
   callees: dict[Computation, dict[Computation, None]] = {c: {} for c in module.computations}
   for computation in module.computations:

@@ -115,7 +115,9 @@ def install(
 
   A pass is a function on modules (returning whether it changed anything, or a new module), a `Pass`, or the name of one.
   `stage` is "pre_scheduler" or "post_scheduler", `platforms` a choice of "cpu", "gpu", "cuda", … (all if None). `only` is a
-  regular expression that module names must contain. Several hooks run in the order of their installation.
+  regular expression that module names must contain. Several hooks run in the order of their installation. With
+  `fixed_point` the passes run until a whole round changes nothing; with `verify` a module that they leave illegal is not handed to XLA;
+  with `include_autotuning` they run on the small modules of XLA's autotuner too.
 
   `fingerprint` names this version of the passes in keys of JAX's persistent compilation cache. Without one it is computed from
   their code; a pass that refers to objects whose value cannot be read off gets one that no other process has, so that it is

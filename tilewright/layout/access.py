@@ -52,6 +52,7 @@ def accesses(registers: Layout, shared: AnyShared, owners_only: bool = False) ->
 
 
 def best_access(registers: Layout, shared: AnyShared, matrices: bool = True, owners_only: bool = False) -> Access:
+  """The cheapest of the `accesses` of a tile, `matrices` among them only if asked for."""
   return next(a for a in accesses(registers, shared, owners_only) if matrices or a.kind == VECTOR)
 
 

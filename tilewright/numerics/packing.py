@@ -91,7 +91,7 @@ def planes(packed: Any, width: int, axis: int = -1) -> list[Any]:
 
 
 def unpack(packed: jax.Array, width: int, axis: int = -1) -> jax.Array:
-  """The elements' bits, one per uint8."""
+  """The bits of the elements of `width` bits that are packed along `axis`, one element in each uint8."""
   return packed if width >= 8 else _interleave(planes(packed, width, axis), axis)
 
 

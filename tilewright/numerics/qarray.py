@@ -177,7 +177,7 @@ def spread(scales: Any, padded: int, axis: int) -> Any:
 
 
 def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
-  """The array that a QArray stands for: elements times scales in float32 (exact but for overflow and underflow), then converted."""
+  """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
   q = plain_scales(q)

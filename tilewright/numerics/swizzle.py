@@ -75,7 +75,7 @@ jax.tree_util.register_dataclass(Prepared, data_fields=["scales"], meta_fields=[
 
 
 def prepare(q: QArray, *, swizzled: bool = True) -> QArray:
-  """A QArray scaled along its last axis, with scales as tensor cores read them (or only padded)."""
+  """A QArray `q` that is scaled along its last axis, with its scales as tensor cores read them (only padded unless `swizzled`)."""
   if q.axis != -1 or q.block is None:
     raise errors.NumberFormatError(
       f"Only block scales along the last axis can be prepared; this array has axis={q.axis}, block={q.block}."

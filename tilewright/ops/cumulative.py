@@ -74,7 +74,7 @@ def cumsum(
   interpret: bool | None = None,
   native: bool | None = None,
 ) -> jax.Array:
-  """The running sum along `axis`; the arguments are those of `cumulative`."""
+  """The running sum of `x` along `axis`, from the end if `reverse`; `interpret` and `native` are those of `cumulative`."""
   return cumulative("sum", x, axis, reverse=reverse, interpret=interpret, native=native)
 
 

@@ -41,7 +41,7 @@ def gelu(
 
 
 def swiglu(gate: jax.Array, x: jax.Array, *, interpret: bool | None = None, native: bool | None = None) -> jax.Array:
-  """silu(gate) * x, elementwise; the other arguments are those of `gelu`."""
+  """silu(gate) * x, elementwise, for arrays of one shape and float type; `interpret` and `native` are those of `gelu`."""
   gate, x = calling.floating("swiglu", "gate", gate), calling.floating("swiglu", "x", x)
   calling.shaped("swiglu", "x", x, gate.shape, "that of gate")
   if x.dtype != gate.dtype:
@@ -59,7 +59,20 @@ def gelu_mlp(
   interpret: bool | None = None,
   native: bool | None = None,
 ) -> jax.Array:
-  """gelu(x @ w_in + b_in) @ w_out + b_out for x of shape `(..., width)`; gelu in its tanh form."""
+  """gelu(x @ w_in + b_in) @ w_out + b_out, gelu in its tanh form.
+
+  Args:
+    x: of shape `(..., width)` and a float type, which the weights share.
+    w_in: of shape `(width, hidden)`.
+    b_in: of shape `(hidden,)`, or None.
+    w_out: of shape `(hidden, out)`.
+    b_out: of shape `(out,)`, or None.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
+
+  Raises:
+    ShapeMismatchError: where shapes or types do not fit each other.
+  """
   hidden = matmul(x, w_in, b_in, activation="gelu", interpret=interpret, native=native)
   return matmul(hidden, w_out, b_out, interpret=interpret, native=native)
 
@@ -73,7 +86,19 @@ def swiglu_mlp(
   interpret: bool | None = None,
   native: bool | None = None,
 ) -> jax.Array:
-  """(silu(x @ w_gate) * (x @ w_up)) @ w_down for x of shape `(..., width)` and weights `(width, hidden)` and `(hidden, width)`."""
+  """(silu(x @ w_gate) * (x @ w_up)) @ w_down.
+
+  Args:
+    x: of shape `(..., width)` and a float type, which the weights share.
+    w_gate: of shape `(width, hidden)`.
+    w_up: of shape `(width, hidden)`.
+    w_down: of shape `(hidden, out)`.
+    interpret: True for the portable lowering on any backend.
+    native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
+
+  Raises:
+    ShapeMismatchError: where shapes or types do not fit each other.
+  """
   x = calling.floating("swiglu_mlp", "x", x, min_rank=2)
   for name, w in (("w_gate", w_gate), ("w_up", w_up)):
     calling.shaped("swiglu_mlp", name, w, (x.shape[-1], w_gate.shape[-1]), "the width of x, and one hidden width")

@@ -56,7 +56,7 @@ def rms_norm(
   interpret: bool | None = None,
   native: bool | None = None,
 ) -> jax.Array:
-  """x / sqrt(mean(x²) + eps) * scale over the last dimension; the arguments are those of `layer_norm`."""
+  """x / sqrt(mean(x²) + eps) * scale over the last dimension; the arguments, `interpret` and `native` too, are those of `layer_norm`."""
   x, scale = _checked("rms_norm", x, scale, eps)
   return _rms_norm(calling.how(interpret, native), float(eps), as_rows(x), scale).reshape(x.shape)
 

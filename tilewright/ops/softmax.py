@@ -32,7 +32,7 @@ def softmax(x: jax.Array, axis: int = -1, *, interpret: bool | None = None, nati
 def log_softmax(
   x: jax.Array, axis: int = -1, *, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:
-  """x - log(sum(exp(x))) along `axis`; the arguments are those of `softmax`."""
+  """x - log(sum(exp(x))) along `axis`; the arguments, `interpret` and `native` too, are those of `softmax`."""
   return _along("log_softmax", _log_softmax, x, axis, calling.how(interpret, native))
 
 

@@ -12,7 +12,7 @@ from tilewright.runtime import _jax
 
 
 def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> jax.Array:
-  """An array whose values are unspecified."""
+  """An array of a shape and dtype whose values are unspecified, laid out over devices as `out_sharding` says."""
   return lax.empty(shape, dtype, out_sharding=out_sharding)
 
 

@@ -31,7 +31,8 @@ not_differentiable(debug_print_p)
 def debug_print(fmt: str, *args: Any) -> None:
   """Print values from inside a kernel.
 
-  With placeholders in `fmt`, there is one for each value; without, the values follow it.
+  With placeholders in `fmt`, there is one for each of `args`; without, the values follow it. Another number of them is a
+  `ShapeMismatchError`.
   """
   fields = [f for _, f, _, _ in string.Formatter().parse(fmt) if f is not None]
   if fields and len(fields) != len(args):
@@ -89,5 +90,5 @@ xla.register(delay_p)(lambda ctx, nanos: [])  # instances run one after another:
 
 
 def delay(nanos: int | jax.Array) -> None:
-  """Sleep for this many nanoseconds."""
+  """Sleep for `nanos` nanoseconds: what other cores do meanwhile then comes first."""
   delay_p.bind(jnp.asarray(nanos, jnp.int32))

@@ -73,12 +73,12 @@ def _grid_axis(what: str, axis: Any) -> int:
 
 
 def program_id(axis: int) -> jax.Array:
-  """The position of this instance along a dimension of the grid, as an int32 scalar."""
+  """The position of this instance along dimension `axis` of the grid (a number, or its name), as an int32 scalar."""
   return program_id_p.bind(axis=_grid_axis("pl.program_id", axis))
 
 
 def num_programs(axis: int) -> int | jax.Array:
-  """The size of the grid along a dimension: an int where it is static."""
+  """The size of the grid along dimension `axis` (a number, or its name): an int where it is static."""
   axis = _grid_axis("pl.num_programs", axis)
   size = current_frame("pl.num_programs").sizes[axis]
   return size if isinstance(size, int) else num_programs_p.bind(axis=axis)
@@ -150,7 +150,8 @@ def load(
 ) -> jax.Array:
   """Read `ref[idx]`; where `mask` is false the result is `other`, or unspecified if that is not given.
 
-  `cache_modifier`, `eviction_policy` and `volatile` are hints for targets that have such a thing.
+  `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`. `cache_modifier`, `eviction_policy` and `volatile` are hints for
+  targets that have such a thing. A mask that does not fit is a `ShapeMismatchError`, an array in the place of the ref a `RefTypeError`.
   """
   view = flatten_ref(x_ref_or_view, idx, "pl.load")
   mask = _check_mask("pl.load", mask, view.shape)
@@ -177,12 +178,16 @@ def _(*flat: Any, tree: Any) -> Any:
 
 
 def swap(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> jax.Array:
-  """Write `val` to `ref[idx]` where `mask` is true, and give what stood there."""
+  """Write `val` to `ref[idx]` where `mask` is true, and give what stood there. The arguments are those of `store`."""
   return _swap("pl.swap", x_ref_or_view, idx, val, mask)
 
 
 def store(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> None:
-  """Write `val` to `ref[idx]` where `mask` is true."""
+  """Write `val` to `ref[idx]` where `mask` is true.
+
+  `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`; `val` is broadcast to its shape and must have its dtype, which a
+  `ShapeMismatchError` says otherwise. `eviction_policy` is a hint for targets that have such a thing.
+  """
   _swap("pl.store", x_ref_or_view, idx, val, mask)
 
 

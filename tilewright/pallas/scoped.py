@@ -55,7 +55,9 @@ def run_scoped(
 ) -> Any:
   """Call `f` with freshly allocated refs of the given types, and free them when it returns.
 
-  With `collective_axes`, all instances that differ only along these axes get the same allocation.
+  Those of `types` are positional arguments of `f`, those of `kw_types` keyword arguments; each may be a tree. With
+  `collective_axes`, all instances that differ only along these axes get the same allocation. What cannot be allocated is a
+  `MemorySpaceError`.
   """
   if not isinstance(collective_axes, tuple):
     collective_axes = (collective_axes,)
@@ -78,7 +80,7 @@ def run_scoped(
 def with_scoped(
   *types: Any, collective_axes: Hashable | tuple[Hashable, ...] = (), **kw_types: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """A decorator that calls a function with allocations of the given types after its own arguments."""
+  """A decorator that calls a function with allocations of the given types after its own arguments; see `run_scoped` for all arguments."""
 
   def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
@@ -154,7 +156,7 @@ def _(*, aval: Any, key: Any) -> Any:
 
 
 def get_global(what: Any) -> Any:
-  """A ref that lives as long as the whole kernel call: every instance sees the same one.
+  """A ref of the type `what` that lives as long as the whole kernel call: every instance sees the same one.
 
   Each call in the kernel's source gives another ref.
   """

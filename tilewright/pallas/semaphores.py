@@ -138,7 +138,10 @@ def _(*flat: Any, tree: Any, decrement: bool) -> Any:
 
 
 def semaphore_wait(sem_or_view: Any, value: int | jax.Array = 1, *, decrement: bool = True) -> None:
-  """Wait until a semaphore has reached `value`; then, unless `decrement` is false, take that much off again."""
+  """Wait until `sem_or_view`, one semaphore, has reached `value`; then, unless `decrement` is false, take that much off again.
+
+  A wait that can never end is a `DeadlockError`.
+  """
   view = semaphore_view(sem_or_view, "pl.semaphore_wait")
   flat, tree = _jax.flatten((view, int32(value, "pl.semaphore_wait", "value")))
   semaphore_wait_p.bind(*flat, tree=tree, decrement=bool(decrement))

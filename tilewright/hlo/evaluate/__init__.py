@@ -84,7 +84,8 @@ def evaluate_devices(
   """What `module` computes on each of several devices.
 
   `args[d]` are the arguments of device d = replica · num_partitions + partition. The counts are the module's own unless
-  they are given. A program in which devices wait for each other forever is an error, not a hang.
+  they are given (`num_replicas`, `num_partitions`). `infeed[d]` and `outfeed[d]` belong to device d; `custom_calls`, `seed` and
+  `on_value` are as for `evaluate`. A program in which devices wait for each other forever is an `HloEvaluateError`, not a hang.
   """
   replicas = module.replica_count if num_replicas is None else num_replicas
   partitions = module.num_partitions if num_partitions is None else num_partitions

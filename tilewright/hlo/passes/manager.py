@@ -111,7 +111,21 @@ def run_passes(
   keep_text: bool = False,
   dump: str | os.PathLike[str] | None = None,
 ) -> Report:
-  """Runs the passes over the module; with `fixed_point`, again and again until a whole round changes nothing."""
+  """Runs passes over a module, which they change in place.
+
+  Args:
+    module: what they run over.
+    passes: functions on modules, `Pass`es, or names of registered ones.
+    fixed_point: run all of them again and again, until a whole round changes nothing.
+    verify: check after each pass that changed something that the module is legal.
+    strict: the same, and a pass that changes the module but says that it did not has failed.
+    on_error: what becomes of a pass that raises: "raise", or "skip" it. Either way the module is as it was before that pass.
+    keep_text: keep the text before and after each change, for `Report.diff`.
+    dump: a folder for the text of each stage.
+
+  Raises:
+    PassFailed: where a pass raised, and `on_error` is "raise".
+  """
   report = Report(module.name)
   folder = _dump_folder(module, dump)
   runner = _Runner(module, report, verify, strict, on_error == "raise", keep_text or folder is not None)
