@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pathlib
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,13 +14,16 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = ("cli", "ops", "numerics", "pallas", "target", "tile", "hlo", "runtime", "layout")
 
 
-def imports(path: pathlib.Path) -> Iterator[str]:
+@functools.cache
+def imports(path: pathlib.Path) -> list[str]:
+  found: list[str] = []
   for node in ast.walk(ast.parse(path.read_text())):
     if isinstance(node, ast.Import):
-      yield from (alias.name for alias in node.names)
+      found += [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
       assert node.level == 0, f"{path}: relative import"
-      yield from (f"{node.module}.{alias.name}" for alias in node.names)
+      found += [f"{node.module}.{alias.name}" for alias in node.names]
+  return found
 
 
 def name_of(path: pathlib.Path) -> str:
