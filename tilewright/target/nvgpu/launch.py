@@ -286,7 +286,7 @@ def emit_kernel(
   The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
   """
   parallel = tuple(parallel_dims(kernel))
-  wished = _cluster(kernel, parallel, cluster) if arch.has_tma else ALONE
+  wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
   plan = _pipeline(kernel, arch, num_warps, wished)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
     raise errors.GridError(

@@ -28,17 +28,23 @@ if TYPE_CHECKING:
 
 def load_of(view: Any, layout: Layout) -> Access | None:
   """How a tile in a layout comes from a whole buffer that is laid out in some way, if matrix instructions do it best."""
-  return _best(view, layout, True, is_store=False)
+  return _best(view, layout, True) if _is_laid_out(view) else None
 
 
 def store_of(code: BlockCode, view: Any, layout: Layout) -> Access | None:
   """How a tile in a layout goes to such a buffer, if matrix instructions do it best."""
-  return _best(view, layout, code.arch.has_stmatrix, is_store=True)
+  return _best(view, layout, code.arch.has_stmatrix, is_store=True) if _is_laid_out(view) else None
 
 
-def _best(view: Any, layout: Layout, matrices: bool, is_store: bool) -> Access | None:
-  if not isinstance(view, View) or view.tiled is None or view.has_edges or view.along != views.whole(view.tiled):
-    return None
+def _is_laid_out(view: Any) -> bool:
+  """Whether a place is a whole buffer, laid out in some way."""
+  if not isinstance(view, View) or view.tiled is None or view.has_edges:
+    return False
+  return view.along == views.whole(view.tiled)
+
+
+def _best(view: View, layout: Layout, matrices: bool, is_store: bool = False) -> Access | None:
+  assert view.tiled is not None
   way = best_access(without_register_copies(layout), view.tiled, matrices, owners_only=is_store)
   return way if way.kind != VECTOR else None
 

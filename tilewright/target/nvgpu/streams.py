@@ -56,12 +56,12 @@ _PTX = 74  # the version that knows policies
 def is_stream(kernel: NativeKernel, position: int, arch: Arch) -> bool:
   """Whether an input is large, read once and never written, in blocks of whole lines, by a kernel that writes half as much or more."""
   mapping = kernel.mapping
-  if position >= mapping.num_inputs or mapping.num_prefetch or None in mapping.grid or arch.ptx < _PTX:
+  if position >= mapping.num_inputs or mapping.num_prefetch or None in mapping.grid:
     return False
   m = mapping.block_mappings[position]
   large = _nbytes(m) >= _LARGE and 2 * sum(_nbytes(o) for o in mapping.output_mappings) >= _nbytes(m)
   index_map = kernel.index_maps[position]
-  if not large or index_map is None or piece_bytes(m) is None:
+  if not large or index_map is None or piece_bytes(m) is None or arch.ptx < _PTX:
     return False
   if position in {into for into, _ in kernel.input_output_aliases} or len(parallel_dims(kernel)) < len(mapping.grid):
     return False
