@@ -91,3 +91,31 @@ def test_configs_of_jax_are_taken():
   np.testing.assert_array_equal(same[0], same[1])
   np.testing.assert_array_equal(same[0], same[2])
   np.testing.assert_array_equal(scaled_dot_general(x, w, ROWS), jax.lax.dot_general(x, w, ROWS))
+
+
+def test_what_jax_takes_is_taken():
+  """Flags as elements, integers as results, no elements at all; dimensions from the end and integers for dots that quantise."""
+  ones = jnp.ones((1, 2, 4), jnp.bool_)
+  scales = jnp.ones((1, 2, 1))
+  got = scaled_matmul(ones, ones, scales, scales, jnp.int32)
+  assert got.dtype == jnp.int32 and (got == 4).all()
+  none = jnp.ones((1, 2, 0), jnp.float8_e4m3fn)
+  assert not scaled_matmul(none, none, scales[..., :0], scales[..., :0]).any()
+  whole = jnp.ones((2, 3, 32), jnp.int32)
+  got = scaled_dot_general(whole, whole, (((-1,), (-1,)), ((0,), (0,))), configs=["mxfp8"] * 3)
+  assert got.dtype == jnp.float32 and (got == 32).all()
+
+
+def test_a_config_says_what_jax_s_says():
+  ours, theirs = (f("mxfp8") for f in (get_scaled_dot_general_config, jax.nn.get_scaled_dot_general_config))
+  for field in ("mode", "block_size", "data_type", "scale_type", "global_scale", "infer_only"):
+    assert getattr(ours, field) == getattr(theirs, field), field
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 64), (1, 3, 32)])
+def test_operands_that_do_not_fit_are_named(shape):
+  a, b = jnp.ones((1, 3, 64)), jnp.ones(shape)
+  with pytest.raises(errors.ShapeMismatchError, match="lhs and rhs"):
+    scaled_matmul(a, b, a[..., :2], b[..., :2])
+  with pytest.raises(errors.ShapeMismatchError, match=r"of lhs .* of rhs .* same sizes"):
+    scaled_dot_general(a, b, (((2,), (2,)), ((0,), (0,))), configs=["mxfp8"] * 3)

@@ -105,12 +105,18 @@ def test_both_sides_scaled(recipe):
   holds(numerics.quantize(normal(20, 128), recipe), numerics.quantize(normal(17, 128, seed=1), recipe))
 
 
-@pytest.mark.parametrize("recipe, count", [("nvfp4", 1), ("mxfp8", 132), ("mxfp8_e5m2", 1), ("mxfp4", 132)])
-def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, monkeypatch):
+@pytest.mark.parametrize(
+  "recipe, count, n, k",
+  [("nvfp4", 1, 70, 512), ("mxfp8", 132, 70, 512), ("mxfp8_e5m2", 1, 20, 1024), ("mxfp4", 132, 70, 512)],
+)
+def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatch):
   """The left operand is decoded in registers; blocks hang over on both sides. With one multiprocessor, a block of threads takes both
-  points of the grid: what it fetches for the second is not taken for the first one's."""
+  points of the grid: what it fetches for the second is not taken for the first one's. In eight steps, scales are copied four at a time."""
   monkeypatch.setattr(pipeline, "_MULTIPROCESSORS", count)
-  holds(numerics.quantize(normal(130, 512), recipe), numerics.quantize(normal(70, 512, seed=1), recipe))
+  far = lambda rows: (
+    2.0 ** np.random.default_rng(2).integers(-9, 9, (rows, k // 32)).repeat(32, 1)
+  )  # no two scales alike
+  holds(*(numerics.quantize(normal(rows, k, seed=rows) * far(rows), recipe) for rows in (130, n)))
 
 
 def test_far_scales_and_nans_come_through_registers():

@@ -56,7 +56,13 @@ def scaled_matmul(
     An array `(B, M, N)`, accumulated in float32.
   """
   a, b = given("lhs", lhs, lhs_scales, block_size), given("rhs", rhs, rhs_scales, block_size)
-  return scaled_dot(a, b, _ROWS, preferred_element_type=preferred_element_type, interpret=interpret)
+  if (a.shape[0], a.shape[2]) != (b.shape[0], b.shape[2]):
+    raise errors.ShapeMismatchError(
+      f"scaled_matmul: lhs and rhs must have shapes (B, M, K) and (B, N, K), got {a.shape} and {b.shape}."
+    )
+  dtype = np.dtype(preferred_element_type)
+  own = dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.float32
+  return scaled_dot(a, b, _ROWS, preferred_element_type=own, interpret=interpret).astype(dtype)
 
 
 def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArray:
@@ -69,8 +75,10 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArra
       f"scaled_matmul: {name} and {name}_scales must have shapes (B, rows, K) and (B, rows, blocks), got {x.shape} and {scales.shape}."
     )
   rows, k = x.shape[1:]
-  whole = scales.shape[1] in (rows, 1) and k % scales.shape[2] == 0 and marked is None
-  block = block_size if block_size is not None else k // scales.shape[2] if whole else None
+  if k == 0:  # of no elements, blocks may have any size
+    block_size = block_size or 1
+  whole = scales.shape[1] in (rows, 1) and k % max(1, scales.shape[2]) == 0 and marked is None
+  block = block_size if block_size is not None else k // max(1, scales.shape[2]) if whole else None
   if block is None or -(-k // block) > scales.shape[2]:
     raise errors.ShapeMismatchError(
       f"scaled_matmul: {name}_scales of shape {scales.shape} do not divide {name} of shape {x.shape} into blocks. "
@@ -91,7 +99,8 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArra
 
 def _stored(x: jax.Array) -> tuple[jax.Array, Any]:
   """Elements as a QArray keeps them: below 8 bits as packed bytes."""
-  if jnp.issubdtype(x.dtype, jnp.integer) and x.dtype not in (jnp.int8, jnp.int4, jnp.int2):
+  is_integer = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_
+  if is_integer and x.dtype not in (jnp.int8, jnp.int4, jnp.int2):
     x = x.astype(jnp.float32)
   f = format_of(x.dtype, "dtype of the elements")
   if f not in (F4E2M1FN, INT4, INT2):
@@ -116,6 +125,19 @@ class BlockScaleConfig:
   global_scale: Any = None
   infer_only: bool = False
 
+  @property
+  def block_size(self) -> int | None:
+    return RECIPES[self.mode].block
+
+  @property
+  def data_type(self) -> Any:
+    """The dtype of elements; None where JAX has none."""
+    return RECIPES[self.mode].format.dtype
+
+  @property
+  def scale_type(self) -> Any:
+    return RECIPES[self.mode].scale_format.dtype
+
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
   """As `jax.nn.get_scaled_dot_general_config`, for every recipe. Without a global scale the recipe computes its own, if it has one."""
@@ -137,7 +159,7 @@ def scaled_dot_general(
   """dot_general of floats that are quantised on the way, as `jax.nn.scaled_dot_general`.
 
   Args:
-    lhs: float32, bfloat16 or float16.
+    lhs: float32, bfloat16 or float16, or integers, which are converted to float32.
     rhs: the same.
     dimension_numbers: as for `jax.lax.dot_general`.
     preferred_element_type: the dtype of the result.
@@ -147,13 +169,21 @@ def scaled_dot_general(
     interpret: True for the portable lowering on any backend.
   """
   del implementation
+  lhs, rhs = jnp.asarray(lhs), jnp.asarray(rhs)
+  preferred_element_type = jnp.float32 if preferred_element_type is None else preferred_element_type
   if configs is None:
     return jax.lax.dot_general(lhs, rhs, dimension_numbers, preferred_element_type=preferred_element_type)
   if len(configs) != 3:
     raise errors.NumberFormatError(f"configs must be three, for lhs, rhs and the derivatives, got {len(configs)}.")
   (lc, rc), (lb, rb) = dimension_numbers
-  x, batch, ms = _stacked(lhs, lc, lb)
-  w, _, ns = _stacked(rhs, rc, rb)
+  for what, own, other in (("contracted", lc, rc), ("a batch", lb, rb)):
+    if [lhs.shape[a] for a in own] != [rhs.shape[a] for a in other]:
+      raise errors.ShapeMismatchError(
+        f"scaled_dot_general: dimensions {tuple(own)} of lhs ({lhs.shape}) and {tuple(other)} of rhs ({rhs.shape}) are {what} and must "
+        "have the same sizes."
+      )
+  x, batch, ms = _stacked(_as_float(lhs), lc, lb)
+  w, _, ns = _stacked(_as_float(rhs), rc, rb)
   modes, scales = zip(*(_mode(c) for c in configs))
   out = _training_dot(np.dtype(preferred_element_type), modes, interpret, x, w, scales)
   return out.reshape(*batch, *ms, *ns)
@@ -169,8 +199,14 @@ def _mode(config: Any) -> tuple[str | None, Any]:
   return mode, None if given is None else jnp.asarray(given, jnp.float32).reshape(())
 
 
+def _as_float(x: jax.Array) -> jax.Array:
+  is_integer = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_
+  return x.astype(jnp.float32) if is_integer else x
+
+
 def _stacked(x: jax.Array, contracted: Sequence[int], batch: Sequence[int]) -> tuple[jax.Array, Any, Any]:
   """An operand as (batch, rows, k), and the sizes of its batch and free dimensions."""
+  contracted, batch = (tuple(a % x.ndim for a in axes) for axes in (contracted, batch))
   free = [a for a in range(x.ndim) if a not in contracted and a not in batch]
   sizes = [tuple(x.shape[a] for a in axes) for axes in (batch, free, contracted)]
   moved = jnp.transpose(x, [*batch, *free, *contracted])

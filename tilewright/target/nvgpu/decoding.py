@@ -61,7 +61,7 @@ class Ring:
     at = plan.stages * plan.stage_bytes + sum(s.stages * s.swizzled_bytes for s in before)
     self.swizzled = self.b.add(stages.start, I32(at))
     self.barriers = self.b.add(stages.blocks, I32(sum(16 * s.stages for s in before)))
-    padded = sum(16 * s.stages for s in plan.sources) + sum(s.stages * s.padded_bytes for s in before)
+    padded = sum(16 * s.stages for s in plan.sources) + sum(s.padded_bytes for s in before)
     self.padded = self.b.add(stages.blocks, I32(padded))
     self.arrivals = 1 + (GROUP if self.sources.padded else 0)
     self.first_map = sum(len(s.swizzled) for s in before)
@@ -81,14 +81,19 @@ class Ring:
     """Until what a step is computed from is there."""
     mbarrier.wait(self.b, self.barrier(turn), turn.parity)
 
-  def place(self, turn: Turn, block: staging.BoxedBlock | staging.PaddedBlock) -> ir.Value:
-    """Where a block lies."""
+  def boxed(self, turn: Turn, block: staging.BoxedBlock) -> ir.Value:
+    """Where a block lies that the copy engine brings."""
     own = self.sources
-    is_swizzled = isinstance(block, staging.BoxedBlock)
-    start, size = (self.swizzled, own.swizzled_bytes) if is_swizzled else (self.padded, own.padded_bytes)
-    blocks: tuple[Any, ...] = own.swizzled if is_swizzled else own.padded
-    inner = sum(other.nbytes for other in blocks[: blocks.index(block)])
-    return self.b.add(start, self.b.add(self.b.mul(turn.stage, I32(size)), I32(inner)))
+    inner = sum(other.nbytes for other in own.swizzled[: own.swizzled.index(block)])
+    return self.b.add(self.swizzled, self.b.add(self.b.mul(turn.stage, I32(own.swizzled_bytes)), I32(inner)))
+
+  def copied(self, turn: Turn, block: staging.PaddedBlock, step: ir.Value) -> ir.Value:
+    """Where a block lies that threads copy, perhaps for several steps."""
+    b, own = self.b, self.sources
+    before = own.padded[: own.padded.index(block)]
+    number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
+    start = b.add(self.padded, I32(sum(own.places(other) * other.nbytes for other in before)))
+    return b.add(start, b.mul(number, I32(block.nbytes)))
 
   def fetch(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn) -> None:
     """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread the copy engine, all of them for the others."""
@@ -99,21 +104,26 @@ class Ring:
         *outer, last = (i64(v) for v in frame.starts(code, boxed.position, prefetched))
         pairs = b.lshr(b.mul(last, i64(boxed.dtype.itemsize)), i64(1))
         places = [b.trunc(v, I32) for v in (*outer, pairs)]
-        tma.copy(b, frame.maps[self.first_map + number], self.place(turn, boxed), places, barrier)
-    with code.scope():
-      for padded in self.sources.padded:
+        tma.copy(b, frame.maps[self.first_map + number], self.boxed(turn, boxed), places, barrier)
+    step = b.trunc(i64(frame.indices[-1]), I32)
+    for padded in self.sources.padded:
+      is_first = b.icmp_unsigned("==", b.urem(step, I32(padded.steps)), I32(0))
+      with if_then(b, is_first), code.scope():
         view = frame.view(code, padded.position, prefetched, None)
-        staging.copy_block(b, code.thread, GROUP, view, padded, self.place(turn, padded))
+        staging.copy_block(b, code.thread, GROUP, view, padded, self.copied(turn, padded, step))
     if self.sources.padded:
       cp_async.arrive(b, barrier)
 
-  def know(self, frame: Any, code: BlockCode, turn: Turn) -> None:
+  def know(self, frame: Any, code: BlockCode, turn: Turn, step: ir.Value) -> None:
     """Let the operand's inputs be the staged blocks of a step; others stay where they are."""
-    params = frame.kernel.body.params[frame.mapping.num_prefetch :]
-    blocks: list[staging.BoxedBlock | staging.PaddedBlock] = [*self.sources.swizzled, *self.sources.padded]
-    for block in blocks:
-      pointer = self.b.inttoptr(self.place(turn, block), ir.PointerType(addrspace=SHARED))
-      code.env[params[block.position]] = block.view(self.b.addrspacecast(pointer, ty.PTR))
+    b, params = self.b, frame.kernel.body.params[frame.mapping.num_prefetch :]
+    places: list[tuple[Any, ir.Value]] = [(block, self.boxed(turn, block)) for block in self.sources.swizzled]
+    for block in self.sources.padded:
+      inner = b.mul(b.urem(step, I32(block.steps)), I32(block.step_bytes))
+      places.append((block, b.add(self.copied(turn, block, step), inner)))
+    for block, place in places:
+      pointer = b.inttoptr(place, ir.PointerType(addrspace=SHARED))
+      code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))
 
 
 def init(stages: Stages, is_first: ir.Value) -> None:
@@ -203,7 +213,7 @@ class _Producer:
     for position in side.inputs:
       code.env[params[position]] = frame.view(code, position, self.prefetched, object())
     with code.scope():
-      self.right.know(frame, code, self.step)
+      self.right.know(frame, code, self.step, code.b.trunc(i64(frame.indices[-1]), I32))
       computed.write(code, side, 0, plan.depth, self.stages.side(1, turn), column_of(plan.contraction.block[2], n))
     self.stages.computed(turn, code.thread)
     self.own.advance(plan.producers // GROUP)
@@ -220,7 +230,7 @@ class Products:
     self.steps = self.ring.turns()
     self.own, self.given = (Turns(code.b, plan.stages) for _ in range(2))
 
-  def add(self, values: list[ir.Value], is_first: bool, is_last: bool) -> list[ir.Value]:
+  def add(self, step: ir.Value, values: list[ir.Value], is_first: bool, is_last: bool) -> list[ir.Value]:
     """Add the product of a step to the sums: the left operand's fragments are computed, one after the other, while the product of the one
     before is under way.
 
@@ -228,10 +238,10 @@ class Products:
     """
     code, plan = self.code, self.plan
     b, c = code.b, plan.contraction
-    step = self.steps.take()
-    self.ring.wait(step)
+    own = self.steps.take()
+    self.ring.wait(own)
     with code.scope():
-      self.ring.know(self.frame, code, step)
+      self.ring.know(self.frame, code, own, b.trunc(step, I32))
       lanes = [_Lanes(code, c.sides[0], part, plan.parts) for part in range(plan.parts)]
       for n, part in itertools.product(range(plan.slices), range(plan.parts)):
         left = lanes[part].fragments(n * DEPTH, plan.depth)

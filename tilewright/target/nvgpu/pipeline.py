@@ -150,9 +150,13 @@ class Sources:
     """Of a stage."""
     return sum(block.nbytes for block in self.swizzled)
 
+  def places(self, block: PaddedBlock) -> int:
+    """How many of a block there are: for each stage, or two where it is for several steps, which are more than there are stages."""
+    return self.stages if block.steps == 1 else 2
+
   @property
   def padded_bytes(self) -> int:
-    return sum(block.nbytes for block in self.padded)
+    return sum(self.places(block) * block.nbytes for block in self.padded)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,7 +201,9 @@ class RegisterPlan(WarpgroupPlan):
 
   @property
   def registers(self) -> tuple[int, int]:
-    return (104, 200) if self.producers == GROUP else (56, 200)
+    if self.producers == GROUP:
+      return 104, 200
+    return (56, 200) if self.parts > 1 else (104, 152)
 
   @property
   def swizzled_bytes(self) -> int:
@@ -205,7 +211,7 @@ class RegisterPlan(WarpgroupPlan):
 
   @property
   def shared_bytes(self) -> int:
-    return self.swizzled_bytes + 16 * self.stages + sum(own.stages * (own.padded_bytes + 16) for own in self.sources)
+    return self.swizzled_bytes + 16 * self.stages + sum(16 * own.stages + own.padded_bytes for own in self.sources)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -275,7 +281,7 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
     sources = tuple(
       Sources(
         tuple(b for b in blocks if isinstance(b, BoxedBlock)),
-        tuple(b for b in blocks if isinstance(b, PaddedBlock)),
+        tuple(_spread(kernel, b, c.num_steps, early + behind) for b in blocks if isinstance(b, PaddedBlock)),
         early + behind,
         early,
       )
@@ -288,6 +294,12 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
     return None
   # The right operand is needed first, so that what it is computed from is asked for early.
   return max(found, key=lambda p: (min(p.stages, 3), *(own.ahead for own in p.sources[::-1]), p.stages), default=None)
+
+
+def _spread(kernel: NativeKernel, block: PaddedBlock, num_steps: int, stages: int) -> PaddedBlock:
+  """A block as it is copied for several steps at a time, if no more than those are under way or in use."""
+  found = staging.of_several_steps(kernel, block, num_steps)
+  return found if found.steps >= stages else block
 
 
 def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: Cluster) -> WarpgroupPlan | None:

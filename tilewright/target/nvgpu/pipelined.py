@@ -287,7 +287,7 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
     is_first, is_last = known == 0, known == c.num_steps - 1
     values = read_sums(b, sums)
     if products is not None:
-      values = products.add(values, is_first, is_last)
+      values = products.add(step, values, is_first, is_last)
     else:
       for n in range(plan.slices):
         pending = int(plan.leaves_running and not (is_last and n == plan.slices - 1))

@@ -29,6 +29,7 @@ from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.tma import SWIZZLE_BYTES, TensorMap
 from tilewright.target.nvgpu.views import SwizzledView, View, swizzled_address
 from tilewright.tile.grid import Blocked, BoundedSlice, Squeezed
+from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
 
 PIECE = 16  # bytes
@@ -82,14 +83,20 @@ class PaddedBlock:
   shape: tuple[int, ...]
   dtype: np.dtype
   piece: int  # bytes that one copy brings
+  steps: int = 1  # whose blocks, side by side in their array, are copied together
 
   @property
   def rows(self) -> int:
     return math.prod(self.shape[:-1])
 
   @property
-  def row_bytes(self) -> int:
+  def step_bytes(self) -> int:
+    """Of a row, in a step."""
     return self.shape[-1] * self.dtype.itemsize
+
+  @property
+  def row_bytes(self) -> int:
+    return self.steps * self.step_bytes
 
   @property
   def pieces(self) -> int:
@@ -203,6 +210,22 @@ def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
   sizes = (shape[-1] * dtype.itemsize, m.array_aval.shape[-1] * dtype.itemsize)
   piece = next((n for n in cp_async.SIZES if not any(size % n for size in sizes)), None)
   return None if piece is None else PaddedBlock(position, shape, dtype, piece)
+
+
+def of_several_steps(kernel: NativeKernel, block: PaddedBlock, num_steps: int) -> PaddedBlock:
+  """The same for so many steps at a time that a row is sixteen bytes, if the steps' blocks lie side by side and steps come in twice that
+  number. Copies of few bytes, each of a row of its own, take as long as those of many."""
+  m, index_map = kernel.mapping.block_mappings[block.position], kernel.index_maps[block.position]
+  assert index_map is not None
+  steps, is_whole = PIECE // block.row_bytes, PIECE % block.row_bytes == 0
+  step = index_map.params[len(kernel.mapping.grid) - 1]
+  *others, last = index_map.body.yielded
+  is_used = step in others or any(op.name != "yield" for op in users(index_map.body).get(step, []))
+  if steps < 2 or not is_whole or last is not step or is_used or num_steps % (2 * steps):
+    return block
+  if m.array_aval.shape[-1] != num_steps * block.shape[-1]:
+    return block
+  return dataclasses.replace(block, piece=PIECE, steps=steps)
 
 
 def copy_block(
