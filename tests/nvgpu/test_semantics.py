@@ -106,6 +106,16 @@ def test_what_one_case_computes_another_does_not_find():
   np.testing.assert_array_equal(got, x[::-1])
 
 
+def test_what_a_loop_yields_may_be_gathered_in_it():
+  def kernel(x_ref, o_ref):
+    backwards = 15 - jnp.arange(16)
+    o_ref[...] = jax.lax.fori_loop(0, 3, lambda _, x: x[backwards], x_ref[...])
+
+  x = normal(16, 16)
+  (got,) = on_cpu(pl.pallas_call(kernel, jax.ShapeDtypeStruct(x.shape, F32)), x, num_warps=1)
+  np.testing.assert_array_equal(got, x[::-1])
+
+
 def test_a_tile_in_registers_is_reshaped_transposed_and_reshaped():
   x = normal(16, 16)
   body = lambda x: x.reshape(4, 64).T.reshape(16, 16) + 0.5 * x

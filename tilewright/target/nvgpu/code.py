@@ -131,15 +131,19 @@ class BlockCode(Passes):
   def block(self, block: Block) -> None:
     """The ops of a block. Copies that are made inside are gone at its end: it may not have run."""
     outer = {v: list(own) for v, own in self.copies.items()}
-    super().block(block)
+    self._ops(block)
     self.copies = outer
-    for v in list(self._unfinished):
-      self._finish(v)
 
   def inner_block(self, block: Block, slots: Sequence[Any]) -> None:
-    outer = {v: list(own) for v, own in self.copies.items()}
-    super().inner_block(block, slots)
-    self.copies = outer
+    env, copies = dict(self.env), {v: list(own) for v, own in self.copies.items()}
+    self._ops(block)
+    self.write_slots(block.yielded, slots)
+    self.env, self.copies = env, copies
+
+  def _ops(self, block: Block) -> None:
+    super().block(block)
+    for v in list(self._unfinished):
+      self._finish(v)
 
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
