@@ -48,42 +48,15 @@ def environment() -> tuple[str, ...]:
   return (__version__, llvmlite.__version__, version, llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
 
 
-# What turns the code of a kernel into good code for the CPU, and little else. Loops are unrolled first, so that what comes after needs to
-# look at each of them once: LLVM's own pipeline takes two to three times as long, and its code is no faster.
-_UNROLLING = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "loop_rotate", "loop_unroll")
-_LAST = ("simplify_cfg",)
-
-
-def optimise(module: Any, machine: Any) -> None:
-  """Make the code of a kernel for the CPU fast. Functions are inlined that say `alwaysinline`."""
-  builder = llvm.create_pass_builder(machine, _options(level=1, loop_unrolling=False))
-  _run(_UNROLLING, module, builder)
-  for function in module.functions:
-    if not function.is_declaration:
-      builder.getFunctionPassManager().run(function, builder)
-  _run(_LAST, module, builder)
-
-
-def optimise_fully(module: Any, machine: Any) -> None:
-  """Run all of LLVM's pipeline."""
-  builder = llvm.create_pass_builder(machine, _options(level=3, loop_unrolling=True))
-  builder.getModulePassManager().run(module, builder)
-
-
-def _options(level: int, loop_unrolling: bool) -> Any:
+def optimise(module: Any, machine: Any, level: int = 1) -> None:
+  """Run LLVM's passes of a level. For the CPU higher ones take a third longer, and give code of the same speed."""
   options = llvm.create_pipeline_tuning_options(speed_level=level)
   # The code generator has vectorised already, with the layout of the data in mind.
   options.loop_vectorization = False
   options.slp_vectorization = False
-  options.loop_unrolling = loop_unrolling
-  return options
-
-
-def _run(passes: tuple[str, ...], module: Any, builder: Any) -> None:
-  manager = llvm.create_new_module_pass_manager()
-  for name in passes:
-    getattr(manager, f"add_{name}_pass")()
-  manager.run(module, builder)
+  options.loop_unrolling = True
+  builder = llvm.create_pass_builder(machine, options)
+  builder.getModulePassManager().run(module, builder)
 
 
 def _optimised(text: str) -> Any:

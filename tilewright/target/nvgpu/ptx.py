@@ -30,5 +30,5 @@ def to_ptx(text: str, arch: Arch) -> str:
     module.triple = _TRIPLE
     module.data_layout = str(machine.target_data)
     module.verify()
-    jit.optimise_fully(module, machine)
+    jit.optimise(module, machine, level=3)
     return machine.emit_assembly(module)
