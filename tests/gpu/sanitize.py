@@ -8,6 +8,10 @@ whatever device there is.
 Every buffer is an allocation of its own (XLA's "platform" allocator), so that what lies beside it is out of bounds. Only our kernels are
 looked at, but for `initcheck`, which has to see who writes what they read. What the copy engine writes it does not see: that the host reads
 results that came by TMA stores (`matmul_in_bf16`) is a "Host API memory access error" for it, and is not counted.
+
+`racecheck` relates two threads that write a place only directly. In `mxfp8_by_mxfp8` two warpgroups write the three stages of an operand in
+turn: the second one waits for those who read what the first one wrote, and they have waited for the first. Of such a chain of barriers the
+tool knows nothing, and reports the writes of both to one stage, in some runs.
 """
 
 from __future__ import annotations
