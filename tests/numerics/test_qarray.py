@@ -172,3 +172,8 @@ def test_blocks_hold_whole_scale_blocks():
 def test_only_leading_dimensions_are_indexed():
   with pytest.raises(errors.ShapeMismatchError, match="before the scaled axis"):
     quantize(normal(4, 64), "mxfp8", axis=0)[1]
+
+
+@pytest.mark.parametrize("recipe", ["mxfp8", "nvfp4", "mxfp6_e2m3"])
+def test_an_array_of_nothing_is_nothing(recipe):
+  assert dequantize(quantize(jnp.zeros((2, 0)), recipe)).shape == (2, 0)

@@ -167,7 +167,7 @@ def exponent_factors(code: Any) -> tuple[Any, Any]:
 def spread(scales: Any, padded: int, axis: int) -> Any:
   """Scales repeated so that there is one for each element along the axis, or one for all."""
   count = scales.shape[axis]
-  if count == 1:
+  if count <= 1:
     return scales
   axis %= scales.ndim
   repeats = padded // count
