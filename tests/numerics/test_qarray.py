@@ -177,3 +177,13 @@ def test_only_leading_dimensions_are_indexed():
 @pytest.mark.parametrize("recipe", ["mxfp8", "nvfp4", "mxfp6_e2m3"])
 def test_an_array_of_nothing_is_nothing(recipe):
   assert dequantize(quantize(jnp.zeros((2, 0)), recipe)).shape == (2, 0)
+
+
+def test_vmap_over_values():
+  q = quantize(normal(3, 4, 64), "mxfp8")
+  same(jax.vmap(dequantize_value)(box(q)), dequantize(q))
+  same(jax.vmap(dequantize_value, in_axes=1, out_axes=1)(box(q)), dequantize(q))
+  x, rows = normal(2, 64), (((1,), (1,)), ((), ()))
+  same(jax.vmap(lambda w: scaled_dot(x, w, rows))(box(q)), jax.vmap(lambda w: scaled_dot(x, w, rows))(q))
+  with pytest.raises(errors.ShapeMismatchError, match=r"packed along axis 2"):
+    jax.vmap(dequantize_value, in_axes=2)(box(q))

@@ -11,6 +11,7 @@ whole scale blocks.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -67,6 +68,25 @@ class QType(_jax.hijax.HiType):
 
   def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
     return f"{self.format.name}[{','.join(map(str, self.shape))}]"
+
+  # --- vmap ------------------------------------------------------------------------------------------------------
+
+  def dec_rank(self, size: int | None, axis: Any) -> QType:
+    """The type of one of those along a dimension. A global scale for all of them is that of each."""
+    rank, own = len(self.shape), self._array(self.avals).pack_axis % len(self.shape)
+    if axis == own:
+      raise errors.ShapeMismatchError(
+        f"vmap: {self.str_short()} is packed along axis {own} and cannot be mapped over it. Map another axis."
+      )
+    kept = None if self.axis is None else own - (axis < own) - (rank - 1)
+    found = self._with_shapes(lambda shape: (*shape[:axis], *shape[axis + 1 :]) if len(shape) > axis else shape)
+    return dataclasses.replace(found, axis=kept)
+
+  def inc_rank(self, size: int | None, axis: Any) -> QType:
+    return self._with_shapes(lambda shape: (*shape[:axis], size, *shape[axis:]) if len(shape) >= axis else shape)
+
+  def _with_shapes(self, change: Callable[[tuple[int, ...]], tuple[Any, ...]]) -> QType:
+    return dataclasses.replace(self, avals=tuple(a.update(shape=change(a.shape)) for a in self.avals))
 
   # --- in kernels ------------------------------------------------------------------------------------------------
 
@@ -126,6 +146,11 @@ class _Dequantise(_jax.UserPrimitive):
   def expand(self, value: QValue) -> Any:
     return dequantize(value.array)
 
+  def batch(self, axis_data: Any, args: Any, dims: Any) -> Any:
+    """What holds for a dimension more is the same for all of them at once."""
+    (value,), (dim,) = args, dims
+    return dequantize_value(value), dim
+
 
 class _Members(_jax.UserPrimitive):
   """From a value to its arrays."""
@@ -138,6 +163,11 @@ class _Members(_jax.UserPrimitive):
 
   def expand(self, value: QValue) -> Any:
     return tuple(_arrays(value.array))
+
+  def batch(self, axis_data: Any, args: Any, dims: Any) -> Any:
+    (value,), (dim,) = args, dims
+    arrays = _Members(_jax.core.typeof(value))(value)
+    return arrays, tuple(dim if a.ndim > dim else None for a in arrays)
 
   def vjp_fwd(self, nonzero: Any, value: Any) -> Any:
     """For derivatives towards other arguments: a value is a constant there, of which nothing is kept."""
