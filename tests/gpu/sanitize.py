@@ -11,7 +11,7 @@ results that came by TMA stores (`matmul_in_bf16`) is a "Host API memory access 
 
 `racecheck` relates two threads that write a place only directly. In `mxfp8_by_mxfp8` two warpgroups write the three stages of an operand in
 turn: the second one waits for those who read what the first one wrote, and they have waited for the first. Of such a chain of barriers the
-tool knows nothing, and reports the writes of both to one stage, in some runs.
+tool knows nothing, and reports the writes of both to one stage (`STS.128`), sometimes so late that they are counted with the case after it.
 """
 
 from __future__ import annotations
