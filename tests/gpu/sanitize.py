@@ -40,7 +40,7 @@ import contractions
 import stepwise
 import triton_programs
 import warpgroup_programs
-from gpu_programs import S, in_one_block
+from gpu_programs import S, double_buffered, in_one_block
 
 from tilewright import numerics, ops
 from tilewright import pallas as pl
@@ -351,15 +351,10 @@ def copies_and_semaphores() -> Answer:
   x = numbers(4, 8, 128, dtype=F32)
 
   def kernel(x_ref, o_ref, buffer, arrived, ready):
-    copies = [pltpu.make_async_copy(x_ref.at[i], buffer.at[i % 2], arrived.at[i % 2]) for i in range(4)]
-    copies[0].start()
+    double_buffered(x_ref, o_ref, buffer, arrived)
     for i in range(4):
-      if i + 1 < 4:
-        copies[i + 1].start()
-      copies[i].wait()
       pl.semaphore_signal(ready, i + 1)
       pl.semaphore_wait(ready, i + 1)
-      o_ref[i] = buffer[i % 2] * 2
 
   call = pl.pallas_call(
     kernel,

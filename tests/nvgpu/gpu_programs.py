@@ -14,6 +14,7 @@ from tilewright import pallas as pl
 from tilewright.cli import bench_gpu_kernels
 from tilewright.cli.bench_gpu_kernels import transpose
 from tilewright.pallas import nvgpu
+from tilewright.pallas import tpu as pltpu
 from tilewright.pallas.nvgpu.inspection import native_kernels
 from tilewright.tile.grid import Kernel
 from tilewright.tile.native import NativeKernel
@@ -134,3 +135,14 @@ PROGRAMS |= {
     (S((2,), jnp.uint32),),
   ),
 }
+
+
+def double_buffered(x_ref, o_ref, buffer, arrived):
+  """Twice each of four blocks, of which the next is on its way while one is computed with."""
+  copies = [pltpu.make_async_copy(x_ref.at[i], buffer.at[i % 2], arrived.at[i % 2]) for i in range(4)]
+  copies[0].start()
+  for i in range(4):
+    if i + 1 < 4:
+      copies[i + 1].start()
+    copies[i].wait()
+    o_ref[i] = buffer[i % 2] * 2

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gpu_programs import F32, natives
+from gpu_programs import F32, double_buffered, natives
 from test_runtime import S, targets
 
 from tilewright import errors
@@ -44,16 +44,6 @@ def in_one_block(body, **options):
 def ptx(f, *args, arch="sm_90a"):
   ((_, native),) = natives(f, *args)
   return nvgpu.compile_ptx(native, arch)
-
-
-def double_buffered(x_ref, o_ref, buffer, arrived):
-  copies = [pltpu.make_async_copy(x_ref.at[i], buffer.at[i % 2], arrived.at[i % 2]) for i in range(4)]
-  copies[0].start()
-  for i in range(4):
-    if i + 1 < 4:
-      copies[i + 1].start()
-    copies[i].wait()
-    o_ref[i] = buffer[i % 2] * 2
 
 
 def copying(x):
