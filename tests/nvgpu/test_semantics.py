@@ -60,6 +60,27 @@ def test_kernels_over_rows(body, others, dtype, rows, shape):
   close(got, exactly(body, *args), dtype)
 
 
+def test_half_of_one_plus_tanh_keeps_its_digits():
+  """Where tanh is near -1 the sum would cancel. An exponential is off by two units in the last place, the rest by one each."""
+  x = jnp.linspace(-40, 40, 256, dtype=F32)[None]
+  exact = 1 / (1 + np.exp(-2 * np.asarray(x, np.float64)))
+  for body, factor in ((lambda x: 0.5 * (1 + jnp.tanh(x)), 1), (lambda x: 3 * (1 + jnp.tanh(x)), 6)):
+    (got,) = on_cpu(by_rows(body), x, num_warps=1)
+    np.testing.assert_allclose(got, factor * exact, rtol=6 * EPS[F32])
+
+
+def test_gelu_of_bf16_is_off_by_little_more_than_its_last_rounding():
+  """With no step that keeps an exponent in range: what leaves it comes out as 0 or x."""
+  x = jnp.concatenate([jnp.linspace(-9, 9, 250), jnp.array([-1e30, -100, -0.0, 100, 1e30, jnp.inf])]).astype(BF16)
+  exact = np.asarray(x, np.float64)
+  with np.errstate(over="ignore"):
+    wanted = exact / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (exact + 0.044715 * exact**3)))
+  (got,) = on_cpu(by_rows(jax.nn.gelu), x[None], num_warps=1)
+  np.testing.assert_allclose(np.asarray(got, np.float64)[0], wanted, rtol=2.0**-8 * (1 + 2.0**-5), atol=2.0**-126)
+  (got,) = on_cpu(by_rows(jax.nn.gelu), jnp.full((1, 64), jnp.nan, BF16), num_warps=1)
+  assert np.isnan(np.asarray(got, np.float64)).all()
+
+
 def test_long_chains_of_ops_are_no_deep_recursions():
   """Hundreds of ops, each of which uses the one before, here and on this CPU."""
 

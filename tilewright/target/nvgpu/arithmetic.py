@@ -13,6 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir.instructions import InsertElement, ShuffleVector
 
 from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
@@ -43,8 +44,8 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     if op.name == "exp" and is_below_maximum(op.operands[0]):
       rule = _EXP_BELOW_MAXIMUM
-    if op.name == "exp2" and _is_coarse(op.operands[0]):
-      rule = _EXP2_OF_COARSE
+    if op.name in _OF_COARSE and _is_coarse(op.operands[0]):
+      rule = _OF_COARSE[op.name]
     return rule(b, args)
   return arithmetic.compute(b, op, args)
 
@@ -79,14 +80,25 @@ def round_to_bfloat16(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
   parts = [value] if lanes == 1 else [b.extract_element(value, I32(n)) for n in range(lanes)]
   rounded: list[ir.Value] = []
   for low, high in zip(parts[::2], [*parts[1::2], parts[-1]]):
-    pair = bfloat16_pair(b, low, high)
-    rounded.append(b.bitcast(b.shl(pair, I32(16)), F32))
-    rounded.append(b.bitcast(b.and_(pair, I32(0xFFFF0000)), F32))
-  if lanes == 1:
-    return rounded[0]
-  result = ir.Constant(value.type, ir.Undefined)
-  for n in range(lanes):
-    result = b.insert_element(result, rounded[n], I32(n))
+    rounded += _halves(b, bfloat16_pair(b, low, high))
+  return rounded[0] if lanes == 1 else _vector(b, rounded[:lanes])
+
+
+def bfloat16_of_pairs(b: ir.IRBuilder, words: ir.Value) -> ir.Value:
+  """The floats that words of two bf16 each hold: an instruction for each. LLVM takes two to get at the upper half of a word."""
+  count = ty.lanes_of(words)
+  pairs = [words] if count == 1 else [b.extract_element(words, I32(n)) for n in range(count)]
+  return _vector(b, [half for pair in pairs for half in _halves(b, pair)])
+
+
+def _halves(b: ir.IRBuilder, pair: ir.Value) -> tuple[ir.Value, ir.Value]:
+  return b.bitcast(b.shl(pair, I32(16)), F32), b.bitcast(b.and_(pair, I32(0xFFFF0000)), F32)
+
+
+def _vector(b: ir.IRBuilder, lanes: list[ir.Value]) -> ir.Value:
+  result = ir.Constant(ir.VectorType(lanes[0].type, len(lanes)), ir.Undefined)
+  for n, lane in enumerate(lanes):
+    result = b.insert_element(result, lane, I32(n))
   return result
 
 
@@ -249,6 +261,32 @@ def _logistic(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   return _reciprocal_flushed(b, b.fadd(one, _exp(b, b.fneg(x))))
 
 
+def _logistic_of_coarse(b: ir.IRBuilder, args: list[ir.Value]) -> ir.Value:
+  """1 / (1 + 2^(-x log2 e)): off by |x| units in the last place where x is negative. A power of 0 or infinity gives 1 or 0."""
+  x, factor = _without_factor(args[0])
+  power = b.fmul(x, ty.constant(x.type, factor * -math.log2(math.e)))
+  one = ty.constant(F32, 1)
+  return _each_lane(lambda b, p: _reciprocal_flushed(b, b.fadd(one, _exp2_flushed(b, p))))(b, [power])
+
+
+def _without_factor(x: ir.Value) -> tuple[ir.Value, float]:
+  """A value as a product with a number."""
+  factor = 1.0
+  while getattr(x, "opname", "") == "fmul" and (known := _known(x.operands[1])) is not None:
+    x, factor = x.operands[0], factor * known
+  return x, factor
+
+
+def _known(x: ir.Value) -> float | None:
+  """The number that a value is in each lane, if it is known."""
+  if isinstance(x, ShuffleVector) and isinstance(x.operands[0], InsertElement):  # as `types.splat` makes it
+    x = x.operands[0].operands[1]
+  if not isinstance(x, ir.Constant) or ty.element_type(x.type) != F32:
+    return None
+  lanes = x.constant if isinstance(x.constant, list | tuple) else [x]
+  return lanes[0].constant if all(lane.constant == lanes[0].constant for lane in lanes) else None
+
+
 def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   """1 - 2 / (e^2x + 1), and near zero, where that cancels, x + x^3 P(x^2) with the Taylor coefficients up to x^13.
 
@@ -272,7 +310,7 @@ def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
 
 
 _EXP_BELOW_MAXIMUM = _each_lane(_exp_below_maximum)
-_EXP2_OF_COARSE = _each_lane(_exp2_flushed)
+_OF_COARSE: dict[str, Rule] = {"exp2": _each_lane(_exp2_flushed), "logistic": _logistic_of_coarse}
 F32_RULES: dict[str, Rule] = {
   "exp": _each_lane(_exp),
   "exp2": _each_lane(_exp2),

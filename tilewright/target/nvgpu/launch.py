@@ -23,6 +23,7 @@ from tilewright.target.nvgpu import (
   blocks,
   choice,
   effects,
+  identities,
   pipeline,
   pipelined,
   products,
@@ -47,6 +48,7 @@ from tilewright.tile.ir import Block, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
+from tilewright.tile.rewrite import rewrite
 
 _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eighth of them
 _MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
@@ -285,6 +287,7 @@ def emit_kernel(
 
   The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
   """
+  rewrite(kernel.body, identities.RULES)
   parallel = tuple(parallel_dims(kernel))
   wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
   plan = _pipeline(kernel, arch, num_warps, wished)

@@ -24,7 +24,7 @@ from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import streams
-from tilewright.target.nvgpu.arithmetic import bfloat16_pair
+from tilewright.target.nvgpu.arithmetic import bfloat16_of_pairs, bfloat16_pair
 from tilewright.target.nvgpu.symbolic import Number
 from tilewright.tile.formats import poison_value
 
@@ -333,13 +333,15 @@ def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int
 
 def _load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, align: int) -> ir.Value:
   dtype, align = view.dtype, max(align, view.dtype.itemsize)
-  memory = ty.memory_type(dtype)
-  kind = memory if lanes == 1 else ir.VectorType(memory, lanes)
-  if view.policy is not None and streams.can_load(nbytes := lanes * dtype.itemsize, align):
+  nbytes = lanes * dtype.itemsize
+  in_pairs = dtype == _BFLOAT16 and lanes % 2 == 0 and align >= 4
+  memory, count = (I32, lanes // 2) if in_pairs else (ty.memory_type(dtype), lanes)
+  kind = memory if count == 1 else ir.VectorType(memory, count)
+  if view.policy is not None and streams.can_load(nbytes, align):
     raw = b.bitcast(streams.load(b, pointer, nbytes, view.policy), kind)
   else:
     raw = b.load(pointer, typ=kind, align=align)
-  return ty.widen(b, raw, dtype, lanes)
+  return bfloat16_of_pairs(b, raw) if in_pairs else ty.widen(b, raw, dtype, lanes)
 
 
 def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) -> None:
