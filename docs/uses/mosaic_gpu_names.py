@@ -91,3 +91,89 @@ def _atomics_on_bits():
     plgpu.atomic_xor(o_ref.at[2], 3)
 
   same(run(kernel, count(dtype=jnp.int32), dtype=jnp.int32), [0, 7, 1, 3, 4, 5, 6, 3])
+
+
+@use(
+  "plgpu",
+  "kernel Mesh Barrier RefUnion OOBFillMode async_prefetch copy_gmem_to_smem copy_smem_to_gmem barrier_arrive barrier_wait commit_smem "
+  "commit_smem_to_gmem_group wait_gmem_to_smem wait_smem_to_gmem set_max_registers LoweringSemantics TraceScope",
+)
+def _copies():
+  params = plgpu.CompilerParams(
+    lowering_semantics=plgpu.LoweringSemantics.Warpgroup, profile_trace_scope=plgpu.TraceScope.WARP
+  )
+  scratch = dict(buffers=plgpu.RefUnion(plgpu.SMEM((4,), jnp.float32)), arrived=plgpu.Barrier(num_barriers=2))
+  assert plgpu.Mesh(grid=(2,), grid_names=("i",)).shape == {"i": 2}
+
+  @plgpu.kernel(
+    out_type=jax.ShapeDtypeStruct((8,), jnp.float32),
+    grid=(2,),
+    grid_names=("i",),
+    scratch_types=scratch,
+    compiler_params=params,
+  )
+  def double(x_ref, o_ref, buffers, arrived):
+    (buffer,) = buffers
+    part = pl.ds(4 * jax.lax.axis_index("i"), 4)
+    plgpu.set_max_registers(40, action="decrease")
+    plgpu.async_prefetch(x_ref.at[part])
+    plgpu.copy_gmem_to_smem(x_ref.at[part], buffer, arrived.at[0], oob_mode=plgpu.OOBFillMode.ZEROS)
+    plgpu.barrier_wait(arrived.at[0])
+    buffer[...] = 2 * buffer[...]
+    plgpu.barrier_arrive(arrived.at[1])
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(buffer, o_ref.at[part], commit_group=False)
+    plgpu.commit_smem_to_gmem_group()
+    plgpu.wait_smem_to_gmem(0, wait_read_only=True)
+    plgpu.wait_gmem_to_smem(0)
+
+  same(double(count()), 2 * np.arange(8))
+
+
+@use("plgpu", "wgmma wgmma_wait wgmma_accumulator_load mma transpose_ref")
+def _products():
+  def kernel(x_ref, o_ref):
+    def scoped(total):
+      plgpu.wgmma(total, x_ref, plgpu.transpose_ref(x_ref, (1, 0)))
+      plgpu.wgmma_wait(0)
+      return plgpu.mma(plgpu.wgmma_accumulator_load(total), x_ref[...], x_ref[...])
+
+    o_ref[...] = pl.run_scoped(scoped, plgpu.ACC((64, 64)))
+
+  same(run(kernel, jnp.ones((64, 64), jnp.bfloat16), shape=(64, 64)), np.full((64, 64), 128))
+
+
+@use("plgpu", "nd_loop NDLoopInfo dynamic_scheduling_loop emit_pipeline planar_snake")
+def _loops():
+  spec = pl.BlockSpec((2,), lambda i: (i,))
+
+  @plgpu.kernel(out_type=[jax.ShapeDtypeStruct((8,), jnp.float32)] * 2, grid=(2,), grid_names=("i",))
+  def kernel(x_ref, o_ref, y_ref):
+    @plgpu.nd_loop((2, 4), collective_axes="i")
+    def _(info):
+      assert isinstance(info, plgpu.NDLoopInfo)
+      at = 4 * info.index[0] + info.index[1]
+      o_ref[at] = x_ref[at] + info.local_index
+
+    @plgpu.dynamic_scheduling_loop(("i",))
+    def _(info):
+      @pl.when(info.index[0] == 1)
+      def _():
+        double = lambda _, x_block, y_block: y_block.__setitem__(..., 2 * x_block[...])
+        plgpu.emit_pipeline(double, grid=(4,), in_specs=[spec], out_specs=[spec])(x_ref, y_ref)
+
+  sums, twice = kernel(count())
+  same(sums, np.arange(8) + np.arange(8) // 2)
+  same(twice, 2 * np.arange(8))
+  same(plgpu.planar_snake(jnp.int32(5), (4, 4), 0, 2), (1, 2))
+
+
+@use("plgpu", "SemaphoreType SemaphoreSignal semaphore_signal semaphore_signal_parallel semaphore_wait")
+def _semaphores():
+  def kernel(x_ref, o_ref, sem):
+    plgpu.semaphore_signal(sem, 2, memory_scope="gpu")
+    plgpu.semaphore_signal_parallel(plgpu.SemaphoreSignal(sem, device_id=None, inc=1))
+    plgpu.semaphore_wait(sem, 3, decrement=False)
+    o_ref[...] = x_ref[...] + pl.semaphore_read(sem).astype(jnp.float32)
+
+  same(run(kernel, count(), scratch_shapes=[plgpu.SemaphoreType.REGULAR]), np.arange(8) + 3)

@@ -340,6 +340,13 @@ def test_an_accumulator_that_is_taken_apart_or_does_not_fit_is_an_error():
 NAMED = {
   "WGMMA": (plgpu.Layout.WGMMA, (64, 128), F32),
   "WGMMA_8BIT": (plgpu.Layout.WGMMA_8BIT, (64, 64), np.int8),
+  "WGMMA_UPCAST_2X": (plgpu.Layout.WGMMA_UPCAST_2X, (64, 32), np.int8),
+  "WGMMA_UPCAST_4X": (plgpu.Layout.WGMMA_UPCAST_4X, (64, 32), np.int8),
+  "WGMMA_TRANSPOSED": (plgpu.Layout.WGMMA_TRANSPOSED, (64, 16), F32),
+  "TCGEN05_TRANSPOSED": (plgpu.Layout.TCGEN05_TRANSPOSED, (128, 8), F32),
+  "TCGEN05_M64_COLLECTIVE": (plgpu.Layout.TCGEN05_M64_COLLECTIVE(32), (64, 32), F32),
+  "TCGEN05_M64_COLLECTIVE_NATIVE": (plgpu.Layout.TCGEN05_M64_COLLECTIVE_NATIVE(32), (64, 32), F32),
+  "SMEM_GMEM_COPY": (plgpu.Layout.SMEM_GMEM_COPY((64, 64), BF16, 128), (64, 64), BF16),
   "WG_SPLAT": (plgpu.Layout.WG_SPLAT((4, 8)), (4, 8), F32),
   "WG_STRIDED": (plgpu.Layout.WG_STRIDED((64, 64), vec_size=4), (64, 64), F32),
   "TCGEN05": (plgpu.Layout.TCGEN05, (128, 64), F32),

@@ -317,6 +317,14 @@ def fractional_signal(x_ref, o_ref):
   pl.run_scoped(lambda sem: pl.semaphore_signal(sem, 1.5), SemaphoreType.REGULAR)
 
 
+def unknown_cache(x_ref, o_ref):
+  o_ref[...] = pl.load(x_ref, cache_modifier=".zz")
+
+
+def unknown_eviction(x_ref, o_ref):
+  pl.store(o_ref, ..., x_ref[...], eviction_policy="never")
+
+
 def print_with_too_few_values(x_ref, o_ref):
   pl.debug_print("{} {}", x_ref[0, 0])
 
@@ -349,6 +357,12 @@ BODIES = {
   ),
   bad_mask: (errors.ShapeMismatchError, ValueError, r"pl.load: mask must have dtype bool, got int32. Compare first"),
   mask_of_another_shape: (errors.ShapeMismatchError, ValueError, r"mask of shape \(5,\) cannot be broadcast to \(6,\)"),
+  unknown_cache: (
+    errors.MemorySpaceError,
+    ValueError,
+    r"pl.load: cache_modifier: expected None or one of .ca, .*'.zz'",
+  ),
+  unknown_eviction: (errors.MemorySpaceError, ValueError, r"pl.store: eviction_policy: .*evict_last.*'never'"),
   other_without_mask: (errors.ShapeMismatchError, ValueError, r"other is given but mask is not"),
   store_of_another_shape: (
     errors.ShapeMismatchError,

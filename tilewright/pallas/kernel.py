@@ -23,7 +23,7 @@ from tilewright import errors
 from tilewright.pallas import jaxprs, targets
 from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
-from tilewright.pallas.scoped import is_scratch_type, ref_aval_of
+from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
@@ -161,13 +161,13 @@ def _run_on_meshes(
   in_refs = [_jax.core.typeof(x) if _is_ref(x) else _array_ref(_jax.core.typeof(x)) for x in flat_args]
   out_refs = [_array_ref(a, getattr(x, "memory_space", None)) for a, x in zip(out_avals, flat_out)]
   many_outputs = isinstance(out_type, tuple | list)
-  scratch_avals, scratch_tree = jax.tree.flatten(scratch, is_leaf=is_scratch_type)
-  scratch_avals = [ref_aval_of(t, "scratch_types") for t in scratch_avals]
+  scratch_types, scratch_tree = jax.tree.flatten(scratch, is_leaf=is_scratch_type)
+  scratch_avals = [ref_aval_of(t, "scratch_types") for t in scratch_types]
 
   traced = []
   for body, mesh in zip(bodies, meshes):
     flat_body = functools.partial(
-      _call_body, body, in_tree, out_tree, many_outputs, scratch_tree, len(in_refs), len(out_refs)
+      _call_body, body, in_tree, out_tree, many_outputs, scratch_types, scratch_tree, len(in_refs), len(out_refs)
     )
     axes = mesh_axes(mesh)
     with tracing_kernel(GridFrame(tuple(axes.values()), tuple(axes))):
@@ -214,8 +214,17 @@ def _run_on_meshes(
 
 
 def _call_body(
-  body: Any, in_tree: Any, out_tree: Any, many_outputs: bool, scratch_tree: Any, num_in: int, num_out: int, *refs: Any
+  body: Any,
+  in_tree: Any,
+  out_tree: Any,
+  many_outputs: bool,
+  scratch_types: Sequence[Any],
+  scratch_tree: Any,
+  num_in: int,
+  num_out: int,
+  *refs: Any,
 ) -> list[Any]:
+  begin(scratch_types, refs[num_in + num_out :])
   inputs = jax.tree.unflatten(in_tree, refs[:num_in])
   outputs = jax.tree.unflatten(out_tree, refs[num_in : num_in + num_out])
   scratch = jax.tree.unflatten(scratch_tree, refs[num_in + num_out :])

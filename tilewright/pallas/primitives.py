@@ -138,6 +138,16 @@ def _(*flat: Any, tree: Any) -> Any:
   return view.type.inner_aval, {ReadEffect(0)}
 
 
+# What PTX has: which caches keep what is loaded, and what they give up first.
+_CACHE_MODIFIERS = (".ca", ".cg", ".cs", ".cv")
+_EVICTION_POLICIES = ("evict_first", "evict_last", "evict_normal")
+
+
+def _check_hint(what: str, name: str, given: str | None, known: tuple[str, ...]) -> None:
+  if given and given not in known:
+    raise errors.MemorySpaceError(f"{what}: {name}: expected None or one of {', '.join(known)}, got {given!r}.")
+
+
 def load(
   x_ref_or_view: Any,
   idx: Any = None,
@@ -153,6 +163,8 @@ def load(
   `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`. `cache_modifier`, `eviction_policy` and `volatile` are hints for
   targets that have such a thing. A mask that does not fit is a `ShapeMismatchError`, an array in the place of the ref a `RefTypeError`.
   """
+  _check_hint("pl.load", "cache_modifier", cache_modifier, _CACHE_MODIFIERS)
+  _check_hint("pl.load", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
   view = flatten_ref(x_ref_or_view, idx, "pl.load")
   mask = _check_mask("pl.load", mask, view.shape)
   if other is not None:
@@ -179,6 +191,7 @@ def _(*flat: Any, tree: Any) -> Any:
 
 def swap(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> jax.Array:
   """Write `val` to `ref[idx]` where `mask` is true, and give what stood there. The arguments are those of `store`."""
+  _check_hint("pl.swap", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
   return _swap("pl.swap", x_ref_or_view, idx, val, mask)
 
 
@@ -188,6 +201,7 @@ def store(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_
   `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`; `val` is broadcast to its shape and must have its dtype, which a
   `ShapeMismatchError` says otherwise. `eviction_policy` is a hint for targets that have such a thing.
   """
+  _check_hint("pl.store", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
   _swap("pl.store", x_ref_or_view, idx, val, mask)
 
 

@@ -9,7 +9,7 @@ gives every float ref of the scope a twin for its tangent.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -43,6 +43,13 @@ def ref_aval_of(ty: Any, what: str) -> Any:
   )
 
 
+def begin(types: Sequence[Any], refs: Sequence[Any]) -> None:
+  """Let types of scratch memory that begins with values (`begin`) write them."""
+  for ty, ref in zip(types, refs):
+    if hasattr(ty, "begin"):
+      ty.begin(ref)
+
+
 def is_scratch_type(x: Any) -> bool:
   return hasattr(x, "get_ref_aval") or isinstance(x, _jax.core.AbstractValue | jax.ShapeDtypeStruct)
 
@@ -66,6 +73,7 @@ def run_scoped(
   out_trees: list[Any] = []
 
   def flat_f(*flat_refs: Any) -> list[Any]:
+    begin(flat_types, flat_refs)
     args, kwargs = jax.tree.unflatten(in_tree, flat_refs)
     leaves, tree = jax.tree.flatten(f(*args, **kwargs))
     out_trees.append(tree)

@@ -4,8 +4,10 @@
     scratch = [plgpu.SMEM((64, 64), jnp.bfloat16, transforms=[plgpu.SwizzleTransform(128)]), plgpu.ACC((64, 64))]
     y = plgpu.layout_cast(x_ref[...], plgpu.Layout.WGMMA)
 
-On NVIDIA GPUs these are hard constraints: the compiler chooses all other layouts so that they hold, or says which of them exclude each
-other. Elsewhere they mean nothing, and the kernel computes the same.
+    plgpu.kernel(body, out_type=…, grid=(4,), grid_names=("i",), scratch_types=[plgpu.SMEM((64, 64), jnp.bfloat16), plgpu.Barrier()])
+
+On NVIDIA GPUs what is said of layouts are hard constraints: the compiler chooses all other layouts so that they hold, or says which of
+them exclude each other. Elsewhere they mean nothing, and the kernel computes the same.
 """
 
 from tilewright.layout.transforms import Swizzle as SwizzleTransform
@@ -13,6 +15,19 @@ from tilewright.layout.transforms import Tiling as TilingTransform
 from tilewright.layout.transforms import Transform
 from tilewright.layout.transforms import Transpose as TransposeTransform
 from tilewright.pallas.mosaic_gpu.atomics import atomic_add, atomic_and, atomic_max, atomic_min, atomic_or, atomic_xor
+from tilewright.pallas.mosaic_gpu.copies import (
+  Barrier,
+  async_prefetch,
+  barrier_arrive,
+  barrier_wait,
+  commit_smem,
+  commit_smem_to_gmem_group,
+  copy_gmem_to_smem,
+  copy_smem_to_gmem,
+  set_max_registers,
+  wait_gmem_to_smem,
+  wait_smem_to_gmem,
+)
 from tilewright.pallas.mosaic_gpu.layouts import (
   Layout,
   ParameterizedLayout,
@@ -22,9 +37,35 @@ from tilewright.pallas.mosaic_gpu.layouts import (
   layout_cast,
   load,
 )
-from tilewright.pallas.mosaic_gpu.memory import ACC, GMEM, REGS, SMEM, TMEM, MemorySpace, WGMMAAccumulatorRef
+from tilewright.pallas.mosaic_gpu.loops import (
+  NDLoopInfo,
+  dynamic_scheduling_loop,
+  emit_pipeline,
+  nd_loop,
+  planar_snake,
+)
+from tilewright.pallas.mosaic_gpu.memory import (
+  ACC,
+  GMEM,
+  REGS,
+  SMEM,
+  TMEM,
+  MemorySpace,
+  RefUnion,
+  WGMMAAccumulatorRef,
+  transpose_ref,
+)
+from tilewright.pallas.mosaic_gpu.meshes import Mesh, kernel
 from tilewright.pallas.mosaic_gpu.missing import lookup as __getattr__
-from tilewright.pallas.mosaic_gpu.specs import BlockSpec, CompilerParams
+from tilewright.pallas.mosaic_gpu.products import mma, wgmma, wgmma_accumulator_load, wgmma_wait
+from tilewright.pallas.mosaic_gpu.semaphores import (
+  SemaphoreSignal,
+  SemaphoreType,
+  semaphore_signal,
+  semaphore_signal_parallel,
+  semaphore_wait,
+)
+from tilewright.pallas.mosaic_gpu.specs import BlockSpec, CompilerParams, LoweringSemantics, OOBFillMode, TraceScope
 
 __all__ = [
   "ACC",
@@ -32,25 +73,57 @@ __all__ = [
   "REGS",
   "SMEM",
   "TMEM",
+  "Barrier",
   "BlockSpec",
   "CompilerParams",
   "Layout",
+  "LoweringSemantics",
   "MemorySpace",
+  "Mesh",
+  "NDLoopInfo",
+  "OOBFillMode",
   "ParameterizedLayout",
   "ReducedLayout",
+  "RefUnion",
+  "SemaphoreSignal",
+  "SemaphoreType",
   "SwizzleTransform",
   "TilingTransform",
+  "TraceScope",
   "Transform",
   "TransposeTransform",
   "WGMMAAccumulatorRef",
+  "async_prefetch",
   "atomic_add",
   "atomic_and",
   "atomic_max",
   "atomic_min",
   "atomic_or",
   "atomic_xor",
+  "barrier_arrive",
+  "barrier_wait",
   "broadcasted_iota",
+  "commit_smem",
+  "commit_smem_to_gmem_group",
+  "copy_gmem_to_smem",
+  "copy_smem_to_gmem",
+  "dynamic_scheduling_loop",
+  "emit_pipeline",
   "find_swizzle",
+  "kernel",
   "layout_cast",
   "load",
+  "mma",
+  "nd_loop",
+  "planar_snake",
+  "semaphore_signal",
+  "semaphore_signal_parallel",
+  "semaphore_wait",
+  "set_max_registers",
+  "transpose_ref",
+  "wait_gmem_to_smem",
+  "wait_smem_to_gmem",
+  "wgmma",
+  "wgmma_accumulator_load",
+  "wgmma_wait",
 ]

@@ -22,7 +22,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.layout import fragments
 from tilewright.layout.algebra import projected
-from tilewright.layout.build import repeated, splat, strided
+from tilewright.layout.build import blocked_for, repeated, splat, strided
 from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers
 from tilewright.layout.value import Layout as Value
 from tilewright.layout.value import register_layout
@@ -138,13 +138,30 @@ def _strided(shape: Shape, bits: int, given: Sequence[int] | None = None, vec_si
   return strided(shape, _WARPS, 1 if vec_size is None else vec_size)
 
 
-def _tcgen05(shape: Shape, bits: int) -> Value | None:
-  """What tcgen05.ld of 16 x 256 bits gives, a warp for each 32 rows."""
-  if len(shape) != 2 or shape[0] % 128 or shape[1] % 8:
+def _copied(shape: Shape, bits: int, given: Sequence[int] | None = None, *_: Any) -> Value | None:
+  """Coalesced: 16 bytes of a row for each thread, or as many as there are for it."""
+  if given is not None and tuple(given) != shape:
     return None
-  own = fragments.MMA[16, 16].c
-  fragment = register_layout((128, 8), [*own.digits("register"), (2, (16, 0))], own.digits("lane"), [(_WARPS, (32, 0))])
-  return repeated(fragment, shape, (1, 1))
+  return blocked_for(shape, _WARPS, max(128 // bits, 1))
+
+
+def _rows_of_8(rows: int, columns: int, transposed: bool = False) -> Callable[[Shape, int], Value | None]:
+  """Parts of 8 rows, in which lane l has row l / 4 and, beginning at l % 4 times as many, neighbours along the row: an accumulator of
+  wgmma (64 rows) or tcgen05 (128) for parts of 8 columns. `transposed`, each part of 8 x 8 is, as ldmatrix.trans reads it.
+  """
+  held = columns // 4
+  neighbours, lanes = (held, (0, 1)), [(4, (0, held)), (8, (1, 0))]
+  if transposed:
+    neighbours, lanes = (held, (1, 0)), [(4, (held, 0)), (8, (0, 1))]
+  of_warp = rows // _WARPS
+  fragment = register_layout((rows, columns), [neighbours, (of_warp // 8, (8, 0))], lanes, [(_WARPS, (of_warp, 0))])
+
+  def find(shape: Shape, bits: int) -> Value | None:
+    if len(shape) != 2 or shape[0] % rows or shape[1] % columns:
+      return None
+    return repeated(fragment, shape, (1, 1))
+
+  return find
 
 
 def _tmem_native(shape: Shape, bits: int) -> Value | None:
@@ -153,6 +170,19 @@ def _tmem_native(shape: Shape, bits: int) -> Value | None:
     return None
   fragment = register_layout((128, shape[1]), [(shape[1], (0, 1))], [(32, (1, 0))], [(_WARPS, (32, 0))])
   return repeated(fragment, shape, (1, 1))
+
+
+def _of_two_blocks(access: str, width: int) -> Callable[..., Value | None]:
+  """What a block of threads reads of an accumulator that tcgen05 makes for two: 64 rows, columns beyond the half with the upper warps."""
+
+  def find(shape: Shape, bits: int, columns: int | None = None) -> Value | None:
+    if len(shape) != 2 or shape[0] != 64 or shape[1] % (2 * width) or columns not in (None, shape[1]):
+      return None
+    memory = fragments.tensor_memory(128, shape[1], two_blocks=True)
+    cells = fragments.tcgen05_access(access, shape[1] // (2 * width))
+    return fragments.read_from_tensor_memory(memory, cells)
+
+  return find
 
 
 def _mma(operand: int) -> Callable[[Shape, int], Value | None]:
@@ -176,10 +206,17 @@ def _mma(operand: int) -> Callable[[Shape, int], Value | None]:
 _LAYOUTS: dict[Layout, Callable[..., Value | None]] = {
   Layout.WGMMA: _wgmma,
   Layout.WGMMA_8BIT: _wgmma_8bit,
+  Layout.WGMMA_UPCAST_2X: _rows_of_8(64, 16),
+  Layout.WGMMA_UPCAST_4X: _rows_of_8(64, 32),
+  Layout.WGMMA_TRANSPOSED: _rows_of_8(64, 8, transposed=True),
   Layout.WG_SPLAT: _splat,
   Layout.WG_STRIDED: _strided,
-  Layout.TCGEN05: _tcgen05,
+  Layout.TCGEN05: _rows_of_8(128, 8),
+  Layout.TCGEN05_TRANSPOSED: _rows_of_8(128, 8, transposed=True),
   Layout.TCGEN05_TMEM_NATIVE: _tmem_native,
+  Layout.TCGEN05_M64_COLLECTIVE: _of_two_blocks("16x256b", 8),
+  Layout.TCGEN05_M64_COLLECTIVE_NATIVE: _of_two_blocks("32x32b", 1),
+  Layout.SMEM_GMEM_COPY: _copied,
   Layout.MMA_LHS: _mma(0),
   Layout.MMA_RHS: _mma(1),
   Layout.MMA_ACC: _mma(2),
@@ -187,10 +224,17 @@ _LAYOUTS: dict[Layout, Callable[..., Value | None]] = {
 _FITS = {
   Layout.WGMMA: "expected (m, n) with m a multiple of 64 and n of 8",
   Layout.WGMMA_8BIT: "expected (m, k) with m a multiple of 64 and k of 32",
+  Layout.WGMMA_UPCAST_2X: "expected (m, k) with m a multiple of 64 and k of 16",
+  Layout.WGMMA_UPCAST_4X: "expected (m, k) with m a multiple of 64 and k of 32",
+  Layout.WGMMA_TRANSPOSED: "expected (m, n) with m a multiple of 64 and n of 8",
   Layout.WG_SPLAT: "its own shape is another",
   Layout.WG_STRIDED: "its own shape is another",
   Layout.TCGEN05: "expected (m, n) with m a multiple of 128 and n of 8",
+  Layout.TCGEN05_TRANSPOSED: "expected (m, n) with m a multiple of 128 and n of 8",
   Layout.TCGEN05_TMEM_NATIVE: "expected (m, n) with m a multiple of 128",
+  Layout.TCGEN05_M64_COLLECTIVE: "expected (64, n) with n a multiple of 16, and n as its argument",
+  Layout.TCGEN05_M64_COLLECTIVE_NATIVE: "expected (64, n) with n even, and n as its argument",
+  Layout.SMEM_GMEM_COPY: "its own shape is another",
   Layout.MMA_LHS: "expected (m, k) with m a multiple of 64 and k of 32 bytes",
   Layout.MMA_RHS: "expected (k, n) with k a multiple of 32 bytes and n of 8",
   Layout.MMA_ACC: "expected (m, n) with m a multiple of 64 and n of 8",
@@ -199,7 +243,11 @@ _FITS = {
 _LEAST = {
   Layout.WGMMA: (64, 8),
   Layout.MMA_ACC: (64, 8),
+  Layout.WGMMA_UPCAST_2X: (64, 16),
+  Layout.WGMMA_UPCAST_4X: (64, 32),
+  Layout.WGMMA_TRANSPOSED: (64, 8),
   Layout.TCGEN05: (128, 8),
+  Layout.TCGEN05_TRANSPOSED: (128, 8),
   Layout.TCGEN05_TMEM_NATIVE: (128, 1),
 }
 

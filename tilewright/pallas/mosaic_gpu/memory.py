@@ -99,7 +99,8 @@ class _Accumulator:
 @dataclasses.dataclass(frozen=True)
 class WGMMAAccumulatorRef:
   """An accumulator of matrix products, `ACC((64, 128), jnp.float32)`: a buffer that is read and written as a whole, `acc[...]`, and that
-  lies in registers, laid out as the tensor cores of the GPU add up products. Like other scratch memory it begins without values.
+  lies in registers, laid out as the tensor cores of the GPU add up products. It begins as zero in `plgpu.kernel` and `pl.run_scoped`;
+  among the scratch memory of a `pallas_call`, which goes from one instance to the next, without values.
   """
 
   shape: tuple[int, int]
@@ -117,5 +118,18 @@ class WGMMAAccumulatorRef:
   def get_ref_aval(self) -> Any:
     return AbstractRef(self.get_array_aval(), _Accumulator())
 
+  def begin(self, ref: Any) -> None:
+    ref[...] = jnp.zeros(self.shape, self.dtype)
+
 
 ACC = WGMMAAccumulatorRef
+
+
+def RefUnion(*refs: Any) -> tuple[Any, ...]:
+  """Trees of scratch buffers that are not used at the same time: `a, [b, c] = union` in the kernel. Each has memory of its own here."""
+  return refs
+
+
+def transpose_ref(ref: Any, permutation: Sequence[int]) -> Any:
+  """A view of a ref with its dimensions in another order."""
+  return ref.transpose(tuple(permutation))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import enum
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from tilewright import errors
@@ -13,11 +14,19 @@ from tilewright.pallas.mosaic_gpu.memory import MemorySpace, SharedMemory
 from tilewright.tile.grid import BlockDim, Buffered
 
 
+class OOBFillMode(enum.IntEnum):
+  """What a copy finds beyond the end of an array."""
+
+  UNDEFINED = 0
+  PROMISE_IN_BOUNDS = 1
+  ZEROS = 2
+
+
 @dataclasses.dataclass(frozen=True)
 class BlockSpec(specs.BlockSpec):
   """As `pl.BlockSpec`, of a block that is brought to shared memory and lies there as `transforms` say.
 
-  `delay_release` concerns pipelines that are written by hand, and means nothing here.
+  `delay_release`, `collective_axes` and `oob_fill_mode` concern pipelines that are written by hand, and mean nothing here.
   """
 
   block_shape: Sequence[BlockDim | int | None] | None = None
@@ -25,6 +34,8 @@ class BlockSpec(specs.BlockSpec):
   pipeline_mode: Buffered | None = None
   transforms: Sequence[Transform] = ()
   delay_release: int = 0
+  collective_axes: tuple[Hashable, ...] | None = None
+  oob_fill_mode: OOBFillMode = OOBFillMode.ZEROS
   memory_space: Any = dataclasses.field(kw_only=True, default=None)
 
   def __post_init__(self) -> None:
@@ -37,6 +48,20 @@ class BlockSpec(specs.BlockSpec):
         f"BlockSpec: transforms are for blocks in SMEM, got memory_space={self.memory_space}."
       )
     object.__setattr__(self, "memory_space", SharedMemory(tuple(self.transforms)))
+
+
+class LoweringSemantics(enum.Enum):
+  """What a kernel's instructions are for: here, always a whole block of threads."""
+
+  Lane = enum.auto()
+  Warpgroup = enum.auto()
+
+
+class TraceScope(enum.Enum):
+  """What a profile of Mosaic GPU tells apart."""
+
+  WARP = "warp"
+  WARPGROUP = "warpgroup"
 
 
 _SEMANTICS = {"sequential": "arbitrary"}
@@ -52,9 +77,19 @@ class CompilerParams(nvgpu.CompilerParams):
   max_concurrent_steps: int = 1
   unsafe_no_auto_barriers: bool = False
   reduction_scratch_bytes: int = 2048
+  profile_space: int = 0
+  profile_dir: str = ""
+  profile_trace_scope: TraceScope = TraceScope.WARPGROUP
+  profile_bounds_check: bool = False
+  lowering_semantics: LoweringSemantics = LoweringSemantics.Warpgroup
+  skip_device_barrier: bool = False
 
   def __post_init__(self) -> None:
     if self.dimension_semantics is not None:
       named = tuple(_SEMANTICS.get(s, s) for s in self.dimension_semantics)
       object.__setattr__(self, "dimension_semantics", named)
     super().__post_init__()
+
+  def replace(self, **changes: Any) -> CompilerParams:
+    """The same with some parameters changed."""
+    return dataclasses.replace(self, **changes)

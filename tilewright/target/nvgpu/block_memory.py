@@ -68,8 +68,8 @@ class BlockMemory(Code):
 
   # --- memory ----------------------------------------------------------------------------------------------------
 
-  def allocate(self, shape: Sequence[int], dtype: Any) -> View:
-    """A buffer of the block: in shared memory while there is room, else in global memory."""
+  def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False) -> View:
+    """A buffer of the block: in shared memory while there is room, else in global memory, unless the user wants it `is_shared`."""
     dtype = np.dtype(dtype)
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
     own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
@@ -77,6 +77,8 @@ class BlockMemory(Code):
     if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
       pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
       self.arena_bytes += nbytes
+    elif is_shared:
+      raise self._exceeds(dtype, shape, nbytes, "", self.allocated[:-1])
     else:
       scratch = self.buffers.load(self.scratch, typ=ty.PTR)
       pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
@@ -93,16 +95,22 @@ class BlockMemory(Code):
     """A buffer in shared memory, laid out as the user says."""
     nbytes, align = tiled.nbytes, max(tiled.swizzle.span, 128)
     if not self.has_room(tiled):
-      raise errors.ResourceExhaustedError(
-        f"{self.location or 'A buffer'}: {np.dtype(dtype).name}{list(tiled.shape)} of {nbytes} bytes with transforms exceeds "
-        f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
-        f"{'; '.join(self.allocated) or 'none'}. Use smaller ones."
-      )
+      raise self._exceeds(dtype, tiled.shape, nbytes, " with transforms", self.allocated)
     self.arena_bytes = -(-self.arena_bytes // align) * align
     self.arena_align = max(self.arena_align, align)
     whole = self.allocate((nbytes,), np.uint8)
     strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
     return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
+
+  def _exceeds(
+    self, dtype: Any, shape: Sequence[int], nbytes: int, how: str, others: Sequence[str]
+  ) -> errors.ResourceExhaustedError:
+    """The error for a buffer that must be in shared memory, besides `others`, but has no room there."""
+    return errors.ResourceExhaustedError(
+      f"{self.location or 'A scratch buffer'}: {np.dtype(dtype).name}{list(shape)} of {nbytes} bytes{how} exceeds "
+      f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
+      f"{'; '.join(others) or 'none'}. Use smaller ones."
+    )
 
   def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
     """A buffer in shared memory for a while, besides those that are busy; None if there is no room."""

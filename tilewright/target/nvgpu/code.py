@@ -38,7 +38,7 @@ from tilewright.target.nvgpu import arithmetic, matrix_access, recast, views
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
-from tilewright.target.nvgpu.hints import given_layout
+from tilewright.target.nvgpu.hints import given_layout, is_in_shared
 from tilewright.target.nvgpu.operands import operand_layout
 from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, elements
@@ -371,11 +371,10 @@ class BlockCode(Passes):
       kept = self.new_registers(layout, kind.dtype)
       return RegisterRef(None, kind.strides, kept.dtype, object(), registers=kept)
     tiled = self.inferred.shared.get(ref) if self.inferred is not None else None
-    if tiled is None or tiled == shared_tiled(kind.shape, None, tiled.bits):
-      return self.allocate(kind.shape, kind.dtype)
-    if given_layout(kind) is not None or self.has_room(tiled):
+    is_free = tiled is None or tiled == shared_tiled(kind.shape, None, tiled.bits)
+    if tiled is not None and not is_free and (given_layout(kind) is not None or self.has_room(tiled)):
       return self.allocate_as(tiled, kind.dtype)
-    return self.allocate(kind.shape, kind.dtype)
+    return self.allocate(kind.shape, kind.dtype, is_shared=is_in_shared(kind))
 
   def register_refs(self, kernel: NativeKernel) -> dict[int, RegisterRef]:
     """The scratch buffers that inference keeps in registers, by number."""

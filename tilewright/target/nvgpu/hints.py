@@ -55,6 +55,11 @@ def given_layout(ref: RefType) -> SharedLayout | None:
   return transformed(ref.shape, 8 * ref.dtype.itemsize, read_transforms(text))
 
 
+def is_in_shared(ref: RefType) -> bool:
+  """Whether the user wants a ref in shared memory, in whatever way it lies there."""
+  return ref.space.partition(".")[0] == SHARED_MEMORY
+
+
 def is_accumulator(ref: RefType) -> bool:
   return ref.space == ACCUMULATOR
 

@@ -1,0 +1,246 @@
+"""Kernels in the style of Mosaic GPU: named grids, copies and barriers by hand, products on accumulators, loops over blocks."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import BF16, F32, S, natives
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.target import nvgpu
+
+TILED = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+I32 = jnp.int32
+
+
+def on_gpu(f, *args, arch="sm_90a"):
+  """What the code for a GPU computes."""
+  ((_, native),) = natives(f, *args)
+  found = run(native, *args, arch=arch)
+  return found[0] if len(found) == 1 else found
+
+
+def everywhere(f, *args):
+  """The result of a kernel as code for the CPU, which that for a GPU must give too."""
+  wanted = np.asarray(jax.jit(f)(*args))
+  np.testing.assert_array_equal(on_gpu(f, *args), wanted)
+  return wanted
+
+
+def by_hand(x):
+  """A block of rows is brought to shared memory, changed there, and brought back."""
+
+  @functools.partial(
+    plgpu.kernel,
+    out_shape=S(x.shape, x.dtype),
+    grid=(x.shape[0] // 32,),
+    grid_names=("rows",),
+    scratch_shapes=dict(buffer=plgpu.SMEM((32, x.shape[1]), x.dtype), ready=plgpu.Barrier(num_barriers=2)),
+  )
+  def kernel(x_ref, o_ref, buffer, ready):
+    rows = pl.ds(32 * jax.lax.axis_index("rows"), 32)
+    plgpu.copy_gmem_to_smem(x_ref.at[rows], buffer, ready.at[1])
+    plgpu.barrier_wait(ready.at[1])
+    buffer[...] = buffer[...] * 2
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(buffer, o_ref.at[rows])
+    plgpu.wait_smem_to_gmem(0)
+
+  return kernel(x)
+
+
+def test_copies_by_hand_move_what_they_say():
+  x = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+  np.testing.assert_array_equal(everywhere(by_hand, x), 2 * x)
+
+
+def matmul(a, b, tile=64):
+  (m, k), n = a.shape, b.shape[1]
+
+  def body(a_ref, b_ref, o_ref, out, acc):
+    i, j = jax.lax.axis_index("i"), jax.lax.axis_index("j")
+
+    def step(_, a_block, b_block):
+      plgpu.wgmma(acc, a_block, b_block)
+      plgpu.wgmma_wait(1)
+
+    block = functools.partial(plgpu.BlockSpec, (tile, tile), transforms=TILED, delay_release=1)
+    specs = [block(lambda k: (i, k)), block(lambda k: (k, j))]
+    plgpu.emit_pipeline(step, grid=(k // tile,), in_specs=specs, max_concurrent_steps=2)(a_ref, b_ref)
+    out[...] = plgpu.wgmma_accumulator_load(acc).astype(BF16)
+    plgpu.commit_smem()
+    plgpu.copy_smem_to_gmem(out, o_ref.at[pl.ds(i * tile, tile), pl.ds(j * tile, tile)])
+
+  return plgpu.kernel(
+    body,
+    out_type=S((m, n), BF16),
+    grid=(m // tile, n // tile),
+    grid_names=("i", "j"),
+    scratch_types=dict(out=plgpu.SMEM((tile, tile), BF16, transforms=TILED), acc=plgpu.ACC((tile, tile))),
+  )(a, b)
+
+
+def test_a_matmul_by_hand_is_one_of_wgmma():
+  """An accumulator begins as zero; small integers leave nothing to round."""
+  rng = np.random.default_rng(0)
+  a, b = (np.asarray(rng.integers(-4, 5, shape), BF16) for shape in ((64, 128), (128, 64)))
+  wanted = a.astype(np.float32) @ b.astype(np.float32)
+  np.testing.assert_array_equal(everywhere(matmul, a, b), wanted.astype(BF16))
+  ((_, native),) = natives(matmul, S((512, 512), BF16), S((512, 512), BF16))
+  assert "wgmma.mma_async" in nvgpu.compile_ptx(native, "sm_90a")[0]
+
+
+def test_a_scoped_accumulator_begins_as_zero():
+  def body(a_ref, b_ref, o_ref):
+    def scoped(acc):
+      plgpu.wgmma(acc, a_ref, plgpu.transpose_ref(b_ref, (1, 0)))
+      plgpu.wgmma(acc, a_ref[...], b_ref)
+      return acc[...]
+
+    o_ref[...] = pl.run_scoped(scoped, plgpu.ACC((64, 64), F32))
+
+  a, b = np.ones((64, 64), BF16), np.asarray(np.arange(4096).reshape(64, 64) % 7, BF16)
+  wanted = a.astype(np.float32) @ (b.T.astype(np.float32) + b.astype(np.float32))
+  np.testing.assert_array_equal(everywhere(plgpu.kernel(body, out_type=S((64, 64), F32)), a, b), wanted)
+
+
+@pytest.mark.parametrize("tiling", [None, (2, 3)])
+def test_a_loop_is_dealt_out_among_blocks_of_threads(tiling):
+  """Step n belongs to block n modulo their number, and comes as its own step n // number."""
+
+  @plgpu.kernel(out_type=S((4, 6, 3), I32), grid=(5,), grid_names=("sm",))
+  def kernel(o_ref):
+    me = jax.lax.axis_index("sm")
+
+    @plgpu.nd_loop((4, 6), collective_axes="sm", tiling=tiling)
+    def _(info):
+      found = jnp.stack([me, jnp.int32(info.local_index), info.num_local_steps])
+      o_ref[info.index[0], info.index[1], :] = found
+
+  number = np.arange(24)
+  order = number.reshape(4, 6) if tiling is None else number.reshape(2, 2, 2, 3).transpose(0, 2, 1, 3).reshape(4, 6)
+  wanted = np.stack([order % 5, order // 5, (24 - order % 5 + 4) // 5], -1)
+  np.testing.assert_array_equal(jax.jit(kernel)(), wanted)
+
+
+def test_loops_carry_values():
+  @plgpu.kernel(out_type=[S((3,), I32), S((16,), F32)], grid=(3,), grid_names=("sm",))
+  def kernel(x_ref, sum_ref, o_ref):
+    @plgpu.nd_loop((4, 6), collective_axes=("sm",), init_carry=jnp.int32(0))
+    def total(info, carry):
+      return carry + 6 * info.index[0] + info.index[1]
+
+    sum_ref[jax.lax.axis_index("sm")] = total
+    add = lambda _, block, carry: carry + block[...].sum(0)
+    spec = pl.BlockSpec((8, 16), lambda i: (i, 0))
+    o_ref[...] = plgpu.emit_pipeline(add, grid=(4,), in_specs=[spec], init_carry=jnp.zeros(16, F32))(x_ref)
+
+  x = np.arange(512, dtype=np.float32).reshape(32, 16)
+  sums, rows = jax.jit(kernel)(x)
+  np.testing.assert_array_equal(sums, np.arange(24).reshape(8, 3).sum(0))
+  np.testing.assert_array_equal(rows, x.sum(0))
+
+
+def test_a_pipeline_writes_blocks_back():
+  def body(x_ref, o_ref):
+    def step(index, x_block, o_block):
+      o_block[...] = x_block[...] + (10 * index[0] + index[1]).astype(F32)
+
+    into, out = pl.BlockSpec((8, 16), lambda i, j: (i, j)), pl.BlockSpec((None, 8, 16), lambda i, j: (j, i, 0))
+    plgpu.emit_pipeline(step, grid=(2, 3), in_specs=[into], out_specs=[out])(x_ref, o_ref)
+
+  x = np.arange(16 * 48, dtype=np.float32).reshape(16, 48)
+  wanted = np.stack([x[:, 16 * j : 16 * j + 16] + 10 * (np.arange(16) // 8)[:, None] + j for j in range(3)])
+  np.testing.assert_array_equal(everywhere(plgpu.kernel(body, out_type=S((3, 16, 16), F32)), x), wanted)
+
+
+def test_copies_under_a_predicate_and_with_a_reduction():
+  def add(x_ref, o_ref, buffers):
+    own, [other] = buffers
+    own[...] = x_ref[...]
+    plgpu.copy_smem_to_gmem(own, o_ref, reduction_op="add")
+    plgpu.copy_gmem_to_smem(x_ref, other, predicate=jax.lax.axis_index("i") == 1)
+    plgpu.copy_smem_to_gmem(other, o_ref, jax.lax.axis_index("i") == 1, reduction_op="add")
+
+  @jax.jit
+  def f(x):
+    out = jax.new_ref(jnp.zeros(16, F32))
+    union = plgpu.RefUnion(plgpu.SMEM((16,), F32), [plgpu.SMEM((16,), F32)])
+    plgpu.kernel(add, grid=(3,), grid_names=("i",), scratch_types=[union])(x, out)
+    return out[...]
+
+  x = np.arange(16, dtype=np.float32)
+  np.testing.assert_array_equal(f(x), 4 * x)
+
+
+def test_a_snake_visits_neighbours():
+  """The picture in the documentation of the function."""
+  snake = jax.jit(plgpu.planar_snake, static_argnums=(1, 2, 3))
+  at = snake(jnp.arange(64), (8, 8), 0, 2)
+  order = np.zeros((8, 8), int)
+  order[tuple(np.asarray(i) for i in at)] = np.arange(64)
+  np.testing.assert_array_equal(order[:, 0], [0, 1, 30, 31, 32, 33, 62, 63])
+  np.testing.assert_array_equal(order[2], np.arange(30, 15, -2))
+  for shape, minor, width in (((5, 7), 0, 2), ((6, 4), 1, 3)):
+    points = set(zip(*(np.asarray(i).tolist() for i in snake(jnp.arange(np.prod(shape)), shape, minor, width))))
+    assert points == {(i, j) for i in range(shape[0]) for j in range(shape[1])}
+
+
+def test_warpgroups_of_a_block_run_beside_each_other():
+  @plgpu.kernel(out_type=S((2, 64), F32), num_threads=2, thread_name="wg")
+  def kernel(x_ref, o_ref):
+    o_ref[jax.lax.axis_index("wg")] = x_ref[...] * jax.lax.axis_index("wg").astype(F32)
+
+  x = np.arange(64, dtype=np.float32)
+  np.testing.assert_array_equal(everywhere(kernel, x), np.stack([0 * x, x]))
+
+
+def _copy(src, dst, **options):
+  body = lambda x_ref, o_ref, s: plgpu.copy_gmem_to_smem(src(x_ref), dst(s), **options)
+  call = plgpu.kernel(body, out_type=S((8,), F32), scratch_types=[plgpu.SMEM((8,), F32)])
+  return lambda: jax.eval_shape(call, S((8,), F32))
+
+
+@pytest.mark.parametrize(
+  "make, message",
+  [
+    (lambda: plgpu.Mesh(grid=(2, 3), grid_names=("i",)), "a name for each of the 2 sizes"),
+    (lambda: plgpu.Mesh(num_threads=2), "go together"),
+    (lambda: plgpu.Mesh(grid=(2,), grid_names=("i",), cluster=(2,), cluster_names=("i",)), "different names"),
+    (
+      lambda: plgpu.kernel(None, num_threads=2, thread_name="wg", scratch_types=[plgpu.SMEM((8,), F32)]),
+      "share scratch memory",
+    ),
+    (_copy(lambda x: x.at[:4], lambda s: s), "must be alike"),
+    (_copy(lambda x: x[...], lambda s: s), "src: expected a ref"),
+    (_copy(lambda x: x, lambda s: s, barrier=3), "barrier: expected a ref"),
+    (lambda: plgpu.Barrier(num_arrivals=0), "num_arrivals"),
+    (lambda: plgpu.set_max_registers(40, action="grow"), "'increase' or 'decrease'"),
+    (lambda: plgpu.nd_loop((4, 6), collective_axes="x", tiling=(3, 2)), "divide the grid"),
+    (lambda: plgpu.tcgen05_mma, "no refs to tensor memory"),
+  ],
+)
+def test_mistakes_are_named(make, message):
+  with pytest.raises(errors.TilewrightError, match=message):
+    make()
+
+
+def test_shared_memory_that_is_asked_for_by_name_is_no_other_memory():
+  def kernel(x_ref, o_ref, small, scratch):
+    scratch[...] = x_ref[...]
+    o_ref[...] = scratch[...] + small[0]
+
+  x = S((512, 512), F32)
+  scratch = [plgpu.SMEM((8,), F32), plgpu.SMEM(x.shape, F32)]
+  ((_, native),) = natives(pl.pallas_call(kernel, x, scratch_shapes=scratch), x)
+  with pytest.raises(
+    errors.ResourceExhaustedError, match=r"float32\[512, 512\].*exceeds available.*float32\[8\] of 32"
+  ):
+    nvgpu.compile_ptx(native, "sm_90a")

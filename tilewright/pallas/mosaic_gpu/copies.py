@@ -1,0 +1,159 @@
+"""Copies between global and shared memory, and what waits for them.
+
+    plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, barrier)
+    plgpu.barrier_wait(barrier)
+
+A copy is done when the call returns, as far as the kernel can see: the compiler lets threads wait where one needs what another
+wrote. So barriers have nothing to count, and waiting for them, or for the last `n` copies, has nothing to do. A program that waits as it
+has to computes the same; its copies do not run while it does something else. For that, give blocks to `pl.pallas_call` by BlockSpecs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright.pallas import primitives
+from tilewright.pallas.control import when
+from tilewright.pallas.mosaic_gpu import atomics
+from tilewright.pallas.mosaic_gpu.memory import SMEM
+from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Barrier:
+  """A barrier, or an array of them, as scratch memory: `Barrier(num_arrivals=2)`, `Barrier(num_barriers=4)`."""
+
+  num_arrivals: int = 1
+  num_barriers: int | Sequence[int] = ()
+  orders_tensor_core: bool = False
+
+  def __post_init__(self) -> None:
+    if self.num_arrivals < 1:
+      raise errors.GridError(f"Barrier: num_arrivals: expected 1 or more, got {self.num_arrivals}.")
+
+  def get_array_aval(self) -> Any:
+    return self._memory().get_array_aval()
+
+  def get_ref_aval(self) -> Any:
+    return self._memory().get_ref_aval()
+
+  def _memory(self) -> Any:
+    shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
+    return SMEM(shape, jnp.int32)  # which nothing reads or writes
+
+
+def _check(what: str, **refs: Any) -> None:
+  for name, ref in refs.items():
+    if not primitives.is_ref(ref):
+      raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {ref!r}.")
+
+
+def _check_ends(what: str, src: Any, dst: Any) -> None:
+  _check(what, src=src, dst=dst)
+  if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
+    raise errors.ShapeMismatchError(
+      f"plgpu.{what}: src and dst must be alike, got {src.dtype}{list(src.shape)} and {dst.dtype}{list(dst.shape)}."
+    )
+
+
+def copy_gmem_to_smem(
+  src: Any,
+  dst: Any,
+  barrier: Any = None,
+  *,
+  collective_axes: Any = None,
+  leader_tracked: Any = None,
+  oob_mode: OOBFillMode | None = None,
+  predicate: jax.Array | None = None,
+) -> None:
+  """Copy what `src` holds to `dst`; if a `predicate` is given, only where it is true.
+
+  With `collective_axes`, each block of a cluster copies for itself. `src` must lie inside of its array, whatever `oob_mode` says.
+  """
+  _check_ends("copy_gmem_to_smem", src, dst)
+  if barrier is not None:
+    _check("copy_gmem_to_smem", barrier=barrier)
+  if leader_tracked is not None:
+    raise errors.UnsupportedFeatureError(
+      "plgpu.copy_gmem_to_smem: leader_tracked: copies that one block of a cluster waits for are not supported. Leave it out: each block "
+      "then copies for itself."
+    )
+  _when(predicate, lambda: primitives.store(dst, None, primitives.load(src)))
+
+
+_REDUCTIONS = {kind: getattr(atomics, f"atomic_{kind}") for kind in ("add", "max", "min", "and", "or", "xor")}
+
+
+def copy_smem_to_gmem(
+  src: Any, dst: Any, predicate: jax.Array | None = None, *, commit_group: bool = True, reduction_op: str | None = None
+) -> None:
+  """Copy what `src` holds to `dst`, or combine it with what stands there; if a `predicate` is given, only where it is true."""
+  _check_ends("copy_smem_to_gmem", src, dst)
+  if reduction_op is not None and reduction_op not in _REDUCTIONS:
+    raise errors.UnsupportedFeatureError(
+      f"plgpu.copy_smem_to_gmem: reduction_op: expected None or one of {', '.join(_REDUCTIONS)}, got {reduction_op!r}."
+    )
+  write = _REDUCTIONS[reduction_op] if reduction_op else lambda ref, val: primitives.store(ref, None, val)
+  _when(predicate, lambda: write(dst, primitives.load(src)))
+
+
+def _when(predicate: Any, action: Any) -> None:
+  if predicate is None:
+    action()
+  else:
+    when(predicate)(action)
+
+
+def async_prefetch(
+  ref: Any, *, collective_axes: Any = None, leader_tracked: Any = None, predicate: jax.Array | None = None
+) -> None:
+  """Say that a part of global memory will be read soon. It changes nothing."""
+  _check("async_prefetch", ref=ref)
+
+
+# --- waiting -----------------------------------------------------------------------------------------------------
+
+
+def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
+  """Say that a thread has come to a barrier. There is nothing to do."""
+  _check("barrier_arrive", barrier=barrier)
+
+
+def barrier_wait(barrier: Any) -> None:
+  """Wait until a barrier's arrivals, as of copies, are complete: they are when this is called."""
+  _check("barrier_wait", barrier=barrier)
+
+
+def wait_gmem_to_smem(n: int) -> None:
+  """Wait until at most `n` copies to shared memory are under way: none is."""
+  _check_count("wait_gmem_to_smem", n)
+
+
+def wait_smem_to_gmem(n: int, wait_read_only: bool = False) -> None:
+  """Wait until at most `n` copies to global memory are under way: none is."""
+  _check_count("wait_smem_to_gmem", n)
+
+
+def _check_count(what: str, n: int) -> None:
+  if isinstance(n, int) and n < 0:
+    raise errors.GridError(f"plgpu.{what}: n: expected 0 or more, got {n}.")
+
+
+def commit_smem() -> None:
+  """Make what was written to shared memory visible to copies and products. It is."""
+
+
+def commit_smem_to_gmem_group() -> None:
+  """Make a group of the copies to global memory so far. There is nothing to do."""
+
+
+def set_max_registers(n: int, *, action: str) -> None:
+  """Change the registers of a warpgroup. The compiler decides that by itself."""
+  if action not in ("increase", "decrease"):
+    raise errors.GridError(f"plgpu.set_max_registers: action: expected 'increase' or 'decrease', got {action!r}.")

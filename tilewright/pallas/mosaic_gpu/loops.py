@@ -1,0 +1,210 @@
+"""Loops over blocks that a kernel runs by itself: `nd_loop`, `emit_pipeline` and the like.
+
+    @plgpu.nd_loop((rows // 64, columns // 64), collective_axes="sm")     the blocks of threads take turns
+    def _(info):
+      i, j = info.index
+      …
+
+`emit_pipeline` brings a block of each operand to shared memory, one step after another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas import primitives
+from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory
+from tilewright.pallas.scoped import run_scoped
+from tilewright.runtime._jax import ds
+from tilewright.tile.grid import Blocked, Squeezed
+from tilewright.tile.memory import memory_ref
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class NDLoopInfo:
+  """Where a loop is: the indices of its grid, how many steps this block of threads did before, and how many it does in all."""
+
+  index: tuple[jax.Array, ...]
+  local_index: jax.Array | int
+  num_local_steps: jax.Array | int | None
+
+
+def nd_loop(
+  grid: Sequence[int], *, collective_axes: Any, tiling: Sequence[int] | None = None, init_carry: Any = None
+) -> Callable[[Callable[..., Any]], Any]:
+  """A decorator that runs a function for each point of a grid, which the blocks of threads along some axes deal out among them.
+
+  Step n of all is that of block n modulo their number. Points come row by row, or tile by tile with a `tiling`, which divides the
+  grid. The function gets a `NDLoopInfo`, and with `init_carry` what it returned the time before as `carry`; the decorator gives the last.
+  """
+  grid = tuple(grid)
+  tiles = tuple(tiling) if tiling is not None else grid
+  if len(tiles) != len(grid) or any(isinstance(n, int) and n % t for n, t in zip(grid, tiles)):
+    raise errors.GridError(f"plgpu.nd_loop: tiling: expected sizes that divide the grid {grid}, got {tiles}.")
+  axes = (collective_axes,) if isinstance(collective_axes, str) else tuple(collective_axes)
+
+  def run(body: Callable[..., Any]) -> Any:
+    mine, count = jnp.int32(0), 1
+    for axis in axes:
+      mine, count = mine * lax.axis_size(axis) + lax.axis_index(axis), count * lax.axis_size(axis)
+    num_steps = (math.prod(grid) - mine + count - 1) // count
+
+    def step(n: Any, carry: Any) -> Any:
+      index = _point(mine + n * count, [*(size // t for size, t in zip(grid, tiles)), *tiles])
+      outer, inner = index[: len(grid)], index[len(grid) :]
+      at = tuple(o * t + i for o, t, i in zip(outer, tiles, inner))
+      return _called(body, NDLoopInfo(at, n, num_steps), carry, init_carry is not None)
+
+    return lax.fori_loop(0, num_steps, step, init_carry)
+
+  return run
+
+
+def _called(body: Callable[..., Any], info: NDLoopInfo, carry: Any, has_carry: bool) -> Any:
+  if has_carry:
+    return body(info, carry=carry)
+  if body(info) is not None:
+    raise errors.KernelReturnError("The body of a loop without init_carry must return None.")
+  return None
+
+
+def _point(number: Any, sizes: Sequence[Any]) -> tuple[Any, ...]:
+  """A number as indices, the last one fastest."""
+  found = []
+  for size in reversed(sizes):
+    found.append(lax.rem(number, jnp.int32(size)))
+    number = lax.div(number, jnp.int32(size))
+  return tuple(reversed(found))
+
+
+def dynamic_scheduling_loop(
+  grid_names: Any, thread_axis: Any = None, cluster_axes: Any = (), init_carry: Any = None
+) -> Callable[[Callable[..., Any]], Any]:
+  """A decorator that runs a function for the points of the grid that a block of threads takes: here, each its own."""
+  names = (grid_names,) if isinstance(grid_names, str) else tuple(grid_names)
+
+  def run(body: Callable[..., Any]) -> Any:
+    info = NDLoopInfo(tuple(lax.axis_index(name) for name in names), jnp.int32(0), None)
+    return _called(body, info, init_carry, init_carry is not None)
+
+  return run
+
+
+def planar_snake(lin_idx: jax.Array, shape: tuple[Any, Any], minor_dim: int, tile_width: int) -> tuple[Any, Any]:
+  """The point of a plane that a number stands for, such that neighbours in number are near each other.
+
+  The dimension `minor_dim` is cut into tiles of `tile_width`, the last one perhaps narrower. A tile is walked along the other dimension,
+  forwards and backwards in turn, and across first.
+  """
+  if minor_dim not in (0, 1):
+    raise errors.GridError(f"plgpu.planar_snake: minor_dim: expected 0 or 1, got {minor_dim}.")
+  minor_size, major_size = shape[minor_dim], shape[1 - minor_dim]
+  lin_idx = jnp.asarray(lin_idx, jnp.int32)
+  tile = lin_idx // (tile_width * major_size)
+  inside = lin_idx - tile * tile_width * major_size
+  width = jnp.minimum(tile_width, minor_size - tile * tile_width)
+  major, minor = inside // width, tile * tile_width + inside % width
+  major = jnp.where(tile % 2 == 0, major, major_size - 1 - major)
+  return (minor, major) if minor_dim == 0 else (major, minor)
+
+
+# --- pipelines ---------------------------------------------------------------------------------------------------
+
+
+def emit_pipeline(
+  body: Callable[..., T],
+  *,
+  grid: Sequence[int],
+  in_specs: Sequence[Any] = (),
+  out_specs: Sequence[Any] = (),
+  max_concurrent_steps: int = 1,
+  init_carry: T | None = None,
+) -> Callable[..., T | None]:
+  """Make a loop over blocks out of a body: a function of whole refs, to be called inside a kernel.
+
+  The body gets the indices of a step, then a ref in shared memory for each input and output, and with `init_carry` what it returned the
+  step before; the function gives the last. Steps run one after another: `max_concurrent_steps` means nothing.
+  """
+  grid = tuple(grid)
+  specs = [*in_specs, *out_specs]
+
+  def pipeline(*refs: Any) -> T | None:
+    if len(refs) != len(specs):
+      raise errors.BlockSpecError(
+        f"plgpu.emit_pipeline: expected a ref for each of {len(specs)} specs, got {len(refs)}."
+      )
+    blocks = [_Block(spec, ref, len(grid)) for spec, ref in zip(specs, refs)]
+
+    def run(*buffers: Any) -> T | None:
+      def step(n: Any, carry: Any) -> Any:
+        index = _point(n, grid)
+        for own, buffer in list(zip(blocks, buffers))[: len(in_specs)]:
+          own.bring(index, buffer)
+        seen = [ref if own.is_whole else buffer for own, ref, buffer in zip(blocks, refs, buffers)]
+        carry = body(index, *seen, *(() if init_carry is None else (carry,)))
+        for own, buffer in list(zip(blocks, buffers))[len(in_specs) :]:
+          own.take(index, buffer)
+        return carry
+
+      return lax.fori_loop(0, math.prod(grid), step, init_carry)
+
+    return run_scoped(run, *(own.memory for own in blocks))
+
+  return pipeline
+
+
+class _Block:
+  """A block of an operand of a pipeline: the memory for it, and what is copied to and from it at a step."""
+
+  def __init__(self, spec: Any, ref: Any, rank: int):
+    self.spec, self.ref = spec, ref
+    self.is_whole = spec.block_shape is None or "gmem" in str(spec.memory_space)
+    shape = [] if self.is_whole else [self._size(d) for d in spec.block_shape]
+    if not self.is_whole and len(shape) != len(ref.shape):
+      raise errors.BlockRankError(
+        f"plgpu.emit_pipeline: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
+      )
+    if any(d and n % d for d, n in zip(shape, ref.shape)):
+      raise errors.BlockSpecError(
+        f"plgpu.emit_pipeline: blocks of shape {tuple(spec.block_shape)} must divide their array, of shape {tuple(ref.shape)}."
+      )
+    self.sizes = shape
+    self.index_map = spec.index_map or (lambda *_: (0,) * len(shape))
+    own = tuple(d for d in shape if d is not None)
+    transforms = getattr(spec, "transforms", ())
+    space = SharedMemory(tuple(transforms)) if transforms else SMEM
+    self.memory = memory_ref((1,) if self.is_whole else own, jnp.int32 if self.is_whole else ref.dtype, space)
+
+  @staticmethod
+  def _size(dim: Any) -> int | None:
+    match dim:
+      case None | Squeezed():
+        return None
+      case int():
+        return dim
+      case Blocked(size):
+        return size
+    raise errors.UnsupportedFeatureError(f"plgpu.emit_pipeline: blocks are cut by sizes or None, got {dim!r}.")
+
+  def _part(self, index: tuple[Any, ...]) -> Any:
+    at = self.index_map(*index)
+    at = at if isinstance(at, tuple | list) else (at,)
+    return self.ref.at[tuple(i if size is None else ds(i * size, size) for i, size in zip(at, self.sizes))]
+
+  def bring(self, index: tuple[Any, ...], buffer: Any) -> None:
+    if not self.is_whole:
+      buffer[...] = primitives.load(self._part(index))
+
+  def take(self, index: tuple[Any, ...], buffer: Any) -> None:
+    if not self.is_whole:
+      primitives.store(self._part(index), None, buffer[...])

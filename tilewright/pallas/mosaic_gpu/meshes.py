@@ -1,0 +1,135 @@
+"""Kernels over a grid with names: `plgpu.kernel`, and the mesh it stands for.
+
+    @plgpu.kernel(out_type=jax.ShapeDtypeStruct((256, 256), jnp.float32), grid=(4,), grid_names=("rows",),
+                  scratch_types=dict(x_smem=plgpu.SMEM((64, 256), jnp.float32), ready=plgpu.Barrier()))
+    def double(x_ref, o_ref, x_smem, ready):
+      rows = pl.ds(64 * jax.lax.axis_index("rows"), 64)
+      plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, ready)
+      plgpu.barrier_wait(ready)
+      o_ref[rows, :] = 2 * x_smem[...]
+
+Every point of the grid is a block of threads, which runs the body once, on whole arrays. So is every block of a cluster, and every
+"thread" (a warpgroup): these have no memory in common here, so that a kernel of several may not ask for any.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.pallas.kernel import kernel as kernel_on_mesh
+from tilewright.pallas.mosaic_gpu.specs import CompilerParams
+from tilewright.pallas.scoped import is_scratch_type
+
+_UNSET: Any = object()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Mesh:
+  """The blocks of threads of a kernel, by the names of the axes of its grid and of its clusters."""
+
+  grid: Sequence[int] = ()
+  grid_names: Sequence[str] = ()
+  cluster: Sequence[int] = ()
+  cluster_names: Sequence[str] = ()
+  num_threads: int | None = None
+  thread_name: str | None = None
+  kernel_name: str | None = None
+
+  def __post_init__(self) -> None:
+    for field in ("grid", "grid_names", "cluster", "cluster_names"):
+      given = getattr(self, field)
+      own = (given,) if isinstance(given, str | int) else tuple(given)
+      object.__setattr__(self, field, own)
+    for sizes, names, what in ((self.grid, self.grid_names, "grid"), (self.cluster, self.cluster_names, "cluster")):
+      if len(sizes) != len(names):
+        raise errors.GridError(
+          f"{what}_names: expected a name for each of the {len(sizes)} sizes {sizes}, got {names}."
+        )
+    if (self.num_threads is None) != (self.thread_name is None):
+      raise errors.GridError(
+        f"num_threads and thread_name go together, got {self.num_threads} and {self.thread_name!r}."
+      )
+    names = list(self._axes())
+    if len(set(names)) < len(names):
+      raise errors.GridError(f"grid_names, cluster_names, thread_name: expected different names, got {names}.")
+
+  def _axes(self) -> list[str]:
+    return [*self.grid_names, *self.cluster_names, *([self.thread_name] if self.thread_name is not None else [])]
+
+  @property
+  def axis_names(self) -> tuple[str, ...]:
+    return tuple(self._axes())
+
+  @property
+  def shape(self) -> collections.OrderedDict[str, int]:
+    sizes = [*self.grid, *self.cluster, *([self.num_threads] if self.num_threads is not None else [])]
+    return collections.OrderedDict(zip(self._axes(), sizes))
+
+
+def kernel(
+  body: Any = _UNSET,
+  out_type: Any = (),
+  *,
+  scratch_types: Any = (),
+  out_shape: Any = _UNSET,
+  scratch_shapes: Any = _UNSET,
+  compiler_params: Any = None,
+  grid: Sequence[int] = (),
+  grid_names: Sequence[str] = (),
+  cluster: Sequence[int] = (),
+  cluster_names: Sequence[str] = (),
+  num_threads: int | None = None,
+  thread_name: str | None = None,
+  interpret: Any = None,
+  debug: bool = False,
+  **mesh_kwargs: Any,
+) -> Any:
+  """Make a function of arrays out of a body that every block of threads runs.
+
+  Args:
+    body: gets a ref for each operand, output and scratch buffer; returns None. Left out, `kernel` is a decorator.
+    out_type: a tree of `jax.ShapeDtypeStruct`: the outputs. `out_shape` is an older name.
+    scratch_types: memory of a block of threads; a sequence, or a dict whose refs are passed by keyword. `scratch_shapes` is an older name.
+    compiler_params: a `plgpu.CompilerParams`. Its `dimension_semantics` are "parallel" throughout.
+    grid, grid_names: the blocks, and what `lax.axis_index` calls their axes.
+    cluster, cluster_names: the blocks of a cluster. They are blocks like others: what they copy together, each copies for itself.
+    num_threads, thread_name: the warpgroups of a block. Several may have no scratch memory, as they would share it.
+    interpret, debug: as for `pallas_call`.
+    **mesh_kwargs: more of `Mesh`: `kernel_name`.
+  """
+  mesh = Mesh(
+    grid=grid,
+    grid_names=grid_names,
+    cluster=cluster,
+    cluster_names=cluster_names,
+    num_threads=num_threads,
+    thread_name=thread_name,
+    **mesh_kwargs,
+  )
+  scratch = scratch_types if scratch_shapes is _UNSET else scratch_shapes
+  if (num_threads or 1) > 1 and jax.tree.leaves(scratch, is_leaf=is_scratch_type):
+    raise errors.UnsupportedFeatureError(
+      f"plgpu.kernel: num_threads={num_threads}: warpgroups that share scratch memory are not supported. Use one, which the compiler "
+      "makes as many warps of as the kernel needs (CompilerParams(num_warps=…)), or write the kernel with pl.pallas_call."
+    )
+  params = CompilerParams() if compiler_params is None else compiler_params
+  if isinstance(params, CompilerParams):
+    params = dataclasses.replace(params, dimension_semantics=("parallel",) * len(mesh.shape))
+  on_mesh = functools.partial(
+    kernel_on_mesh,
+    out_type=out_type if out_shape is _UNSET else out_shape,
+    mesh=mesh,
+    scratch_types=scratch,
+    compiler_params=params,
+    interpret=bool(interpret) if interpret is None else interpret,
+    debug=debug,
+    name=mesh.kernel_name,
+  )
+  return on_mesh if body is _UNSET else on_mesh(body)

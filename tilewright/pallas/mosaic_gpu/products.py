@@ -1,0 +1,52 @@
+"""Matrix products by name: `wgmma` and `mma`.
+
+    plgpu.wgmma(acc, a_smem, b_smem)        acc[...] += a_smem[...] @ b_smem[...]
+    plgpu.wgmma_wait(0)
+
+They become wgmma where the GPU has it and the shapes allow it, else mma.sync. As the result of a product is waited for where it is used,
+`wgmma_wait` has nothing to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tilewright import errors
+from tilewright.pallas import primitives
+
+
+def _tile(x: Any) -> jax.Array:
+  """The values of an operand: a ref, a view of one, or a tile in registers."""
+  return primitives.load(x) if primitives.is_ref(x) else jnp.asarray(x)
+
+
+def _product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
+  a, b = _tile(a), _tile(b)
+  shapes = f"acc {list(acc.shape)}, a {list(a.shape)}, b {list(b.shape)}"
+  if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or tuple(acc.shape) != (a.shape[0], b.shape[1]):
+    raise errors.ShapeMismatchError(f"plgpu.{what}: expected acc (m, n), a (m, k) and b (k, n), got {shapes}.")
+  if a.dtype != b.dtype:
+    raise errors.ShapeMismatchError(f"plgpu.{what}: a and b must have one dtype, got {a.dtype} and {b.dtype}.")
+  return jnp.dot(a, b, preferred_element_type=acc.dtype)
+
+
+def wgmma(acc: Any, a: Any, b: Any) -> None:
+  """Add the product of `a` (m, k), a ref or a tile, and `b` (k, n), a ref, to an accumulator, `plgpu.ACC((m, n))`."""
+  acc[...] = acc[...] + _product("wgmma", acc, a, b)
+
+
+def wgmma_wait(n: int) -> None:
+  """Wait until at most `n` products are under way: none is, as far as the kernel can see."""
+
+
+def wgmma_accumulator_load(acc: Any, *, wait_n: int | None = 0) -> jax.Array:
+  """What an accumulator holds."""
+  return acc[...]
+
+
+def mma(acc: jax.Array, a: jax.Array, b: jax.Array, /) -> jax.Array:
+  """`acc + a @ b`, of tiles in registers."""
+  return acc + _product("mma", acc, a, b)
