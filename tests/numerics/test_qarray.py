@@ -10,7 +10,18 @@ from jax.sharding import Mesh, PartitionSpec
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import QArray, QType, box, dequantize, dequantize_value, prepare, quantize, scaled_dot, unbox
+from tilewright.numerics import (
+  QArray,
+  QType,
+  box,
+  dequantize,
+  dequantize_value,
+  partition_specs,
+  prepare,
+  quantize,
+  scaled_dot,
+  unbox,
+)
 from tilewright.pallas import cpu
 
 
@@ -73,6 +84,50 @@ def test_shard_map_without_jit_and_its_derivative(check_vma):
   weights = np.asarray(dequantize(q), np.float64)
   got = jax.grad(lambda x: jnp.sum(f(x, q)))(x)
   assert (np.abs(got - weights.sum(1)) <= 8 * 2.0**-23 * np.abs(weights).sum(1)).all()  # eight terms each
+
+
+@pytest.mark.devices(4)
+@pytest.mark.parametrize("name", ["mxfp8", "nvfp4"])
+def test_shard_map_cuts_rows_and_blocks(name):
+  """Along the scaled axis too, and derivatives towards what all devices share are summed."""
+  q, x = quantize(normal(8, 256), name), normal(4, 256, seed=1)
+  mesh = jax.make_mesh((2, 2), ("r", "k"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+  P = PartitionSpec
+  dot = lambda x, q: jax.lax.psum(scaled_dot(x, q, interpret=True), "k")
+  want = np.asarray(x, np.float64) @ np.asarray(dequantize(q), np.float64).T
+  for given in (q, box(q)):
+    specs = P(None, "k"), partition_specs(given, P("r", "k"))
+    f = jax.jit(jax.shard_map(dot, mesh=mesh, in_specs=specs, out_specs=P(None, "r")))
+    np.testing.assert_allclose(f(x, given), want, rtol=0, atol=264 * 2.0**-24 * 256 * 16)
+  gradient = jax.grad(lambda x: jnp.sum(f(x, box(q))))(x)
+  np.testing.assert_allclose(gradient, jnp.broadcast_to(dequantize(q).sum(0), x.shape), rtol=0, atol=2.0**-18)
+
+
+@pytest.mark.devices(4)
+def test_quantising_under_shard_map_gives_the_whole_array():
+  x = normal(8, 256)
+  mesh = jax.make_mesh((4,), ("k",), axis_types=(jax.sharding.AxisType.Auto,))
+  specs = partition_specs(quantize(x, "mxfp4"), PartitionSpec(None, "k"))
+  f = jax.shard_map(lambda x: quantize(x, "mxfp4"), mesh=mesh, in_specs=PartitionSpec(None, "k"), out_specs=specs)
+  got = f(x)
+  assert got.shape == x.shape
+  same(dequantize(got), dequantize(quantize(x, "mxfp4")))
+
+
+def test_a_padded_axis_is_not_cut():
+  with pytest.raises(errors.ShapeMismatchError, match="padded from 250 to 256"):
+    partition_specs(quantize(normal(8, 250), "mxfp8"), PartitionSpec(None, "k"))
+
+
+def test_values_are_made_and_scanned_under_jit():
+  x, layers = normal(2, 32), jax.vmap(lambda w: quantize(w, "mxfp8"))(normal(3, 32, 32, seed=1))
+  step = lambda x, w: (scaled_dot(x, w, interpret=True), None)
+  want, _ = jax.lax.scan(step, x, layers)
+  made = jax.jit(lambda layers: box(layers))(layers)
+  got, _ = jax.jit(lambda x, v: jax.lax.scan(step, x, v, length=3))(x, made)
+  same(got, want)
+  each = jax.jit(jax.vmap(lambda w: dequantize_value(box(quantize(w, "mxfp8", interpret=True)))))
+  same(each(normal(3, 32, 32, seed=1)), dequantize(layers))
 
 
 def test_an_array_with_prepared_scales_prints_and_reads_as_before():

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright import errors
-from tilewright.numerics import FORMATS, RECIPES, dequantize, quantize, round_to
+from tilewright.numerics import FORMATS, RECIPES, dequantize, encode, quantize, round_to
 
 MX = [name for name in RECIPES if name.startswith("mx")]
 
@@ -77,6 +77,14 @@ def test_native_code_gives_the_same_bits(name, axis):
   ours, portable = (jax.jit(lambda x: quantize(x, name, axis=axis, interpret=i))(x) for i in (None, True))
   for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(portable), strict=True):
     np.testing.assert_array_equal(oracle.raw(a), oracle.raw(b))
+
+
+def test_elements_are_divided_by_their_scale():
+  """And not multiplied by a rounded reciprocal: towards zero, one in a hundred is another number then."""
+  x = normal(256, 32, seed=8)
+  q = quantize(x, "f8e5m2", rounding="toward_zero", interpret=True)
+  ratio = jnp.asarray(np.asarray(x) / np.asarray(q.scales))
+  np.testing.assert_array_equal(oracle.raw(q.data), np.asarray(encode(ratio, "f8e5m2", rounding="toward_zero")))
 
 
 @pytest.mark.parametrize("name", ["mxfp8", "mxfp4", "nvfp4", "int8"])

@@ -84,6 +84,14 @@ def test_odd_sizes(m, n, k, native):
   oracle.check(dot(interpret=None if native else True)(a, b), a, b)
 
 
+@pytest.mark.parametrize(
+  "left, block, right", [("int8", 1, "f4e2m1fn"), ("f8e5m2", 3, "f6e3m2fn"), ("f4e2m1fn", 2, "int2")]
+)
+def test_blocks_smaller_than_what_shares_bytes(left, block, right):
+  a, b = random_q(9, left, 3, 34, block=block), random_q(10, right, 5, 34)
+  oracle.check(dot(interpret=True)(a, b), a, b)
+
+
 @pytest.mark.parametrize("low, high", [(0, 30), (200, 240)], ids=str)
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
 def test_extreme_scales(low, high, native):

@@ -3,7 +3,7 @@
 from tilewright.numerics.convert import ROUNDINGS, decode, encode, round_to
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import FORMATS, Format, Specials, format_of
-from tilewright.numerics.hitype import QType, QValue, box, dequantize_value, unbox
+from tilewright.numerics.hitype import QSpec, QType, QValue, box, dequantize_value, partition_specs, unbox
 from tilewright.numerics.matmuls import (
   BlockScaleConfig,
   get_scaled_dot_general_config,
@@ -29,6 +29,7 @@ __all__ = [
   "Format",
   "Prepared",
   "QArray",
+  "QSpec",
   "QType",
   "QValue",
   "Recipe",
@@ -41,6 +42,7 @@ __all__ = [
   "format_of",
   "get_scaled_dot_general_config",
   "pack",
+  "partition_specs",
   "prepare",
   "quantize",
   "round_to",

@@ -27,6 +27,7 @@ from tilewright.numerics.launch import How, how
 from tilewright.numerics.operands import (
   Operand,
   Side,
+  common_planes,
   exact_in_bfloat16,
   in_planes,
   matrices,
@@ -37,6 +38,7 @@ from tilewright.numerics.operands import (
 )
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.swizzle import plain_scales
+from tilewright.runtime import _jax
 
 DimensionNumbers = tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]
 
@@ -81,7 +83,10 @@ def scaled_dot(
   out_dtype = np.dtype(preferred_element_type)
   if not jnp.issubdtype(out_dtype, jnp.floating):
     raise errors.NumberFormatError(f"scaled_dot: preferred_element_type must be a float, got {out_dtype}.")
-  return _compiled(_normalised(a, b, numbers), out_dtype, how(interpret), a, b, global_scale)
+  leaves, tree = jax.tree.flatten((a, b, global_scale))
+  return _compiled(
+    _normalised(a, b, numbers), out_dtype, how(interpret), *jax.tree.unflatten(tree, _jax.vary_together(leaves))
+  )
 
 
 def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
@@ -134,12 +139,11 @@ def _forward(numbers: Any, out_dtype: Any, how: How, a: Any, b: Any, global_scal
 
 def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
   a, b, global_scale = kept
-  zeros = jax.tree.map(_zero, (a, b, global_scale))
+  da, db, dscale = None, None, None  # zero
   if isinstance(g, jax.custom_derivatives.SymbolicZero):
-    return zeros
+    return da, db, dscale
   (lc, rc), (lb, rb) = numbers
   scaled = g if global_scale is None else g * global_scale.astype(g.dtype)
-  da, db, dscale = zeros
   if not isinstance(a, QArray):
     da = _towards(scaled, b, rc[0], rb, a, lc[0], lb, False)
   if not isinstance(b, QArray):
@@ -148,10 +152,6 @@ def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
     unscaled = contract(numbers, np.dtype(jnp.float32), how, a, b, None)
     dscale = jnp.sum(unscaled * g.astype(jnp.float32)).astype(global_scale.dtype).reshape(global_scale.shape)
   return da, db, dscale
-
-
-def _zero(x: Any) -> Any:
-  return jnp.zeros(x.shape, x.dtype) if jnp.issubdtype(x.dtype, jnp.floating) else np.zeros(x.shape, jax.dtypes.float0)
 
 
 def _towards(
@@ -192,19 +192,17 @@ def contract(
   (lc, rc), (lb, rb) = numbers
   a, b = plain_scales(a), plain_scales(b)
   batch = tuple(a.shape[d] for d in lb)
-  left, lside, ms = matrices(a, lc[0], lb, "a")
-  right, rside, ns = matrices(b, rc[0], rb, "b")
+  left, ms = _operand(a, lc[0], lb, "a")
+  right, ns = _operand(b, rc[0], rb, "b")
   shape = (*batch, *ms, *ns)
   k = a.shape[lc[0]]
   if 0 in shape or k == 0:
     return jnp.zeros(shape, out_dtype)
-  count = max(lside.planes, rside.planes)
+  left, right, count = common_planes(left, right)
+  lside, rside = left.side, right.side
   unit = math.lcm(count, lside.block or 1, rside.block or 1)
   padded = -(-k // unit) * unit
-  plain = [
-    pad_k(Operand(side, arrays if isinstance(arrays, tuple) else (arrays,), _with_padding(x, axis)), padded)
-    for x, axis, arrays, side in ((a, lc[0], left, lside), (b, rc[0], right, rside))
-  ]
+  plain = [pad_k(operand, padded) for operand in (left, right)]
   operands = [in_planes(operand, count) for operand in plain]
   scale = _epilogue_scale(a, b, lb, rb, global_scale, lside.batch)
   if how.target == "gpu" and gpu_dot.applies(plain[0], plain[1]):
@@ -215,10 +213,13 @@ def contract(
   return out.reshape(shape)
 
 
-def _with_padding(x: Any, axis: int) -> int:
-  """The number of elements along an axis; a QArray is padded along the one on which its elements share bytes and scales."""
+def _operand(x: Any, axis: int, batch: tuple[int, ...], name: str) -> tuple[Operand, tuple[int, ...]]:
+  """One side as a stack of matrices. A QArray is padded along the axis on which its elements share bytes and scales."""
+  arrays, side, sizes = matrices(x, axis, batch, name)
   is_padded = isinstance(x, QArray) and axis == x.pack_axis % x.ndim
-  return x.padded_size if is_padded else x.shape[axis]
+  return Operand(
+    side, arrays if isinstance(arrays, tuple) else (arrays,), x.padded_size if is_padded else x.shape[axis]
+  ), sizes
 
 
 def _epilogue_scale(a: Any, b: Any, lb: Any, rb: Any, extra: Any, batch: int) -> Any:

@@ -16,12 +16,14 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec
 
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.formats import Format
 from tilewright.numerics.qarray import QArray, dequantize
+from tilewright.numerics.swizzle import Prepared, plain_scales
 from tilewright.runtime import _jax
 
 
@@ -49,6 +51,10 @@ class QType(_jax.hijax.HiType):
   @property
   def shape(self) -> tuple[int, ...]:
     return self._array(self.avals).shape
+
+  @property
+  def ndim(self) -> int:
+    return len(self.shape)
 
   def _array(self, arrays: Any) -> QArray:
     data, scales, *whole = arrays
@@ -88,6 +94,39 @@ class QType(_jax.hijax.HiType):
   def _with_shapes(self, change: Callable[[tuple[int, ...]], tuple[Any, ...]]) -> QType:
     return dataclasses.replace(self, avals=tuple(a.update(shape=change(a.shape)) for a in self.avals))
 
+  def leading_axis_spec(self) -> int:
+    """What `lax.scan` maps over."""
+    return 0
+
+  # --- shard_map -------------------------------------------------------------------------------------------------
+
+  def shard(self, mesh: Any, manual_axes: Any, check_vma: bool, spec: Any) -> QType:
+    """The type of one device's part."""
+    avals = [
+      _jax.core.shard_aval(mesh, manual_axes, check_vma, s, a)
+      for s, a in zip(self._specs(spec), self.avals, strict=True)
+    ]
+    return self._of_parts(avals)
+
+  def unshard(self, mesh: Any, check_vma: bool, spec: Any) -> QType:
+    avals = [_jax.core.unshard_aval(mesh, check_vma, s, a) for s, a in zip(self._specs(spec), self.avals, strict=True)]
+    return self._of_parts(avals)
+
+  def nospec(self, mesh: Any, check_vma: bool, all_names: Any) -> QSpec:
+    return QSpec(tuple(a.nospec(mesh, check_vma, all_names) for a in self.avals))
+
+  def _specs(self, spec: Any) -> tuple[PartitionSpec, ...]:
+    if isinstance(spec, QSpec):
+      return spec.parts
+    raise errors.ShapeMismatchError(
+      f"shard_map: the spec of {self.str_short()} must be one of partition_specs(value, spec), got {spec}."
+    )
+
+  def _of_parts(self, avals: Any) -> QType:
+    """Of arrays of other sizes. Padding stays where it is: such an array is not cut along its scaled axis."""
+    before, after = (self._array(a).padded_size for a in (self.avals, avals))
+    return dataclasses.replace(self, avals=tuple(avals), size=after if before != after else self.size)
+
   # --- in kernels ------------------------------------------------------------------------------------------------
 
   def lower_block_spec(self, spec: Any) -> list[Any]:
@@ -119,6 +158,57 @@ class QType(_jax.hijax.HiType):
     at = -1 if self.axis is None else self.axis
     padded = avals[0].shape[at] // num_bytes * elements
     return dataclasses.replace(self, avals=tuple(avals), size=min(padded, self.size))
+
+
+@dataclasses.dataclass(frozen=True)
+class QSpec(_jax.hijax.HiPspec):
+  """How `shard_map` cuts a value: the specs of its arrays. Made by `partition_specs`."""
+
+  parts: tuple[PartitionSpec, ...]
+
+  def to_lo(self) -> tuple[PartitionSpec, ...]:
+    return self.parts
+
+  def to_tangent_spec(self) -> QSpec:
+    return self
+
+  def to_ct_spec(self) -> QSpec:
+    return self
+
+
+def partition_specs(q: Any, spec: PartitionSpec) -> Any:
+  """How `shard_map` and `jax.device_put` cut a quantised array, from a spec for the array it stands for.
+
+      jax.shard_map(f, mesh=mesh, in_specs=(P(), partition_specs(q, P("x", None))), …)(x, q)
+
+  Args:
+    q: a `QArray`, boxed or not; its scales may serve whole dimensions.
+    spec: a `jax.sharding.PartitionSpec`, in dimensions of `q.shape`.
+
+  Returns:
+    A QArray of PartitionSpecs; for a boxed array a `QSpec`.
+  """
+  if isinstance(q, QValue):
+    return QSpec(tuple(_arrays(partition_specs(q.array, spec))))
+  if len(spec) > q.ndim:
+    raise errors.ShapeMismatchError(f"partition_specs: {spec} is for more dimensions than {q!r} has.")
+  names = [*spec, *(None,) * (q.ndim - len(spec))]
+  if names[q.pack_axis] is not None and q.size != q.padded_size:
+    raise errors.ShapeMismatchError(
+      f"partition_specs: {spec} cuts the scaled axis, which is padded from {q.size} to {q.padded_size} elements. Pad the array to a "
+      "multiple of the block times the number of parts before it is quantised."
+    )
+  if isinstance(q.scales, Prepared) and any(names[-2:]):
+    raise errors.ShapeMismatchError(
+      f"partition_specs: {spec} cuts through scales that are prepared. Cut first, then prepare."
+    )
+  shared = [count == 1 and size != 1 for count, size in zip(q.scales.shape, q.shape)]
+  scales = PartitionSpec(*(None if one else name for one, name in zip(shared, names)))
+  whole = None if q.global_scale is None else PartitionSpec(*names[: np.ndim(q.global_scale)])
+  held: Any = Prepared(scales, q.scales.swizzled) if isinstance(q.scales, Prepared) else scales
+  return dataclasses.replace(
+    q, data=PartitionSpec(*names), scales=held, global_scale=whole, size=None if q.size == q.padded_size else q.size
+  )
 
 
 def _arrays(q: QArray) -> list[Any]:
@@ -175,9 +265,37 @@ class _Members(_jax.UserPrimitive):
     return self(value), None
 
 
-def box(q: QArray) -> QValue:
-  """A quantised array as one value."""
-  return QValue(q)
+class _Value(_jax.UserPrimitive):
+  """From arrays to the value that they make up."""
+
+  def __init__(self, type_: QType):
+    self.in_avals = type_.avals
+    self.out_aval = type_
+    self.params: dict[str, Any] = {"type": type_}
+    super().__init__()
+
+  def expand(self, *arrays: Any) -> Any:
+    return self.out_aval.raise_val(*arrays)
+
+  def batch(self, axis_data: Any, args: Any, dims: Any) -> Any:
+    """Leading dimensions come in front of all arrays; one global scale serves all."""
+    size = axis_data.size
+    moved = [
+      a if d is None and n == 2 else jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
+      for n, (a, d) in enumerate(zip(args, dims))
+    ]
+    return box(self.out_aval._array(moved)), 0
+
+
+def box(q: QArray) -> Any:
+  """A quantised array as one value; under `jit` too."""
+  if not isinstance(q, QArray):
+    raise errors.NumberFormatError(f"box: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
+  value = QValue(plain_scales(q))
+  if any(isinstance(x, _jax.core.Tracer) for x in _arrays(value.array)):
+    type_ = _type_of(value)
+    return _Value(type_)(*_arrays(value.array))
+  return value
 
 
 def unbox(value: Any) -> QArray:

@@ -27,6 +27,7 @@ from tilewright.numerics.qarray import QArray
 from tilewright.numerics.quantize import quantize
 from tilewright.numerics.recipes import RECIPES
 from tilewright.numerics.swizzle import Prepared, padded_shape
+from tilewright.runtime import _jax
 
 _ROWS = (((2,), (2,)), ((0,), (0,)))  # (b, m, k) times (b, n, k)
 
@@ -185,6 +186,8 @@ def scaled_dot_general(
   x, batch, ms = _stacked(_as_float(lhs), lc, lb)
   w, _, ns = _stacked(_as_float(rhs), rc, rb)
   modes, scales = zip(*(_mode(c) for c in configs))
+  leaves, tree = jax.tree.flatten((x, w, scales))
+  x, w, scales = jax.tree.unflatten(tree, _jax.vary_together(leaves))
   out = _training_dot(np.dtype(preferred_element_type), modes, interpret, x, w, scales)
   return out.reshape(*batch, *ms, *ns)
 

@@ -18,8 +18,8 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import packing
-from tilewright.numerics.convert import as_half, half_exponent, half_of_top_bits
-from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
+from tilewright.numerics.convert import as_half, decode, half_exponent, half_of_top_bits
+from tilewright.numerics.formats import F8E4M3FN, F8E8M0FNU, INT8, Format, format_of
 from tilewright.numerics.qarray import QArray, exponent_factors
 
 
@@ -111,6 +111,29 @@ def _whole_dimensions(scales: Any, shape: tuple[int, ...], *groups: Any) -> Any:
       for a in axes:
         target[a] = shape[a]
   return scales if tuple(target) == tuple(scales.shape) else jnp.broadcast_to(scales, target)
+
+
+def common_planes(left: Operand, right: Operand) -> tuple[Operand, Operand, int]:
+  """The operands, and in how many planes both are read.
+
+  Elements of one plane that lie side by side share a scale if blocks hold whole units. Where the blocks of one operand do not, for which
+  they must be smaller than the other's unit, elements are read from bytes of their own.
+  """
+  count = max(left.side.planes, right.side.planes)
+  if all((o.side.block or count) % count == 0 for o in (left, right)):
+    return left, right, count
+  return unpacked(left), unpacked(right), 1
+
+
+def unpacked(operand: Operand) -> Operand:
+  """The same elements in bytes of their own: f8e4m3fn has every number of the smaller floats."""
+  f = operand.side.format
+  if f is None or f.width >= 8:
+    return operand
+  wide = F8E4M3FN if f.is_float else INT8
+  data, scales = operand.arrays
+  values = decode(packing.unpack(data, f.width, 2 if operand.side.k_last else 1), f)
+  return Operand(dataclasses.replace(operand.side, format=wide), (values.astype(wide.dtype), scales), operand.k)
 
 
 # --- padding along k ---------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ The data of formats below 8 bits are packed bytes (see `packing`); along the sca
 have the rank of the data, with one element for each block, and size 1 where one scale serves a whole dimension.
 
 A QArray is a pytree of its arrays: it goes through `jit`, `vmap` (over leading dimensions), `eval_shape`, `shard_map`, `jax.checkpoint`,
-and into kernels, where its members are refs. `axis` counts from the end, so that leading dimensions may come and go.
+and into kernels, where its members are refs. `axis` counts from the end, so that leading dimensions may come and go, and an array without
+padding says nothing of its size but through its data, so that `shard_map` may cut it along the scaled axis too, between blocks.
 """
 
 from __future__ import annotations
@@ -26,11 +27,6 @@ from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
 from tilewright.numerics.swizzle import Prepared, plain_scales
 
 
-@functools.partial(
-  jax.tree_util.register_dataclass,
-  data_fields=["data", "scales", "global_scale"],
-  meta_fields=["format", "block", "axis", "size"],
-)
 @dataclasses.dataclass(frozen=True)
 class QArray:
   """A quantised array; made by `quantize`.
@@ -51,7 +47,7 @@ class QArray:
   format: Format
   block: int | None
   axis: int | None
-  size: int
+  size: Any
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -136,6 +132,35 @@ class QArray:
     )
 
 
+# --- as a pytree -------------------------------------------------------------------------------------------------
+
+_MEMBERS = ("data", "scales", "global_scale")
+
+
+def _held_size(q: QArray) -> int | None:
+  """The number of elements along the axis as the data have it; None if they are no arrays, as in a tree of specs."""
+  shape = getattr(q.data, "shape", None)
+  return q.padded_size if shape is not None and len(shape) >= -q.pack_axis else None
+
+
+def _flatten(q: QArray) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+  size = None if q.size == _held_size(q) else q.size
+  return tuple(getattr(q, name) for name in _MEMBERS), (q.format, q.block, q.axis, size)
+
+
+def _unflatten(fixed: tuple[Any, ...], members: Any) -> QArray:
+  q = QArray(*members, *fixed)
+  return q if q.size is not None else dataclasses.replace(q, size=_held_size(q))
+
+
+def _flatten_with_keys(q: QArray) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+  members, fixed = _flatten(q)
+  return tuple((jax.tree_util.GetAttrKey(name), x) for name, x in zip(_MEMBERS, members)), fixed
+
+
+jax.tree_util.register_pytree_with_keys(QArray, _flatten_with_keys, _unflatten, _flatten)
+
+
 # --- what it stands for ------------------------------------------------------------------------------------------
 
 
@@ -180,6 +205,11 @@ def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
+  if q.size > q.padded_size:
+    raise errors.ShapeMismatchError(
+      f"dequantize: the data hold {q.padded_size} elements along axis {q.axis} and {q.size} were to be there. An array that is padded "
+      "along its scaled axis cannot be cut along it, by shard_map for example: pad it to whole blocks before it is quantised."
+    )
   q = plain_scales(q)
   bits = packing.unpack(q.data, q.format.width, q.pack_axis)
   value = elements(bits, q.format)

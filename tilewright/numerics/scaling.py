@@ -53,7 +53,7 @@ def block_scales(amax: Any, divisor: Any, scaling: Scaling) -> Any:
     return jax.lax.bitcast_convert_type(block_exponents(amax, scaling).astype(jnp.uint8), scales.storage)
   value = amax * np.float32(1 / f.max)  # XLA would replace a division by a constant with this
   if divisor is not None:
-    value = value / divisor
+    value = quotient(value, divisor)
   value = jnp.where(amax == 0, jnp.float32(1), value)
   value = jnp.where(amax < jnp.inf, value, jnp.float32(jnp.nan))
   if scales == F32:
@@ -74,7 +74,12 @@ def block_elements(x: Any, scales: Any, divisor: Any, scaling: Scaling) -> Any:
   if scaling.scale_format == F8E8M0FNU:
     code = jax.lax.bitcast_convert_type(scales, jnp.uint8).astype(jnp.int32)
     first, second = inverse_power(code)
-    return x * first * second if divisor is None else x * first * second / divisor
+    return x * first * second if divisor is None else quotient(x * first * second, divisor)
   scale = scales.astype(jnp.float32)
   whole = scale if divisor is None else scale * divisor
-  return jnp.where(whole == 0, jnp.float32(0), x / whole)
+  return jnp.where(whole == 0, jnp.float32(0), quotient(x, whole))
+
+
+def quotient(x: Any, divisor: Any) -> Any:
+  """x / divisor, rounded once: XLA would multiply by the reciprocal of what it sees to be the same for many elements."""
+  return x / jnp.where(x == x, divisor, jnp.float32(jnp.nan))
