@@ -36,6 +36,11 @@ A = {
     g if 0 <= i < 8 or 16 <= i < 24 else g + 8,
     t * 8 + (i & 7) if i < 16 else t * 8 + (i & 7) + 32,
   ),
+  (1, 128): lambda i, g, t: (g if i < 32 else g + 8, t * 32 + (i & 0x1F)),
+  (1, 256): lambda i, g, t: (
+    g if 0 <= i < 32 or 64 <= i < 96 else g + 8,
+    t * 32 + (i & 0x1F) if i < 64 else t * 32 + (i & 0x1F) + 128,
+  ),
   (64, 4): lambda i, g, t: (g if i == 0 else g + 8, t),
   (64, 8): lambda i, g, t: (g if i in (0, 2) else g + 8, t if i in (0, 1) else t + 4),
   (64, 16): lambda i, g, t: (g if i % 2 == 0 else g + 8, i // 2 * 4 + t),
@@ -49,6 +54,8 @@ B = {
   (8, 32): lambda i, g, t: (t * 4 + (i & 3) if i < 4 else t * 4 + (i & 3) + 16, g),
   (4, 32): lambda i, g, t: (t * 8 + (i & 7), g),
   (4, 64): lambda i, g, t: (t * 8 + (i & 7) if i < 8 else t * 8 + (i & 7) + 32, g),
+  (1, 128): lambda i, g, t: (t * 32 + i, g),
+  (1, 256): lambda i, g, t: (t * 32 + (i & 0x1F) if i < 32 else t * 32 + (i & 0x1F) + 128, g),
   (64, 4): lambda i, g, t: (t, g),
   (64, 8): lambda i, g, t: (t if i == 0 else t + 4, g),
   (64, 16): lambda i, g, t: (t + 4 * i, g),
@@ -151,7 +158,7 @@ def test_an_accumulator_of_64_rows_in_tensor_memory_is_read_as_a_wgmma_accumulat
 
 
 @pytest.mark.parametrize("shape, repeat", [("32x32b", 64), ("16x64b", 32), ("16x128b", 16), ("16x256b", 8)])
-@pytest.mark.parametrize("bits", [16, 32])
+@pytest.mark.parametrize("bits", [8, 16, 32])
 def test_any_tcgen05_load_reads_the_whole_accumulator(shape, repeat, bits):
   packed = 32 // bits
   memory = fragments.tensor_memory(128, 64 * packed, bits)

@@ -11,6 +11,7 @@ from tilewright import pallas as pl
 from tilewright.cli import main
 from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
+from tilewright.pallas.nvgpu.inspection import tensor_columns
 from tilewright.runtime import ptxas
 from tilewright.target.nvgpu.arch import ARCHS
 
@@ -40,6 +41,13 @@ def test_registers_and_spills_are_those_of_ptxas():
   (found,) = nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_90a"])
   assert found.resources is not None and 16 < found.resources.registers <= 255
   assert found.resources.spilled_bytes == found.resources.stack_bytes == 0
+
+
+def test_columns_of_tensor_memory_are_counted():
+  (found,) = nvgpu.report(softmax, S((64, 1024), F32), archs=["sm_100a"], assemble=False)
+  assert found.tensor_columns == 0
+  allocate = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], {};"
+  assert tensor_columns("\n".join(allocate.format(n) for n in (32, 256))) == 288
 
 
 def test_what_ptxas_says_is_read():

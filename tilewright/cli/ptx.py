@@ -30,7 +30,18 @@ from tilewright.pallas.nvgpu import Report, report
 from tilewright.runtime import ptxas
 
 _TYPE = re.compile(r"([a-z]\w*)\[((?:\d+(?:,\d+)*)?)\]")
-_COLUMNS = ("kernel", "architecture", "blocks", "threads", "registers", "spilled", "stack", "shared", "scratch")
+_COLUMNS = (
+  "kernel",
+  "architecture",
+  "blocks",
+  "threads",
+  "registers",
+  "spilled",
+  "stack",
+  "shared",
+  "scratch",
+  "tensor",
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
       print(f"{comment} {r.kernel} for {r.arch}\n{getattr(r, arguments.show)}")
     return 0
   numbers = [c for c in _COLUMNS if c not in ("kernel", "architecture")]
-  print_table("What kernels take; memory in bytes", _COLUMNS, [_row(r) for r in reports], right=numbers)
+  print_table(
+    "What kernels take; memory in bytes, tensor memory in columns", _COLUMNS, [_row(r) for r in reports], right=numbers
+  )
   if any(r.resources is None for r in reports):
     print(f"There is no ptxas here to count registers: {ptxas.ADVICE}.")
   return 0
@@ -62,7 +75,8 @@ def _row(r: Report) -> list[str]:
   own = ("-",) * 3 if used is None else (used.registers, used.spilled_bytes, used.stack_bytes)
   shared = r.shared_bytes + (used.shared_bytes if used else 0)
   blocks = "dynamic" if r.num_blocks is None else r.num_blocks
-  return [str(cell) for cell in (r.kernel, r.arch, blocks, r.num_threads, *own, shared, r.scratch_bytes)]
+  memory = (shared, r.scratch_bytes, r.tensor_columns)
+  return [str(cell) for cell in (r.kernel, r.arch, blocks, r.num_threads, *own, *memory)]
 
 
 def parse_type(text: str) -> jax.ShapeDtypeStruct:

@@ -8,6 +8,7 @@
     shared      shared memory: tilings, swizzles, bank conflicts
     access      how threads read and write a tile there: vectors, ldmatrix, stmatrix
     plan        what a relayout does and costs: by `shuffle` (of `atoms`, in `steps`) or by a `trip` through shared memory
+    transfer    from any place to any other, tensor memory included
     text        `print_layout`
 
 Pictures are drawn by `tilewright.viz.layout`.
@@ -30,5 +31,6 @@ from tilewright.layout.build import blocked, blocked_for, repeated, splat, strid
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle, bank_conflicts, shared_for_matrix, shared_tiled
 from tilewright.layout.text import layout_text, print_layout
+from tilewright.layout.transfer import Move, TensorMove, Transfer, transfer
 from tilewright.layout.value import LANE, LANES, OFFSET, REGISTER, WARP, Digit, Layout, Term, layout, register_layout
 from tilewright.layout.vectors import vector_width, vectors

@@ -1,6 +1,6 @@
 """Fragments: the layouts that matrix instructions want their operands in, as the PTX ISA gives them.
 
-    mma.sync      one warp: MMA[16, "k16"] has the layouts of A (m, k), B (k, n) and C (m, n) of m16n8k16 for 16-bit elements
+    mma.sync      one warp: MMA[16, 16] has the layouts of A (m, k), B (k, n) and C (m, n) of m16n8k16 for 16-bit elements
     wgmma         four warps: the accumulator and A from registers; B and the other A come from shared memory
     tcgen05       tensor memory: 128 rows (the ISA calls them lanes) of 32-bit columns; loads and stores move parts of it
 
@@ -57,10 +57,10 @@ def _mma(bits: int, k: int, name: str) -> Fragments:
   )
 
 
-# Keyed by the bits of an element of A and B, and k. f16 and bf16; tf32; s8, u8, e4m3, e5m2; s4, u4; f64.
+# Keyed by the bits of an element of A and B, and k. f16 and bf16; tf32; s8, u8, e4m3, e5m2; s4, u4, e2m1; b1; f64.
 MMA: dict[tuple[int, int], Fragments] = {
   (bits, k): _mma(bits, k, f"m16n8k{k}")
-  for bits, ks in {16: (8, 16), 32: (4, 8), 8: (16, 32), 4: (32, 64), 64: (4, 8, 16)}.items()
+  for bits, ks in {16: (8, 16), 32: (4, 8), 8: (16, 32), 4: (32, 64), 1: (128, 256), 64: (4, 8, 16)}.items()
   for k in ks
 }
 
@@ -113,6 +113,7 @@ _TCGEN05: dict[str, tuple[tuple[int, int], list[DigitLike], list[DigitLike]]] = 
   "16x256b": ((16, 8), [(2, (0, 1)), (2, (8, 0))], [(4, (0, 2)), (8, (1, 0))]),
 }
 TCGEN05_SHAPES = (*_TCGEN05, "16x32bx2")
+TCGEN05_WIDTHS = {name: columns for name, ((_, columns), _, _) in _TCGEN05.items()}  # of what is repeated
 
 
 def tcgen05_access(shape: str, repeat: int, packed: int = 1, split: int | None = None) -> Layout:
@@ -148,15 +149,15 @@ def _with_cell(digits: list[DigitLike]) -> list[Digit]:
 
 
 def tensor_memory(m: int, n: int, bits: int = 32, two_blocks: bool = False) -> Layout:
-  """Where tcgen05.mma keeps an m x n accumulator, or an operand of 16-bit elements (two in a cell): "Data path layouts".
+  """Where tcgen05.mma keeps an m x n accumulator, or an operand of narrower elements (several in a cell): "Data path layouts".
 
   m = 128, one block (layout D): row i of the tile is row i of the memory.
   m = 64, one block (layout F): 16 rows in the lower half of each warp's 32.
   m = 256, two blocks (layout A): each block holds 128 rows, as in D; the layout is that of one block, for 128 rows of the tile.
   m = 128, two blocks (layout B): each block holds 64 rows; columns beyond the half stand in rows 64 … 127. Again that of one block.
   """
-  if bits not in (16, 32):
-    raise errors.LayoutError(f"a cell of tensor memory holds elements of 16 or 32 bits, not {bits}")
+  if bits not in (8, 16, 32):
+    raise errors.LayoutError(f"a cell of tensor memory holds elements of 8, 16 or 32 bits, not {bits}")
   packed = 32 // bits
   if n < 1 or n % (2 * packed if two_blocks and m == 128 else packed):
     raise errors.LayoutError(f"{n} columns of {bits} bits do not fill whole cells of tensor memory")

@@ -9,6 +9,7 @@ The function is traced as if it ran on a GPU; nothing of it runs. Registers and 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -33,6 +34,7 @@ class Report:
   num_blocks: int | None  # None where a grid is dynamic
   shared_bytes: int  # of a block
   scratch_bytes: int  # of a block, in global memory
+  tensor_columns: int  # of a block, of tensor memory: 128 cells of 32 bits each
   resources: Resources | None  # None where ptxas is not asked, or not here
   tile: str
   llvm: str
@@ -97,8 +99,14 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
     launch.num_blocks,
     launch.shared_bytes,
     launch.scratch_bytes,
+    tensor_columns(ptx),
     ptxas.resources(ptx, machine.name, tool) if tool else None,
     "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None),
     text,
     ptx,
   )
+
+
+def tensor_columns(ptx: str) -> int:
+  """The columns of tensor memory that a kernel in PTX allocates, as in `tcgen05.alloc.…b32 [address], 128;`."""
+  return sum(int(count) for count in re.findall(r"tcgen05\.alloc\S*\s+\[[^\]]*\],\s*(\d+)\s*;", ptx))
