@@ -23,6 +23,7 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.tile.formats import small_float
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.ops import BINARY, UNARY
 
 _BFLOAT16 = np.dtype(jnp.bfloat16)
 Rule = Callable[[ir.IRBuilder, list[ir.Value]], ir.Value]
@@ -44,8 +45,10 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     if op.name == "exp" and is_below_maximum(op.operands[0]):
       rule = _EXP_BELOW_MAXIMUM
-    if op.name in _OF_COARSE and _is_coarse(op.operands[0]):
-      rule = _OF_COARSE[op.name]
+    if op.name == "exp2" and _is_coarse(op.operands[0]):
+      rule = _EXP2_OF_COARSE
+    if op.name == "logistic" and _is_all_coarse(op.operands[0]):
+      rule = _logistic_of_coarse
     return rule(b, args)
   return arithmetic.compute(b, op, args)
 
@@ -186,6 +189,29 @@ def _comes_from(v: Value, names: tuple[str, ...]) -> bool:
   return False
 
 
+def _is_all_coarse(v: Value) -> bool:
+  """Whether all that a value was computed from are numbers of 16 bits or fewer, and known ones."""
+  waiting = [v]
+  seen: set[Op] = set()
+  while waiting:
+    v = waiting.pop()
+    if v.tile.dtype.itemsize <= 2 or v.owner in seen:
+      continue
+    op = v.owner
+    if not isinstance(op, Op) or len(seen) == _LOOKED_AT:
+      return False
+    seen.add(op)
+    if op.name == "select":
+      waiting += op.operands[1:]
+    elif op.name in _COMPUTED:
+      waiting += op.operands
+    elif op.name != "constant":
+      return False
+  return True
+
+
+_COMPUTED = frozenset({*UNARY, *BINARY, "integer_pow", "convert", "dot", "reduce", "broadcast", "reshape"})
+
 # Sums and products of what tensor cores gave: a multiplication and an addition may be one instruction, which rounds once.
 _FUSED: dict[str, Callable[..., ir.Value]] = {
   "mul": ir.IRBuilder.fmul,
@@ -231,13 +257,13 @@ _divide = _instruction("div.full.f32", 2)
 _reciprocal_root = _instruction("rsqrt.approx.f32", 1)
 
 
-def _exp(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+def _exp(b: ir.IRBuilder, x: ir.Value, exp2: Callable[..., ir.Value] = _exp2) -> ir.Value:
   # Beyond these the result is 0 or infinity; the rounding error of an infinite product would be NaN.
   c = lambda v: ty.constant(F32, v)
-  return _exp_inside(b, extreme(b, "min", extreme(b, "max", x, c(-105.0)), c(90.0)))
+  return _exp_inside(b, extreme(b, "min", extreme(b, "max", x, c(-105.0)), c(90.0)), exp2)
 
 
-def _exp_inside(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+def _exp_inside(b: ir.IRBuilder, x: ir.Value, exp2: Callable[..., ir.Value]) -> ir.Value:
   """2^(x log2 e), where the product is kept to twice the precision: its rounding error becomes a factor near one.
 
   The factor is multiplied last, so that infinity stays infinity.
@@ -248,7 +274,7 @@ def _exp_inside(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   high = b.fmul(x, c(log2e))
   low = ty.intrinsic(b, "fma", [x, c(log2e), b.fneg(high)])
   low = ty.intrinsic(b, "fma", [x, c(rest), low])
-  return b.fmul(_exp2(b, high), ty.intrinsic(b, "fma", [low, c(math.log(2.0)), c(1.0)]))
+  return b.fmul(exp2(b, high), ty.intrinsic(b, "fma", [low, c(math.log(2.0)), c(1.0)]))
 
 
 def _exp_below_maximum(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
@@ -257,8 +283,8 @@ def _exp_below_maximum(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
 
 
 def _logistic(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-  one = ty.constant(F32, 1)
-  return _reciprocal_flushed(b, b.fadd(one, _exp(b, b.fneg(x))))
+  power = _exp(b, b.fneg(x), _exp2_flushed)  # a subnormal number is nothing beside one
+  return _reciprocal_flushed(b, b.fadd(ty.constant(F32, 1), power))
 
 
 def _logistic_of_coarse(b: ir.IRBuilder, args: list[ir.Value]) -> ir.Value:
@@ -270,9 +296,11 @@ def _logistic_of_coarse(b: ir.IRBuilder, args: list[ir.Value]) -> ir.Value:
 
 
 def _without_factor(x: ir.Value) -> tuple[ir.Value, float]:
-  """A value as a product with a number."""
+  """A value as a product with a number of moderate size."""
   factor = 1.0
   while getattr(x, "opname", "") == "fmul" and (known := _known(x.operands[1])) is not None:
+    if not 1e-18 < abs(factor * known) < 1e18:
+      break
     x, factor = x.operands[0], factor * known
   return x, factor
 
@@ -310,7 +338,7 @@ def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
 
 
 _EXP_BELOW_MAXIMUM = _each_lane(_exp_below_maximum)
-_OF_COARSE: dict[str, Rule] = {"exp2": _each_lane(_exp2_flushed), "logistic": _logistic_of_coarse}
+_EXP2_OF_COARSE = _each_lane(_exp2_flushed)
 F32_RULES: dict[str, Rule] = {
   "exp": _each_lane(_exp),
   "exp2": _each_lane(_exp2),
