@@ -10,6 +10,7 @@ Variables that must be equal are one *class*, named by one of them, its *root*.
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -32,6 +33,7 @@ from tilewright.layout.constraints import (
   images,
   invented,
 )
+from tilewright.layout.value import Layout
 
 Seeds = Callable[[Variable], Iterable[Place]]
 
@@ -71,14 +73,21 @@ class Graph:
     self.spreading: dict[bool, dict[Variable, list[tuple[int, Variable]]]] = {
       must: {root: [] for root in self.roots} for must in (True, False)
     }
+    self.relayouts: dict[Variable, list[Variable]] = {
+      root: [] for root in self.roots
+    }  # classes to which one may be relaid out
     self.known_images: dict[tuple[int, Variable, Place], tuple[tuple[Variable, Place], ...]] = {}
+    self._ones: dict[Place, Place] = {}
     self.known_prices: dict[tuple[object, ...], np.ndarray] = {}
     for number, constraint in enumerate(self.constraints):
       self.scope.append(tuple(dict.fromkeys(self.root[v] for v in constraint.variables)))
       if not isinstance(constraint, Equal):
         for root in self.scope[-1]:
           self.touching[root].append(number)
-      if isinstance(constraint, Link | RelayoutAllowed | SharedAccess | PartOf):
+      if isinstance(constraint, RelayoutAllowed):
+        for here, there in itertools.permutations(self.scope[-1], 2):
+          self.relayouts[here].append(there)
+      elif isinstance(constraint, Link | SharedAccess | PartOf):
         for variable in constraint.variables:
           self.spreading[isinstance(constraint, Link)][self.root[variable]].append((number, variable))
 
@@ -89,8 +98,13 @@ class Graph:
     if found is None:
       constraint = self.constraints[number]
       more = invented(constraint, variable, place) if self.invent and isinstance(constraint, Link) else ()
-      found = self.known_images[key] = (*images(constraint, variable, place), *more)
+      every = (*images(constraint, variable, place), *more)
+      found = self.known_images[key] = tuple((other, self.one(image)) for other, image in every)
     return found
+
+  def one(self, place: Place) -> Place:
+    """The same object for all layouts that are equal: they are looked up very often, and that is fast for what is identical."""
+    return self._ones.setdefault(place, place)
 
   def prices(self, price: Price, axes: list[int], lists: list[list[Place]]) -> np.ndarray:
     """A table of prices; argument i of the price is a candidate from list `axes[i]`. Many constraints have the same."""
@@ -154,6 +168,7 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
     if not must and len(known[root]) >= graph.width:
       return
     budget.take(1)
+    place = graph.one(place)
     known[root].add(place)
     graph.candidates[root].append(place)
     hard.append((root, place))
@@ -170,6 +185,9 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
       for number, variable in graph.spreading[must][root]:
         for other, image in graph.images(number, variable, place):
           add(graph.root[other], image, must)
+      if not must and isinstance(place, Layout):
+        for other in graph.relayouts[root]:
+          add(other, place, False)
 
   for own in proposals:
     constraint = own.constraint
