@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import natives
+from scaled_programs import matmul
 
 from tilewright import numerics
 from tilewright import pallas as pl
@@ -17,6 +18,7 @@ from tilewright.numerics import dot
 from tilewright.numerics.launch import How
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import pipeline
+from tilewright.target.nvgpu.wgmma import GROUP
 
 BF16, F32 = jnp.bfloat16, jnp.float32
 
@@ -117,6 +119,39 @@ def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatc
     2.0 ** np.random.default_rng(2).integers(-9, 9, (rows, k // 32)).repeat(32, 1)
   )  # no two scales alike
   holds(*(numerics.quantize(normal(rows, k, seed=rows) * far(rows), recipe) for rows in (130, n)))
+
+
+@pytest.mark.parametrize("recipe, size", [("mxfp8", 4096), ("mxfp8", 256), ("nvfp4", 4096)])
+def test_no_two_warpgroups_write_the_same_stage(recipe, size, monkeypatch):
+  """They take slices in turn, and stages in turn: with as many for each, always the same."""
+  plans, find = [], pipeline._register_plan
+  monkeypatch.setattr(pipeline, "_register_plan", lambda *args: plans.append(find(*args)) or plans[-1])
+  quantised = jax.eval_shape(lambda x: numerics.quantize(x, recipe), jax.ShapeDtypeStruct((size, size), F32))
+  ((_, native),) = natives(matmul, quantised, quantised)
+  nvgpu.compile_ptx(native, "sm_90a")
+  (plan,) = plans
+  groups = plan.producers // GROUP
+  assert groups == 2 and plan.stages % groups == plan.slices % groups == 0
+
+
+def test_scales_kept_in_scratch_memory():
+  """Which is registers, of other threads than those that put the operand together."""
+  m, n, k = 64, 16, 256
+
+  def kernel(x_ref, s_ref, y_ref, o_ref, scales):
+    scales[...] = 2 * s_ref[...]
+    factors = jnp.broadcast_to(scales[...][:, :, None], (m, k // 32, 32)).reshape(m, k)
+    o_ref[...] = jnp.dot((x_ref[...] * factors).astype(BF16), y_ref[...], preferred_element_type=F32)
+
+  x, s, y = (
+    np.random.default_rng(i).integers(-4, 5, shape).astype(dtype)
+    for i, (shape, dtype) in enumerate([((m, k), F32), ((m, k // 32), F32), ((k, n), BF16)])
+  )
+  scratch = [jax.ShapeDtypeStruct(s.shape, F32)]
+  call = lambda *args: pl.pallas_call(kernel, jax.ShapeDtypeStruct((m, n), F32), scratch_shapes=scratch)(*args)
+  ((_, native),) = natives(call, x, s, y)
+  (got,) = run(native, x, s, y, arch="sm_80", num_warps=1)
+  assert (got == np.float64(x) * np.repeat(2 * np.float64(s), 32, 1) @ np.float64(y)).all()
 
 
 def test_far_scales_and_nans_come_through_registers():

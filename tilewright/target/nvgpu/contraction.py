@@ -309,7 +309,7 @@ def _is_readable(code: BlockCode, v: Value) -> bool:
   """Whether the elements can be computed from memory, in any order."""
   known = code.env.get(v)
   if known is not None:
-    return not isinstance(known, Registers)
+    return not isinstance(known, Registers | RegisterRef)
   op = v.owner
   return isinstance(op, Op) and all(_is_readable(code, o) for o in op.operands)
 

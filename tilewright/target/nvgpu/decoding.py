@@ -134,7 +134,7 @@ def init(stages: Stages, is_first: ir.Value) -> None:
 
 
 def produce(frame: Any, arch: Arch, stages: Stages, points: Any) -> None:
-  """What the warpgroups do that compute the right operand, slices in turn. The first one fetches blocks, too."""
+  """What the warpgroups do that compute the right operand, slices in turn. The last one fetches blocks, too."""
   b, plan = frame.b, stages.plan
   thread = threads.thread_id(b)
   for group in range(plan.producers // GROUP):
@@ -158,7 +158,8 @@ class _Producer:
     left, self.right = Ring(stages, 0), Ring(stages, 1)
     self.steps = self.right.turns()
     self.own = Turns(code.b, plan.stages, group)
-    self.fetched = [(ring, ring.turns()) for ring in (self.right, left)] if group == 0 else []
+    fetches = group == plan.producers // GROUP - 1
+    self.fetched = [(ring, ring.turns()) for ring in (self.right, left)] if fetches else []
     self.prefetched = frame.prefetched(code)
 
   def run(self) -> None:
@@ -178,8 +179,8 @@ class _Producer:
         for n in range(self.group, self.plan.slices, self.plan.producers // GROUP):
           turn = self.own.now()
           self.stages.acquire(turn)
-          if n == 0:
-            # Where the first slice of a step finds a free stage, nobody reads blocks of the steps that far behind any more.
+          if n == self.plan.slices - 1:
+            # Where the last slice of a step finds a free stage, nobody reads blocks of the steps that far behind any more.
             for ring, turns in self.fetched:
               self._fetch(ring, turns, b.add(step, i64(ring.ahead)), here, there, follows)
           frame.indices = [*here[:-1], step]

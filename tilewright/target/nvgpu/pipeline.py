@@ -191,9 +191,10 @@ class RegisterPlan(WarpgroupPlan):
 
   @property
   def producers(self) -> int:
-    """Two warpgroups take slices in turn, so that each has time to wait for what it reads. What one product alone takes, all threads
-    must be able to have: of four warpgroups, 128 registers each."""
-    return GROUP if self.slices % 2 or self.contraction.block[1] > 128 else 2 * GROUP
+    """Two warpgroups take slices in turn, so that each has time to wait for what it reads, and stages in turn: one that both write would
+    be handed from one to the other by those who multiply. What one product alone takes, all threads must be able to have: of four
+    warpgroups, 128 registers each."""
+    return GROUP if self.slices % 2 or self.stages % 2 or self.contraction.block[1] > 128 else 2 * GROUP
 
   @property
   def writers(self) -> int:
@@ -276,8 +277,8 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
   resident = _MULTIPROCESSORS if points > _MULTIPROCESSORS and c.num_steps >= _MOST_AHEAD else None
   found: list[RegisterPlan] = []
   for stages, *ahead in itertools.product((4, 3, 2), *[range(_MOST_AHEAD, 0, -1)] * 2):
-    # Where the first slice of a step finds a free stage, so many steps before it are multiplied; each takes all that was fetched.
-    behind = 1 + -(-(stages - 1) // (k // _DEPTH))
+    # Where the last slice of a step finds a free stage, of all steps up to it but so many are multiplied.
+    behind = -(-stages // (k // _DEPTH))
     sources = tuple(
       Sources(
         tuple(b for b in blocks if isinstance(b, BoxedBlock)),
@@ -293,7 +294,8 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
   if not all(any(isinstance(b, BoxedBlock) for b in blocks) for blocks in staged):
     return None
   # The right operand is needed first, so that what it is computed from is asked for early.
-  return max(found, key=lambda p: (min(p.stages, 3), *(own.ahead for own in p.sources[::-1]), p.stages), default=None)
+  key = lambda p: (min(p.stages, 3), p.producers, *(own.ahead for own in p.sources[::-1]), p.stages)
+  return max(found, key=key, default=None)
 
 
 def _spread(kernel: NativeKernel, block: PaddedBlock, num_steps: int, stages: int) -> PaddedBlock:
