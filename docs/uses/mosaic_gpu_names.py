@@ -177,3 +177,15 @@ def _semaphores():
     o_ref[...] = x_ref[...] + pl.semaphore_read(sem).astype(jnp.float32)
 
   same(run(kernel, count(), scratch_shapes=[plgpu.SemaphoreType.REGULAR]), np.arange(8) + 3)
+
+
+@use("plgpu", "InterpretGPUParams force_gpu_interpret_mode set_gpu_interpret_mode")
+def _simulated():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = 2 * x_ref[...]
+
+  params = plgpu.InterpretGPUParams(detect_races=True, num_tma_threads_per_device=2)
+  same(run(kernel, count(), interpret=params), 2 * np.arange(8))
+  with plgpu.force_gpu_interpret_mode(params):
+    same(run(kernel, count()), 2 * np.arange(8))
+  plgpu.set_gpu_interpret_mode(None)

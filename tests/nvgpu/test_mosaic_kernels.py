@@ -61,6 +61,12 @@ def test_copies_by_hand_move_what_they_say():
   np.testing.assert_array_equal(everywhere(by_hand, x), 2 * x)
 
 
+def test_kernels_run_on_the_simulated_machine():
+  x = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+  with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams(uninitialized_memory="zero")):
+    np.testing.assert_array_equal(jax.jit(by_hand)(x), 2 * x)
+
+
 def matmul(a, b, tile=64):
   (m, k), n = a.shape, b.shape[1]
 

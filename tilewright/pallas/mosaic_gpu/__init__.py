@@ -28,6 +28,11 @@ from tilewright.pallas.mosaic_gpu.copies import (
   wait_gmem_to_smem,
   wait_smem_to_gmem,
 )
+from tilewright.pallas.mosaic_gpu.interpret import (
+  InterpretGPUParams,
+  force_gpu_interpret_mode,
+  set_gpu_interpret_mode,
+)
 from tilewright.pallas.mosaic_gpu.layouts import (
   Layout,
   ParameterizedLayout,
@@ -76,6 +81,7 @@ __all__ = [
   "Barrier",
   "BlockSpec",
   "CompilerParams",
+  "InterpretGPUParams",
   "Layout",
   "LoweringSemantics",
   "MemorySpace",
@@ -110,6 +116,7 @@ __all__ = [
   "dynamic_scheduling_loop",
   "emit_pipeline",
   "find_swizzle",
+  "force_gpu_interpret_mode",
   "kernel",
   "layout_cast",
   "load",
@@ -119,6 +126,7 @@ __all__ = [
   "semaphore_signal",
   "semaphore_signal_parallel",
   "semaphore_wait",
+  "set_gpu_interpret_mode",
   "set_max_registers",
   "transpose_ref",
   "wait_gmem_to_smem",

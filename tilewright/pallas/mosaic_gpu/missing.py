@@ -30,7 +30,6 @@ _INSTEAD = {
   "TILEWRIGHT_DUMP=folder writes the layouts of every kernel, and layout.print_layout prints one": "print_layout",
   "give transforms where a ref is made, SMEM(…, transforms=…), and use ref.transpose(…) or ref.reshape(…)": "transform_ref",
   "give a layout of tilewright.layout": "Replicated Tiling RefType ShapeDtypeStruct inline_mgpu",
-  "kernels run on any machine with interpret=True": "InterpretGPUParams force_gpu_interpret_mode set_gpu_interpret_mode",
   "call the kernel from JAX": "as_torch_kernel",
 }
 ADVICE = {name: advice for advice, names in _INSTEAD.items() for name in names.split()}

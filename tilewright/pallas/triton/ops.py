@@ -50,7 +50,7 @@ def store(ref: Any, val: Any, *, mask: Any = None, eviction_policy: str | None =
 
 
 def approx_tanh(x: jax.Array) -> jax.Array:
-  """tanh by the hardware's approximation where a target has one, exact elsewhere."""
+  """tanh, for which a target may take what its hardware approximates; so far all give it to the precision of `x`."""
   x = jnp.asarray(x)
   if x.dtype not in (jnp.float16, jnp.bfloat16, jnp.float32):
     raise errors.ShapeMismatchError(f"approx_tanh: expected float16, bfloat16 or float32, got {x.dtype}.")
