@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
@@ -26,7 +25,6 @@ from tilewright.target.nvgpu import (
   identities,
   pipeline,
   pipelined,
-  products,
   sequential,
   streams,
   threads,
@@ -37,14 +35,14 @@ from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.hints import given_layout
+from tilewright.target.nvgpu.occupancy import choose_lanes, choose_threads, resident_blocks
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.reporting import Report
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.grid import BlockMapping, Squeezed
-from tilewright.tile.ir import Block, Value, users, walk
+from tilewright.tile.ir import Block, Value, users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
@@ -54,8 +52,6 @@ _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eigh
 _MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
-_SHORT = 40  # ops of a body that gets by with forty registers
-_FEW_BLOCKS = 256  # about two for each multiprocessor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,39 +97,6 @@ class Launch:
     """How many blocks of threads there are; None where that is dynamic."""
     sizes = [self.grid[d] for d in self.parallel]
     return None if None in sizes else math.prod(sizes)
-
-
-def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
-  """Enough threads that each has a few vectors of the largest block, or one where there are too few blocks to wait for each other."""
-  if asked is not None:
-    return asked * threads.WARP
-  casts = choice.casts(kernel)
-  if casts:
-    return casts[0].num_warps * threads.WARP
-  rows = [op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and products.is_for_warps(op)]
-  if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
-    return threads.WARP * max(4, min(8, 1 << max(1, max(rows) // 16).bit_length() - 1))
-  largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
-  if largest > 512 * 32:
-    return 512
-  few = None not in kernel.mapping.grid and math.prod(d or 1 for d in kernel.mapping.grid) < _FEW_BLOCKS
-  return 256 if largest >= 256 * (choose_lanes(kernel) if few else 32) else 128
-
-
-def _kept(m: BlockMapping) -> list[int]:
-  return [d.block_size for d in m.block_shape if not isinstance(d, Squeezed)]
-
-
-def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> int:
-  """Elements of a vector: sixteen bytes of the widest of the blocks with the longest rows, so that neighbouring threads touch neighbouring
-  memory; four where with more of them there would be nothing for some threads to do."""
-  mappings = [m for m in kernel.mapping.block_mappings if _kept(m)]
-  largest = max(mappings, key=lambda m: math.prod(_kept(m)), default=None)
-  if largest is None:
-    return 4
-  widest = max(np.dtype(m.array_aval.dtype).itemsize for m in mappings if _kept(m)[-1] == _kept(largest)[-1])
-  lanes = max(4, min(8, 16 // widest))
-  return lanes if math.prod(_kept(largest)) >= lanes * num_threads else 4
 
 
 class _Frame:
@@ -299,81 +262,30 @@ def emit_kernel(
     )
   if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
+  return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps))
+
+
+def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
+  """A kernel whose blocks of threads take one point of the parallel dimensions each."""
   frame = _Frame(kernel)
-  b, sizes, indices = frame.b, frame.sizes, frame.indices
-  num_threads = choose_threads(kernel, num_warps)
   code = frame.code(arch, num_threads)
   frame.begin(code)
   code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
-  memory = frame.memory(code, code.register_refs(kernel))
-  others = [d for d in range(len(sizes)) if d not in parallel]
-  steps = sequential.find(kernel, arch, parallel)
-  resident = _resident_blocks(kernel, arch, num_threads, parallel)
-
-  def run(dims: list[int]) -> None:
-    if dims:
-      code.settle_memory()
-      with for_range(b, 0, sizes[dims[0]]) as i, code.scope():
-        indices[dims[0]] = i
-        run(dims[1:])
-        code.settle_memory()
-      return
-    frame.instance(code, memory, kernel.body.body)
-
-  def stand(number: Any) -> None:
-    for d in reversed(parallel):
-      indices[d] = b.urem(number, sizes[d])
-      number = b.udiv(number, sizes[d])
-
-  def ask_ahead(number: Any) -> None:
-    """Ask for blocks of instances that do not run yet."""
-    for piece in streams.asked_ahead(kernel, arch, resident):
-      running = b.mul(streams.num_processors(b), I32(resident))
-      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.halves)), I32(1)), I64))
-      first = b.icmp_unsigned("==", code.thread, I32(0))
-      exists = b.icmp_unsigned("<", later, i64(streams.num_instances(kernel)))
-      is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
-      with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
-        stand(later)
-        pointer = frame.view(code, piece.position, [], None).pointer
-        streams.prefetch(b, pointer, piece.nbytes, code.read_policy)
-
-  def let_go(number: Any) -> None:
-    """The last blocks of what passes by once, and of what was asked for, do not stay in the cache for good."""
-    passing = dict(streams.streams(kernel, arch))
-    if not passing:
-      return
-    count = max(streams.num_last(nbytes) for nbytes in passing.values())
-    asked = {piece.position: piece.nbytes for piece in streams.asked_ahead(kernel, arch, resident)}
-    is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - count)))
-    with if_then(b, is_last), code.scope():
-      for position, nbytes in {**passing, **asked}.items():
-        pointer = frame.view(code, position, [], None).pointer
-        for start in range(0, nbytes, num_threads * streams.LINE):
-          offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
-          with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
-            streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
-
-  def point(number: Any) -> None:
-    """One point of the parallel dimensions, with all of the others."""
-    stand(number)
-    if steps is not None:
-      sequential.run(frame, code, steps, memory)
-    else:
-      run(others)
-
+  resident = resident_blocks(kernel, arch, num_threads, parallel)
+  points = _Points(frame, code, parallel, resident)
+  b = frame.b
   if frame.dynamic:
-    points: Any = i64(1)
+    total: Any = i64(1)
     for d in parallel:
-      points = b.mul(points, sizes[d])
-    with for_range(b, b.zext(frame.number, I64), points, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
-      point(number)
+      total = b.mul(total, frame.sizes[d])
+    with for_range(b, b.zext(frame.number, I64), total, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
+      points.run(number)
       code.settle_memory()
   else:
     number = b.zext(frame.number, I64)
-    ask_ahead(number)
-    point(number)
-    let_go(number)
+    points.ask_ahead(number)
+    points.run(number)
+    points.let_go(number)
   launch = Launch(
     num_threads,
     code.arena_bytes,
@@ -384,6 +296,72 @@ def emit_kernel(
     workspace_param=frame.count,
   )
   return frame.finish(code, launch, resident), launch
+
+
+class _Points:
+  """The points of the parallel dimensions of a grid, by number, as a block of threads runs them; and what the cache is told of them."""
+
+  def __init__(self, frame: _Frame, code: BlockCode, parallel: tuple[int, ...], resident: int):
+    self.frame, self.code, self.parallel, self.resident = frame, code, parallel, resident
+    self.memory = frame.memory(code, code.register_refs(frame.kernel))
+    self.steps = sequential.find(frame.kernel, code.arch, parallel)
+    self.ahead = streams.asked_ahead(frame.kernel, code.arch, resident)
+
+  def run(self, number: Any) -> None:
+    """One point, with all of the other dimensions."""
+    self._stand(number)
+    if self.steps is not None:
+      sequential.run(self.frame, self.code, self.steps, self.memory)
+    else:
+      self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
+
+  def _stand(self, number: Any) -> None:
+    b, sizes = self.frame.b, self.frame.sizes
+    for d in reversed(self.parallel):
+      self.frame.indices[d] = b.urem(number, sizes[d])
+      number = b.udiv(number, sizes[d])
+
+  def _run_along(self, dims: list[int]) -> None:
+    """The instances along some dimensions, one after another."""
+    if not dims:
+      self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+      return
+    self.code.settle_memory()
+    with for_range(self.frame.b, 0, self.frame.sizes[dims[0]]) as i, self.code.scope():
+      self.frame.indices[dims[0]] = i
+      self._run_along(dims[1:])
+      self.code.settle_memory()
+
+  def ask_ahead(self, number: Any) -> None:
+    """Ask for blocks of instances that do not run yet."""
+    b, code = self.frame.b, self.code
+    for piece in self.ahead:
+      running = b.mul(streams.num_processors(b), I32(self.resident))
+      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.halves)), I32(1)), I64))
+      first = b.icmp_unsigned("==", code.thread, I32(0))
+      exists = b.icmp_unsigned("<", later, i64(streams.num_instances(self.frame.kernel)))
+      is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
+      with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
+        self._stand(later)
+        pointer = self.frame.view(code, piece.position, [], None).pointer
+        streams.prefetch(b, pointer, piece.nbytes, code.read_policy)
+
+  def let_go(self, number: Any) -> None:
+    """The last blocks of what passes by once, and of what was asked for, do not stay in the cache for good."""
+    b, code, kernel = self.frame.b, self.code, self.frame.kernel
+    passing = dict(streams.streams(kernel, code.arch))
+    if not passing:
+      return
+    count = max(streams.num_last(nbytes) for nbytes in passing.values())
+    asked = {piece.position: piece.nbytes for piece in self.ahead}
+    is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - count)))
+    with if_then(b, is_last), code.scope():
+      for position, nbytes in {**passing, **asked}.items():
+        pointer = self.frame.view(code, position, [], None).pointer
+        for start in range(0, nbytes, code.num_threads * streams.LINE):
+          offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
+          with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
+            streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
 
 
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
@@ -433,33 +411,6 @@ def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, 
       f"cluster: expected sizes above 1 only along the last two parallel dimensions of the grid, got {sizes}."
     )
   return Cluster(whole[rows], whole[columns])
-
-
-def _resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
-  """How many blocks of threads a multiprocessor shall have room for: of those that take many steps, its share of all there are."""
-  wanted = max(1, _resident_threads(kernel, arch) // num_threads)
-  grid = kernel.mapping.grid
-  if len(parallel) == len(grid) or None in grid:
-    return wanted
-  share = -(-math.prod(grid[d] or 0 for d in parallel) // streams.PROCESSORS)
-  return max(1, min(wanted, share))
-
-
-def _resident_threads(kernel: NativeKernel, arch: Arch) -> int:
-  """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
-
-  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
-  loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. Measured on an H200.
-  """
-  names = [op.name for op in walk(kernel.body.body)]
-  if "dot" in names:
-    return 1
-  if names.count("reduce") > 2:
-    return 768
-  if {"reduce", "transpose"}.isdisjoint(names) and len(names) <= _SHORT and len(streams.streams(kernel, arch)) == 1:
-    return 1536
-  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
-  return 1024 if max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0) else 1280
 
 
 def _emit_pipeline(

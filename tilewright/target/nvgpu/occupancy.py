@@ -1,0 +1,81 @@
+"""How large blocks of threads are, and how many of them a multiprocessor shall have room for.
+
+choose_threads      of a block: each has a few vectors of the largest block of data
+choose_lanes        elements of a vector
+resident_blocks     more of them hide the latency of memory, fewer leave more registers for each thread
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tilewright.target.nvgpu import choice, products, streams, threads
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.tile.grid import BlockMapping, Squeezed
+from tilewright.tile.ir import walk
+from tilewright.tile.native import NativeKernel
+
+_SHORT = 40  # ops of a body that gets by with forty registers
+_FEW_BLOCKS = 256  # about two for each multiprocessor
+
+
+def choose_threads(kernel: NativeKernel, asked: int | None) -> int:
+  """Enough threads that each has a few vectors of the largest block, or one where there are too few blocks to wait for each other."""
+  if asked is not None:
+    return asked * threads.WARP
+  casts = choice.casts(kernel)
+  if casts:
+    return casts[0].num_warps * threads.WARP
+  rows = [op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and products.is_for_warps(op)]
+  if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
+    return threads.WARP * max(4, min(8, 1 << max(1, max(rows) // 16).bit_length() - 1))
+  largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
+  if largest > 512 * 32:
+    return 512
+  few = None not in kernel.mapping.grid and math.prod(d or 1 for d in kernel.mapping.grid) < _FEW_BLOCKS
+  return 256 if largest >= 256 * (choose_lanes(kernel) if few else 32) else 128
+
+
+def _kept(m: BlockMapping) -> list[int]:
+  return [d.block_size for d in m.block_shape if not isinstance(d, Squeezed)]
+
+
+def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> int:
+  """Elements of a vector: sixteen bytes of the widest of the blocks with the longest rows, so that neighbouring threads touch neighbouring
+  memory; four where with more of them there would be nothing for some threads to do."""
+  mappings = [m for m in kernel.mapping.block_mappings if _kept(m)]
+  largest = max(mappings, key=lambda m: math.prod(_kept(m)), default=None)
+  if largest is None:
+    return 4
+  widest = max(np.dtype(m.array_aval.dtype).itemsize for m in mappings if _kept(m)[-1] == _kept(largest)[-1])
+  lanes = max(4, min(8, 16 // widest))
+  return lanes if math.prod(_kept(largest)) >= lanes * num_threads else 4
+
+
+def resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
+  """How many blocks of threads a multiprocessor shall have room for: of those that take many steps, its share of all there are."""
+  wanted = max(1, _resident_threads(kernel, arch) // num_threads)
+  grid = kernel.mapping.grid
+  if len(parallel) == len(grid) or None in grid:
+    return wanted
+  share = -(-math.prod(grid[d] or 0 for d in parallel) // streams.PROCESSORS)
+  return max(1, min(wanted, share))
+
+
+def _resident_threads(kernel: NativeKernel, arch: Arch) -> int:
+  """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
+
+  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
+  loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. Measured on an H200.
+  """
+  names = [op.name for op in walk(kernel.body.body)]
+  if "dot" in names:
+    return 1
+  if names.count("reduce") > 2:
+    return 768
+  if {"reduce", "transpose"}.isdisjoint(names) and len(names) <= _SHORT and len(streams.streams(kernel, arch)) == 1:
+    return 1536
+  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
+  return 1024 if max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0) else 1280
