@@ -75,3 +75,13 @@ def test_object_code_is_linked_without_its_text():
   code = jit.object_code('define i32 @"answer"() { ret i32 42 }')
   address = jit.link(bytes(code)).get_function_address("answer")
   assert ctypes.CFUNCTYPE(ctypes.c_int)(address)() == 42
+
+
+def test_who_has_no_home_has_a_cache(monkeypatch):
+  def nowhere():
+    raise RuntimeError("Could not determine home directory.")
+
+  for name in ("TILEWRIGHT_CACHE_DIR", "XDG_CACHE_HOME"):
+    monkeypatch.delenv(name, raising=False)
+  monkeypatch.setattr(cache.pathlib.Path, "home", nowhere)
+  assert cache.directory().name.startswith("tilewright-")

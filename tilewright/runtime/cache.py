@@ -25,13 +25,17 @@ class CacheWarning(TilewrightWarning):
 
 
 def directory() -> pathlib.Path:
-  """`TILEWRIGHT_CACHE_DIR`, or `tilewright` in the user's cache directory."""
+  """`TILEWRIGHT_CACHE_DIR`, or `tilewright` in the user's cache directory; without a home, a directory for temporary files."""
   if chosen := os.environ.get("TILEWRIGHT_CACHE_DIR"):
     return pathlib.Path(chosen)
-  if sys.platform == "darwin":
-    return pathlib.Path.home() / "Library" / "Caches" / "tilewright"
   base = os.environ.get("XDG_CACHE_HOME")
-  return (pathlib.Path(base) if base else pathlib.Path.home() / ".cache") / "tilewright"
+  if base and sys.platform != "darwin":
+    return pathlib.Path(base) / "tilewright"
+  try:
+    home = pathlib.Path.home()
+  except RuntimeError:  # users of containers may have none
+    return pathlib.Path(tempfile.gettempdir()) / f"tilewright-{os.getuid()}"
+  return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "tilewright"
 
 
 def key(*parts: str) -> str:
