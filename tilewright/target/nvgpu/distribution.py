@@ -134,7 +134,9 @@ class Held:
         found.append(Index(offset, along))
       else:
         align = math.gcd(offset, *(t.moves[0] for t in origin))
-        found.append(Index(b.zext(value_of(b, first + offset), I64), along, align, origin, offset))
+        base = b.zext(value_of(b, first), I64)
+        # Added last, what is known of an address becomes part of the instruction that uses it.
+        found.append(Index(b.add(base, I64(offset)) if offset else base, along, align, origin, offset))
     return found
 
   def has_vector(self, b: ir.IRBuilder, index: Sequence[Index], thread: ir.Value, step: Any) -> ir.Value | None:

@@ -10,9 +10,12 @@ do, such as the model of a block in the tests.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 from llvmlite import ir
 
 from tilewright.layout import access
@@ -21,7 +24,7 @@ from tilewright.layout.plan import Plan
 from tilewright.layout.shared import AnyShared
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
 from tilewright.layout.trip import Trip
-from tilewright.layout.value import WARP, Layout
+from tilewright.layout.value import LANE, REGISTER, WARP, Layout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import threads
@@ -145,6 +148,75 @@ def _by_words(values: list[Any], bits: int, machine: Machine, move: Callable[[An
 # --- through shared memory ---------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=256)
+def _without_carry(layout: Layout, shared: AnyShared) -> tuple[int, tuple[int, ...]] | None:
+  """Where each element's place is that of its thread and that of its register, added without carry: the bits that places of threads have,
+  and the places of registers."""
+  table = layout.table().transpose(*(layout.names.index(name) for name in (REGISTER, LANE, WARP)), -1)
+  found = np.asarray(shared.address([table[..., axis] for axis in range(layout.rank)]))
+  own = found[:, 0, 0]
+  if (found != own[:, None, None] ^ found[0]).any():
+    return None
+  return int(np.bitwise_or.reduce(found[0], axis=None)), tuple(own.tolist())
+
+
+class Places:
+  """Addresses in a buffer. Mostly what depends on the thread need not be computed for each register again:
+
+  address = (the thread's ^ some bits of the register's) + its other bits, which become part of the instruction
+  """
+
+  def __init__(self, shared: AnyShared, layout: Layout, machine: Machine):
+    self.shared, self.layout, self.machine = shared, layout, machine
+    self.known = _without_carry(layout, shared)
+    self._made: dict[Any, Any] = {}  # what is computed once
+
+  def of(self, register: int) -> Number | int:
+    """Where this thread has a register."""
+    if self.known is None:
+      return self._address(self.machine.lane, register)
+    bits, own = self.known
+    return _moved(self._once("own", lambda: self._address(self.machine.lane)), own[register], bits)
+
+  def rows(self, groups: Sequence[Sequence[int]], transposed: bool) -> Number:
+    """The address of the row of some matrices that this lane gives: row l % 8 of matrix l / 8."""
+    row = self.machine.lane % 8
+    # Row r starts with what lane 4r holds; transposed, rows 2t and 2t + 1 with what lane t holds, in one register each.
+    lane, count = (row // 2, 2) if transposed else (row * 4, 1)
+    if self.known is None:
+      b = self.machine.builder
+      return self._choice([[value_of(b, self._address(lane, r)) for r in group[:count]] for group in groups])
+    bits, own = self.known
+    first = own[groups[0][0]]
+    further = tuple(tuple(own[r] ^ first for r in group[:count]) for group in groups)
+    bits = functools.reduce(operator.or_, (x for pair in further for x in pair), bits)
+    thread = self._once("row", lambda: self._address(lane))
+    start = self._once(
+      further, lambda: self._choice([[ir.Constant(I32, x) for x in pair] for pair in further]) ^ thread
+    )
+    return _moved(start, first, bits)
+
+  def _address(self, lane: Number | int, register: int = 0) -> Number | int:
+    return self.shared.address(self.layout.coordinates(register=register, lane=lane, warp=self.machine.warp))
+
+  def _choice(self, values: Sequence[Sequence[Any]]) -> Number:
+    """Of the values of each matrix, that of this lane; where there are two, the second is for odd rows."""
+    b, found = self.machine.builder, None
+    for n, own in enumerate(values):
+      value = own[0] if len(own) == 1 else b.select(_is(self.machine, self.machine.lane % 2, 1), own[1], own[0])
+      found = value if found is None else b.select(_is(self.machine, self.machine.lane // 8, n), value, found)
+    return Number(b, found, self.shared.nbytes)
+
+  def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    if key not in self._made:
+      self._made[key] = make()
+    return self._made[key]
+
+
+def _moved(thread: Any, place: int, bits: int) -> Any:
+  return (thread ^ (place & bits)) + (place & ~bits)
+
+
 def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> list[Any]:
   store(plan.source, trip.shared, trip.store, registers, plan.bits, machine)
   machine.before_load()
@@ -172,6 +244,7 @@ class Loader:
   def __init__(self, plan: Plan, trip: Trip, machine: Machine):
     self.trip, self.bits, self.machine = trip, plan.bits, machine
     self.target = without_register_copies(plan.target)
+    self.places = Places(trip.shared, self.target, machine)
     self.together = len(trip.load.groups) // trip.load.instructions if trip.load.kind != access.VECTOR else 1
     self.number = {r: n // self.together for n, group in enumerate(trip.load.groups) for r in group}
     self.known: dict[int, Any] = {}  # words by their first register, where they come as such; else elements
@@ -193,12 +266,11 @@ class Loader:
     way, first = self.trip.load, number * self.together
     groups = way.groups[first : first + self.together]
     if way.kind == access.VECTOR:
-      at = self.target.coordinates(register=groups[0][0], lane=self.machine.lane, warp=self.machine.warp)
       each = 32 // self.bits if self.has_words else 1
-      loaded = self.machine.load(self.trip.shared.address(at), len(groups[0]) // each, self.bits * each)
+      loaded = self.machine.load(self.places.of(groups[0][0]), len(groups[0]) // each, self.bits * each)
       self.known.update(zip(groups[0][::each], loaded))
       return
-    address = _matrix_rows(self.trip.shared, way, self.target, groups, self.machine)
+    address = self.places.rows(groups, way.kind == access.TRANSPOSED)
     words = self.machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
     for group, word in zip(groups, words):
       if self.has_words:
@@ -217,71 +289,57 @@ def _only_owners(layout: Layout, machine: Machine) -> Any:
   return contextlib.nullcontext() if condition is None else machine.builder.if_then(condition)
 
 
-def _inside(layout: Layout, at: Sequence[Number | int], machine: Machine) -> Any:
+def _inside(layout: Layout, register: int, machine: Machine) -> Any:
   """Where some places of a layout are padding: only if this one is not."""
-  condition = None
-  for axis, (extent, size) in enumerate(zip(layout.extents, layout.shape)):
-    if extent > size:
-      limit = ir.Constant(I32, size)
-      own = machine.builder.icmp_unsigned("<", value_of(machine.builder, at[axis]), limit)
-      condition = own if condition is None else machine.builder.and_(condition, own)
-  return contextlib.nullcontext() if condition is None else machine.builder.if_then(condition)
+  padded = [axis for axis, (extent, size) in enumerate(zip(layout.extents, layout.shape)) if extent > size]
+  if not padded:
+    return contextlib.nullcontext()
+  at = layout.coordinates(register=register, lane=machine.lane, warp=machine.warp)
+  own = [_is_below(machine, at[axis], layout.shape[axis]) for axis in padded]
+  return machine.builder.if_then(functools.reduce(machine.builder.and_, own))
+
+
+def _is_below(machine: Machine, number: Number | int, limit: int) -> Any:
+  return machine.builder.icmp_unsigned("<", value_of(machine.builder, number), ir.Constant(I32, limit))
 
 
 def _store(
   shared: AnyShared, way: access.Access, layout: Layout, registers: list[Any], bits: int, machine: Machine
 ) -> None:
+  places = Places(shared, layout, machine)
   if way.kind == access.VECTOR:
     for group in way.groups:
-      at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
-      with _inside(layout, at, machine):
-        machine.store(shared.address(at), [registers[r] for r in group], bits)
+      address = places.of(group[0])
+      with _inside(layout, group[0], machine):
+        machine.store(address, [registers[r] for r in group], bits)
     return
-  for groups, address in _matrices(shared, way, layout, machine):
+  for groups in _together(way):
     words = [machine.pack([registers[r] for r in group], bits) for group in groups]
-    machine.store_matrices(address, words, way.kind == access.TRANSPOSED)
+    transposed = way.kind == access.TRANSPOSED
+    machine.store_matrices(places.rows(groups, transposed), words, transposed)
 
 
 def load(layout: Layout, shared: AnyShared, way: access.Access, bits: int, machine: Machine) -> list[Any]:
   """The second half of a trip: the registers of a tile from the buffer, without those that are copies."""
   found: dict[int, Any] = {}
+  places = Places(shared, layout, machine)
   if way.kind == access.VECTOR:
     for group in way.groups:
-      at = layout.coordinates(register=group[0], lane=machine.lane, warp=machine.warp)
-      found.update(zip(group, machine.load(shared.address(at), len(group), bits)))
+      found.update(zip(group, machine.load(places.of(group[0]), len(group), bits)))
   else:
-    for groups, address in _matrices(shared, way, layout, machine):
-      words = machine.load_matrices(address, len(groups), way.kind == access.TRANSPOSED)
+    for groups in _together(way):
+      transposed = way.kind == access.TRANSPOSED
+      words = machine.load_matrices(places.rows(groups, transposed), len(groups), transposed)
       for group, word in zip(groups, words):
         found.update(zip(group, machine.unpack(word, len(group), bits)))
   return [found[r] for r in range(layout.num_registers)]
 
 
-def _matrices(shared: AnyShared, way: access.Access, layout: Layout, machine: Machine) -> Any:
-  """Up to four matrices at a time, with the address of the row that this lane gives."""
-  together = len(way.groups) // way.instructions
-  for first in range(0, len(way.groups), together):
-    groups = way.groups[first : first + together]
-    yield groups, _matrix_rows(shared, way, layout, groups, machine)
-
-
-def _matrix_rows(shared: AnyShared, way: access.Access, layout: Layout, groups: Any, machine: Machine) -> Number:
-  """The address of the row that this lane gives: row l % 8 of matrix l / 8."""
-  b, address = machine.builder, None
-  row, number = machine.lane % 8, machine.lane // 8
-  for n, group in enumerate(groups):
-    if way.kind == access.MATRIX:  # row r starts with what lane 4r holds
-      own = _row(shared, layout, group[0], row * 4, machine)
-    else:  # rows 2t and 2t + 1 start with what lane t holds, in one register each
-      even, odd = (_row(shared, layout, register, row // 2, machine) for register in group)
-      own = b.select(_is(machine, row % 2, 1), odd, even)
-    address = own if address is None else b.select(_is(machine, number, n), own, address)
-  return Number(b, address, shared.nbytes)
-
-
-def _row(shared: AnyShared, layout: Layout, register: int, lane: Number | int, machine: Machine) -> Any:
-  at = layout.coordinates(register=register, lane=lane, warp=machine.warp)
-  return value_of(machine.builder, shared.address(at))
+def _together(way: access.Access) -> Iterator[tuple[tuple[int, ...], ...]]:
+  """Up to four matrices at a time."""
+  count = len(way.groups) // way.instructions
+  for first in range(0, len(way.groups), count):
+    yield way.groups[first : first + count]
 
 
 # --- the hardware ------------------------------------------------------------------------------------------------
