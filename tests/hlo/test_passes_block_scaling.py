@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tilewright import errors, hlo
+from tilewright.hlo.builder import Builder
+from tilewright.hlo.evaluate.custom_calls import CUSTOM_CALLS
 from tilewright.hlo.passes import block_scaling, run_passes
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.runtime import offers
@@ -53,6 +55,19 @@ def targets(module):
 def close(got, want, k=64):
   scale = np.max(np.abs(want.astype(np.float64)))
   assert np.max(np.abs(got.astype(np.float64) - want)) <= (k + 8) * 2.0**-24 * scale * 4
+
+
+def library(instruction, values):
+  """The library's dot, as it is documented: scales are in the order of tensor cores."""
+  x, y, sx, sy, whole = values
+
+  def plain(s):
+    n, r, c = s.shape
+    s = s.reshape(n, r // 128, c // 4, 32, 4, 4).transpose(0, 1, 4, 3, 2, 5).reshape(n, r, c)
+    return np.repeat(s[:, :, :2].astype(np.float64), 32, axis=-1)
+
+  left, right = (z.astype(np.float64) * plain(s) for z, s in ((x, sx), (y, sy)))
+  return (np.einsum("bmk,bnk->bmn", left, right) * whole).astype(np.float32)
 
 
 @pytest.fixture
@@ -105,8 +120,104 @@ def test_a_dot_with_one_scaled_side_is_recognised(operands, shape, no_kernels, c
   want = hlo.evaluate(module, *args)
   with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"):
     run_passes(module, ["block_scaling", "dce"], strict=True, verify=True)
-  assert "block_scaled_dot %custom-call: expansion" in caplog.text
+  assert "block_scaled_dot %d: expansion" in caplog.text
   close(hlo.evaluate(module, *args), want)
+
+
+def as_call(instruction):
+  """A kernel that the evaluator knows: what it computes is the definition."""
+  b = Builder("kernel")
+  operands = [b.parameter(operand.shape) for operand in instruction.operands]
+  return b.module(b.op("custom-call", operands, instruction.shape, custom_call_target="definition"))
+
+
+@pytest.fixture
+def a_kernel(monkeypatch, no_kernels):
+  monkeypatch.setitem(block_scaling.KERNELS, ("cpu", "block_scaled_dot"), as_call)
+  monkeypatch.setitem(CUSTOM_CALLS, "definition", CUSTOM_CALLS["__op$block_scaled_dot"])
+
+
+# How w[n, k] and s[n, k / 32] become d, the right operand of a dot.
+SPELLINGS = {
+  "w.reshape(n, -1, 32) * s[..., None]": """wf = f32[6,96] convert(w)  wr = f32[6,3,32] reshape(wf)
+    sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  p = f32[6,3,32] multiply(wr, sb)  d = f32[6,96] reshape(p)""",
+  "elements split before they are converted": """wr = s8[6,3,32] reshape(w)  wf = f32[6,3,32] convert(wr)
+    sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  p = f32[6,3,32] multiply(sb, wf)  d = f32[6,96] reshape(p)""",
+  "(w * s).T": """wf = f32[6,96] convert(w)  sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  sr = f32[6,96] reshape(sb)
+    p = f32[6,96] multiply(wf, sr)  d = f32[96,6] transpose(p), dimensions={1,0}""",
+  "rounded to bf16": """wf = f32[6,96] convert(w)  sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  sr = f32[6,96] reshape(sb)
+    p = f32[6,96] multiply(wf, sr)  h = bf16[6,96] convert(p)  d = f32[6,96] convert(h)""",
+  "with a scale for all": """wf = f32[6,96] convert(w)  sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  sr = f32[6,96] reshape(sb)
+    p = f32[6,96] multiply(wf, sr)  c = f32[] constant(0.5)  cb = f32[6,96] broadcast(c), dimensions={}  d = f32[6,96] multiply(cb, p)""",
+  "the custom call": """d = f32[6,96] custom-call(w, sf), custom_call_target="__op$dequantize" """,
+  "cut to 80 elements": """wf = f32[6,96] convert(w)  sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  sr = f32[6,96] reshape(sb)
+    p = f32[6,96] multiply(wf, sr)  d = f32[6,80] slice(p), slice={[0:6], [0:80]}""",
+  "contracted along both parts": """wf = f32[6,96] convert(w)  wr = f32[6,3,32] reshape(wf)
+    sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  d = f32[6,3,32] multiply(wr, sb)""",
+}
+OTHERS = {
+  "scales that follow k % 3": """wf = f32[6,96] convert(w)  sb = f32[6,32,3] broadcast(sf), dimensions={0,2}  sr = f32[6,96] reshape(sb)
+    d = f32[6,96] multiply(wf, sr)""",
+  "scales of float64 sums": """wf = f64[6,96] convert(w)  sg = f64[6,3] convert(sf)  sb = f64[6,3,32] broadcast(sg), dimensions={0,1}
+    sr = f64[6,96] reshape(sb)  d = f64[6,96] multiply(wf, sr)""",
+  "elements that are rounded to another format": """wf = f32[6,96] convert(w)  wq = f8e4m3fn[6,96] convert(wf)  wg = f32[6,96] convert(wq)
+    g = f32[6,96] add(wg, wf)  sb = f32[6,3,32] broadcast(sf), dimensions={0,1}  sr = f32[6,96] reshape(sb)
+    d = f32[6,96] multiply(g, sr)""",
+}
+
+
+def written(text):
+  """x · d, for a value d of shape [6, k], [k, 6] or [6, k', 32]."""
+  *_, last = text.split("d = ")
+  element, sizes = last.split("[")[0], [int(n) for n in last.split("[")[1].split("]")[0].split(",")]
+  along = (0,) if sizes[0] != 6 else tuple(range(1, len(sizes)))
+  own = tuple(range(1, 1 + len(along)))
+  k = ",".join(str(sizes[a]) for a in along)
+  listed = lambda dims: "{" + ",".join(map(str, dims)) + "}"
+  body = text.replace("  ", "\n  ")
+  return f"""ENTRY e {{
+  w = s8[6,96] parameter(0)
+  s = bf16[6,3] parameter(1)
+  x = {element}[5,{k}] parameter(2)
+  sf = f32[6,3] convert(s)
+  {body}
+  ROOT r = {element}[5,6] dot(x, d), lhs_contracting_dims={listed(own)}, rhs_contracting_dims={listed(along)} }}"""
+
+
+@pytest.mark.parametrize("spelling", [*SPELLINGS, *OTHERS])
+def test_a_block_scaled_dot_is_recognised_in_every_spelling_and_nothing_else_is(spelling, a_kernel):
+  module = hlo.parse(written({**SPELLINGS, **OTHERS}[spelling]))
+  rng = np.random.default_rng(3)
+  shape = module.entry.parameters[2].shape
+  args = (
+    rng.integers(-128, 128, (6, 96)).astype(np.int8),
+    rng.standard_normal((6, 3)).astype(ml_dtypes.bfloat16),
+    rng.standard_normal(shape.dimensions).astype(shape.dtype),
+  )
+  want = hlo.evaluate(module, *args)
+  run_passes(module, ["block_scaling", "dce"], strict=True, verify=True)
+  assert targets(module) == (["definition"] if spelling in SPELLINGS else [])
+  tolerance = 2.0**-9 * 96 if spelling == "rounded to bf16" else 104 * 2.0**-24
+  most = (
+    np.einsum("mk,nk->mn", np.abs(args[2].reshape(5, -1)[:, :80]), np.abs(args[0][:, :80].astype(np.float64))).max() * 4
+  )
+  assert np.max(np.abs(hlo.evaluate(module, *args).astype(np.float64) - want)) <= tolerance * most
+
+
+def test_a_dot_without_a_better_implementation_stays_as_it_is(no_kernels):
+  module = hlo.parse(PATTERN)
+  before = module.to_text()
+  assert not run_passes(module, ["block_scaling"], strict=True).changed
+  assert module.to_text() == before
+
+
+def test_one_row_of_scales_serves_all_rows(no_kernels):
+  module = hlo.parse(MXFP8.replace("[2,5,2]", "[2,1,2]"))
+  x, y, sx, sy, whole = operands()
+  args = x, y, sx[:, :1], sy, whole
+  want = hlo.evaluate(module, *args)
+  run_passes(module, ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.13}"], verify=True)
+  close(hlo.evaluate(module, *args, custom_calls={"__cudnn$blockScaledDot": library}), want)
 
 
 def test_a_global_scale_that_the_library_does_not_take_is_not_rounded(no_kernels):
@@ -144,18 +255,6 @@ def test_the_library_gets_padded_and_swizzled_scales(no_kernels):
   module = hlo.parse(MXFP8)
   want = hlo.evaluate(module, *operands())
   run_passes(module, ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.13.0}"], verify=True)
-
-  def library(instruction, values):
-    x, y, sx, sy, whole = values
-
-    def plain(s):
-      n, r, c = s.shape
-      s = s.reshape(n, r // 128, c // 4, 32, 4, 4).transpose(0, 1, 4, 3, 2, 5).reshape(n, r, c)
-      return np.repeat(s[:, :, :2].astype(np.float64), 32, axis=-1)
-
-    left, right = (z.astype(np.float64) * plain(s) for z, s in ((x, sx), (y, sy)))
-    return (np.einsum("bmk,bnk->bmn", left, right) * whole).astype(np.float32)
-
   close(hlo.evaluate(module, *operands(), custom_calls={"__cudnn$blockScaledDot": library}), want)
 
 
@@ -179,6 +278,7 @@ def test_quantize_and_dequantize_expand(no_kernels, element, scale, block):
     s = {scale}[3,{n}] get-tuple-element(q), index=1
     ROOT r = f32[3,64] custom-call(d, s), custom_call_target="__op$dequantize" }}"""
   x = np.random.default_rng(1).standard_normal((3, 64)).astype(np.float32)
+  x[2] = 0
   module = hlo.parse(text)
   before = hlo.evaluate(module, x)
   run_passes(module, ["block_scaling"], strict=True, verify=True)
@@ -236,3 +336,26 @@ def test_inside_of_xla_the_call_becomes_a_native_kernel():
   left, right = (np.asarray(q.dequantize(), np.float64) for q in (a, b))
   close(np.asarray(got), np.einsum("bmk,bnk->bmn", left, right))
   close(np.asarray(one_side), np.einsum("bmk,bnk->bmn", left, np.asarray(y, np.float64)))
+
+
+@pytest.mark.parametrize("layers", [False, True], ids=["one matrix", "scan over layers"])
+def test_inside_of_xla_what_a_program_writes_out_becomes_a_native_kernel(layers, caplog):
+  """XLA has put the dot and what dequantises its operand into fusions by then, and packs elements of 4 bits."""
+  import jax
+  import jax.numpy as jnp
+
+  rng = np.random.default_rng(4)
+  w = jnp.asarray(rng.integers(-8, 8, (2, 64, 64)), jnp.int4)
+  scales, x = (jnp.asarray(rng.standard_normal(s), jnp.float32) for s in ((2, 64, 2), (3, 64)))
+
+  def layer(x, w, s):
+    return x @ (w.astype(jnp.float32).reshape(64, 2, 32) * s[..., None]).reshape(64, 64).T
+
+  def f(x, w, s):
+    return jax.lax.scan(lambda x, ws: (layer(x, *ws), None), x, (w, s))[0] if layers else layer(x, w[0], s[0])
+
+  want = np.asarray(jax.jit(f)(x, w, scales))
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"), hlo.install("block_scaling"):
+    got = np.asarray(jax.jit(f)(x, w, scales))
+  assert ": kernel (" in caplog.text
+  close(got, want, k=128)

@@ -168,7 +168,11 @@ class Shape:
     return Shape(self.element_type, dimensions, Layout.descending(len(dimensions)))
 
   def with_element_type(self, element_type: str) -> Shape:
-    return replace(self, element_type=element_type)
+    """Other elements in the same order, each of its natural size."""
+    layout = self.layout
+    if layout is not None and layout.element_size_in_bits and element_type != self.element_type:
+      layout = replace(layout, element_size_in_bits=0)
+    return replace(self, element_type=element_type, layout=layout)
 
   def with_layout(self, layout: Layout | None) -> Shape:
     return replace(self, layout=layout)

@@ -110,7 +110,10 @@ def quantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
   apart = x.reshape(*x.shape[:-1], scales.dimensions[-1], -1)
   exponent = int(np.floor(np.log2(float(info.max))))
   amax = np.max(np.abs(apart), axis=-1, initial=0)
-  found = convert(amax * np.float32(2.0**-exponent), scales.dtype)
+  wanted = amax * np.float32(2.0**-exponent)
+  if scales.element_type == "f8e8m0fnu":  # which has no zero
+    wanted = np.where(wanted == 0, np.float32(1), wanted)
+  found = convert(wanted, scales.dtype)
   divisor = found.astype(np.float32)
   ratio = apart / np.where(divisor == 0, np.float32(1), divisor)[..., None]
   most = np.float32(float(info.max))

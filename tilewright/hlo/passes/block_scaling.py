@@ -3,9 +3,9 @@
     %d = f32[B,M,N] custom-call(%x, %y, %sx, %sy), custom_call_target="__op$block_scaled_dot"
 
 The custom calls `__op$quantize`, `__op$dequantize` and `__op$block_scaled_dot` are recognised, and so is what a program writes
-without them: a dot of which one operand or both are multiplied by broadcast scales. For each, the rows of `IMPLEMENTATIONS` are tried in
-order; a row refuses with a reason, or rewrites. What was chosen, and why nothing before it was, is logged (logger
-"tilewright.hlo.block_scaling").
+without them: a dot of which one operand or both are multiplied by scales that serve blocks of elements, however that is spelled
+(`block_scaling_recognise`). For each, the rows of `IMPLEMENTATIONS` are tried in order; a row refuses with a reason, or rewrites. What was
+chosen, and why nothing before it was, is logged (logger "tilewright.hlo.block_scaling").
 
 *Proof.* Each rewrite computes the sum over k of (x[k] sx[k / block]) (y[k] sy[k / block]), times the global scale: the definition of the
 call. The expansion is that formula in HLO; kernels and the library are specified by it; padding adds products with zero.
@@ -13,16 +13,19 @@ call. The expansion is that formula in HLO; kernels and the library are specifie
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tilewright.hlo.clone import copy_body
+from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Computation, Instruction, Module
-from tilewright.hlo.passes import block_scaling_expand, block_scaling_library
+from tilewright.hlo.passes import block_scaling_expand, block_scaling_library, block_scaling_recognise
 from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
+from tilewright.hlo.shape import Shape
 from tilewright.runtime import offers
 
 logger = logging.getLogger("tilewright.hlo.block_scaling")
@@ -102,6 +105,9 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
   """The entry of a module in place of a call, with the call's operands as its parameters."""
   computation, target = instruction.parent, instruction
   assert computation is not None and computation.parent is not None
+  for inner in module.instructions():
+    if inner.opcode != "custom-call" and inner.shape.is_array:  # no layouts were chosen for this module yet
+      inner.shape = inner.shape.with_dimensions(inner.shape.dimensions)
   for called in module.computations:
     if called is not module.entry:
       computation.parent.add_computation(called)
@@ -116,6 +122,58 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
     computation.remove(root)
     return inner
   return root
+
+
+def _plain_operands(instruction: Instruction) -> Instruction:
+  """The instruction, with operands that lie in row-major order in memory, as kernels and the library want them."""
+  b = block_scaling_expand.builder_at(instruction)
+  for number, operand in enumerate(instruction.operands):
+    if operand.shape.layout is not None and not operand.shape.layout.is_descending:
+      operands = list(instruction.operands)
+      operands[number] = b.op("copy", (operand,), operand.shape.with_dimensions(operand.shape.dimensions))
+      instruction.set_operands(operands)
+  return instruction
+
+
+def _replace(old: Instruction, new: Instruction) -> Instruction:
+  """Puts one instruction in the place of another, with its layout."""
+  assert old.parent is not None
+  layouts = old.shape.layout, new.shape.layout
+  if layouts[0] is not None and layouts[1] is not None and layouts[0].minor_to_major != layouts[1].minor_to_major:
+    new = block_scaling_expand.builder_at(old).op("copy", (new,), old.shape)
+  old.replace_all_uses_with(new)
+  old.parent.remove(old)
+  return new
+
+
+def _remove_dead(instruction: Instruction) -> None:
+  """Removes what was made and is not used."""
+  waiting = [instruction]
+  while waiting:
+    gone = waiting.pop()
+    if gone.parent is None or not gone.is_dead or gone.opcode == "parameter":
+      continue
+    operands = gone.operands
+    gone.parent.remove(gone)
+    waiting += operands
+
+
+def _pack_alike(module: Module) -> None:
+  """Elements below 8 bits are packed in memory everywhere or nowhere: what was put in follows what was there."""
+  shapes = [leaf for i in module.instructions() for _, leaf in i.shape.leaves()]
+  if not any(s.layout is not None and s.layout.element_size_in_bits for s in shapes):
+    return
+  for instruction in module.instructions():
+    instruction.shape = _packed(instruction.shape)
+
+
+def _packed(shape: Shape) -> Shape:
+  if shape.is_tuple:
+    return dataclasses.replace(shape, tuple_shapes=tuple(_packed(s) for s in shape.tuple_shapes))
+  bits = PRIMITIVE_TYPES[shape.element_type].bits
+  if shape.layout is None or not 1 < bits < 8:
+    return shape
+  return shape.with_layout(dataclasses.replace(shape.layout, element_size_in_bits=bits))
 
 
 # --- the pass ----------------------------------------------------------------------------------------------------
@@ -146,22 +204,41 @@ class BlockScaling(Pass):
       if computation.is_fusion:
         continue
       for instruction in computation.topological_order():
-        if instruction.opcode == "dot" and instruction.parent is computation:
-          changed |= block_scaling_expand.recognise(instruction, DOT)
+        if has_control_edges(instruction) or instruction.sharding is not None:
+          continue
+        if block_scaling_recognise.written_dot(instruction) is not None:
+          changed |= self._rewrite_dot(instruction, facts)
       for instruction in computation.topological_order():
+        if has_control_edges(instruction) or instruction.sharding is not None:
+          continue
         if instruction.opcode == "custom-call" and instruction.attrs["custom_call_target"] in NAMES:
-          changed |= self._rewrite(instruction, facts)
+          changed |= self._rewrite(instruction, facts) is not None
+    if changed:
+      _pack_alike(module)
     return changed
 
-  def _rewrite(self, instruction: Instruction, facts: Facts) -> bool:
-    if has_control_edges(instruction) or instruction.sharding is not None:
+  def _rewrite_dot(self, dot: Instruction, facts: Facts) -> bool:
+    """A dot that is a block-scaled one, written out. It is its own expansion: where nothing is better, it stays."""
+    found = block_scaling_recognise.block_scaled_dot(dot, DOT)
+    if found is None:
       return False
+    call, result = found
+    better = self._rewrite(call, facts, dot)
+    if better is None:
+      _remove_dead(result)
+      return False
+    _replace(dot, better if result is call else result)
+    return True
+
+  def _rewrite(self, instruction: Instruction, facts: Facts, dot: Instruction | None = None) -> Instruction | None:
+    """What stands for a call now; None if it stays. `dot` is what it was made for, if a program does not have the call itself."""
     refused = []
     for implementation in IMPLEMENTATIONS:
       if self.only and implementation.name != self.only:
         refused.append(f"{implementation.name}: only {self.only} is wanted")
         continue
-      found = implementation.rewrite(instruction, facts)
+      is_written = implementation.name == "expansion" and dot is not None
+      found = instruction if is_written else implementation.rewrite(_plain_operands(instruction), facts)
       if isinstance(found, str):
         refused.append(f"{implementation.name}: {found}")
         continue
@@ -169,13 +246,10 @@ class BlockScaling(Pass):
       logger.info(
         "%s %%%s: %s (%s)",
         NAMES[instruction.attrs["custom_call_target"]],
-        instruction.name,
+        instruction.name if dot is None else dot.name,
         implementation.name,
         reasons,
       )
-      assert instruction.parent is not None
-      instruction.replace_all_uses_with(found)
-      instruction.parent.remove(instruction)
-      return True
+      return None if is_written else _replace(instruction, found)
     logger.info("%%%s is left as it is (%s)", instruction.name, "; ".join(refused))
-    return False
+    return None

@@ -1,8 +1,7 @@
-"""Block-scaled operations as plain HLO, and back: the expansion of the custom calls, and the recognition of the same formula in a dot."""
+"""Block-scaled operations as plain HLO: the expansion of the custom calls."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -27,19 +26,23 @@ def scaled_operand(b: Builder, data: Instruction, scales: Instruction, element_t
   """Elements times the scales of their blocks; scales may be fewer along any dimension."""
   x = data if data.shape.element_type == element_type else b.convert(data, element_type)
   s = scales if scales.shape.element_type == element_type else b.convert(scales, element_type)
-  sizes, counts = x.shape.dimensions, s.shape.dimensions
+  return b.multiply(x, repeated(b, s, x.shape.dimensions))
+
+
+def repeated(b: Builder, scales: Instruction, sizes: tuple[int, ...]) -> Instruction:
+  """Scales so often along each dimension that there is one for each element; the last block may be shorter than the others."""
+  if scales.shape.dimensions == tuple(sizes):
+    return scales
   apart: list[int] = []
   at: list[int] = []
   padded: list[int] = []
-  for size, count in zip(sizes, counts):
+  for size, count in zip(sizes, scales.shape.dimensions, strict=True):
     block = -(-size // count)
     at.append(len(apart))
     apart += [count, block]
     padded.append(count * block)
-  wide = b.reshape(b.broadcast(s, tuple(apart), at), tuple(padded))
-  if tuple(padded) != tuple(sizes):
-    wide = b.slice(wide, *((0, size) for size in sizes))
-  return b.multiply(x, wide)
+  wide = b.reshape(b.broadcast(scales, tuple(apart), at), tuple(padded))
+  return wide if tuple(padded) == tuple(sizes) else b.slice(wide, *((0, size) for size in sizes))
 
 
 def _dequantize(instruction: Instruction) -> Instruction | str:
@@ -66,7 +69,7 @@ def _dot(instruction: Instruction) -> Instruction | str:
 
 
 def _quantize(instruction: Instruction) -> Instruction | str:
-  """x -> (data, scales): the scale is amax / 2^(overflow exponent - 1), converted; the data are x / scale."""
+  """x -> (data, scales): the scale is amax / 2^(overflow exponent - 1), converted; the data are x / scale. Zeros have scale 1 or 0."""
   (x,) = instruction.operands
   data_shape, scale_shape = instruction.shape.tuple_shapes
   if data_shape.element_type not in _OVERFLOW:
@@ -81,7 +84,11 @@ def _quantize(instruction: Instruction) -> Instruction | str:
   rank = len(outer) + 2
   amax = b.reduce(b.unary("abs", apart), b.constant(np.float32(0)), (rank - 1,), _maximum(b, instruction))
   factor = np.float32(2.0 ** (1 - _OVERFLOW[data_shape.element_type]))
-  scales = b.convert(b.multiply(amax, _splat(b, factor, amax.shape.dimensions)), scale_shape.element_type)
+  wanted = b.multiply(amax, _splat(b, factor, amax.shape.dimensions))
+  if scale_shape.element_type == "f8e8m0fnu":  # has no zero, and would make a block of zeros one of NaNs
+    none = b.compare(wanted, _splat(b, np.float32(0), wanted.shape.dimensions), "EQ")
+    wanted = b.select(none, _splat(b, np.float32(1), wanted.shape.dimensions), wanted)
+  scales = b.convert(wanted, scale_shape.element_type)
   divisor = b.convert(scales, "f32")
   nothing = b.compare(divisor, _splat(b, np.float32(0), divisor.shape.dimensions), "EQ")
   divisor = b.select(nothing, _splat(b, np.float32(1), divisor.shape.dimensions), divisor)
@@ -118,69 +125,3 @@ EXPANSIONS: dict[str, Callable[[Instruction], Instruction | str]] = {
   "__op$dequantize": _dequantize,
   "__op$block_scaled_dot": _dot,
 }
-
-
-# --- recognition -------------------------------------------------------------------------------------------------
-
-
-def recognise(dot: Instruction, target: str) -> bool:
-  """Turns dot(x * broadcast(sx), y * broadcast(sy)), or with one side scaled, into a block-scaled dot."""
-  x, y = dot.operands
-  contracted = dot.attrs.get("lhs_contracting_dims", ()), dot.attrs.get("rhs_contracting_dims", ())
-  batch = tuple(dot.attrs.get("lhs_batch_dims", ())), tuple(dot.attrs.get("rhs_batch_dims", ()))
-  rank = x.shape.rank
-  leading = tuple(range(rank - 2))
-  if y.shape.rank != rank or rank < 2 or batch != (leading, leading) or contracted != ((rank - 1,), (rank - 1,)):
-    return False
-  left, right = _block_scaled(x), _block_scaled(y)
-  if left is None and right is None:
-    return False
-  b = builder_at(dot)
-  assert dot.parent is not None
-  if left is not None and right is not None:
-    made = b.op("custom-call", (left[0], right[0], left[1], right[1]), dot.shape, custom_call_target=target)
-  elif left is not None:
-    made = b.op("custom-call", (left[0], y, left[1]), dot.shape, custom_call_target=target)
-  else:
-    # The call has its one scaled operand first, so this is the transpose of what is wanted.
-    assert right is not None
-    *batch_sizes, m, n = dot.shape.dimensions
-    turned = Shape.array(dot.shape.element_type, (*batch_sizes, n, m))
-    made = b.op("custom-call", (right[0], x, right[1]), turned, custom_call_target=target)
-    made = b.transpose(made, (*leading, rank - 1, rank - 2))
-  dot.replace_all_uses_with(made)
-  dot.parent.remove(dot)
-  return True
-
-
-_SMALL_BITS = 8
-
-
-def _block_scaled(x: Instruction) -> tuple[Instruction, Instruction] | None:
-  """The elements and scales of convert(data) * reshape(broadcast(convert(scales)))."""
-  if x.opcode != "multiply":
-    return None
-  for data, wide in (x.operands, x.operands[::-1]):
-    scales = _spread_along_last(wide)
-    element = data.operands[0] if data.opcode == "convert" else data
-    if scales is None or math.prod(element.shape.dimensions) == 0 or element.shape.dtype.itemsize * 8 > _SMALL_BITS:
-      continue
-    return element, scales
-  return None
-
-
-def _spread_along_last(x: Instruction) -> Instruction | None:
-  """`s` if x is s repeated along its last dimension, block by block."""
-  if x.opcode == "convert":
-    return _spread_along_last(x.operands[0])
-  if x.opcode != "reshape" or x.operands[0].opcode != "broadcast":
-    return None
-  wide = x.operands[0]
-  s = wide.operands[0]
-  rank = x.shape.rank
-  if wide.shape.rank != rank + 1 or tuple(wide.attrs["dimensions"]) != tuple(range(rank)):
-    return None
-  if wide.shape.dimensions[:-1] != s.shape.dimensions or x.shape.dimensions[:-1] != wide.shape.dimensions[:-2]:
-    return None
-  narrow = s.operands[0] if s.opcode == "convert" else s
-  return narrow

@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Instruction
-from tilewright.hlo.passes.block_scaling_expand import builder_at
+from tilewright.hlo.passes.block_scaling_expand import builder_at, repeated
 from tilewright.hlo.passes.block_scaling_facts import Facts
 from tilewright.hlo.shape import Shape
 
@@ -54,6 +54,8 @@ def rewrite(instruction: Instruction, facts: Facts) -> Instruction:
   x, y, sx, sy, *rest = instruction.operands
   rank = x.shape.rank
   batch = x.shape.dimensions[:-2]
+  # One row of scales may serve several of elements; the library wants one for each.
+  sx, sy = (repeated(b, s, (*z.shape.dimensions[:-1], s.shape.dimensions[-1])) for z, s in ((x, sx), (y, sy)))
   stacked = [_stack(b, z) for z in (x, y, sx, sy)]
   rows = [z.shape.dimensions[1] for z in stacked[:2]]
   padded = [_pad_rows(b, z) for z in stacked[:2]]
