@@ -116,9 +116,11 @@ def _arguments():
 
 
 def test_zeta_at_its_poles():
-  x = np.asarray([1, 0.5, 2, 2, 2.5], np.float32)
-  q = np.asarray([3, 3, 0, -2, -1.5], np.float32)
-  np.testing.assert_array_equal(on_arrays(lax.zeta, x, q), [np.inf, np.nan, np.inf, np.inf, np.nan])
+  """As in XLA: where q is no positive number, the sum is infinite for even x only, whose terms all have one sign."""
+  x = np.asarray([1, 0.5, 2, 2, 2.5, 3, 1.5, 0, 1], np.float32)
+  q = np.asarray([3, 3, 0, -2, -1.5, 0, -1, -2, 0], np.float32)
+  expected = [np.inf, np.nan, np.inf, np.inf, np.nan, np.nan, np.nan, np.inf, np.inf]
+  np.testing.assert_array_equal(on_arrays(lax.zeta, x, q), expected)
 
 
 def test_the_gradient_of_igamma():

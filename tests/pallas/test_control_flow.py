@@ -15,6 +15,7 @@ from language import F32, I32, S, arange, examples, pointwise, run, same
 
 from tilewright import errors
 from tilewright import pallas as pl
+from tilewright.pallas import tpu as pltpu
 from tilewright.tile.memory import TpuMemorySpace
 
 VMEM, SMEM = TpuMemorySpace.VMEM, TpuMemorySpace.SMEM
@@ -76,6 +77,26 @@ def test_while_loop_conditions_may_read_refs_that_the_body_writes():
     o_ref[1] = lax.while_loop(lambda steps: o_ref[0] < x_ref[2], body, I32(0)).astype(F32)
 
   same(run(kernel, jnp.array([3.0, 0, 50])), np.array([96, 5, 50], np.float32))
+
+
+@pytest.mark.parametrize("interpret", [None, pltpu.InterpretParams()])
+def test_vmap_inside_of_a_kernel_lets_each_element_leave_a_loop_by_itself(interpret):
+  """With bounds of their own, from values and from refs; carries have the batch in front, whatever their rank."""
+
+  def kernel(n_ref, x_ref, o_ref, total_ref):
+    o_ref[...] = jax.vmap(lambda n, x: lax.fori_loop(0, n, lambda i, x: 2 * x + i, x))(n_ref[...], x_ref[...])
+
+    def total(row):
+      body = lambda c: (c[0] + 1, c[1] + x_ref[row, c[0]])
+      return lax.while_loop(lambda c: c[0] < n_ref[row], body, (I32(0), F32(0)))[1]
+
+    total_ref[...] = jax.vmap(total)(lax.iota(I32, 4))
+
+  n, x = np.array([3, 0, 5, 1], np.int32), arange(4, 6)
+  out, totals = run(kernel, n, x, out=(S((4, 6), F32), S((4,), F32)), **({"interpret": interpret} if interpret else {}))
+  # k steps from x: 2^k x + 2^(k - 1) 0 + ... + (k - 1) = 2^k (x + 1) - k - 1
+  same(out, np.asarray((2.0**n * (x.T + 1) - n - 1).T, np.float32))
+  same(totals, np.array([x[row, :count].sum() for row, count in enumerate(n)], np.float32))
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -110,9 +110,10 @@ def load_function(text: str) -> Any:
 
 
 def _python_file(place: str) -> Any:
+  if not pathlib.Path(place).is_file():
+    raise FileNotFoundError("there is no such file")
   spec = importlib.util.spec_from_file_location(pathlib.Path(place).stem, place)
-  if spec is None or spec.loader is None or not pathlib.Path(place).exists():
-    raise ImportError(f"{place} is not a Python file")
+  assert spec is not None and spec.loader is not None  # the name ends in .py
   home = importlib.util.module_from_spec(spec)
   spec.loader.exec_module(home)
   return home

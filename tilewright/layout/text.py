@@ -1,6 +1,6 @@
 """Layouts as text: for each element, who holds it.
 
-    print_layout(wgmma_accumulator(8))
+    print_layout(fragments.wgmma_accumulator(8))
 
           0      1      2      3    …
     0  T0:0   T0:1   T1:0   T1:1

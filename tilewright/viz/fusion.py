@@ -26,18 +26,16 @@ def svg(explanation: Explanation) -> str:
   y = 40
   for piece in before:
     y = _piece(parts, piece, y)
-  kernel_top = y
   parts.append(_box(350, y, _COLUMN, 34, _KERNEL, [f"{explanation.kernel}   grid {explanation.grid}"]))
   y += 34 + _GAP
   for piece in after:
     y = _piece(parts, piece, y)
+  frame = f'<rect x="335" y="26" width="330" height="{y - 26 - _GAP // 2}" fill="none" stroke="#64748b" stroke-dasharray="4"/>'
   for out in explanation.outside:
     text = [f"outside: {out.operation.name} ({out.operation.type})", out.why[:90]]
     parts.append(_box(350, y, 640, 2 * _ROW + 6, _OUTSIDE, text))
     y += 2 * _ROW + 6 + _GAP
-  frame = f'<rect x="335" y="26" width="330" height="{y - 26 - _GAP // 2}" fill="none" stroke="#64748b" stroke-dasharray="4"/>'
   title = _text(350, 18, f"one kernel; {explanation.saved_bytes:,} bytes less to write and read")
-  assert kernel_top >= 40
   style = "font: 12px ui-monospace, monospace"
   return (
     f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{y + 10}" style="{style}">'
@@ -58,7 +56,7 @@ def html(explanation: Explanation, title: str = "what was fused") -> str:
 def _piece(parts: list[str], piece: Piece, y: int) -> int:
   """Draw a prologue or the epilogue; gives where the next thing goes."""
   lines = [
-    f"{piece.place}, in the kernel (saves {piece.saved_bytes:,} B)",
+    f"{piece.place}: saves {piece.saved_bytes:,} bytes",
     *(f"{o.name}: {o.type}" for o in piece.operations),
   ]
   height = len(lines) * _ROW + 8
@@ -79,10 +77,7 @@ def _piece(parts: list[str], piece: Piece, y: int) -> int:
 
 
 def _array(x: int, y: int, array: Operand) -> str:
-  block = (
-    "the whole array" if array.block is None else f"blocks of {tuple(getattr(d, 'block_size', d) for d in array.block)}"
-  )
-  return _box(x, y, _COLUMN, 2 * _ROW + 6, _ARRAY, [array.type, block])
+  return _box(x, y, _COLUMN, 2 * _ROW + 6, _ARRAY, [array.type, array.cut])
 
 
 def _box(x: int, y: int, width: int, height: int, fill: str, lines: list[str]) -> str:

@@ -1,7 +1,7 @@
 """A layout as a picture: one cell for each element, coloured by what holds it.
 
-    svg(wgmma_accumulator(16), by="thread")       a drawing
-    html(wgmma_accumulator(16))                   a page with a drawing for each way of colouring; hovering shows all holders of an element
+    svg(fragments.wgmma_accumulator(16), by="thread")    a drawing
+    html(fragments.wgmma_accumulator(16))                a page with one for each way of colouring; hovering shows all holders
 
 Tiles in registers are coloured by thread, register, lane or warp; tensor memory by row or column; shared memory by bank, or by line of 128
 bytes. A tile that is too large is drawn in part, and the drawing says so. Nothing is loaded from anywhere.

@@ -5,7 +5,7 @@ parameter that is only sliced, gathered from or updated in place, just the part 
 (`FREE`) cost nothing at all; whoever calls computations that are scheduled on their own (loops, calls, branches) is counted by
 the scheduler.
 
-    work(dot)      Work(flops=2·m·n·k, bytes=…, element_type="bf16", on_matrix_units=True)
+    work(dot)      Work(flops=2·m·n·k, bytes=…, matrix_flops=2·m·n·k, element_type="bf16")
 """
 
 from __future__ import annotations

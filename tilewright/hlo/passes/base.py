@@ -3,12 +3,12 @@
     @register_pass("dce")
     @dataclass(frozen=True)
     class DeadCode(Pass):
-      remove_loop_outputs: bool = True          # options are fields with defaults
+      narrow: bool = True                       # options are fields with defaults
 
       def run(self, module: Module) -> bool:    # True if anything changed
         ...
 
-    make_pass("dce{remove_loop_outputs=false}").run(module)
+    make_pass("dce{narrow=false}").run(module)
 
 A pass edits the module in place. It need not clean up when it fails: `run_passes` puts the module back as it was. A plain
 function `Module -> bool | Module | None` is a pass too (`as_pass`): that is what users write.

@@ -48,6 +48,13 @@ class Operand:
   type: str
   block: tuple[Any, ...] | None
 
+  @property
+  def cut(self) -> str:
+    """How it is cut, in words: `blocks of (16, None)`."""
+    if self.block is None:
+      return "the whole array"
+    return f"blocks of {tuple(d if isinstance(d, int) else getattr(d, 'block_size', None) for d in self.block)}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
@@ -86,7 +93,7 @@ class Explanation:
     for p in self.pieces:
       what = ", ".join(o.name for o in p.operations) or "nothing to compute"
       lines.append(f"  {p.place}: {what}; saves {p.saved_bytes:,} bytes")
-      lines += [f"    {a.type} in blocks of {a.block if a.block is not None else 'the whole array'}" for a in p.arrays]
+      lines += [f"    {a.type}, {a.cut}" for a in p.arrays]
     lines += [f"  outside: {o.operation.name} at {o.operation.line}: {o.why}" for o in self.outside]
     lines.append(f"  in all: {self.saved_bytes:,} bytes less to write and read")
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -22,7 +22,7 @@ from tilewright.tile.grid import BlockMapping, GridMapping, Kernel
 from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.memory import is_semaphore
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.types import BOOL, INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
+from tilewright.tile.types import INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
 
 
 @rule("program_id")
@@ -68,8 +68,7 @@ def _axis_index(ctx: Context, *, axis_name: Any) -> Value:
 
 def _inline(name: str) -> Any:
   def lower(ctx: Context, *args: Value, **params: Any) -> list[Value]:
-    jaxpr, consts = _jax.open_jaxpr(params[name])
-    return lower_jaxpr(ctx.builder, jaxpr, [_constant(ctx, c) for c in consts], args)
+    return _lowered(ctx, params[name], args)
 
   return lower
 
@@ -85,15 +84,23 @@ rule("closed_call", "call", "custom_jvp_call", "custom_vjp_call")(_inline("call_
 
 
 def _body(
-  ctx: Context, jaxpr: Any, params: Sequence[Any], before: Sequence[Value], after: Sequence[Value] = ()
+  ctx: Context,
+  jaxpr: Any,
+  params: Sequence[Any],
+  before: Sequence[Value],
+  finish: Callable[[list[Value], Sequence[Value]], list[Value]] = lambda outs, _: outs,
 ) -> Block:
-  """A block for a jaxpr that takes values from outside, then the block's parameters, then more from outside."""
-  inner, consts = _jax.open_jaxpr(jaxpr)
+  """A block for a jaxpr that takes values from outside, then the block's parameters. It yields what `finish` makes of the results."""
   block = Block.of(params)
   with ctx.builder.into(block):
-    outs = lower_jaxpr(ctx.builder, inner, [_constant(ctx, c) for c in consts], [*before, *block.params, *after])
-    ctx.builder.emit_all("yield", outs)
+    outs = _lowered(ctx, jaxpr, [*before, *block.params])
+    ctx.builder.emit_all("yield", finish(outs, block.params))
   return block
+
+
+def _lowered(ctx: Context, jaxpr: Any, args: Sequence[Value]) -> list[Value]:
+  inner, consts = _jax.open_jaxpr(jaxpr)
+  return lower_jaxpr(ctx.builder, inner, [_constant(ctx, c) for c in consts], args)
 
 
 @rule("cond")
@@ -116,9 +123,26 @@ def _while(
   cond_consts, body_consts = args[:cond_nconsts], args[cond_nconsts : cond_nconsts + body_nconsts]
   init = args[cond_nconsts + body_nconsts :]
   types = [v.type for v in init]
-  blocks = [_body(ctx, cond_jaxpr, types, cond_consts), _body(ctx, body_jaxpr, types, body_consts)]
-  assert [v.type for v in blocks[0].yielded] == [BOOL]
-  return _counted(ctx, init, *blocks) or ctx.builder.emit_all("while", init, blocks)
+  if not cond_jaxpr.out_avals[0].shape:
+    blocks = [_body(ctx, cond_jaxpr, types, cond_consts), _body(ctx, body_jaxpr, types, body_consts)]
+    return _counted(ctx, init, *blocks) or ctx.builder.emit_all("while", init, blocks)
+
+  # `vmap` of a loop: elements whose condition no longer holds keep what they have.
+  def any_goes_on(going: list[Value], _: Sequence[Value]) -> list[Value]:
+    return [ctx.emit("reduce", going[0], kind="or", axes=tuple(range(going[0].tile.rank)))]
+
+  def of_those_that_go_on(new: list[Value], old: Sequence[Value]) -> list[Value]:
+    (going,) = _lowered(ctx, cond_jaxpr, [*cond_consts, *old])
+    dims = tuple(range(going.tile.rank))
+    return [
+      ctx.emit("select", ctx.emit("broadcast", going, shape=n.tile.shape, dims=dims), n, o) if n is not o else o
+      for n, o in zip(new, old, strict=True)
+    ]
+
+  condition = _body(ctx, cond_jaxpr, types, cond_consts, any_goes_on)
+  return ctx.builder.emit_all(
+    "while", init, [condition, _body(ctx, body_jaxpr, types, body_consts, of_those_that_go_on)]
+  )
 
 
 def _counted(ctx: Context, init: Sequence[Value], condition: Block, body: Block) -> list[Value] | None:

@@ -94,9 +94,11 @@ def _zeta(x: jax.Array, q: jax.Array) -> jax.Array:
     total = total + coefficient * factor * term
     factor = factor * (x + 2 * k + 1) * (x + 2 * k + 2)
     term = term / (a * a)
-  pole = (q <= 0) & (jnp.floor(q) == q)
-  total = jnp.where(q <= 0, jnp.where(pole, jnp.inf, jnp.where(jnp.floor(x) == x, total, jnp.nan)), total)
-  total = jnp.where(x < 1, jnp.nan, total)
+  total = jnp.where((x < 1) | (q <= 0) & (jnp.floor(x) != x), jnp.nan, total)
+  pole = (q <= 0) & (
+    jnp.floor(q) == q
+  )  # where the terms on both sides of it have one sign, the sum is an infinity, as in XLA
+  total = jnp.where(pole, jnp.where(x % 2 == 0, jnp.inf, jnp.nan), total)
   return jnp.where(x == 1, jnp.inf, total)
 
 

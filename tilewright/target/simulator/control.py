@@ -120,9 +120,16 @@ def _while(
   cond_consts, body_consts, carry = _split(args, cond_nconsts, body_nconsts)
   cond, more_cond = _jax.open_jaxpr(cond_jaxpr)
   body, more_body = _jax.open_jaxpr(body_jaxpr)
-  while bool(ctx.evaluate(cond, more_cond, [*cond_consts, *carry])[0]):
-    carry = ctx.evaluate(body, more_body, [*body_consts, *carry])
+  while np.any(going := np.asarray(ctx.evaluate(cond, more_cond, [*cond_consts, *carry])[0])):
+    new = ctx.evaluate(body, more_body, [*body_consts, *carry])
+    carry = [_chosen(going, n, o) for n, o in zip(new, carry, strict=True)] if going.ndim else new
   return carry
+
+
+def _chosen(going: np.ndarray, new: Any, old: Any) -> Any:
+  """`vmap` of a loop: elements whose condition no longer holds keep what they have."""
+  which = going.reshape(going.shape + (1,) * (new.ndim - going.ndim))
+  return (jnp if is_key(new.dtype) else np).where(which, new, old)
 
 
 @register(_jax.conditionals.cond_p, structural=True)

@@ -92,16 +92,27 @@ def _while(
     )
   cond_consts, body_consts, init = _split(args, cond_nconsts, body_nconsts)
   threaded = Threaded(ctx, [*cond_consts, *body_consts])
+  batched = bool(
+    cond_jaxpr.out_avals[0].shape
+  )  # `vmap` of a loop: elements whose condition no longer holds keep what they have
+
+  def going(state: Any) -> Any:
+    values, carry = state
+    return threaded.run(cond_jaxpr, values, [*cond_consts, *carry])[0][0]
 
   def cond(state: Any) -> Any:
-    values, carry = state
-    (go_on,), _ = threaded.run(cond_jaxpr, values, [*cond_consts, *carry])
-    return go_on
+    return jnp.any(going(state)) if batched else going(state)
 
   def body(state: Any) -> Any:
     values, carry = state
-    carry, values = threaded.run(body_jaxpr, values, [*body_consts, *carry])
-    return values, carry
+    new, values = threaded.run(body_jaxpr, values, [*body_consts, *carry])
+    if batched:
+      which = going(state)
+      new = [
+        lax.select(lax.broadcast_in_dim(which, n.shape, range(which.ndim)), n, o)
+        for n, o in zip(new, carry, strict=True)
+      ]
+    return values, new
 
   values, carry = lax.while_loop(cond, body, (threaded.values, list(init)))
   threaded.update(values)
