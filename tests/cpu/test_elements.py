@@ -110,6 +110,7 @@ def test_conversions(source, target):
     (lambda x: x.T, (37, 5)),
     (lambda x: x.reshape(37, 5), (37, 5)),
     (lambda x: x.reshape(185), (185,)),
+    (lambda x: lax.reshape(x, (37, 5), dimensions=(1, 0)), (37, 5)),
     (lambda x: x[:, ::-1], (5, 37)),
     (lambda x: x[1:4, 3:30:4], (3, 7)),
     (lambda x: jnp.concatenate([x, x * 2], 0), (10, 37)),

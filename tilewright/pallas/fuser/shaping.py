@@ -278,12 +278,16 @@ def reshaped(
   return shape, change
 
 
+def _refuse_permuting(site: Site, cut: Any) -> None:
+  if site.params.get("dimensions") is not None:
+    raise site.refuse(cut, "it also permutes dimensions", "Transpose first, then reshape.")
+
+
 def _pull_reshape(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   view: View = out_views[0]
   rest = [views.UNUSED] * (len(site.in_avals) - 1)
   operand, out = site.in_avals[0], site.out_avals[0]
-  if site.params.get("dimensions") is not None:
-    raise site.refuse(view, "it also permutes dimensions", "Transpose first, then reshape.")
+  _refuse_permuting(site, view)
   if view.block_shape is None:
     return [view, *rest]
   shape, change = reshaped(site, view, out.shape, operand.shape, view.block_shape)
@@ -294,6 +298,7 @@ def _push_reshape(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   spec = specs[0]
   if spec is no_block_spec:
     return [spec]
+  _refuse_permuting(site, spec)
   operand, out = site.in_avals[0], site.out_avals[0]
   shape, change = reshaped(site, spec, operand.shape, out.shape, shape_of(spec, operand))
   return [derived(spec, shape, change)]

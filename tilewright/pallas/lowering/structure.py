@@ -182,6 +182,10 @@ def _broadcast_to(ctx: Context, x: Value, *, shape: Any) -> Value:
 
 @rule("reshape")
 def _reshape(ctx: Context, x: Value, *_: Value, dimensions: Any = None, **__: Any) -> Value:
+  if (
+    dimensions is not None
+  ):  # the order in which elements are taken; dimensions that are not named are the words of keys
+    x = ctx.emit("transpose", x, permutation=(*dimensions, *range(len(dimensions), x.tile.rank)))
   return ctx.emit("reshape", x, shape=ctx.out.shape)
 
 
