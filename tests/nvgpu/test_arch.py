@@ -15,8 +15,9 @@ NOTHING = 'define ptx_kernel void @"kernel"() { ret void }'
 
 def test_devices_without_a_table_entry_use_the_one_before():
   assert for_capability(8, 7).name == "sm_86" and for_capability(9, 0).name == "sm_90a"
-  with pytest.raises(errors.NativeCodeError, match=r"compute capability 7\.5"):
-    for_capability(7, 5)
+  for unknown in ((7, 5), (10, 1), (11, 0)):  # code for sm_100a runs on nothing else
+    with pytest.raises(errors.NativeCodeError, match=rf"compute capability {unknown[0]}\.{unknown[1]}"):
+      for_capability(*unknown)
 
 
 @pytest.mark.parametrize(

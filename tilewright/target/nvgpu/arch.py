@@ -106,8 +106,16 @@ def ptx_version(arch: Arch, driver: int, llvm: int) -> int:
 
 
 def for_capability(major: int, minor: int) -> Arch:
-  """The architecture of a device: the one with its capability, else the newest with the same major that is not newer."""
-  fitting = [a for a in ARCHS.values() if a.capability[0] == major and a.capability[1] <= minor]
+  """The architecture of a device: the one with its capability, else the newest before it with the same major, whose code it runs too.
+
+  Code for names that end in "a" runs on that very architecture only.
+  """
+  own = (major, minor)
+  fitting = [
+    a
+    for a in ARCHS.values()
+    if a.capability == own or (a.capability[0] == major and a.capability < own and not a.name.endswith("a"))
+  ]
   if not fitting:
     raise errors.NativeCodeError(
       f"There is no code generation for GPUs of compute capability {major}.{minor}; there is for {', '.join(ARCHS)}. "
