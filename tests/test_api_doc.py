@@ -33,7 +33,8 @@ PROMISED = {
     SwizzleTransform TilingTransform Transform WGMMAAccumulatorRef atomic_add atomic_and atomic_max atomic_min atomic_or
     atomic_xor barrier_arrive barrier_wait broadcasted_iota commit_smem copy_gmem_to_smem copy_smem_to_gmem emit_pipeline
     find_swizzle kernel layout_cast load mma nd_loop planar_snake semaphore_signal semaphore_wait set_max_registers
-    transpose_ref wait_gmem_to_smem wait_smem_to_gmem wgmma wgmma_accumulator_load wgmma_wait""",
+    async_load_tmem async_store_tmem tcgen05_mma transpose_ref wait_gmem_to_smem wait_smem_to_gmem wgmma
+    wgmma_accumulator_load wgmma_wait""",
   "fuser": """
     fuse fusible Fusion custom_fusion evaluate get_fusion_values get_stateful_input_fusion_values
     get_stateful_output_fusion_values make_scalar_prefetch_handler pull_block_spec push_block_spec BlockIndexTransform""",

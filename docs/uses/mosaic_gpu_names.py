@@ -40,9 +40,25 @@ def _global_memory():
   same(run(lambda x_ref, o_ref: o_ref.__setitem__(0, x_ref[3]), count(), shape=(1,), in_specs=[whole]), [3])
 
 
-@use("plgpu", "TMEM")
+@use(
+  "plgpu",
+  "TMEM tcgen05_mma tcgen05_commit_arrive async_load_tmem async_store_tmem async_copy_smem_to_tmem commit_tmem wait_load_tmem",
+)
 def _tensor_memory():
-  plgpu.TMEM((128, 64), jnp.float32)
+  def kernel(x_ref, o_ref, total, copied, ready):
+    plgpu.tcgen05_mma(total, x_ref, x_ref, ready, accumulate=False)
+    plgpu.tcgen05_commit_arrive(ready)
+    plgpu.async_copy_smem_to_tmem(x_ref, copied)
+    plgpu.async_store_tmem(copied, 2 * plgpu.async_load_tmem(copied))
+    plgpu.commit_tmem()
+    plgpu.tcgen05_mma(total, copied, x_ref)
+    sums, largest = plgpu.async_load_tmem(total, layout=plgpu.Layout.TCGEN05, reduce="max")
+    plgpu.wait_load_tmem()
+    o_ref[...] = sums + largest[:, None]
+
+  ones, shape = jnp.ones((128, 128), jnp.bfloat16), (128, 128)
+  scratch = [plgpu.TMEM(shape, jnp.float32), plgpu.TMEM(shape, jnp.bfloat16, packed=True), plgpu.Barrier()]
+  same(run(kernel, ones, shape=shape, scratch_shapes=scratch), np.full(shape, 768))
 
 
 @use("plgpu", "REGS")
@@ -96,7 +112,8 @@ def _atomics_on_bits():
 @use(
   "plgpu",
   "kernel Mesh Barrier RefUnion OOBFillMode async_prefetch copy_gmem_to_smem copy_smem_to_gmem barrier_arrive barrier_wait commit_smem "
-  "commit_smem_to_gmem_group wait_gmem_to_smem wait_smem_to_gmem set_max_registers LoweringSemantics TraceScope",
+  "commit_smem_to_gmem_group wait_gmem_to_smem wait_smem_to_gmem set_max_registers LoweringSemantics TraceScope "
+  "griddepcontrol_wait griddepcontrol_launch_dependents",
 )
 def _copies():
   params = plgpu.CompilerParams(
@@ -114,6 +131,7 @@ def _copies():
   )
   def double(x_ref, o_ref, buffers, arrived):
     (buffer,) = buffers
+    plgpu.griddepcontrol_wait()
     part = pl.ds(4 * jax.lax.axis_index("i"), 4)
     plgpu.set_max_registers(40, action="decrease")
     plgpu.async_prefetch(x_ref.at[part])
@@ -126,6 +144,7 @@ def _copies():
     plgpu.commit_smem_to_gmem_group()
     plgpu.wait_smem_to_gmem(0, wait_read_only=True)
     plgpu.wait_gmem_to_smem(0)
+    plgpu.griddepcontrol_launch_dependents()
 
   same(double(count()), 2 * np.arange(8))
 

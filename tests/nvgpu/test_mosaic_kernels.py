@@ -117,6 +117,22 @@ def test_a_scoped_accumulator_begins_as_zero():
   np.testing.assert_array_equal(everywhere(plgpu.kernel(body, out_type=S((64, 64), F32)), a, b), wanted)
 
 
+def test_products_are_added_up_in_tensor_memory():
+  def body(a_ref, b_ref, o_ref, acc, done):
+    @pl.loop(0, 2)
+    def _(k):
+      part = pl.ds(64 * k, 64)
+      plgpu.tcgen05_mma(acc, a_ref.at[:, part], b_ref.at[part], done, accumulate=k > 0)
+      plgpu.barrier_wait(done)
+
+    o_ref[...] = plgpu.async_load_tmem(acc, layout=plgpu.Layout.TCGEN05)
+
+  scratch = [plgpu.TMEM((128, 64), F32), plgpu.Barrier(orders_tensor_core=True)]
+  kernel = plgpu.kernel(body, out_type=S((128, 64), F32), scratch_types=scratch)
+  a, b = (np.asarray(np.arange(128 * n).reshape(s) % 7 - 3, BF16) for n, s in ((128, (128, 128)), (64, (128, 64))))
+  np.testing.assert_array_equal(everywhere(kernel, a, b), a.astype(np.float32) @ b.astype(np.float32))
+
+
 @pytest.mark.parametrize("tiling", [None, (2, 3)])
 def test_a_loop_is_dealt_out_among_blocks_of_threads(tiling):
   """Step n belongs to block n modulo their number, and comes as its own step n // number."""
@@ -230,7 +246,8 @@ def _copy(src, dst, **options):
     (lambda: plgpu.Barrier(num_arrivals=0), "num_arrivals"),
     (lambda: plgpu.set_max_registers(40, action="grow"), "'increase' or 'decrease'"),
     (lambda: plgpu.nd_loop((4, 6), collective_axes="x", tiling=(3, 2)), "divide the grid"),
-    (lambda: plgpu.tcgen05_mma, "no refs to tensor memory"),
+    (lambda: plgpu.SMEM((8,), F32, packed=True), "are for TMEM"),
+    (lambda: plgpu.async_copy_scales_to_tmem, "block-scaled products"),
   ],
 )
 def test_mistakes_are_named(make, message):

@@ -48,14 +48,16 @@ class Barrier:
     return SMEM(shape, jnp.int32)  # which nothing reads or writes
 
 
-def _check(what: str, **refs: Any) -> None:
+def check_refs(what: str, **refs: Any) -> None:
+  """Arguments that must be refs, or views of them."""
   for name, ref in refs.items():
     if not primitives.is_ref(ref):
       raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {ref!r}.")
 
 
-def _check_ends(what: str, src: Any, dst: Any) -> None:
-  _check(what, src=src, dst=dst)
+def check_ends(what: str, src: Any, dst: Any) -> None:
+  """The two ends of a copy are refs of one shape and dtype."""
+  check_refs(what, src=src, dst=dst)
   if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
     raise errors.ShapeMismatchError(
       f"plgpu.{what}: src and dst must be alike, got {src.dtype}{list(src.shape)} and {dst.dtype}{list(dst.shape)}."
@@ -76,9 +78,9 @@ def copy_gmem_to_smem(
 
   With `collective_axes`, each block of a cluster copies for itself. `src` must lie inside of its array, whatever `oob_mode` says.
   """
-  _check_ends("copy_gmem_to_smem", src, dst)
+  check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
-    _check("copy_gmem_to_smem", barrier=barrier)
+    check_refs("copy_gmem_to_smem", barrier=barrier)
   if leader_tracked is not None:
     raise errors.UnsupportedFeatureError(
       "plgpu.copy_gmem_to_smem: leader_tracked: copies that one block of a cluster waits for are not supported. Leave it out: each block "
@@ -94,7 +96,7 @@ def copy_smem_to_gmem(
   src: Any, dst: Any, predicate: jax.Array | None = None, *, commit_group: bool = True, reduction_op: str | None = None
 ) -> None:
   """Copy what `src` holds to `dst`, or combine it with what stands there; if a `predicate` is given, only where it is true."""
-  _check_ends("copy_smem_to_gmem", src, dst)
+  check_ends("copy_smem_to_gmem", src, dst)
   if reduction_op is not None and reduction_op not in _REDUCTIONS:
     raise errors.UnsupportedFeatureError(
       f"plgpu.copy_smem_to_gmem: reduction_op: expected None or one of {', '.join(_REDUCTIONS)}, got {reduction_op!r}."
@@ -114,7 +116,7 @@ def async_prefetch(
   ref: Any, *, collective_axes: Any = None, leader_tracked: Any = None, predicate: jax.Array | None = None
 ) -> None:
   """Say that a part of global memory will be read soon. It changes nothing."""
-  _check("async_prefetch", ref=ref)
+  check_refs("async_prefetch", ref=ref)
 
 
 # --- waiting -----------------------------------------------------------------------------------------------------
@@ -122,12 +124,12 @@ def async_prefetch(
 
 def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
   """Say that a thread has come to a barrier. There is nothing to do."""
-  _check("barrier_arrive", barrier=barrier)
+  check_refs("barrier_arrive", barrier=barrier)
 
 
 def barrier_wait(barrier: Any) -> None:
   """Wait until a barrier's arrivals, as of copies, are complete: they are when this is called."""
-  _check("barrier_wait", barrier=barrier)
+  check_refs("barrier_wait", barrier=barrier)
 
 
 def wait_gmem_to_smem(n: int) -> None:
@@ -157,3 +159,11 @@ def set_max_registers(n: int, *, action: str) -> None:
   """Change the registers of a warpgroup. The compiler decides that by itself."""
   if action not in ("increase", "decrease"):
     raise errors.GridError(f"plgpu.set_max_registers: action: expected 'increase' or 'decrease', got {action!r}.")
+
+
+def griddepcontrol_launch_dependents() -> None:
+  """Let the kernel that comes next begin. Kernels run one after another here."""
+
+
+def griddepcontrol_wait() -> None:
+  """Wait for the kernels before this one. They are done when it begins."""

@@ -40,11 +40,23 @@ class MemorySpace(enum.Enum):
   def __str__(self) -> str:
     return self.value
 
-  def __call__(self, shape: Sequence[int], dtype: Any, *, transforms: Sequence[Transform] = ()) -> MemoryRef:
-    if self in (MemorySpace.TMEM, MemorySpace.REGS):
+  def __call__(
+    self,
+    shape: Sequence[int],
+    dtype: Any,
+    *,
+    transforms: Sequence[Transform] = (),
+    packed: bool | None = None,
+    collective: bool | None = None,
+    layout: Any = None,
+  ) -> MemoryRef:
+    """Memory of a block of threads. `transforms` are for SMEM; `packed`, `collective` and `layout` for TMEM, where they mean nothing."""
+    if self is MemorySpace.REGS:
       raise errors.UnsupportedFeatureError(
-        f"{self.name}: such memory cannot be allocated by kernels yet. Use SMEM, or ACC for what products are added up in."
+        "REGS: registers cannot be allocated by kernels. Use a tile, SMEM, or ACC for what products are added up in."
       )
+    if self is not MemorySpace.TMEM and any(given is not None for given in (packed, collective, layout)):
+      raise errors.MemorySpaceError(f"packed, collective and layout are for TMEM, got them for {self.name}.")
     if not transforms:
       return memory_ref(shape, dtype, self)
     if self is not MemorySpace.SMEM:

@@ -15,16 +15,17 @@ _PIPELINES = (
 )
 _WARPS = "write what one warp or warpgroup would do for all of them: the compiler deals the work out"
 _WAITING = "threads wait where one needs what another wrote, without being told"
-_TENSOR_MEMORY = "there are no refs to tensor memory; jnp.dot becomes mma.sync on such GPUs"
+_TENSOR_MEMORY = (
+  "there are no scales or sparse operands in tensor memory; see tilewright.numerics for block-scaled products"
+)
 _DEVICES = "memory of other devices is reached by pltpu.make_async_remote_copy"
 _CLUSTERS = "clusters are asked for by nvgpu.CompilerParams(cluster=…), and share what they read by themselves"
 
 _INSTEAD = {
-  _PIPELINES: "PipelinePipeline emit_pipeline_warp_specialized griddepcontrol_launch_dependents griddepcontrol_wait",
+  _PIPELINES: "PipelinePipeline emit_pipeline_warp_specialized",
   _WARPS: "WarpMesh warp_map barrier_test",
   _WAITING: "ClusterBarrier",
-  _TENSOR_MEMORY: "TMEMLayout async_copy_scales_to_tmem async_copy_smem_to_tmem async_copy_sparse_metadata_to_tmem async_load_tmem "
-  "async_store_tmem commit_tmem format_tcgen05_sparse_metadata tcgen05_commit_arrive tcgen05_mma wait_load_tmem",
+  _TENSOR_MEMORY: "TMEMLayout async_copy_scales_to_tmem async_copy_sparse_metadata_to_tmem format_tcgen05_sparse_metadata",
   _DEVICES: "PeerMemRef multicast_ref multimem_load_reduce multimem_store remote_ref semaphore_signal_multicast",
   _CLUSTERS: "CopyPartition TryClusterCancelResult async_store_smem cluster_ref query_cluster_cancel try_cluster_cancel",
   "TILEWRIGHT_DUMP=folder writes the layouts of every kernel, and layout.print_layout prints one": "print_layout",

@@ -23,7 +23,8 @@ def _tile(x: Any) -> jax.Array:
   return primitives.load(x) if primitives.is_ref(x) else jnp.asarray(x)
 
 
-def _product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
+def product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
+  """`a @ b`, of refs or tiles, in the dtype of what it is added to."""
   a, b = _tile(a), _tile(b)
   shapes = f"acc {list(acc.shape)}, a {list(a.shape)}, b {list(b.shape)}"
   if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or tuple(acc.shape) != (a.shape[0], b.shape[1]):
@@ -35,7 +36,7 @@ def _product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
 
 def wgmma(acc: Any, a: Any, b: Any) -> None:
   """Add the product of `a` (m, k), a ref or a tile, and `b` (k, n), a ref, to an accumulator, `plgpu.ACC((m, n))`."""
-  acc[...] = acc[...] + _product("wgmma", acc, a, b)
+  acc[...] = acc[...] + product("wgmma", acc, a, b)
 
 
 def wgmma_wait(n: int) -> None:
@@ -49,4 +50,4 @@ def wgmma_accumulator_load(acc: Any, *, wait_n: int | None = 0) -> jax.Array:
 
 def mma(acc: jax.Array, a: jax.Array, b: jax.Array, /) -> jax.Array:
   """`acc + a @ b`, of tiles in registers."""
-  return acc + _product("mma", acc, a, b)
+  return acc + product("mma", acc, a, b)
