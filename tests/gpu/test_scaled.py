@@ -69,6 +69,13 @@ def test_both_sides_scaled(recipes, m, n, k, dtype):
   _holds(dot(a, b), a, b, dtype)
 
 
+@pytest.mark.parametrize("recipe", ["mxfp8", "nvfp4"])
+def test_more_blocks_than_multiprocessors(recipe):
+  """Blocks of threads take several points of the grid, and scales of several steps come together; rows are left over."""
+  a, b = (numerics.quantize(_normal(rows, 1024, seed=rows), recipe) for rows in (2100, 2304))
+  _holds(jax.jit(lambda a, b: numerics.scaled_dot(a, b, ROWS))(a, b), a, b)
+
+
 @pytest.mark.parametrize("recipe, block", [("int4", 64), ("int8", None), ("mxfp6_e2m3", None)])
 def test_other_formats_are_dequantised_in_the_kernel(recipe, block):
   x, w = _normal(5, 384), numerics.quantize(_normal(96, 384, seed=1), recipe, block=block)

@@ -47,6 +47,7 @@ class FakeDriver:
     self.assembled: list[str] = []
     self.launches: list[Launched] = []
     self.maps: list[int] = []
+    self.rows: set[tuple[int, int]] = set()  # of the maps' boxes: their bytes, and how they are swizzled
     self.registered: dict[str, int] = {}
     self.status = 0  # of a launch
     self.map_status = 0
@@ -112,9 +113,11 @@ class FakeDriver:
     (ctypes.c_uint32 * count).from_address(place)[:] = [value] * count
     return 0
 
-  def _encode(self, place: int, kind: int, rank: int, data: int, *_: Any) -> int:
+  def _encode(self, place: int, kind: int, rank: int, data: int, *others: int) -> int:
     assert place % 64 == 0
+    _, _, box, _, _, swizzle, *_ = others
     self.maps.append(data)
+    self.rows.add((2 * ctypes.c_uint32.from_address(box).value, swizzle))
     return self.map_status
 
   def _stream_get(self, args: Any) -> int:

@@ -55,6 +55,8 @@ def _advance(b: ir.IRBuilder, place: ir.Value, arrivals: int, nbytes: ir.Value) 
 
 
 def _expect(m: Any, nbytes: str) -> Any:
+  if nbytes == "$1":
+    return VOID, [I32, I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, b.zext(args[1], I64))
   return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, I64(int(nbytes)))
 
 
@@ -119,8 +121,9 @@ def _each_element(
       offset = b.add(offset, b.mul(place, stride))
       stride = b.mul(stride, sizes[d])
     element = b.inttoptr(b.add(array, b.mul(b.select(inside, offset, I64(0)), I64(2))), PTR)
-    own = b.add(shared, b.trunc(b.add(b.mul(row, I64(128)), b.mul(column, I64(2))), I32))
-    move(element, inside, _pointer(b, _swizzled(b, own)))
+    own = b.add(shared, b.trunc(b.mul(b.add(b.mul(row, box[0]), column), I64(2)), I32))
+    is_swizzled = b.icmp_unsigned("==", box[0], I64(64))
+    move(element, inside, _pointer(b, b.select(is_swizzled, _swizzled(b, own), own)))
   return b.mul(rows, b.mul(box[0], I64(2)))
 
 
@@ -270,7 +273,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"mbarrier\.init\.shared::cta\.b64 \[\$0\], (\d+);": (True, _init),
   r"fence\.mbarrier_init\.release\.cluster; fence\.proxy\.async;": (True, _nothing),
   r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
-  r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+);": (True, _expect),
+  r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+|\$1);": (True, _expect),
   r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\];": (True, _arrive),
   r"cp\.async\.mbarrier\.arrive\.noinc\.shared::cta\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),

@@ -80,6 +80,14 @@ def test_tensor_maps_follow_the_arrays(driver):
   assert driver.launches[0].shared_bytes > 48 * 1024
 
 
+def test_the_copy_engine_exchanges_pieces_of_rows_of_128_bytes_alone(driver):
+  """Scales come in rows of sixteen bytes, for four steps."""
+  f, args = scaled_programs.mxfp8_matmul(k=1024)
+  (name,) = targets(f, *args)
+  assert driver.launch(name, [0x100, 0x200, 0x300, 0x400], [0x500], 4) is None
+  assert driver.rows == {(128, 3), (16, 0)}
+
+
 def test_where_warpgroups_exchange_registers_the_driver_loads_ptx(driver, monkeypatch):
   """Its linker would ignore the exchange. In the next process, the same is found on disk."""
   loaded = []

@@ -15,6 +15,7 @@ agree. Here lane q of four takes the q-th quarter of a step: what it reads is co
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -58,13 +59,12 @@ class Ring:
     self.b, self.plan, self.side = stages.b, plan, side
     self.sources, before = plan.sources[side], plan.sources[:side]
     self.ahead = self.sources.ahead
-    at = plan.stages * plan.stage_bytes + sum(s.stages * s.swizzled_bytes for s in before)
-    self.swizzled = self.b.add(stages.start, I32(at))
+    self.boxes = self.b.add(stages.start, I32(plan.stages * plan.stage_bytes + sum(s.boxed_bytes for s in before)))
     self.barriers = self.b.add(stages.blocks, I32(sum(16 * s.stages for s in before)))
     padded = sum(16 * s.stages for s in plan.sources) + sum(s.padded_bytes for s in before)
     self.padded = self.b.add(stages.blocks, I32(padded))
     self.arrivals = 1 + (GROUP if self.sources.padded else 0)
-    self.first_map = sum(len(s.swizzled) for s in before)
+    self.first_map = sum(len(s.boxed) for s in before)
 
   def init(self) -> None:
     for s in range(self.sources.stages):
@@ -81,46 +81,56 @@ class Ring:
     """Until what a step is computed from is there."""
     mbarrier.wait(self.b, self.barrier(turn), turn.parity)
 
-  def boxed(self, turn: Turn, block: staging.BoxedBlock) -> ir.Value:
-    """Where a block lies that the copy engine brings."""
-    own = self.sources
-    inner = sum(other.nbytes for other in own.swizzled[: own.swizzled.index(block)])
-    return self.b.add(self.swizzled, self.b.add(self.b.mul(turn.stage, I32(own.swizzled_bytes)), I32(inner)))
-
-  def copied(self, turn: Turn, block: staging.PaddedBlock, step: ir.Value) -> ir.Value:
-    """Where a block lies that threads copy, perhaps for several steps."""
+  def box(self, turn: Turn, block: staging.BoxedBlock, step: ir.Value) -> ir.Value:
+    """Where a block lies that the copy engine brings, perhaps for several steps."""
     b, own = self.b, self.sources
-    before = own.padded[: own.padded.index(block)]
+    before = sum(own.places(other) * other.nbytes for other in own.boxed[: own.boxed.index(block)])
     number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
-    start = b.add(self.padded, I32(sum(own.places(other) * other.nbytes for other in before)))
-    return b.add(start, b.mul(number, I32(block.nbytes)))
+    return b.add(self.boxes, b.add(b.mul(number, I32(block.nbytes)), I32(before)))
+
+  def copied(self, turn: Turn, block: staging.PaddedBlock) -> ir.Value:
+    """Where a block lies that threads copy."""
+    own = self.sources
+    before = sum(own.stages * other.nbytes for other in own.padded[: own.padded.index(block)])
+    return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
   def fetch(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn) -> None:
     """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread the copy engine, all of them for the others."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
-      mbarrier.expect(b, barrier, self.sources.swizzled_bytes)
-      for number, boxed in enumerate(self.sources.swizzled):
-        *outer, last = (i64(v) for v in frame.starts(code, boxed.position, prefetched))
-        pairs = b.lshr(b.mul(last, i64(boxed.dtype.itemsize)), i64(1))
-        places = [b.trunc(v, I32) for v in (*outer, pairs)]
-        tma.copy(b, frame.maps[self.first_map + number], self.boxed(turn, boxed), places, barrier)
-    step = b.trunc(i64(frame.indices[-1]), I32)
+      self._ask(frame, code, prefetched, turn)
     for padded in self.sources.padded:
-      is_first = b.icmp_unsigned("==", b.urem(step, I32(padded.steps)), I32(0))
-      with if_then(b, is_first), code.scope():
+      with code.scope():
         view = frame.view(code, padded.position, prefetched, None)
-        staging.copy_block(b, code.thread, GROUP, view, padded, self.copied(turn, padded, step))
+        staging.copy_block(b, code.thread, GROUP, view, padded, self.copied(turn, padded))
     if self.sources.padded:
       cp_async.arrive(b, barrier)
+
+  def _ask(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn) -> None:
+    """Ask the copy engine for the blocks of a step, and for those of several steps where it is the first of them."""
+    b, barrier, own = self.b, self.barrier(turn), self.sources
+    step = b.trunc(i64(frame.indices[-1]), I32)
+    begins = {
+      block: b.icmp_unsigned("==", b.urem(step, I32(block.steps)), I32(0)) for block in own.boxed if block.steps > 1
+    }
+    nbytes: ir.Value = I32(sum(block.tensor_map.box_bytes for block in own.boxed if block not in begins))
+    for block, begin in begins.items():
+      nbytes = b.add(nbytes, b.select(begin, I32(block.tensor_map.box_bytes), I32(0)))
+    mbarrier.expect(b, barrier, nbytes)
+    for number, block in enumerate(own.boxed):
+      with if_then(b, begins[block]) if block in begins else contextlib.nullcontext(), code.scope():
+        *outer, last = (i64(v) for v in frame.starts(code, block.position, prefetched))
+        pairs = b.lshr(b.mul(last, i64(block.dtype.itemsize)), i64(1))
+        places = [b.trunc(v, I32) for v in (*outer, pairs)]
+        tma.copy(b, frame.maps[self.first_map + number], self.box(turn, block, step), places, barrier)
 
   def know(self, frame: Any, code: BlockCode, turn: Turn, step: ir.Value) -> None:
     """Let the operand's inputs be the staged blocks of a step; others stay where they are."""
     b, params = self.b, frame.kernel.body.params[frame.mapping.num_prefetch :]
-    places: list[tuple[Any, ir.Value]] = [(block, self.boxed(turn, block)) for block in self.sources.swizzled]
-    for block in self.sources.padded:
+    places: list[tuple[Any, ir.Value]] = [(block, self.copied(turn, block)) for block in self.sources.padded]
+    for block in self.sources.boxed:
       inner = b.mul(b.urem(step, I32(block.steps)), I32(block.step_bytes))
-      places.append((block, b.add(self.copied(turn, block, step), inner)))
+      places.append((block, b.add(self.box(turn, block, step), inner)))
     for block, place in places:
       pointer = b.inttoptr(place, ir.PointerType(addrspace=SHARED))
       code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))

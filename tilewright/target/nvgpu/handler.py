@@ -29,7 +29,7 @@ _TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 
 # From cuda.h: CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
 _MAP_DTYPES = {"f16": 6, "bf16": 9}
-_SWIZZLE_128B, _PROMOTE_256B = 3, 3
+_SWIZZLE_NONE, _SWIZZLE_128B, _PROMOTE_256B = 0, 3, 3
 _CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
 
@@ -147,7 +147,8 @@ def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value
   kinds = [PTR, I32, I32, PTR, PTR, PTR, PTR, PTR, I32, I32, I32, I32]
   encode = external(module, "cuTensorMapEncodeTiled", I32, kinds)
   args = [place, I32(_MAP_DTYPES[m.kind]), I32(rank), data, dims, strides, box, ones]
-  return place, b.call(encode, [*args, I32(0), I32(_SWIZZLE_128B), I32(_PROMOTE_256B), I32(0)])
+  swizzle = _SWIZZLE_128B if m.is_swizzled else _SWIZZLE_NONE
+  return place, b.call(encode, [*args, I32(0), I32(swizzle), I32(_PROMOTE_256B), I32(0)])
 
 
 def _check(b: ir.IRBuilder, api: ir.Value, status: ir.Value, what: str) -> None:

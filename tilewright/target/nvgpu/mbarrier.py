@@ -22,9 +22,10 @@ def fence_init(b: ir.IRBuilder) -> None:
   _asm(b, "fence.mbarrier_init.release.cluster; fence.proxy.async;", [])
 
 
-def expect(b: ir.IRBuilder, address: ir.Value, nbytes: int) -> None:
+def expect(b: ir.IRBuilder, address: ir.Value, nbytes: int | ir.Value) -> None:
   """Arrive, and let the phase wait for so many bytes too."""
-  _asm(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {nbytes};", [address])
+  said, args = (str(nbytes), []) if isinstance(nbytes, int) else ("$1", [nbytes])
+  _asm(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {said};", [address, *args])
 
 
 def arrive(b: ir.IRBuilder, address: ir.Value) -> None:

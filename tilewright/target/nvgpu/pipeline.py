@@ -140,23 +140,22 @@ class WarpgroupPlan:
 class Sources:
   """What an operand is computed from, in shared memory: blocks that the copy engine brings, and others that threads copy."""
 
-  swizzled: tuple[BoxedBlock, ...]
+  boxed: tuple[BoxedBlock, ...]
   padded: tuple[PaddedBlock, ...]
   stages: int  # of a step each
   ahead: int  # steps before which they are asked for
 
-  @property
-  def swizzled_bytes(self) -> int:
-    """Of a stage."""
-    return sum(block.nbytes for block in self.swizzled)
-
-  def places(self, block: PaddedBlock) -> int:
+  def places(self, block: BoxedBlock) -> int:
     """How many of a block there are: for each stage, or two where it is for several steps, which are more than there are stages."""
     return self.stages if block.steps == 1 else 2
 
   @property
+  def boxed_bytes(self) -> int:
+    return sum(self.places(block) * block.nbytes for block in self.boxed)
+
+  @property
   def padded_bytes(self) -> int:
-    return sum(self.places(block) * block.nbytes for block in self.padded)
+    return self.stages * sum(block.nbytes for block in self.padded)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,7 +173,7 @@ class RegisterPlan(WarpgroupPlan):
 
   @property
   def tensor_maps(self) -> tuple[TensorMap, ...]:
-    return tuple(block.tensor_map for own in self.sources for block in own.swizzled)
+    return tuple(block.tensor_map for own in self.sources for block in own.boxed)
 
   @property
   def side_bytes(self) -> tuple[int, int]:
@@ -208,7 +207,7 @@ class RegisterPlan(WarpgroupPlan):
 
   @property
   def swizzled_bytes(self) -> int:
-    return super().swizzled_bytes + sum(own.stages * own.swizzled_bytes for own in self.sources)
+    return super().swizzled_bytes + sum(own.boxed_bytes for own in self.sources)
 
   @property
   def shared_bytes(self) -> int:
@@ -271,37 +270,32 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
     return None
   if any(s.position is not None or not s.k_is_last for s in c.sides) or {*left.inputs} & {*right.inputs}:
     return None
-  staged = [[staging.boxed(kernel, i) or staging.padded(kernel, i) for i in side.inputs] for side in c.sides]
+  found = [[staging.padded(kernel, i) for i in side.inputs] for side in c.sides]
+  staged = [[block for block in blocks if block is not None] for blocks in found]
+  if not all(any(staging.is_wide(kernel, block) for block in blocks) for blocks in staged):
+    return None
   # A block of threads has all registers of a multiprocessor. Where it takes several points, copies for the next one are under way early.
   points = math.prod(int(kernel.mapping.grid[d] or 1) for d in parallel_dims(kernel))
   resident = _MULTIPROCESSORS if points > _MULTIPROCESSORS and c.num_steps >= _MOST_AHEAD else None
-  found: list[RegisterPlan] = []
+  plans: list[RegisterPlan] = []
   for stages, *ahead in itertools.product((4, 3, 2), *[range(_MOST_AHEAD, 0, -1)] * 2):
     # Where the last slice of a step finds a free stage, of all steps up to it but so many are multiplied.
     behind = -(-stages // (k // _DEPTH))
-    sources = tuple(
-      Sources(
-        tuple(b for b in blocks if isinstance(b, BoxedBlock)),
-        tuple(_spread(kernel, b, c.num_steps, early + behind) for b in blocks if isinstance(b, PaddedBlock)),
-        early + behind,
-        early,
-      )
-      for blocks, early in zip(staged, ahead)
-    )
+    sources = tuple(_sources(kernel, c, blocks, early + behind, early) for blocks, early in zip(staged, ahead))
     plan = RegisterPlan(c, (None, None), stages, _DEPTH, sources=sources, resident=resident)
     if ahead[0] <= ahead[1] and plan.shared_bytes <= arch.shared_bytes - _RESERVED:
-      found.append(plan)
-  if not all(any(isinstance(b, BoxedBlock) for b in blocks) for blocks in staged):
-    return None
+      plans.append(plan)
   # The right operand is needed first, so that what it is computed from is asked for early.
   key = lambda p: (min(p.stages, 3), p.producers, *(own.ahead for own in p.sources[::-1]), p.stages)
-  return max(found, key=key, default=None)
+  return max(plans, key=key, default=None)
 
 
-def _spread(kernel: NativeKernel, block: PaddedBlock, num_steps: int, stages: int) -> PaddedBlock:
-  """A block as it is copied for several steps at a time, if no more than those are under way or in use."""
-  found = staging.of_several_steps(kernel, block, num_steps)
-  return found if found.steps >= stages else block
+def _sources(kernel: NativeKernel, c: Contraction, blocks: list[PaddedBlock], stages: int, ahead: int) -> Sources:
+  """Blocks by who copies them: the copy engine where it can, for several steps if no more than those are under way or in use."""
+  together = (staging.steps_together(kernel, block, c.num_steps) for block in blocks)
+  boxed = [staging.boxed(kernel, block, n if n >= stages else 1) for block, n in zip(blocks, together)]
+  others = tuple(block for block, box in zip(blocks, boxed) if box is None)
+  return Sources(tuple(box for box in boxed if box is not None), others, stages, ahead)
 
 
 def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: Cluster) -> WarpgroupPlan | None:

@@ -35,6 +35,7 @@ from tilewright.tile.native import NativeKernel
 PIECE = 16  # bytes
 _MOST_FURTHER = 1 << 23  # bytes that an instruction adds to an address, less one
 _BANKS = 8  # pieces that lie side by side in the banks
+_BOX_ALIGNMENT = 1024  # bytes, after which a swizzle repeats
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,20 +84,14 @@ class PaddedBlock:
   shape: tuple[int, ...]
   dtype: np.dtype
   piece: int  # bytes that one copy brings
-  steps: int = 1  # whose blocks, side by side in their array, are copied together
 
   @property
   def rows(self) -> int:
     return math.prod(self.shape[:-1])
 
   @property
-  def step_bytes(self) -> int:
-    """Of a row, in a step."""
-    return self.shape[-1] * self.dtype.itemsize
-
-  @property
   def row_bytes(self) -> int:
-    return self.steps * self.step_bytes
+    return self.shape[-1] * self.dtype.itemsize
 
   @property
   def pieces(self) -> int:
@@ -166,36 +161,52 @@ StagedBlock = PaddedBlock | SwizzledBlock
 
 @dataclasses.dataclass(frozen=True)
 class BoxedBlock:
-  """A block of an input in shared memory as the copy engine leaves it: rows of 128 bytes, pieces exchanged within eight of them."""
+  """A block of an input in shared memory as the copy engine leaves it: rows of 128 bytes, pieces exchanged within eight of them; or rows of
+  sixteen bytes, which may be those of several steps."""
 
   position: int  # among the inputs
   shape: tuple[int, int]
   dtype: np.dtype
   tensor_map: TensorMap  # of pairs of bytes
+  steps: int = 1  # whose blocks, side by side in their array, are copied together
 
   @property
   def nbytes(self) -> int:
-    return self.tensor_map.box_bytes
+    return -(-self.tensor_map.box_bytes // _BOX_ALIGNMENT) * _BOX_ALIGNMENT
+
+  @property
+  def step_bytes(self) -> int:
+    """Of a row, in a step."""
+    return self.shape[1] * self.dtype.itemsize
 
   def view(self, pointer: ir.Value) -> View:
-    """The block as a body sees it. It starts at a multiple of 1024 bytes."""
-    return View(pointer, (self.shape[1], 1), self.dtype, object(), align=PIECE, exchange=swizzled_address)
+    """The block as a body sees it. It starts at a multiple of 1024 bytes, or so many steps further in a row."""
+    pitch = self.steps * self.shape[1]
+    if self.tensor_map.is_swizzled:
+      return View(pointer, (pitch, 1), self.dtype, object(), align=PIECE, exchange=swizzled_address)
+    return View(pointer, (pitch, 1), self.dtype, object(), align=self.step_bytes, is_staged=self.steps == 1)
 
 
-def boxed(kernel: NativeKernel, position: int) -> BoxedBlock | None:
-  """How the copy engine stages an input's blocks, if it can: matrices of up to 256 rows of 128 bytes."""
-  block = padded(kernel, position)
-  if block is None or block.piece != PIECE or len(block.shape) != 2 or block.row_bytes != SWIZZLE_BYTES:
+def is_wide(kernel: NativeKernel, block: PaddedBlock) -> bool:
+  """Whether the copy engine stages an input's blocks in rows of 128 bytes."""
+  found = boxed(kernel, block)
+  return found is not None and found.tensor_map.is_swizzled
+
+
+def boxed(kernel: NativeKernel, block: PaddedBlock, steps: int = 1) -> BoxedBlock | None:
+  """How the copy engine stages an input's blocks, if it can: matrices of up to 256 rows, of 128 bytes or of sixteen in so many steps."""
+  row_bytes = steps * block.row_bytes
+  if len(block.shape) != 2 or row_bytes not in (PIECE, SWIZZLE_BYTES) or (steps == 1 and block.piece != PIECE):
     return None
-  m = kernel.mapping.block_mappings[position]
+  m = kernel.mapping.block_mappings[block.position]
   array, outer = m.array_aval, m.block_shape[:-1]
   if len(array.shape) > tma.MOST_DIMS or block.shape[0] > tma.MOST_ROWS or block.shape[0] % _BANKS:
     return None
   shape = (*array.shape[:-1], array.shape[-1] * block.dtype.itemsize // 2)
   row = max(d for d, dim in enumerate(outer) if isinstance(dim, Blocked))
   box = tuple(d.block_size for d in outer)
-  tensor_map = TensorMap(kernel.mapping.num_prefetch + position, "bf16", shape, box, row)
-  return BoxedBlock(position, block.shape, block.dtype, tensor_map)
+  tensor_map = TensorMap(kernel.mapping.num_prefetch + block.position, "bf16", shape, box, row, row_bytes // 2)
+  return BoxedBlock(block.position, block.shape, block.dtype, tensor_map, steps)
 
 
 def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
@@ -212,9 +223,8 @@ def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
   return None if piece is None else PaddedBlock(position, shape, dtype, piece)
 
 
-def of_several_steps(kernel: NativeKernel, block: PaddedBlock, num_steps: int) -> PaddedBlock:
-  """The same for so many steps at a time that a row is sixteen bytes, if the steps' blocks lie side by side and steps come in twice that
-  number. Copies of few bytes, each of a row of its own, take as long as those of many."""
+def steps_together(kernel: NativeKernel, block: PaddedBlock, num_steps: int) -> int:
+  """Of how many steps the rows are sixteen bytes, if their blocks lie side by side and steps come in twice that number; else one."""
   m, index_map = kernel.mapping.block_mappings[block.position], kernel.index_maps[block.position]
   assert index_map is not None
   steps, is_whole = PIECE // block.row_bytes, PIECE % block.row_bytes == 0
@@ -222,10 +232,8 @@ def of_several_steps(kernel: NativeKernel, block: PaddedBlock, num_steps: int) -
   *others, last = index_map.body.yielded
   is_used = step in others or any(op.name != "yield" for op in users(index_map.body).get(step, []))
   if steps < 2 or not is_whole or last is not step or is_used or num_steps % (2 * steps):
-    return block
-  if m.array_aval.shape[-1] != num_steps * block.shape[-1]:
-    return block
-  return dataclasses.replace(block, piece=PIECE, steps=steps)
+    return 1
+  return steps if m.array_aval.shape[-1] == num_steps * block.shape[-1] else 1
 
 
 def copy_block(

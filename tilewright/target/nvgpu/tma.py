@@ -22,22 +22,23 @@ SWIZZLE_BYTES = (
 
 @dataclasses.dataclass(frozen=True)
 class TensorMap:
-  """An array of 16-bit elements in global memory, and the box that one copy brings: `box` along its outer dimensions, 128 bytes along the
-  last."""
+  """An array of 16-bit elements in global memory, and the box that one copy brings: `box` along its outer dimensions, and so many columns.
+  Rows of 128 bytes are swizzled, others lie as they are."""
 
   array: int  # its position among the kernel's arrays
   kind: str  # bf16 or f16
   shape: tuple[int, ...]
   box: tuple[int, ...]
   row: int  # along which dimension rows of the box lie
+  box_columns: int = SWIZZLE_BYTES // 2
 
   @property
-  def box_columns(self) -> int:
-    return SWIZZLE_BYTES // 2
+  def is_swizzled(self) -> bool:
+    return 2 * self.box_columns == SWIZZLE_BYTES
 
   @property
   def box_bytes(self) -> int:
-    return math.prod(self.box) * SWIZZLE_BYTES
+    return math.prod(self.box) * 2 * self.box_columns
 
 
 def copy(
