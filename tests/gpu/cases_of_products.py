@@ -98,7 +98,7 @@ def matmul_in_clusters() -> Answer:
 @case
 def matmul_of_converted_operands() -> Answer:
   """The left operand of the warpgroups' products comes from registers."""
-  a, b = numbers(128, 256, dtype=F32), numbers(256, 128, seed=1)
+  a, b = numbers(128, 640, dtype=F32), numbers(640, 128, seed=1)
   call = contractions.contraction("nn", (128, 128, 64), dtype=F32, prologues=(lambda x: x.astype(jnp.bfloat16), None))
   return jax.jit(call)(a, b), exact(a) @ exact(b), 0
 
@@ -146,13 +146,13 @@ def groups_of_rows_and_packed_weights() -> Answer:
 
 @case
 def attention_and_its_derivative() -> Answer:
-  q, k, v = (normal(2, 160, 64, seed=i) for i in range(3))
+  q, k, v = (normal(2, 320, 64, seed=i) for i in range(3))
 
   def f(q, k, v):
     return ops.attention(q, k, v, causal=True)
 
   got, slopes = jax.jit(lambda *a: (f(*a), jax.grad(lambda *a: f(*a).astype(F32).sum(), (0, 1, 2))(*a)))(q, k, v)
-  s = np.where(np.tri(160, dtype=bool), np.einsum("hqd,hkd->hqk", exact(q), exact(k)) / 8, -np.inf)
+  s = np.where(np.tri(320, dtype=bool), np.einsum("hqd,hkd->hqk", exact(q), exact(k)) / 8, -np.inf)
   p = softmax_of(s)
   np.testing.assert_allclose(exact(slopes[2]), p.sum(1)[..., None] + np.zeros(64), atol=0.25)
   assert all(np.isfinite(exact(x)).all() for x in slopes)
@@ -205,10 +205,10 @@ def scaled_one_after_the_other(recipe: str) -> Answer:
 
 
 for _recipe in ("mxfp8", "nvfp4"):
-  CASES[f"{_recipe}_by_{_recipe}"] = lambda r=_recipe: scaled(r, 128, both=True)
+  CASES[f"{_recipe}_by_{_recipe}"] = lambda r=_recipe: scaled(r, 128, both=True, k=640 if r == "mxfp8" else 768)
   CASES[f"{_recipe}_one_after_the_other"] = lambda r=_recipe: scaled_one_after_the_other(r)
   CASES[f"{_recipe}_weights"] = lambda r=_recipe: scaled(r, 8, both=False)
-  CASES[f"{_recipe}_weights_of_many_rows"] = lambda r=_recipe: scaled(r, 128, both=False)
+  CASES[f"{_recipe}_weights_of_many_rows"] = lambda r=_recipe: scaled(r, 128, both=False, k=1024)
 
 
 @case
