@@ -77,12 +77,11 @@ def products_of_bytes() -> Answer:
 def a_gated_mlp_and_its_derivative() -> Answer:
   """Two products of one left operand, side by side, and what is computed of both."""
   x, gate, up, down = (normal(128, 128, seed=i) / 8 for i in range(4))
-  got, slopes = jax.jit(
-    lambda *a: (
-      ops.swiglu_mlp(*a),
-      jax.grad(lambda *a: ops.swiglu_mlp(*a).astype(F32).sum(), (0, 1, 2, 3))(*a),
-    )
-  )(x, gate, up, down)
+  f = lambda *a: (ops.swiglu_mlp(*a), jax.grad(lambda *a: ops.swiglu_mlp(*a).astype(F32).sum(), (0, 1, 2, 3))(*a))
+  with mock.patch.object(
+    pipeline, "_store_maps", lambda *_: ()
+  ):  # so that `initcheck` sees what other kernels read then
+    got, slopes = jax.jit(f)(x, gate, up, down)
   a, b = exact(x) @ exact(gate), exact(x) @ exact(up)
   hidden = a / (1 + np.exp(-a)) * b
   np.testing.assert_allclose(exact(slopes[3]), hidden.sum(0)[:, None] + np.zeros(128), atol=0.25)

@@ -4,6 +4,7 @@ they are, by mma.sync and by wgmma.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import jax
@@ -57,6 +58,19 @@ def test_attention(arch):
   weights, sums = exactly(*exact)
   close(out[0], weights @ exact[2], np.abs(exact[2]).max())
   np.testing.assert_allclose(lse[0], sums, atol=2.0**-18 * np.abs(sums).max())
+
+
+@archs
+def test_queries_that_see_none_of_the_first_keys_they_meet(arch):
+  """A window begins after the first block of keys for some queries of a block, and not for others."""
+  plan = dataclasses.replace(PLAN, left=40, scale=0.125)
+  q, k, v = (normal(n, 1, 1, 128, DEPTH) for n in range(3))
+  ((_, native),) = natives(functools.partial(attention_gpu.forward, plan), q, k, v)
+  out, _ = run(native, q, k, v, arch=arch, num_warps=4)
+  q, k, v = (np.asarray(x[0, 0], np.float64) for x in (q, k, v))
+  behind = np.arange(128)[:, None] - np.arange(128)
+  e = np.where((behind >= 0) & (behind <= 40), np.exp(q @ k.T * plan.scale), 0)
+  close(out[0], e / e.sum(1, keepdims=True) @ v, np.abs(v).max())
 
 
 @archs

@@ -28,7 +28,9 @@ from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
 
-NEVER = -1e30  # a score that no exponential sees: finite, so that differences of two of them are no NaN
+# A score that no exponential sees: finite, so that differences of two of them are no NaN; and a power of two, so that its products with a
+# factor are exact, and their differences zero even if only one of them is rounded (as in a fused multiplication).
+NEVER = -(2.0**100)
 
 
 @dataclasses.dataclass(frozen=True)

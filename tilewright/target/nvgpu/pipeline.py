@@ -203,7 +203,7 @@ class RegisterPlan(WarpgroupPlan):
   def registers(self) -> tuple[int, int]:
     if self.producers == GROUP:
       return 104, 200
-    return (56, 200) if self.parts > 1 else (104, 152)
+    return (48, 208) if self.parts > 1 else (104, 152)
 
   @property
   def swizzled_bytes(self) -> int:
