@@ -183,6 +183,48 @@ def test_a_pipeline_writes_blocks_back():
   np.testing.assert_array_equal(everywhere(plgpu.kernel(body, out_type=S((3, 16, 16), F32)), x), wanted)
 
 
+def test_a_pipeline_has_its_own_blocks_of_what_its_body_writes():
+  """The array itself stays as it is, whether the body writes to the block or to the array that it is cut from."""
+
+  def body(x_ref, y_ref, o_ref):
+    def step(index, x_block, y_block, o_block):
+      x_block[...] = x_block[...] + 1
+      y_ref[...] = jnp.zeros_like(y_ref)
+      o_block[...] = x_block[...] + y_block[...]
+
+    spec = pl.BlockSpec((8, 16), lambda i: (i, 0))
+    plgpu.emit_pipeline(step, grid=(2,), in_specs=[spec, spec], out_specs=[spec])(x_ref, y_ref, o_ref)
+    o_ref[...] = o_ref[...] + x_ref[...]
+
+  @jax.jit
+  def f(x, y):
+    y = jax.new_ref(y)
+    return plgpu.kernel(body, out_type=S((16, 16), F32))(x, y)
+
+  x = np.arange(256, dtype=np.float32).reshape(16, 16)
+  wanted = 2 * x + 1 + np.where(np.arange(16)[:, None] < 8, x, 0)
+  np.testing.assert_array_equal(f(x, x), wanted)
+
+
+def test_blocks_that_are_read_in_place_are_refs():
+  def body(a_ref, b_ref, o_ref, acc):
+    def step(_, a_block, b_block):
+      plgpu.wgmma(acc, a_block, plgpu.transpose_ref(b_block, (1, 0)))
+      acc[...] = (
+        acc[...] + b_block[0:1, 0:64].astype(F32) + b_block.at[1][...].astype(F32) + plgpu.load(a_block, 2).sum()
+      )
+
+    spec = pl.BlockSpec((None, 64, 64), lambda k: (k, 0, 0))
+    plgpu.emit_pipeline(step, grid=(2,), in_specs=[spec, spec])(a_ref, b_ref)
+    o_ref[...] = acc[...]
+
+  kernel = plgpu.kernel(body, out_type=S((64, 64), F32), scratch_types=[plgpu.ACC((64, 64))])
+  a, b = (np.asarray(np.arange(8192).reshape(2, 64, 64) % n - 2, BF16) for n in (5, 7))
+  x, y = a.astype(np.float32), b.astype(np.float32)
+  wanted = sum(x[k] @ y[k].T + y[k, 0] + y[k, 1] + x[k, 2].sum() for k in range(2))
+  np.testing.assert_array_equal(everywhere(kernel, a, b), wanted)
+
+
 def test_copies_under_a_predicate_and_with_a_reduction():
   def add(x_ref, o_ref, buffers):
     own, [other] = buffers

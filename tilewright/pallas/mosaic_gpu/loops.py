@@ -5,7 +5,7 @@
       i, j = info.index
       …
 
-`emit_pipeline` brings a block of each operand to shared memory, one step after another.
+`emit_pipeline` gives a body a block of each operand, one step after another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory
+from tilewright.pallas.primitives import ReadEffect, ShapedArray, TransformedRef
 from tilewright.pallas.scoped import run_scoped
+from tilewright.runtime import _jax
 from tilewright.runtime._jax import ds
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.memory import memory_ref
@@ -132,8 +134,9 @@ def emit_pipeline(
 ) -> Callable[..., T | None]:
   """Make a loop over blocks out of a body: a function of whole refs, to be called inside a kernel.
 
-  The body gets the indices of a step, then a ref in shared memory for each input and output, and with `init_carry` what it returned the
-  step before; the function gives the last. Steps run one after another: `max_concurrent_steps` means nothing.
+  The body gets the indices of a step, then a ref for each input and output, and with `init_carry` what it returned the step before; the
+  function gives the last. Inputs that the body only reads are read where they are: the compiler brings ahead what products need. Other
+  blocks lie in shared memory, as their transforms say. `max_concurrent_steps` means nothing.
   """
   grid = tuple(grid)
   specs = [*in_specs, *out_specs]
@@ -143,47 +146,75 @@ def emit_pipeline(
       raise errors.BlockSpecError(
         f"plgpu.emit_pipeline: expected a ref for each of {len(specs)} specs, got {len(refs)}."
       )
-    blocks = [_Block(spec, ref, len(grid)) for spec, ref in zip(specs, refs)]
+    blocks = [_Block(spec, ref) for spec, ref in zip(specs, refs)]
+    written = _written(body, len(grid), blocks, init_carry)
+    for number, own in enumerate(blocks):
+      own.is_in_place = own.is_whole or (number < len(in_specs) and not written[number])
 
-    def run(*buffers: Any) -> T | None:
+    def run(*memory: Any) -> T | None:
+      buffers = iter(memory)
+      for own in blocks:
+        own.buffer = None if own.is_in_place else next(buffers)
+
       def step(n: Any, carry: Any) -> Any:
         index = _point(n, grid)
-        for own, buffer in list(zip(blocks, buffers))[: len(in_specs)]:
-          own.bring(index, buffer)
-        seen = [ref if own.is_whole else buffer for own, ref, buffer in zip(blocks, refs, buffers)]
-        carry = body(index, *seen, *(() if init_carry is None else (carry,)))
-        for own, buffer in list(zip(blocks, buffers))[len(in_specs) :]:
-          own.take(index, buffer)
+        for own in blocks[: len(in_specs)]:
+          own.bring(index)
+        carry = body(index, *(own.seen(index) for own in blocks), *(() if init_carry is None else (carry,)))
+        for own in blocks[len(in_specs) :]:
+          own.take(index)
         return carry
 
       return lax.fori_loop(0, math.prod(grid), step, init_carry)
 
-    return run_scoped(run, *(own.memory for own in blocks))
+    return run_scoped(run, *(own.memory for own in blocks if not own.is_in_place))
 
   return pipeline
 
 
-class _Block:
-  """A block of an operand of a pipeline: the memory for it, and what is copied to and from it at a step."""
+def _written(body: Callable[..., Any], rank: int, blocks: Sequence[_Block], carry: Any) -> list[bool]:
+  """Whether the body of a pipeline writes to each of its blocks; to be sure, to all if it writes to the arrays they are cut from."""
+  leaves, tree = jax.tree.flatten(() if carry is None else (carry,))
 
-  def __init__(self, spec: Any, ref: Any, rank: int):
-    self.spec, self.ref = spec, ref
+  def flat(*args: Any) -> list[Any]:
+    index, seen, rest = args[:rank], args[rank : rank + len(blocks)], args[rank + len(blocks) :]
+    body(tuple(index), *seen, *jax.tree.unflatten(tree, rest))
+    return []
+
+  avals = [
+    *[ShapedArray((), jnp.dtype(jnp.int32))] * rank,
+    *(own.memory.get_ref_aval() for own in blocks),
+    *(_jax.core.typeof(jnp.asarray(leaf)) for leaf in leaves),
+  ]
+  jaxpr, outside = _jax.detach(_jax.trace(flat, avals, what="emit_pipeline"))
+  effects = _jax.core.positional_effects(jaxpr)
+  changed = {e.input for e in effects if isinstance(e, _jax.effects.JaxprInputEffect) and not isinstance(e, ReadEffect)}
+  if any(outside[n] is own.array for n in changed if n < len(outside) for own in blocks):
+    return [True] * len(blocks)
+  return [len(outside) + rank + number in changed for number in range(len(blocks))]
+
+
+class _Block:
+  """A block of an operand of a pipeline: what a body sees of it, the memory for it if it has any, and what is copied at a step."""
+
+  def __init__(self, spec: Any, ref: Any):
+    self.ref = ref
+    self.buffer: Any = None
     self.is_whole = spec.block_shape is None or "gmem" in str(spec.memory_space)
-    shape = [] if self.is_whole else [self._size(d) for d in spec.block_shape]
-    if not self.is_whole and len(shape) != len(ref.shape):
+    self.is_in_place = self.is_whole
+    self.sizes = [] if self.is_whole else [self._size(d) for d in spec.block_shape]
+    if not self.is_whole and len(self.sizes) != len(ref.shape):
       raise errors.BlockRankError(
         f"plgpu.emit_pipeline: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
       )
-    if any(d and n % d for d, n in zip(shape, ref.shape)):
+    if any(d and n % d for d, n in zip(self.sizes, ref.shape)):
       raise errors.BlockSpecError(
         f"plgpu.emit_pipeline: blocks of shape {tuple(spec.block_shape)} must divide their array, of shape {tuple(ref.shape)}."
       )
-    self.sizes = shape
-    self.index_map = spec.index_map or (lambda *_: (0,) * len(shape))
-    own = tuple(d for d in shape if d is not None)
+    self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
     transforms = getattr(spec, "transforms", ())
-    space = SharedMemory(tuple(transforms)) if transforms else SMEM
-    self.memory = memory_ref((1,) if self.is_whole else own, jnp.int32 if self.is_whole else ref.dtype, space)
+    shape = ref.shape if self.is_whole else tuple(d for d in self.sizes if d is not None)
+    self.memory = memory_ref(shape, ref.dtype, SharedMemory(tuple(transforms)) if transforms else SMEM)
 
   @staticmethod
   def _size(dim: Any) -> int | None:
@@ -196,15 +227,25 @@ class _Block:
         return size
     raise errors.UnsupportedFeatureError(f"plgpu.emit_pipeline: blocks are cut by sizes or None, got {dim!r}.")
 
+  @property
+  def array(self) -> Any:
+    """The ref that a block is cut from."""
+    return self.ref.ref if isinstance(self.ref, TransformedRef) else self.ref
+
   def _part(self, index: tuple[Any, ...]) -> Any:
     at = self.index_map(*index)
     at = at if isinstance(at, tuple | list) else (at,)
     return self.ref.at[tuple(i if size is None else ds(i * size, size) for i, size in zip(at, self.sizes))]
 
-  def bring(self, index: tuple[Any, ...], buffer: Any) -> None:
-    if not self.is_whole:
-      buffer[...] = primitives.load(self._part(index))
+  def seen(self, index: tuple[Any, ...]) -> Any:
+    if self.is_whole:
+      return self.ref
+    return self._part(index) if self.is_in_place else self.buffer
 
-  def take(self, index: tuple[Any, ...], buffer: Any) -> None:
-    if not self.is_whole:
-      primitives.store(self._part(index), None, buffer[...])
+  def bring(self, index: tuple[Any, ...]) -> None:
+    if not self.is_in_place:
+      self.buffer[...] = primitives.load(self._part(index))
+
+  def take(self, index: tuple[Any, ...]) -> None:
+    if not self.is_in_place:
+      primitives.store(self._part(index), None, self.buffer[...])
