@@ -281,6 +281,7 @@ OF = layout.blocked_for((64, 32), 4, 4)
     (lambda: layout.shared_tiled((8, 64), None, 16, 48), "swizzle: expected"),
     (lambda: layout.shared_tiled((8, 64), (0, 64), 16), "do not divide"),
     (lambda: layout.bank_conflicts(np.arange(33), 4), "32 lanes"),
+    (lambda: layout.bank_conflicts(layout.splat((2,), 1), 4), "a layout and one of shared memory"),
     (lambda: fragments.tensor_memory(128, 7, 16), "whole cells"),
   ],
 )

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from tests.layout.layouts import examples, register_layouts
 from tests.layout.machine import addresses, spent
 from tilewright import errors, layout
-from tilewright.layout.access import accesses, best_access
+from tilewright.layout.access import accesses, bank_conflicts, best_access
+from tilewright.layout.build import repeated
 from tilewright.layout.fragments import MMA
 from tilewright.layout.shared import (
   SWIZZLES,
   SharedLayout,
   Swizzle,
-  bank_conflicts,
   shared_for_matrix,
   shared_tiled,
   wavefronts,
@@ -113,6 +113,16 @@ def test_a_column_conflicts_without_a_swizzle_and_not_with_one():
   assert plain.wavefronts == 8 * swizzled.wavefronts == 8 * (64 * 64 * 2 // 128)
   at, _ = addresses(column, shared_tiled((64, 64), None, 16))
   assert bank_conflicts(np.moveaxis(at[::8], 1, 2), 16) == plain.wavefronts - swizzled.wavefronts
+  assert bank_conflicts(column, shared_tiled((64, 64), None, 16)) == plain.wavefronts - swizzled.wavefronts
+  assert bank_conflicts(column, shared_tiled((64, 64), None, 16, 128)) == 0
+
+
+@pytest.mark.parametrize("swizzle, times", [(0, 8), (32, 4), (64, 2), (128, 1)])
+def test_a_fragment_is_read_by_ldmatrix_with_as_many_conflicts_as_rows_share_banks(swizzle, times):
+  """32 matrices of 8 rows that lie 128 bytes apart: without a swizzle each row is a wavefront of its own."""
+  fragment, memory = repeated(MMA[16, 16].a, (32, 64), (1, 1)), shared_tiled((32, 64), None, 16, swizzle)
+  assert best_access(fragment, memory).kind == "matrix"
+  assert bank_conflicts(fragment, memory) == (times - 1) * 32
 
 
 @given(st.data())

@@ -14,7 +14,7 @@
 Pictures are drawn by `tilewright.viz.layout`.
 """
 
-from tilewright.layout.access import Access, accesses, best_access
+from tilewright.layout.access import Access, accesses, bank_conflicts, best_access
 from tilewright.layout.algebra import (
   compose,
   expanded,
@@ -29,7 +29,7 @@ from tilewright.layout.algebra import (
 )
 from tilewright.layout.build import blocked, blocked_for, repeated, splat, strided
 from tilewright.layout.plan import Plan, relayout
-from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle, bank_conflicts, shared_for_matrix, shared_tiled
+from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle, shared_for_matrix, shared_tiled
 from tilewright.layout.text import layout_text, print_layout
 from tilewright.layout.transfer import Move, TensorMove, Transfer, transfer
 from tilewright.layout.value import LANE, LANES, OFFSET, REGISTER, WARP, Digit, Layout, Term, layout, register_layout

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import overload
 
 import numpy as np
 
 from tilewright import errors
-from tilewright.layout.shared import AnyShared, wavefronts
+from tilewright.layout.shared import AnyShared, address_conflicts, fewest_wavefronts, wavefronts
 from tilewright.layout.value import WARP, Layout
 
 VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
@@ -54,6 +55,29 @@ def accesses(registers: Layout, shared: AnyShared, owners_only: bool = False) ->
 def best_access(registers: Layout, shared: AnyShared, matrices: bool = True, owners_only: bool = False) -> Access:
   """The cheapest of the `accesses` of a tile, `matrices` among them only if asked for."""
   return next(a for a in accesses(registers, shared, owners_only) if matrices or a.kind == VECTOR)
+
+
+@overload
+def bank_conflicts(held: Layout, where: AnyShared) -> int: ...
+@overload
+def bank_conflicts(held: np.ndarray, where: int) -> int: ...
+def bank_conflicts(held: Layout | np.ndarray, where: AnyShared | int) -> int:
+  """Wavefronts beyond the fewest that so many bytes take; none if an access is conflict-free.
+
+  bank_conflicts(registers, shared)       all warps move a tile by its best access
+  bank_conflicts(addresses, width)        each row of `addresses` (accesses, 32 lanes) is an instruction, `width` bytes a lane
+  """
+  if isinstance(held, Layout) == isinstance(where, int):
+    raise errors.LayoutError(
+      f"expected a layout and one of shared memory, or addresses and a width, got {held} and {where}"
+    )
+  if isinstance(where, int):
+    return address_conflicts(np.asarray(held), where)
+  assert isinstance(held, Layout)
+  way = best_access(held, where)
+  width = way.width if way.kind == VECTOR else WORD_BYTES  # a wavefront takes a matrix: 4 bytes of each lane
+  parts = max(where.bits // 8 // 16, 1)
+  return max(way.wavefronts - parts * fewest_wavefronts(len(way.groups) * held.num_warps, width), 0)
 
 
 def _addresses(registers: Layout, shared: AnyShared) -> tuple[np.ndarray, np.ndarray]:

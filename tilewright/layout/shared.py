@@ -255,7 +255,7 @@ def fewest_wavefronts(accesses: int, width: int) -> int:
   return accesses * (32 // lanes_together(width))
 
 
-def bank_conflicts(addresses: np.ndarray, width: int) -> int:
-  """Wavefronts beyond the fewest; none if the access is conflict-free."""
+def address_conflicts(addresses: np.ndarray, width: int) -> int:
+  """Wavefronts beyond the fewest; none if the access is conflict-free. See `access.bank_conflicts` for layouts."""
   accesses = math.prod(np.asarray(addresses).shape) // 32
   return max(wavefronts(addresses, width) - fewest_wavefronts(accesses, width), 0)
