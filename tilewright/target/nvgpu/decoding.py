@@ -51,7 +51,14 @@ def column_of(k: int, n: int) -> Callable[[int], int]:
 
 
 class Ring:
-  """The stages of what one operand is computed from. Addresses are i32."""
+  """The stages of what one operand is computed from. Addresses are i32.
+
+    stage s:  full   counts the bytes that arrive, and the threads whose copies have
+              free   where threads copy: counts the threads that have read it
+
+  That a stage is free follows from those of the operand, too, but over others, and from one thread of a warpgroup for all. The copy engine
+  needs no more. Threads that overwrite what others have read hear it from each of those, as tools that look for races want it.
+  """
 
   def __init__(self, stages: Stages, side: int):
     plan = stages.plan
@@ -67,8 +74,11 @@ class Ring:
     self.first_map = sum(len(s.boxed) for s in before)
 
   def init(self) -> None:
+    readers = self.plan.producers if self.side else self.plan.groups * GROUP
     for s in range(self.sources.stages):
       mbarrier.init(self.b, self.b.add(self.barriers, I32(16 * s)), self.arrivals)
+      if self.sources.padded:
+        mbarrier.init(self.b, self.b.add(self.barriers, I32(16 * s + 8)), readers)
 
   def turns(self) -> Turns:
     """Its stages, step by step."""
@@ -80,6 +90,14 @@ class Ring:
   def wait(self, turn: Turn) -> None:
     """Until what a step is computed from is there."""
     mbarrier.wait(self.b, self.barrier(turn), turn.parity)
+
+  def free(self, turn: Turn) -> ir.Value:
+    return self.b.add(self.barrier(turn), I32(8))
+
+  def done(self, turn: Turn) -> None:
+    """The calling thread has read what a step is computed from."""
+    if self.sources.padded:
+      mbarrier.arrive(self.b, self.free(turn))
 
   def box(self, turn: Turn, block: staging.BoxedBlock, step: ir.Value) -> ir.Value:
     """Where a block lies that the copy engine brings, perhaps for several steps."""
@@ -99,6 +117,8 @@ class Ring:
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
       self._ask(frame, code, prefetched, turn)
+    if self.sources.padded:
+      mbarrier.wait(b, self.free(turn), b.xor(turn.parity, I32(1)))
     for padded in self.sources.padded:
       with code.scope():
         view = frame.view(code, padded.position, prefetched, None)
@@ -227,7 +247,10 @@ class _Producer:
       self.right.know(frame, code, self.step, code.b.trunc(i64(frame.indices[-1]), I32))
       computed.write(code, side, 0, plan.depth, self.stages.side(1, turn), column_of(plan.contraction.block[2], n))
     self.stages.computed(turn, code.thread)
-    self.own.advance(plan.producers // GROUP)
+    groups = plan.producers // GROUP
+    self.own.advance(groups)
+    if n + groups >= plan.slices:
+      self.right.done(self.step)
 
 
 class Products:
@@ -268,6 +291,7 @@ class Products:
           warpgroups.give_back(code, self.stages, self.given.take())
         if is_done and not runs:
           warpgroups.give_back(code, self.stages, self.given.take())
+    self.ring.done(own)
     return values
 
   def _multiply(self, left: Any, place: ir.Value, values: list[ir.Value], part: int) -> list[ir.Value]:
