@@ -7,6 +7,7 @@ from unittest import mock
 import jax
 import jax.numpy as jnp
 import layout_programs
+import mosaic_programs
 import numpy as np
 import stepwise
 import triton_programs
@@ -321,6 +322,18 @@ def transforms_of_shared_memory() -> Answer:
   own = plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128)
   call = pl.pallas_call(kernel, S((64, 64), BF16), scratch_shapes=[plgpu.SMEM((64, 64), BF16, transforms=own)])
   return jax.jit(call)(x), exact(x).T + exact(x)[8:24, :32].sum(), 1.0
+
+
+@case
+def copies_by_hand() -> Answer:
+  x = numbers(128, 64, dtype=F32)
+  return jax.jit(mosaic_programs.by_hand)(x), 2 * x, 0
+
+
+@case
+def products_by_hand() -> Answer:
+  a, b = numbers(128, 320), numbers(320, 128, seed=1)
+  return jax.jit(mosaic_programs.matmul)(a, b), exact(a) @ exact(b), 1.0
 
 
 @case
