@@ -327,6 +327,33 @@ def test_printing_is_that_of_the_portable_lowering(capfd):
   assert ours == printed(interpret=True) and "at 1 1.000 [False False  True]" in ours
 
 
+def test_what_jax_debug_prints_is_that_of_the_portable_lowering(capfd):
+  """The call stays though nobody uses its outputs, and instances keep their order."""
+
+  def kernel(x_ref, o_ref):
+    x = x_ref[...]
+    jax.debug.print("{0} {{{named:.2f}}} {0.shape} {1!r:>7}", x, "text", named=x[1])
+    jax.debug.print("plain")
+    jax.debug.print("{} at {where}", pl.program_id(0), where=("no", "array"))
+    o_ref[...] = x
+
+  def printed(**options):
+    call = lambda x: pl.pallas_call(kernel, S((3,), F32), grid=(2,), **options)(x)
+    jax.jit(lambda x: (call(x), x)[1])(arange(3))
+    jax.effects_barrier()
+    return capfd.readouterr().out.splitlines()
+
+  ours = printed()
+  assert ours[::3] == ["[0. 1. 2.] {1.00} (3,)  'text'"] * 2 and ours[2] == "0 at ('no', 'array')"
+  assert sorted(ours) == sorted(printed(interpret=True))
+
+  def tree(x_ref, o_ref):
+    jax.debug.print("{}", {"x": x_ref[...]})
+
+  with pytest.raises(errors.NativeCodeError, match="Print each array"):
+    pl.pallas_call(tree, S((3,), F32))(arange(3))
+
+
 def test_a_delay_lasts_and_changes_nothing():
   def kernel(x_ref, o_ref):
     pl.delay(1000)

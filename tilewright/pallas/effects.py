@@ -76,11 +76,13 @@ SAFE_TO_REPEAT = frozenset({delay_effect, debug_effect})
 
 # What a whole call keeps of its body's effects: these are seen outside of the kernel.
 _VISIBLE_OUTSIDE = (CommsEffect, DebugEffect)
+_JAX_DEBUG = (_jax.debugging.DebugEffect, _jax.debugging.OrderedDebugEffect)  # of jax.debug.print in a body
 
 
 def call_effects(body_effects: object) -> set[KernelEffect]:
   """The effects of a kernel call, given those of its body."""
-  return {e for e in body_effects if isinstance(e, _VISIBLE_OUTSIDE)}  # type: ignore[attr-defined]
+  seen = {debug_effect if isinstance(e, _JAX_DEBUG) else e for e in body_effects}  # type: ignore[attr-defined]
+  return {e for e in seen if isinstance(e, _VISIBLE_OUTSIDE)}
 
 
 def says_side_effects(compiler_params: object) -> bool:

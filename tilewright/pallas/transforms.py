@@ -245,7 +245,9 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
 
 def _without_reports(kernel: Kernel) -> Kernel:
   """The kernel without prints and checks: the call that computes the outputs has them already."""
-  return kernel.replace(jaxpr=jaxprs.without(kernel.jaxpr, (debug_print_p, debug_check_p)))
+  return kernel.replace(
+    jaxpr=jaxprs.without(kernel.jaxpr, (debug_print_p, debug_check_p, _jax.debugging.debug_print_p))
+  )
 
 
 def _without_side_effects(compiler_params: Any) -> Any:

@@ -306,7 +306,7 @@ def _first_value(ref: Any) -> tuple[int, ...] | None:
 
 
 # What a body may do to other instances, or to the world, that only their order makes predictable.
-_ONE_AFTER_ANOTHER = frozenset({"pallas_debug_print"})
+_ONE_AFTER_ANOTHER = frozenset({"pallas_debug_print", "debug_print"})
 
 
 def _uses(jaxpr: Any, names: frozenset[str]) -> bool:

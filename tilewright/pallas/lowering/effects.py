@@ -6,9 +6,14 @@ never end: it fails at run time, with the kernel's name and the user's line, ins
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import re
+import string
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from tilewright import errors
@@ -161,6 +166,45 @@ def _debug_print(ctx: Context, *args: Value, fmt: str, has_placeholders: bool) -
     fmt = fmt.replace("{", "{{").replace("}", "}}") + " {}" * len(args)
   ctx.builder.emit_all("print", args, fmt=fmt)
   return []
+
+
+@rule("debug_print")
+def _jax_debug_print(
+  ctx: Context, *args: Value, fmt: str, in_tree: Any, static_args: Any, has_placeholders: bool, **_: Any
+) -> list[Value]:
+  """`jax.debug.print`: its fields become the numbers of arrays, and what is no array becomes part of the text."""
+  values, static = iter(range(len(args))), dict(static_args)
+  flat = [static[n] if n in static else _Printed(next(values)) for n in range(in_tree.num_leaves)]
+  positional, by_name = jax.tree.unflatten(in_tree, flat)
+  if not has_placeholders:
+    fmt = fmt.replace("{", "{{").replace("}", "}}") + " {}" * len(positional)
+  unnamed = itertools.count()
+  template = ""
+  for text, field, spec, conversion in string.Formatter().parse(fmt):
+    template += text.replace("{", "{{").replace("}", "}}")
+    if field is None:
+      continue
+    name, rest = re.fullmatch(r"([^.\[]*)(.*)", field, re.DOTALL).groups()  # type: ignore[union-attr]
+    shown = by_name[name] if name in by_name else positional[int(name) if name else next(unnamed)]
+    how = rest + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+    if isinstance(shown, _Printed):
+      template += f"{{{shown.number}{how}}}"
+    elif any(isinstance(leaf, _Printed) for leaf in jax.tree.leaves(shown)):
+      raise errors.NativeCodeError(
+        f"The jax.debug.print at {ctx.builder.loc} prints a tree of arrays, which native code cannot yet. Print each array, or pass "
+        "interpret=True."
+      )
+    else:
+      template += f"{{0{how}}}".format(shown).replace("{", "{{").replace("}", "}}")
+  ctx.builder.emit_all("print", args, fmt=template)
+  return []
+
+
+@dataclasses.dataclass(frozen=True)
+class _Printed:
+  """Stands for an array that is printed."""
+
+  number: int
 
 
 @rule("pallas_debug_check")
