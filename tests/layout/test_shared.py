@@ -47,6 +47,10 @@ def test_a_swizzle_is_its_own_inverse(bits, count):
   assert np.array_equal(swizzle(at[::37]), by_hand)
 
 
+def test_swizzles_are_equal_if_they_do_the_same():
+  assert Swizzle(((9, 6), (7, 4), (8, 5))) == SWIZZLES[128]
+
+
 def test_a_swizzle_must_not_feed_itself():
   with pytest.raises(errors.LayoutError, match="swizzle"):
     Swizzle(((7, 4), (4, 2)))

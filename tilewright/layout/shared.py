@@ -36,6 +36,9 @@ class Swizzle:
   bits: tuple[tuple[int, int], ...] = ()
 
   def __post_init__(self) -> None:
+    object.__setattr__(
+      self, "bits", tuple(sorted(self.bits))
+    )  # their order does not matter, and equal swizzles shall be equal
     sources, targets = {s for s, _ in self.bits}, {t for _, t in self.bits}
     if sources & targets or len(sources) < len(self.bits):
       raise errors.LayoutError(f"swizzle {self.bits}: a bit must not be both moved and changed, nor moved twice")
