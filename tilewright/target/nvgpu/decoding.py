@@ -100,7 +100,7 @@ class Ring:
       mbarrier.arrive(self.b, self.free(turn))
 
   def box(self, turn: Turn, block: staging.BoxedBlock, step: ir.Value) -> ir.Value:
-    """Where a block lies that the copy engine brings, perhaps for several steps."""
+    """Where a block lies that the copy engine brings, perhaps for several steps. Steps are counted over all points."""
     b, own = self.b, self.sources
     before = sum(own.places(other) * other.nbytes for other in own.boxed[: own.boxed.index(block)])
     number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
@@ -112,11 +112,11 @@ class Ring:
     before = sum(own.stages * other.nbytes for other in own.padded[: own.padded.index(block)])
     return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
-  def fetch(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn) -> None:
+  def fetch(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
     """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread the copy engine, all of them for the others."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
-      self._ask(frame, code, prefetched, turn)
+      self._ask(frame, code, prefetched, turn, step)
     if self.sources.padded:
       mbarrier.wait(b, self.free(turn), b.xor(turn.parity, I32(1)))
     for padded in self.sources.padded:
@@ -126,10 +126,9 @@ class Ring:
     if self.sources.padded:
       cp_async.arrive(b, barrier)
 
-  def _ask(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn) -> None:
+  def _ask(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
     """Ask the copy engine for the blocks of a step, and for those of several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
-    step = b.trunc(i64(frame.indices[-1]), I32)
     begins = {
       block: b.icmp_unsigned("==", b.urem(step, I32(block.steps)), I32(0)) for block in own.boxed if block.steps > 1
     }
@@ -200,7 +199,7 @@ class _Producer:
       for ring, turns in self.fetched:
         if step < min(ring.ahead, num_steps):
           frame.indices[-1] = i64(step)
-          ring.fetch(frame, self.code, self.prefetched, turns.take())
+          ring.fetch(frame, self.code, self.prefetched, turns.take(), I32(step))
     with points.each() as number, self.code.scope():
       here = list(frame.indices)
       follows = points.after(number) if points.is_several and self.fetched else None
@@ -229,7 +228,7 @@ class _Producer:
       frame.indices = [*places[:-1], b.select(is_there, later, b.sub(later, i64(num_steps)))]
       is_there = b.or_(is_there, b.icmp_signed("<", follows, i64(self.points.total)))
     with if_then(b, is_there):
-      ring.fetch(frame, self.code, self.prefetched, turns.now())
+      ring.fetch(frame, self.code, self.prefetched, turns.now(), b.add(self.points.before, b.trunc(later, I32)))
     turns.advance()
 
   def _write(self, turn: Turn, n: int) -> None:
@@ -244,7 +243,8 @@ class _Producer:
     for position in side.inputs:
       code.env[params[position]] = frame.view(code, position, self.prefetched, object())
     with code.scope():
-      self.right.know(frame, code, self.step, code.b.trunc(i64(frame.indices[-1]), I32))
+      step = code.b.add(self.points.before, code.b.trunc(i64(frame.indices[-1]), I32))
+      self.right.know(frame, code, self.step, step)
       computed.write(code, side, 0, plan.depth, self.stages.side(1, turn), column_of(plan.contraction.block[2], n))
     self.stages.computed(turn, code.thread)
     groups = plan.producers // GROUP
@@ -256,10 +256,10 @@ class _Producer:
 class Products:
   """The products of slices, by those who hold the sums: slice after slice, step after step."""
 
-  def __init__(self, frame: Any, code: Any, stages: Stages):
+  def __init__(self, frame: Any, code: Any, stages: Stages, points: Any):
     plan = stages.plan
     assert isinstance(plan, RegisterPlan)
-    self.frame, self.code, self.stages, self.plan = frame, code, stages, plan
+    self.frame, self.code, self.stages, self.plan, self.points = frame, code, stages, plan, points
     self.ring = Ring(stages, 0)
     self.steps = self.ring.turns()
     self.own, self.given = (Turns(code.b, plan.stages) for _ in range(2))
@@ -275,7 +275,7 @@ class Products:
     own = self.steps.take()
     self.ring.wait(own)
     with code.scope():
-      self.ring.know(self.frame, code, own, b.trunc(step, I32))
+      self.ring.know(self.frame, code, own, b.add(self.points.before, b.trunc(step, I32)))
       lanes = [_Lanes(code, c.sides[0], part, plan.parts) for part in range(plan.parts)]
       for n, part in itertools.product(range(plan.slices), range(plan.parts)):
         left = lanes[part].fragments(n * DEPTH, plan.depth)

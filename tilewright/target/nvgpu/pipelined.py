@@ -154,6 +154,8 @@ class Points:
   def __init__(self, frame: Any, parallel: tuple[int, ...], plan: RegisterPlan):
     self.frame, self.parallel, self.is_several = frame, parallel, plan.resident is not None
     self.total = math.prod(int(frame.mapping.grid[d]) for d in parallel)
+    self.num_steps = plan.contraction.num_steps
+    self.before: ir.Value = I32(0)  # steps of the points that this block took before
 
   def at(self, number: ir.Value) -> list[Any]:
     """The indices of a point."""
@@ -174,9 +176,14 @@ class Points:
       frame.indices = self.at(self.first)
       yield self.first
       return
+    with b.goto_entry_block():
+      taken = b.alloca(I32)
+    b.store(I32(0), taken)
     with for_range(b, self.first, self.total, b.zext(threads.num_blocks(b), I64)) as number:
       frame.indices = self.at(number)
+      self.before = b.load(taken, typ=I32)
       yield number
+      b.store(b.add(self.before, I32(self.num_steps)), taken)
 
 
 # --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
@@ -279,7 +286,7 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   b.position_at_end(consumer)
   threads.set_registers(b, more, increase=True)
 
-  products = None if points is None else decoding.Products(frame, code, stages)
+  products = None if points is None else decoding.Products(frame, code, stages, points)
 
   def contract(step: ir.Value, sums: Any) -> None:
     first = b.mul(b.trunc(step, I32), I32(plan.slices))

@@ -224,14 +224,14 @@ def padded(kernel: NativeKernel, position: int) -> PaddedBlock | None:
 
 
 def steps_together(kernel: NativeKernel, block: PaddedBlock, num_steps: int) -> int:
-  """Of how many steps the rows are sixteen bytes, if their blocks lie side by side and steps come in twice that number; else one."""
+  """Of how many steps the rows are sixteen bytes, if their blocks lie side by side and steps come in that number; else one."""
   m, index_map = kernel.mapping.block_mappings[block.position], kernel.index_maps[block.position]
   assert index_map is not None
   steps, is_whole = PIECE // block.row_bytes, PIECE % block.row_bytes == 0
   step = index_map.params[len(kernel.mapping.grid) - 1]
   *others, last = index_map.body.yielded
   is_used = step in others or any(op.name != "yield" for op in users(index_map.body).get(step, []))
-  if steps < 2 or not is_whole or last is not step or is_used or num_steps % (2 * steps):
+  if steps < 2 or not is_whole or last is not step or is_used or num_steps % steps:
     return 1
   return steps if m.array_aval.shape[-1] == num_steps * block.shape[-1] else 1
 
