@@ -86,15 +86,17 @@ def test_derivatives(target, name):
 
 @targets
 @pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16], ids=lambda d: d.__name__)
-def test_small_floats(target, dtype):
+@pytest.mark.parametrize("window", [None, 9])
+def test_small_floats(target, dtype, window):
   q, k, v = (x.astype(dtype) for x in operands(2, 1, 40, 33))
-  found = ops.attention(q, k, v, causal=True, blocks=(16, 16), **target)
+  seen = {"causal": True, "window": window}
+  found = ops.attention(q, k, v, blocks=(16, 16), **seen, **target)
   assert found.dtype == dtype
   steps, magnitude = 300, 4.0
   if calling.platform() == "gpu":  # each weight is rounded to the dtype
-    sums = value64(lambda q, k, v: attention64(q, k, jnp.abs(v), causal=True), q, k, v)
+    sums = value64(lambda q, k, v: attention64(q, k, jnp.abs(v), **seen), q, k, v)
     magnitude += float(jnp.finfo(dtype).eps) / 2 * sums / (steps * EPS32)
-  close(found, value64(lambda *a: attention64(*a, causal=True), q, k, v), steps=steps, size=magnitude)
+  close(found, value64(lambda *a: attention64(*a, **seen), q, k, v), steps=steps, size=magnitude)
 
 
 def test_vmap_and_no_leading_dimension():
