@@ -143,11 +143,8 @@ def atomic_operations() -> Answer:
 
 @case
 def one_at_a_time() -> Answer:
-  return (
-    triton_programs.counted_under_a_lock(40),
-    40,
-    0,
-  )  # compiled as a whole, XLA copies a constant that `initcheck` does not know
+  """Not compiled as a whole: where zeros are constants, `initcheck` does not see XLA write them."""
+  return triton_programs.counted_under_a_lock(40), 40, 0
 
 
 @case
