@@ -8,12 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from block_on_cpu import run
 from gpu_programs import F32, S, in_one_block, natives
 from hypothesis import given
 from layout_programs import COLUMNS, PROGRAMS
 
 from tests.layout.layouts import register_layouts
 from tilewright import errors, layout
+from tilewright import pallas as pl
 from tilewright.layout.value import read_layout
 from tilewright.pallas import nvgpu as nvgpu_names
 from tilewright.runtime import ptxas
@@ -127,3 +129,17 @@ def test_layouts_read_back(of):
 @pytest.mark.parametrize("name", ["attention", "online_attention", "transpose", "rows_and_columns", "scratch_matmul"])
 def test_ptxas_assembles_it_without_spills(name):
   assert ptxas.resources(ptx_of(name), "sm_90a").spilled_bytes == 0
+
+
+def test_what_branches_and_loops_combine_element_by_element_stays_in_registers():
+  def kernel(x_ref, o_ref):
+    y = x_ref[...] * 2
+    for i in range(4):
+      y = jax.lax.cond(x_ref[0, i] > 0, lambda v: v * 2, lambda v: v - 1, y)
+    o_ref[...] = jax.lax.fori_loop(0, 3, lambda i, total: jnp.where(total > y, total, total + y), y)
+
+  x = np.arange(32 * 64, dtype=np.float32).reshape(32, 64) % 11 - 5
+  ((_, native),) = natives(pl.pallas_call(kernel, S(x.shape, F32)), x)
+  assert nvgpu.compile_ptx(native, "sm_90a")[1].shared_bytes == 0
+  wanted = np.asarray(pl.pallas_call(kernel, S(x.shape, F32), interpret=True)(x))
+  np.testing.assert_array_equal(run(native, x)[0], wanted)

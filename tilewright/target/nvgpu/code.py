@@ -39,7 +39,7 @@ from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
 from tilewright.target.nvgpu.hints import given_layout, is_in_shared
-from tilewright.target.nvgpu.operands import operand_layout
+from tilewright.target.nvgpu.operands import is_taken_as_held, operand_layout
 from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.relayout import emit
@@ -115,7 +115,8 @@ class BlockCode(Passes):
     """Make the copies of a tile in registers that the blocks of an op will ask for, once and before them."""
     known = self.env[v]
     if self.inferred is None:
-      self.in_memory(v)
+      if known.layout != without_register_copies(self._ordinary(v.tile.shape)) or not is_taken_as_held(v, op):
+        self.in_memory(v)
       return
     inside = {o for inner in op.blocks for o in walk(inner)}
     for user in (o for o in self.users.get(v, ()) if o in inside):

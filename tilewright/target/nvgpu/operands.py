@@ -19,7 +19,9 @@ from tilewright import errors
 from tilewright.layout.algebra import reshaped, restricted, transposed, unsliced, without_register_copies
 from tilewright.layout.value import Layout
 from tilewright.target.llvm import structure
-from tilewright.tile.ir import Op, Value
+from tilewright.tile.ir import Op, Value, walk
+from tilewright.tile.ops import BINARY, COMPARE, UNARY
+from tilewright.tile.types import TileType
 
 Rule = Callable[[Op, Layout], Layout | None]
 
@@ -82,3 +84,22 @@ def behind_transposes(value: Value) -> tuple[Value, tuple[int, ...]]:
     permutation = tuple(own[p] for p in permutation)
     value = value.owner.operands[0]
   return value, permutation
+
+
+# Ops that take and give tiles of one shape as threads hold them, and those that have none or carry them.
+_ELEMENT_BY_ELEMENT = frozenset(
+  {
+    *(*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow", "select", "convert"),
+    *("load", "store", "yield", "constant", "iota", "program_id", "num_programs", "for", "while", "switch"),
+    *("broadcast", "subview"),
+  }
+)
+
+
+def is_taken_as_held(v: Value, op: Op) -> bool:
+  """Whether the blocks of an op take a tile as its threads hold it: with others of its shape, element by element."""
+  for own in (o for inner in op.blocks for o in walk(inner)):
+    tiles = [x.tile for x in (*own.operands, *own.results) if isinstance(x.type, TileType) and not x.tile.is_scalar]
+    if own.name not in _ELEMENT_BY_ELEMENT or any(tile.shape != v.tile.shape for tile in tiles):
+      return False
+  return True
