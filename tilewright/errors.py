@@ -85,6 +85,10 @@ class ShapeMismatchError(TilewrightError, ValueError):
   """Shapes or dtypes of two operands do not go together."""
 
 
+class UnreadRefError(TilewrightError, AttributeError, TypeError):
+  """A ref stands where the value it holds should."""
+
+
 class InputWriteError(TilewrightError, ValueError):
   """A kernel writes to one of its inputs."""
 

@@ -482,3 +482,23 @@ def test_helpers_check_their_arguments():
     pl.next_power_of_2(-1)
   with pytest.raises(errors.ShapeMismatchError, match="values must be positive ints"):
     pl.multiple_of(jnp.int32(4), 0)
+
+
+@pytest.mark.parametrize(
+  "mistake, builtin",
+  [
+    (lambda ref: ref + 1, AttributeError),
+    (lambda ref: 2 * ref, AttributeError),
+    (lambda ref: ref.sum(), AttributeError),
+    (lambda ref: jnp.sin(ref), TypeError),
+    (lambda ref: ref[...] @ ref, TypeError),
+    (lambda ref: [row for row in ref], TypeError),
+  ],
+)
+def test_a_ref_that_was_not_read(mistake, builtin):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = mistake(x_ref)
+
+  with pytest.raises(builtin, match=rf"at .*{HERE}\. A ref is not the value that it holds: read it first") as found:
+    run(kernel, x)
+  assert isinstance(found.value, errors.UnreadRefError)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import threading
 from collections.abc import Hashable, Iterator
 from typing import Any
@@ -39,6 +40,12 @@ class _Frames(threading.local):
 
 _frames = _Frames()
 
+# JAX's words where a ref is added to, called a method of, given to a function of arrays, multiplied, or iterated over.
+_REF_AS_VALUE = re.compile(
+  r"'AbstractRef' object has no attribute|ndarray or scalar arguments, got <class '[^']*Tracer'>"
+  r"|unsupported operand type\(s\) for \S+ '\w*Tracer' and '\w*Tracer'|<class '[^']*Tracer'> is not iterable"
+)
+
 
 @contextlib.contextmanager
 def tracing_kernel(frame: GridFrame) -> Iterator[None]:
@@ -56,6 +63,12 @@ def tracing_kernel(frame: GridFrame) -> Iterator[None]:
       raise errors.ShapeMismatchError(
         f"{str(e).strip()} This is at {_jax.user_line(e)}. What is written must have the shape and dtype of the ref: use "
         "jnp.broadcast_to or astype."
+      ) from e
+    raise
+  except (AttributeError, TypeError) as e:
+    if _REF_AS_VALUE.search(str(e)):
+      raise errors.UnreadRefError(
+        f"{str(e).strip().rstrip('.')}. This is at {_jax.user_line(e)}. A ref is not the value that it holds: read it first, as in x_ref[...]."
       ) from e
     raise
   finally:
