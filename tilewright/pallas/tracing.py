@@ -68,7 +68,8 @@ def tracing_kernel(frame: GridFrame) -> Iterator[None]:
   except (AttributeError, TypeError) as e:
     if _REF_AS_VALUE.search(str(e)):
       raise errors.UnreadRefError(
-        f"{str(e).strip().rstrip('.')}. This is at {_jax.user_line(e)}. A ref is not the value that it holds: read it first, as in x_ref[...]."
+        f"{str(e).strip().rstrip('.')}. This is at {_jax.user_line(e)}. A ref is not the value that it holds: read it first, as in "
+        "x_ref[...]."
       ) from e
     raise
   finally:
