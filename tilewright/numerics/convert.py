@@ -1,4 +1,4 @@
-"""Conversions between float32 and the small formats, by integer arithmetic on bits: exact for every pattern, inside and outside of kernels.
+"""Conversions between floats and the small formats, by integer arithmetic on bits: exact for every pattern, inside and outside of kernels.
 
 `encode(x, format)` gives bits, `decode(bits, format)` the float32 they stand for:
 
@@ -111,14 +111,14 @@ def encode(
   """The bits of each number in a format, one per uint8 (uint16, uint32 for wider formats).
 
   Args:
-    x: float32, bfloat16, float16 or a smaller float.
+    x: float64, float32, bfloat16, float16 or a smaller float.
     format: a `Format`, its name, or a dtype.
     rounding: one of `ROUNDINGS`.
     saturate: whether numbers beyond the largest become the largest.
     random_bits: uint32s of the shape of `x`, for stochastic rounding.
   """
   f = format_of(format)
-  x = _as_f32(x)
+  x = _as_f32(x, f, rounding)
   check_rounding(rounding, random_bits, x.shape)
   if not f.is_float:
     return _encode_int(x, f, rounding, random_bits)
@@ -153,13 +153,40 @@ def encode(
   return found.astype(f.bits_dtype)
 
 
-def _as_f32(x: Any) -> Any:
+def _as_f32(x: Any, f: Format, rounding: str) -> Any:
+  """What is rounded to the format: float32s that hold all of x, or in place of a float64 one that rounds as it does."""
   x = jnp.asarray(x)
-  if x.dtype == jnp.float64 or not jnp.issubdtype(x.dtype, jnp.floating):
+  if not jnp.issubdtype(x.dtype, jnp.floating):
     raise errors.NumberFormatError(
-      f"x must be float32 or a smaller float, got {x.dtype}. Convert it first: x.astype(jnp.float32)."
+      f"x must be an array of floats, got {x.dtype}. Convert it first: x.astype(jnp.float32)."
     )
-  return x if x.dtype == jnp.float32 else x.astype(jnp.float32)
+  if x.dtype != jnp.float64:
+    return x if x.dtype == jnp.float32 else x.astype(jnp.float32)
+  if f != F32:
+    return _to_odd(x)
+  if rounding != "nearest_even":
+    raise errors.NumberFormatError(f"float64s are rounded to f32 to nearest only, got rounding={rounding!r}.")
+  return x.astype(jnp.float32)
+
+
+def _to_odd(x: Any) -> Any:
+  """float64s cut to float32s, with the last bit set if anything was cut off: that never lies between two numbers of a format with
+  at least two bits less, so rounding to such a format afterwards is rounding once.
+  """
+  u64 = lambda n: jnp.uint64(n)
+  raw = _bits(x, jnp.uint64)
+  magnitude = raw & u64((1 << 63) - 1)
+  exponent = (magnitude >> u64(52)).astype(jnp.int32) - (1023 - F32.bias)
+  significand = (magnitude & u64((1 << 52) - 1)) | jnp.where(magnitude >> u64(52) > 0, u64(1 << 52), u64(0))
+  # Below the smallest normal number the significand moves down; past 63 bits nothing is left of it anyway.
+  drop = (29 + jnp.clip(1 - exponent, 0, 34)).astype(jnp.uint64)
+  kept = significand >> drop
+  lost = (kept << drop) != significand
+  code = kept + (jnp.maximum(exponent, 1).astype(jnp.uint64) - u64(1) << u64(23))
+  code = jnp.minimum(code, u64(0x7F7FFFFF)) | lost.astype(jnp.uint64) | (exponent > 254).astype(jnp.uint64)
+  special = jnp.where(magnitude > u64(0x7FF << 52), u64(0x7FC00000), u64(0x7F800000))
+  code = jnp.where(magnitude >= u64(0x7FF << 52), special, code)
+  return _bits((code | (raw >> u64(63) << u64(31))).astype(jnp.uint32), jnp.float32)
 
 
 def check_rounding(rounding: str, random_bits: Any, shape: tuple[int, ...]) -> None:

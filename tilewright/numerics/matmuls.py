@@ -4,7 +4,8 @@
     y = scaled_dot_general(x, w, dimension_numbers, configs=["mxfp8"] * 3) # floats are quantised on the way, forwards and backwards
 
 In training, the operands are quantised anew along whatever is contracted: along k forwards, along n for the derivative towards x, along
-m for that towards w. The derivatives pass straight through the rounding.
+m for that towards w. Scales that are powers of two follow the rule "ceil", as in `jax.nn`. The derivatives pass straight through the
+rounding.
 """
 
 from __future__ import annotations
@@ -220,7 +221,10 @@ def _stacked(x: jax.Array, contracted: Sequence[int], batch: Sequence[int]) -> t
 
 
 def _quantised(x: jax.Array, mode: str, scale: Any, axis: int, interpret: bool | None) -> QArray:
-  return quantize(x, mode, axis=axis, global_scale="recipe" if scale is None else scale, interpret=interpret)
+  """Powers of two are chosen as `jax.nn` does: so that nothing saturates."""
+  rule = "ceil" if RECIPES[mode].rule == "floor" else None
+  whole = "recipe" if scale is None else scale
+  return quantize(x, mode, axis=axis, global_scale=whole, rule=rule, interpret=interpret)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))

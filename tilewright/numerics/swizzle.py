@@ -7,6 +7,7 @@ rows of 4 columns are 512 bytes side by side.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -29,9 +30,10 @@ def swizzle_scales(scales: jax.Array) -> jax.Array:
   """Scales (..., rows, columns) padded with zero bits and swizzled: (..., rows to 128, columns to 4)."""
   *batch, rows, columns = scales.shape
   to_rows, to_columns = padded_shape(rows, columns)
-  bits = _as_bits(scales).reshape(-1, rows, columns)
+  count = math.prod(batch)
+  bits = _as_bits(scales).reshape(count, rows, columns)
   bits = jnp.pad(bits, ((0, 0), (0, to_rows - rows), (0, to_columns - columns)))
-  apart = bits.reshape(-1, to_rows // _ROWS, 4, 32, to_columns // _COLUMNS, _COLUMNS)
+  apart = bits.reshape(count, to_rows // _ROWS, 4, 32, to_columns // _COLUMNS, _COLUMNS)
   return _from_bits(apart.transpose(_ORDER).reshape(*batch, to_rows, to_columns), scales.dtype)
 
 
@@ -42,8 +44,9 @@ def unswizzle_scales(swizzled: jax.Array, rows: int, columns: int) -> jax.Array:
     raise errors.ShapeMismatchError(
       f"Swizzled scales of {rows} rows and {columns} blocks must have shape {padded_shape(rows, columns)}, got {(from_rows, from_columns)}."
     )
-  apart = _as_bits(swizzled).reshape(-1, from_rows // _ROWS, from_columns // _COLUMNS, 32, 4, _COLUMNS)
-  plain = apart.transpose(_ORDER).reshape(-1, from_rows, from_columns)[:, :rows, :columns]
+  count = math.prod(batch)
+  apart = _as_bits(swizzled).reshape(count, from_rows // _ROWS, from_columns // _COLUMNS, 32, 4, _COLUMNS)
+  plain = apart.transpose(_ORDER).reshape(count, from_rows, from_columns)[:, :rows, :columns]
   return _from_bits(plain.reshape(*batch, rows, columns), swizzled.dtype)
 
 
@@ -76,9 +79,9 @@ jax.tree_util.register_dataclass(Prepared, data_fields=["scales"], meta_fields=[
 
 def prepare(q: QArray, *, swizzled: bool = True) -> QArray:
   """A QArray `q` that is scaled along its last axis, with its scales as tensor cores read them (only padded unless `swizzled`)."""
-  if q.axis != -1 or q.block is None:
+  if q.axis != -1 or q.block is None or q.ndim < 2:
     raise errors.NumberFormatError(
-      f"Only block scales along the last axis can be prepared; this array has axis={q.axis}, block={q.block}."
+      f"prepare: q must be a matrix, or a batch of them, with block scales along the last axis; got {q!r}."
     )
   if isinstance(q.scales, Prepared):
     return q
