@@ -356,6 +356,9 @@ NAMED = {
   "MMA_ACC": (plgpu.Layout.MMA_ACC, (64, 64), F32),
   "rows": (plgpu.Layout.WGMMA.reduce(1), (128,), F32),
   "columns": (plgpu.Layout.WGMMA.reduce(0), (96,), F32),
+  "rows of two blocks": (plgpu.Layout.TCGEN05_M64_COLLECTIVE(32).reduce(1), (64,), F32),
+  "rows of an operand": (plgpu.Layout.MMA_LHS.reduce(1), (64,), BF16),
+  "rows of what is strided": (plgpu.Layout.WG_STRIDED((64, 64), vec_size=4).reduce(-1), (64,), F32),
 }
 
 

@@ -92,10 +92,13 @@ def layout_of(given: SomeLayout, shape: Shape, bits: int) -> Value:
     case Value():
       return given
     case ReducedLayout(layout, axes):
-      whole = list(shape)
-      for axis in sorted(a % (len(shape) + len(axes)) for a in axes):
-        whole.insert(axis, _LEAST.get(_name(layout), (1, 1))[axis])
-      return projected(layout_of(layout, tuple(whole), bits), [a % len(whole) for a in axes])
+      whole = _before_reduction(layout, shape, axes)
+      found = projected(layout_of(layout, whole, bits), [a % len(whole) for a in axes])
+      if found.shape != shape:
+        raise errors.LayoutError(
+          f"{given} is a layout of a tile of shape {found.shape}, but this one has shape {shape}."
+        )
+      return found
     case ParameterizedLayout(name, args, kwargs):
       return _named(name, shape, bits, args, dict(kwargs))
     case Layout():
@@ -103,8 +106,16 @@ def layout_of(given: SomeLayout, shape: Shape, bits: int) -> Value:
   raise errors.LayoutError(f"layout: expected a plgpu.Layout or a tilewright.layout.Layout, got {given!r}.")
 
 
-def _name(layout: Layout | ParameterizedLayout) -> Layout:
-  return layout.layout_cls if isinstance(layout, ParameterizedLayout) else layout
+def _before_reduction(layout: Layout | ParameterizedLayout, shape: Shape, axes: Sequence[int]) -> Shape:
+  """The shape of a tile of which a reduction leaves `shape`: what the layout says, or the smallest that it fits."""
+  name, args = (layout, ()) if isinstance(layout, Layout) else (layout.layout_cls, layout.args)
+  if args and isinstance(args[0], Sequence):
+    return tuple(args[0])
+  least = (64, args[0]) if args else _LEAST.get(name, (1, 1))  # the argument is the number of columns
+  whole = list(shape)
+  for axis in sorted(a % (len(shape) + len(axes)) for a in axes):
+    whole.insert(axis, least[axis])
+  return tuple(whole)
 
 
 def _named(name: Layout, shape: Shape, bits: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
@@ -242,6 +253,9 @@ _FITS = {
 # The smallest size of each dimension, for what a reduction leaves.
 _LEAST = {
   Layout.WGMMA: (64, 8),
+  Layout.WGMMA_8BIT: (64, 32),
+  Layout.MMA_LHS: (64, 32),
+  Layout.MMA_RHS: (32, 8),
   Layout.MMA_ACC: (64, 8),
   Layout.WGMMA_UPCAST_2X: (64, 16),
   Layout.WGMMA_UPCAST_4X: (64, 32),
