@@ -259,3 +259,18 @@ def test_shared_memory_that_is_asked_for_by_name_is_no_other_memory():
     errors.ResourceExhaustedError, match=r"float32\[512, 512\].*exceeds available.*float32\[8\] of 32"
   ):
     nvgpu.compile_ptx(native, "sm_90a")
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+def test_memory_that_warpgroups_would_share_is_refused(interpret):
+  def body(o_ref):
+    pl.run_scoped(lambda s: o_ref.__setitem__(0, s[0]), plgpu.SMEM((8,), F32), collective_axes="wg")
+
+  def call(count):
+    return plgpu.kernel(body, out_type=S((8,), F32), num_threads=count, thread_name="wg", interpret=interpret)
+
+  jax.jit(call(1)).lower()  # which is alone
+  with pytest.raises(
+    errors.UnsupportedFeatureError, match=r"test_mosaic_kernels\.py.*collective_axes: .*'wg' would share"
+  ):
+    jax.jit(call(2)).lower()

@@ -9,7 +9,7 @@ gives every float ref of the scope a twin for its tangent.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -21,6 +21,7 @@ from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, Tr
 from tilewright.pallas.tracing import current_frame
 from tilewright.runtime import _jax
 from tilewright.target import xla
+from tilewright.tile.grid import source_line
 
 run_scoped_p = Primitive("run_scoped")
 run_scoped_p.multiple_results = True
@@ -112,6 +113,16 @@ def _(*avals: Any, jaxpr: Any, collective_axes: Any) -> Any:
   return [v.aval for v in jaxpr.outvars], outer
 
 
+def check_alone(collective_axes: Sequence[Hashable], sizes: Mapping[Any, Any], where: str) -> None:
+  """Refuse memory that several instances would share, on targets where each has its own; an axis of unknown size may have several."""
+  shared = [axis for axis in collective_axes if sizes.get(axis) != 1]
+  if shared:
+    raise errors.UnsupportedFeatureError(
+      f"pl.run_scoped at {where}: collective_axes: instances along {', '.join(map(repr, shared))} would share the memory, which only the "
+      "simulated machine can do. Use interpret=pltpu.InterpretParams(), or pass the memory as an operand."
+    )
+
+
 def allocate(aval: Any) -> Any:
   """The first value of a scoped ref: zero for semaphores, else poison."""
   return xla.poison(aval.shape, aval.dtype)
@@ -119,6 +130,7 @@ def allocate(aval: Any) -> Any:
 
 @xla.register(run_scoped_p)
 def _(ctx: xla.Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
+  check_alone(collective_axes, dict(zip(ctx.instance.axis_indices, ctx.instance.sizes)), source_line(ctx.eqn))
   scoped = [xla.Cell(allocate(v.aval), v.aval) for v in jaxpr.invars[len(consts) :]]
   return ctx.evaluate(jaxpr, (), [*consts, *scoped])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tilewright.pallas.lowering.table import Context, is_key, lower_jaxpr, physical, rule
 from tilewright.pallas.lowering.views import View, refused
+from tilewright.pallas.scoped import check_alone
 from tilewright.runtime import _jax
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.memory import is_semaphore
@@ -152,6 +153,9 @@ def allocate(ctx: Context, aval: Any) -> Value:
 
 @rule("run_scoped")
 def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) -> list[Value]:
+  mapping = ctx.builder.kernel.grid_mapping if ctx.builder.kernel is not None else None
+  sizes = dict(zip(mapping.grid_names or (), mapping.grid)) if mapping is not None else {}
+  check_alone(collective_axes, sizes, ctx.builder.loc)
   refs = [allocate(ctx, v.aval) for v in jaxpr.invars[len(consts) :]]
   return lower_jaxpr(ctx.builder, jaxpr, (), [*consts, *refs])
 
