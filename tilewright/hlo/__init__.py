@@ -26,6 +26,7 @@ from tilewright.hlo.dtypes import PRIMITIVE_TYPES, element_type_of
 from tilewright.hlo.errors import (
   HloError,
   HloGraphError,
+  HloNameError,
   HloParseError,
   HloPassWarning,
   HloProtoError,
@@ -89,6 +90,7 @@ __all__ = [
   "HloError",
   "HloEvaluateError",
   "HloGraphError",
+  "HloNameError",
   "HloParseError",
   "HloPassWarning",
   "HloProtoError",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 from tilewright.errors import TilewrightError, TilewrightWarning
 
 
@@ -45,6 +48,17 @@ class HloVerifyError(HloError, ValueError):
 
 class HloGraphError(HloError, ValueError):
   """An edit that would break the graph: removing what is used, a cycle, a foreign operand."""
+
+
+class HloNameError(HloError, KeyError):
+  """A name that nothing in the module has. The message says which names come near it."""
+
+  def __init__(self, what: str, name: str, module: str, names: Iterable[str]) -> None:
+    near = ", ".join(f"%{n}" for n in difflib.get_close_matches(name, list(names)))
+    super().__init__(f"module {module} has no {what} %{name}" + (f"; did you mean one of {near}?" if near else ""))
+
+  def __str__(self) -> str:  # a KeyError would show it in quotes
+    return str(self.args[0])
 
 
 class HloEvaluateError(HloError, RuntimeError):

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tilewright.hlo.errors import HloGraphError
+from tilewright.hlo.errors import HloGraphError, HloNameError
 from tilewright.hlo.shape import ProgramShape, Shape
 from tilewright.hlo.sharding import Sharding
 from tilewright.hlo.values import (
@@ -432,14 +432,14 @@ class Module:
     for computation in self.computations:
       if computation.name == name:
         return computation
-    raise KeyError(f"module {self.name} has no computation %{name}")
+    raise HloNameError("computation", name, self.name, (c.name for c in self.computations))
 
   def find_instruction(self, name: str) -> Instruction:
     name = name.removeprefix("%")
     for instruction in self.instructions():
       if instruction.name == name:
         return instruction
-    raise KeyError(f"module {self.name} has no instruction %{name}")
+    raise HloNameError("instruction", name, self.name, (i.name for i in self.instructions()))
 
   def add_computation(self, computation: Computation) -> Computation:
     """Adds a computation; its name and those of its instructions are made unique."""
