@@ -48,7 +48,7 @@ def test_a_limit_that_cannot_be_met_is_exit_code_one(
 def test_a_name_that_is_not_there_says_which_come_near(file: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
   assert cli.main(["schedule", str(file), "--explain", "reduce-strat.2"]) == 1
   assert "no instruction %reduce-strat.2; did you mean one of %reduce-start.2" in capsys.readouterr().err
-  with pytest.raises(KeyError, match="has no computation %nothing$"):
+  with pytest.raises(KeyError, match=r"has no computation %nothing$"):
     hlo.parse(file.read_text()).find("nothing")
 
 
