@@ -175,6 +175,32 @@ def test_blocks_that_are_read_in_place_are_refs():
   np.testing.assert_array_equal(everywhere(kernel, a, b), wanted)
 
 
+def test_beyond_the_end_of_an_array_there_are_zeros():
+  def copied(x_ref, o_ref, buffer):
+    i = jax.lax.axis_index("i")
+    plgpu.copy_gmem_to_smem(x_ref.at[:, pl.ds(16 * i, 16)], buffer)
+    o_ref[i] = buffer[...]
+
+  def body(x_ref, o_ref, sum_ref):
+    def step(index, x_block, o_block):
+      o_block[...] = 2 * x_block[...]
+      sum_ref[...] = sum_ref[...] + x_block[...].sum(0)
+
+    sum_ref[...] = jnp.zeros_like(sum_ref)
+    spec = pl.BlockSpec((8, 16), lambda i, j: (i, j))
+    plgpu.emit_pipeline(step, grid=(2, 3), in_specs=[spec], out_specs=[spec])(x_ref, o_ref)
+
+  x = np.arange(1, 1 + 12 * 40, dtype=np.float32).reshape(12, 40)
+  padded = np.pad(x, ((0, 4), (0, 8)))
+  call = plgpu.kernel(
+    copied, S((3, 12, 16), F32), grid=(3,), grid_names=("i",), scratch_types=[plgpu.SMEM((12, 16), F32)]
+  )
+  np.testing.assert_array_equal(everywhere(call, x), padded[:12].reshape(12, 3, 16).transpose(1, 0, 2))
+  twice, sums = jax.jit(plgpu.kernel(body, out_type=[S(x.shape, F32), S((16,), F32)]))(x)
+  np.testing.assert_array_equal(twice, 2 * x)
+  np.testing.assert_array_equal(sums, padded.sum(0).reshape(3, 16).sum(0))
+
+
 def test_copies_under_a_predicate_and_with_a_reduction():
   def add(x_ref, o_ref, buffers):
     own, [other] = buffers

@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import primitives
@@ -23,6 +24,7 @@ from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
+from tilewright.runtime import _jax
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,8 @@ def copy_gmem_to_smem(
 ) -> None:
   """Copy what `src` holds to `dst`; if a `predicate` is given, only where it is true.
 
-  With `collective_axes`, each block of a cluster copies for itself. `src` must lie inside of its array, whatever `oob_mode` says.
+  With `collective_axes`, each block of a cluster copies for itself. Where `src` hangs over the end of its array, `dst` is zero, unless
+  `oob_mode` says otherwise.
   """
   check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
@@ -86,7 +89,24 @@ def copy_gmem_to_smem(
       "plgpu.copy_gmem_to_smem: leader_tracked: copies that one block of a cluster waits for are not supported. Leave it out: each block "
       "then copies for itself."
     )
-  _when(predicate, lambda: primitives.store(dst, None, primitives.load(src)))
+  read = zero_filled if oob_mode in (None, OOBFillMode.ZEROS) else primitives.load
+  _when(predicate, lambda: primitives.store(dst, None, read(src)))
+
+
+def zero_filled(view: Any) -> jax.Array:
+  """What a ref or a part of one holds, with zeros beyond the end of the array."""
+  value = primitives.load(view)
+  transforms: Sequence[Any] = view.transforms if isinstance(view, primitives.TransformedRef) else ()
+  indexer = transforms[0] if len(transforms) == 1 else None
+  if not isinstance(indexer, _jax.indexing.NDIndexer) or indexer.int_indexer_shape:
+    return value
+  slices = [(own, size) for own, size in zip(indexer.indices, indexer.shape) if isinstance(own, _jax.Slice)]
+  for axis, (own, size) in enumerate(slices):
+    if size % (own.size * own.stride) == 0:  # the array consists of such parts
+      continue
+    place = own.start + own.stride * lax.broadcasted_iota(jnp.int32, value.shape, axis)
+    value = jnp.where(place < size, value, jnp.zeros((), value.dtype))
+  return value
 
 
 _REDUCTIONS = {kind: getattr(atomics, f"atomic_{kind}") for kind in ("add", "max", "min", "and", "or", "xor")}

@@ -21,6 +21,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import primitives
+from tilewright.pallas.mosaic_gpu.copies import zero_filled
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory
 from tilewright.pallas.primitives import ReadEffect, ShapedArray, TransformedRef
 from tilewright.pallas.scoped import run_scoped
@@ -136,7 +137,8 @@ def emit_pipeline(
 
   The body gets the indices of a step, then a ref for each input and output, and with `init_carry` what it returned the step before; the
   function gives the last. Inputs that the body only reads are read where they are: the compiler brings ahead what products need. Other
-  blocks lie in shared memory, as their transforms say. `max_concurrent_steps` means nothing.
+  blocks, and those that hang over the end of their array, lie in shared memory, as their transforms say, and are zero beyond the end.
+  `max_concurrent_steps` means nothing.
   """
   grid = tuple(grid)
   specs = [*in_specs, *out_specs]
@@ -149,7 +151,8 @@ def emit_pipeline(
     blocks = [_Block(spec, ref) for spec, ref in zip(specs, refs)]
     written = _written(body, len(grid), blocks, init_carry)
     for number, own in enumerate(blocks):
-      own.is_in_place = own.is_whole or (number < len(in_specs) and not written[number])
+      is_read = number < len(in_specs) and not written[number]
+      own.is_in_place = own.is_whole or (is_read and own.is_cut_evenly)
 
     def run(*memory: Any) -> T | None:
       buffers = iter(memory)
@@ -207,10 +210,7 @@ class _Block:
       raise errors.BlockRankError(
         f"plgpu.emit_pipeline: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
       )
-    if any(d and n % d for d, n in zip(self.sizes, ref.shape)):
-      raise errors.BlockSpecError(
-        f"plgpu.emit_pipeline: blocks of shape {tuple(spec.block_shape)} must divide their array, of shape {tuple(ref.shape)}."
-      )
+    self.is_cut_evenly = not any(d and n % d for d, n in zip(self.sizes, ref.shape))
     self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
     transforms = getattr(spec, "transforms", ())
     shape = ref.shape if self.is_whole else tuple(d for d in self.sizes if d is not None)
@@ -244,7 +244,7 @@ class _Block:
 
   def bring(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:
-      self.buffer[...] = primitives.load(self._part(index))
+      self.buffer[...] = zero_filled(self._part(index))
 
   def take(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:
