@@ -128,7 +128,7 @@ def kernel(
     mesh=mesh,
     scratch_types=scratch,
     compiler_params=params,
-    interpret=bool(interpret) if interpret is None else interpret,
+    interpret=False if interpret is None else interpret,
     debug=debug,
     name=mesh.kernel_name,
   )
