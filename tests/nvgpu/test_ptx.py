@@ -13,6 +13,7 @@ from gpu_programs import PROGRAMS, natives
 from tests.nvgpu import ops_programs
 from tilewright import ops
 from tilewright import pallas as pl
+from tilewright.cli import bench_gpu_kernels
 from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
@@ -66,6 +67,13 @@ def test_derivatives_that_add_up_rows_have_the_registers_of_blocks_that_are_not_
   *_, backward = ops_programs.kernels_of(name)
   assert backward.mapping.grid == (256, 2)  # two blocks for most multiprocessors
   assert ptxas.resources(nvgpu.compile_ptx(backward, "sm_90a")[0], "sm_90a").spilled_bytes == 0
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", ["softmax", "rotary"])
+def test_derivatives_that_hold_two_rows_have_registers_for_both(name):
+  for kernel in ops_programs.kernels_of(name):
+    assert ptxas.resources(nvgpu.compile_ptx(kernel, "sm_90a")[0], "sm_90a").spilled_bytes == 0
 
 
 @needs_ptxas
@@ -149,6 +157,14 @@ def test_small_blocks_that_go_with_a_large_array_are_asked_for_ahead_instead_of_
   turned = lambda *args: ops.rotary(*args, native=True)
   assert _cache_hints(turned, x, table, table) == [ahead, ahead, load, load, back, back, back]
   assert _cache_hints(turned, x, table, table, arch="sm_89") == [load, load, back]
+
+
+@pytest.mark.parametrize(("width", "threads"), [(512, 128), (2048, 256), (8192, 1024)])
+def test_where_two_large_arrays_pass_by_once_a_thread_takes_a_vector_of_each(width, threads):
+  x = S((16384, 8192), jnp.bfloat16)
+  ((_, native),) = natives(bench_gpu_kernels._blocked(lambda x, g: x * g, 2, width=width), x, x)
+  text, launch = nvgpu.compile_ptx(native, "sm_90a")
+  assert launch.num_threads == threads and text.count("ld.global.nc.L2::cache_hint") == 2
 
 
 @pytest.mark.parametrize(("width", "vector"), [(512, "v2"), (1024, "v4")])

@@ -262,7 +262,7 @@ def emit_kernel(
     )
   if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
-  return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps))
+  return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch))
 
 
 def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
@@ -352,7 +352,7 @@ class _Points:
     passing = dict(streams.streams(kernel, code.arch))
     if not passing:
       return
-    count = max(streams.num_last(nbytes) for nbytes in passing.values())
+    count = streams.num_last(sum(passing.values()))
     asked = {piece.position: piece.nbytes for piece in self.ahead}
     is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - count)))
     with if_then(b, is_last), code.scope():
