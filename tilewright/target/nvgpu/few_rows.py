@@ -47,6 +47,7 @@ _MOST_ALONG_K = (
   8  # warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all
 )
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
+_APART = 4  # elements after each row of sums, so that lanes with rows of their own meet in no bank
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
 
 
@@ -229,7 +230,7 @@ def _gather(
   along_k, own_k, numbers, q = place
   columns = _columns(parts)
   rows = columns * COLUMNS
-  sums = (along_k, rows, parts.n)
+  sums = (along_k, rows, parts.n + _APART)
   partial = code.allocate(sums, np.float32) if stages is None else stages.reused(sums, np.float32)
   code.sync(set(), {partial.base})
   for t, tile in enumerate(slots):

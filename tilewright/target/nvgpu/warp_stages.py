@@ -34,6 +34,7 @@ from tilewright.tile.ir import Op, Value
 
 _BANKS = 128  # bytes that lie side by side in the banks
 _SHARED = ir.PointerType(addrspace=3)
+_MOST_AT_ONCE = 2  # rounds of an iteration: on an H200, sixteen rows of 8192 take 15.5 us, and 15.8 with one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,24 +197,33 @@ class Stages:
     return b.gep(self.own, [b.zext(start, I64)], source_etype=I8)
 
   def rounds(self, first: ir.Value, stop: int, step: int) -> Iterator[ir.Value]:
-    """The parts `range(first, stop, step)`, a multiple of `step` of them. What is emitted for one finds its elements in a stage."""
+    """The parts `range(first, stop, step)`, a multiple of `step` of them. What is emitted for one finds its elements in a stage.
+
+    An iteration takes whole turns of the stages where it can: which stage is meant, and how far it is to the next part, are constants then.
+    """
     b, code = self.b, self.code
     known = {v: code.env[v] for v in self.blocks if v in code.env}
-    for n in range(self.count - 1):
+    own, lead = stop // step, self.count - 1
+    at_once = _at_once(self.count, own)
+    for n in range(lead):
       self.fill(b.add(first, i64(n * step)), I32(n))
     with b.goto_entry_block():
       slot = b.alloca(I32)
     b.store(I32(0), slot)
-    with for_range(b, first, stop, step) as part, code.scope():
-      stage = b.load(slot, typ=I32)
-      ahead = b.add(part, i64((self.count - 1) * step))
-      self.fill(ahead, self._after(stage, self.count - 1), b.icmp_signed("<", ahead, i64(stop)))
-      cp_async.wait(b, self.count - 1)
-      threads.warp_barrier(b)  # what lanes copied for each other is there
-      self._enter(part, stage)
-      yield part
-      threads.warp_barrier(b)  # before the stage is filled again
-      b.store(self._after(stage, 1), slot)
+    with for_range(b, first, stop, at_once * step) as start, code.scope():
+      for n in range(at_once):
+        with code.scope():
+          stage = b.load(slot, typ=I32) if at_once == 1 else I32(n % self.count)
+          free = self._after(stage, lead) if at_once == 1 else I32((n + lead) % self.count)
+          part, ahead = (b.add(start, i64(by * step)) for by in (n, n + lead))
+          self.fill(ahead, free, b.icmp_signed("<", ahead, i64(stop)) if n + lead >= at_once else None)
+          cp_async.wait(b, lead)
+          threads.warp_barrier(b)  # what lanes copied for each other is there
+          self._enter(part, stage)
+          yield part
+          threads.warp_barrier(b)  # before the stage is filled again
+      if at_once == 1:
+        b.store(self._after(stage, 1), slot)
     for v in self.blocks:
       del code.env[v]
     code.env.update(known)
@@ -240,6 +250,11 @@ class Stages:
       return self.code.allocate(shape, dtype)
     self.code.barrier()
     return View(self.memory.pointer, strides, np.dtype(dtype), self.memory.base, align=PIECE)
+
+
+def _at_once(stages: int, rounds: int) -> int:
+  """Rounds of an iteration: whole turns of the stages, or one round where those do not come out even."""
+  return next((n for n in range(_MOST_AT_ONCE, 1, -1) if n % stages == 0 and rounds % n == 0), 1)
 
 
 def part_of(code: Any, v: Value, rows: int, parts: int) -> Part | None:
