@@ -211,12 +211,13 @@ def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
   text = _weights(m, "sm_90a")
   loop = text[: text.rindex("mma.sync")]
   assert "st.shared" not in loop and "ld.global" not in loop
-  tiles, rows, pairs = 2, 2, 16
-  assert "cp.async.cg.shared.global" in loop and "cp.async.wait_group 1;" in loop
-  assert loop.count("ld.shared.v4.b32") == tiles * rows + 4 * -(-m // 8), "of w, and of x"
-  assert loop.count("fma.rn.bf16x2") == tiles * rows * pairs
-  assert loop.count("lop3.b32") == tiles * rows * pairs // 2 and loop.count("and.b32") <= tiles * rows * pairs + 64
-  assert text.count("mma.sync") == tiles * 8 * -(-m // 8)
+  tiles, rows, pairs, rounds = 2, 2, 16, 2  # a turn of the stages
+  assert "cp.async.cg.shared.global" in loop and loop.count("cp.async.wait_group 1;") == rounds
+  assert loop.count("ld.shared.v4.b32") == rounds * (tiles * rows + 4 * -(-m // 8)), "of w, and of x"
+  assert loop.count("fma.rn.bf16x2") == rounds * tiles * rows * pairs
+  assert loop.count("lop3.b32") == rounds * tiles * rows * pairs // 2
+  assert loop.count("and.b32") <= rounds * (tiles * rows * pairs + 64)
+  assert text.count("mma.sync") == rounds * tiles * 8 * -(-m // 8)
 
 
 @pytest.mark.parametrize("rest, count", [(0xFF00FFFF, 1), (0xFF00FFFE, 0)])
