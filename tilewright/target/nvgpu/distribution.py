@@ -124,7 +124,12 @@ class Held:
   def start(self, b: ir.IRBuilder, thread: ir.Value) -> tuple[Any, ...]:
     """The first element of a thread."""
     number = Number(b, thread, LANES * self.layout.num_warps)
-    return self.layout.coordinates(lane=number % LANES, warp=number // LANES)
+    total: list[Any] = [0] * self.layout.rank
+    for place, size, moves in _thread_terms(self.layout):
+      for axis, move in enumerate(moves):
+        if move:
+          total[axis] = total[axis] + number // place % size * move
+    return tuple(total)
 
   def index(self, b: ir.IRBuilder, thread: ir.Value, step: Any, start: Sequence[Any] | None = None) -> list[Index]:
     found = []
@@ -156,6 +161,20 @@ class Held:
       own = b.icmp_unsigned("==", value_of(b, number), I32(0))
       condition = own if condition is None else b.and_(condition, own)
     return condition
+
+
+def _thread_terms(layout: Layout) -> list[tuple[int, int, tuple[int, ...]]]:
+  """The digits of a thread's number, each with its place and size and what it moves, joined where they continue each other."""
+  found: list[tuple[int, int, tuple[int, ...]]] = []
+  for name, place, size, moves in layout.terms_of(LANE, WARP):
+    place *= 1 if name == LANE else LANES
+    if found:
+      before, count, moved = found[-1]
+      if before * count == place and tuple(count * m for m in moved) == moves:
+        found[-1] = (before, count * size, moved)
+        continue
+    found.append((place, size, moves))
+  return found
 
 
 def _along(layout: Layout, axis: int) -> tuple[Term, ...]:

@@ -316,9 +316,10 @@ class _Points:
       self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
   def _stand(self, number: Any) -> None:
-    b, sizes = self.frame.b, self.frame.sizes
+    b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
     for d in reversed(self.parallel):
-      self.frame.indices[d] = b.urem(number, sizes[d])
+      # Of the first nothing is left over; one that is always zero is known to be.
+      self.frame.indices[d] = number if d == self.parallel[0] and grid[d] != 1 else b.urem(number, sizes[d])
       number = b.udiv(number, sizes[d])
 
   def _run_along(self, dims: list[int]) -> None:
