@@ -93,6 +93,10 @@ class InputWriteError(TilewrightError, ValueError):
   """A kernel writes to one of its inputs."""
 
 
+class AxisNameError(TilewrightError, NameError):
+  """A body asks for a position along an axis that neither its grid nor its mesh has."""
+
+
 class OutsideKernelError(TilewrightError, ValueError):
   """A function that has a meaning only inside a kernel was called outside of one."""
 

@@ -502,3 +502,13 @@ def test_a_ref_that_was_not_read(mistake, builtin):
   with pytest.raises(builtin, match=rf"at .*{HERE}\. A ref is not the value that it holds: read it first") as found:
     run(kernel, x)
   assert isinstance(found.value, errors.UnreadRefError)
+
+
+@pytest.mark.parametrize("grid, known", [((("rows", 2),), r"are \['rows'\]"), ((2,), "has no named axes")])
+def test_an_axis_that_a_kernel_does_not_have(grid, known):
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * jax.lax.axis_index("columns")
+
+  with pytest.raises(errors.AxisNameError, match=rf"unbound axis name: columns.*{HERE}.*{known}") as found:
+    run(kernel, x, grid=grid)
+  assert isinstance(found.value, NameError)

@@ -58,22 +58,33 @@ def tracing_kernel(frame: GridFrame) -> Iterator[None]:
       _jax.config._check_vma(False),
     ):
       yield
-  except ValueError as e:
-    if str(e).startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
-      raise errors.ShapeMismatchError(
-        f"{str(e).strip()} This is at {_jax.user_line(e)}. What is written must have the shape and dtype of the ref: use "
-        "jnp.broadcast_to or astype."
-      ) from e
-    raise
-  except (AttributeError, TypeError) as e:
-    if _REF_AS_VALUE.search(str(e)):
-      raise errors.UnreadRefError(
-        f"{str(e).strip().rstrip('.')}. This is at {_jax.user_line(e)}. A ref is not the value that it holds: read it first, as in "
-        "x_ref[...]."
-      ) from e
-    raise
+  except (ValueError, AttributeError, TypeError, NameError) as e:
+    better = None if isinstance(e, errors.TilewrightError) else _explained(e, frame)
+    if better is None:
+      raise
+    raise better from e
   finally:
     _frames.stack.pop()
+
+
+def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
+  """What JAX says about a mistake in a body, with the user's line and what to do about it."""
+  said = f"{str(error).strip().rstrip('.')}. This is at {_jax.user_line(error)}."
+  if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
+    return errors.ShapeMismatchError(
+      f"{said} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."
+    )
+  if _REF_AS_VALUE.search(said):
+    return errors.UnreadRefError(f"{said} A ref is not the value that it holds: read it first, as in x_ref[...].")
+  if said.startswith("Found an unbound axis name"):
+    names = [*(frame.names or ()), *(name for name, _ in frame.axis_sizes)]
+    known = (
+      f"The axes of this kernel are {names}"
+      if names
+      else "This kernel has no named axes: name its grid's, or give it a mesh"
+    )
+    return errors.AxisNameError(f"{said} {known}.")
+  return None
 
 
 def current_frame(what: str) -> GridFrame:
