@@ -224,6 +224,15 @@ def test_blocks_hold_whole_scale_blocks():
     )(v)
 
 
+def test_it_is_a_sequence_of_rows_and_no_array():
+  q = quantize(normal(3, 64), "nvfp4")
+  assert len(q) == 3
+  same(jnp.stack([dequantize(row) for row in q]), dequantize(q))
+  for use in (np.asarray, jnp.asarray, lambda q: normal(2, 64) @ q):
+    with pytest.raises(TypeError):
+      use(q)
+
+
 def test_only_leading_dimensions_are_indexed():
   with pytest.raises(errors.ShapeMismatchError, match="before the scaled axis"):
     quantize(normal(4, 64), "mxfp8", axis=0)[1]

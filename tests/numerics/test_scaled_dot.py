@@ -238,6 +238,10 @@ def test_mistakes_are_named():
     scaled_dot(x[:, :32], q)
   with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
     jax.grad(lambda q: scaled_dot(x, q).sum(), allow_int=True)(q)
+  with pytest.raises(errors.ShapeMismatchError, match=r"different dimensions of a, between -2 and 1, got \(3,\)"):
+    scaled_dot(x, q, (((3,), (0,)), ((), ())))
+  with pytest.raises(errors.ShapeMismatchError, match=r"global_scale must be one number, got shape \(2,\)"):
+    scaled_dot(x, q, global_scale=jnp.ones(2))
 
 
 @pytest.mark.skipif(

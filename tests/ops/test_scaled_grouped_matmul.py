@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tilewright import errors, ops
-from tilewright.numerics import quantize
+from tilewright.numerics import box, prepare, quantize
 
 
 def normal(*shape, seed=0):
@@ -39,6 +39,13 @@ def test_a_global_scale_for_each_group():
   value = q.dequantize()
   want = jnp.concatenate([x[:4] @ value[0], x[4:] @ value[1]])
   np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.max(jnp.abs(want))))
+
+
+def test_boxed_and_prepared_weights_are_taken():
+  x, q, sizes = normal(6, 32), quantize(normal(2, 8, 32, seed=1), "mxfp8"), jnp.array([4, 2], jnp.int32)
+  dot = jax.jit(lambda q: ops.scaled_grouped_matmul(x, q, sizes, interpret=True))
+  for same in (box(q), prepare(q)):
+    np.testing.assert_array_equal(dot(same), dot(q))
 
 
 def test_plain_weights_are_refused():

@@ -78,15 +78,33 @@ def scaled_dot(
 
   Differentiable towards an operand that is not quantised; towards a quantised one it is an error: see `scaled_dot_general`.
   """
-  a, b = unboxed(a), unboxed(b)
+  a, b = _floats("a", unboxed(a)), _floats("b", unboxed(b))
   numbers = dimension_numbers or _default_numbers(a, b)
-  out_dtype = np.dtype(preferred_element_type)
+  out_dtype = np.dtype(jnp.float32 if preferred_element_type is None else preferred_element_type)
   if not jnp.issubdtype(out_dtype, jnp.floating):
     raise errors.NumberFormatError(f"scaled_dot: preferred_element_type must be a float, got {out_dtype}.")
+  if global_scale is not None:
+    global_scale = jnp.asarray(global_scale, jnp.float32)
+    if global_scale.size != 1:
+      raise errors.ShapeMismatchError(f"scaled_dot: global_scale must be one number, got shape {global_scale.shape}.")
   leaves, tree = jax.tree.flatten((a, b, global_scale))
   return _compiled(
     _normalised(a, b, numbers), out_dtype, how(interpret), *jax.tree.unflatten(tree, _jax.vary_together(leaves))
   )
+
+
+def _floats(name: str, x: Any) -> Any:
+  """A quantised array, or one of floats; integers are converted to float32."""
+  if isinstance(x, QArray):
+    return x
+  x = jnp.asarray(x)
+  if jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_:
+    return x.astype(jnp.float32)
+  if not jnp.issubdtype(x.dtype, jnp.floating) or x.dtype == jnp.float64:
+    raise errors.NumberFormatError(
+      f"scaled_dot: {name} must be a QArray or an array of floats up to float32, got {x.dtype}."
+    )
+  return x
 
 
 def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
@@ -101,6 +119,11 @@ def _normalised(a: Any, b: Any, numbers: Any) -> DimensionNumbers:
       f"scaled_dot: one dimension of each operand is contracted, got {lc} and {rc}. Reshape several into one before quantising."
     )
   ndims = len(a.shape), len(b.shape)
+  for name, ndim, dims in (("a", ndims[0], (*lc, *lb)), ("b", ndims[1], (*rc, *rb))):
+    if any(not -ndim <= d < ndim for d in dims) or len({d % ndim for d in dims}) != len(dims):
+      raise errors.ShapeMismatchError(
+        f"scaled_dot: dimension_numbers must name different dimensions of {name}, between {-ndim} and {ndim - 1}, got {dims}."
+      )
   lc, lb = tuple(d % ndims[0] for d in lc), tuple(d % ndims[0] for d in lb)
   rc, rb = tuple(d % ndims[1] for d in rc), tuple(d % ndims[1] for d in rb)
   if a.shape[lc[0]] != b.shape[rc[0]]:

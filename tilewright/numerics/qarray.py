@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -101,6 +102,17 @@ class QArray:
     if self.axis is None and self.format.width < 8:
       raise errors.ShapeMismatchError("A packed QArray with one scale for the whole array cannot be transposed.")
     return dataclasses.replace(self, data=swap(self.data), scales=swap(self.scales), axis=axis)
+
+  def __len__(self) -> int:
+    if not self.ndim:
+      raise TypeError("len() of a QArray without dimensions")
+    return self.shape[0]
+
+  def __iter__(self) -> Iterator[QArray]:
+    return (self[i] for i in range(len(self)))
+
+  def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    raise TypeError(f"{self!r} is no array. Take q.dequantize(), or scaled_dot for a product with it.")
 
   def __getitem__(self, index: Any) -> QArray:
     """Index leading dimensions, such as that of experts or layers."""
@@ -203,6 +215,7 @@ def spread(scales: Any, padded: int, axis: int) -> Any:
 
 def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
+  q = getattr(q, "array", q)  # of a boxed one
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
   if q.size > q.padded_size:

@@ -72,9 +72,9 @@ def quantize(
       f"quantize: format must be signed and have at most 8 bits, got {recipe.format.name}. Use x.astype for wider numbers."
     )
   scaling = _scaling(recipe, scale_format, rounding, rule)
-  if axis is not None and not -x.ndim <= axis < x.ndim:
+  if axis is not None and (not isinstance(axis, int | np.integer) or not -x.ndim <= axis < x.ndim):
     raise errors.ShapeMismatchError(
-      f"quantize: axis must be between {-x.ndim} and {x.ndim - 1} for shape {x.shape}, got {axis}."
+      f"quantize: axis must be one integer between {-x.ndim} and {x.ndim - 1} for shape {x.shape}, got {axis}."
     )
   if axis is None and block is not None:
     raise errors.NumberFormatError(

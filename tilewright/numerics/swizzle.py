@@ -28,6 +28,8 @@ def padded_shape(rows: int, columns: int) -> tuple[int, int]:
 
 def swizzle_scales(scales: jax.Array) -> jax.Array:
   """Scales (..., rows, columns) padded with zero bits and swizzled: (..., rows to 128, columns to 4)."""
+  if scales.ndim < 2:
+    raise errors.ShapeMismatchError(f"swizzle_scales: scales must have shape (..., rows, columns), got {scales.shape}.")
   *batch, rows, columns = scales.shape
   to_rows, to_columns = padded_shape(rows, columns)
   count = math.prod(batch)

@@ -15,7 +15,9 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.numerics import QArray
 from tilewright.numerics.gpu_dot import k_last
+from tilewright.numerics.hitype import unboxed
 from tilewright.numerics.operands import Operand, Side, in_planes, matrices, pad_k, read_planes, scratch, specs
+from tilewright.numerics.swizzle import plain_scales
 from tilewright.ops import calling, scaled_grouped_gpu, tiling
 from tilewright.ops.grouped_matmul import own_rows, tiles_of
 from tilewright.pallas import tpu
@@ -23,7 +25,7 @@ from tilewright.pallas import tpu
 
 def scaled_grouped_matmul(
   x: jax.Array,
-  weights: QArray,
+  weights: Any,
   group_sizes: jax.Array,
   *,
   interpret: bool | None = None,
@@ -33,8 +35,8 @@ def scaled_grouped_matmul(
 
   Args:
     x: `(m, k)` of float32, bfloat16 or float16; the rows of group 0 come first, then those of group 1, and so on.
-    weights: a QArray `(groups, k, n)` scaled along axis 1, or `(groups, n, k)` scaled along axis 2; a global scale may be one for all or
-      one for each group.
+    weights: a QArray `(groups, k, n)` scaled along axis 1, or `(groups, n, k)` scaled along axis 2, boxed or not; a global scale may be
+      one for all or one for each group, and scales may be prepared.
     group_sizes: integers `(groups,)`: how many rows each group has. Rows that are left over give 0.
     interpret: True for the portable lowering on any backend.
     native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
@@ -44,6 +46,7 @@ def scaled_grouped_matmul(
   """
   x = calling.floating("scaled_grouped_matmul", "x", x)
   group_sizes = calling.array("scaled_grouped_matmul", "group_sizes", group_sizes)
+  weights = plain_scales(unboxed(weights))
   if not isinstance(weights, QArray) or weights.ndim != 3 or weights.axis not in (-1, -2):
     raise errors.ShapeMismatchError(
       "scaled_grouped_matmul: weights must be a QArray of three dimensions scaled along axis 1 or 2, got "
