@@ -69,10 +69,11 @@ def test_both_sides_scaled(recipes, m, n, k, dtype):
   _holds(dot(a, b), a, b, dtype)
 
 
-@pytest.mark.parametrize("recipe", ["mxfp8", "nvfp4"])
-def test_more_blocks_than_multiprocessors(recipe):
-  """Blocks of threads take several points of the grid, and scales of several steps come together; rows are left over."""
-  a, b = (numerics.quantize(_normal(rows, 1024, seed=rows), recipe) for rows in (2100, 2304))
+@pytest.mark.parametrize("recipe, k", [("mxfp8", 1024), ("mxfp8", 1536), ("mxfp8", 640), ("nvfp4", 1024)])
+def test_more_blocks_than_multiprocessors(recipe, k):
+  """Blocks of threads take several points of the grid; scales of MXFP8 come for four steps at a time, which are two or three times as many,
+  or are copied by threads; rows are left over."""
+  a, b = (numerics.quantize(_normal(rows, k, seed=rows), recipe) for rows in (2100, 2304))
   _holds(jax.jit(lambda a, b: numerics.scaled_dot(a, b, ROWS))(a, b), a, b)
 
 
