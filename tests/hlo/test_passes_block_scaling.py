@@ -13,6 +13,7 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.evaluate.custom_calls import CUSTOM_CALLS
 from tilewright.hlo.passes import block_scaling, run_passes
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
+from tilewright.hlo.passes.manager import PassFailed
 from tilewright.runtime import offers
 
 MXFP8 = """ENTRY e {
@@ -301,6 +302,18 @@ def test_a_tile_that_does_not_fit_names_what_to_lower():
     errors.ResourceExhaustedError, match=r"10 stages .* need 348,160 bytes of shared memory.*Lower stages to 6"
   ):
     check_resources(facts, Tile(128, 10))
+
+
+def test_a_native_kernel_is_for_devices_with_tensor_memory_and_tiles_that_fit(monkeypatch, no_kernels, caplog):
+  monkeypatch.setitem(block_scaling.KERNELS, ("cuda native", "block_scaled_dot"), as_call)
+  run = lambda options: run_passes(hlo.parse(MXFP8), [f"block_scaling{{platform=cuda,{options}}}"], strict=True)
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"):
+    run("compute_capability=10.0")
+    assert "block_scaled_dot %d: native instructions (the first choice)" in caplog.text
+    run("compute_capability=12.0")
+    assert "native instructions: cuda 12.0 has no tensor memory" in caplog.text
+  with pytest.raises(PassFailed, match=r"524 columns of tensor memory.*Lower tile_n to 248"):
+    run("compute_capability=10.0,tile_n=256")
 
 
 def test_a_registered_kernel_is_chosen_before_the_expansion(monkeypatch):

@@ -39,6 +39,8 @@ def test_it_prints_what_it_is():
     "QArray(f4e2m1fn[64x256], f8e4m3fn scale per 16 along axis -1, global scale, 9,220 bytes, 7.1x smaller than f32)"
   )
   assert repr(jax.eval_shape(lambda: q)).startswith("QArray(f4e2m1fn[64x256]")
+  assert repr(jax.tree.map(lambda x: x.ndim, q)) == "QArray(f4e2m1fn, 2, 2)"
+  assert repr(jax.tree.map(lambda x: np.int32(x.ndim), q)).startswith("QArray(f4e2m1fn, ")
 
 
 def test_jit_and_eval_shape():

@@ -131,9 +131,9 @@ class QArray:
     )
 
   def __repr__(self) -> str:
-    shape = "?" if not hasattr(self.data, "shape") else "x".join(map(str, self.shape))
-    if not hasattr(self.data, "shape"):
-      return f"QArray({self.format.name}, {self.data!r})"
+    if _held_size(self) is None or not hasattr(self.scales, "dtype"):
+      return f"QArray({self.format.name}, {self.data!r}, {self.scales!r})"
+    shape = "x".join(map(str, self.shape))
     per = "array" if self.axis is None else "row" if self.block is None else f"{self.block}"
     order = ("swizzled " if self.scales.swizzled else "padded ") if isinstance(self.scales, Prepared) else ""
     whole = "" if self.global_scale is None else ", global scale"

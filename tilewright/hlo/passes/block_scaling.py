@@ -74,6 +74,8 @@ def _native(instruction: Instruction, facts: Facts) -> Instruction | str:
     return f"block-scaled instructions need compute capability 10.0, this is {facts}"
   if ("cuda native", NAMES[instruction.attrs["custom_call_target"]]) not in KERNELS:
     return "no kernel with block-scaled instructions is registered"
+  if facts.limits.tensor_columns == 0:
+    return f"{facts} has no tensor memory"
   check_resources(facts, Tile(facts.tile_n, facts.stages))
   return _from_kernel("cuda native", instruction)
 
