@@ -67,8 +67,8 @@ def scaled_matmul(
   return scaled_dot(a, b, _ROWS, preferred_element_type=own, interpret=interpret).astype(dtype)
 
 
-def given(name: str, x: jax.Array, scales: Any, block_size: int | None, *, casts: bool = True) -> QArray:
-  """Elements (B, rows, K) and scales (B, rows, blocks) as a quantised array; `casts` is whether several elements may be cast to bytes."""
+def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArray:
+  """Elements (B, rows, K) and scales (B, rows, blocks) as a quantised array."""
   x = jnp.asarray(x)
   marked = scales if isinstance(scales, Prepared) else None
   scales = jnp.asarray(scales.scales if marked else scales)
@@ -90,7 +90,7 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None, *, casts
     marked = Prepared(scales, False)
   if not jnp.issubdtype(scales.dtype, jnp.floating):
     scales = scales.astype(jnp.float32)
-  data, f = _stored(x, casts)
+  data, f = _stored(x)
   padded = -(-k // block) * block
   if padded != k:
     units, num_bytes = packing.unit(f.width) if f.width < 8 else (1, 1)
@@ -99,7 +99,7 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None, *, casts
   return QArray(data, held, None, f, block, -1, k)
 
 
-def _stored(x: jax.Array, casts: bool) -> tuple[jax.Array, Any]:
+def _stored(x: jax.Array) -> tuple[jax.Array, Any]:
   """Elements as a QArray keeps them: below 8 bits as packed bytes."""
   is_integer = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_
   if is_integer and x.dtype not in (jnp.int8, jnp.int4, jnp.int2):
@@ -112,9 +112,6 @@ def _stored(x: jax.Array, casts: bool) -> tuple[jax.Array, Any]:
       f"scaled_matmul: {x.dtype} elements must fill whole bytes along K, got shape {x.shape}. "
       f"Pad K to a multiple of {packing.unit(f.width)[0]}."
     )
-  if not casts:
-    single = jax.lax.bitcast_convert_type(x, jnp.uint4 if f.width == 4 else jnp.uint2)
-    return packing.pack(single.astype(jnp.uint8), f.width), f
   grouped = x.reshape(*x.shape[:-1], -1, 8 // f.width)
   return jax.lax.bitcast_convert_type(grouped, jnp.uint8), f
 

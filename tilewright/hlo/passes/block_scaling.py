@@ -24,6 +24,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes import block_scaling_expand, block_scaling_library, block_scaling_recognise
 from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
+from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 from tilewright.hlo.shape import Shape
 from tilewright.runtime import offers
@@ -115,6 +116,11 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
       computation.parent.add_computation(called)
   entry: Computation = module.entry
   mapping = {p: target.operands[p.attrs["parameter_number"]] for p in entry.parameters}
+  for inner in entry.instructions:
+    if inner.opcode == "transpose" and inner.operands[0].opcode == "parameter":
+      given = mapping[inner.operands[0]]
+      if given.opcode == "transpose" and _undoes(inner.attrs["dimensions"], given.attrs["dimensions"]):
+        mapping[inner] = given.operands[0]
   copies, new = copy_body(entry, mapping)
   for copy in copies:
     computation.insert(copy, before=target)
@@ -124,6 +130,10 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
     computation.remove(root)
     return inner
   return root
+
+
+def _undoes(permutation: tuple[int, ...], other: tuple[int, ...]) -> bool:
+  return all(other[d] == i for i, d in enumerate(permutation))
 
 
 def _plain_operands(instruction: Instruction) -> Instruction:
@@ -149,11 +159,11 @@ def _replace(old: Instruction, new: Instruction) -> Instruction:
 
 
 def _remove_dead(instruction: Instruction) -> None:
-  """Removes what was made and is not used."""
+  """Removes what nothing uses, as far as it does nothing else."""
   waiting = [instruction]
   while waiting:
     gone = waiting.pop()
-    if gone.parent is None or not gone.is_dead or gone.opcode == "parameter":
+    if gone.parent is None or not gone.is_dead or gone.opcode == "parameter" or Effects().of(gone):
       continue
     operands = gone.operands
     gone.parent.remove(gone)
@@ -167,6 +177,20 @@ def _pack_alike(module: Module) -> None:
     return
   for instruction in module.instructions():
     instruction.shape = _packed(instruction.shape)
+
+
+def _reshapes_as_bitcasts(module: Module) -> None:
+  """Where layouts are chosen already, which fusions show, a reshape of what lies in row-major order costs nothing if it says so."""
+  if not any(i.opcode in ("fusion", "bitcast") for i in module.instructions()):
+    return
+  for computation in module.computations:
+    for instruction in list(computation.instructions):
+      shapes = (instruction.shape, *(o.shape for o in instruction.operands))
+      if instruction.opcode == "reshape" and all(s.layout is not None and s.layout.is_descending for s in shapes):
+        made = Instruction("bitcast", "bitcast", instruction.shape, instruction.operands, {}, instruction.metadata)
+        computation.insert(made, before=instruction)
+        instruction.replace_all_uses_with(made)
+        computation.remove(instruction)
 
 
 def _packed(shape: Shape) -> Shape:
@@ -216,6 +240,8 @@ class BlockScaling(Pass):
         if instruction.opcode == "custom-call" and instruction.attrs["custom_call_target"] in NAMES:
           changed |= self._rewrite(instruction, facts) is not None
     if changed:
+      module.remove_unreachable_computations()
+      _reshapes_as_bitcasts(module)
       _pack_alike(module)
     return changed
 
@@ -229,7 +255,10 @@ class BlockScaling(Pass):
     if better is None:
       _remove_dead(result)
       return False
+    operands = dot.operands
     _replace(dot, better if result is call else result)
+    for operand in operands:
+      _remove_dead(operand)
     return True
 
   def _rewrite(self, instruction: Instruction, facts: Facts, dot: Instruction | None = None) -> Instruction | None:
@@ -252,6 +281,12 @@ class BlockScaling(Pass):
         implementation.name,
         reasons,
       )
-      return None if is_written else _replace(instruction, found)
+      if is_written:
+        return None
+      operands = instruction.operands
+      made = _replace(instruction, found)
+      for operand in operands:
+        _remove_dead(operand)
+      return made
     logger.info("%%%s is left as it is (%s)", instruction.name, "; ".join(refused))
     return None

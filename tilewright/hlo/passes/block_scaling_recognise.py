@@ -450,8 +450,13 @@ def _scales(b: Builder, side: Scaled, order: Order, k: int) -> Instruction:
 def _in_order(b: Builder, view: View, order: Order, wanted: Dims) -> Instruction:
   """A view's source with one dimension for each digit: batch, free, contracted; what lies beyond the operand's sizes is cut off."""
   target = [a for d in (*order.batch, *order.free, *order.contracted) for a in wanted[d]]
-  atoms = list(view.atoms)
-  # Digits are cut as finely as the source has them: those that make up one of the target lie side by side in it, in order.
+  atoms: list[Atom] = []
+  for atom in view.atoms:
+    last = atoms[-1] if atoms else None
+    if last is not None and last.dimension == atom.dimension and last.stride == atom.stride * atom.size:
+      atoms[-1] = Atom(atom.dimension, atom.stride, last.size * atom.size)  # neighbours that stay together
+    else:
+      atoms.append(atom)
   placed = sorted(atoms, key=lambda a: (_position(a, order), -a.stride))
   found = _reshaped(b, _outside(b, view.source, view.inside, {}), tuple(a.size for a in atoms))
   permutation = tuple(atoms.index(a) for a in placed)
