@@ -38,13 +38,13 @@ def exact(x):
   return np.asarray(numerics.dequantize(x) if isinstance(x, numerics.QArray) else x, np.float64)
 
 
-def holds(a, b, axis=1):
+def holds(a, b, axis=1, warps=None):
   """The kernel's result is within (k + 8) roundings of the sum of magnitudes; operands need no work before the kernel."""
   numbers = (((1,), (axis,)), ((), ()))
   ((kernel, native),) = natives(lambda a, b: dot.contract(numbers, F32, How("gpu"), a, b), a, b)
   scales = [x.global_scale for x in (a, b) if isinstance(x, numerics.QArray) and x.global_scale is not None]
   whole = [np.asarray(np.prod([np.float32(s) for s in scales]), np.float32).reshape(1, 1)] if scales else []
-  warps = kernel.compiler_params.num_warps
+  warps = warps or kernel.compiler_params.num_warps
   (got,) = run(native, *members(a), *members(b), *whole, arch="sm_90a", num_warps=warps)
   left, right = exact(a), exact(b) if axis == 1 else exact(b).T
   bound = (left.shape[1] + 8) * 2.0**-24 * (np.abs(left) @ np.abs(right).T)
@@ -64,9 +64,10 @@ def test_scales_for_blocks_of_any_size():
   holds(normal(3, 768, dtype=BF16), w)
 
 
-def test_rounds_ahead_are_taken_in_order():
-  """More rounds than there are places for them."""
-  holds(normal(2, 9216, dtype=BF16), numerics.quantize(normal(16, 9216, seed=1), "nvfp4"))
+@pytest.mark.parametrize("k, warps", [(9216, None), (1024, 1)])
+def test_rounds_ahead_are_taken_in_order(k, warps):
+  """More rounds than there are places for them: nine of each warp, one after the other, and eight of one warp, four at once."""
+  holds(normal(2, k, dtype=BF16), numerics.quantize(normal(16, k, seed=1), "nvfp4"), warps=warps)
 
 
 @pytest.mark.parametrize("way", ["reversed", "numbered", "one row", "exchanged in eights"])

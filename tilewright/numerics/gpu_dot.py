@@ -128,7 +128,8 @@ def few_blocks(rows: int, n: int, k: int, batch: int, width: int, k_last: bool) 
   The other operand is read once by each instance, so an instance takes more rows the more of those there are. Where rows of the wide
   operand lie side by side, a warp takes 64 of them, eight for each lane.
   """
-  most = 64 if rows >= 8 or width == 4 or not k_last else 32
+  few = 16 if width == 4 else 7
+  most = 64 if rows > few or not k_last else 32
   fewest = 64 if not k_last else 16
   bn = next(b for b in (most, 32, 16) if b == fewest or batch * -(-n // b) >= _MULTIPROCESSORS * 32 // b)
   splits = 1
@@ -137,13 +138,13 @@ def few_blocks(rows: int, n: int, k: int, batch: int, width: int, k_last: bool) 
   return bn, splits
 
 
-def few_warps(rows: int, bn: int, width: int, k_last: bool) -> int:
-  """As many as have enough registers: sums take more of them the more rows there are.
+def few_warps(bn: int, k_last: bool) -> int:
+  """Of instances of 32 rows, two share a multiprocessor; where rows lie side by side, one of 64 has registers for sixteen warps.
 
-  On an H200, 8192 x 8192 of four bits in blocks of 64 rows, with 8 warps and with 16: eight rows in 15.0 and 13.8 us, sixteen in 17.6 and
-  16.2; one row takes 13.2 us with 16, and 13.7 in blocks of 32 rows with 8.
+  On an H200, 8192 x 8192 of four bits in blocks of 64 rows with 16 warps, and of 32 with 8: sixteen rows in 15.8 and 15.3 us, eight in 14.1
+  and 13.2, one in 13.3 and 13.2.
   """
-  return 16 if bn == 64 and (not k_last or (width == 4 and rows <= 16)) else 8
+  return 16 if bn == 64 and not k_last else 8
 
 
 def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: float, out_dtype: Any, how: How) -> Any:
@@ -189,7 +190,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),
     name="scaled_dot",
-    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=few_warps(rows, bn, f.width, right.side.k_last)),
+    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=few_warps(bn, right.side.k_last)),
   )(stack.flat(x), *(stack.flat(a) for a in right.arrays), *scales)
   out = out.reshape(batch, splits, m, n)
   if splits == 1:
