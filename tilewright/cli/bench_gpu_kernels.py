@@ -234,7 +234,7 @@ CASES = (
   _case("layer_norm", _native(ops.layer_norm), _plain(_layer_norm), lambda: (_X(), _W(1), _W(2)), 2 * _ARRAY),
   _case(
     "gelu times gate",
-    _blocked(_gelu_gate, 2),
+    _blocked(_gelu_gate, 2, width=8192),
     _plain(_gelu_gate),
     lambda: (_X(), normal((ROWS, COLUMNS), 3)),
     3 * _ARRAY,
