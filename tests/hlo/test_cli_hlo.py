@@ -81,7 +81,7 @@ def test_a_pass_that_fails_is_reported(file, tmp_path, capsys):
     (["nowhere.hlo"], "nowhere.hlo"),
     ([], "which FILE"),
     (["FILE", "--passes", "dance"], "no pass called dance"),
-    (["FILE", "--passes", "nowhere.py:f"], "not a Python file"),
+    (["FILE", "--passes", "nowhere.py:f"], "there is no such file"),
   ],
 )
 def test_mistakes_are_explained(arguments, message, file, capsys):

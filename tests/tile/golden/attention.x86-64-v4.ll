@@ -403,7 +403,7 @@ body.11:
   %".336" = add i64 %"i.11", 1
   br label %"loop.11"
 done.11:
-  %".338" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
+  %".338" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
   %".339" = shufflevector <4 x float> %".338", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".340" = getelementptr inbounds float, ptr %".28", i64 0
   store <4 x float> %".339", ptr %".340", align 4
@@ -575,7 +575,7 @@ body.14:
   %".494" = mul i64 %"i.14", 4
   %".495" = getelementptr inbounds float, ptr %".367", i64 %".494"
   %".496" = load <4 x float>, ptr %".495", align 4
-  %".497" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6293e5940000000, i32 0
+  %".497" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
   %".498" = shufflevector <4 x float> %".497", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".499" = select  <4 x i1> %".493", <4 x float> %".496", <4 x float> %".498"
   %".500" = mul i64 %"i.14", 4
@@ -782,7 +782,7 @@ case.1.2:
   %".687" = getelementptr i8, ptr %".3", i64 3712
   %".688" = getelementptr inbounds float, ptr %".28", i64 0
   %".689" = load <4 x float>, ptr %".688", align 4
-  %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc6193e5940000000, i32 0
+  %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
   %".691" = shufflevector <4 x float> %".690", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".692" = fcmp ogt <4 x float> %".689", %".691"
   %".693" = getelementptr inbounds i8, ptr %".687", i64 0
@@ -835,7 +835,7 @@ done.18:
   %".736" = load <4 x float>, ptr %".735", align 4
   %".737" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".736")
   %".738" = fadd <4 x float> %".734", %".737"
-  %".739" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x46293e5940000000, i32 0
+  %".739" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
   %".740" = shufflevector <4 x float> %".739", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".741" = select  <4 x i1> %".732", <4 x float> %".738", <4 x float> %".740"
   %".742" = getelementptr inbounds float, ptr %".303", i64 0
