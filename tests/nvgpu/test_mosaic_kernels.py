@@ -300,3 +300,16 @@ def test_memory_that_warpgroups_would_share_is_refused(interpret):
     errors.UnsupportedFeatureError, match=r"test_mosaic_kernels\.py.*collective_axes: .*'wg' would share"
   ):
     jax.jit(call(2)).lower()
+
+
+@pytest.mark.parametrize(
+  "use",
+  [lambda ref: plgpu.tcgen05_commit_arrive(ref, "x"), lambda ref: plgpu.async_copy_smem_to_tmem(ref, ref, "x")],
+  ids=["commit", "copy"],
+)
+def test_blocks_that_work_together_on_tensor_memory_are_refused(use):
+  def kernel(x_ref, o_ref):
+    use(o_ref)
+
+  with pytest.raises(errors.UnsupportedFeatureError, match="collective_axis"):
+    jax.eval_shape(pl.pallas_call(kernel, jax.ShapeDtypeStruct((8, 8), jnp.float32)), jnp.zeros((8, 8)))

@@ -58,6 +58,14 @@ def tcgen05_mma(
 def tcgen05_commit_arrive(barrier: Any, collective_axis: str | None = None) -> None:
   """Let a barrier know when the products so far are done: they are."""
   check_refs("tcgen05_commit_arrive", barrier=barrier)
+  _check_alone("tcgen05_commit_arrive", collective_axis)
+
+
+def _check_alone(what: str, collective_axis: Any) -> None:
+  if collective_axis is not None:
+    raise errors.UnsupportedFeatureError(
+      f"plgpu.{what}: collective_axis: blocks of a cluster that work together are not supported. Leave it out: each block works for itself."
+    )
 
 
 _REDUCTIONS = {
@@ -90,6 +98,7 @@ def async_store_tmem(ref: Any, value: Any) -> None:
 def async_copy_smem_to_tmem(smem_ref: Any, tmem_ref: Any, collective_axis: Any = None) -> None:
   """Copy from shared to tensor memory."""
   check_ends("async_copy_smem_to_tmem", smem_ref, tmem_ref)
+  _check_alone("async_copy_smem_to_tmem", collective_axis)
   primitives.store(tmem_ref, None, primitives.load(smem_ref))
 
 
