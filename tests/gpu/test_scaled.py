@@ -46,6 +46,14 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k, dtype):
   _holds(jax.jit(lambda x, w: numerics.scaled_dot(x, w, ROWS))(x, w), x, w)
 
 
+@pytest.mark.parametrize("recipe, block", [("nvfp4", None), ("mxfp4", None), ("int4", 64)])
+@pytest.mark.parametrize("n, k", [(4352, 512), (96, 1024)])  # rows enough for all multiprocessors, and too few
+def test_every_number_of_a_few_rows_times_packed_weights(recipe, block, n, k):
+  x, w = _normal(16, k, dtype=jnp.bfloat16), numerics.quantize(_normal(n, k, seed=1), recipe, block=block)
+  for got in jax.jit(lambda x, w: [numerics.scaled_dot(x[:m], w, ROWS) for m in range(1, 17)])(x, w):
+    _holds(got, x[: len(got)], w)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_weights_in_either_order_and_on_either_side(axis):
   x, plain = _normal(4, 512, dtype=jnp.bfloat16), _normal(512, 256, seed=1)
@@ -69,9 +77,9 @@ def test_both_sides_scaled(recipes, m, n, k, dtype):
   _holds(dot(a, b), a, b, dtype)
 
 
-@pytest.mark.parametrize("recipe, k", [("mxfp8", 1024), ("mxfp8", 1536), ("mxfp8", 640), ("nvfp4", 1024)])
+@pytest.mark.parametrize("recipe, k", [("mxfp8", k) for k in (512, 640, 1024, 1536, 2560)] + [("nvfp4", 1024)])
 def test_more_blocks_than_multiprocessors(recipe, k):
-  """Blocks of threads take several points of the grid; scales of MXFP8 come for four steps at a time, which are two or three times as many,
+  """Blocks of threads take several points of the grid; scales of MXFP8 come for four steps at a time, which are one to five times as many,
   or are copied by threads; rows are left over."""
   a, b = (numerics.quantize(_normal(rows, k, seed=rows), recipe) for rows in (2100, 2304))
   _holds(jax.jit(lambda a, b: numerics.scaled_dot(a, b, ROWS))(a, b), a, b)

@@ -124,13 +124,14 @@ def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatc
 
 
 @pytest.mark.parametrize("recipe, size", [("mxfp8", 4096), ("mxfp8", 256), ("nvfp4", 4096)])
-def test_no_two_warpgroups_write_the_same_stage(recipe, size, monkeypatch):
-  """They take slices in turn, and stages in turn: with as many for each, always the same."""
+def test_no_two_warpgroups_write_the_same_stage_and_words_are_read_as_words(recipe, size, monkeypatch):
+  """They take slices in turn, and stages in turn: with as many for each, always the same. No word is put together from bytes."""
   plans, find = [], pipeline._register_plan
   monkeypatch.setattr(pipeline, "_register_plan", lambda *args: plans.append(find(*args)) or plans[-1])
   quantised = jax.eval_shape(lambda x: numerics.quantize(x, recipe), jax.ShapeDtypeStruct((size, size), F32))
   ((_, native),) = natives(matmul, quantised, quantised)
-  nvgpu.compile_ptx(native, "sm_90a")
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  assert "bfi.b32" not in ptx
   (plan,) = plans
   groups = plan.producers // GROUP
   assert groups == 2 and plan.stages % groups == plan.slices % groups == 0

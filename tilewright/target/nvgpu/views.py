@@ -272,7 +272,7 @@ def swizzled_address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tup
   row, column = index
   size = view.dtype.itemsize
   width = _ALIGNED // size  # elements of a piece
-  dynamic, known = _parted(column.base)
+  dynamic, known = _parted(b, column.base)
   start, inner = known // width * width, known % width
   piece, step = i64(add(b, dynamic, start)), None if row.step else column.step
   if multiple(dynamic) % width:
@@ -288,13 +288,18 @@ def swizzled_address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tup
   return pointer, step, math.gcd(inner * size, _ALIGNED) if isinstance(inner, int) else size
 
 
-def _parted(place: Any) -> tuple[Any, int]:
+def _parted(b: ir.IRBuilder, place: Any) -> tuple[Any, int]:
   """A place as a sum: of what is not known, or zero, and of a number."""
   if isinstance(place, int):
     return 0, place
-  if isinstance(place, ir.Instruction) and place.opname == "add" and isinstance(place.operands[1], ir.Constant):
-    dynamic, known = _parted(place.operands[0])
-    return dynamic, known + int(place.operands[1].constant)
+  if (
+    isinstance(place, ir.Instruction) and place.opname in ("add", "mul") and isinstance(place.operands[1], ir.Constant)
+  ):
+    (dynamic, known), number = _parted(b, place.operands[0]), int(place.operands[1].constant)
+    if place.opname == "add":
+      return dynamic, known + number
+    if known:
+      return mul(b, dynamic, number), known * number
   return place, 0
 
 
