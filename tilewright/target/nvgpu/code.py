@@ -150,8 +150,10 @@ class BlockCode(Passes):
 
   def distribution(self, shape: Sequence[int]) -> Distribution:
     """Who works on what in a pass over a shape: as a tile in registers, if it could be one."""
-    layout = self._ordinary(tuple(shape))
-    return Held(layout) if self.fits(layout) else distribute(tuple(shape), self.lanes, self.num_threads)
+    layout = None if 0 in shape else self._ordinary(tuple(shape))
+    if layout is None or not self.fits(layout):
+      return distribute(tuple(shape), self.lanes, self.num_threads)
+    return Held(layout)
 
   def _ordinary(self, shape: tuple[int, ...]) -> Layout:
     return self.layouts.get(shape) or ordinary(shape, self.lanes, self.num_threads // LANES)

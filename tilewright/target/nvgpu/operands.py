@@ -6,8 +6,9 @@
     reshape       with the same elements in another shape, if no digit carries
     slice         one register digit more along each dimension that was cut, if the part is a whole one
 
-None where elements come from other threads: such an operand is read from memory. These are the images that inference works with
-(`tilewright.layout.constraints`), so that a kernel whose layouts were inferred finds everything where it is, or moves little.
+None where elements come from other threads, as from the array of a gather: such an operand is read from memory. These are the images that
+inference works with (`tilewright.layout.constraints`), so that a kernel whose layouts were inferred finds everything where it is, or moves
+little.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ Rule = Callable[[Op, Layout], Layout | None]
 def operand_layout(op: Op, i: int, layout: Layout | None) -> Layout | None:
   """The layout in which a pass over the result of `op` in `layout` asks for operand i; None if it asks for any element."""
   if layout is None:
+    return None
+  if op.name == "gather" and i == 0:
     return None
   if op.name not in structure.MOVES:
     return layout if op.operands[i].tile.shape == layout.shape else None
