@@ -40,6 +40,7 @@ def test_programs():
   key = lambda words: jax.random.wrap_key_data(words)
   computes_the_same(lambda words: jax.random.normal(key(words), (100,)), words, ulps=8)
   computes_the_same(lambda words: jax.random.permutation(key(words), 50), words)
+  computes_the_same(lambda words: jax.random.gamma(key(words), 0.7, (6,)), words, ulps=32)
   computes_the_same(lambda seed: jax.random.bits(jax.random.key(seed), (8,)), jnp.int32(7))
 
 

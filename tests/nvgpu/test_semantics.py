@@ -137,6 +137,21 @@ def test_what_a_loop_yields_may_be_gathered_in_it():
   np.testing.assert_array_equal(got, x[::-1])
 
 
+def test_an_array_is_gathered_from_though_it_has_the_shape_of_the_result():
+  x, points = normal(40), normal(2, 40, seed=1)
+  points = points.at[0].set(jnp.sort(points[0]))
+  body = lambda x, points: [jnp.interp(x, points[0], points[1])]
+  (got,) = on_cpu(in_one_block(body, jax.ShapeDtypeStruct(x.shape, F32)), x, points)
+  np.testing.assert_allclose(got, np.interp(x, *points), rtol=0, atol=1e-5)
+
+
+def test_what_has_no_elements_is_padded_and_added_up():
+  x = jnp.zeros((0, 4))
+  outs = [jax.ShapeDtypeStruct(shape, F32) for shape in [(2, 6), (4,)]]
+  padded, total = on_cpu(in_one_block(lambda x: [jnp.pad(x, 1, constant_values=3), x.sum(0)], *outs), x)
+  assert (padded == 3).all() and (total == 0).all()
+
+
 def test_a_tile_in_registers_is_reshaped_transposed_and_reshaped():
   x = normal(16, 16)
   body = lambda x: x.reshape(4, 64).T.reshape(16, 16) + 0.5 * x

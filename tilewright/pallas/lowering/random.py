@@ -87,6 +87,17 @@ def _random_seed(ctx: Context, seeds: Value, *, impl: Any) -> Value:
   return expand(ctx, _for_each(impl.seed, seeds.tile.rank), seeds)[0]
 
 
+@rule("random_gamma")
+def _random_gamma(ctx: Context, keys: Value, shapes: Value, *, log_space: bool) -> Value:
+  """One sample for each key: JAX's own definition, for all of them at once."""
+  (impl, _), define = _keys(ctx), ctx.eqn.primitive.impl
+
+  def sample(words: Any, a: Any) -> Any:
+    return define(jax.random.wrap_key_data(words, impl=impl), a, log_space=log_space, use_vmap=True)
+
+  return expand(ctx, sample, keys, shapes)[0]
+
+
 # --- XLA's generator ---------------------------------------------------------------------------------------------
 
 
