@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -87,6 +90,55 @@ def _layouts():
   same(run(kernel, jnp.ones((64, 64)), shape=(64, 64)), 1 + np.arange(64.0)[:, None] + np.zeros(64))
 
 
+@use("plgpu", "Tiling Replicated")
+def _tiled_layouts():
+  rows = plgpu.Tiling(((64, 8), (16, 8)))
+  assert rows.tile_shape((128, 8)) == (2, 1, 4, 1, 16, 8) and rows.untile_shape((2, 1, 4, 1, 16, 8)) == (128, 8)
+  every = plgpu.Layout.TILED(
+    plgpu.Tiling(((16,), (4,))), warp_dims=(-2,), lane_dims=(plgpu.Replicated(32),), vector_dim=-1
+  )
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = plgpu.layout_cast(2 * x_ref[...], every)
+
+  same(run(kernel, count(16), shape=(16,)), 2 * np.arange(16))
+
+
+@use("plgpu", "print_layout")
+def _printed_layouts():
+  def kernel(x_ref, o_ref):
+    plgpu.print_layout("x: {}", x_ref[...])
+    plgpu.print_layout("ref: {}", x_ref)
+    o_ref[...] = x_ref[...]
+
+  said = io.StringIO()
+  with contextlib.redirect_stdout(said):
+    same(run(kernel, count()), np.arange(8))
+  assert "x: " in said.getvalue() and "ref: " in said.getvalue()
+
+
+@use("plgpu", "RefType ShapeDtypeStruct inline_mgpu")
+def _foreign_operations():
+  result = plgpu.ShapeDtypeStruct((8,), jnp.float32, layout=plgpu.Layout.WG_STRIDED((8,), vec_size=1))
+
+  @plgpu.inline_mgpu(arg_types=(plgpu.RefType(),), return_type=result)
+  def double(ctx, ref): ...
+
+  run(lambda x_ref, o_ref: o_ref.__setitem__(..., double(x_ref)), count())
+
+
+@use("plgpu", "as_torch_kernel")
+def _from_torch():
+  try:
+    import torch
+  except ImportError:
+    double = plgpu.as_torch_kernel(lambda x: 2 * x)
+    assert callable(double)
+  else:
+    double = plgpu.as_torch_kernel(lambda x: run(lambda x_ref, o_ref: o_ref.__setitem__(..., 2 * x_ref[...]), x))
+    assert torch.equal(double(torch.arange(8.0)), 2 * torch.arange(8.0))
+
+
 @use("plgpu", "atomic_add atomic_max atomic_min")
 def _atomics():
   def kernel(x_ref, o_ref):
@@ -147,6 +199,65 @@ def _copies():
     plgpu.griddepcontrol_launch_dependents()
 
   same(double(count()), 2 * np.arange(8))
+
+
+@use("plgpu", "CopyPartition TryClusterCancelResult try_cluster_cancel query_cluster_cancel")
+def _clusters():
+  parts = plgpu.CopyPartition.PARTITIONED(0)
+
+  @plgpu.kernel(
+    out_type=jax.ShapeDtypeStruct((8,), jnp.float32),
+    cluster=(2,),
+    cluster_names=("c",),
+    scratch_types=[plgpu.SMEM((4,), jnp.float32), plgpu.TryClusterCancelResult(), plgpu.Barrier(num_barriers=2)],
+  )
+  def double(x_ref, o_ref, mine, more, arrived):
+    plgpu.copy_gmem_to_smem(x_ref, mine, arrived.at[0], collective_axes="c", leader_tracked=parts)
+    plgpu.barrier_wait(arrived.at[0])
+    plgpu.try_cluster_cancel(more, arrived.at[1])
+    plgpu.barrier_wait(arrived.at[1])
+    _, is_more = plgpu.query_cluster_cancel(more, ("c",))
+    part = pl.ds(4 * jax.lax.axis_index("c"), 4)
+    o_ref[part] = 2 * mine[...] + is_more.astype(jnp.float32)
+
+  same(double(count()), 2 * np.arange(8))
+
+
+@use("plgpu", "ClusterBarrier")
+def _barriers_of_clusters():
+  scratch = [plgpu.ClusterBarrier(collective_axes=("c",))]
+  run(lambda x_ref, o_ref, barrier: None, count(), scratch_shapes=scratch)
+
+
+@use("plgpu", "PeerMemRef semaphore_signal_multicast")
+def _devices():
+  assert plgpu.PeerMemRef(1, pl.DeviceIdType.LOGICAL).device_id == 1
+
+  def kernel(x_ref, o_ref, sem):
+    plgpu.semaphore_signal_multicast(sem, 3, collective_axes="d")
+    plgpu.semaphore_wait(sem, 3)
+    o_ref[...] = 2 * x_ref[...]
+
+  call = lambda x: run(kernel, x, scratch_shapes=[plgpu.SemaphoreType.REGULAR], interpret=True)
+  mesh = jax.make_mesh((1,), ("d",))
+  same(jax.shard_map(call, mesh=mesh, in_specs=jax.P(), out_specs=jax.P(), check_vma=False)(count()), 2 * np.arange(8))
+
+
+@use("plgpu", "TMEMLayout async_copy_scales_to_tmem")
+def _scales():
+  """Blocks of 32 elements along k, each with a scale: 2 for the left operand, 1/4 for the right one."""
+
+  def kernel(x_ref, a_ref, b_ref, o_ref, total, a_scale, b_scale):
+    plgpu.async_copy_scales_to_tmem(a_ref, a_scale)
+    plgpu.async_copy_scales_to_tmem(b_ref, b_scale)
+    plgpu.tcgen05_mma(total, x_ref, x_ref, a_scale=a_scale, b_scale=b_scale, accumulate=False)
+    o_ref[...] = plgpu.async_load_tmem(total)
+
+  e8m0, shape = jnp.float8_e8m0fnu, (128, 128)
+  a, b = (jnp.full((1, 1, 32, 16), scale, e8m0) for scale in (2, 0.25))
+  scales = plgpu.TMEM((128, 4), e8m0, layout=plgpu.TMEMLayout.SCALES_LAYOUT)
+  scratch = [plgpu.TMEM(shape, jnp.float32), scales, scales]
+  same(run(kernel, jnp.ones(shape, jnp.float8_e4m3fn), a, b, shape=shape, scratch_shapes=scratch), np.full(shape, 64))
 
 
 @use("plgpu", "wgmma wgmma_wait wgmma_accumulator_load mma transpose_ref")

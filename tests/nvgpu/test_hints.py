@@ -352,8 +352,9 @@ NAMED = {
   "TCGEN05": (plgpu.Layout.TCGEN05, (128, 64), F32),
   "TCGEN05_TMEM_NATIVE": (plgpu.Layout.TCGEN05_TMEM_NATIVE, (128, 64), F32),
   "MMA_LHS": (plgpu.Layout.MMA_LHS, (64, 32), BF16),
-  "MMA_RHS": (plgpu.Layout.MMA_RHS, (32, 64), BF16),
-  "MMA_ACC": (plgpu.Layout.MMA_ACC, (64, 64), F32),
+  "MMA_RHS": (plgpu.Layout.MMA_RHS(BF16), (32, 64), BF16),
+  "MMA_ACC": (plgpu.Layout.MMA_ACC(F32), (64, 64), F32),
+  "TMA_INDICES": (plgpu.Layout.TMA_INDICES, (32,), np.int32),
   "rows": (plgpu.Layout.WGMMA.reduce(1), (128,), F32),
   "columns": (plgpu.Layout.WGMMA.reduce(0), (96,), F32),
   "rows of two blocks": (plgpu.Layout.TCGEN05_M64_COLLECTIVE(32).reduce(1), (64,), F32),
@@ -395,7 +396,7 @@ def test_rows_of_an_accumulator_have_a_layout_of_their_own():
 def test_a_name_that_does_not_fit_or_means_nothing_here_is_an_error():
   with pytest.raises(errors.LayoutError, match=r"Layout\.WGMMA does not fit a tile of shape \(60, 64\)"):
     plgpu.layout_cast(jnp.zeros((60, 64)), plgpu.Layout.WGMMA)
-  with pytest.raises(errors.UnsupportedFeatureError, match=r"tilewright\.layout"):
+  with pytest.raises(errors.LayoutError, match=r"TILED.*missing"):
     plgpu.layout_cast(jnp.zeros((64, 64)), plgpu.Layout.TILED)
 
 

@@ -71,7 +71,9 @@ define(
 )
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
 define("barrier", lambda op: [], SYNC, doc="wait until every thread of the instance is here")
+NO_LAYOUT = "no layout: this target holds tiles as arrays, row by row"
 define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")
+define("print_layout", lambda op: [], WORLD, doc="say in a Python format, when code is made, how a target holds a tile")
 define(
   "check",
   lambda op: [],

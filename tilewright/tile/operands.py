@@ -297,6 +297,13 @@ def _print(op: Op) -> None:
     tile_of(op, i)
 
 
+@_check("print_layout")
+def _print_layout(op: Op) -> None:
+  _count(op, 1)
+  tile_of(op, 0)
+  expect(isinstance(op.attrs["fmt"], str), "the format must be a str")
+
+
 @_check("delay")
 def _delay(op: Op) -> None:
   _count(op, 1)

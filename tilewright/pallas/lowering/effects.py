@@ -168,6 +168,12 @@ def _debug_print(ctx: Context, *args: Value, fmt: str, has_placeholders: bool) -
   return []
 
 
+@rule("print_layout")
+def _print_layout(ctx: Context, x: Value, *, fmt: str) -> list[Value]:
+  ctx.builder.emit_all("print_layout", [x], fmt=fmt)
+  return []
+
+
 @rule("debug_print")
 def _jax_debug_print(
   ctx: Context, *args: Value, fmt: str, in_tree: Any, static_args: Any, has_placeholders: bool, **_: Any

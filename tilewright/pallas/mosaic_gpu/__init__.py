@@ -15,6 +15,14 @@ from tilewright.layout.transforms import Tiling as TilingTransform
 from tilewright.layout.transforms import Transform
 from tilewright.layout.transforms import Transpose as TransposeTransform
 from tilewright.pallas.mosaic_gpu.atomics import atomic_add, atomic_and, atomic_max, atomic_min, atomic_or, atomic_xor
+from tilewright.pallas.mosaic_gpu.clusters import (
+  ClusterBarrier,
+  TryClusterCancelResult,
+  async_store_smem,
+  cluster_ref,
+  query_cluster_cancel,
+  try_cluster_cancel,
+)
 from tilewright.pallas.mosaic_gpu.copies import (
   Barrier,
   async_prefetch,
@@ -30,6 +38,15 @@ from tilewright.pallas.mosaic_gpu.copies import (
   wait_gmem_to_smem,
   wait_smem_to_gmem,
 )
+from tilewright.pallas.mosaic_gpu.devices import (
+  PeerMemRef,
+  multicast_ref,
+  multimem_load_reduce,
+  multimem_store,
+  remote_ref,
+  semaphore_signal_multicast,
+)
+from tilewright.pallas.mosaic_gpu.foreign import RefType, ShapeDtypeStruct, as_torch_kernel, inline_mgpu
 from tilewright.pallas.mosaic_gpu.interpret import (
   InterpretGPUParams,
   force_gpu_interpret_mode,
@@ -43,6 +60,7 @@ from tilewright.pallas.mosaic_gpu.layouts import (
   find_swizzle,
   layout_cast,
   load,
+  print_layout,
 )
 from tilewright.pallas.mosaic_gpu.loops import (
   NDLoopInfo,
@@ -59,11 +77,13 @@ from tilewright.pallas.mosaic_gpu.memory import (
   TMEM,
   MemorySpace,
   RefUnion,
+  TMEMLayout,
   WGMMAAccumulatorRef,
   transpose_ref,
 )
 from tilewright.pallas.mosaic_gpu.meshes import Mesh, kernel
 from tilewright.pallas.mosaic_gpu.missing import lookup as __getattr__
+from tilewright.pallas.mosaic_gpu.partition import CopyPartition
 from tilewright.pallas.mosaic_gpu.products import mma, wgmma, wgmma_accumulator_load, wgmma_wait
 from tilewright.pallas.mosaic_gpu.semaphores import (
   SemaphoreSignal,
@@ -74,14 +94,18 @@ from tilewright.pallas.mosaic_gpu.semaphores import (
 )
 from tilewright.pallas.mosaic_gpu.specs import BlockSpec, CompilerParams, LoweringSemantics, OOBFillMode, TraceScope
 from tilewright.pallas.mosaic_gpu.tensor_memory import (
+  async_copy_scales_to_tmem,
   async_copy_smem_to_tmem,
+  async_copy_sparse_metadata_to_tmem,
   async_load_tmem,
   async_store_tmem,
   commit_tmem,
+  format_tcgen05_sparse_metadata,
   tcgen05_commit_arrive,
   tcgen05_mma,
   wait_load_tmem,
 )
+from tilewright.pallas.mosaic_gpu.tiling import Replicated, Tiling
 
 __all__ = [
   "ACC",
@@ -91,7 +115,9 @@ __all__ = [
   "TMEM",
   "Barrier",
   "BlockSpec",
+  "ClusterBarrier",
   "CompilerParams",
+  "CopyPartition",
   "InterpretGPUParams",
   "Layout",
   "LoweringSemantics",
@@ -100,19 +126,30 @@ __all__ = [
   "NDLoopInfo",
   "OOBFillMode",
   "ParameterizedLayout",
+  "PeerMemRef",
   "ReducedLayout",
+  "RefType",
   "RefUnion",
+  "Replicated",
   "SemaphoreSignal",
   "SemaphoreType",
+  "ShapeDtypeStruct",
   "SwizzleTransform",
+  "TMEMLayout",
+  "Tiling",
   "TilingTransform",
   "TraceScope",
   "Transform",
   "TransposeTransform",
+  "TryClusterCancelResult",
   "WGMMAAccumulatorRef",
+  "as_torch_kernel",
+  "async_copy_scales_to_tmem",
   "async_copy_smem_to_tmem",
+  "async_copy_sparse_metadata_to_tmem",
   "async_load_tmem",
   "async_prefetch",
+  "async_store_smem",
   "async_store_tmem",
   "atomic_add",
   "atomic_and",
@@ -123,6 +160,7 @@ __all__ = [
   "barrier_arrive",
   "barrier_wait",
   "broadcasted_iota",
+  "cluster_ref",
   "commit_smem",
   "commit_smem_to_gmem_group",
   "commit_tmem",
@@ -132,15 +170,24 @@ __all__ = [
   "emit_pipeline",
   "find_swizzle",
   "force_gpu_interpret_mode",
+  "format_tcgen05_sparse_metadata",
   "griddepcontrol_launch_dependents",
   "griddepcontrol_wait",
+  "inline_mgpu",
   "kernel",
   "layout_cast",
   "load",
   "mma",
+  "multicast_ref",
+  "multimem_load_reduce",
+  "multimem_store",
   "nd_loop",
   "planar_snake",
+  "print_layout",
+  "query_cluster_cancel",
+  "remote_ref",
   "semaphore_signal",
+  "semaphore_signal_multicast",
   "semaphore_signal_parallel",
   "semaphore_wait",
   "set_gpu_interpret_mode",
@@ -148,6 +195,7 @@ __all__ = [
   "tcgen05_commit_arrive",
   "tcgen05_mma",
   "transpose_ref",
+  "try_cluster_cancel",
   "wait_gmem_to_smem",
   "wait_load_tmem",
   "wait_smem_to_gmem",

@@ -23,6 +23,7 @@ from tilewright.pallas import primitives
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.memory import SMEM
+from tilewright.pallas.mosaic_gpu.partition import share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.runtime import _jax
 
@@ -78,17 +79,14 @@ def copy_gmem_to_smem(
 ) -> None:
   """Copy what `src` holds to `dst`; if a `predicate` is given, only where it is true.
 
-  With `collective_axes`, each block of a cluster copies for itself. Where `src` hangs over the end of its array, `dst` is zero, unless
-  `oob_mode` says otherwise.
+  With `collective_axes`, each block of a cluster copies for itself, its part if `leader_tracked` says so (`CopyPartition`). Where `src`
+  hangs over the end of its array, `dst` is zero, unless `oob_mode` says otherwise.
   """
+  check_refs("copy_gmem_to_smem", src=src, dst=dst)
+  src = share("copy_gmem_to_smem", src, collective_axes, leader_tracked)
   check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
     check_refs("copy_gmem_to_smem", barrier=barrier)
-  if leader_tracked is not None:
-    raise errors.UnsupportedFeatureError(
-      "plgpu.copy_gmem_to_smem: leader_tracked: copies that one block of a cluster waits for are not supported. Leave it out: each block "
-      "then copies for itself."
-    )
   read = zero_filled if oob_mode in (None, OOBFillMode.ZEROS) else primitives.load
   _when(predicate, lambda: primitives.store(dst, None, read(src)))
 

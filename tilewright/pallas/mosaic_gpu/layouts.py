@@ -14,22 +14,19 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.layout import fragments
 from tilewright.layout.algebra import projected
-from tilewright.layout.build import blocked_for, repeated, splat, strided
-from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers
+from tilewright.layout.build import blocked_for, splat, strided
+from tilewright.layout.value import LANES
 from tilewright.layout.value import Layout as Value
-from tilewright.layout.value import register_layout
-from tilewright.pallas import nvgpu
-
-_WARPS = 4  # of a warpgroup
-Shape = tuple[int, ...]
+from tilewright.pallas import nvgpu, primitives
+from tilewright.pallas.mosaic_gpu.tiling import WARPS, Replicated, Shape, Tiling, tiled
 
 
 class Layout(enum.Enum):
@@ -51,6 +48,7 @@ class Layout(enum.Enum):
   SMEM_GMEM_COPY = enum.auto()
   TMA_INDICES = enum.auto()
   TMA_INDICES_4 = enum.auto()
+  _WGMMA_ACC_32BIT = enum.auto()
   MMA_LHS = enum.auto()
   MMA_RHS = enum.auto()
   MMA_ACC = enum.auto()
@@ -92,7 +90,7 @@ def layout_of(given: SomeLayout, shape: Shape, bits: int) -> Value:
     case Value():
       return given
     case ReducedLayout(layout, axes):
-      whole = _before_reduction(layout, shape, axes)
+      whole = _before_reduction(layout, shape, axes, bits)
       found = projected(layout_of(layout, whole, bits), [a % len(whole) for a in axes])
       if found.shape != shape:
         raise errors.LayoutError(
@@ -106,170 +104,158 @@ def layout_of(given: SomeLayout, shape: Shape, bits: int) -> Value:
   raise errors.LayoutError(f"layout: expected a plgpu.Layout or a tilewright.layout.Layout, got {given!r}.")
 
 
-def _before_reduction(layout: Layout | ParameterizedLayout, shape: Shape, axes: Sequence[int]) -> Shape:
+def _before_reduction(layout: Layout | ParameterizedLayout, shape: Shape, axes: Sequence[int], bits: int) -> Shape:
   """The shape of a tile of which a reduction leaves `shape`: what the layout says, or the smallest that it fits."""
-  name, args = (layout, ()) if isinstance(layout, Layout) else (layout.layout_cls, layout.args)
+  name, args, kwargs = (
+    (layout, (), ()) if isinstance(layout, Layout) else (layout.layout_cls, layout.args, layout.kwargs)
+  )
   if args and isinstance(args[0], Sequence):
     return tuple(args[0])
-  least = (64, args[0]) if args else _LEAST.get(name, (1, 1))  # the argument is the number of columns
+  least = _TILED[name](bits, *args, **dict(kwargs)).tiles[0] if name in _TILED else (1, 1)
   whole = list(shape)
   for axis in sorted(a % (len(shape) + len(axes)) for a in axes):
-    whole.insert(axis, least[axis])
+    from_last = axis - len(shape) - len(axes)
+    whole.insert(axis, least[from_last] if -from_last <= len(least) else 1)
   return tuple(whole)
 
 
 def _named(name: Layout, shape: Shape, bits: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
-  if name not in _LAYOUTS:
-    raise errors.UnsupportedFeatureError(
-      f"plgpu.Layout.{name.name} has no meaning in this compiler: give a layout of tilewright.layout that says what is meant."
-    )
-  found = _LAYOUTS[name](shape, bits, *args, **kwargs)
+  try:
+    if name in _TILED:
+      own = _TILED[name](bits, *args, **kwargs)
+      found = tiled(shape, Tiling(own.tiles), own.warp_dims, own.lane_dims, own.vector_dim)
+      fits = f"expected {' x '.join(map(str, own.tiles[0]))} or multiples"
+    else:
+      found, fits = _OTHERS[name](shape, bits, *args, **kwargs), "its own shape is another"
+  except TypeError as e:
+    raise errors.LayoutError(f"plgpu.Layout.{name.name}: {e}: got {args}, {kwargs}.") from None
   if found is None:
     raise errors.LayoutError(
-      f"plgpu.Layout.{name.name} does not fit a tile of shape {shape} with elements of {bits} bits: {_FITS.get(name, 'see its shape')}."
+      f"plgpu.Layout.{name.name} does not fit a tile of shape {shape} with elements of {bits} bits: {fits}."
     )
   return found
 
 
-def _wgmma(shape: Shape, bits: int) -> Value | None:
-  return next(iter(wgmma_accumulators(shape, _WARPS)), None)
+class _Tiled(NamedTuple):
+  """A layout by tiles: see `tiled`."""
+
+  tiles: tuple[Shape, ...]
+  warp_dims: tuple[int | Replicated, ...]
+  lane_dims: tuple[int | Replicated, ...]
+  vector_dim: int
 
 
-def _wgmma_8bit(shape: Shape, bits: int) -> Value | None:
-  return next(iter(wgmma_left_registers(shape, 8, _WARPS)), None)
+def _always(*args: Any) -> Callable[..., _Tiled]:
+  return lambda bits: _Tiled(*args)
+
+
+def _any_arguments(*args: Any) -> Callable[..., _Tiled]:
+  return lambda bits, *_, **__: _Tiled(*args)
+
+
+def _tile_of(bits: int, tiling: Any, warp_dims: Sequence[Any], lane_dims: Sequence[Any], vector_dim: int) -> _Tiled:
+  if not isinstance(tiling, Tiling):
+    raise errors.LayoutError(f"plgpu.Layout.TILED: tiling: expected a plgpu.Tiling, got {tiling!r}.")
+  return _Tiled(tiling.tiles, tuple(warp_dims), tuple(lane_dims), vector_dim)
+
+
+def _of_two_blocks(bits: int, columns: int, native: bool) -> _Tiled:
+  """What a block of threads reads of an accumulator that tcgen05 makes for two: columns beyond the half are with the upper warps."""
+  if columns % 16:
+    raise errors.LayoutError(f"plgpu.Layout.TCGEN05_M64_COLLECTIVE: columns: expected a multiple of 16, got {columns}.")
+  halves = (64, columns), (32, columns // 2)
+  if native:
+    return _Tiled((*halves, (1,)), (-4, -5), (-3,), -1)
+  return _Tiled((*halves, (8, 8), (2,)), (-6, -7), (-3, -2), -1)
+
+
+def _in_a_register(bits: int, dtype: Any) -> int:
+  """How many elements of a dtype a register of 32 bits has; of `bits` if none is given."""
+  found = 32 // (bits if dtype is None else _bits_of(dtype))
+  if not found:
+    raise errors.LayoutError(f"plgpu.Layout: dtype: mma.sync takes elements of at most 32 bits, got {dtype}.")
+  return found
+
+
+def _bits_of(dtype: Any) -> int:
+  dtype = jnp.dtype(dtype)
+  if dtype.kind in "bc":
+    return 8 * dtype.itemsize
+  return int(jnp.iinfo(dtype).bits if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo(dtype).bits)
+
+
+def _mma_lhs(bits: int, dtype: Any = None) -> _Tiled:
+  n = _in_a_register(bits, dtype)
+  return _Tiled(((64, 8 * n), (16, 4 * n), (8, 4 * n), (n,)), (-7,), (-3, -2), -1)
+
+
+def _mma_rhs(bits: int, dtype: Any = None) -> _Tiled:
+  n = _in_a_register(bits, dtype)
+  return _Tiled(((8 * n, 8), (4 * n, 8), (n, 1)), (Replicated(WARPS),), (-3, -4), -2)
+
+
+_ACCUMULATOR = ((64, 8), (16, 8), (8, 8), (2,)), (-7,), (-3, -2), -1
+_EVERY_LANE = (Replicated(LANES),)
+_TILED: dict[Layout, Callable[..., _Tiled]] = {
+  Layout.TILED: _tile_of,
+  Layout.WGMMA: _always(*_ACCUMULATOR),
+  Layout._WGMMA_ACC_32BIT: _always(*_ACCUMULATOR),  # the peer moves its elements one by one
+  Layout.WGMMA_8BIT: _always(((64, 16), (16, 16), (8, 16), (4,)), (-7,), (-3, -2), -1),
+  Layout.WGMMA_UPCAST_2X: _always(((64, 16), (16, 16), (8, 16), (8,), (4,)), (-8,), (-4, -2, -3), -1),
+  Layout.WGMMA_UPCAST_4X: _always(((64, 32), (16, 32), (8, 32), (8,)), (-7,), (-3, -2), -1),
+  Layout.WGMMA_TRANSPOSED: _always(((64, 8), (16, 8), (8, 8), (2, 2), (2, 1)), (-10,), (-6, -3, -5), -2),
+  Layout.TCGEN05: _always(((128, 8), (32, 8), (8, 8), (2,)), (-7,), (-3, -2), -1),
+  Layout.TCGEN05_TRANSPOSED: _always(((128, 8), (32, 8), (8, 8), (2, 2), (2, 1)), (-10,), (-6, -3, -5), -2),
+  Layout.TCGEN05_TMEM_NATIVE: lambda bits, n=2: _Tiled(((128, n), (32, n)), (-4,), (-2,), -1),
+  Layout.TCGEN05_M64_COLLECTIVE: lambda bits, columns: _of_two_blocks(bits, columns, native=False),
+  Layout.TCGEN05_M64_COLLECTIVE_NATIVE: lambda bits, columns: _of_two_blocks(bits, columns, native=True),
+  Layout.TMA_INDICES: _any_arguments(((16,), (4,)), (-2,), _EVERY_LANE, -1),
+  Layout.TMA_INDICES_4: _any_arguments(((4,),), (Replicated(WARPS),), _EVERY_LANE, -1),
+  Layout.MMA_LHS: _mma_lhs,
+  Layout.MMA_RHS: _mma_rhs,
+  Layout.MMA_ACC: lambda bits, dtype=None: _Tiled(*_ACCUMULATOR),
+}
 
 
 def _splat(shape: Shape, bits: int, given: Sequence[int] | None = None) -> Value | None:
-  return splat(shape, _WARPS) if given is None or tuple(given) == shape else None
+  return splat(shape, WARPS) if given is None or tuple(given) in ((), shape) else None
 
 
 def _strided(shape: Shape, bits: int, given: Sequence[int] | None = None, vec_size: int | None = None) -> Value | None:
   if given is not None and tuple(given) != shape:
     return None
-  return strided(shape, _WARPS, 1 if vec_size is None else vec_size)
+  return strided(shape, WARPS, 1 if vec_size is None else vec_size)
 
 
-def _copied(shape: Shape, bits: int, given: Sequence[int] | None = None, *_: Any) -> Value | None:
+def _copied(
+  shape: Shape, bits: int, given: Sequence[int] | None = None, dtype: Any = None, swizzle: int = 128
+) -> Value | None:
   """Coalesced: 16 bytes of a row for each thread, or as many as there are for it."""
   if given is not None and tuple(given) != shape:
     return None
-  return blocked_for(shape, _WARPS, max(128 // bits, 1))
+  return blocked_for(shape, WARPS, max(128 // bits, 1))
 
 
-def _rows_of_8(rows: int, columns: int, transposed: bool = False) -> Callable[[Shape, int], Value | None]:
-  """Parts of 8 rows, in which lane l has row l / 4 and, beginning at l % 4 times as many, neighbours along the row: an accumulator of
-  wgmma (64 rows) or tcgen05 (128) for parts of 8 columns. `transposed`, each part of 8 x 8 is, as ldmatrix.trans reads it.
-  """
-  held = columns // 4
-  neighbours, lanes = (held, (0, 1)), [(4, (0, held)), (8, (1, 0))]
-  if transposed:
-    neighbours, lanes = (held, (1, 0)), [(4, (held, 0)), (8, (0, 1))]
-  of_warp = rows // _WARPS
-  fragment = register_layout((rows, columns), [neighbours, (of_warp // 8, (8, 0))], lanes, [(_WARPS, (of_warp, 0))])
-
-  def find(shape: Shape, bits: int) -> Value | None:
-    if len(shape) != 2 or shape[0] % rows or shape[1] % columns:
-      return None
-    return repeated(fragment, shape, (1, 1))
-
-  return find
-
-
-def _tmem_native(shape: Shape, bits: int) -> Value | None:
-  """What tcgen05.ld of 32 x 32 bits gives: a row for each thread."""
-  if len(shape) != 2 or shape[0] % 128:
-    return None
-  fragment = register_layout((128, shape[1]), [(shape[1], (0, 1))], [(32, (1, 0))], [(_WARPS, (32, 0))])
-  return repeated(fragment, shape, (1, 1))
-
-
-def _of_two_blocks(access: str, width: int) -> Callable[..., Value | None]:
-  """What a block of threads reads of an accumulator that tcgen05 makes for two: 64 rows, columns beyond the half with the upper warps."""
-
-  def find(shape: Shape, bits: int, columns: int | None = None) -> Value | None:
-    if len(shape) != 2 or shape[0] != 64 or shape[1] % (2 * width) or columns not in (None, shape[1]):
-      return None
-    memory = fragments.tensor_memory(128, shape[1], two_blocks=True)
-    cells = fragments.tcgen05_access(access, shape[1] // (2 * width))
-    return fragments.read_from_tensor_memory(memory, cells)
-
-  return find
-
-
-def _mma(operand: int) -> Callable[[Shape, int], Value | None]:
-  """An operand of mma.sync, the warps side by side along m."""
-
-  def find(shape: Shape, bits: int) -> Value | None:
-    if len(shape) != 2:
-      return None
-    k = 256 // bits if bits in (8, 16, 32) else 16
-    m, n = (shape[0] if operand != 1 else 16 * _WARPS), (shape[1] if operand != 0 else 8)
-    depth = {0: shape[1], 1: shape[0], 2: 16}[operand]
-    options = mma_options((m, depth), (depth, n), bits if operand < 2 else 16, _WARPS)
-    whole = lambda option: option[2] == repeated(fragments.MMA[16, 16].c, (m, n), (_WARPS, 1))
-    return (
-      next((option[operand] for option in options if whole(option)), None) if depth % k == 0 or operand == 2 else None
-    )
-
-  return find
-
-
-_LAYOUTS: dict[Layout, Callable[..., Value | None]] = {
-  Layout.WGMMA: _wgmma,
-  Layout.WGMMA_8BIT: _wgmma_8bit,
-  Layout.WGMMA_UPCAST_2X: _rows_of_8(64, 16),
-  Layout.WGMMA_UPCAST_4X: _rows_of_8(64, 32),
-  Layout.WGMMA_TRANSPOSED: _rows_of_8(64, 8, transposed=True),
+_OTHERS: dict[Layout, Callable[..., Value | None]] = {
   Layout.WG_SPLAT: _splat,
   Layout.WG_STRIDED: _strided,
-  Layout.TCGEN05: _rows_of_8(128, 8),
-  Layout.TCGEN05_TRANSPOSED: _rows_of_8(128, 8, transposed=True),
-  Layout.TCGEN05_TMEM_NATIVE: _tmem_native,
-  Layout.TCGEN05_M64_COLLECTIVE: _of_two_blocks("16x256b", 8),
-  Layout.TCGEN05_M64_COLLECTIVE_NATIVE: _of_two_blocks("32x32b", 1),
   Layout.SMEM_GMEM_COPY: _copied,
-  Layout.MMA_LHS: _mma(0),
-  Layout.MMA_RHS: _mma(1),
-  Layout.MMA_ACC: _mma(2),
-}
-_FITS = {
-  Layout.WGMMA: "expected (m, n) with m a multiple of 64 and n of 8",
-  Layout.WGMMA_8BIT: "expected (m, k) with m a multiple of 64 and k of 32",
-  Layout.WGMMA_UPCAST_2X: "expected (m, k) with m a multiple of 64 and k of 16",
-  Layout.WGMMA_UPCAST_4X: "expected (m, k) with m a multiple of 64 and k of 32",
-  Layout.WGMMA_TRANSPOSED: "expected (m, n) with m a multiple of 64 and n of 8",
-  Layout.WG_SPLAT: "its own shape is another",
-  Layout.WG_STRIDED: "its own shape is another",
-  Layout.TCGEN05: "expected (m, n) with m a multiple of 128 and n of 8",
-  Layout.TCGEN05_TRANSPOSED: "expected (m, n) with m a multiple of 128 and n of 8",
-  Layout.TCGEN05_TMEM_NATIVE: "expected (m, n) with m a multiple of 128",
-  Layout.TCGEN05_M64_COLLECTIVE: "expected (64, n) with n a multiple of 16, and n as its argument",
-  Layout.TCGEN05_M64_COLLECTIVE_NATIVE: "expected (64, n) with n even, and n as its argument",
-  Layout.SMEM_GMEM_COPY: "its own shape is another",
-  Layout.MMA_LHS: "expected (m, k) with m a multiple of 64 and k of 32 bytes",
-  Layout.MMA_RHS: "expected (k, n) with k a multiple of 32 bytes and n of 8",
-  Layout.MMA_ACC: "expected (m, n) with m a multiple of 64 and n of 8",
-}
-# The smallest size of each dimension, for what a reduction leaves.
-_LEAST = {
-  Layout.WGMMA: (64, 8),
-  Layout.WGMMA_8BIT: (64, 32),
-  Layout.MMA_LHS: (64, 32),
-  Layout.MMA_RHS: (32, 8),
-  Layout.MMA_ACC: (64, 8),
-  Layout.WGMMA_UPCAST_2X: (64, 16),
-  Layout.WGMMA_UPCAST_4X: (64, 32),
-  Layout.WGMMA_TRANSPOSED: (64, 8),
-  Layout.TCGEN05: (128, 8),
-  Layout.TCGEN05_TRANSPOSED: (128, 8),
-  Layout.TCGEN05_TMEM_NATIVE: (128, 1),
 }
 
 
 def layout_cast(x: Any, new_layout: SomeLayout) -> jax.Array:
   """The tile `x`, held as a layout says from here on: see `nvgpu.layout_cast`."""
-  x = jax.numpy.asarray(x)
-  return nvgpu.layout_cast(x, layout_of(new_layout, tuple(x.shape), 8 * x.dtype.itemsize))
+  x = jnp.asarray(x)
+  return nvgpu.layout_cast(x, layout_of(new_layout, tuple(x.shape), _bits_of(x.dtype)))
+
+
+def print_layout(fmt: str, x: Any) -> None:
+  """Print, when the kernel is compiled, how a tile is held, or how a ref lies in memory: `print_layout("x: {}", x)`."""
+  if primitives.is_ref(x):
+    ref = x.ref if isinstance(x, primitives.TransformedRef) else x
+    print(fmt.format(getattr(jax.typeof(ref), "memory_space", None) or "row by row"))
+  else:
+    nvgpu.print_layout(fmt, x)
 
 
 def load(src: Any, idx: Any = ..., *, layout: SomeLayout | None = None, optimized: bool = True) -> jax.Array:

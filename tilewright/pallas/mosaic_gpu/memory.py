@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from tilewright import errors
@@ -57,6 +59,8 @@ class MemorySpace(enum.Enum):
       )
     if self is not MemorySpace.TMEM and any(given is not None for given in (packed, collective, layout)):
       raise errors.MemorySpaceError(f"packed, collective and layout are for TMEM, got them for {self.name}.")
+    if self is MemorySpace.TMEM and len(shape) != 2:
+      raise errors.MemorySpaceError(f"TMEM: shape: expected (rows, columns), a 2D shape, got {tuple(shape)}.")
     if not transforms:
       return memory_ref(shape, dtype, self)
     if self is not MemorySpace.SMEM:
@@ -117,12 +121,18 @@ class WGMMAAccumulatorRef:
 
   shape: tuple[int, int]
   dtype: Any = jnp.float32
+  _init: Any = None
 
   def __post_init__(self) -> None:
     object.__setattr__(self, "shape", tuple(self.shape))
     object.__setattr__(self, "dtype", jnp.dtype(self.dtype))
     if len(self.shape) != 2:
       raise errors.LayoutError(f"ACC: shape: expected (m, n), got {self.shape}.")
+
+  @staticmethod
+  def init(array: Any) -> WGMMAAccumulatorRef:
+    """An accumulator that begins with values: `pl.run_state(lambda acc: …)(plgpu.ACC.init(x))` gives what it holds at the end."""
+    return WGMMAAccumulatorRef(array.shape, array.dtype, array)
 
   def get_array_aval(self) -> Any:
     return _jax.core.ShapedArray(self.shape, self.dtype)
@@ -131,15 +141,64 @@ class WGMMAAccumulatorRef:
     return AbstractRef(self.get_array_aval(), _Accumulator())
 
   def begin(self, ref: Any) -> None:
-    ref[...] = jnp.zeros(self.shape, self.dtype)
+    ref[...] = jnp.zeros(self.shape, self.dtype) if self._init is None else self._init
 
+
+def _first_value(acc: WGMMAAccumulatorRef) -> tuple[Any, Any]:
+  return acc.get_ref_aval(), jnp.zeros(acc.shape, acc.dtype) if acc._init is None else acc._init
+
+
+_jax.state_types._ref_type_aval_mappings[WGMMAAccumulatorRef] = _first_value  # what run_state makes of one
 
 ACC = WGMMAAccumulatorRef
 
 
-def RefUnion(*refs: Any) -> tuple[Any, ...]:
+@dataclasses.dataclass(frozen=True, init=False)
+class RefUnion:
   """Trees of scratch buffers that are not used at the same time: `a, [b, c] = union` in the kernel. Each has memory of its own here."""
-  return refs
+
+  refs: tuple[Any, ...]
+
+  def __init__(self, *refs: Any):
+    object.__setattr__(self, "refs", refs)
+    spaces = {_space(ref) for ref in self._leaves(refs)}
+    if spaces not in ({"smem"}, {"tmem"}):
+      raise errors.UnsupportedFeatureError(
+        f"RefUnion: expected refs of one memory space, SMEM or TMEM, got {sorted(spaces) or 'none'}."
+      )
+
+  @staticmethod
+  def _leaves(tree: Any) -> list[Any]:
+    return jax.tree.leaves(tree, is_leaf=lambda x: hasattr(x, "get_ref_aval"))
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """So many bytes of shared memory as the largest tree has, or columns of tensor memory."""
+    leaves = [self._leaves(tree) for tree in self.refs]
+    if _space(leaves[0][0]) == "tmem":
+      return 128, max(sum(ref.shape[-1] for ref in own) for own in leaves)
+    return (max(sum(math.prod(ref.shape) * ref.dtype.itemsize for ref in own) for own in leaves),)
+
+  @property
+  def dtype(self) -> Any:
+    return jnp.dtype(jnp.int32 if _space(self._leaves(self.refs)[0]) == "tmem" else jnp.int8)
+
+
+def _space(ref: Any) -> str:
+  space = getattr(ref.get_ref_aval(), "memory_space", None)
+  return "smem" if isinstance(space, SharedMemory) else str(space)
+
+
+jax.tree_util.register_pytree_node(RefUnion, lambda union: (union.refs, None), lambda _, refs: tuple(refs))
+
+
+class TMEMLayout(enum.Enum):
+  """How scales and the like would lie in tensor memory. It is ordinary memory here, so that these mean nothing."""
+
+  SCALES_LAYOUT = enum.auto()
+  SPARSE_METADATA_LAYOUT = enum.auto()
+  M64_COLLECTIVE_LAYOUT = enum.auto()
+  SCALES_M64_COLLECTIVE_LAYOUT = enum.auto()
 
 
 def transpose_ref(ref: Any, permutation: Sequence[int]) -> Any:

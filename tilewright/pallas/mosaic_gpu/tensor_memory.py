@@ -19,7 +19,9 @@ from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.mosaic_gpu.copies import check_ends, check_refs
 from tilewright.pallas.mosaic_gpu.layouts import SomeLayout, layout_cast
+from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.mosaic_gpu.products import product
+from tilewright.pallas.scoped import run_scoped
 
 
 def tcgen05_mma(
@@ -34,25 +36,88 @@ def tcgen05_mma(
   accumulate: bool | jax.Array = True,
   collective_axis: str | None = None,
 ) -> None:
-  """Add the product of `a` (m, k) and `b` (k, n), refs, to `acc` (m, n), a ref; without `accumulate`, write it there."""
+  """Add the product of `a` (m, k) and `b` (k, n), refs, to `acc` (m, n), a ref; without `accumulate`, write it there.
+
+  With scales, `a_scale` (m, k / s) and `b_scale` (n, k / s), each s elements along k are multiplied by theirs first.
+  """
   check_refs("tcgen05_mma", acc=acc, a=a, b=b)
-  for name, given in (
-    ("a_scale", a_scale),
-    ("b_scale", b_scale),
-    ("a_sparse_metadata", a_sparse_metadata),
-    ("collective_axis", collective_axis),
-  ):
+  for name, given in (("a_sparse_metadata", a_sparse_metadata), ("collective_axis", collective_axis)):
     if given is not None:
       raise errors.UnsupportedFeatureError(
-        f"plgpu.tcgen05_mma: {name}: products with scales, of sparse operands, or of two blocks together are not supported. See "
-        "tilewright.numerics for block-scaled products."
+        f"plgpu.tcgen05_mma: {name}: products of sparse operands, or of two blocks together, are not supported. Write the zeros out, and "
+        "let each block multiply for itself."
       )
-  own = product("tcgen05_mma", acc, a, b)
-  if accumulate is not True:
-    old = jnp.where(accumulate, primitives.load(acc), jnp.zeros((), acc.dtype))
+  if (a_scale is None) != (b_scale is None):
+    raise errors.ShapeMismatchError("plgpu.tcgen05_mma: a_scale and b_scale go together: give both, or none.")
+  if a_scale is None:
+    own = product("tcgen05_mma", acc, a, b)
   else:
+    own = _product_with_scales(acc, a, b, a_scale, b_scale)
+  if accumulate is not False:
     old = primitives.load(acc)
-  primitives.store(acc, None, old + own)
+    own += old if accumulate is True else jnp.where(accumulate, old, jnp.zeros((), acc.dtype))
+  primitives.store(acc, None, own)
+
+
+def _product_with_scales(acc: Any, a: Any, b: Any, a_scale: Any, b_scale: Any) -> jax.Array:
+  """`a @ b`, of elements times their scales, which lie in shared memory in between."""
+
+  def scoped(left: Any, right: Any) -> jax.Array:
+    left[...] = _scaled("a", a, a_scale, 1)
+    right[...] = _scaled("b", b, b_scale, 0)
+    return product("tcgen05_mma", acc, left, right)
+
+  return run_scoped(scoped, SMEM(a.shape, jnp.bfloat16), SMEM(b.shape, jnp.bfloat16))
+
+
+def _scaled(name: str, operand: Any, scale: Any, k_axis: int) -> jax.Array:
+  """The elements of an operand times their scales, in bfloat16: exact, as elements have at most 4 bits and scales 4."""
+  check_refs("tcgen05_mma", **{name: operand, f"{name}_scale": scale})
+  values, scales = primitives.load(operand), primitives.load(scale).astype(jnp.bfloat16)
+  rows, k = values.shape[1 - k_axis], values.shape[k_axis]
+  if scales.ndim != 2 or scales.shape[0] != rows or k % scales.shape[1]:
+    raise errors.ShapeMismatchError(
+      f"plgpu.tcgen05_mma: {name}_scale: expected {rows} rows of scales that divide the {k} elements along k, got {tuple(scales.shape)}."
+    )
+  blocks, size = scales.shape[1], k // scales.shape[1]
+  scales = jnp.expand_dims(scales if k_axis == 1 else scales.T, k_axis + 1)
+  spread = jnp.broadcast_to(scales, (rows, blocks, size) if k_axis == 1 else (blocks, size, rows))
+  return values.astype(jnp.bfloat16) * spread.reshape(values.shape)
+
+
+_SCALE_ROWS, _SCALE_LANES, _SCALES = 128, 32, 4  # a block of scales, and how tensor memory takes it: 32 lanes of 4 x 4
+
+
+def async_copy_scales_to_tmem(smem_ref: Any, tmem_ref: Any, collective_axis: Any = None) -> None:
+  """Copy scales (m, n) to tensor memory, from shared memory in which they lie as tensor cores take them.
+
+  There they have the shape (m / 128, n / 4, 32, 16): lane r of a block has row 32 w + r in its elements 4 w to 4 w + 3.
+  """
+  check_refs("async_copy_scales_to_tmem", smem_ref=smem_ref, tmem_ref=tmem_ref)
+  _check_alone("async_copy_scales_to_tmem", collective_axis)
+  (m, n), parts = tmem_ref.shape, _SCALE_ROWS // _SCALE_LANES
+  wanted = (-(-m // _SCALE_ROWS), n // _SCALES, _SCALE_LANES, parts * _SCALES)
+  if tuple(smem_ref.shape) != wanted or n % _SCALES or smem_ref.dtype != tmem_ref.dtype:
+    raise errors.ShapeMismatchError(
+      f"plgpu.async_copy_scales_to_tmem: smem_ref: expected {tmem_ref.dtype}{list(wanted)} for scales of shape {tuple(tmem_ref.shape)}, "
+      f"got {smem_ref.dtype}{list(smem_ref.shape)}."
+    )
+  blocks = primitives.load(smem_ref).reshape(*wanted[:2], _SCALE_LANES, parts, _SCALES)
+  scales = blocks.transpose(0, 3, 2, 1, 4).reshape(wanted[0] * _SCALE_ROWS, n)
+  primitives.store(tmem_ref, None, scales[:m])
+
+
+_SPARSE = "operands of which half are zeros are not supported here. Write the zeros out, and multiply as usual."
+
+
+def async_copy_sparse_metadata_to_tmem(smem_ref: Any, tmem_ref: Any, collective_axis: Any = None) -> None:
+  """Copy what says where a sparse operand is not zero: an error."""
+  raise errors.UnsupportedFeatureError(f"plgpu.async_copy_sparse_metadata_to_tmem: {_SPARSE}")
+
+
+def format_tcgen05_sparse_metadata(meta: Any, operand_dtype: Any) -> jax.Array:
+  """What says where a sparse operand is not zero, as tensor cores take it: an error."""
+  raise errors.UnsupportedFeatureError(f"plgpu.format_tcgen05_sparse_metadata: {_SPARSE}")
 
 
 def tcgen05_commit_arrive(barrier: Any, collective_axis: str | None = None) -> None:

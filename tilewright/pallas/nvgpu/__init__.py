@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from tilewright import errors
 from tilewright.pallas.native_params import NativeParams
 from tilewright.pallas.nvgpu.inspection import Report, report
-from tilewright.pallas.nvgpu.layouts import layout_cast
+from tilewright.pallas.nvgpu.layouts import layout_cast, print_layout
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,4 +40,4 @@ class CompilerParams(NativeParams):
       raise errors.GridError(f"num_warps: expected 1, 2, 4, 8, 16 or 32, got {self.num_warps}.")
 
 
-__all__ = ["CompilerParams", "Report", "layout_cast", "report"]
+__all__ = ["CompilerParams", "Report", "layout_cast", "print_layout", "report"]

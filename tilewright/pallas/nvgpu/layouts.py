@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
+from tilewright.pallas import effects
 from tilewright.pallas.primitives import Primitive, not_differentiable
 from tilewright.runtime import _jax
 from tilewright.target import xla
+from tilewright.tile.control import NO_LAYOUT
 
 layout_cast_p = Primitive("layout_cast")
 layout_cast_p.def_abstract_eval(lambda x, *, layout: x)
@@ -18,6 +20,18 @@ layout_cast_p.def_impl(lambda x, *, layout: x)
 not_differentiable(layout_cast_p)
 xla.register(layout_cast_p)(lambda ctx, x, *, layout: x)
 _jax.mlir.register_lowering(layout_cast_p, lambda ctx, x, *, layout: [x])
+
+
+print_layout_p = Primitive("print_layout")
+print_layout_p.multiple_results = True
+print_layout_p.def_effectful_abstract_eval(lambda x, *, fmt: ([], {effects.debug_effect}))
+not_differentiable(print_layout_p)
+
+
+@xla.register(print_layout_p)
+def _(ctx: xla.Context, x: Any, *, fmt: str) -> list[Any]:
+  print(fmt.format(NO_LAYOUT))
+  return []
 
 
 def _batched(args: Any, dims: Any, *, layout: str) -> Any:
@@ -42,3 +56,8 @@ def layout_cast(x: jax.Array, layout: Any) -> jax.Array:
 
   x = jnp.asarray(x)
   return layout_cast_p.bind(x, layout=hints.layout_text(layout, tuple(x.shape)))
+
+
+def print_layout(fmt: str, x: jax.Array) -> None:
+  """Print, when the kernel is compiled, which layout the compiler chose for the tile `x`: `print_layout("x: {}", x)`."""
+  print_layout_p.bind(jnp.asarray(x), fmt=fmt)

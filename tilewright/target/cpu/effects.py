@@ -19,6 +19,7 @@ from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
+from tilewright.tile.control import NO_LAYOUT
 from tilewright.tile.ir import Block, Op, walk
 
 _FAILING = frozenset({"wait", "check"})
@@ -101,5 +102,6 @@ STATEMENTS = {
   **counting.statements(semaphores, fail_unless),
   "check": _check,
   "print": _print,
+  "print_layout": lambda code, op: print(op.attrs["fmt"].format(NO_LAYOUT)),
   "delay": _delay,
 }

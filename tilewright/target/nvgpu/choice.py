@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _BUDGET, _BUDGET_PER_OP = 400_000, 4000  # of the search: candidates and entries of tables
 _FREE_SHARE = 4  # buffers that together take at most this part of shared memory are there for sure
-_CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast"})
+_CHOICES = frozenset({"dot", "transpose", "slice", "concatenate", "layout_cast", "print_layout"})
 
 
 def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:

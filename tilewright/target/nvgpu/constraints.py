@@ -440,7 +440,7 @@ def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""
 
 
-@rule("print", "check")
+@rule("print", "print_layout", "check")
 def _seen(system: System, op: Op) -> None:
   for i in range(len(op.operands)):
     _kept(system, op, i)

@@ -138,6 +138,11 @@ def _copy(code: BlockCode, shape: tuple[int, ...], source: View, target: View) -
     )
 
 
+def _print_layout(code: BlockCode, op: Op) -> None:
+  """Say at once how a tile is held; the code does nothing."""
+  print(op.attrs["fmt"].format(code.layout_of(op.operands[0]) or "in memory, row by row"))
+
+
 def _delay(code: BlockCode, op: Op) -> None:
   """Sleep until the device's clock has moved on so far; one instruction sleeps for a millisecond at most."""
   b = code.b
@@ -165,5 +170,6 @@ STATEMENTS: dict[str, Any] = {
   **semaphores.statements(counters, fail_unless),
   "check": _check,
   "print": _print,
+  "print_layout": _print_layout,
   "delay": _delay,
 }

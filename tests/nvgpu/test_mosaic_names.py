@@ -1,0 +1,173 @@
+"""Names of Mosaic GPU mean what they mean there: layouts as tiles, parts of copies, scales, accumulators with values, what is refused."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import BF16, F32, S, natives
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers
+from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas.mosaic_gpu.layouts import layout_of
+from tilewright.target import nvgpu
+
+ACCUMULATOR = (64, 8), (16, 8), (8, 8), (2,)
+
+
+def everywhere(f, *args):
+  """The result of a kernel as code for the CPU, which that for a GPU must give too."""
+  wanted = np.asarray(jax.jit(f)(*args))
+  ((_, native),) = natives(f, *args)
+  np.testing.assert_array_equal(run(native, *args, arch="sm_90a")[0], wanted)
+  return wanted
+
+
+# --- layouts -----------------------------------------------------------------------------------------------------
+
+
+def tiled(tiles, warp_dims, lane_dims, vector_dim):
+  return plgpu.Layout.TILED(plgpu.Tiling(tiles), warp_dims, lane_dims, vector_dim)
+
+
+def test_named_layouts_are_those_of_the_hardware():
+  """What the algebra knows as fragments of the instructions, written as tiles."""
+  (accumulator,) = wgmma_accumulators((128, 64), 4)[:1]
+  assert layout_of(plgpu.Layout.WGMMA, (128, 64), 32) == accumulator
+  assert layout_of(tiled(ACCUMULATOR, (-7,), (-3, -2), -1), (128, 64), 32) == accumulator
+  assert layout_of(plgpu.Layout.WGMMA_8BIT, (64, 64), 8) == wgmma_left_registers((64, 64), 8, 4)[0]
+  for bits, dtype in ((16, BF16), (8, np.int8)):
+    known = mma_options((64, 64), (64, 64), bits, 4)
+    found = tuple(layout_of(own(dtype), (64, 64), 32) for own in (plgpu.Layout.MMA_LHS, plgpu.Layout.MMA_RHS))
+    assert found in [option[:2] for option in known]
+
+
+@given(st.sampled_from([ACCUMULATOR, ((64, 16), (16, 16), (8,), (4,)), ((6, 4), (2,)), ((4,),)]), st.data())
+def test_elements_of_a_tiled_array_are_found_again(tiles, data):
+  tiling = plgpu.Tiling(tiles)
+  shape = tuple(data.draw(st.integers(1, 3)) * n for n in (1, *tiles[0]))
+  at = tuple(data.draw(st.integers(0, n - 1)) for n in shape)
+  there = tiling.tile_indices(at)
+  assert tiling.untile_shape(tiling.tile_shape(shape)) == shape
+  assert all(i < n for i, n in zip(there, tiling.tile_shape(shape), strict=True))
+  assert tiling.untile_indices(there) == at
+  strides = pl.strides_from_shape(shape)
+  assert np.dot(strides, at) == np.dot(tiling.tile_strides(strides), there)
+
+
+def test_dimensions_of_a_tiling_can_be_taken_off():
+  tiling = plgpu.Tiling(ACCUMULATOR)
+  assert tiling.remove_dimension(0) == plgpu.Tiling(((8,), (8,), (8,), (2,)))
+  assert tiling.remove_dimension(1) == plgpu.Tiling(((64,), (16,), (8,)))
+  assert tiling.tile_dimension(1) == (False, True, False, True, False, True, False, True, True)
+  assert plgpu.Tiling(((64, 8), (64, 8), (8,), (2,))).canonicalize() == plgpu.Tiling(((64, 8), (2,)))
+  nested = plgpu.Tiling(((64, 8), (2,))).tile_nested_shape_strides(((2, 64), (16,)), ((4096, 16), (1,)))
+  assert nested == (((2,), (2,), (64,), (4,), (2,)), ((4096,), (8,), (16,), (2,), (1,)))
+
+
+def test_tilings_that_cannot_be_are_errors():
+  with pytest.raises(ValueError, match="decreasing rank"):
+    plgpu.Tiling(((8,), (8, 8)))
+  with pytest.raises(ValueError, match="does not apply to shape"):
+    plgpu.Tiling(((8, 8),)).tile_shape((12, 8))
+  wrong = [(((7,), (-3, -2), -1), "negative"), (((-7,), (-2,), -1), "32"), (((-7,), (-3, -1), -1), "duplicate")]
+  for dims, why in wrong:
+    with pytest.raises(ValueError, match=why):
+      layout_of(tiled(ACCUMULATOR, *dims), (64, 8), 32)
+
+
+def test_the_layout_of_a_tile_is_printed_when_code_is_made(capsys):
+  def kernel(x_ref, o_ref):
+    x = plgpu.layout_cast(x_ref[...], plgpu.Layout.WGMMA)
+    plgpu.print_layout("x is {}", x)
+    o_ref[...] = x
+
+  call = pl.pallas_call(kernel, S((64, 16), F32))
+  ((_, native),) = natives(call, S((64, 16), F32))
+  assert capsys.readouterr().out == ""
+  ptx = nvgpu.compile_ptx(native, "sm_90a")[0]
+  assert f"x is {layout_of(plgpu.Layout.WGMMA, (64, 16), 32)}\n" in capsys.readouterr().out
+  assert "vprintf" not in ptx
+  jax.jit(call)(jnp.zeros((64, 16)))
+  assert "x is no layout" in capsys.readouterr().out
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def test_an_accumulator_can_begin_with_values():
+  def body(x_ref, first_ref, o_ref):
+    add = lambda acc: plgpu.wgmma(acc, x_ref, x_ref)
+    o_ref[...] = pl.run_state(add)(plgpu.ACC.init(first_ref[...]))
+
+  x = np.asarray(np.arange(4096).reshape(64, 64) % 7 - 3, BF16)
+  first = np.arange(4096, dtype=np.float32).reshape(64, 64)
+  found = everywhere(plgpu.kernel(body, out_type=S((64, 64), F32)), x, first)
+  np.testing.assert_array_equal(found, first + x.astype(np.float32) @ x.astype(np.float32))
+
+
+def test_a_union_is_as_large_as_its_largest_tree():
+  smem, tmem = plgpu.SMEM, plgpu.TMEM
+  assert plgpu.RefUnion(smem((4,), F32), [smem((8,), F32), smem((4,), BF16)]).shape == (40,)
+  assert plgpu.RefUnion(tmem((128, 4), F32), tmem((128, 8), F32)).shape == (128, 8)
+  with pytest.raises(NotImplementedError, match="one memory space"):
+    plgpu.RefUnion(smem((4,), F32), tmem((128, 8), F32))
+  with pytest.raises(ValueError, match="2D"):
+    tmem((128,), F32)
+
+
+def test_a_block_of_a_cluster_copies_its_part():
+  @plgpu.kernel(
+    out_type=S((2, 32, 16), F32),
+    cluster=(2,),
+    cluster_names=("c",),
+    scratch_types=[plgpu.SMEM((32, 16), F32), plgpu.Barrier()],
+  )
+  def body(x_ref, o_ref, mine, ready):
+    parts = plgpu.CopyPartition.PARTITIONED(0)
+    plgpu.copy_gmem_to_smem(x_ref, mine, ready, collective_axes="c", leader_tracked=parts)
+    plgpu.barrier_wait(ready)
+    o_ref[jax.lax.axis_index("c")] = mine[...]
+
+  x = np.arange(1024, dtype=np.float32).reshape(64, 16)
+  np.testing.assert_array_equal(everywhere(body, x), x.reshape(2, 32, 16))
+
+
+@pytest.mark.parametrize("scale_dtype", [jnp.float8_e8m0fnu, jnp.float8_e4m3fn])
+def test_products_are_scaled_block_by_block(scale_dtype):
+  """As tensor cores take them, scales of 128 rows and 4 blocks lie as 32 lanes of 4 x 4. Nothing is rounded."""
+  rng = np.random.default_rng(0)
+  m, n, k, block = 128, 128, 128, 32
+  a, b = (np.asarray(rng.integers(-2, 3, shape), jnp.float8_e4m3fn) for shape in ((m, k), (k, n)))
+  a_scale, b_scale = (np.asarray(2.0 ** rng.integers(-2, 3, (rows, k // block)), scale_dtype) for rows in (m, n))
+  formatted = lambda s: s.reshape(1, 4, 32, 1, 4).transpose(0, 3, 2, 1, 4).reshape(1, 1, 32, 16)
+
+  def body(a_ref, b_ref, a_scale_ref, b_scale_ref, o_ref, acc, a_tmem, b_tmem):
+    plgpu.async_copy_scales_to_tmem(a_scale_ref, a_tmem)
+    plgpu.async_copy_scales_to_tmem(b_scale_ref, b_tmem)
+    plgpu.tcgen05_mma(acc, a_ref, b_ref, a_scale=a_tmem, b_scale=b_tmem, accumulate=False)
+    o_ref[...] = plgpu.async_load_tmem(acc)
+
+  scales = plgpu.TMEM((128, k // block), scale_dtype, layout=plgpu.TMEMLayout.SCALES_LAYOUT)
+  kernel = plgpu.kernel(body, out_type=S((m, n), F32), scratch_types=[plgpu.TMEM((m, n), F32), scales, scales])
+  as_f32 = lambda x: np.asarray(x, np.float32)
+  wanted = (as_f32(a) * as_f32(a_scale).repeat(block, 1)) @ (as_f32(b) * as_f32(b_scale).repeat(block, 1).T)
+  np.testing.assert_array_equal(jax.jit(kernel)(a, b, formatted(a_scale), formatted(b_scale)), wanted)
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_says_so_where_it_is_used():
+  with pytest.raises(errors.UnsupportedFeatureError, match="elementwise_inline_asm"):
+    plgpu.inline_mgpu(arg_types=(plgpu.RefType(),))(lambda ctx, ref: ref)(None)
+  with pytest.raises(errors.UnsupportedFeatureError, match="cannot wait for each other"):
+    plgpu.kernel(lambda barrier: None, scratch_types=[plgpu.ClusterBarrier(collective_axes=("c",))])()
+  with pytest.raises(errors.UnsupportedFeatureError, match="make_async_remote_copy"):
+    plgpu.remote_ref(None, 1)

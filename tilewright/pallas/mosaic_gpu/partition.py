@@ -1,0 +1,56 @@
+"""Copies for several blocks of a cluster: what each of them gets.
+
+    plgpu.copy_gmem_to_smem(x_ref, x_smem, barrier, collective_axes="c", leader_tracked=plgpu.CopyPartition.PARTITIONED(0))
+
+Each block copies its part for itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jax import lax
+
+from tilewright import errors
+from tilewright.runtime._jax import ds
+
+
+@dataclasses.dataclass(frozen=True)
+class _Partitioned:
+  """Each block gets its share along an axis."""
+
+  axis: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Replicated:
+  """Each block gets all of it."""
+
+
+class CopyPartition:
+  """What each block of a cluster gets of a copy: its share along an axis, `CopyPartition.PARTITIONED(0)`, or everything, `REPLICATED`."""
+
+  PARTITIONED = _Partitioned
+  REPLICATED = _Replicated()
+
+
+def share(what: str, src: Any, collective_axes: Any, leader_tracked: Any) -> Any:
+  """The part of `src` that this block of a cluster copies."""
+  match leader_tracked:
+    case None | _Replicated():
+      return src
+    case _Partitioned(axis):
+      axes = (collective_axes,) if isinstance(collective_axes, str) else tuple(collective_axes or ())
+      if not axes:
+        raise errors.GridError(f"plgpu.{what}: leader_tracked: a copy in shares needs collective_axes, got none.")
+      count = lax.axis_size(axes)
+      if src.shape[axis] % count:
+        raise errors.ShapeMismatchError(
+          f"plgpu.{what}: leader_tracked: dimension {axis} of src, of shape {tuple(src.shape)}, does not divide among {count} blocks."
+        )
+      size = src.shape[axis] // count
+      return src.at[(*[slice(None)] * axis, ds(lax.axis_index(axes) * size, size))]
+  raise errors.GridError(
+    f"plgpu.{what}: leader_tracked: expected CopyPartition.PARTITIONED(axis) or CopyPartition.REPLICATED, got {leader_tracked!r}."
+  )
