@@ -1,9 +1,13 @@
-"""The kernels of this package, offered to the HLO pass `block_scaling`: each as a module that the pass puts in place of the call."""
+"""The kernels of this package, offered to the HLO pass `block_scaling`: each as a module that the pass puts in place of the call.
+
+Elements below 8 bits that memory holds packed along k are bytes in those modules, so that kernels read and write them as they are.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -11,30 +15,76 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.hlo import Instruction, Module, parse
+from tilewright.hlo import Instruction, Module, Shape, parse
 from tilewright.hlo.passes.block_scaling import register_kernel
+from tilewright.numerics import hlo_quantize, packing
 from tilewright.numerics.dot import scaled_dot
-from tilewright.numerics.formats import FORMATS, format_of
+from tilewright.numerics.formats import F4E2M1FN, FORMATS, INT2, INT4, Format, format_of
+from tilewright.numerics.launch import how
 from tilewright.numerics.matmuls import given
 from tilewright.numerics.qarray import QArray
 
 _PLAIN = (jnp.float32, jnp.bfloat16, jnp.float16)  # what an operand that is not scaled may be
 _KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
 
-
-@register_kernel("cpu", "block_scaled_dot")
-def on_cpu(instruction: Instruction) -> Module | str:
-  return block_scaled_dot(instruction, jax.devices("cpu")[0])
+Build = Callable[[Instruction], "tuple[Callable[..., Any], list[jax.ShapeDtypeStruct]] | str"]
 
 
-@register_kernel("cuda", "block_scaled_dot")
-def on_gpu(instruction: Instruction) -> Module | str:
-  """Native code is made for the GPU that is there."""
+def offered(operation: str) -> Callable[[Build], Build]:
+  """Registers a function that says what to compute and from what, or why not, for both targets."""
+
+  def add(build: Build) -> Build:
+    @register_kernel("cpu", operation)
+    def on_cpu(instruction: Instruction) -> Module | str:
+      return _lowered(build, instruction, "cpu")
+
+    @register_kernel("cuda", operation)
+    def on_gpu(instruction: Instruction) -> Module | str:
+      return _lowered(build, instruction, "cuda")
+
+    return build
+
+  return add
+
+
+def _lowered(build: Build, instruction: Instruction, platform: str) -> Module | str:
+  """Native code is made for the device that is there."""
   try:
-    device = jax.devices("cuda")[0]
+    device = jax.devices(platform)[0]
   except RuntimeError:
     return "JAX sees no NVIDIA GPU to compile a kernel for"
-  return block_scaled_dot(instruction, device)
+  unknown = [str(o.shape) for o in instruction.operands if np.dtype(o.shape.dtype) not in _KNOWN]
+  if unknown:
+    return f"there is no number format for {', '.join(unknown)}"
+  try:
+    with jax.default_device(device):
+      found = build(instruction)
+      if isinstance(found, str):
+        return found
+      call, arguments = found
+      lowered = jax.jit(call).lower(*arguments)
+  except errors.TilewrightError as refused:
+    return str(refused)
+  return parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
+
+
+def packed_format(shape: Shape) -> Format | None:
+  """The format of elements of which memory holds several in a byte, along the last dimension and in whole bytes."""
+  if shape.layout is None or not 0 < shape.layout.element_size_in_bits < 8 or not shape.layout.is_descending:
+    return None
+  f = format_of(np.dtype(shape.dtype))
+  whole = shape.rank > 0 and shape.dimensions[-1] % packing.unit(f.width)[0] == 0
+  return f if whole and f in (F4E2M1FN, INT4, INT2) else None
+
+
+def _argument(shape: Shape, f: Format | None) -> jax.ShapeDtypeStruct:
+  if f is None:
+    return jax.ShapeDtypeStruct(shape.dimensions, np.dtype(shape.dtype))
+  *outer, last = shape.dimensions
+  return jax.ShapeDtypeStruct((*outer, packing.packed_size(last, f.width)), np.uint8)
+
+
+# --- dots --------------------------------------------------------------------------------------------------------
 
 
 def _swaps_last(x: Instruction) -> bool:
@@ -43,50 +93,56 @@ def _swaps_last(x: Instruction) -> bool:
   return x.opcode == "transpose" and tuple(x.attrs["dimensions"]) == (*range(rank - 2), rank - 1, rank - 2)
 
 
-def block_scaled_dot(instruction: Instruction, device: Any) -> Module | str:
+def _stack(x: Any) -> Any:
+  return x.reshape(-1, *x.shape[-2:])
+
+
+def _for_rows(scales: Any, rows: Sequence[int]) -> Any:
+  """Scales for each row of elements, where one serves several."""
+  for axis, (size, count) in enumerate(zip(rows, scales.shape)):
+    if count != size:
+      scales = jnp.repeat(scales, -(-size // count), axis=axis)[(slice(None),) * axis + (slice(size),)]
+  return _stack(scales)
+
+
+def _in_bytes(x: Any) -> Any:
+  """Elements below 8 bits in bytes of their own: the back ends have no cast from several to one after the stage of the pass."""
+  f = format_of(x.dtype)
+  return x if f.width >= 8 else x.astype(jnp.float8_e4m3fn if f.is_float else jnp.int8)
+
+
+@offered("block_scaled_dot")
+def block_scaled_dot(instruction: Instruction) -> Any:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given, by `scaled_dot`'s native kernel."""
   shapes = [operand.shape for operand in instruction.operands]
-  unknown = [str(s) for s in shapes if np.dtype(s.dtype) not in _KNOWN]
-  if unknown:
-    return f"there is no number format for {', '.join(unknown)}"
   k = shapes[0].dimensions[-1]
   if any(k % s.dimensions[-1] for s in shapes[2:4]):
     return "scales do not divide K evenly"
-  rank = shapes[0].rank
-  if rank < 2:
+  if shapes[0].rank < 2:
     return "operands must be matrices or batches of them"
-
-  def stack(x: Any) -> Any:
-    return x.reshape(-1, *x.shape[-2:])
-
-  def for_rows(scales: Any, x: Any) -> Any:
-    """Scales for each row of elements, where one serves several."""
-    for axis, (size, count) in enumerate(zip(x.shape[:-1], scales.shape)):
-      if count != size:
-        scales = jnp.repeat(scales, -(-size // count), axis=axis)[(slice(None),) * axis + (slice(size),)]
-    return stack(scales)
-
-  def in_bytes(x: Any) -> Any:
-    """Elements below 8 bits in bytes of their own: the back ends have no cast from several to one after the stage of the pass."""
-    f = format_of(x.dtype)
-    return x if f.width >= 8 else x.astype(jnp.float8_e4m3fn if f.is_float else jnp.int8)
-
-  def as_float(x: Any) -> Any:
-    return x if x.dtype in _PLAIN else x.astype(jnp.float32)
-
+  is_scaled = len(shapes) > 2, len(shapes) > 3
   k_first = [_swaps_last(operand) for operand in instruction.operands[:2]]
+  packed = [
+    packed_format(s) if scaled and not swapped else None for s, scaled, swapped in zip(shapes, is_scaled, k_first)
+  ]
 
   def side(number: int, x: Any, scales: Any) -> tuple[QArray, int]:
     """A scaled operand, and the dimension that is contracted. One that was transposed is taken as it was before."""
-    q = given(("lhs", "rhs")[number], in_bytes(stack(x)), for_rows(scales, x), None)
+    scales, f = _for_rows(scales, x.shape[:-1]), packed[number]
+    if f is not None:
+      return QArray(_stack(x), scales, None, f, k // scales.shape[-1], -1, k), 2
+    q = given(("lhs", "rhs")[number], _in_bytes(_stack(x)), scales, None)
     if not k_first[number]:
       return q, 2
-    before = in_bytes(stack(jnp.swapaxes(x, -1, -2)))
+    before = _in_bytes(_stack(jnp.swapaxes(x, -1, -2)))
     return dataclasses.replace(q, data=before, scales=jnp.swapaxes(q.scales, 1, 2), axis=-2), 1
+
+  def plain(x: Any) -> Any:
+    return _stack(x if x.dtype in _PLAIN else x.astype(jnp.float32))
 
   def call(x: Any, y: Any, x_scales: Any, *rest: Any) -> Any:
     left, contracted = side(0, x, x_scales)
-    right, other = side(1, y, rest[0]) if rest else (as_float(stack(y)), 2)
+    right, other = side(1, y, rest[0]) if rest else (plain(y), 2)
     whole = rest[1].astype(jnp.float32) if len(rest) > 1 else None
     dot = functools.partial(scaled_dot, preferred_element_type=instruction.shape.dtype, global_scale=whole)
     batch = ((0,), (0,))
@@ -97,10 +153,42 @@ def block_scaled_dot(instruction: Instruction, device: Any) -> Module | str:
       out = jnp.swapaxes(dot(right, left, (((other,), (contracted,)), batch)), 1, 2)
     return out.reshape(instruction.shape.dimensions)
 
-  arguments = [jax.ShapeDtypeStruct(s.dimensions, np.dtype(s.dtype)) for s in shapes]
-  try:
-    with jax.default_device(device):
-      lowered = jax.jit(call).lower(*arguments)
-  except errors.TilewrightError as refused:
-    return str(refused)
-  return parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
+  return call, [_argument(s, f) for s, f in zip(shapes, [*packed, *(None,) * len(shapes)])]
+
+
+# --- quantising --------------------------------------------------------------------------------------------------
+
+
+@offered("quantize")
+def quantize(instruction: Instruction) -> Any:
+  """x -> (data, scales)."""
+  (x,), (data, scales) = [o.shape for o in instruction.operands], instruction.shape.tuple_shapes
+  if x.dimensions != data.dimensions or scales.dimensions[:-1] != x.dimensions[:-1] or not x.num_elements:
+    return f"{x} is not quantised in blocks of its last dimension to {data} and {scales}"
+  if x.dimensions[-1] % scales.dimensions[-1]:
+    return "scales do not divide the last dimension evenly"
+  if not (np.dtype(x.dtype) in _PLAIN and {np.dtype(s.dtype) for s in (data, scales)} <= _KNOWN):
+    return f"there is no kernel from {x} to {data} and {scales}"
+  f, packed = format_of(np.dtype(data.dtype)), packed_format(data)
+  if not f.is_float or (f.width < 8 and packed is None):
+    return f"elements of {data} are not floats, or not packed in memory"
+  block = x.dimensions[-1] // scales.dimensions[-1]
+  call = lambda x: hlo_quantize.quantize(x, block, f, format_of(np.dtype(scales.dtype)), how(None))
+  return call, [_argument(x, None)]
+
+
+@offered("dequantize")
+def dequantize(instruction: Instruction) -> Any:
+  """(data, scales) -> each scale times its block."""
+  data, scales = (o.shape for o in instruction.operands)
+  out = instruction.shape
+  if data.dimensions != out.dimensions or not out.num_elements or np.dtype(out.dtype) not in _PLAIN:
+    return f"there is no kernel from {data} to {out}"
+  if scales.dimensions[:-1] != data.dimensions[:-1] or data.dimensions[-1] % scales.dimensions[-1]:
+    return "there is not a scale for each block of the last dimension"
+  f, packed = format_of(np.dtype(data.dtype)), packed_format(data)
+  if f.width < 8 and packed is None:
+    return f"elements of {data} are not packed in memory"
+  block = data.dimensions[-1] // scales.dimensions[-1]
+  call = lambda data, scales: hlo_quantize.dequantize(data, scales, block, f, np.dtype(out.dtype), how(None))
+  return call, [_argument(data, packed), _argument(scales, None)]

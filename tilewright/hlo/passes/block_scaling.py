@@ -18,6 +18,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Computation, Instruction, Module
@@ -35,6 +36,7 @@ QUANTIZE, DEQUANTIZE, DOT = "__op$quantize", "__op$dequantize", "__op$block_scal
 NAMES = {QUANTIZE: "quantize", DEQUANTIZE: "dequantize", DOT: "block_scaled_dot"}
 
 # A kernel for an operation on a platform: from the instruction to a module that computes it from the same operands, or a reason why not.
+# Elements below 8 bits, where memory holds them packed, may be bytes in that module.
 Kernel = Callable[[Instruction], Module | str]
 KERNELS: dict[tuple[str, str], Kernel] = {}  # by platform ("cpu", "cuda", "cuda native") and name of the operation
 
@@ -105,7 +107,7 @@ IMPLEMENTATIONS: tuple[Implementation, ...] = (
 
 
 def splice(instruction: Instruction, module: Module) -> Instruction:
-  """The entry of a module in place of a call, with the call's operands as its parameters."""
+  """The entry of a module in place of a call, with the call's operands as its parameters. What is packed may be bytes in the module."""
   computation, target = instruction.parent, instruction
   assert computation is not None and computation.parent is not None
   for inner in module.instructions():
@@ -115,7 +117,8 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
     if called is not module.entry:
       computation.parent.add_computation(called)
   entry: Computation = module.entry
-  mapping = {p: target.operands[p.attrs["parameter_number"]] for p in entry.parameters}
+  b = block_scaling_expand.builder_at(target)
+  mapping = {p: _as_bytes(b, target.operands[p.attrs["parameter_number"]], p.shape) for p in entry.parameters}
   for inner in entry.instructions:
     if inner.opcode == "transpose" and inner.operands[0].opcode == "parameter":
       given = mapping[inner.operands[0]]
@@ -129,7 +132,15 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
     (inner,) = root.operands
     computation.remove(root)
     return inner
+  if instruction.shape.is_tuple:
+    root.set_operands([_as_bytes(b, x, s) for x, s in zip(root.operands, instruction.shape.tuple_shapes, strict=True)])
+    root.shape = Shape.tuple_of(*(x.shape for x in root.operands))
   return root
+
+
+def _as_bytes(b: Builder, x: Instruction, wanted: Shape) -> Instruction:
+  """A value, or the same memory as elements of another width."""
+  return x if x.shape.element_type == wanted.element_type else b.op("bitcast", (x,), wanted)
 
 
 def _undoes(permutation: tuple[int, ...], other: tuple[int, ...]) -> bool:
@@ -170,13 +181,10 @@ def _remove_dead(instruction: Instruction) -> None:
     waiting += operands
 
 
-def _pack_alike(module: Module) -> None:
-  """Elements below 8 bits are packed in memory everywhere or nowhere: what was put in follows what was there."""
+def _packs(module: Module) -> bool:
+  """Elements below 8 bits are packed in memory everywhere or nowhere: whether they are."""
   shapes = [leaf for i in module.instructions() for _, leaf in i.shape.leaves()]
-  if not any(s.layout is not None and s.layout.element_size_in_bits for s in shapes):
-    return
-  for instruction in module.instructions():
-    instruction.shape = _packed(instruction.shape)
+  return any(s.layout is not None and s.layout.element_size_in_bits for s in shapes)
 
 
 def _reshapes_as_bitcasts(module: Module) -> None:
@@ -225,7 +233,7 @@ class BlockScaling(Pass):
 
   def run(self, module: Module) -> bool:
     facts = Facts(self.platform, self.compute_capability, self.cudnn, self.tile_n, self.stages)
-    changed = False
+    changed, packs = False, _packs(module)
     for computation in list(module.computations):
       if computation.is_fusion:
         continue
@@ -233,7 +241,7 @@ class BlockScaling(Pass):
         if has_control_edges(instruction) or instruction.sharding is not None:
           continue
         if block_scaling_recognise.written_dot(instruction) is not None:
-          changed |= self._rewrite_dot(instruction, facts)
+          changed |= self._rewrite_dot(instruction, facts, packs)
       for instruction in computation.topological_order():
         if has_control_edges(instruction) or instruction.sharding is not None:
           continue
@@ -242,15 +250,18 @@ class BlockScaling(Pass):
     if changed:
       module.remove_unreachable_computations()
       _reshapes_as_bitcasts(module)
-      _pack_alike(module)
+      for instruction in module.instructions() if packs else ():
+        instruction.shape = _packed(instruction.shape)  # what was put in follows what was there
     return changed
 
-  def _rewrite_dot(self, dot: Instruction, facts: Facts) -> bool:
+  def _rewrite_dot(self, dot: Instruction, facts: Facts, packs: bool) -> bool:
     """A dot that is a block-scaled one, written out. It is its own expansion: where nothing is better, it stays."""
     found = block_scaling_recognise.block_scaled_dot(dot, DOT)
     if found is None:
       return False
     call, result = found
+    for operand in call.operands if packs else ():
+      operand.shape = _packed(operand.shape)
     better = self._rewrite(call, facts, dot)
     if better is None:
       _remove_dead(result)
