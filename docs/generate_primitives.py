@@ -22,6 +22,7 @@ from typing import Any
 import jax
 
 import tilewright.pallas.fuser
+import tilewright.pallas.mosaic_gpu
 import tilewright.pallas.tpu
 import tilewright.pallas.triton  # noqa: F401
 from tilewright.pallas.lowering import REFUSED, RULES

@@ -64,9 +64,14 @@ def _arrive(m: Any) -> Any:
   return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, I64(0))
 
 
+def _give_way(m: Any) -> ir.Function:
+  known = m.module.globals.get("sched_yield")
+  return known or ir.Function(m.module, ir.FunctionType(I32, []), "sched_yield")
+
+
 def _wait(m: Any) -> Any:
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
-    give_way = ir.Function(m.module, ir.FunctionType(I32, []), "sched_yield")
+    give_way = _give_way(m)
     head, again, done = (b.append_basic_block() for _ in range(3))
     b.branch(head)
     b.position_at_end(head)
@@ -78,6 +83,15 @@ def _wait(m: Any) -> Any:
     b.position_at_end(done)
 
   return VOID, [I32, I32], body
+
+
+def _has_ended(m: Any) -> Any:
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    b.call(_give_way(m), [])
+    phase = b.trunc(b.lshr(b.load_atomic(_pointer(b, args[0]), "acquire", 8, typ=I64), I64(63)), I32)
+    return b.zext(b.icmp_unsigned("!=", phase, args[1]), I32)
+
+  return I32, [I32, I32], body
 
 
 def _swizzled(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
@@ -271,12 +285,14 @@ def _nothing(m: Any) -> Any:
 
 INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"mbarrier\.init\.shared::cta\.b64 \[\$0\], (\d+);": (True, _init),
+  r"mbarrier\.inval\.shared::cta\.b64 \[\$0\];": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   r"fence\.mbarrier_init\.release\.cluster; fence\.proxy\.async;": (True, _nothing),
   r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
   r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+|\$1);": (True, _expect),
   r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\];": (True, _arrive),
   r"cp\.async\.mbarrier\.arrive\.noinc\.shared::cta\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
+  r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity\.shared::cta.*\}": (True, _has_ended),
   r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
     True,
     _copy_box,

@@ -6,7 +6,8 @@ import functools
 from typing import Any
 
 import jax
-from gpu_programs import BF16, S
+import jax.numpy as jnp
+from gpu_programs import BF16, F32, S
 
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
@@ -61,3 +62,148 @@ def matmul(a: Any, b: Any, tile: int = 64) -> Any:
     grid_names=("i", "j"),
     scratch_types=dict(out=plgpu.SMEM((tile, tile), BF16, transforms=TILED), acc=plgpu.ACC((tile, tile))),
   )(a, b)
+
+
+# --- several warpgroups ------------------------------------------------------------------------------------------
+
+
+def handed_over(x: Any, steps: int = 5) -> Any:
+  """One warpgroup brings rows through two buffers, in turn; the other doubles them."""
+
+  @functools.partial(
+    plgpu.kernel,
+    out_type=S(x.shape, x.dtype),
+    grid=(x.shape[0] // (8 * steps),),
+    grid_names=("i",),
+    num_threads=2,
+    thread_name="wg",
+    scratch_types=dict(
+      buffers=plgpu.SMEM((2, 8, x.shape[1]), x.dtype),
+      full=plgpu.Barrier(num_barriers=2),
+      empty=plgpu.Barrier(num_barriers=2),
+    ),
+  )
+  def kernel(x_ref, o_ref, buffers, full, empty):
+    rows = lambda k: pl.ds((jax.lax.axis_index("i") * steps + k) * 8, 8)
+
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      @pl.loop(0, steps)
+      def _(k):
+        slot = jax.lax.rem(k, 2)
+        pl.when(k >= 2)(lambda: plgpu.barrier_wait(empty.at[slot]))
+        plgpu.copy_gmem_to_smem(x_ref.at[rows(k)], buffers.at[slot], full.at[slot])
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      @pl.loop(0, steps)
+      def _(k):
+        slot = jax.lax.rem(k, 2)
+        plgpu.barrier_wait(full.at[slot])
+        o_ref[rows(k)] = buffers[slot] * 2
+        plgpu.barrier_arrive(empty.at[slot])
+
+  return kernel(x)
+
+
+def added_up(x: Any) -> Any:
+  """Two warpgroups add up the rows of their own half of what a third brings, by columns too, with memory of their own."""
+  steps = x.shape[0] // 16
+
+  def body(x_ref, o_ref, columns_ref, buffer, full, empty):
+    wg = jax.lax.axis_index("wg")
+
+    @pl.when(wg == 2)
+    def _():
+      @pl.loop(0, steps)
+      def _(k):
+        pl.when(k > 0)(lambda: plgpu.barrier_wait(empty))
+        plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(k * 16, 16)], buffer, full)
+
+    @pl.when(wg < 2)
+    def _():
+      def scoped(total):
+        total[...] = jnp.zeros_like(total)
+
+        @pl.loop(0, steps)
+        def _(k):
+          plgpu.barrier_wait(full)
+          part = buffer[pl.ds(8 * wg, 8)]
+          plgpu.barrier_arrive(empty)
+          o_ref[pl.ds(k * 16 + 8 * wg, 8)] = part.sum(1)
+          total[...] = total[...] + part.sum(0)
+
+        columns_ref[wg] = total[...]
+
+      pl.run_scoped(scoped, plgpu.SMEM(x.shape[1:], x.dtype))
+
+  return plgpu.kernel(
+    body,
+    out_type=[S(x.shape[:1], x.dtype), S((2, x.shape[1]), x.dtype)],
+    num_threads=3,
+    thread_name="wg",
+    scratch_types=[plgpu.SMEM((16, x.shape[1]), x.dtype), plgpu.Barrier(), plgpu.Barrier(num_arrivals=2)],
+  )(x)
+
+
+def multiplied(a: Any, b: Any, tile: int = 64) -> Any:
+  """One warpgroup brings the operands of the products of another."""
+  (m, depth), n = a.shape, b.shape[1]
+
+  def body(a_ref, b_ref, o_ref, a_block, b_block, full, empty):
+    wg, i, j = (jax.lax.axis_index(name) for name in ("wg", "i", "j"))
+    own = lambda k: pl.ds(k * tile, tile)
+
+    @pl.when(wg == 0)
+    def _():
+      @pl.loop(0, depth // tile)
+      def _(k):
+        pl.when(k > 0)(lambda: plgpu.barrier_wait(empty))
+        plgpu.copy_gmem_to_smem(a_ref.at[own(i), own(k)], a_block, full)
+        plgpu.copy_gmem_to_smem(b_ref.at[own(k), own(j)], b_block, full)
+
+    @pl.when(wg == 1)
+    def _():
+      def scoped(acc):
+        @pl.loop(0, depth // tile)
+        def _(k):
+          plgpu.barrier_wait(full)
+          plgpu.wgmma(acc, a_block, b_block)
+          plgpu.wgmma_wait(0)
+          plgpu.barrier_arrive(empty)
+
+        o_ref[own(i), own(j)] = acc[...]
+
+      pl.run_scoped(scoped, plgpu.ACC((tile, tile)))
+
+  block = plgpu.SMEM((tile, tile), BF16, transforms=TILED)
+  return plgpu.kernel(
+    body,
+    out_type=S((m, n), F32),
+    grid=(m // tile, n // tile),
+    grid_names=("i", "j"),
+    num_threads=2,
+    thread_name="wg",
+    scratch_types=[block, block, plgpu.Barrier(num_arrivals=2), plgpu.Barrier()],
+  )(a, b)
+
+
+def exchanged(x: Any) -> Any:
+  """In each round two warpgroups write what the other reads, to memory of a scope that both enter."""
+
+  def body(x_ref, o_ref):
+    wg = jax.lax.axis_index("wg")
+
+    @pl.loop(0, 3)
+    def _(k):
+      def scoped(buffer, ready):
+        buffer[wg] = x_ref[k, wg]
+        plgpu.barrier_arrive(ready.at[1])
+        plgpu.barrier_wait(ready.at[1])
+        o_ref[k, wg] = buffer[1 - wg]
+        plgpu.barrier_arrive(ready.at[1], predicate=wg == 0)  # one too many: in the next round, the barrier begins anew
+
+      ready = plgpu.Barrier(num_arrivals=2, num_barriers=2)
+      pl.run_scoped(scoped, plgpu.SMEM(x.shape[1:], x.dtype), ready, collective_axes="wg")
+
+  return plgpu.kernel(body, out_type=S(x.shape, x.dtype), num_threads=2, thread_name="wg")(x)

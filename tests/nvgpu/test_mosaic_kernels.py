@@ -254,10 +254,6 @@ def _copy(src, dst, **options):
     (lambda: plgpu.Mesh(grid=(2, 3), grid_names=("i",)), "a name for each of the 2 sizes"),
     (lambda: plgpu.Mesh(num_threads=2), "go together"),
     (lambda: plgpu.Mesh(grid=(2,), grid_names=("i",), cluster=(2,), cluster_names=("i",)), "different names"),
-    (
-      lambda: plgpu.kernel(None, num_threads=2, thread_name="wg", scratch_types=[plgpu.SMEM((8,), F32)]),
-      "share scratch memory",
-    ),
     (_copy(lambda x: x.at[:4], lambda s: s), "must be alike"),
     (_copy(lambda x: x[...], lambda s: s), "src: expected a ref"),
     (_copy(lambda x: x, lambda s: s, barrier=3), "barrier: expected a ref"),
@@ -288,16 +284,16 @@ def test_shared_memory_that_is_asked_for_by_name_is_no_other_memory():
 
 
 @pytest.mark.parametrize("interpret", [False, True])
-def test_memory_that_warpgroups_would_share_is_refused(interpret):
+def test_memory_that_blocks_would_share_is_refused(interpret):
   def body(o_ref):
-    pl.run_scoped(lambda s: o_ref.__setitem__(0, s[0]), plgpu.SMEM((8,), F32), collective_axes="wg")
+    pl.run_scoped(lambda s: o_ref.__setitem__(0, s[0]), plgpu.SMEM((8,), F32), collective_axes="i")
 
   def call(count):
-    return plgpu.kernel(body, out_type=S((8,), F32), num_threads=count, thread_name="wg", interpret=interpret)
+    return plgpu.kernel(body, out_type=S((8,), F32), grid=(count,), grid_names=("i",), interpret=interpret)
 
   jax.jit(call(1)).lower()  # which is alone
   with pytest.raises(
-    errors.UnsupportedFeatureError, match=r"test_mosaic_kernels\.py.*collective_axes: .*'wg' would share"
+    errors.UnsupportedFeatureError, match=r"test_mosaic_kernels\.py.*collective_axes: .*'i' would share"
   ):
     jax.jit(call(2)).lower()
 

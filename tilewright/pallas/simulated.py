@@ -7,6 +7,7 @@ and a wait really waits. `targets` imports this module before the first simulate
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas import debugging, dma, primitives, scoped, semaphores
 from tilewright.pallas.kernel import on_mesh_p
+from tilewright.pallas.mosaic_gpu import barriers
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id, get_barrier_semaphore_p
 from tilewright.runtime import _jax
@@ -112,6 +114,7 @@ def _(ctx: Context, *flat: Any, tree: Any) -> Any:
 def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
   own = {k: v for k, v in ctx.instance.axis_indices.items() if k not in collective_axes}
   refs = []
+  visit = ctx.core.visits[ctx.eqn] = ctx.core.visits.get(ctx.eqn, 0) + 1  # every time, those who share have new memory
   for i, v in enumerate(jaxpr.invars[len(consts) :]):
     in_hbm = v.aval.memory_space is TpuMemorySpace.HBM
     if in_hbm and not collective_axes and not ctx.instance.program.options.allow_hbm_allocation_in_run_scoped:
@@ -119,13 +122,16 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
         f"{ctx.where}: run_scoped allocates {v.aval} in HBM, which a TPU cannot do. Pass an operand or a scratch buffer in "
         "HBM, or set InterpretParams(allow_hbm_allocation_in_run_scoped=True)."
       )
-    place = ("scoped", ctx.eqn, i, tuple(sorted(own.items(), key=str)) if collective_axes else None)
+    place = ("scoped", ctx.eqn, i, (visit, *sorted(own.items(), key=str)) if collective_axes else None)
     label = f"scoped memory {i} of {ctx.where}"
     refs.append(ctx.allocate(place, v.aval, label, shared=bool(collective_axes) or in_hbm))
   out = ctx.evaluate(jaxpr, (), [*consts, *refs])
+  sizes = dict(zip(ctx.kernel.grid_mapping.grid_names or (), ctx.instance.sizes))
   for ref in refs:
-    if ref.address.core is not None:  # other cores may still be at work on what they share
+    if ref.address.core is not None:
       ctx.core.world.free(ref.address)
+    elif collective_axes:
+      ctx.core.world.leave(ref.address, math.prod(sizes.get(axis, 1) for axis in collective_axes))
   return out
 
 
@@ -208,6 +214,22 @@ def _(ctx: Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list
 def _(ctx: Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
   view, value = _jax.unflatten(tree, flat)
   ctx.core.world.wait(ctx.core, *_target(ctx, view), int(value), ctx.where, decrement=decrement)
+  return []
+
+
+@register(barriers.barrier_arrive_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> list[Any]:
+  ctx.core.world.signal(ctx.core, *_target(ctx, _jax.unflatten(tree, flat)), 1)
+  return []
+
+
+@register(barriers.barrier_wait_p)
+def _(ctx: Context, *flat: Any, tree: Any, arrivals: int) -> list[Any]:
+  """All arrivals are counted; the n-th wait of a core is for those of n phases."""
+  found, position = _target(ctx, _jax.unflatten(tree, flat))
+  phase = found.phases.get((ctx.core.agent, position), 0) + 1
+  found.phases[ctx.core.agent, position] = phase
+  ctx.core.world.wait(ctx.core, found, position, phase * arrivals, ctx.where, decrement=False)
   return []
 
 

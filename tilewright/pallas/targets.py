@@ -86,12 +86,17 @@ _NAMES = {"cpu": "CPU", "cuda": "GPU"}
 
 
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel on the simulator or through the portable lowering, as its `interpret` says."""
-  if isinstance(kernel.interpret, bool) or kernel.interpret is None:
+  """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
+
+  The portable lowering runs instances one after another, so that warpgroups which wait for each other are left to the simulator.
+  """
+  if (isinstance(kernel.interpret, bool) or kernel.interpret is None) and kernel.warpgroups == 1:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules
   from tilewright.target import simulator
 
+  if isinstance(kernel.interpret, bool) or kernel.interpret is None:
+    kernel = kernel.replace(interpret=simulator.Options())
   if not isinstance(kernel.interpret, simulator.Options):
     raise errors.KernelTypeError(
       f"interpret: expected False, True or pltpu.InterpretParams(...), got {kernel.interpret!r} for kernel '{kernel.name}'."

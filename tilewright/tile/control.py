@@ -58,9 +58,9 @@ define("switch", _switch, CONTROL, doc="one of several blocks")
 
 define(
   "alloc_semaphores",
-  lambda op: [SemaphoreArrayType(tuple(op.attrs["shape"]), op.attrs["kind"])],
+  lambda op: [SemaphoreArrayType(tuple(op.attrs["shape"]), op.attrs["kind"], op.attrs.get("arrivals", 0))],
   ALLOC,
-  doc="counters, at zero",
+  doc="counters, at zero; with `arrivals`, barriers",
 )
 define("signal", lambda op: [], SYNC, doc="`signal(semaphore, increment, index…)`")
 define(
@@ -70,6 +70,19 @@ define(
   doc="`wait(semaphore, value, index…)`, taking the value off if `decrement`; fails with `message` if that can never happen",
 )
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
+define("arrive", lambda op: [], SYNC, doc="`arrive(barrier, index…)`: what comes before it is done")
+define(
+  "await",
+  lambda op: [],
+  SYNC,
+  doc="`await(barrier, index…)`: the phase after the last one that this warpgroup waited for; `message` says where, if that never ends",
+)
+define(
+  "meet",
+  lambda op: [],
+  SYNC,
+  doc="`meet(barrier…)`: wait until all warpgroups of the block are here; the barriers begin anew",
+)
 define("barrier", lambda op: [], SYNC, doc="wait until every thread of the instance is here")
 NO_LAYOUT = "no layout: this target holds tiles as arrays, row by row"
 define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")

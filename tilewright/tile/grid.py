@@ -216,6 +216,13 @@ class Kernel:
   def replace(self, **changes: Any) -> Kernel:
     return dataclasses.replace(self, **changes)
 
+  @property
+  def warpgroups(self) -> int:
+    """How many warpgroups each block of threads has; if several, they are the last dimension of the grid."""
+    if self.mesh is None or len(self.mesh) != 1:
+      return 1
+    return getattr(self.mesh[0], "num_threads", None) or 1
+
 
 def source_line(eqn: Any) -> str:
   """The user's file and line of an equation, for errors."""

@@ -35,6 +35,10 @@ class dma_semaphore(semaphore_dtype):
   """Scalar type of a semaphore that counts the bytes of finished asynchronous copies."""
 
 
+class block_barrier(semaphore_dtype):
+  """Scalar type of a barrier on which the warpgroups of a block meet."""
+
+
 class _SemaphoreRules:
   """What JAX asks of an extended dtype: how it is stored."""
 
@@ -70,6 +74,20 @@ class BarrierSemaphore(_SemaphoreDType):
 
 class DMASemaphore(_SemaphoreDType):
   name, scalar = "dma_sem", dma_semaphore
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockBarrier(_SemaphoreDType):
+  """A barrier of warpgroups: a phase of it ends with so many arrivals."""
+
+  arrivals: int = 1
+
+  name, scalar = "barrier", block_barrier
+
+  def __repr__(self) -> str:
+    return f"barrier({self.arrivals})"
+
+  __str__ = __repr__
 
 
 def is_semaphore(dtype: Any) -> bool:

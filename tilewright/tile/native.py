@@ -17,6 +17,9 @@ class NativeKernel:
   element numbers for an indirect dimension; it is None for an operand that is not cut. `scratch_values` are what scratch buffers start
   from, where that is not poison or zero.
 
+  With several `warpgroups` the last dimension of the grid is theirs: the instances along it run side by side, as one block of threads, and
+  share all scratch memory but accumulators.
+
   With `in_order` instances run one after another, whatever else is known of the grid. A kernel with `has_side_effects` runs though nobody
   uses its outputs."""
 
@@ -30,6 +33,7 @@ class NativeKernel:
   in_order: bool = False
   has_side_effects: bool = False
   scratch_values: tuple[tuple[int, ...] | None, ...] = ()
+  warpgroups: int = 1
 
   def is_packed(self, number: int) -> bool:
     """Whether an input or output is taken as XLA packs it: elements of less than a byte, of which each instance gets a block of its own.

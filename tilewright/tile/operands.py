@@ -269,6 +269,13 @@ def _count_semaphore(op: Op) -> None:
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 
+@_check("arrive", "await")
+def _barrier(op: Op) -> None:
+  _semaphore(op, 1)
+  if op.name == "await":
+    expect(isinstance(op.attrs["message"], str), "the message must be a str")
+
+
 @_check("read_semaphore")
 def _read_semaphore(op: Op) -> None:
   _semaphore(op, 1)

@@ -21,6 +21,12 @@ from tilewright.tile.types import RefType
 
 
 def parallel_dims(kernel: NativeKernel) -> list[int]:
+  """The dimensions whose indices may run at the same time, apart from each other; that of warpgroups is none of them."""
+  found = _parallel_dims(kernel)
+  return [d for d in found if kernel.warpgroups == 1 or d != len(kernel.mapping.grid) - 1]
+
+
+def _parallel_dims(kernel: NativeKernel) -> list[int]:
   grid = kernel.mapping.grid
   if kernel.in_order:
     return [d for d in range(len(grid)) if grid[d] == 1]

@@ -274,8 +274,13 @@ class _Parser:
       return RefType(tile.shape, tile.dtype, space, strides)
     if self.accept("semaphore<"):
       shape, kind, _ = self.dimensions()
+      arrivals = 0
+      if self.accept(","):
+        self.expect("arrivals")
+        self.expect("=")
+        arrivals = int(self.need(_INTEGER, "a number of arrivals"))
       self.expect(">")
-      return SemaphoreArrayType(shape, kind)
+      return SemaphoreArrayType(shape, kind, arrivals)
     return self.tile()
 
   def tile(self) -> TileType:

@@ -13,6 +13,8 @@ from typing import TypeAlias
 import jax.numpy as jnp
 import numpy as np
 
+ACCUMULATOR = "acc"  # the memory of accumulators
+
 
 @dataclasses.dataclass(frozen=True)
 class TileType:
@@ -65,6 +67,11 @@ class RefType:
     return math.prod(self.shape)
 
   @property
+  def is_accumulator(self) -> bool:
+    """Whether it is for sums of products, which a warpgroup has for itself."""
+    return self.space == ACCUMULATOR
+
+  @property
   def tile(self) -> TileType:
     """What a load of the whole view gives."""
     return TileType(self.shape, self.dtype)
@@ -81,13 +88,15 @@ class RefType:
 
 @dataclasses.dataclass(frozen=True)
 class SemaphoreArrayType:
-  """An array of counters of one kind."""
+  """An array of counters of one kind. One with `arrivals` is of barriers: so many end a phase of each."""
 
   shape: tuple[int, ...]
   kind: str
+  arrivals: int = 0
 
   def __str__(self) -> str:
-    return f"semaphore<{'x'.join([*map(str, self.shape), self.kind])}>"
+    arrivals = f", arrivals={self.arrivals}" if self.arrivals else ""
+    return f"semaphore<{'x'.join([*map(str, self.shape), self.kind])}{arrivals}>"
 
 
 Type: TypeAlias = TileType | RefType | SemaphoreArrayType

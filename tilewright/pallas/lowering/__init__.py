@@ -13,6 +13,7 @@ from tilewright.pallas.lowering import random as _random
 from tilewright.pallas.lowering import sort as _sort
 from tilewright.pallas.lowering import special as _special
 from tilewright.pallas.lowering import structure as _structure
+from tilewright.pallas.lowering import warpgroups as _warpgroups
 from tilewright.pallas.lowering import windows as _windows
 from tilewright.pallas.lowering.control import device_axes, lower_kernel
 from tilewright.pallas.lowering.effects import REFUSED

@@ -15,6 +15,7 @@ from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.keys import on_words
 from tilewright.pallas.lowering.memory import memory_type
 from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, physical, rule
+from tilewright.pallas.lowering.warpgroups import check_shared
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
@@ -256,18 +257,22 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
   types += [memory_type(ref.aval) for ref in global_refs.values()]
-  scratch = tuple(types[first_block + len(mapping.block_mappings) :])
+  first_scratch = first_block + len(mapping.block_mappings) + len(axes)
   at = first_block + mapping.num_inputs
   types[at:at] = [RefType((), np.dtype(np.int32), "any", ())] * len(axes)
   body = Function(kernel.name, Block.of(types))
   emitter = Emitter(body.body, kernel)
   params = [*body.params[:at], *body.params[at + len(axes) :]]
   own = len(kernel.jaxpr.invars)
-  emitter.for_gpu = for_gpu
+  emitter.for_gpu, emitter.body = for_gpu, body.body
   emitter.device_axes = dict(zip(axes, body.params[at:]))
   emitter.globals = dict(zip(global_refs, params[own:]))
   values = [None] * mapping.num_scratch + [_first_value(ref) for ref in global_refs.values()]
   lower_jaxpr(emitter, kernel.jaxpr, (), params[:own])
+  scratch = tuple(v.type for v in body.params[first_scratch:])
+  if kernel.warpgroups > 1:
+    check_shared(kernel, scratch)
+  values += [None] * (len(scratch) - len(values))
   maps = [_lower_index_map(kernel, m) for m in mapping.block_mappings]
   maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
@@ -284,6 +289,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
     in_order=bool(global_refs) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
     scratch_values=tuple(values),
+    warpgroups=kernel.warpgroups,
   )
 
 

@@ -33,8 +33,8 @@ _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretPar
 # --- semaphores --------------------------------------------------------------------------------------------------
 
 
-def semaphore_index(ctx: Context, view: Any) -> tuple[Value, list[Value]]:
-  """The array of semaphores that a view is of, and the index of the one that it shows."""
+def semaphore_index(ctx: Context, view: Any, *, checked: bool = True) -> tuple[Value, list[Value]]:
+  """The array of semaphores that a view is of, and the index of the one that it shows; `checked`, it is inside."""
   base: Any = view
   transforms: list[Any] = []
   while not isinstance(base, Value):
@@ -57,7 +57,7 @@ def semaphore_index(ctx: Context, view: Any) -> tuple[Value, list[Value]]:
         steps[d], sizes[d] = steps[d] * index.stride, int(index.size)
       else:
         taken.add(d)
-  for start, size in zip(starts, shape):
+  for start, size in zip(starts, shape if checked else ()):
     for condition in (
       ctx.emit("ge", start, ctx.constant(0, np.int32)),
       ctx.emit("lt", start, ctx.constant(size, np.int32)),

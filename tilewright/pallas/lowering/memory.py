@@ -9,7 +9,6 @@ import numpy as np
 
 from tilewright.pallas.lowering.table import Context, is_key, lower_jaxpr, physical, rule
 from tilewright.pallas.lowering.views import View, refused
-from tilewright.pallas.scoped import check_alone
 from tilewright.runtime import _jax
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.memory import is_semaphore
@@ -135,7 +134,7 @@ def memory_type(aval: Any, strides: tuple[int, ...] | None = None) -> RefType | 
   """The type that a ref of the kernel language has in the tile IR."""
   shape = tuple(aval.shape)
   if is_semaphore(aval.dtype):
-    return SemaphoreArrayType(shape, aval.dtype.name)
+    return SemaphoreArrayType(shape, aval.dtype.name, getattr(aval.dtype, "arrivals", 0))
   if isinstance(aval.dtype, _jax.dtypes.ExtendedDType) and not is_key(aval):
     raise refused(str(aval.dtype))
   ty = physical(aval)
@@ -147,17 +146,9 @@ def allocate(ctx: Context, aval: Any) -> Value:
   """Memory for a ref of this type, or semaphores."""
   ty = memory_type(aval)
   if isinstance(ty, SemaphoreArrayType):
-    return ctx.emit("alloc_semaphores", shape=ty.shape, kind=ty.kind)
+    more = {"arrivals": ty.arrivals} if ty.arrivals else {}
+    return ctx.emit("alloc_semaphores", shape=ty.shape, kind=ty.kind, **more)
   return ctx.emit("alloc", shape=ty.shape, dtype=ty.dtype, space="scratch" if ty.space == "any" else ty.space)
-
-
-@rule("run_scoped")
-def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) -> list[Value]:
-  mapping = ctx.builder.kernel.grid_mapping if ctx.builder.kernel is not None else None
-  sizes = dict(zip(mapping.grid_names or (), mapping.grid)) if mapping is not None else {}
-  check_alone(collective_axes, sizes, ctx.builder.loc)
-  refs = [allocate(ctx, v.aval) for v in jaxpr.invars[len(consts) :]]
-  return lower_jaxpr(ctx.builder, jaxpr, (), [*consts, *refs])
 
 
 @rule("new_ref")

@@ -35,7 +35,8 @@ class Emitter(Builder):
   """A builder that knows which kernel it is for.
 
   `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
-  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh. Code
+  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh; `body` is
+  the whole body, which gets a parameter for memory that warpgroups share. Code
   `for_gpu` may have atomic operations and assembly; `in_order` is set where a rule relies on the order of instances.
   """
 
@@ -45,6 +46,7 @@ class Emitter(Builder):
     self.position: tuple[tuple[Value, int], ...] | None = None
     self.globals: dict[Any, Value] = {}
     self.device_axes: dict[Any, Value] = {}
+    self.body: Block | None = None
     self.for_gpu = False
     self.in_order = False
 

@@ -15,6 +15,7 @@ from tilewright.layout.transforms import Tiling as TilingTransform
 from tilewright.layout.transforms import Transform
 from tilewright.layout.transforms import Transpose as TransposeTransform
 from tilewright.pallas.mosaic_gpu.atomics import atomic_add, atomic_and, atomic_max, atomic_min, atomic_or, atomic_xor
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
 from tilewright.pallas.mosaic_gpu.clusters import (
   ClusterBarrier,
   TryClusterCancelResult,
@@ -24,10 +25,7 @@ from tilewright.pallas.mosaic_gpu.clusters import (
   try_cluster_cancel,
 )
 from tilewright.pallas.mosaic_gpu.copies import (
-  Barrier,
   async_prefetch,
-  barrier_arrive,
-  barrier_wait,
   commit_smem,
   commit_smem_to_gmem_group,
   copy_gmem_to_smem,

@@ -18,7 +18,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import primitives
-from tilewright.pallas.mosaic_gpu.copies import barrier_arrive
+from tilewright.pallas.mosaic_gpu.barriers import barrier_arrive
 from tilewright.pallas.mosaic_gpu.memory import SMEM
 
 # --- taking the work of other blocks -----------------------------------------------------------------------------

@@ -3,14 +3,13 @@
     plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, barrier)
     plgpu.barrier_wait(barrier)
 
-A copy is done when the call returns, as far as the kernel can see: the compiler lets threads wait where one needs what another
-wrote. So barriers have nothing to count, and waiting for them, or for the last `n` copies, has nothing to do. A program that waits as it
-has to computes the same; its copies do not run while it does something else. For that, give blocks to `pl.pallas_call` by BlockSpecs.
+A copy is done when the call returns, as far as the warpgroup that asks for it can see; it has then arrived at its barrier. So waiting for
+the last `n` copies has nothing to do. A copy runs beside other work if another warpgroup does that work (`barriers`), or if the compiler
+brings blocks ahead: those of `pl.pallas_call`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,33 +21,10 @@ from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
-from tilewright.pallas.mosaic_gpu.memory import SMEM
+from tilewright.pallas.mosaic_gpu.barriers import barrier_arrive, check_barrier
 from tilewright.pallas.mosaic_gpu.partition import share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.runtime import _jax
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Barrier:
-  """A barrier, or an array of them, as scratch memory: `Barrier(num_arrivals=2)`, `Barrier(num_barriers=4)`."""
-
-  num_arrivals: int = 1
-  num_barriers: int | Sequence[int] = ()
-  orders_tensor_core: bool = False
-
-  def __post_init__(self) -> None:
-    if self.num_arrivals < 1:
-      raise errors.GridError(f"Barrier: num_arrivals: expected 1 or more, got {self.num_arrivals}.")
-
-  def get_array_aval(self) -> Any:
-    return self._memory().get_array_aval()
-
-  def get_ref_aval(self) -> Any:
-    return self._memory().get_ref_aval()
-
-  def _memory(self) -> Any:
-    shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
-    return SMEM(shape, jnp.int32)  # which nothing reads or writes
 
 
 def check_refs(what: str, **refs: Any) -> None:
@@ -77,7 +53,7 @@ def copy_gmem_to_smem(
   oob_mode: OOBFillMode | None = None,
   predicate: jax.Array | None = None,
 ) -> None:
-  """Copy what `src` holds to `dst`; if a `predicate` is given, only where it is true.
+  """Copy what `src` holds to `dst`, and arrive at a `barrier`; if a `predicate` is given, only where it is true.
 
   With `collective_axes`, each block of a cluster copies for itself, its part if `leader_tracked` says so (`CopyPartition`). Where `src`
   hangs over the end of its array, `dst` is zero, unless `oob_mode` says otherwise.
@@ -86,9 +62,15 @@ def copy_gmem_to_smem(
   src = share("copy_gmem_to_smem", src, collective_axes, leader_tracked)
   check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
-    check_refs("copy_gmem_to_smem", barrier=barrier)
+    check_barrier("copy_gmem_to_smem", barrier)
   read = zero_filled if oob_mode in (None, OOBFillMode.ZEROS) else primitives.load
-  _when(predicate, lambda: primitives.store(dst, None, read(src)))
+
+  def copy() -> None:
+    primitives.store(dst, None, read(src))
+    if barrier is not None:
+      barrier_arrive(barrier)
+
+  _when(predicate, copy)
 
 
 def zero_filled(view: Any) -> jax.Array:
@@ -137,17 +119,7 @@ def async_prefetch(
   check_refs("async_prefetch", ref=ref)
 
 
-# --- waiting -----------------------------------------------------------------------------------------------------
-
-
-def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
-  """Say that a thread has come to a barrier. There is nothing to do."""
-  check_refs("barrier_arrive", barrier=barrier)
-
-
-def barrier_wait(barrier: Any) -> None:
-  """Wait until a barrier's arrivals, as of copies, are complete: they are when this is called."""
-  check_refs("barrier_wait", barrier=barrier)
+# --- waiting for copies -----------------------------------------------------------------------------------------------------
 
 
 def wait_gmem_to_smem(n: int) -> None:

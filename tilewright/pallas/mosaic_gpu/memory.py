@@ -18,8 +18,9 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright.layout.transforms import Transform, transformed
 from tilewright.runtime import _jax
-from tilewright.target.nvgpu.hints import ACCUMULATOR, SHARED_MEMORY, space_text
+from tilewright.target.nvgpu.hints import SHARED_MEMORY, space_text
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
+from tilewright.tile.types import ACCUMULATOR
 
 
 class MemorySpace(enum.Enum):
@@ -106,6 +107,7 @@ class _Accumulator:
   """The registers in which tensor cores add up products."""
 
   is_tilewright_memory_space = True
+  is_private = True  # of each warpgroup
   tile_space = ACCUMULATOR
 
   def __str__(self) -> str:

@@ -8,8 +8,21 @@
       plgpu.barrier_wait(ready)
       o_ref[rows, :] = 2 * x_smem[...]
 
-Every point of the grid is a block of threads, which runs the body once, on whole arrays. So is every block of a cluster, and every
-"thread" (a warpgroup): these have no memory in common here, so that a kernel of several may not ask for any.
+Every point of the grid is a block of threads, which runs the body once, on whole arrays; so is every block of a cluster. With `num_threads`
+a block has so many warpgroups, each of which runs the body, and can tell from `lax.axis_index(thread_name)` which one it is. They share the
+scratch memory of the kernel (but accumulators), and that of `pl.run_scoped(…, collective_axes=thread_name)`, and wait for each other by
+barriers:
+
+    scratch_types=dict(x_smem=plgpu.SMEM((64, 256), jnp.float32), ready=plgpu.Barrier()), num_threads=2, thread_name="wg"
+
+    @pl.when(jax.lax.axis_index("wg") == 0)           one brings what the other computes with
+    def _():
+      plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, ready)
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      plgpu.barrier_wait(ready)
+      o_ref[rows, :] = 2 * x_smem[...]
 """
 
 from __future__ import annotations
@@ -20,14 +33,12 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import jax
-
 from tilewright import errors
 from tilewright.pallas.kernel import kernel as kernel_on_mesh
 from tilewright.pallas.mosaic_gpu.specs import CompilerParams
-from tilewright.pallas.scoped import is_scratch_type
 
 _UNSET: Any = object()
+_MOST_WARPGROUPS = 8  # of 128 threads each: a block has at most 1024
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,6 +67,8 @@ class Mesh:
       raise errors.GridError(
         f"num_threads and thread_name go together, got {self.num_threads} and {self.thread_name!r}."
       )
+    if self.num_threads is not None and not 1 <= self.num_threads <= _MOST_WARPGROUPS:
+      raise errors.GridError(f"num_threads: expected 1 to {_MOST_WARPGROUPS} warpgroups, got {self.num_threads}.")
     names = list(self._axes())
     if len(set(names)) < len(names):
       raise errors.GridError(f"grid_names, cluster_names, thread_name: expected different names, got {names}.")
@@ -100,7 +113,7 @@ def kernel(
     compiler_params: a `plgpu.CompilerParams`. Its `dimension_semantics` are "parallel" throughout.
     grid, grid_names: the blocks, and what `lax.axis_index` calls their axes.
     cluster, cluster_names: the blocks of a cluster. They are blocks like others: what they copy together, each copies for itself.
-    num_threads, thread_name: the warpgroups of a block. Several may have no scratch memory, as they would share it.
+    num_threads, thread_name: the warpgroups of a block, at most eight, and what `lax.axis_index` calls their axis.
     interpret, debug: as for `pallas_call`.
     **mesh_kwargs: more of `Mesh`: `kernel_name`.
   """
@@ -114,11 +127,6 @@ def kernel(
     **mesh_kwargs,
   )
   scratch = scratch_types if scratch_shapes is _UNSET else scratch_shapes
-  if (num_threads or 1) > 1 and jax.tree.leaves(scratch, is_leaf=is_scratch_type):
-    raise errors.UnsupportedFeatureError(
-      f"plgpu.kernel: num_threads={num_threads}: warpgroups that share scratch memory are not supported. Use one, which the compiler "
-      "makes as many warps of as the kernel needs (CompilerParams(num_warps=…)), or write the kernel with pl.pallas_call."
-    )
   params = CompilerParams() if compiler_params is None else compiler_params
   if isinstance(params, CompilerParams):
     params = dataclasses.replace(params, dimension_semantics=("parallel",) * len(mesh.shape))

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import primitives
+from tilewright.pallas.mosaic_gpu.barriers import barrier_arrive, check_barrier
 from tilewright.pallas.mosaic_gpu.copies import check_ends, check_refs
 from tilewright.pallas.mosaic_gpu.layouts import SomeLayout, layout_cast
 from tilewright.pallas.mosaic_gpu.memory import SMEM
@@ -38,9 +39,12 @@ def tcgen05_mma(
 ) -> None:
   """Add the product of `a` (m, k) and `b` (k, n), refs, to `acc` (m, n), a ref; without `accumulate`, write it there.
 
-  With scales, `a_scale` (m, k / s) and `b_scale` (n, k / s), each s elements along k are multiplied by theirs first.
+  With scales, `a_scale` (m, k / s) and `b_scale` (n, k / s), each s elements along k are multiplied by theirs first. Then it arrives at a
+  `barrier`, if there is one.
   """
   check_refs("tcgen05_mma", acc=acc, a=a, b=b)
+  if barrier is not None:
+    check_barrier("tcgen05_mma", barrier)
   for name, given in (("a_sparse_metadata", a_sparse_metadata), ("collective_axis", collective_axis)):
     if given is not None:
       raise errors.UnsupportedFeatureError(
@@ -57,6 +61,8 @@ def tcgen05_mma(
     old = primitives.load(acc)
     own += old if accumulate is True else jnp.where(accumulate, old, jnp.zeros((), acc.dtype))
   primitives.store(acc, None, own)
+  if barrier is not None:
+    barrier_arrive(barrier)
 
 
 def _product_with_scales(acc: Any, a: Any, b: Any, a_scale: Any, b_scale: Any) -> jax.Array:
@@ -121,9 +127,9 @@ def format_tcgen05_sparse_metadata(meta: Any, operand_dtype: Any) -> jax.Array:
 
 
 def tcgen05_commit_arrive(barrier: Any, collective_axis: str | None = None) -> None:
-  """Let a barrier know when the products so far are done: they are."""
-  check_refs("tcgen05_commit_arrive", barrier=barrier)
+  """Arrive at a barrier when the products so far are done: now."""
   _check_alone("tcgen05_commit_arrive", collective_axis)
+  barrier_arrive(barrier)
 
 
 def _check_alone(what: str, collective_axis: Any) -> None:

@@ -22,7 +22,7 @@ from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 from tilewright.tile.control import NO_LAYOUT
 from tilewright.tile.ir import Block, Op, walk
 
-_FAILING = frozenset({"wait", "check"})
+_FAILING = frozenset({"wait", "check", "await", "meet"})
 
 
 def can_fail(block: Block) -> bool:

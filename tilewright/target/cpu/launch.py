@@ -12,13 +12,13 @@ inside is copied back.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import effects, packed, statements
+from tilewright.target.cpu import effects, packed, statements, warpgroups
 from tilewright.target.cpu.blocks import CutBlock
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
@@ -33,6 +33,8 @@ from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, Type
+
+Run: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], None]  # given the indices and sizes of the grid
 
 
 def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Sequence[int]) -> tuple[ir.Function, int]:
@@ -61,12 +63,11 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   for d in reversed(parallel):
     indices[d] = b.urem(left, sizes[d])
     left = b.udiv(left, sizes[d])
-  pointers = [b.load(b.gep(args, [i64(k)], source_etype=PTR), typ=PTR) for k in range(_num_arrays(kernel))]
-  fresh = scratch_to_poison(kernel, parallel)
-  values = kernel.scratch_values or (None,) * len(kernel.scratch)
-  kinds = zip(kernel.scratch, values, strict=True)
-  scratch = [_scratch(code, t, value, poison=i in fresh) for i, (t, value) in enumerate(kinds)]
-  sequential = [d for d in range(len(grid)) if d not in parallel]
+  several = kernel.warpgroups > 1
+  instance = (
+    _together(module, kernel, host, code, args, sizes_pointer) if several else _alone(code, kernel, args, parallel)
+  )
+  sequential = [d for d in range(len(grid) - several) if d not in parallel]
 
   def run(dims: list[int]) -> None:
     if dims:
@@ -74,7 +75,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
         indices[dims[0]] = i
         run(dims[1:])
       return
-    _instance(code, kernel, pointers, scratch, indices, sizes)
+    instance(indices, sizes)
 
   run(sequential)
   b.ret_void()
@@ -82,6 +83,37 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
     b.position_at_end(function.entry_basic_block)
     b.branch(start)
   return function, code.arena_bytes
+
+
+def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:
+  """Instances that run one after another."""
+  pointers = _arrays(code, kernel, args)
+  fresh = scratch_to_poison(kernel, parallel)
+  values = kernel.scratch_values or (None,) * len(kernel.scratch)
+  kinds = zip(kernel.scratch, values, strict=True)
+  scratch = [_scratch(code, t, value, poison=i in fresh) for i, (t, value) in enumerate(kinds)]
+  return lambda indices, sizes: _instance(code, kernel, pointers, scratch, indices, sizes)
+
+
+def _together(
+  module: ir.Module, kernel: NativeKernel, host: Host, code: HostCode, args: ir.Value, sizes_pointer: ir.Value
+) -> Run:
+  """Instances along the last dimension of the grid that run side by side."""
+
+  def instance(own: HostCode, args: ir.Value, scratch: Any, indices: Any, sizes: Any) -> None:
+    _instance(own, kernel, _arrays(own, kernel, args), scratch, indices, sizes)
+
+  block = warpgroups.Block(module, kernel, host, instance)
+  shared = block.shared(code)
+  for kind, memory in zip(kernel.scratch, shared):
+    if isinstance(kind, RefType) and memory is not None:
+      statements.poison(code, memory, kind.shape)
+  return lambda indices, _: block.run(code, args, sizes_pointer, shared, indices)
+
+
+def _arrays(code: Code, kernel: NativeKernel, args: ir.Value) -> list[ir.Value]:
+  b = code.b
+  return [b.load(b.gep(args, [i64(k)], source_etype=PTR), typ=PTR) for k in range(_num_arrays(kernel))]
 
 
 def emit_poison(module: ir.Module, kernel: NativeKernel, host: Host) -> ir.Function | None:

@@ -25,6 +25,7 @@ from tilewright.target.llvm import arithmetic, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import ZERO, Index, for_range, lane
 from tilewright.target.llvm.memory import Accesses, Memory
+from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.ops import OPS, READ
 from tilewright.tile.types import RefType, TileType
@@ -301,9 +302,17 @@ class Code(Accesses):
     """The memory that an op, with what is nested in it, may change."""
     found: set[Any] = set()
     for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
-      if o.name in ("store", "window_store", "copy", "scatter_store", "atomic"):
-        found.add(self.base_of(o.operands[1 if o.name == "copy" else 0]))
+      if o.name in _WRITES:
+        found.add(self.base_of(o.operands[_WRITES[o.name]]))
+      elif o.name in _MEETINGS:
+        found |= self._bases_exchanged()
     return found
+
+  def _bases_exchanged(self) -> set[Any]:
+    """The memory that warpgroups which run side by side may change for each other: where any of them writes, if all have it."""
+    assert self.whole is not None
+    written = {base_of(o.operands[_WRITES[o.name]]) for o in walk(self.whole) if o.name in _WRITES}
+    return {self.base_of(ref) for ref in written if isinstance(ref.owner, Block)}
 
   def is_constant(self, base: Any) -> bool:
     """Whether the kernel surely does not write some memory."""
@@ -386,6 +395,9 @@ def _used_in(v: Value, op: Op) -> bool:
   return any(v in o.operands for inner in op.blocks for o in walk(inner))
 
 
+# Which operand an op writes through; and ops between which others may write.
+_WRITES = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}
+_MEETINGS = frozenset({"arrive", "await", "meet"})
 _WORTH_KEEPING = 12
 _LONGEST_CHAIN = 64  # ops
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet

@@ -23,6 +23,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.memory import Memory
+from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import streams, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.registers import RegisterRef
@@ -58,6 +59,9 @@ class BlockMemory(Code):
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
     self.is_part = False  # whether other threads of the block do something else
+    self.groups = 1  # warpgroups that each run the body
+    self.group: Any = None  # which of several this is
+    self.is_sharing = False  # whether what is allocated is for all of them
     self.written: set[Any] = set()
     self.read: set[Any] = set()
     self.busy: list[View] = []  # of the following: those that hold operands until their product is done
@@ -66,7 +70,34 @@ class BlockMemory(Code):
       Any, tuple[Value, ...]
     ] = {}  # all that was written to a memory since the last barrier, where known
 
+  def divide(self, groups: int) -> None:
+    """Let warpgroups run the body each for itself: from here on, the threads are those of one."""
+    b, every = self.b, self.thread
+    self.groups = groups
+    self.group = threads.from_lane(b, b.udiv(every, I32(threads.GROUP)), I32(0))
+    self.thread = b.urem(every, I32(threads.GROUP))
+
   # --- memory ----------------------------------------------------------------------------------------------------
+
+  @contextlib.contextmanager
+  def sharing(self) -> Iterator[None]:
+    """What is allocated here is the same for all warpgroups."""
+    self.is_sharing = True
+    try:
+      yield
+    finally:
+      self.is_sharing = False
+
+  def room_for(self, nbytes: int) -> int:
+    """How many bytes buffers take that together have so many: each warpgroup has its own."""
+    return nbytes if self.is_sharing else nbytes * self.groups
+
+  def _own(self, pointer: ir.Value, nbytes: int) -> ir.Value:
+    """Where the buffer of this warpgroup is, if the first's is at a pointer."""
+    if self.is_sharing or self.groups == 1:
+      return pointer
+    b = self.buffers
+    return b.gep(pointer, [b.mul(b.zext(self.group, ty.I64), i64(nbytes))], source_etype=ty.I8)
 
   def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False) -> View:
     """A buffer of the block: in shared memory while there is room, else in global memory, unless the user wants it `is_shared`."""
@@ -74,22 +105,28 @@ class BlockMemory(Code):
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
     own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
     self.allocated.append(f"{own} at {self.location}" if self.location else f"{own}, a scratch buffer")
-    if self.arena_bytes + nbytes <= self.arch.shared_bytes - 1024:
+    if self.arena_bytes + self.room_for(nbytes) <= self.arch.shared_bytes - 1024:
       pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
-      self.arena_bytes += nbytes
+      self.arena_bytes += self.room_for(nbytes)
     elif is_shared:
       raise self._exceeds(dtype, shape, nbytes, "", self.allocated[:-1])
     else:
       scratch = self.buffers.load(self.scratch, typ=ty.PTR)
       pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
-      self.scratch_bytes += nbytes
+      self.scratch_bytes += self.room_for(nbytes)
+    pointer = self._own(pointer, nbytes)
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
     return View(pointer, strides, dtype, object(), align=16)
 
   def has_room(self, tiled: SharedLayout) -> bool:
     """Whether a buffer that is laid out in some way fits shared memory."""
     align = max(tiled.swizzle.span, 128)
-    return -(-self.arena_bytes // align) * align + tiled.nbytes <= self.arch.shared_bytes - 1024
+    nbytes = self.room_for(self._padded(tiled.nbytes, align))
+    return -(-self.arena_bytes // align) * align + nbytes <= self.arch.shared_bytes - 1024
+
+  def _padded(self, nbytes: int, align: int) -> int:
+    """The bytes from a warpgroup's buffer to that of the next."""
+    return nbytes if self.groups == 1 else -(-nbytes // align) * align
 
   def allocate_as(self, tiled: SharedLayout, dtype: Any) -> View:
     """A buffer in shared memory, laid out as the user says."""
@@ -98,7 +135,7 @@ class BlockMemory(Code):
       raise self._exceeds(dtype, tiled.shape, nbytes, " with transforms", self.allocated)
     self.arena_bytes = -(-self.arena_bytes // align) * align
     self.arena_align = max(self.arena_align, align)
-    whole = self.allocate((nbytes,), np.uint8)
+    whole = self.allocate((self._padded(nbytes, align),), np.uint8)
     strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
     return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
 
@@ -124,8 +161,8 @@ class BlockMemory(Code):
 
   def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
     """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
-    start = -(-self.arena_bytes // align) * align
-    if start + nbytes > self.arch.shared_bytes - 1024:
+    start, nbytes = -(-self.arena_bytes // align) * align, self._padded(nbytes, align)
+    if start + self.room_for(nbytes) > self.arch.shared_bytes - 1024:
       return None
     self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
     return self.allocate((nbytes,), np.uint8)
@@ -179,10 +216,16 @@ class BlockMemory(Code):
       self._parts[base] = (*before, ref)
 
   def barrier(self) -> None:
-    if self.is_part:
+    if self.groups > 1:
+      threads.barrier_of_group(self.b, threads.FIRST_OF_GROUPS, self.group)
+    elif self.is_part:
       threads.barrier_of(self.b, 1, self.num_threads)
     else:
       threads.barrier(self.b)
+    self.forget_accesses()
+
+  def forget_accesses(self) -> None:
+    """The threads have waited for each other."""
     self.written.clear()
     self.read.clear()
     self._parts.clear()

@@ -21,9 +21,10 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mu
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import Place, places
 from tilewright.target.llvm.types import I1, I64
-from tilewright.target.nvgpu import effects, streams
+from tilewright.target.nvgpu import arrivals, effects, streams
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
+from tilewright.target.nvgpu.hints import is_accumulator
 from tilewright.target.nvgpu.statements import poison
 from tilewright.target.nvgpu.views import Edge, View, is_inside, multiple, view_of
 from tilewright.tile.dead_code import VIEWS
@@ -66,6 +67,24 @@ def scratch(
     elif number in fresh:
       poison(code, memory, kind.shape)
     found.append(memory)
+  return found
+
+
+def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Memory]) -> list[Any]:
+  """The scratch memory that several warpgroups have in common; accumulators each has for itself. What it begins with is not said."""
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  found: list[Any] = []
+  for number, ref in enumerate(refs):
+    if number in known:
+      found.append(known[number])
+    elif isinstance(ref.type, SemaphoreArrayType):
+      with code.sharing():
+        found.append(arrivals.allocate(code, ref.type))
+    elif is_accumulator(ref.ref):
+      found.append(code.allocate_ref(ref))
+    else:
+      with code.sharing():
+        found.append(code.allocate_ref(ref))
   return found
 
 

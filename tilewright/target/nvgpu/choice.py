@@ -142,6 +142,8 @@ def _register_refs(kernel: NativeKernel, arch: Arch, num_warps: int) -> list[Val
   must = accumulators(kernel)
   for ref in must:
     _check_accumulator(kernel, ref, used.get(ref, []), arch, num_warps)
+  if kernel.warpgroups > 1:  # other warpgroups see what is no accumulator
+    return must
   given = given_refs(kernel)
   return must + [
     ref

@@ -434,7 +434,7 @@ def _switch(system: System, op: Op) -> None:
 
 @rule(
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
-  *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay"),
+  *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet"),
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""

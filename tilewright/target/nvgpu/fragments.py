@@ -36,7 +36,6 @@ from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
 from tilewright.tile.ir import Op, Value
 
 _GROUPS = 4  # of eight columns, that four lanes exchange
-_FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +80,7 @@ class FragmentCode(BlockCode):
     store(layout, shared, way, elements, 16, _Room(self, self.room))
     tma.fence_writes(b)
     group = b.udiv(self.thread, I32(GROUP))
-    threads.barrier_of_group(b, _FIRST_OF_GROUPS, group)
+    threads.barrier_of_group(b, threads.FIRST_OF_GROUPS, group)
     with if_then(b, b.icmp_unsigned("==", b.urem(self.thread, I32(GROUP)), I32(0))):
       places = [b.trunc(i64(start), I32) for start in output.starts()]
       row = output.tensor_map.row

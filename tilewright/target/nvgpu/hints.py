@@ -20,7 +20,6 @@ from tilewright.target.nvgpu.arch import WGMMA, Arch
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
-ACCUMULATOR = "acc"
 
 
 def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
@@ -61,7 +60,7 @@ def is_in_shared(ref: RefType) -> bool:
 
 
 def is_accumulator(ref: RefType) -> bool:
-  return ref.space == ACCUMULATOR
+  return ref.is_accumulator
 
 
 def accumulators(shape: tuple[int, ...], arch: Arch, num_warps: int) -> tuple[Layout, ...]:

@@ -19,6 +19,7 @@ from tilewright.target.llvm.code import Position
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu import (
+  arrivals,
   blocks,
   choice,
   effects,
@@ -42,7 +43,7 @@ from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Block, Value, users
+from tilewright.tile.ir import Block, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
@@ -252,6 +253,8 @@ def emit_kernel(
   """
   rewrite(kernel.body, identities.RULES)
   parallel = tuple(parallel_dims(kernel))
+  if kernel.warpgroups > 1:
+    return _emit_warpgroups(kernel, arch, parallel)
   wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
   plan = _pipeline(kernel, arch, num_warps, wished)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
@@ -298,6 +301,31 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
   return frame.finish(code, launch, resident), launch
 
 
+def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
+  """A kernel of which several warpgroups run each instance, each its own way through the body: see `arrivals`."""
+  if any(op.name == "print" for op in walk(kernel.body.body)):
+    raise errors.UnsupportedFeatureError(
+      f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write what there is to "
+      "see to an output, or run the kernel on the CPU."
+    )
+  frame = _Frame(kernel)
+  code = frame.code(arch, threads.GROUP)
+  code.divide(kernel.warpgroups)
+  frame.begin(code)
+  code.inferred = choice.choose(kernel, arch, threads.GROUP // threads.WARP)
+  _Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
+  launch = Launch(
+    kernel.warpgroups * threads.GROUP,
+    code.arena_bytes,
+    code.scratch_bytes,
+    parallel,
+    kernel.mapping.grid,
+    report=frame.report,
+    workspace_param=frame.count,
+  )
+  return frame.finish(code, launch, 1), launch
+
+
 class _Points:
   """The points of the parallel dimensions of a grid, by number, as a block of threads runs them; and what the cache is told of them."""
 
@@ -315,6 +343,9 @@ class _Points:
     else:
       self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
+  def _run_here(self) -> None:
+    self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+
   def _stand(self, number: Any) -> None:
     b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
     for d in reversed(self.parallel):
@@ -325,7 +356,7 @@ class _Points:
   def _run_along(self, dims: list[int]) -> None:
     """The instances along some dimensions, one after another."""
     if not dims:
-      self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+      self._run_here()
       return
     self.code.settle_memory()
     with for_range(self.frame.b, 0, self.frame.sizes[dims[0]]) as i, self.code.scope():
@@ -365,12 +396,33 @@ class _Points:
             streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
 
 
+class _Meetings(_Points):
+  """The same for a block of several warpgroups, which meet before each instance."""
+
+  def __init__(self, frame: _Frame, code: BlockCode, parallel: tuple[int, ...]):
+    self.frame, self.code, self.parallel = frame, code, parallel
+    self.memory = blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel))
+    self.barriers = [own for own in self.memory if isinstance(own, arrivals.Barriers)]
+
+  def run(self, number: Any) -> None:
+    self._stand(number)
+    last = len(self.frame.sizes) - 1
+    self.frame.indices[last] = self.frame.b.zext(self.code.group, I64)
+    self._run_along([d for d in range(last) if d not in self.parallel])
+
+  def _run_here(self) -> None:
+    repeats = len(self.parallel) < len(self.frame.sizes) - 1
+    arrivals.meet(self.code, self.barriers if repeats else ())
+    super()._run_here()
+
+
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
   """The layouts of a kernel in words, for those who look at how it was compiled."""
-  plan = _pipeline(kernel, arch, launch.num_threads // threads.WARP)
+  num_warps = launch.num_threads // kernel.warpgroups // threads.WARP
+  plan = _pipeline(kernel, arch, num_warps) if kernel.warpgroups == 1 else None
   if plan is not None:
     return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
-  found = choice.choose(kernel, arch, launch.num_threads // threads.WARP)
+  found = choice.choose(kernel, arch, num_warps)
   return "Every tile is held in the ordinary layout of its shape.\n" if found is None else found.text(kernel.body)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import VOID
+from tilewright.target.llvm.types import I32, VOID
 
 
 def _asm(b: ir.IRBuilder, text: str, args: list[ir.Value]) -> None:
@@ -15,6 +15,11 @@ def _asm(b: ir.IRBuilder, text: str, args: list[ir.Value]) -> None:
 def init(b: ir.IRBuilder, address: ir.Value, arrivals: int) -> None:
   """A phase of the barrier ends when so many threads have arrived, and all bytes it was told to expect."""
   _asm(b, f"mbarrier.init.shared::cta.b64 [$0], {arrivals};", [address])
+
+
+def end(b: ir.IRBuilder, address: ir.Value) -> None:
+  """The memory of the barrier is free for something else, such as another one."""
+  _asm(b, "mbarrier.inval.shared::cta.b64 [$0];", [address])
 
 
 def fence_init(b: ir.IRBuilder) -> None:
@@ -39,3 +44,11 @@ def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
     "@P bra D${:uid}; bra W${:uid}; D${:uid}: }"
   )
   _asm(b, text, [address, parity])
+
+
+def has_ended(b: ir.IRBuilder, address: ir.Value, parity: ir.Value, *, may_sleep: bool) -> ir.Value:
+  """Whether the phase with this parity has ended; `may_sleep`, which sm_90 can, it may take a while to say no."""
+  kind = "try_wait" if may_sleep else "test_wait"
+  text = f"{{ .reg .pred P; mbarrier.{kind}.parity.shared::cta.b64 P, [$1], $2; selp.b32 $0, 1, 0, P; }}"
+  asm = ir.InlineAsm(ir.FunctionType(I32, [I32, I32]), text, "=r,r,r,~{memory}", side_effect=True)
+  return b.icmp_unsigned("!=", b.call(asm, [address, parity]), I32(0))

@@ -112,7 +112,7 @@ def leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool
         others[value] = wanted.nbytes + wanted.swizzle.span
         if products.held_bytes(code, value) > products.MOST_BYTES:
           return False
-  return code.arena_bytes + nbytes + sum(others.values()) <= code.arch.shared_bytes - 2048
+  return code.arena_bytes + code.room_for(nbytes + sum(others.values())) <= code.arch.shared_bytes - 2048
 
 
 def is_copied(code: BlockCode, view: Any) -> bool:

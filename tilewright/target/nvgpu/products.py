@@ -82,7 +82,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   if any(held_bytes(code, v) > MOST_BYTES for v in moved):
     return False
   room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in moved)
-  return code.arena_bytes + 2 * room <= code.arch.shared_bytes
+  return code.arena_bytes + code.room_for(2 * room) <= code.arch.shared_bytes
 
 
 def own_layout(code: BlockCode, value: Value) -> Layout:

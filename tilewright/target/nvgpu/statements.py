@@ -10,7 +10,7 @@ from typing import Any
 from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
-from tilewright.target.nvgpu import contraction, effects, indexed, operand_copies, reductions, views
+from tilewright.target.nvgpu import arrivals, contraction, effects, indexed, operand_copies, reductions, views
 from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
@@ -202,5 +202,6 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   **control.STATEMENTS,
   "for": _for,
   **effects.STATEMENTS,
+  **arrivals.STATEMENTS,
   **indexed.STATEMENTS,
 }

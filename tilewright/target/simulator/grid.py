@@ -188,12 +188,20 @@ class CoreRun:
       array if m.is_whole_array else self._own(("block", i), aval, f"the block of {m.origin}")
       for i, (m, array, aval) in enumerate(zip(self.mapping.block_mappings, arrays, avals[first_block:]))
     ]
-    self.scratch = [self._own(("scratch", i), aval, f"scratch {i}") for i, aval in enumerate(avals[first_scratch:])]
+    self.scratch = [self._scratch(i, aval) for i, aval in enumerate(avals[first_scratch:])]
     self.places: list[Place | None] = [None] * len(self.blocks)
 
   def _own(self, key: Any, aval: Any, label: str) -> Any:
     shared = getattr(aval, "memory_space", None) in SHARED_SPACES
     return self.world.allocate(Address(self.core.device, None if shared else self.core.index, key), aval, label)
+
+  def _scratch(self, number: int, aval: Any) -> Any:
+    """Scratch memory of a core; the warpgroups of a block share theirs, but for accumulators."""
+    groups = self.program.kernel.warpgroups
+    if groups == 1 or getattr(aval.memory_space, "is_private", False):
+      return self._own(("scratch", number), aval, f"scratch {number}")
+    address = Address(self.core.device, None, ("scratch", number, self.core.index // groups))
+    return self.world.allocate(address, aval, f"scratch {number}")
 
   def run(self) -> None:
     for point in points_of(self.program.kernel, self.grid, self.core.index):

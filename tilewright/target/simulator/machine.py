@@ -23,6 +23,7 @@ from tilewright.target.simulator import clocks, indexing, memory
 from tilewright.target.simulator.clocks import Clocks, Moment, Race, Site
 from tilewright.target.simulator.memory import Address, Buffer, Semaphores
 from tilewright.target.simulator.options import Options
+from tilewright.tile.memory import BlockBarrier
 
 
 class Stopped(Exception):
@@ -36,6 +37,7 @@ class Core:
   world: World
   device: int
   index: int
+  visits: dict[Any, int] = dataclasses.field(default_factory=dict)  # of scopes whose memory is shared
 
   @property
   def agent(self) -> int:
@@ -91,6 +93,7 @@ class World:
     self.races = races
     self.changed = threading.Condition(threading.RLock())
     self.memories: dict[Address, Buffer | Semaphores] = {}
+    self._left: dict[Address, int] = {}  # how many cores have left a memory that they share
     self.cores = [[Core(self, d, c) for c in range(num_cores)] for d in self.devices]
     self.running = {core for device in self.cores for core in device}
     self.waiting: dict[Core, Wait] = {}
@@ -116,6 +119,14 @@ class World:
       if address not in self.memories and isinstance(found, Semaphores):
         found.clocks.clear()  # clocks of an earlier call mean nothing in this one
       return self.memories.setdefault(address, found)
+
+  def leave(self, address: Address, sharers: int) -> None:
+    """A core no longer uses a memory that so many share; the last one frees it."""
+    with self.changed:
+      self._left[address] = self._left.get(address, 0) + 1
+      if self._left[address] == sharers:
+        del self._left[address]
+        self.free(address)
 
   def free(self, address: Address) -> None:
     with self.changed:
@@ -341,7 +352,7 @@ class World:
 
   def _report_leftovers(self, found: Buffer | Semaphores | None) -> None:
     """A right kernel waits for all that it starts: else the next one to use the semaphore goes on too early."""
-    if not isinstance(found, Semaphores) or self.error is not None:
+    if not isinstance(found, Semaphores) or isinstance(found.dtype, BlockBarrier) or self.error is not None:
       return
     unfinished = {position for position, copies in found.pending.items() if copies}
     for position in sorted({*np.flatnonzero(found.counts).tolist(), *unfinished}):

@@ -79,6 +79,9 @@ class Semaphores:
   label: str
   clocks: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
   pending: dict[int, list[Any]] = dataclasses.field(default_factory=dict)
+  phases: dict[tuple[int, int], int] = dataclasses.field(
+    default_factory=dict
+  )  # of barriers: (agent, number) has waited for
 
   @property
   def dtype(self) -> Any:

@@ -1,0 +1,206 @@
+"""Kernels whose warpgroups share memory and wait for each other: on the CPU, as code for a GPU, and on the simulated machine."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import BF16, F32, S, natives
+from mosaic_programs import added_up, exchanged, handed_over, multiplied
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.target import nvgpu, simulator
+
+
+def integers(*shape, dtype=np.float32):
+  """Small ones, of which sums are exact."""
+  return np.asarray(np.random.default_rng(0).integers(-4, 5, shape), dtype)
+
+
+def products(a, b):
+  return a.astype(np.float32) @ b.astype(np.float32)
+
+
+PROGRAMS = {
+  handed_over: ([integers(80, 64)], lambda x: [2 * x]),
+  added_up: ([integers(48, 64)], lambda x: [x.sum(1), x.reshape(3, 2, 8, 64).sum((0, 2))]),
+  multiplied: ([integers(64, 192, dtype=BF16), integers(192, 128, dtype=BF16)], lambda a, b: [products(a, b)]),
+  exchanged: ([integers(3, 2, 64)], lambda x: [x[:, ::-1]]),
+}
+every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+
+
+def check(found, program):
+  args, wanted = PROGRAMS[program]
+  for one, other in zip(jax.tree.leaves(found), wanted(*args), strict=True):
+    np.testing.assert_array_equal(one, other)
+
+
+@every_program
+def test_warpgroups_wait_for_each_other_on_the_cpu(program):
+  check(jax.jit(program)(*PROGRAMS[program][0]), program)
+
+
+@every_program
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_warpgroups_wait_for_each_other_on_a_gpu(program, arch):
+  args = PROGRAMS[program][0]
+  ((_, native),) = natives(program, *args)
+  check(run(native, *args, arch=arch), program)
+
+
+@pytest.mark.parametrize("program", [handed_over, added_up, exchanged], ids=lambda f: f.__name__)
+def test_warpgroups_do_not_race_on_the_simulated_machine(program):
+  simulator.reset()
+  with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams(detect_races=True)):
+    check(jax.jit(program)(*PROGRAMS[program][0]), program)
+  assert not simulator.races
+
+
+def test_warpgroups_that_are_interpreted_run_side_by_side():
+  def body(x_ref, o_ref, buffer, ready):
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      plgpu.copy_gmem_to_smem(x_ref, buffer, ready)
+
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      plgpu.barrier_wait(ready)
+      o_ref[...] = buffer[...]
+
+  call = kernel(body, plgpu.SMEM((8,), F32), plgpu.Barrier(), interpret=True)
+  np.testing.assert_array_equal(jax.jit(call)(np.arange(8.0, dtype=np.float32)), np.arange(8))
+
+
+def test_products_read_what_another_warpgroup_brought_where_it_is():
+  """Without a copy, and every warpgroup waits for its own threads only."""
+  ((_, native),) = natives(multiplied, *PROGRAMS[multiplied][0])
+  ptx, launch = nvgpu.compile_ptx(native, "sm_90a")
+  assert launch.num_threads == 256 and "wgmma.mma_async" in ptx
+  assert ptx.count("bar.sync \t0;") == 1 and "bar.sync \t5, 128;" in ptx
+
+
+def test_what_was_read_before_a_barrier_stays_what_it_was():
+  """Though it is used after it, when the other warpgroup has written to where it lay."""
+
+  def body(x_ref, o_ref, buffer, read, written):
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      buffer[...] = x_ref[...]
+      before = buffer[...]
+      plgpu.barrier_arrive(read)
+      plgpu.barrier_wait(written)
+      o_ref[...] = before + buffer[...]
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      plgpu.barrier_wait(read)
+      buffer[...] = 10 * buffer[...]
+      plgpu.barrier_arrive(written)
+
+  x = np.arange(8, dtype=np.float32)
+  call = kernel(body, plgpu.SMEM((8,), F32), plgpu.Barrier(), plgpu.Barrier())
+  ((_, native),) = natives(call, x)
+  for found in (jax.jit(call)(x), run(native, x, arch="sm_90a")[0]):
+    np.testing.assert_array_equal(found, 11 * x)
+
+
+# --- programs that cannot go on ----------------------------------------------------------------------------------
+
+
+def kernel(body, *scratch, num_threads=2, interpret=None):
+  """Of several warpgroups, with an output of eight numbers."""
+  return plgpu.kernel(
+    body,
+    out_type=S((8,), F32),
+    scratch_types=scratch,
+    num_threads=num_threads,
+    thread_name="wg",
+    interpret=interpret,
+  )
+
+
+def cross(o_ref, one, two):
+  """Each waits for the other first."""
+  mine, theirs = (one, two), (two, one)
+  for wg in range(2):
+
+    @pl.when(jax.lax.axis_index("wg") == wg)
+    def _(wg=wg):
+      plgpu.barrier_wait(mine[wg])
+      plgpu.barrier_arrive(theirs[wg])
+
+
+def forgotten(o_ref, ready):
+  """Of two arrivals there is one."""
+  pl.when(jax.lax.axis_index("wg") == 0)(lambda: plgpu.barrier_arrive(ready))
+  pl.when(jax.lax.axis_index("wg") == 1)(lambda: plgpu.barrier_wait(ready))
+
+
+def late(o_ref, ready):
+  """Two phases end before the first wait."""
+
+  @pl.when(jax.lax.axis_index("wg") == 0)
+  def _():
+    plgpu.barrier_arrive(ready)
+    plgpu.barrier_arrive(ready)
+
+  pl.when(jax.lax.axis_index("wg") == 1)(lambda: plgpu.barrier_wait(ready))
+
+
+@pytest.mark.parametrize(
+  "body, scratch, message",
+  [
+    (
+      cross,
+      [plgpu.Barrier(), plgpu.Barrier()],
+      r"(?s)warpgroup 0 waits at .*by_hand\.py.*warpgroup 1 waits at .*by_hand\.py",
+    ),
+    (forgotten, [plgpu.Barrier(num_arrivals=2)], r"(?s)warpgroup 0 is done.*warpgroup 1 waits at .*by_hand\.py"),
+    (late, [plgpu.Barrier()], r"by_hand\.py.* comes too late: two phases"),
+  ],
+  ids=lambda x: getattr(x, "__name__", None),
+)
+def test_a_deadlock_says_who_waits_where(body, scratch, message):
+  with pytest.raises(jax.errors.JaxRuntimeError, match=message):
+    jax.block_until_ready(jax.jit(kernel(body, *scratch))())
+
+
+@pytest.mark.parametrize("num_threads", [1, None])
+def test_one_warpgroup_cannot_wait_for_itself(num_threads):
+  body = lambda o_ref, ready: plgpu.barrier_wait(ready)
+  call = plgpu.kernel(
+    body, S((8,), F32), scratch_types=[plgpu.Barrier()], num_threads=num_threads, thread_name=num_threads and "wg"
+  )
+  with pytest.raises(jax.errors.JaxRuntimeError, match=r"barrier_wait at .*by_hand\.py.* can never end"):
+    jax.block_until_ready(jax.jit(call)())
+
+
+def test_a_check_that_fails_ends_the_others_too():
+  def body(o_ref, ready):
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      pl.debug_check(o_ref.shape[0] == 9, "nine")
+      plgpu.barrier_arrive(ready)
+
+    pl.when(jax.lax.axis_index("wg") == 1)(lambda: plgpu.barrier_wait(ready))
+
+  with pl.enable_debug_checks(True), pytest.raises(jax.errors.JaxRuntimeError, match="nine"):
+    jax.block_until_ready(jax.jit(kernel(body, plgpu.Barrier()))())
+
+
+@pytest.mark.parametrize(
+  "make, message",
+  [
+    (lambda: plgpu.Mesh(num_threads=9, thread_name="wg"), "1 to 8 warpgroups"),
+    (lambda: jax.jit(kernel(lambda o, s: None, plgpu.SemaphoreType.REGULAR)).lower(), "Use plgpu.Barrier"),
+    (lambda: jax.jit(kernel(lambda o, b: plgpu.barrier_wait(b), plgpu.Barrier(num_barriers=2))).lower(), "barrier.at"),
+    (lambda: jax.jit(kernel(lambda o, s: plgpu.barrier_wait(s), plgpu.SMEM((), F32))).lower(), "expected a barrier"),
+  ],
+)
+def test_mistakes_are_named(make, message):
+  with pytest.raises(errors.TilewrightError, match=message):
+    make()

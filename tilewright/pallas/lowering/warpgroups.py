@@ -1,0 +1,93 @@
+"""Rules for the warpgroups of a block: barriers, and memory that they share.
+
+The last dimension of a mesh with `num_threads` is that of the warpgroups. Scratch memory of the kernel is what they share, and so is memory
+of `run_scoped(…, collective_axes=…)`: it becomes more scratch memory, before which all warpgroups meet.
+
+One warpgroup alone needs no barriers: where it has come to a wait, what it does itself is done. So on a GPU they are nothing, and elsewhere
+counters that tell of waits that cannot end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas.lowering.effects import semaphore_index, signal
+from tilewright.pallas.lowering.memory import allocate, leaves, memory_type
+from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
+from tilewright.pallas.scoped import check_alone
+from tilewright.tile.grid import Kernel
+from tilewright.tile.ir import Value
+from tilewright.tile.types import RefType, SemaphoreArrayType
+
+
+def check_shared(kernel: Kernel, scratch: Sequence[Any]) -> None:
+  """Refuse memory that warpgroups cannot share."""
+  for ty in scratch:
+    if isinstance(ty, SemaphoreArrayType) and not ty.arrivals:
+      raise errors.UnsupportedFeatureError(
+        f"The kernel '{kernel.name}': semaphores that several warpgroups of a block share (num_threads={kernel.warpgroups}) are not "
+        "supported. Use plgpu.Barrier."
+      )
+
+
+def _are_several(ctx: Context) -> bool:
+  return ctx.builder.kernel is not None and ctx.builder.kernel.warpgroups > 1
+
+
+@rule("run_scoped")
+def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) -> list[Value]:
+  kernel = ctx.builder.kernel
+  names = (kernel.grid_mapping.grid_names or ()) if kernel is not None else ()
+  sizes = dict(zip(names, kernel.grid_mapping.grid)) if kernel is not None else {}
+  avals = [v.aval for v in jaxpr.invars[len(consts) :]]
+  if _are_several(ctx) and [axis for axis in collective_axes if sizes.get(axis) != 1] == [names[-1]]:
+    refs = _allocate_shared(ctx, avals)
+  else:
+    check_alone(collective_axes, sizes, ctx.builder.loc)
+    refs = [allocate(ctx, aval) for aval in avals]
+  return lower_jaxpr(ctx.builder, jaxpr, (), [*consts, *refs])
+
+
+def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:
+  """Memory of a scope that all warpgroups enter together."""
+  kernel, body = ctx.builder.kernel, ctx.builder.body
+  assert kernel is not None and body is not None
+  refs = [Value(memory_type(aval), body) for aval in avals]
+  check_shared(kernel, [v.type for v in refs])
+  body.params.extend(refs)
+  ctx.builder.emit_all("meet", [v for v in refs if not isinstance(v.type, RefType)])
+  return refs
+
+
+@rule("barrier_arrive")
+def _arrive(ctx: Context, *flat: Value, tree: Any) -> list[Value]:
+  view = leaves(tree, flat)
+  if _are_several(ctx):
+    barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
+    ctx.builder.emit_all("arrive", [barrier, *index])
+  elif not ctx.builder.for_gpu:
+    signal(ctx, view, ctx.constant(1, np.int32))
+  return []
+
+
+@rule("barrier_wait")
+def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> list[Value]:
+  view = leaves(tree, flat)
+  several = _are_several(ctx)
+  if ctx.builder.for_gpu and not several:
+    return []
+  barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
+  if several:
+    ctx.builder.emit_all("await", [barrier, *index], message=ctx.where)
+    return []
+  message = (
+    f"DeadlockError: The barrier_wait at {ctx.where} can never end: there have been too few arrivals by then, and the block has only one "
+    "warpgroup. Arrive at the barrier, or give it to a copy, as often as it says (num_arrivals)."
+  )
+  count = ctx.constant(arrivals, np.int32)
+  ctx.builder.emit_all("wait", [barrier, count, *index], decrement=True, message=message)
+  return []

@@ -1,0 +1,126 @@
+"""Barriers on which the warpgroups of a block wait for each other.
+
+    ready = plgpu.Barrier(num_arrivals=1, num_barriers=2)      scratch memory: two barriers
+
+    plgpu.barrier_arrive(ready.at[slot])                       in one warpgroup: what I did before this is done
+    plgpu.barrier_wait(ready.at[slot])                         in another: until it is
+
+A barrier has phases. One ends when `num_arrivals` warpgroups (or copies) have arrived, and the next begins. Every warpgroup counts its own
+waits: its n-th wait is for the n-th phase. So a phase must not end before all who wait for the one before it have: on a GPU a barrier knows
+only whether the present phase is an even or an odd one.
+
+Where a block has one warpgroup, its copies are done when their calls return, so that on a GPU there is nothing to wait for. Elsewhere a
+wait for arrivals that have not happened by then is a `DeadlockError`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.pallas import effects, semaphores
+from tilewright.pallas.control import when
+from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, flatten_ref, is_ref
+from tilewright.runtime import _jax
+from tilewright.target import xla
+from tilewright.tile.memory import BlockBarrier, memory_ref
+
+
+@dataclasses.dataclass(frozen=True)
+class _BarrierMemory:
+  """Shared memory, in which barriers lie."""
+
+  is_tilewright_memory_space = True
+  tile_space = "smem"
+
+  def __str__(self) -> str:
+    return "smem"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Barrier:
+  """A barrier, or an array of them, as scratch memory: `Barrier(num_arrivals=2)`, `Barrier(num_barriers=4)`.
+
+  `orders_tensor_core` means nothing: products are done when their calls return.
+  """
+
+  num_arrivals: int = 1
+  num_barriers: int | Sequence[int] = ()
+  orders_tensor_core: bool = False
+
+  def __post_init__(self) -> None:
+    if self.num_arrivals < 1:
+      raise errors.GridError(f"Barrier: num_arrivals: expected 1 or more, got {self.num_arrivals}.")
+
+  def get_array_aval(self) -> Any:
+    return self._memory().get_array_aval()
+
+  def get_ref_aval(self) -> Any:
+    return self._memory().get_ref_aval()
+
+  def _memory(self) -> Any:
+    shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
+    return memory_ref(shape, BlockBarrier(self.num_arrivals), _BarrierMemory())
+
+
+def check_barrier(what: str, barrier: Any) -> Any:
+  """One barrier, as a view."""
+  if not is_ref(barrier):
+    raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {barrier!r}.")
+  view = flatten_ref(barrier, None, f"plgpu.{what}")
+  if not isinstance(view.dtype, BlockBarrier):
+    raise errors.RefTypeError(
+      f"plgpu.{what}: barrier: expected a barrier, got a ref of {view.dtype}. Allocate one with plgpu.Barrier()."
+    )
+  if math.prod(view.shape) != 1:
+    raise errors.ShapeMismatchError(
+      f"plgpu.{what}: barrier: expected one, got an array of shape {tuple(view.shape)}. Pick one with barrier.at[i]."
+    )
+  return view
+
+
+barrier_arrive_p = Primitive("barrier_arrive")
+barrier_wait_p = Primitive("barrier_wait")
+for _own in (barrier_arrive_p, barrier_wait_p):
+  _own.multiple_results = True
+  _own.def_effectful_abstract_eval(
+    lambda *flat, **params: ([], {ReadEffect(0), WriteEffect(0), effects.semaphore_effect})
+  )
+
+
+def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
+  """Say that this warpgroup has come to a barrier: what it did before, those who wait there see. With a `predicate`, only if it is true."""
+  flat, tree = _jax.flatten(check_barrier("barrier_arrive", barrier))
+
+  def arrive() -> None:
+    barrier_arrive_p.bind(*flat, tree=tree)
+
+  arrive() if predicate is None else when(predicate)(arrive)
+
+
+def barrier_wait(barrier: Any) -> None:
+  """Wait until the next phase of a barrier has ended."""
+  view = check_barrier("barrier_wait", barrier)
+  flat, tree = _jax.flatten(view)
+  barrier_wait_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals)
+
+
+# --- one warpgroup: arrivals are counted, and a wait takes them off -----------------------------------------------
+
+
+@xla.register(barrier_arrive_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any) -> list[Any]:
+  view = _jax.unflatten(tree, flat)
+  view.ref.write(view.transforms, view.ref.read(view.transforms) + 1)
+  return []
+
+
+@xla.register(barrier_wait_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any, arrivals: int) -> list[Any]:
+  semaphores.take(_jax.unflatten(tree, flat), arrivals, ctx)
+  return []
