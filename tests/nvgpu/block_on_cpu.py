@@ -556,7 +556,10 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"applypriority\..*": (True, lambda m: (VOID, [I64], lambda b, tid, args: None)),
   r"createpolicy\..*": (False, lambda m: (I64, [], lambda b: I64(0))),
   rf"ld\.global\.nc\.L2::cache_hint(?:\.v(\d))?\.b32{_OPERANDS}": (False, _load_words),
-  r"cp\.async\.c[ag]\.shared\.global \[\$0(\+\d+)?\], \[\$1(\+\d+)?\], (\d+)(, \$2)?;": (True, _copy_bytes),
+  r"cp\.async\.c[ag]\.shared\.global(?:\.L2::\d+B)? \[\$0(\+\d+)?\], \[\$1(\+\d+)?\], (\d+)(, \$2)?;": (
+    True,
+    _copy_bytes,
+  ),
   r"lop3\.b32 \$0, \$1, \$2, \$3, 202;": (False, _choose_bits),
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
   r"fence\.acq_rel\.gpu;": (True, _nothing),

@@ -212,7 +212,7 @@ def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
   loop = text[: text.rindex("mma.sync")]
   assert "st.shared" not in loop and "ld.global" not in loop
   tiles, rows, pairs, rounds = 2, 2, 16, 2  # a turn of the stages
-  assert "cp.async.cg.shared.global" in loop and loop.count("cp.async.wait_group 1;") == rounds
+  assert "cp.async.cg.shared.global.L2::128B" in loop and loop.count("cp.async.wait_group 1;") == rounds
   assert loop.count("ld.shared.v4.b32") == rounds * (tiles * rows + 4 * -(-m // 8)), "of w, and of x"
   assert loop.count("fma.rn.bf16x2") == rounds * tiles * rows * pairs
   assert loop.count("lop3.b32") == rounds * tiles * rows * pairs // 2

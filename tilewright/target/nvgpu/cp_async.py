@@ -25,20 +25,22 @@ def copy(
   nbytes: int,
   inside: ir.Value | None = None,
   further: tuple[int, int] = (0, 0),
+  line: int = 0,
 ) -> None:
   """Start a copy to an address of shared memory (i32). Where `inside` does not hold nothing is read, and zeros arrive.
 
-  `further`: how many bytes after both addresses; the instruction adds them.
+  `further`: how many bytes after both addresses; the instruction adds them. `line`: how many bytes around them, 64, 128 or 256, the second
+  cache is to have then (since PTX 7.4); 0: as usual.
   """
   way = "cg" if nbytes == 16 else "ca"
   there, here = (f"+{n}" if n else "" for n in further)
   args, kinds = [to, b.ptrtoint(source, I64)], ["r", "l"]
-  size = ""
+  size, hint = "", f".L2::{line}B" if line else ""
   if inside is not None:
     args.append(b.select(inside, I32(nbytes), I32(0)))
     kinds.append("r")
     size = ", $2"
-  _void(b, f"cp.async.{way}.shared.global [$0{there}], [$1{here}], {nbytes}{size};", args, kinds)
+  _void(b, f"cp.async.{way}.shared.global{hint} [$0{there}], [$1{here}], {nbytes}{size};", args, kinds)
 
 
 def commit(b: ir.IRBuilder) -> None:

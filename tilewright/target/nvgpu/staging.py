@@ -244,10 +244,11 @@ def copy_block(
   block: SharedBlock | StagedBlock,
   to: ir.Value,
   part: tuple[int, int] = (0, 1),
+  line: int = 0,
 ) -> None:
   """Start the copies of a block by a number of threads, neighbours next to each other. What lies outside of its array becomes zero.
 
-  With `part` (i, n), only every n-th copy of a thread, from the i-th on.
+  With `part` (i, n), only every n-th copy of a thread, from the i-th on. `line`: see `cp_async.copy`.
   """
   width = block.piece // source.dtype.itemsize
   total = block.rows * block.pieces
@@ -279,7 +280,7 @@ def copy_block(
     with contextlib.ExitStack() as stack:
       if (step + 1) * num_threads > total:
         stack.enter_context(if_then(b, b.icmp_unsigned("<", number, I32(total))))
-      cp_async.copy(b, *own, block.piece, inside, further)
+      cp_async.copy(b, *own, block.piece, inside, further, line)
 
 
 def _further(block: SharedBlock | StagedBlock, source: View, rows: int) -> tuple[int, int] | None:
