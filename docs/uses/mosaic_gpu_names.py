@@ -298,6 +298,26 @@ def _loops():
   same(plgpu.planar_snake(jnp.int32(5), (4, 4), 0, 2), (1, 2))
 
 
+@use("plgpu", "emit_pipeline_warp_specialized PipelinePipeline")
+def _pipelines_of_warpgroups():
+  spec = plgpu.BlockSpec((2,), lambda i: (i,))
+
+  @plgpu.kernel(out_type=jax.ShapeDtypeStruct((8,), jnp.float32), num_threads=2, thread_name="wg")
+  def kernel(x_ref, o_ref):
+    plgpu.emit_pipeline_warp_specialized(
+      lambda _, x_block, o_block: o_block.__setitem__(..., 2 * x_block[...]),
+      grid=(4,),
+      in_specs=[spec],
+      out_specs=[spec],
+      memory_registers=40,
+      wg_axis="wg",
+      num_compute_wgs=1,
+      pipeline_state=plgpu.PipelinePipeline.START,
+    )(x_ref, o_ref)
+
+  same(kernel(count()), 2 * np.arange(8))
+
+
 @use("plgpu", "SemaphoreType SemaphoreSignal semaphore_signal semaphore_signal_parallel semaphore_wait")
 def _semaphores():
   def kernel(x_ref, o_ref, sem):

@@ -207,3 +207,112 @@ def exchanged(x: Any) -> Any:
       pl.run_scoped(scoped, plgpu.SMEM(x.shape[1:], x.dtype), ready, collective_axes="wg")
 
   return plgpu.kernel(body, out_type=S(x.shape, x.dtype), num_threads=2, thread_name="wg")(x)
+
+
+def pipelined_matmul(a: Any, b: Any, tile: int = 64, **options: Any) -> Any:
+  """Two warpgroups have half of the rows each of a product whose operands a third one brings."""
+  (m, depth), n = a.shape, b.shape[1]
+
+  def body(a_ref, b_ref, o_ref):
+    wg, i, j = (jax.lax.axis_index(name) for name in ("wg", "i", "j"))
+    rows = pl.ds(wg * tile, tile)
+
+    def scoped(acc):
+      def step(_, a_block, b_block, *consumed):
+        plgpu.wgmma(acc, a_block.at[rows], b_block)
+        for barrier in consumed[: 2 * options.get("manual_consumed_barriers", False)]:
+          plgpu.barrier_arrive(barrier)
+        return ()
+
+      def compute(pipeline):
+        pipeline(())
+        o_ref[pl.ds((2 * i + wg) * tile, tile), pl.ds(j * tile, tile)] = acc[...]
+
+      plgpu.emit_pipeline_warp_specialized(
+        step,
+        grid=(depth // tile,),
+        in_specs=[
+          plgpu.BlockSpec((2 * tile, tile), lambda k: (i, k), transforms=TILED),
+          plgpu.BlockSpec((tile, tile), lambda k: (k, j), transforms=TILED, delay_release=1),
+        ],
+        memory_registers=40,
+        wg_axis="wg",
+        num_compute_wgs=2,
+        compute_context=compute,
+        **options,
+      )(a_ref, b_ref)
+
+    pl.run_scoped(scoped, plgpu.ACC((tile, tile)))
+
+  return plgpu.kernel(
+    body,
+    out_type=S((m, n), F32),
+    grid=(m // (2 * tile), n // tile),
+    grid_names=("i", "j"),
+    num_threads=3,
+    thread_name="wg",
+  )(a, b)
+
+
+def pipelined_rows(x: Any, scale: Any) -> Any:
+  """The first warpgroup brings blocks of rows, and columns of which the last hang over the end; the others write half of each block."""
+
+  def body(x_ref, scale_ref, o_ref):
+    half = jax.lax.axis_index("wg") - 1
+
+    def step(index, x_block, scale_ref, o_block):
+      rows = pl.ds(4 * half, 4)
+      o_block[rows] = x_block[rows] * scale_ref[index[1]] + x_block[rows].sum()
+
+    blocks = plgpu.BlockSpec((8, 32), lambda i, j: (i, j))
+    plgpu.emit_pipeline_warp_specialized(
+      step,
+      grid=(x.shape[0] // 8, -(-x.shape[1] // 32)),
+      in_specs=[blocks, plgpu.BlockSpec(memory_space=plgpu.GMEM)],
+      out_specs=[blocks],
+      memory_registers=40,
+      wg_axis="wg",
+      num_compute_wgs=2,
+      memory_thread_idx=0,
+      max_concurrent_steps=3,
+    )(x_ref, scale_ref, o_ref)
+
+  return plgpu.kernel(body, out_type=S(x.shape, x.dtype), num_threads=3, thread_name="wg")(x, scale)
+
+
+def pipelines_in_sequence(x: Any) -> Any:
+  """Two pipelines with carries that use the same memory, one after the other; the body says itself when it waits and is done."""
+
+  def body(x_ref, o_ref):
+    spec = plgpu.BlockSpec((8, 64), lambda i: (i, 0))
+
+    def pipeline(factor, state):
+      def step(_, block, produced, consumed, carry):
+        plgpu.barrier_wait(produced)
+        sums = block[...].sum(0)
+        plgpu.barrier_arrive(consumed)
+        return carry + factor * sums
+
+      def compute(run):
+        o_ref[state] = run(jnp.zeros(64, F32))
+
+      return plgpu.emit_pipeline_warp_specialized(
+        step,
+        grid=(x.shape[0] // 8,),
+        in_specs=[spec],
+        memory_registers=40,
+        wg_axis="wg",
+        num_compute_wgs=1,
+        pipeline_state=plgpu.PipelinePipeline(2 * state),
+        manual_produced_barriers=True,
+        manual_consumed_barriers=True,
+        compute_context=compute,
+      )
+
+    def scoped(allocations):
+      for state, factor in enumerate((1.0, 3.0)):
+        pipeline(factor, state)(x_ref, allocations=allocations)
+
+    pl.run_scoped(scoped, pipeline(1.0, 0).get_allocations(x_ref), collective_axes="wg")
+
+  return plgpu.kernel(body, out_type=S((2, 64), F32), num_threads=2, thread_name="wg")(x)

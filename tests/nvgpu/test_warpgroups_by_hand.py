@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, natives
-from mosaic_programs import added_up, exchanged, handed_over, multiplied
+from mosaic_programs import (
+  added_up,
+  exchanged,
+  handed_over,
+  multiplied,
+  pipelined_matmul,
+  pipelined_rows,
+  pipelines_in_sequence,
+)
 
 from tilewright import errors
 from tilewright import pallas as pl
@@ -24,11 +32,21 @@ def products(a, b):
   return a.astype(np.float32) @ b.astype(np.float32)
 
 
+def scaled_blocks(x, scale):
+  """Blocks of 4 x 32, each times its column's scale, plus its sum."""
+  blocks = np.pad(x, ((0, 0), (0, 24))).reshape(4, 4, 3, 32)
+  found = blocks * scale[:, None] + blocks.sum((1, 3), keepdims=True)
+  return [found.reshape(16, 96)[:, :72]]
+
+
 PROGRAMS = {
   handed_over: ([integers(80, 64)], lambda x: [2 * x]),
   added_up: ([integers(48, 64)], lambda x: [x.sum(1), x.reshape(3, 2, 8, 64).sum((0, 2))]),
   multiplied: ([integers(64, 192, dtype=BF16), integers(192, 128, dtype=BF16)], lambda a, b: [products(a, b)]),
   exchanged: ([integers(3, 2, 64)], lambda x: [x[:, ::-1]]),
+  pipelined_matmul: ([integers(128, 192, dtype=BF16), integers(192, 64, dtype=BF16)], lambda a, b: [products(a, b)]),
+  pipelined_rows: ([integers(16, 72), np.arange(1, 4, dtype=np.float32)], scaled_blocks),
+  pipelines_in_sequence: ([integers(40, 64)], lambda x: [np.stack([x.sum(0), 3 * x.sum(0)])]),
 }
 every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 
@@ -75,8 +93,8 @@ def test_warpgroups_that_are_interpreted_run_side_by_side():
   np.testing.assert_array_equal(jax.jit(call)(np.arange(8.0, dtype=np.float32)), np.arange(8))
 
 
-def test_products_read_what_another_warpgroup_brought_where_it_is():
-  """Without a copy, and every warpgroup waits for its own threads only."""
+def test_a_warpgroup_waits_for_its_own_threads_only():
+  """All threads of the block meet once, before the body."""
   ((_, native),) = natives(multiplied, *PROGRAMS[multiplied][0])
   ptx, launch = nvgpu.compile_ptx(native, "sm_90a")
   assert launch.num_threads == 256 and "wgmma.mma_async" in ptx

@@ -90,6 +90,7 @@ from tilewright.pallas.mosaic_gpu.semaphores import (
   semaphore_signal_parallel,
   semaphore_wait,
 )
+from tilewright.pallas.mosaic_gpu.specialized import PipelinePipeline, emit_pipeline_warp_specialized
 from tilewright.pallas.mosaic_gpu.specs import BlockSpec, CompilerParams, LoweringSemantics, OOBFillMode, TraceScope
 from tilewright.pallas.mosaic_gpu.tensor_memory import (
   async_copy_scales_to_tmem,
@@ -125,6 +126,7 @@ __all__ = [
   "OOBFillMode",
   "ParameterizedLayout",
   "PeerMemRef",
+  "PipelinePipeline",
   "ReducedLayout",
   "RefType",
   "RefUnion",
@@ -166,6 +168,7 @@ __all__ = [
   "copy_smem_to_gmem",
   "dynamic_scheduling_loop",
   "emit_pipeline",
+  "emit_pipeline_warp_specialized",
   "find_swizzle",
   "force_gpu_interpret_mode",
   "format_tcgen05_sparse_metadata",

@@ -23,6 +23,7 @@ from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.mosaic_gpu.copies import zero_filled
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory
+from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.primitives import ReadEffect, ShapedArray, TransformedRef
 from tilewright.pallas.scoped import run_scoped
 from tilewright.runtime import _jax
@@ -63,7 +64,7 @@ def nd_loop(
     num_steps = (math.prod(grid) - mine + count - 1) // count
 
     def step(n: Any, carry: Any) -> Any:
-      index = _point(mine + n * count, [*(size // t for size, t in zip(grid, tiles)), *tiles])
+      index = point(mine + n * count, [*(size // t for size, t in zip(grid, tiles)), *tiles])
       outer, inner = index[: len(grid)], index[len(grid) :]
       at = tuple(o * t + i for o, t, i in zip(outer, tiles, inner))
       return _called(body, NDLoopInfo(at, n, num_steps), carry, init_carry is not None)
@@ -81,7 +82,7 @@ def _called(body: Callable[..., Any], info: NDLoopInfo, carry: Any, has_carry: b
   return None
 
 
-def _point(number: Any, sizes: Sequence[Any]) -> tuple[Any, ...]:
+def point(number: Any, sizes: Sequence[Any]) -> tuple[Any, ...]:
   """A number as indices, the last one fastest."""
   found = []
   for size in reversed(sizes):
@@ -148,7 +149,7 @@ def emit_pipeline(
       raise errors.BlockSpecError(
         f"plgpu.emit_pipeline: expected a ref for each of {len(specs)} specs, got {len(refs)}."
       )
-    blocks = [_Block(spec, ref) for spec, ref in zip(specs, refs)]
+    blocks = [PipelineBlock(spec, ref) for spec, ref in zip(specs, refs)]
     written = _written(body, len(grid), blocks, init_carry)
     for number, own in enumerate(blocks):
       is_read = number < len(in_specs) and not written[number]
@@ -160,7 +161,7 @@ def emit_pipeline(
         own.buffer = None if own.is_in_place else next(buffers)
 
       def step(n: Any, carry: Any) -> Any:
-        index = _point(n, grid)
+        index = point(n, grid)
         for own in blocks[: len(in_specs)]:
           own.bring(index)
         carry = body(index, *(own.seen(index) for own in blocks), *(() if init_carry is None else (carry,)))
@@ -175,7 +176,7 @@ def emit_pipeline(
   return pipeline
 
 
-def _written(body: Callable[..., Any], rank: int, blocks: Sequence[_Block], carry: Any) -> list[bool]:
+def _written(body: Callable[..., Any], rank: int, blocks: Sequence[PipelineBlock], carry: Any) -> list[bool]:
   """Whether the body of a pipeline writes to each of its blocks; to be sure, to all if it writes to the arrays they are cut from."""
   leaves, tree = jax.tree.flatten(() if carry is None else (carry,))
 
@@ -197,27 +198,27 @@ def _written(body: Callable[..., Any], rank: int, blocks: Sequence[_Block], carr
   return [len(outside) + rank + number in changed for number in range(len(blocks))]
 
 
-class _Block:
+class PipelineBlock:
   """A block of an operand of a pipeline: what a body sees of it, the memory for it if it has any, and what is copied at a step."""
 
-  def __init__(self, spec: Any, ref: Any):
-    self.ref = ref
+  def __init__(self, spec: Any, ref: Any, what: str = "emit_pipeline"):
+    self.ref, self._what = ref, what
     self.buffer: Any = None
     self.is_whole = spec.block_shape is None or "gmem" in str(spec.memory_space)
     self.is_in_place = self.is_whole
     self.sizes = [] if self.is_whole else [self._size(d) for d in spec.block_shape]
     if not self.is_whole and len(self.sizes) != len(ref.shape):
       raise errors.BlockRankError(
-        f"plgpu.emit_pipeline: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
+        f"plgpu.{what}: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
       )
     self.is_cut_evenly = not any(d and n % d for d, n in zip(self.sizes, ref.shape))
     self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
+    self.oob_mode = getattr(spec, "oob_fill_mode", OOBFillMode.ZEROS)
     transforms = getattr(spec, "transforms", ())
     shape = ref.shape if self.is_whole else tuple(d for d in self.sizes if d is not None)
     self.memory = memory_ref(shape, ref.dtype, SharedMemory(tuple(transforms)) if transforms else SMEM)
 
-  @staticmethod
-  def _size(dim: Any) -> int | None:
+  def _size(self, dim: Any) -> int | None:
     match dim:
       case None | Squeezed():
         return None
@@ -225,14 +226,14 @@ class _Block:
         return dim
       case Blocked(size):
         return size
-    raise errors.UnsupportedFeatureError(f"plgpu.emit_pipeline: blocks are cut by sizes or None, got {dim!r}.")
+    raise errors.UnsupportedFeatureError(f"plgpu.{self._what}: blocks are cut by sizes or None, got {dim!r}.")
 
   @property
   def array(self) -> Any:
     """The ref that a block is cut from."""
     return self.ref.ref if isinstance(self.ref, TransformedRef) else self.ref
 
-  def _part(self, index: tuple[Any, ...]) -> Any:
+  def part(self, index: tuple[Any, ...]) -> Any:
     at = self.index_map(*index)
     at = at if isinstance(at, tuple | list) else (at,)
     return self.ref.at[tuple(i if size is None else ds(i * size, size) for i, size in zip(at, self.sizes))]
@@ -240,12 +241,12 @@ class _Block:
   def seen(self, index: tuple[Any, ...]) -> Any:
     if self.is_whole:
       return self.ref
-    return self._part(index) if self.is_in_place else self.buffer
+    return self.part(index) if self.is_in_place else self.buffer
 
   def bring(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:
-      self.buffer[...] = zero_filled(self._part(index))
+      self.buffer[...] = zero_filled(self.part(index))
 
   def take(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:
-      primitives.store(self._part(index), None, self.buffer[...])
+      primitives.store(self.part(index), None, self.buffer[...])

@@ -10,13 +10,9 @@ from typing import Any
 
 from tilewright import errors
 
-_PIPELINES = (
-  "write the kernel with pl.pallas_call, a grid and BlockSpecs: blocks are brought to shared memory ahead of time"
-)
 _WARPS = "write what one warp or warpgroup would do for all of them: the compiler deals the work out"
 
 _INSTEAD = {
-  _PIPELINES: "PipelinePipeline emit_pipeline_warp_specialized",
   _WARPS: "WarpMesh warp_map barrier_test",
   "give transforms where a ref is made, SMEM(…, transforms=…), and use ref.transpose(…) or ref.reshape(…)": "transform_ref",
 }

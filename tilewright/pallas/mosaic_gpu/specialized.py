@@ -1,0 +1,276 @@
+"""Pipelines in which one warpgroup brings blocks and the others compute with them: `emit_pipeline_warp_specialized`.
+
+    pipeline = plgpu.emit_pipeline_warp_specialized(
+      body, grid=(k // 64,), in_specs=[…], memory_registers=40, wg_axis="wg", num_compute_wgs=2)
+    pipeline(a_ref, b_ref)                  in every warpgroup
+
+There are `max_concurrent_steps` slots. In step n the memory warpgroup waits until all others are done with slot n modulo their number
+(`consumed`), and copies the blocks of the inputs there (`produced`); the others wait for them, run the body, and arrive:
+
+    memory     copy 0  copy 1  (wait for 0)  copy 2 …
+    compute            body 0        body 1      body 2 …
+
+The blocks of outputs are one each. When all have left the body, the first of them takes the blocks back, and the others wait for that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.pallas.control import when
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
+from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_registers
+from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, point
+from tilewright.pallas.primitives import is_ref
+from tilewright.pallas.scoped import run_scoped
+from tilewright.tile.memory import memory_ref
+
+
+class PipelinePipeline(enum.IntEnum):
+  """Where a pipeline stands among several that run one after another."""
+
+  START = 0
+  STEADY = 1
+  STOP = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class _Memory:
+  """The types of what a pipeline allocates: slots of inputs, blocks of outputs, and barriers. `taken` and `left` concern outputs."""
+
+  slots: list[Any]
+  outputs: list[Any]
+  produced: list[Any]
+  consumed: list[Any]
+  left: list[Any]
+  taken: list[Any]
+
+  def tree(self) -> dict[str, list[Any]]:
+    return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def emit_pipeline_warp_specialized(
+  body: Callable[..., Any],
+  *,
+  grid: Sequence[int],
+  memory_registers: int,
+  in_specs: Any = (),
+  out_specs: Any = (),
+  max_concurrent_steps: int = 2,
+  wg_axis: str,
+  num_compute_wgs: int,
+  pipeline_state: jax.Array | PipelinePipeline | None = None,
+  manual_produced_barriers: bool = False,
+  manual_consumed_barriers: bool = False,
+  compute_context: Callable[[Callable[[Any], Any]], Any] | None = None,
+  memory_thread_idx: int | None = None,
+) -> WarpSpecializedPipeline:
+  """Make a loop over blocks out of a body, for a kernel with one warpgroup more than `num_compute_wgs`, all of which call it on whole refs.
+
+  Args:
+    body: gets the indices of a step, a ref for each input and output, then (if asked for) a produced and a consumed barrier for each input
+      that is copied, and with a `compute_context` the carry, of which it returns the next.
+    grid: the steps.
+    memory_registers: how many registers a thread of the memory warpgroup needs; a hint.
+    in_specs, out_specs: trees of block specs. Blocks of outputs are shared by the warpgroups that compute.
+    max_concurrent_steps: how many slots there are for blocks of inputs.
+    wg_axis: the name of the warpgroups' axis.
+    num_compute_wgs: how many compute.
+    pipeline_state: where this pipeline stands among several. Each of them is done when it returns here.
+    manual_produced_barriers: the body waits for the inputs itself.
+    manual_consumed_barriers: the body, in all warpgroups that compute, says itself that it is done with the inputs.
+    compute_context: is called in the warpgroups that compute, with a function that runs the pipeline: of the first carry, gives the last.
+    memory_thread_idx: which warpgroup brings blocks; None means the last.
+  """
+  if num_compute_wgs < 1 or max_concurrent_steps < 1:
+    raise errors.GridError(
+      "plgpu.emit_pipeline_warp_specialized: expected num_compute_wgs and max_concurrent_steps of 1 or more, got "
+      f"{num_compute_wgs} and {max_concurrent_steps}."
+    )
+  return WarpSpecializedPipeline(
+    body,
+    tuple(grid),
+    in_specs,
+    out_specs,
+    max_concurrent_steps,
+    wg_axis,
+    num_compute_wgs,
+    (manual_produced_barriers, manual_consumed_barriers),
+    compute_context,
+    num_compute_wgs if memory_thread_idx is None else memory_thread_idx,
+    memory_registers,
+  )
+
+
+@dataclasses.dataclass(frozen=True)
+class WarpSpecializedPipeline:
+  """A function of whole refs, which every warpgroup calls; `get_allocations` says what memory it needs, if it is to be given that."""
+
+  body: Callable[..., Any]
+  grid: tuple[int, ...]
+  in_specs: Any
+  out_specs: Any
+  num_slots: int
+  wg_axis: str
+  num_compute: int
+  manual: tuple[bool, bool]  # whether the body itself waits, and says that it is done
+  compute_context: Callable[[Callable[[Any], Any]], Any] | None
+  memory_thread: int
+  memory_registers: int
+
+  def get_allocations(self, *gmem_refs: Any) -> dict[str, list[Any]]:
+    """The types of the memory of a call on some refs, for `pl.run_scoped(…, collective_axes=wg_axis)`."""
+    inputs, outputs = self._blocks(gmem_refs)
+    copied = [own for own in inputs if not own.is_whole]
+    return self._memory(copied, [own for own in outputs if not own.is_whole]).tree()
+
+  def _memory(self, copied: Sequence[PipelineBlock], outputs: Sequence[PipelineBlock]) -> _Memory:
+    def barriers(is_manual: bool, each: int, together: int) -> list[Any]:
+      """One for each input that is copied if the body uses them, else one for all."""
+      count = len(copied) if is_manual else min(1, len(copied))
+      return [Barrier(num_arrivals=each if is_manual else together, num_barriers=self.num_slots)] * count
+
+    slots = [
+      memory_ref((self.num_slots, *own.memory.shape), own.memory.dtype, own.memory.memory_space) for own in copied
+    ]
+    return _Memory(
+      slots,
+      [own.memory for own in outputs],
+      barriers(self.manual[0], 1, len(copied)),
+      barriers(self.manual[1], self.num_compute, self.num_compute),
+      [Barrier(num_arrivals=self.num_compute)] if outputs else [],
+      [Barrier()] if outputs else [],
+    )
+
+  def _blocks(self, refs: Sequence[Any]) -> tuple[list[PipelineBlock], list[PipelineBlock]]:
+    what = "emit_pipeline_warp_specialized"
+    sides = [jax.tree.leaves(specs) for specs in (self.in_specs, self.out_specs)]
+    flat = jax.tree.leaves(refs, is_leaf=is_ref)
+    if len(flat) != sum(map(len, sides)):
+      raise errors.BlockSpecError(
+        f"plgpu.{what}: expected a ref for each of {sum(map(len, sides))} specs, got {len(flat)}."
+      )
+    blocks = [PipelineBlock(spec, ref, what) for spec, ref in zip([*sides[0], *sides[1]], flat)]
+    return blocks[: len(sides[0])], blocks[len(sides[0]) :]
+
+  def __call__(self, *gmem_refs: Any, allocations: Any = None) -> None:
+    count = lax.axis_size(self.wg_axis)
+    if count != self.num_compute + 1 or not 0 <= self.memory_thread < count:
+      raise errors.GridError(
+        f"plgpu.emit_pipeline_warp_specialized: expected {self.num_compute} warpgroups that compute and one more, with number "
+        f"{self.memory_thread}, along {self.wg_axis!r}; the kernel has num_threads={count}."
+      )
+    run = functools.partial(self._run, *self._blocks(gmem_refs))
+    if allocations is not None:
+      run(allocations)
+    else:
+      run_scoped(run, self.get_allocations(*gmem_refs), collective_axes=self.wg_axis)
+
+  def _run(self, inputs: list[PipelineBlock], outputs: list[PipelineBlock], allocations: dict[str, list[Any]]) -> None:
+    memory = _Memory(**allocations)
+    step = _Step(self, inputs, outputs, memory)
+    is_memory = lax.axis_index(self.wg_axis) == self.memory_thread
+
+    @when(is_memory)
+    def _() -> None:
+      set_max_registers(self.memory_registers, action="decrease")
+      lax.fori_loop(0, step.count, lambda n, _: step.bring(n), None)
+      # What is on its way is used before others may change the barriers, or the memory.
+      lax.fori_loop(max(0, step.count - self.num_slots), step.count, lambda n, _: step.await_use(n), None)
+
+    @when(jnp.logical_not(is_memory))
+    def _() -> None:
+      run = lambda carry: lax.fori_loop(0, step.count, step.compute, carry)
+      if self.compute_context is None:
+        run(None)
+      else:
+        self.compute_context(run)
+
+
+class _Step:
+  """The steps of a pipeline, by number: what the memory warpgroup and the others do."""
+
+  def __init__(
+    self, pipeline: WarpSpecializedPipeline, inputs: list[PipelineBlock], outputs: list[PipelineBlock], memory: _Memory
+  ):
+    self.pipeline, self.inputs, self.outputs, self.memory = pipeline, inputs, outputs, memory
+    self.count = math.prod(pipeline.grid)
+    self.copied = [own for own in inputs if not own.is_whole]
+    for own, buffer in zip([own for own in outputs if not own.is_whole], memory.outputs):
+      own.buffer = buffer
+
+  def _slot(self, n: Any) -> Any:
+    return lax.rem(jnp.int32(n), jnp.int32(self.pipeline.num_slots))
+
+  # --- the memory warpgroup --------------------------------------------------------------------------------------
+
+  def bring(self, n: Any) -> None:
+    """Copy the blocks of a step, when those who used its slot before are done."""
+    when(n >= self.pipeline.num_slots)(lambda: self.await_use(n))
+    slot, index, produced = self._slot(n), point(n, self.pipeline.grid), self.memory.produced
+    for number, (own, buffer) in enumerate(zip(self.copied, self.memory.slots)):
+      barrier = produced[number if len(produced) > 1 else 0]
+      copy_gmem_to_smem(own.part(index), buffer.at[slot], barrier.at[slot], oob_mode=own.oob_mode)
+
+  def await_use(self, n: Any) -> None:
+    """Until all are done with what lies in a step's slot."""
+    for barrier in self.memory.consumed:
+      barrier_wait(barrier.at[self._slot(n)])
+
+  # --- the others ------------------------------------------------------------------------------------------------
+
+  def compute(self, n: Any, carry: Any) -> Any:
+    pipeline, memory = self.pipeline, self.memory
+    slot, index = self._slot(n), point(n, pipeline.grid)
+    produced, consumed = ([own.at[slot] for own in barriers] for barriers in (memory.produced, memory.consumed))
+    if not pipeline.manual[0]:
+      for barrier in produced:
+        barrier_wait(barrier)
+    buffers = iter(memory.slots)
+    seen = [own.ref if own.is_whole else next(buffers).at[slot] for own in self.inputs]
+    given = [own.ref if own.is_whole else own.buffer for own in self.outputs]
+    args = [*_as_tree(pipeline.in_specs, seen), *_as_tree(pipeline.out_specs, given)]
+    for is_manual, barriers in zip(pipeline.manual, (produced, consumed)):
+      args += barriers if is_manual else []
+    if pipeline.compute_context is not None:
+      args.append(carry)
+    carry = pipeline.body(index, *args)
+    if pipeline.compute_context is None and carry is not None:
+      raise errors.KernelReturnError("The body of a pipeline without a compute_context must return None.")
+    if not pipeline.manual[1]:
+      for barrier in consumed:
+        barrier_arrive(barrier)
+    self._take(index)
+    return carry
+
+  def _take(self, index: tuple[Any, ...]) -> None:
+    """When all have left the body, one takes the blocks of outputs back, before any goes on."""
+    if not self.memory.outputs:
+      return
+    (left,), (taken,) = self.memory.left, self.memory.taken
+    barrier_arrive(left)
+    first = 1 if self.pipeline.memory_thread == 0 else 0
+
+    @when(lax.axis_index(self.pipeline.wg_axis) == first)
+    def _() -> None:
+      barrier_wait(left)
+      for own in self.outputs:
+        own.take(index)
+      barrier_arrive(taken)
+
+    barrier_wait(taken)
+
+
+def _as_tree(specs: Any, refs: Sequence[Any]) -> Sequence[Any]:
+  """Refs in the places of their specs."""
+  return jax.tree.unflatten(jax.tree.structure(specs), refs)
