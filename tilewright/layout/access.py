@@ -82,11 +82,31 @@ def bank_conflicts(held: Layout | np.ndarray, where: AnyShared | int) -> int:
 
 def _addresses(registers: Layout, shared: AnyShared) -> tuple[np.ndarray, np.ndarray]:
   """Byte addresses (register, lane, warp), and which of them are elements of the tile rather than padding."""
+  if not registers.is_padded:
+    parts = _parts(registers)
+    if shared.adds_up(tuple(tuple(map(_bits_of, own)) for own in parts)):
+      sizes = [registers.size(name) for name in registers.names]
+      offsets = np.ix_(*(np.broadcast_to(shared.offset(own), size) for own, size in zip(parts, sizes)))
+      return shared.at_offset(functools.reduce(np.add, offsets)), np.broadcast_to(True, sizes)
   table = registers.table()
   inside = np.asarray((table < np.asarray(registers.shape, np.int64)).all(-1))
   clamped = np.minimum(table, np.asarray(registers.shape, np.int64) - 1)
-  at = shared.address([clamped[..., axis] for axis in range(registers.rank)])
+  at = shared.at_offset(shared.offset([clamped[..., axis] for axis in range(registers.rank)]))
   return np.broadcast_to(at, table.shape[:-1]), inside
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts(registers: Layout) -> tuple[tuple[np.ndarray, ...], ...]:
+  """How far each register, lane and warp by itself is along each dimension: the coordinates are the sums."""
+  found = []
+  for name in registers.names:
+    numbers = np.arange(registers.size(name))
+    found.append(tuple(np.broadcast_to(x, numbers.shape) for x in registers.coordinates(**{name: numbers})))
+  return tuple(found)
+
+
+def _bits_of(coordinates: np.ndarray) -> int:
+  return int(np.bitwise_or.reduce(coordinates))
 
 
 def _vector(at: np.ndarray, inside: np.ndarray, shared: AnyShared) -> Access:

@@ -13,6 +13,7 @@ Where they would carry there is no such layout, and LayoutError says so.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -264,6 +265,7 @@ def _moved(of: Layout, shape: tuple[int, ...], change: Callable[[tuple[int, ...]
   )
 
 
+@functools.lru_cache(maxsize=1024)
 def _reshape_map(old: tuple[int, ...], new: tuple[int, ...]) -> Layout:
   """The layout of a tile of shape `new` by the coordinates in `old`, dimensions that do not mix kept apart."""
   if math.prod(old) != math.prod(new):

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tilewright.layout.value import LANE, REGISTER, WARP, Layout
 
@@ -41,15 +41,20 @@ class Slots:
     found = self.atoms(REGISTER, LANE, WARP)
     return frozenset(found) if len(set(found)) == len(found) else None
 
+  @functools.cached_property
+  def in_lanes(self) -> frozenset[Atom]:
+    return frozenset(self.atoms(LANE))
+
+  @functools.cached_property
+  def free_lanes(self) -> int:
+    """Digits of the lane in which lanes hold copies."""
+    return sum(atom is None for atom, _ in self.lane)
+
 
 def common_slots(a: Layout, b: Layout) -> tuple[Slots, Slots] | None:
   """Both layouts in common atoms, or None if their digits cut the tile at places that do not fit together."""
-  own, other = _cuts(a), _cuts(b)
-  if own is None or other is None:
-    return None
-  chains = [_refined(x | y) for x, y in zip(own, other)]
-  fine = tuple(chain for chain in chains if chain is not None)
-  if len(fine) < len(chains):
+  fine = _common_steps(_cuts(a), _cuts(b))
+  if fine is None:
     return None
   first, second = _slots(a, fine), _slots(b, fine)
   if first.different is None or first.different != second.different:
@@ -60,8 +65,12 @@ def common_slots(a: Layout, b: Layout) -> tuple[Slots, Slots] | None:
 # What is about one layout is asked for again and again, with each of the others.
 
 
+Cuts: TypeAlias = tuple[frozenset[int], ...]
+Steps: TypeAlias = tuple[tuple[int, ...], ...]
+
+
 @functools.lru_cache(maxsize=16384)
-def _cuts(layout: Layout) -> tuple[frozenset[int], ...] | None:
+def _cuts(layout: Layout) -> Cuts | None:
   """Where the digits of a layout cut each dimension; None if a digit moves along two."""
   cuts: list[set[int]] = [{1} for _ in layout.shape]
   for term in layout.terms:
@@ -74,7 +83,17 @@ def _cuts(layout: Layout) -> tuple[frozenset[int], ...] | None:
 
 
 @functools.lru_cache(maxsize=16384)
-def _slots(layout: Layout, fine: tuple[tuple[int, ...], ...]) -> Slots:
+def _common_steps(own: Cuts | None, other: Cuts | None) -> Steps | None:
+  """The steps along each dimension in which two layouts can be written; None if there are none."""
+  if own is None or other is None:
+    return None
+  chains = [_refined(x | y) for x, y in zip(own, other)]
+  fine = tuple(chain for chain in chains if chain is not None)
+  return fine if len(fine) == len(chains) else None
+
+
+@functools.lru_cache(maxsize=16384)
+def _slots(layout: Layout, fine: Steps) -> Slots:
   """A layout in atoms, given the steps between them along each dimension."""
   return Slots(
     **{

@@ -13,8 +13,6 @@ import collections
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import numpy as np
-
 from tilewright import errors
 from tilewright.layout.constraints import (
   Constraint,
@@ -24,15 +22,14 @@ from tilewright.layout.constraints import (
   Located,
   PartOf,
   Place,
-  Price,
   RelayoutAllowed,
   SharedAccess,
   Soft,
   Variable,
   direction,
-  images,
-  invented,
+  image,
 )
+from tilewright.layout.prices import Prices
 from tilewright.layout.value import Layout
 
 Seeds = Callable[[Variable], Iterable[Place]]
@@ -60,8 +57,9 @@ class Budget:
 class Graph:
   """The constraints over classes of equal variables: candidates of each class, and which constraints touch it."""
 
-  def __init__(self, system: Sequence[Located], width: int, invent: bool):
+  def __init__(self, system: Sequence[Located], width: int, invent: bool, prices: Prices):
     self.width = width
+    self.prices = prices
     self.invent = invent  # whether to try layouts that nothing asks for
     self.constraints = [own.constraint for own in system]
     self.root = _classes(self.constraints)
@@ -69,16 +67,16 @@ class Graph:
     self.candidates: dict[Variable, list[Place]] = {root: [] for root in self.roots}
     self.touching: dict[Variable, list[int]] = {root: [] for root in self.roots}
     self.scope: list[tuple[Variable, ...]] = []
-    # Through which constraints a layout of a class says something about others: those that must hold, and those that would be spared.
-    self.spreading: dict[bool, dict[Variable, list[tuple[int, Variable]]]] = {
+    # Through which constraints, from which of their variables, a layout of a class says something about which other: those that must hold,
+    # and those that would be spared.
+    self.spreading: dict[bool, dict[Variable, list[tuple[int, Variable, Variable]]]] = {
       must: {root: [] for root in self.roots} for must in (True, False)
     }
     self.relayouts: dict[Variable, list[Variable]] = {
       root: [] for root in self.roots
     }  # classes to which one may be relaid out
-    self.known_images: dict[tuple[int, Variable, Place], tuple[tuple[Variable, Place], ...]] = {}
+    self.known_images: dict[tuple[int, Variable], dict[Place, Place | None]] = {}
     self._ones: dict[Place, Place] = {}
-    self.known_prices: dict[tuple[object, ...], np.ndarray] = {}
     for number, constraint in enumerate(self.constraints):
       self.scope.append(tuple(dict.fromkeys(self.root[v] for v in constraint.variables)))
       if not isinstance(constraint, Equal):
@@ -88,39 +86,24 @@ class Graph:
         for here, there in itertools.permutations(self.scope[-1], 2):
           self.relayouts[here].append(there)
       elif isinstance(constraint, Link | SharedAccess | PartOf):
-        for variable in constraint.variables:
-          self.spreading[isinstance(constraint, Link)][self.root[variable]].append((number, variable))
+        a, b = constraint.variables
+        for variable, other in ((a, b), (b, a)):
+          self.known_images[number, variable] = {}
+          way = number, variable, self.root[other]
+          self.spreading[isinstance(constraint, Link)][self.root[variable]].append(way)
 
-  def images(self, number: int, variable: Variable, place: Place) -> tuple[tuple[Variable, Place], ...]:
-    """What a layout of a variable says about the others of a constraint; asked for in every phase."""
-    key = number, variable, place
-    found = self.known_images.get(key)
-    if found is None:
-      constraint = self.constraints[number]
-      more = invented(constraint, variable, place) if self.invent and isinstance(constraint, Link) else ()
-      every = (*images(constraint, variable, place), *more)
-      found = self.known_images[key] = tuple((other, self.one(image)) for other, image in every)
+  def image(self, number: int, variable: Variable, place: Place) -> Place | None:
+    """What a layout of a variable says about the other one of a constraint; asked for in every phase."""
+    known = self.known_images[number, variable]
+    if place in known:
+      return known[place]
+    found = image(self.constraints[number], variable, place, self.invent)
+    found = known[place] = self.one(found) if found is not None else None
     return found
 
   def one(self, place: Place) -> Place:
     """The same object for all layouts that are equal: they are looked up very often, and that is fast for what is identical."""
     return self._ones.setdefault(place, place)
-
-  def prices(self, price: Price, axes: list[int], lists: list[list[Place]]) -> np.ndarray:
-    """A table of prices; argument i of the price is a candidate from list `axes[i]`. Many constraints have the same."""
-    key = price, tuple(axes), tuple(map(tuple, lists))
-    found = self.known_prices.get(key)
-    if found is None:
-      found = self.known_prices[key] = np.empty([len(own) for own in lists])
-      function, more = price.function, price.parameters
-      if axes == [0, 1]:
-        found[:] = [[function(a, b, *more) for b in lists[1]] for a in lists[0]]
-      elif axes == [0]:
-        found[:] = [function(a, *more) for a in lists[0]]
-      else:
-        for where in np.ndindex(*found.shape):
-          found[where] = price(*(lists[axis][where[axis]] for axis in axes))
-    return found
 
   def places(self, chosen: Mapping[Variable, int]) -> dict[Variable, Place]:
     """The layout of each variable, by the number of its class's candidate."""
@@ -182,9 +165,10 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
       else:
         root, place = soft.popleft()
         must = False
-      for number, variable in graph.spreading[must][root]:
-        for other, image in graph.images(number, variable, place):
-          add(graph.root[other], image, must)
+      for number, variable, other in graph.spreading[must][root]:
+        found = graph.image(number, variable, place)
+        if found is not None:
+          add(other, found, must)
       if not must and isinstance(place, Layout):
         for other in graph.relayouts[root]:
           add(other, place, False)
@@ -262,7 +246,7 @@ def pairs(graph: Graph, number: int, budget: Budget) -> set[tuple[int, int]]:
   budget.take(len(graph.candidates[graph.root[source]]))
   found = set()
   for i, place in enumerate(graph.candidates[graph.root[source]]):
-    for _, image in graph.images(number, source, place):
-      if image in index:
-        found.add((i, index[image]) if scope[0] == graph.root[source] else (index[image], i))
+    other = graph.image(number, source, place)
+    if other in index:
+      found.add((i, index[other]) if scope[0] == graph.root[source] else (index[other], i))
   return found

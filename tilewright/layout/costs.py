@@ -22,7 +22,7 @@ from tilewright.layout.value import LANE, REGISTER, WARP, Digit, Layout
 from tilewright.layout.vectors import vector_width
 
 LINE, SECTOR = 128, 32  # bytes of a cache line, and of the part that memory moves
-_SAMPLE = 64  # registers to look at
+_SAMPLE = 64  # bytes of each lane to look at: four of the widest vectors, sixteen matrices
 
 
 @functools.lru_cache(maxsize=65536)
@@ -42,9 +42,9 @@ def relayout_cost(source: Layout | SharedLayout, target: Layout | SharedLayout, 
   raise AssertionError
 
 
-def _sample(layout: Layout) -> tuple[Layout, int]:
+def _sample(layout: Layout, bits: int) -> tuple[Layout, int]:
   """One warp's first registers, and how many times that the whole is."""
-  kept, left = [], _SAMPLE
+  kept, left = [], max(8 * _SAMPLE // max(bits, 8), 1)
   for digit in layout.digits(REGISTER):
     size = math.gcd(digit.size, 1 << (left.bit_length() - 1)) if digit.size > left else digit.size
     kept.append(Digit(size, digit.moves))
@@ -59,7 +59,7 @@ def _sample(layout: Layout) -> tuple[Layout, int]:
 @functools.lru_cache(maxsize=16384)
 def access_cost(registers: Layout, shared: SharedLayout) -> int:
   """As the first warp does it with its first registers, times all of them."""
-  part, times = _sample(registers)
+  part, times = _sample(registers, shared.bits)
   access = best_access(part, shared)
   return times * (WAVEFRONT * access.wavefronts + ISSUE * access.instructions)
 
@@ -70,7 +70,7 @@ def memory_cost(layout: Layout, strides: tuple[int, ...], bits: int) -> int:
   size = max(bits, 8) // 8
   axis = next((a for a, s in enumerate(strides) if s == 1), None)
   width = 1 if axis is None else min(vector_width(layout, axis), max(16 // size, 1))
-  part, times = _sample(layout)
+  part, times = _sample(layout, bits)
   width = math.gcd(width, part.num_registers)
   table = part.table()[:, :, 0]
   inside = np.asarray((table < np.asarray(layout.shape, np.int64)).all(-1))
@@ -102,15 +102,20 @@ def reduction_cost(layout: Layout, axes: tuple[int, ...]) -> int:
   return cost
 
 
-@functools.lru_cache(maxsize=16384)
 def part_cost(whole: Layout, part: Layout, starts: tuple[int, ...], bits: int) -> int:
   """A part of a tile: nothing if it is a choice of registers, otherwise a way through shared memory."""
-  try:
-    if sliced(whole, starts, part.shape) == part:
-      return 0
-  except errors.LayoutError:
-    pass  # it is spread over threads
+  if part_in_registers(whole, starts, part.shape) == part:
+    return 0
   return LATENCY + 2 * WAVEFRONT * _fewest(part.shape, max(bits, 8))
+
+
+@functools.lru_cache(maxsize=16384)
+def part_in_registers(whole: Layout, starts: tuple[int, ...], shape: tuple[int, ...]) -> Layout | None:
+  """The layout of a part of a tile where nothing moves; None if the part is spread over threads."""
+  try:
+    return sliced(whole, starts, shape)
+  except errors.LayoutError:
+    return None
 
 
 def work_cost(layout: Layout) -> int:
@@ -130,19 +135,17 @@ def _between_registers(source: Layout, target: Layout, bits: int) -> int:
     return through
   before, after = slots
   chosen = 0
-  for (own, size), (wanted, other) in zip(before.warp, after.warp):
+  for (own, size), (wanted, other) in zip(before.warp, after.warp) if before.warp != after.warp else ():
     if size != other or (own != wanted and (own is not None or wanted is None)):
       return through
     chosen += own != wanted
-  lanes, wanted_lanes = [a for a, _ in before.lane], [a for a, _ in after.lane]
-  coming = [a for a in wanted_lanes if a is not None and a not in lanes]
-  leaving = [a for a in lanes if a is not None and a not in wanted_lanes]
-  free = lanes.count(None)
+  coming = len(after.in_lanes - before.in_lanes)
+  leaving = len(before.in_lanes - after.in_lanes)
   registers = max(source.num_registers, target.num_registers)
-  exchanged = min(len(leaving), max(len(coming) - free, 0))
-  chosen += len(coming) - exchanged
-  gathered = len(leaving) - exchanged
-  moved = any(a is not None and a in wanted_lanes and wanted_lanes[i] != a for i, a in enumerate(lanes))
+  exchanged = min(leaving, max(coming - before.free_lanes, 0))
+  chosen += coming - exchanged
+  gathered = leaving - exchanged
+  moved = any(own in after.in_lanes and own != wanted for (own, _), (wanted, _) in zip(before.lane, after.lane))
   each = shuffles(registers, bits)
   cost = exchanged * (SHUFFLE * each // 2 + 3 * SELECT * registers // 2)
   cost += gathered * (SHUFFLE * each + SELECT * registers) + chosen * SELECT * registers + moved * SHUFFLE * each
@@ -150,6 +153,7 @@ def _between_registers(source: Layout, target: Layout, bits: int) -> int:
   return min(inside, through)
 
 
+@functools.lru_cache(maxsize=16384)
 def _held(layout: Layout, bits: int, owners_only: bool) -> int:
   """The wavefronts in which all threads move what they hold, without conflicts: 4 bytes of each lane at a time."""
   copies = math.prod(t.size for t in layout.owner_terms if t.input == WARP) if owners_only else 1

@@ -244,7 +244,7 @@ def _costs(graph: Graph, number: int, budget: Budget) -> np.ndarray:
     return costs
   axes = [scope.index(graph.root[v]) for v in constraint.variables]
   if isinstance(constraint, Soft):
-    return graph.prices(constraint.price, axes, lists)
+    return graph.prices.table(constraint.price, axes, lists)
   costs = np.empty([len(own) for own in lists])
   for where in np.ndindex(*costs.shape):
     known = {v: lists[axis][where[axis]] for v, axis in zip(constraint.variables, axes)}

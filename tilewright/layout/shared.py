@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -118,10 +119,29 @@ class SharedLayout:
 
   def address(self, coordinates: Sequence[Any]) -> Any:
     """The byte address of an element, for ints or arrays."""
+    return self.at_offset(self.offset(coordinates))
+
+  def offset(self, coordinates: Sequence[Any]) -> Any:
+    """How many elements before swizzling lie in front of one, for ints or arrays."""
     offset: Any = 0
     for name, place, size, (move,) in self.offset_terms:
       offset = offset + coordinates[int(name)] // place % size * move
+    return offset
+
+  def at_offset(self, offset: Any) -> Any:
+    """The byte address of the element at an offset."""
     return self.swizzle(offset * (self.bits // 8))
+
+  def adds_up(self, parts: Sequence[Sequence[int]]) -> bool:
+    """Whether the offset of a sum of coordinates is the sum of their offsets: `parts` are the bits that each has along each dimension.
+
+    It is if no two have a bit in common, and dimensions are cut at powers of two.
+    """
+    return self._is_cut_at_bits and all(sum(own) == functools.reduce(operator.or_, own) for own in zip(*parts))
+
+  @functools.cached_property
+  def _is_cut_at_bits(self) -> bool:
+    return all(term.place & (term.place - 1) == 0 for term in self.offset_terms)
 
   def coordinates(self, address: Any) -> tuple[Any, ...]:
     """The element whose first byte is at an address."""
@@ -145,10 +165,22 @@ class StridedShared:
 
   def address(self, coordinates: Sequence[Any]) -> Any:
     """The byte address of an element, for ints or arrays."""
+    return self.at_offset(self.offset(coordinates))
+
+  def offset(self, coordinates: Sequence[Any]) -> Any:
+    """How many elements lie in front of one, for ints or arrays."""
     offset: Any = 0
     for coordinate, stride in zip(coordinates, self.strides):
       offset = offset + coordinate * stride
+    return offset
+
+  def at_offset(self, offset: Any) -> Any:
+    """The byte address of the element at an offset."""
     return offset * (self.bits // 8)
+
+  def adds_up(self, parts: Sequence[Sequence[int]]) -> bool:
+    """Whether the offset of a sum of coordinates is the sum of their offsets."""
+    return True
 
 
 AnyShared = SharedLayout | StridedShared

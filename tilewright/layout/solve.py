@@ -18,10 +18,11 @@ from tilewright import errors
 from tilewright.layout.candidates import Budget, Graph, Seeds, prune, spread
 from tilewright.layout.constraints import Located, Place, Variable
 from tilewright.layout.elimination import assign, possible
+from tilewright.layout.prices import Prices
 
 DEFAULT_BUDGET = 4_000_000
 WIDTHS = (
-  24,
+  16,
   8,
   4,
 )  # how many candidates a variable takes over from neighbours it need not agree with, at first and then
@@ -42,11 +43,12 @@ def solve(system: Sequence[Located], seeds: Seeds = lambda v: (), budget: int = 
 
   A search that runs out of budget is narrowed, to fewer candidates that only spare relayouts; the best of all that was found is taken.
   """
+  prices = Prices()  # what moves cost is the same in every attempt
   best: Solution | None = None
   gave_up: errors.LayoutBudgetError | None = None
   for width in WIDTHS:
     try:
-      found = attempt(system, seeds, Budget(budget), width)
+      found = attempt(system, seeds, Budget(budget), width, prices)
     except errors.LayoutBudgetError as e:
       gave_up = e
       continue
@@ -63,9 +65,9 @@ def solve(system: Sequence[Located], seeds: Seeds = lambda v: (), budget: int = 
   return best
 
 
-def attempt(system: Sequence[Located], seeds: Seeds, budget: Budget, width: int) -> Solution | None:
+def attempt(system: Sequence[Located], seeds: Seeds, budget: Budget, width: int, prices: Prices) -> Solution | None:
   """The cheapest assignment that the budget allows to find, or None if there is none."""
-  for graph in _graphs(system, seeds, budget, width):
+  for graph in _graphs(system, seeds, budget, width, prices):
     found = assign(graph, budget)
     if found is not None:
       return Solution(graph.places(found.chosen), found.cost, budget.spent, found.is_cheapest)
@@ -76,7 +78,7 @@ def any_solution(
   system: Sequence[Located], seeds: Seeds, budget: Budget, propose: Sequence[Located]
 ) -> Mapping[Variable, Place] | None:
   """Some assignment, whatever it costs. Constraints in `propose` give candidates, but need not hold."""
-  for graph in _graphs(system, seeds, budget, WIDTHS[-1], propose):
+  for graph in _graphs(system, seeds, budget, WIDTHS[-1], Prices(), propose):
     found = possible(graph, budget)
     if found is not None:
       return graph.places(found)
@@ -84,11 +86,16 @@ def any_solution(
 
 
 def _graphs(
-  system: Sequence[Located], seeds: Seeds, budget: Budget, width: int, propose: Sequence[Located] = ()
+  system: Sequence[Located],
+  seeds: Seeds,
+  budget: Budget,
+  width: int,
+  prices: Prices,
+  propose: Sequence[Located] = (),
 ) -> Iterator[Graph]:
   """The system with candidates: with those that something asks for, then with layouts that nothing asks for too."""
   for invent in (False, True):
-    graph = Graph(system, width, invent)
+    graph = Graph(system, width, invent, prices)
     spread(graph, [*system, *propose], seeds, budget)
     if prune(graph, budget):
       yield graph

@@ -92,17 +92,25 @@ class Layout:
   def rank(self) -> int:
     return len(self.shape)
 
-  @property
+  @functools.cached_property
   def names(self) -> tuple[str, ...]:
     return tuple(name for name, _ in self.inputs)
 
+  @functools.cached_property
+  def _digits(self) -> dict[str, tuple[Digit, ...]]:
+    return dict(self.inputs)
+
+  @functools.cached_property
+  def _sizes(self) -> dict[str, int]:
+    return {name: math.prod([digit.size for digit in digits]) for name, digits in self.inputs}
+
   def digits(self, name: str) -> tuple[Digit, ...]:
     """The digits of an input, least significant first; none if there is no such input."""
-    return next((digits for own, digits in self.inputs if own == name), ())
+    return self._digits.get(name, ())
 
   def size(self, name: str) -> int:
     """How many values an input has: registers of a thread, lanes of a warp, …"""
-    return math.prod(digit.size for digit in self.digits(name))
+    return self._sizes.get(name, 1)
 
   @property
   def num_registers(self) -> int:
@@ -140,7 +148,7 @@ class Layout:
   def is_replicated(self) -> bool:
     return any(term.is_replication for term in self.terms)
 
-  @property
+  @functools.cached_property
   def owner_terms(self) -> tuple[Term, ...]:
     """The terms that are replication. Of all places of an element, the one where these digits are zero is its owner."""
     return tuple(term for term in self.terms if term.is_replication)

@@ -9,13 +9,12 @@ what the ops of a kernel say about their operands:
     Broadcast(m, b, dims=(0,))               b = m[:, None]: m has the layout of b without that dimension
     RelayoutAllowed(x, y, weight=8)          y is x in another layout, at a cost
 
-What one layout says about another is in `images`.
+What one layout says about another is its `image`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import TypeAlias
 
 from tilewright.layout.constraints.hard import (
@@ -70,12 +69,17 @@ class Located:
     return f"{self.loc or '?'}: {self.op + ': ' if self.op else ''}{self.constraint}"
 
 
-def images(constraint: Constraint, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
-  """The layouts of other variables that a layout of one variable determines, or that would spare a move."""
+def image(constraint: Constraint, variable: Variable, place: Place, invent: bool = False) -> Place | None:
+  """The layout of the other variable that a layout of one determines, or that would spare a move; None if there is none.
+
+  With `invent`, also one layout of many where a constraint leaves a choice.
+  """
   match constraint:
-    case Equal(a, b):
-      yield (b if variable == a else a), place
+    case Equal():
+      return place
     case Link():
-      yield from linked(constraint, variable, place)
+      found = linked(constraint, variable, place)
+      return invented(constraint, variable, place) if found is None and invent else found
     case RelayoutAllowed() | SharedAccess() | PartOf():
-      yield from spared(constraint, variable, place)
+      return spared(constraint, variable, place)
+  return None

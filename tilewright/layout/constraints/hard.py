@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeAlias
 
 from tilewright import errors
 from tilewright.layout.algebra import expanded, projected, reshaped, restricted, transposed
@@ -81,7 +81,7 @@ class Link:
     a, b = known.get(source), known.get(target)
     if a is None or b is None:
       return None
-    return any(place == b for _, place in linked(self, source, a))
+    return linked(self, source, a) == b
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,50 +140,60 @@ def direction(link: Link) -> tuple[Variable, Variable]:
   return link.operand, link.result
 
 
-def linked(link: Link, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
-  """The layout of the other variable of a link that a layout of one of them determines."""
+def linked(link: Link, variable: Variable, place: Place) -> Place | None:
+  """The layout of the other variable of a link that a layout of one of them determines; None if there is none, or more than one."""
   forward = variable == link.operand
-  other = link.result if forward else link.operand
-  try:
-    match link, place:
-      case Transposed(permutation=permutation), Layout():
-        yield other, _transposed(place, permutation if forward else _inverse(permutation))
-      case Transposed(permutation=permutation), SharedLayout():
-        elements = _transposed(place.elements, permutation if forward else _inverse(permutation))
-        yield other, SharedLayout(elements, place.bits, place.swizzle)
-      case Reshaped(), Layout():
-        yield other, _reshaped(place, other.shape)
-      case Broadcast(dims=dims), Layout() if not forward:
-        yield other, _restricted(place, other.shape, dims)
-      case Reduced(axes=axes), Layout() if forward:
-        yield other, _projected(place, axes)
-      case Stacked(), SharedLayout():
-        yield other, unstacked(place, other.shape) if forward else stacked(place, other.shape)
-  except errors.LayoutError:
-    return  # there is none: the digits would carry, or a dimension is padded
+  shape = (link.result if forward else link.operand).shape
+  match link, place:
+    case Transposed(permutation=permutation), Layout():
+      return _transposed(place, permutation if forward else _inverse(permutation))
+    case Transposed(permutation=permutation), SharedLayout():
+      elements = _transposed(place.elements, permutation if forward else _inverse(permutation))
+      return SharedLayout(elements, place.bits, place.swizzle) if elements is not None else None
+    case Reshaped(), Layout():
+      return _reshaped(place, shape)
+    case Broadcast(dims=dims), Layout() if not forward:
+      return _restricted(place, shape, dims)
+    case Reduced(axes=axes), Layout() if forward:
+      return _projected(place, axes)
+    case Stacked(), SharedLayout():
+      return _unstacked(place, shape) if forward else _stacked(place, shape)
+  return None
 
 
-def invented(link: Link, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
+def invented(link: Link, variable: Variable, place: Place) -> Place | None:
   """Where a link leaves a choice (the result of a broadcast, the operand of a reduction): one layout that satisfies it.
 
   It keeps what was broadcast or reduced in each thread's registers, which is rarely good: tried only if nothing else is found.
   """
   match link, place:
     case Broadcast(operand, result, dims), Layout() if variable == operand:
-      yield result, expanded(place, result.shape, dims)
+      return expanded(place, result.shape, dims)
     case Reduced(operand, result, axes), Layout() if variable == result:
       kept = tuple(axis for axis in range(len(operand.shape)) if axis not in axes)
-      yield operand, expanded(place, operand.shape, kept)
+      return expanded(place, operand.shape, kept)
+  return None
 
 
 def _inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
   return tuple(permutation.index(i) for i in range(len(permutation)))
 
 
-# A kernel asks for the same few layouts again and again.
-_transposed, _reshaped, _projected, _restricted = (
-  functools.lru_cache(maxsize=16384)(f) for f in (transposed, reshaped, projected, restricted)
-)
+def _known(function: Callable[..., Place]) -> Callable[..., Any]:
+  """A kernel asks for the same few layouts again and again. None where there is none: digits would carry, or a dimension is padded."""
+
+  @functools.lru_cache(maxsize=16384)
+  def found(*arguments: Hashable) -> Place | None:
+    try:
+      return function(*arguments)
+    except errors.LayoutError:
+      return None
+
+  return found
+
+
+_transposed, _reshaped, _projected, _restricted = map(_known, (transposed, reshaped, projected, restricted))
+_stacked, _unstacked = map(_known, (stacked, unstacked))
 
 
 # --- lists: what an instruction, or the user, allows -------------------------------------------------------------

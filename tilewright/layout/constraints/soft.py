@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import TypeAlias
 
 from tilewright import errors
-from tilewright.layout.algebra import sliced, unsliced
+from tilewright.layout.algebra import unsliced
 from tilewright.layout.constraints.hard import Known, Place, Variable
-from tilewright.layout.costs import memory_cost, part_cost, reduction_cost, relayout_cost, work_cost
+from tilewright.layout.costs import memory_cost, part_cost, part_in_registers, reduction_cost, relayout_cost, work_cost
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.value import Layout
 
@@ -150,21 +150,22 @@ class Work(_Soft):
 Soft: TypeAlias = RelayoutAllowed | SharedAccess | PartOf | MemoryAccess | Reduces | Work
 
 
-# A kernel asks for the same few parts again and again.
-_sliced, _unsliced = (functools.lru_cache(maxsize=16384)(f) for f in (sliced, unsliced))
-
-
-def spared(constraint: Soft, variable: Variable, place: Place) -> Iterator[tuple[Variable, Place]]:
-  """Layouts of another variable with which a layout of one costs nothing to move."""
+@functools.lru_cache(maxsize=16384)
+def _whole_of(part: Layout, shape: tuple[int, ...]) -> Layout | None:
+  """The layout of a larger tile of which nothing moves to become parts; None if it is not made of them."""
   try:
-    match constraint, place:
-      case RelayoutAllowed(source, target), Layout():
-        yield (target if variable == source else source), place
-      case SharedAccess(tile, shared), SharedLayout() if variable == tile:  # the tile may stay where it is
-        yield shared, place
-      case PartOf(whole, part, starts), Layout():
-        yield (
-          (part, _sliced(place, starts, part.shape)) if variable == whole else (whole, _unsliced(place, whole.shape))
-        )
+    return unsliced(part, shape)
   except errors.LayoutError:
-    return  # the part is spread over threads
+    return None
+
+
+def spared(constraint: Soft, variable: Variable, place: Place) -> Place | None:
+  """The layout of the other variable with which a layout of one costs nothing to move, if there is one."""
+  match constraint, place:
+    case RelayoutAllowed(), Layout():
+      return place
+    case SharedAccess(tile), SharedLayout() if variable == tile:  # the tile may stay where it is
+      return place
+    case PartOf(whole, part, starts), Layout():
+      return part_in_registers(place, starts, part.shape) if variable == whole else _whole_of(place, whole.shape)
+  return None
