@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.layout.layouts import examples
 from tilewright import errors, layout
+from tilewright.layout.conflict import smallest
 from tilewright.layout.constraints import (
   BitwidthLimit,
   Broadcast,
@@ -35,7 +36,7 @@ from tilewright.layout.constraints import (
 )
 from tilewright.layout.fragments import wgmma_accumulator, wgmma_lhs
 from tilewright.layout.shared import shared_for_matrix, shared_tiled
-from tilewright.layout.solve import solve
+from tilewright.layout.solve import Solution, solve
 
 SQUARE = (32, 32)
 CHOICES = [
@@ -119,19 +120,54 @@ def test_the_solution_is_the_cheapest_assignment(case):
   assert found.cost == cost(system, found.places) == best
 
 
+def fulfilled(own, hard):
+  """Which constraints each assignment fulfils, by number."""
+  every = itertools.product(range(len(CHOICES)), repeat=len(own))
+  holding = []  # for each constraint: the positions of its variables, and what they may have together
+  for c in hard:
+    at = [own.index(v) for v in c.constraint.variables]
+    some = itertools.product(range(len(CHOICES)), repeat=len(at))
+    fit = {x for x in some if c.constraint.holds({own[i]: CHOICES[j] for i, j in zip(at, x)})}
+    holding.append((at, fit))
+  return {
+    frozenset(n for n, (at, fit) in enumerate(holding) if tuple(chosen[i] for i in at) in fit) for chosen in every
+  }
+
+
 @given(systems())
-@examples(80)
+@examples(100)
 def test_a_conflict_is_a_smallest_one(case):
   own, system = case
-  assume(by_hand(own, system) is None)
+  hard = [c for c in system if not isinstance(c.constraint, Soft)]
+  ways = fulfilled(own, hard)
+
+  def is_possible(numbers):
+    return any(way >= set(numbers) for way in ways)
+
+  assume(not is_possible(range(len(hard))))
   with pytest.raises(errors.LayoutConflictError) as raised:
     solve(system)
-  core = list(raised.value.conflict)
-  assert by_hand(own, core) is None
-  for left_out in core:
-    assert by_hand(own, [c for c in core if c is not left_out]) is not None
-  for own_constraint in core:
-    assert own_constraint.loc in str(raised.value)
+  core = [next(i for i, c in enumerate(hard) if c is own_constraint) for own_constraint in raised.value.conflict]
+  assert not is_possible(core)
+  assert all(is_possible(fewer) for fewer in itertools.combinations(range(len(hard)), len(core) - 1))
+  assert all(hard[i].loc in str(raised.value) for i in core)
+
+
+def test_a_search_for_a_smaller_conflict_that_takes_too_long_gives_the_first():
+  x, y = variables(2)
+  first, second, third = (OneOf((x,), ((c,),), "") for c in CHOICES[:3])
+  system = located(first, Equal(x, y), OneOf((y,), ((CHOICES[1],),), ""), third)
+  small = smallest(system, lambda part: set(part) < set(system[:3]) or len(part) < 2)
+  assert len(small) == 2
+  assert smallest(system, lambda part: not set(part) >= {*system[:3]}, budget=1) == system[:3]
+
+
+def test_fewer_candidates_than_the_first_attempt_had_are_no_proof(monkeypatch):
+  """What is found with all candidates stays, whatever a narrower attempt says."""
+  found = Solution({}, 5, 1, is_cheapest=False)
+  attempts = iter([found, None, None])
+  monkeypatch.setattr("tilewright.layout.solve.attempt", lambda *_: next(attempts))
+  assert solve([]) is found
 
 
 def test_holds_says_yes_no_or_not_yet():

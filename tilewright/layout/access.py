@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import overload
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tilewright.layout.shared import AnyShared, address_conflicts, fewest_wavefr
 from tilewright.layout.value import WARP, Layout
 
 VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
+WORD_BYTES = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +47,10 @@ def accesses(registers: Layout, shared: AnyShared, owners_only: bool = False) ->
     copies = [t for t in registers.owner_terms if t.input == WARP]
     owners = [w for w in range(registers.num_warps) if all(w // t.place % t.size == 0 for t in copies)]
     at, inside = at[..., owners], inside[..., owners]
-  found = [_vector(at, inside, shared)]
-  for groups in _matrix_groups(at, inside, shared):
-    found.append(groups)
+  groups = _grouped(at, inside, shared.bits // 8)
+  found = [_vector(at, groups, shared)]
+  if shared.bits <= 32 and inside.all():
+    found += _matrices(at, groups.get(WORD_BYTES), shared.bits // 8)
   return tuple(sorted(found, key=lambda a: (a.wavefronts, a.instructions)))
 
 
@@ -109,26 +111,30 @@ def _bits_of(coordinates: np.ndarray) -> int:
   return int(np.bitwise_or.reduce(coordinates))
 
 
-def _vector(at: np.ndarray, inside: np.ndarray, shared: AnyShared) -> Access:
-  """The widest groups of registers that are neighbours in memory, in every thread."""
-  size = shared.bits // 8
+Groups: TypeAlias = list[tuple[int, ...]]
+
+
+def _grouped(at: np.ndarray, inside: np.ndarray, size: int) -> dict[int, Groups]:
+  """By width in bytes, up to the widest: groups of registers that are neighbours in memory, in every thread."""
   width = size
-  groups: list[tuple[int, ...]] = [(r,) for r in range(len(at))]
-  while width < 16:
-    wider = _paired(at, inside, groups, width)
-    if wider is None:
-      break
-    width, groups = 2 * width, wider
+  found: dict[int, Groups] = {size: [(r,) for r in range(len(at))]}
+  while width < 16 and (wider := _paired(at, inside, found[width], width)) is not None:
+    width *= 2
+    found[width] = wider
+  return found
+
+
+def _vector(at: np.ndarray, by_width: dict[int, Groups], shared: AnyShared) -> Access:
+  """The widest groups."""
+  widest, groups = max(by_width.items())
   first = at[[g[0] for g in groups]]
   rows = np.moveaxis(first, 1, 2).reshape(-1, 32)
-  width = min(width, 16)
-  parts = max(size // 16, 1)  # elements wider than 16 bytes take several instructions
+  width = min(widest, 16)
+  parts = max(shared.bits // 8 // 16, 1)  # elements wider than 16 bytes take several instructions
   return Access(VECTOR, width, tuple(groups), len(groups) * parts, parts * wavefronts(rows, width))
 
 
-def _paired(
-  at: np.ndarray, inside: np.ndarray, groups: list[tuple[int, ...]], width: int
-) -> list[tuple[int, ...]] | None:
+def _paired(at: np.ndarray, inside: np.ndarray, groups: Groups, width: int) -> Groups | None:
   """Groups joined two by two, if every one has its neighbour, aligned to both, in every thread."""
   first = [group[0] for group in groups]
   starts = [int(x) for x in at[first, 0, 0]]
@@ -149,50 +155,34 @@ def _paired(
   return [(*groups[a], *groups[b]) for a, b in pairs] if fits.all() else None
 
 
-def _matrix_groups(at: np.ndarray, inside: np.ndarray, shared: AnyShared) -> list[Access]:
-  """ldmatrix and stmatrix, plain and transposed, if the addresses are theirs."""
-  size = shared.bits // 8
-  if size > 4 or not inside.all():
-    return []
-  lane = np.arange(32)
+_ROW, _WORD = np.arange(32) // 4, np.arange(32) % 4  # of a lane: its row of a matrix, and which 4 bytes of that
+
+
+def _matrices(at: np.ndarray, words: Groups | None, size: int) -> list[Access]:
+  """ldmatrix and stmatrix, plain and transposed, if the addresses are theirs; `words` are registers that are 4 bytes together."""
   found = []
-  plain = _grouped_to(at, inside, size, WORD_BYTES)
-  if plain is not None:
-    first = at[[g[0] for g in plain]]  # (group, lane, warp)
-    rows = first[:, 4 * (lane // 4)]
-    if (rows % 16 == 0).all() and (first == rows + (4 * (lane % 4))[None, :, None]).all():
-      found.append(_matrix_access(MATRIX, plain, rows[:, ::4]))
-  if size == 2:
-    pairs = _transposed_pairs(at)
-    if pairs is not None:
-      index = np.asarray(pairs)  # (group, 2)
-      rows = at[index][:, :, lane % 4]  # (group, 2, lane, warp)
-      if (rows % 16 == 0).all() and (at[index] == rows + (2 * (lane // 4))[None, None, :, None]).all():
-        by_row = np.moveaxis(rows[:, :, :4], 1, 2).reshape(len(pairs), 8, -1)
-        found.append(_matrix_access(TRANSPOSED, pairs, by_row))
+  if words is not None:
+    first = at[[g[0] for g in words]]  # (group, lane, warp)
+    if _are_rows(first[:1], 4 * _ROW, WORD_BYTES * _WORD) and _are_rows(first, 4 * _ROW, WORD_BYTES * _WORD):
+      found.append(_matrix_access(MATRIX, words, first[:, ::4]))
+  if size == 2 and len(at) % 2 == 0 and _are_rows(at[:2], _WORD, size * _ROW) and _are_rows(at, _WORD, size * _ROW):
+    # lane t holds rows 2t and 2t + 1 in registers r and r + 1
+    pairs: Groups = [(r, r + 1) for r in range(0, len(at), 2)]
+    rows = at[:, :4].reshape(len(pairs), 2, 4, -1)
+    found.append(_matrix_access(TRANSPOSED, pairs, np.moveaxis(rows, 1, 2).reshape(len(pairs), 8, -1)))
   return found
 
 
-WORD_BYTES = 4
+def _are_rows(at: np.ndarray, begins: np.ndarray, further: np.ndarray) -> bool:
+  """Whether each lane's address is so many bytes further than that of the lane where its row begins, at 16 bytes."""
+  rows = at[:, begins]
+  return bool((rows % 16 == 0).all() and (at == rows + further[:, None]).all())
 
 
-def _matrix_access(kind: str, groups: list[tuple[int, ...]], rows: np.ndarray) -> Access:
+def _matrix_access(kind: str, groups: Groups, rows: np.ndarray) -> Access:
   """`rows` are the addresses of the 8 rows of each matrix: (group, 8, warp). A wavefront takes one matrix."""
   count = len(groups)
   per_instruction = next(n for n in (4, 2, 1) if count % n == 0)
   moved = np.moveaxis(rows, 1, 2).reshape(-1, 8)
   padded = np.repeat(moved, 4, axis=0).reshape(-1, 32)  # as quarter warps of 16-byte accesses, each four times over
   return Access(kind, WORD_BYTES, tuple(groups), count // per_instruction, wavefronts(padded, 16) // 4)
-
-
-def _grouped_to(at: np.ndarray, inside: np.ndarray, size: int, width: int) -> list[tuple[int, ...]] | None:
-  groups: list[tuple[int, ...]] | None = [(r,) for r in range(len(at))]
-  while size < width and groups is not None:
-    groups = _paired(at, inside, groups, size)
-    size *= 2
-  return groups
-
-
-def _transposed_pairs(at: np.ndarray) -> list[tuple[int, ...]] | None:
-  """Registers of 16-bit elements two by two, in their order: r and r + 1 are rows 2t and 2t + 1."""
-  return [(r, r + 1) for r in range(0, len(at), 2)] if len(at) % 2 == 0 else None

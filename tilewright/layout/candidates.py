@@ -4,7 +4,7 @@ Constraints that list layouts (matrix instructions, hints, memory) propose them,
 along soft ones to neighbours that would then be spared a relayout. Each new candidate wakes only the constraints of its variable. Then
 candidates that no candidate of a neighbour goes with are dropped, which wakes the neighbours, until nothing changes.
 
-Variables that must be equal are one *class*, named by one of them, its *root*.
+Variables that must be equal are one *class*, which has a number, their *root*.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import collections
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from tilewright import errors
 from tilewright.layout.constraints import (
@@ -33,6 +34,7 @@ from tilewright.layout.prices import Prices
 from tilewright.layout.value import Layout
 
 Seeds = Callable[[Variable], Iterable[Place]]
+Root: TypeAlias = int
 
 
 class Budget:
@@ -55,26 +57,26 @@ class Budget:
 
 
 class Graph:
-  """The constraints over classes of equal variables: candidates of each class, and which constraints touch it."""
+  """The constraints over classes of equal variables: candidates of each class, and which constraints touch it.
 
-  def __init__(self, system: Sequence[Located], width: int, invent: bool, prices: Prices):
-    self.width = width
-    self.prices = prices
+  What constraints say about layouts, and what layouts cost, is kept: it holds for whatever candidates there are.
+  """
+
+  def __init__(self, system: Sequence[Located], invent: bool):
+    self.prices = Prices()
     self.invent = invent  # whether to try layouts that nothing asks for
     self.constraints = [own.constraint for own in system]
     self.root = _classes(self.constraints)
-    self.roots = list(dict.fromkeys(self.root.values()))
-    self.candidates: dict[Variable, list[Place]] = {root: [] for root in self.roots}
-    self.touching: dict[Variable, list[int]] = {root: [] for root in self.roots}
-    self.scope: list[tuple[Variable, ...]] = []
+    self.roots = range(max(self.root.values(), default=-1) + 1)
+    self.candidates: dict[Root, list[Place]] = {}
+    self.touching: dict[Root, list[int]] = {root: [] for root in self.roots}
+    self.scope: list[tuple[Root, ...]] = []
     # Through which constraints, from which of their variables, a layout of a class says something about which other: those that must hold,
     # and those that would be spared.
-    self.spreading: dict[bool, dict[Variable, list[tuple[int, Variable, Variable]]]] = {
+    self.spreading: dict[bool, dict[Root, list[tuple[int, Variable, Root]]]] = {
       must: {root: [] for root in self.roots} for must in (True, False)
     }
-    self.relayouts: dict[Variable, list[Variable]] = {
-      root: [] for root in self.roots
-    }  # classes to which one may be relaid out
+    self.relayouts: dict[Root, list[Root]] = {root: [] for root in self.roots}  # classes to which one may be relaid out
     self.known_images: dict[tuple[int, Variable], dict[Place, Place | None]] = {}
     self._ones: dict[Place, Place] = {}
     for number, constraint in enumerate(self.constraints):
@@ -105,13 +107,13 @@ class Graph:
     """The same object for all layouts that are equal: they are looked up very often, and that is fast for what is identical."""
     return self._ones.setdefault(place, place)
 
-  def places(self, chosen: Mapping[Variable, int]) -> dict[Variable, Place]:
+  def places(self, chosen: Mapping[Root, int]) -> dict[Variable, Place]:
     """The layout of each variable, by the number of its class's candidate."""
     return {v: self.candidates[root][chosen[root]] for v, root in self.root.items()}
 
-  def pinned(self) -> dict[Variable, set[Place]]:
+  def pinned(self) -> dict[Root, set[Place]]:
     """Classes that a hint gives a layout: they take no other candidate."""
-    found: dict[Variable, set[Place]] = {}
+    found: dict[Root, set[Place]] = {}
     for number, constraint in enumerate(self.constraints):
       if isinstance(constraint, Listed) and len(self.scope[number]) == 1 and len(constraint.variables) == 1:
         options = {option[0] for option in constraint.options}
@@ -120,8 +122,8 @@ class Graph:
     return found
 
 
-def _classes(constraints: Sequence[Constraint]) -> dict[Variable, Variable]:
-  """For each variable the one that stands for all that must be equal to it."""
+def _classes(constraints: Sequence[Constraint]) -> dict[Variable, Root]:
+  """For each variable the number of its class, which all that must be equal to it have."""
   parent = {v: v for constraint in constraints for v in constraint.variables}
 
   def find(variable: Variable) -> Variable:
@@ -132,23 +134,25 @@ def _classes(constraints: Sequence[Constraint]) -> dict[Variable, Variable]:
   for constraint in constraints:
     if isinstance(constraint, Equal):
       parent[find(constraint.a)] = find(constraint.b)
-  return {v: find(v) for v in parent}
+  number: dict[Variable, Root] = {}
+  return {v: number.setdefault(find(v), len(number)) for v in parent}
 
 
 # --- candidates --------------------------------------------------------------------------------------------------
 
 
-def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Budget) -> None:
-  """Fill in the candidates: what is listed, then what follows from it."""
+def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Budget, width: int) -> None:
+  """Fill in the candidates: what is listed, then what follows from it; up to `width` of those that would only spare a move."""
+  graph.candidates = {root: [] for root in graph.roots}
   pinned = graph.pinned()
-  hard: collections.deque[tuple[Variable, Place]] = collections.deque()
-  soft: collections.deque[tuple[Variable, Place]] = collections.deque()
-  known: dict[Variable, set[Place]] = {root: set() for root in graph.roots}
+  hard: collections.deque[tuple[Root, Place]] = collections.deque()
+  soft: collections.deque[tuple[Root, Place]] = collections.deque()
+  known: dict[Root, set[Place]] = {root: set() for root in graph.roots}
 
-  def add(root: Variable, place: Place, must: bool) -> None:
+  def add(root: Root, place: Place, must: bool) -> None:
     if place in known[root] or (root in pinned and place not in pinned[root]):
       return
-    if not must and len(known[root]) >= graph.width:
+    if not must and len(known[root]) >= width:
       return
     budget.take(1)
     place = graph.one(place)
@@ -180,7 +184,7 @@ def spread(graph: Graph, proposals: Sequence[Located], seeds: Seeds, budget: Bud
         for variable, place in zip(constraint.variables, option):
           if variable in graph.root:
             add(graph.root[variable], place, True)
-  members: dict[Variable, list[Variable]] = {}
+  members: dict[Root, list[Variable]] = {}
   for variable in graph.root:
     members.setdefault(graph.root[variable], []).append(variable)
   for root, own_members in members.items():
@@ -214,7 +218,7 @@ def prune(graph: Graph, budget: Budget) -> bool:
   return all(graph.candidates.values())
 
 
-def _supported(graph: Graph, number: int, root: Variable, budget: Budget) -> list[Place]:
+def _supported(graph: Graph, number: int, root: Root, budget: Budget) -> list[Place]:
   """The candidates of a variable that go with some candidates of the others of one constraint."""
   constraint, scope = graph.constraints[number], graph.scope[number]
   own = graph.candidates[root]

@@ -1,13 +1,19 @@
 """Why there is no solution: a smallest set of constraints that exclude each other, and a cast that would resolve it.
 
-The set is found by deletion, halving: if a half of the constraints is already impossible, the rest is forgotten, otherwise each half is
+A first set is found by deletion, halving: if a half of the constraints is already impossible, the rest is forgotten, otherwise each half is
 searched with the other half held. So it takes a number of attempts that grows with the size of the conflict, times the logarithm of that of
-the system. Without any one of its members, the rest of the set has a solution.
+the system. Without any one of its members, the rest of the set has a solution; but another set may have fewer members.
+
+One with fewer must meet every *way out*, a set of constraints without which the others have a solution. The fewest constraints that meet
+all ways out that are known either exclude each other, and are the answer, or leave one more way out to be found, by the same halving:
+
+    x is A, x = y, y is B, x is C     ways out: {x is A, x is C}, {x is A, x = y}, {x is C, x = y}, …     smallest: x is A, x is C
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from tilewright import errors
 from tilewright.layout.candidates import Budget, Seeds
@@ -15,30 +21,66 @@ from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Loca
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
 
+_SEARCH = (
+  50_000  # constraints to look at, all attempts together, for a set with fewer members than the first that is found
+)
+
 
 def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.LayoutConflictError:
   """The error for a system that has no solution."""
   hard = [own for own in system if not isinstance(own.constraint, Soft)]
+  soft = [
+    own for own in system if isinstance(own.constraint, Soft)
+  ]  # exclude nothing, but candidates spread along them
 
   def is_possible(part: Sequence[Located]) -> bool:
     if all(isinstance(own.constraint, BitwidthLimit) for own in part):
       return True  # limits alone leave every choice open
     try:
-      return any_solution(part, seeds, Budget(budget), hard) is not None
+      # The hard ones by themselves first: that is faster, and more candidates take no solution away.
+      return any(any_solution([*part, *more], seeds, Budget(budget), hard) is not None for more in ((), soft))
     except errors.LayoutBudgetError:
       return True  # not known: what would have to be left out to know stays in the set
 
   core = smallest(hard, is_possible)
-  proposal = _proposal(core, seeds, budget, hard)
+  proposal = _proposal(core, seeds, budget, hard, soft)
   lines = ["no layouts satisfy all of this:", *(f"  {own}" for own in core)]
   return errors.LayoutConflictError("\n".join([*lines, proposal]), tuple(core), proposal)
 
 
-def smallest(system: Sequence[Located], is_possible: object) -> list[Located]:
-  """A smallest impossible subset: QuickXplain."""
-  assert callable(is_possible)
+Possible: TypeAlias = Callable[[Sequence[Located]], bool]
 
-  def search(held: list[Located], changed: bool, part: list[Located]) -> list[Located]:
+
+def smallest(system: Sequence[Located], is_possible: Possible, budget: int = _SEARCH) -> list[Located]:
+  """A smallest impossible subset; one without which nothing can be left out, if that takes longer than the budget allows."""
+  everything = list(range(len(system)))
+  checks = Budget(budget)
+
+  def fits(numbers: Sequence[int]) -> bool:
+    return is_possible([system[i] for i in numbers])
+
+  def stays_impossible(left_out: Sequence[int]) -> bool:
+    checks.take(len(system))
+    return not fits([i for i in everything if i not in left_out])
+
+  found = irreducible(everything, fits)
+  ways_out: list[list[int]] = []
+  try:
+    while (fewer := _meeting(ways_out, len(found) - 1, checks)) is not None:
+      checks.take(len(system))
+      if not fits(fewer):
+        found = fewer
+        break
+      ways_out.append(irreducible([i for i in everything if i not in fewer], stays_impossible))
+  except errors.LayoutBudgetError:
+    pass
+  return [system[i] for i in found]
+
+
+def irreducible(numbers: list[int], is_possible: Callable[[Sequence[int]], bool]) -> list[int]:
+  """A part that is impossible, and possible without any one of its members: QuickXplain."""
+
+  def search(held: list[int], changed: bool, part: list[int]) -> list[int]:
     if changed and not is_possible(held):
       return []
     if len(part) == 1:
@@ -48,16 +90,31 @@ def smallest(system: Sequence[Located], is_possible: object) -> list[Located]:
     found = search([*held, *first], True, second)
     return [*search([*held, *found], bool(found), first), *found]
 
-  return search([], False, list(system))
+  return search([], False, numbers)
 
 
-def _proposal(core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence[Located]) -> str:
+def _meeting(sets: Sequence[Sequence[int]], most: int, budget: Budget) -> list[int] | None:
+  """The fewest numbers, `most` at most, of which each set has one; None if it takes more."""
+
+  def search(chosen: list[int], more: int) -> list[int] | None:
+    budget.take(1)
+    unmet = next((own for own in sets if not set(own) & set(chosen)), None)
+    if unmet is None:
+      return sorted(chosen)
+    return next((found for i in unmet if more and (found := search([*chosen, i], more - 1)) is not None), None)
+
+  return next((found for count in range(most + 1) if (found := search([], count)) is not None), None)
+
+
+def _proposal(
+  core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence[Located], soft: Sequence[Located]
+) -> str:
   """A cast in place of one of the links in the set: without it the rest has a solution, which says what to cast to."""
   for own in core:
     if not isinstance(own.constraint, Equal | Link):
       continue
     rest = [other for other in core if other is not own]
-    solution = any_solution(rest, seeds, Budget(budget), hard)
+    solution = any_solution([*rest, *soft], seeds, Budget(budget), hard)
     first, second = own.constraint.variables
     if solution is None or first not in solution:
       continue

@@ -20,10 +20,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tilewright import errors
-from tilewright.layout.candidates import Budget, Graph, pairs
-from tilewright.layout.constraints import Equal, Link, Listed, Place, Soft, Variable
+from tilewright.layout.candidates import Budget, Graph, Root, pairs
+from tilewright.layout.constraints import Equal, Link, Listed, Place, Soft
 
-Chosen = Mapping[Variable, int]  # the number of the candidate of each class
+Chosen = Mapping[Root, int]  # the number of the candidate of each class
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Assignment:
 class _Table:
   """Costs over the candidates of some variables, an axis for each."""
 
-  scope: tuple[Variable, ...]
+  scope: tuple[Root, ...]
   costs: np.ndarray
 
 
@@ -86,25 +86,25 @@ class _Elimination:
     self.budget, self.first = budget, first
     self.sizes = {root: len(own) for root, own in graph.candidates.items()}
     self.chosen = {root: 0 for root, size in self.sizes.items() if size == 1}
-    self.order = {root: i for i, root in enumerate(graph.roots) if root not in self.chosen}
+    self.open = [root for root in graph.roots if root not in self.chosen]
     self.total = 0.0
-    self.alone = {root: np.zeros(self.sizes[root]) for root in self.order}  # what each candidate costs by itself
+    self.alone = {root: np.zeros(self.sizes[root]) for root in self.open}  # what each candidate costs by itself
     self.tables: dict[int, _Table] = {}
-    self.at: dict[Variable, dict[int, None]] = {root: {} for root in self.order}
-    self.near: dict[Variable, dict[Variable, int]] = {root: {} for root in self.order}  # neighbours, by how many tables
-    self.weight = {root: self.sizes[root] for root in self.order}  # of the table that taking a variable out makes
+    self.at: dict[Root, dict[int, None]] = {root: {} for root in self.open}
+    self.near: dict[Root, dict[Root, int]] = {root: {} for root in self.open}  # neighbours, by how many tables
+    self.weight = {root: self.sizes[root] for root in self.open}  # of the table that taking a variable out makes
     self.number = 0
     for table in tables.values():
       self._add(table)
-    self.done: list[tuple[Variable, tuple[Variable, ...], np.ndarray]] = []
-    self.queue = [(self.weight[root], self.order[root], root) for root in self.order]
+    self.done: list[tuple[Root, tuple[Root, ...], np.ndarray]] = []
+    self.queue = [(self.weight[root], root) for root in self.open]
     heapq.heapify(self.queue)
 
   def run(self) -> tuple[Chosen, int] | None:
     """The cheapest assignment and its cost; None if there is none."""
-    gone: set[Variable] = set()
+    gone: set[Root] = set()
     while self.queue:
-      expected, _, root = heapq.heappop(self.queue)
+      expected, root = heapq.heappop(self.queue)
       if root in gone:
         continue
       now = self.weight[root]
@@ -126,8 +126,8 @@ class _Elimination:
       self.chosen[root] = int(best[tuple(self.chosen[v] for v in around)])
     return self.chosen, int(self.total)
 
-  def _push(self, root: Variable) -> None:
-    heapq.heappush(self.queue, (self.weight[root], self.order[root], root))
+  def _push(self, root: Root) -> None:
+    heapq.heappush(self.queue, (self.weight[root], root))
 
   def _add(self, table: _Table) -> None:
     """Add a table; what is about one variable alone is added up at once."""
@@ -149,7 +149,7 @@ class _Elimination:
       self._meet(root, table.scope, -1)
     return table
 
-  def _meet(self, root: Variable, scope: tuple[Variable, ...], by: int) -> None:
+  def _meet(self, root: Root, scope: tuple[Root, ...], by: int) -> None:
     """A table more, or less, in which a variable is together with others."""
     near = self.near[root]
     for v in scope:
@@ -164,7 +164,7 @@ class _Elimination:
         del near[v]
         self.weight[root] //= self.sizes[v]
 
-  def _remove(self, root: Variable) -> None:
+  def _remove(self, root: Root) -> None:
     """Take a variable out: a table over its neighbours is left."""
     around = tuple(self.near[root])
     scope = (*around, root)
@@ -176,7 +176,7 @@ class _Elimination:
     for v in around:
       self._push(v)
 
-  def _settle(self, among: Sequence[Variable]) -> Variable:
+  def _settle(self, among: Sequence[Root]) -> Root:
     """Let the variable that most tables are about keep its first candidate."""
     assert self.first is not None
     root = max(among, key=lambda v: (len(self.at[v]), self.sizes[v]))
@@ -192,7 +192,7 @@ class _Elimination:
     return root
 
 
-def _aligned(table: _Table, scope: tuple[Variable, ...]) -> np.ndarray:
+def _aligned(table: _Table, scope: tuple[Root, ...]) -> np.ndarray:
   """A table's costs with its axes where `scope` has them, and axes of one element elsewhere."""
   present = [v for v in scope if v in table.scope]
   moved = np.transpose(table.costs, [table.scope.index(v) for v in present])
@@ -230,7 +230,7 @@ def _costs(graph: Graph, number: int, budget: Budget) -> np.ndarray:
     index = [{place: i for i, place in enumerate(own)} for own in lists]
     prices = constraint.costs or (0,) * len(constraint.options)
     for option, price in zip(constraint.options, prices):
-      chosen: dict[Variable, Place] = {}
+      chosen: dict[Root, Place] = {}
       if any(chosen.setdefault(graph.root[v], place) != place for v, place in zip(constraint.variables, option)):
         continue
       if all(chosen[root] in own for own, root in zip(index, scope)):

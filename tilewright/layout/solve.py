@@ -18,7 +18,6 @@ from tilewright import errors
 from tilewright.layout.candidates import Budget, Graph, Seeds, prune, spread
 from tilewright.layout.constraints import Located, Place, Variable
 from tilewright.layout.elimination import assign, possible
-from tilewright.layout.prices import Prices
 
 DEFAULT_BUDGET = 4_000_000
 WIDTHS = (
@@ -43,21 +42,24 @@ def solve(system: Sequence[Located], seeds: Seeds = lambda v: (), budget: int = 
 
   A search that runs out of budget is narrowed, to fewer candidates that only spare relayouts; the best of all that was found is taken.
   """
-  prices = Prices()  # what moves cost is the same in every attempt
+  graphs: dict[bool, Graph] = {}  # shared by all attempts
   best: Solution | None = None
   gave_up: errors.LayoutBudgetError | None = None
   for width in WIDTHS:
     try:
-      found = attempt(system, seeds, Budget(budget), width, prices)
+      found = attempt(system, seeds, Budget(budget), width, graphs)
     except errors.LayoutBudgetError as e:
       gave_up = e
       continue
     if found is None:
+      if best is not None or gave_up is not None:
+        continue  # fewer candidates prove nothing about more
       from tilewright.layout.conflict import explain
 
       raise explain(system, seeds, budget)
-    best = found if best is None or found.cost < best.cost else best
-    if found.is_cheapest:
+    is_better = best is None or found.cost < best.cost
+    best = found if is_better else best
+    if found.is_cheapest or not is_better:
       break
   if best is None:
     assert gave_up is not None
@@ -65,9 +67,11 @@ def solve(system: Sequence[Located], seeds: Seeds = lambda v: (), budget: int = 
   return best
 
 
-def attempt(system: Sequence[Located], seeds: Seeds, budget: Budget, width: int, prices: Prices) -> Solution | None:
+def attempt(
+  system: Sequence[Located], seeds: Seeds, budget: Budget, width: int, graphs: dict[bool, Graph]
+) -> Solution | None:
   """The cheapest assignment that the budget allows to find, or None if there is none."""
-  for graph in _graphs(system, seeds, budget, width, prices):
+  for graph in _graphs(system, seeds, budget, width, graphs):
     found = assign(graph, budget)
     if found is not None:
       return Solution(graph.places(found.chosen), found.cost, budget.spent, found.is_cheapest)
@@ -78,7 +82,7 @@ def any_solution(
   system: Sequence[Located], seeds: Seeds, budget: Budget, propose: Sequence[Located]
 ) -> Mapping[Variable, Place] | None:
   """Some assignment, whatever it costs. Constraints in `propose` give candidates, but need not hold."""
-  for graph in _graphs(system, seeds, budget, WIDTHS[-1], Prices(), propose):
+  for graph in _graphs(system, seeds, budget, WIDTHS[-1], {}, propose):
     found = possible(graph, budget)
     if found is not None:
       return graph.places(found)
@@ -90,12 +94,12 @@ def _graphs(
   seeds: Seeds,
   budget: Budget,
   width: int,
-  prices: Prices,
+  known: dict[bool, Graph],
   propose: Sequence[Located] = (),
 ) -> Iterator[Graph]:
   """The system with candidates: with those that something asks for, then with layouts that nothing asks for too."""
   for invent in (False, True):
-    graph = Graph(system, width, invent, prices)
-    spread(graph, [*system, *propose], seeds, budget)
+    graph = known[invent] if invent in known else known.setdefault(invent, Graph(system, invent))
+    spread(graph, [*system, *propose], seeds, budget, width)
     if prune(graph, budget):
       yield graph

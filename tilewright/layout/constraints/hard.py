@@ -192,8 +192,9 @@ def _known(function: Callable[..., Place]) -> Callable[..., Any]:
   return found
 
 
-_transposed, _reshaped, _projected, _restricted = map(_known, (transposed, reshaped, projected, restricted))
-_stacked, _unstacked = map(_known, (stacked, unstacked))
+_transposed, _reshaped, _projected, _restricted, _stacked, _unstacked = (
+  _known(f) for f in (transposed, reshaped, projected, restricted, stacked, unstacked)
+)
 
 
 # --- lists: what an instruction, or the user, allows -------------------------------------------------------------
