@@ -155,11 +155,15 @@ def test_a_conflict_is_a_smallest_one(case):
 
 def test_a_search_for_a_smaller_conflict_that_takes_too_long_gives_the_first():
   x, y = variables(2)
-  first, second, third = (OneOf((x,), ((c,),), "") for c in CHOICES[:3])
-  system = located(first, Equal(x, y), OneOf((y,), ((CHOICES[1],),), ""), third)
-  small = smallest(system, lambda part: set(part) < set(system[:3]) or len(part) < 2)
-  assert len(small) == 2
-  assert smallest(system, lambda part: not set(part) >= {*system[:3]}, budget=1) == system[:3]
+  lists = [OneOf((v,), ((c,),), "") for v, c in zip((x, y, x), CHOICES)]
+  system = located(Equal(x, y), *lists)
+  conflicts = [{1, 3}, {0, 1, 2}, {0, 2, 3}]
+
+  def is_possible(part):
+    return not any(own <= {system.index(c) for c in part} for own in conflicts)
+
+  assert smallest(system, is_possible) == [system[1], system[3]]
+  assert smallest(system, is_possible, budget=1) == system[:3]
 
 
 def test_fewer_candidates_than_the_first_attempt_had_are_no_proof(monkeypatch):
