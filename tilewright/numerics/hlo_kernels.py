@@ -19,7 +19,7 @@ from tilewright.hlo import Instruction, Module, Shape, parse
 from tilewright.hlo.passes.block_scaling import register_kernel
 from tilewright.numerics import hlo_quantize, packing
 from tilewright.numerics.dot import scaled_dot
-from tilewright.numerics.formats import F4E2M1FN, FORMATS, INT2, INT4, Format, format_of
+from tilewright.numerics.formats import F4E2M1FN, F8E8M0FNU, FORMATS, INT2, INT4, Format, format_of
 from tilewright.numerics.launch import how
 from tilewright.numerics.matmuls import given
 from tilewright.numerics.qarray import QArray
@@ -27,7 +27,9 @@ from tilewright.numerics.qarray import QArray
 _PLAIN = (jnp.float32, jnp.bfloat16, jnp.float16)  # what an operand that is not scaled may be
 _KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
 
-Build = Callable[[Instruction], "tuple[Callable[..., Any], list[jax.ShapeDtypeStruct]] | str"]
+_PACKED_ON = ("cpu",)  # where XLA takes a cast from several elements to a byte after the stage of the pass
+
+Build = Callable[[Instruction, str], "tuple[Callable[..., Any], list[jax.ShapeDtypeStruct]] | str"]
 
 
 def offered(operation: str) -> Callable[[Build], Build]:
@@ -58,7 +60,7 @@ def _lowered(build: Build, instruction: Instruction, platform: str) -> Module | 
     return f"there is no number format for {', '.join(unknown)}"
   try:
     with jax.default_device(device):
-      found = build(instruction)
+      found = build(instruction, platform)
       if isinstance(found, str):
         return found
       call, arguments = found
@@ -68,9 +70,14 @@ def _lowered(build: Build, instruction: Instruction, platform: str) -> Module | 
   return parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
 
 
-def packed_format(shape: Shape) -> Format | None:
-  """The format of elements of which memory holds several in a byte, along the last dimension and in whole bytes."""
-  if shape.layout is None or not 0 < shape.layout.element_size_in_bits < 8 or not shape.layout.is_descending:
+def packed_format(shape: Shape, platform: str) -> Format | None:
+  """The format of elements that a kernel takes as bytes: memory holds several in one, along the last dimension and in whole bytes."""
+  if (
+    platform not in _PACKED_ON
+    or shape.layout is None
+    or not 0 < shape.layout.element_size_in_bits < 8
+    or not shape.layout.is_descending
+  ):
     return None
   f = format_of(np.dtype(shape.dtype))
   whole = shape.rank > 0 and shape.dimensions[-1] % packing.unit(f.width)[0] == 0
@@ -112,7 +119,7 @@ def _in_bytes(x: Any) -> Any:
 
 
 @offered("block_scaled_dot")
-def block_scaled_dot(instruction: Instruction) -> Any:
+def block_scaled_dot(instruction: Instruction, platform: str) -> Any:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given, by `scaled_dot`'s native kernel."""
   shapes = [operand.shape for operand in instruction.operands]
   k = shapes[0].dimensions[-1]
@@ -123,7 +130,8 @@ def block_scaled_dot(instruction: Instruction) -> Any:
   is_scaled = len(shapes) > 2, len(shapes) > 3
   k_first = [_swaps_last(operand) for operand in instruction.operands[:2]]
   packed = [
-    packed_format(s) if scaled and not swapped else None for s, scaled, swapped in zip(shapes, is_scaled, k_first)
+    packed_format(s, platform) if scaled and not swapped else None
+    for s, scaled, swapped in zip(shapes, is_scaled, k_first)
   ]
 
   def side(number: int, x: Any, scales: Any) -> tuple[QArray, int]:
@@ -160,7 +168,7 @@ def block_scaled_dot(instruction: Instruction) -> Any:
 
 
 @offered("quantize")
-def quantize(instruction: Instruction) -> Any:
+def quantize(instruction: Instruction, platform: str) -> Any:
   """x -> (data, scales)."""
   (x,), (data, scales) = [o.shape for o in instruction.operands], instruction.shape.tuple_shapes
   if x.dimensions != data.dimensions or scales.dimensions[:-1] != x.dimensions[:-1] or not x.num_elements:
@@ -169,16 +177,18 @@ def quantize(instruction: Instruction) -> Any:
     return "scales do not divide the last dimension evenly"
   if not (np.dtype(x.dtype) in _PLAIN and {np.dtype(s.dtype) for s in (data, scales)} <= _KNOWN):
     return f"there is no kernel from {x} to {data} and {scales}"
-  f, packed = format_of(np.dtype(data.dtype)), packed_format(data)
+  f, packed = format_of(np.dtype(data.dtype)), packed_format(data, platform)
   if not f.is_float or (f.width < 8 and packed is None):
     return f"elements of {data} are not floats, or not packed in memory"
+  if platform == "cuda" and format_of(np.dtype(scales.dtype)) != F8E8M0FNU:
+    return "kernels on GPUs divide by powers of two only as exactly as the call is defined"
   block = x.dimensions[-1] // scales.dimensions[-1]
   call = lambda x: hlo_quantize.quantize(x, block, f, format_of(np.dtype(scales.dtype)), how(None))
   return call, [_argument(x, None)]
 
 
 @offered("dequantize")
-def dequantize(instruction: Instruction) -> Any:
+def dequantize(instruction: Instruction, platform: str) -> Any:
   """(data, scales) -> each scale times its block."""
   data, scales = (o.shape for o in instruction.operands)
   out = instruction.shape
@@ -186,7 +196,7 @@ def dequantize(instruction: Instruction) -> Any:
     return f"there is no kernel from {data} to {out}"
   if scales.dimensions[:-1] != data.dimensions[:-1] or data.dimensions[-1] % scales.dimensions[-1]:
     return "there is not a scale for each block of the last dimension"
-  f, packed = format_of(np.dtype(data.dtype)), packed_format(data)
+  f, packed = format_of(np.dtype(data.dtype)), packed_format(data, platform)
   if f.width < 8 and packed is None:
     return f"elements of {data} are not packed in memory"
   block = data.dimensions[-1] // scales.dimensions[-1]

@@ -20,6 +20,7 @@ from tilewright.numerics import packing
 from tilewright.numerics.convert import decode, encode
 from tilewright.numerics.formats import F8E8M0FNU, Format
 from tilewright.numerics.launch import How
+from tilewright.numerics.scaling import inverse_power
 
 _ELEMENTS = {"cpu": 1 << 16, "gpu": 1 << 12, "portable": 1 << 16}  # of an instance
 
@@ -34,9 +35,12 @@ def quantize(x: jax.Array, block: int, f: Format, scale_format: Format, how: How
       wanted = jnp.where(wanted == 0, jnp.float32(1), wanted)
     scales = encode(wanted, scale_format)
     scales_ref[...] = jax.lax.bitcast_convert_type(scales, scale_format.storage)
-    divisor = decode(scales, scale_format)
-    divisor = jnp.where(divisor == 0, jnp.float32(1), divisor)
-    ratio = x / divisor[:, None]
+    if scale_format == F8E8M0FNU:
+      first, second = inverse_power(scales.astype(jnp.int32))
+      ratio = x * first[:, None] * second[:, None]
+    else:
+      divisor = decode(scales, scale_format)
+      ratio = x / jnp.where(divisor == 0, jnp.float32(1), divisor)[:, None]
     bits = encode(jax.lax.clamp(np.float32(-f.max), ratio, np.float32(f.max)), f)
     data_ref[...] = jax.lax.bitcast_convert_type(packing.pack(bits, f.width, 1), data_ref.dtype)
 

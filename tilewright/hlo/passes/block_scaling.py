@@ -188,9 +188,7 @@ def _packs(module: Module) -> bool:
 
 
 def _reshapes_as_bitcasts(module: Module) -> None:
-  """Where layouts are chosen already, which fusions show, a reshape of what lies in row-major order costs nothing if it says so."""
-  if not any(i.opcode in ("fusion", "bitcast") for i in module.instructions()):
-    return
+  """Where layouts are chosen already, a reshape of what lies in row-major order costs nothing if it says so."""
   for computation in module.computations:
     for instruction in list(computation.instructions):
       shapes = (instruction.shape, *(o.shape for o in instruction.operands))
@@ -234,6 +232,7 @@ class BlockScaling(Pass):
   def run(self, module: Module) -> bool:
     facts = Facts(self.platform, self.compute_capability, self.cudnn, self.tile_n, self.stages)
     changed, packs = False, _packs(module)
+    has_layouts = any(i.opcode in ("fusion", "bitcast") for i in module.instructions())
     for computation in list(module.computations):
       if computation.is_fusion:
         continue
@@ -249,7 +248,8 @@ class BlockScaling(Pass):
           changed |= self._rewrite(instruction, facts) is not None
     if changed:
       module.remove_unreachable_computations()
-      _reshapes_as_bitcasts(module)
+      if has_layouts:
+        _reshapes_as_bitcasts(module)
       for instruction in module.instructions() if packs else ():
         instruction.shape = _packed(instruction.shape)  # what was put in follows what was there
     return changed
