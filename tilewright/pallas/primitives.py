@@ -237,8 +237,7 @@ def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
 @xla.register(masked_swap_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
-  old = view.ref.read(view.transforms)
-  view.ref.write(view.transforms, jnp.where(mask, value, old))
+  old, view.ref.value = xla.write_where(view.ref.value, view.transforms, value, mask)
   return old
 
 

@@ -117,13 +117,15 @@ def _cond(ctx: Context, index: Value, *args: Value, branches: Any, **_: Any) -> 
 def _while(
   ctx: Context, *args: Value, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any
 ) -> list[Value]:
-  if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
-    raise errors.EffectError(
-      f"The condition of the while_loop at {ctx.builder.loc} writes to a ref. A condition may only read: write in the body."
-    )
   cond_consts, body_consts = args[:cond_nconsts], args[cond_nconsts : cond_nconsts + body_nconsts]
   init = args[cond_nconsts + body_nconsts :]
   types = [v.type for v in init]
+  if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
+    if cond_jaxpr.out_avals[0].shape:
+      raise errors.EffectError(
+        f"The condition of the while_loop at {ctx.builder.loc} writes to a ref, which it cannot under vmap: write in the body."
+      )
+    return _decided_before(ctx, cond_jaxpr, cond_consts, body_jaxpr, body_consts, init)
   if not cond_jaxpr.out_avals[0].shape:
     blocks = [_body(ctx, cond_jaxpr, types, cond_consts), _body(ctx, body_jaxpr, types, body_consts)]
     return _counted(ctx, init, *blocks) or ctx.builder.emit_all("while", init, blocks)
@@ -144,6 +146,21 @@ def _while(
   return ctx.builder.emit_all(
     "while", init, [condition, _body(ctx, body_jaxpr, types, body_consts, of_those_that_go_on)]
   )
+
+
+def _decided_before(
+  ctx: Context, cond: Any, cond_consts: Sequence[Value], body: Any, body_consts: Sequence[Value], init: Sequence[Value]
+) -> list[Value]:
+  """A loop whose condition writes, as one that asks for a lock does: it is found ahead of each step, and carried to where it counts."""
+  asked = lambda state: _lowered(ctx, cond, [*cond_consts, *state])
+  carried = [*asked(init), *init]
+  goes_on, step = Block.of([v.type for v in carried]), Block.of([v.type for v in carried])
+  with ctx.builder.into(goes_on):
+    ctx.builder.emit_all("yield", goes_on.params[:1])
+  with ctx.builder.into(step):
+    state = _lowered(ctx, body, [*body_consts, *step.params[1:]])
+    ctx.builder.emit_all("yield", [*asked(state), *state])
+  return ctx.builder.emit_all("while", carried, [goes_on, step])[1:]
 
 
 def _counted(ctx: Context, init: Sequence[Value], condition: Block, body: Block) -> list[Value] | None:

@@ -80,7 +80,8 @@ def _masked_load(ctx: Context, *flat: Value, tree: Any) -> Value:
 def _masked_swap(ctx: Context, *flat: Value, tree: Any) -> Value:
   view, (value, mask) = _arguments(ctx, tree, flat)
   old = view.load()
-  view.store(ctx.emit("select", mask, value, old))
+  if not view.scatter_where(mask, value):
+    view.store(ctx.emit("select", mask, value, old))  # which targets write where the mask holds only
   return old
 
 

@@ -79,6 +79,16 @@ class View:
       new = _on_values(self.ctx, put, inner, self._load_first(first), new)
     self._store_first(first, new, "set")
 
+  def scatter_where(self, mask: Value, new: Value) -> bool:
+    """Write the elements that a mask chooses to where arrays say, which may name one twice; False where there are no such arrays."""
+    if not self.may_repeat or len(self.rest) > 1:
+      return False
+    positions, attrs = _elements(self.ctx, self.rest[0], self.ref.ref.shape)
+    outside = self.ctx.broadcast_scalar(self.ctx.constant(-1, positions[0].tile.dtype), mask.tile.shape)
+    positions[0] = self.ctx.emit("select", mask, positions[0], outside)
+    self.ctx.builder.emit_all("scatter_store", [self.ref, new, *positions], kind="set", **attrs)
+    return True
+
   def accumulate(self, kind: str, update: Value) -> None:
     """Combine a value into what is there; where integer indices repeat, all of them count."""
     if self.may_repeat and len(self.rest) == 1 and isinstance(self.rest[0], NDIndexer):
@@ -304,6 +314,34 @@ def _arrays(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Valu
   batch = tuple(range(first, first + len(of_arrays)))
   attrs = {"axes": axes, "sizes": sizes, "steps": steps, "dropped": dropped}
   return positions, {**{k: tuple(v) for k, v in attrs.items()}, "batch": batch, "outside": "each"}
+
+
+def _elements(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Value], dict[str, Any]]:
+  """As `_arrays`, with a position of its own for every element."""
+  positions, attrs = _arrays(ctx, indexer, shape)
+  of_axis = dict(zip(attrs["axes"], positions))
+  kept = [axis for axis in range(len(shape)) if axis not in attrs["dropped"]]
+  rank, batch = len(attrs["batch"]) + len(kept), attrs["batch"]
+  free = [d for d in range(rank) if d not in batch]  # where slices stand
+  sizes = {d: attrs["sizes"][axis] for d, axis in zip(free, kept)}
+  whole = tuple(sizes.get(d) or int(indexer.int_indexer_shape[batch.index(d)]) for d in range(rank))
+  found = []
+  for axis in range(len(shape)):
+    place = of_axis.get(axis)
+    if place is not None:
+      place = ctx.emit("broadcast", place, shape=whole, dims=batch)
+    if axis in kept:
+      ty = np.dtype(np.int32) if place is None else place.tile.dtype
+      along = ctx.emit("iota", shape=whole, dtype=ty, axis=free[kept.index(axis)])
+      step = ctx.broadcast_scalar(ctx.constant(attrs["steps"][axis], ty), whole)
+      along = ctx.emit("mul", along, step)
+      place = along if place is None else ctx.emit("add", place, along)
+    assert place is not None, "what is no slice is an array"
+    found.append(place)
+  every = tuple(range(len(shape)))
+  ones = (1,) * len(shape)
+  alone = {"axes": every, "sizes": ones, "steps": ones, "dropped": every, "batch": tuple(range(rank))}
+  return found, {**attrs, **alone}
 
 
 # --- transforms of values ----------------------------------------------------------------------------------------

@@ -178,10 +178,10 @@ class BlockMemory(Code):
     views.store(self.b, views.view_of(memory), index, value)
 
   def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
-    return views.load(self.b, _with_edges(memory, shape), index, lanes)
+    return views.load(self.b, with_edges(memory, shape), index, lanes)
 
   def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
-    views.store(self.b, _with_edges(memory, shape), index, value)
+    views.store(self.b, with_edges(memory, shape), index, value)
 
   @functools.cached_property
   def read_policy(self) -> ir.Value:
@@ -256,7 +256,7 @@ class BlockDevice(Device):
     self.code.sync({self.base}, set())
 
 
-def _with_edges(memory: Memory, shape: Sequence[int]) -> View:
+def with_edges(memory: Memory, shape: Sequence[int]) -> View:
   """A view of which accesses may lie outside."""
   view = views.view_of(memory)
   own = view.edges or ((),) * len(shape)

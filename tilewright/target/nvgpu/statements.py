@@ -10,7 +10,9 @@ from typing import Any
 from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
+from tilewright.target.llvm.masking import written_where
 from tilewright.target.nvgpu import arrivals, contraction, effects, indexed, operand_copies, reductions, views
+from tilewright.target.nvgpu.block_memory import with_edges
 from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
@@ -58,11 +60,29 @@ def _store(code: BlockCode, op: Op) -> None:
   view = _view(code, ref)
   if contraction.accumulates(code, value, view):
     return
+  if view.in_global and (found := written_where(code, op, view)) is not None:
+    _store_where(code, op, view, *found, lambda index: index)
+    return
   if view.base in code.bases_read(value) and not _reads_own_elements(code, value, ref):
     code.materialise(value)
   reads_itself = view.base in code.bases_read(value)
   with contextlib.nullcontext() if reads_itself else code.writing(view.base, ref):
     code.fill(view, value, code.wanted(op, 1))
+
+
+def _store_where(
+  code: BlockCode, op: Op, view: View, mask: Value, new: Value, place: Callable[[list[Index]], list[Index]]
+) -> None:
+  """Write the elements that a mask chooses."""
+  for v in (mask, new):
+    if view.base in code.bases_read(v):
+      code.materialise(v)
+
+  def each(index: list[Index], lanes: int) -> None:
+    value, chosen = (code.value_at(v, index, lanes) for v in (new, mask))
+    views.store_where(code.b, view, place(index), value, chosen)
+
+  code.nest(new.tile.shape, each, reads=[new, mask], writes=view, layout=code.wanted(op, 1))
 
 
 def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
@@ -83,9 +103,13 @@ def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
 def _window_store(code: BlockCode, op: Op) -> None:
   ref, value, *starts = op.operands
   view = _view(code, ref)
+  places = [code.scalar_index(s) for s in starts]
+  if view.in_global and (found := written_where(code, op, view)) is not None:
+    inside = with_edges(view, ref.ref.shape)
+    _store_where(code, op, inside, *found, lambda index: structure.window_index(code, op, index, places))
+    return
   if view.base in code.bases_read(value):
     code.materialise(value)
-  places = [code.scalar_index(s) for s in starts]
 
   def each(index: list[Index], lanes: int) -> None:
     where = structure.window_index(code, op, index, places)

@@ -366,6 +366,23 @@ def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) 
     b.store(raw, pointer, align=max(align, view.dtype.itemsize))
 
 
+def store_where(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value, chosen: ir.Value) -> None:
+  """Write the elements that a mask chooses: together where it chooses all, else one by one."""
+  lanes = ty.lanes_of(value)
+  if lanes == 1:
+    with if_then(b, chosen):
+      store(b, view, index, value)
+    return
+  bits = ir.IntType(lanes)
+  with b.if_else(b.icmp_unsigned("==", b.bitcast(chosen, bits), ir.Constant(bits, -1))) as (all_of_them, some):
+    with all_of_them:
+      store(b, view, index, value)
+    with some:
+      for n in range(lanes):
+        with if_then(b, b.extract_element(chosen, I32(n))):
+          store(b, view, [lane(b, i, n) for i in index], b.extract_element(value, I32(n)))
+
+
 def narrow(b: ir.IRBuilder, value: ir.Value, dtype: np.dtype) -> ir.Value:
   """From registers to memory; pairs of bf16 are rounded by one instruction."""
   lanes = ty.lanes_of(value)

@@ -171,7 +171,7 @@ class World:
       if not atomic:
         self._note(found, transforms, self._moment(core), str(core), where, writes=True)
       old = found.read(transforms)
-      found.write(transforms, new(old))
+      found.write(transforms, new(old), mask)
       return old
 
   def accumulate(self, core: Core, view: Any, where: str, update: Any, *, atomic: bool = False) -> Any:

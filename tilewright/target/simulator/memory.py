@@ -65,8 +65,15 @@ class Buffer:
     found = indexing.read(self.array, transforms, self.fill)
     return _jax.prng.random_wrap(found, impl=self.dtype._impl) if is_key(self.dtype) else found
 
-  def write(self, transforms: Sequence[Any], new: Any) -> None:
-    indexing.write(self.array, transforms, jax.random.key_data(new) if is_key(self.dtype) else np.asarray(new))
+  def write(self, transforms: Sequence[Any], new: Any, mask: Any = None) -> None:
+    """Put `new` where the transforms point; where integer indices repeat, what a mask leaves out does not count."""
+    values = jax.random.key_data(new) if is_key(self.dtype) else np.asarray(new)
+    elements = None if mask is None or is_key(self.dtype) else indexing.elements_of(self.array.shape, transforms)
+    if elements is None:
+      indexing.write(self.array, transforms, values)
+    else:
+      chosen = np.asarray(mask) & (elements >= 0)
+      self.array[np.unravel_index(elements[chosen], self.array.shape)] = np.broadcast_to(values, chosen.shape)[chosen]
 
 
 @dataclasses.dataclass(eq=False)

@@ -15,7 +15,7 @@ from tilewright.target.xla.evaluate import (
   register_globals,
 )
 from tilewright.target.xla.grid import run
-from tilewright.target.xla.refs import accumulate, poison, poison_value
+from tilewright.target.xla.refs import accumulate, poison, poison_value, write_where
 
 __all__ = [
   "Cell",
@@ -30,6 +30,7 @@ __all__ = [
   "register",
   "register_globals",
   "run",
+  "write_where",
 ]
 
 del _control

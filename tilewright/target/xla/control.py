@@ -86,15 +86,30 @@ def _scan(ctx: Context, *args: Any, jaxpr: Any, length: int, reverse: bool, unro
 def _while(
   ctx: Context, *args: Any, cond_nconsts: int, cond_jaxpr: Any, body_nconsts: int, body_jaxpr: Any, **_: Any
 ) -> list[Any]:
-  if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
-    raise errors.EffectError(
-      f"The condition of the while_loop at {source_line(ctx.eqn)} writes to a ref. A condition may only read: write in the body."
-    )
   cond_consts, body_consts, init = _split(args, cond_nconsts, body_nconsts)
   threaded = Threaded(ctx, [*cond_consts, *body_consts])
   batched = bool(
     cond_jaxpr.out_avals[0].shape
   )  # `vmap` of a loop: elements whose condition no longer holds keep what they have
+
+  if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
+    if batched:
+      raise errors.EffectError(
+        f"The condition of the while_loop at {source_line(ctx.eqn)} writes to a ref, which it cannot under vmap: write in the body."
+      )
+
+    def asked(values: Any, carry: Any) -> Any:  # ahead of each step, as what it writes must be carried
+      (goes_on,), values = threaded.run(cond_jaxpr, values, [*cond_consts, *carry])
+      return goes_on, values, carry
+
+    def step(state: Any) -> Any:
+      _, values, carry = state
+      carry, values = threaded.run(body_jaxpr, values, [*body_consts, *carry])
+      return asked(values, carry)
+
+    _, values, carry = lax.while_loop(lambda state: state[0], step, asked(threaded.values, list(init)))
+    threaded.update(values)
+    return carry
 
   def going(state: Any) -> Any:
     values, carry = state

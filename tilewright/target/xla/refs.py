@@ -53,6 +53,20 @@ def write(value: Any, transforms: Sequence[Any], new: Any) -> tuple[Any, Any]:
   return old_part, _put(value, first, new_part)
 
 
+def write_where(value: Any, transforms: Sequence[Any], new: Any, mask: Any) -> tuple[Any, Any]:
+  """As `write`, of the elements that a mask chooses; where integer indices repeat, the others do not count."""
+  old = read(value, transforms)
+  *outer, last = transforms or [None]
+  if not isinstance(last, NDIndexer) or not last.int_indexer_shape:
+    return old, write(value, transforms, jnp.where(mask, new, old))[1]
+  inner = read(value, outer)
+  (first, *others), order = _gather_indices(inner, last)
+  ordered = inner if order is None else inner.transpose(order)
+  chosen = jnp.where(mask, first, ordered.shape[0])
+  put = ordered.at[(chosen, *others)].set(new, mode="drop")
+  return old, write(value, outer, put if order is None else put.transpose(np.argsort(order)))[1]
+
+
 _COMBINE = {"add": jnp.add, "max": jnp.maximum, "min": jnp.minimum}
 
 
