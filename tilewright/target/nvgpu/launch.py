@@ -384,16 +384,21 @@ class _Points:
     passing = dict(streams.streams(kernel, code.arch))
     if not passing:
       return
-    count = streams.num_last(sum(passing.values()))
+    count = streams.num_last(kernel, sum(passing.values()))
     asked = {piece.position: piece.nbytes for piece in self.ahead}
-    is_last = b.icmp_unsigned(">=", number, i64(max(0, streams.num_instances(kernel) - count)))
+    is_last = b.icmp_unsigned(">=", number, i64(streams.num_instances(kernel) - count))
     with if_then(b, is_last), code.scope():
-      for position, nbytes in {**passing, **asked}.items():
-        pointer = self.frame.view(code, position, [], None).pointer
-        for start in range(0, nbytes, code.num_threads * streams.LINE):
-          offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
-          with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
-            streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
+      for turn in range(streams.TURNS):
+        self._stand(b.sub(number, i64(turn * count)))
+        for position, nbytes in {**passing, **asked}.items():
+          self._let_go(self.frame.view(code, position, [], None).pointer, nbytes)
+
+  def _let_go(self, pointer: Any, nbytes: int) -> None:
+    b, code = self.frame.b, self.code
+    for start in range(0, nbytes, code.num_threads * streams.LINE):
+      offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
+      with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
+        streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
 
 
 class _Meetings(_Points):
