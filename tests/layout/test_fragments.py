@@ -140,6 +140,15 @@ def test_tcgen05_loads(shape, repeat):
       assert of.coordinates(register=register, lane=lane, warp=warp) == expected
 
 
+@pytest.mark.parametrize("shape, most", [("32x32b", 128), ("16x64b", 128), ("16x128b", 64), ("16x256b", 32)])
+def test_tcgen05_loads_are_repeated_up_to_128_registers(shape, most):
+  """The table of `.num` in "tcgen05.ld" of the PTX ISA."""
+  assert fragments.tcgen05_repeats(shape) == tuple(n for n in (1, 2, 4, 8, 16, 32, 64, 128) if n <= most)
+  for repeat in (0, 3, 2 * most):
+    with pytest.raises(errors.LayoutError, match="repeat: "):
+      fragments.tcgen05_access(shape, repeat)
+
+
 def test_tcgen05_16x32bx2_reads_two_halves():
   of = fragments.tcgen05_access("16x32bx2", 4, split=32)
   for lane in range(32):

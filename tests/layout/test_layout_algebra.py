@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -283,6 +284,12 @@ OF = layout.blocked_for((64, 32), 4, 4)
     (lambda: layout.bank_conflicts(np.arange(33), 4), "32 lanes"),
     (lambda: layout.bank_conflicts(layout.splat((2,), 1), 4), "a layout and one of shared memory"),
     (lambda: fragments.tensor_memory(128, 7, 16), "whole cells"),
+    (lambda: fragments.tensor_memory(128, 1024), "which has 512"),
+    (lambda: layout.blocked_for((8, -1), 1), "no elements"),
+    (lambda: layout.blocked_for((8, 8), 1, order=(0, 0)), "order: expected each dimension"),
+    (lambda: layout.repeated(OF, (64, 32), (0, 1)), "warps: expected a number for each"),
+    (lambda: layout.relayout(OF, OF, 24), "bits: expected"),
+    (lambda: layout.print_layout(3), "of: expected a layout"),
   ],
 )
 def test_what_has_no_layout_is_an_error_that_says_so(ask, message):
@@ -293,3 +300,11 @@ def test_what_has_no_layout_is_an_error_that_says_so(ask, message):
 def test_dimensions_may_be_counted_from_the_end():
   assert layout.projected(OF, (-1,)) == layout.projected(OF, (1,))
   assert layout.vector_width(OF, -2) == layout.vector_width(OF, 0)
+
+
+@pytest.mark.parametrize("of", [layout.blocked_for((64, 48), 4, 8), layout.shared_tiled((64, 64), (8, 64), 16, 128)])
+def test_a_layout_that_is_written_down_is_the_same_value_in_another_process(of):
+  """The hash is not written: those of strings differ from process to process."""
+  text = pickle.dumps(of)
+  assert b"_hash" not in text
+  assert pickle.loads(text) == of and hash(pickle.loads(text)) == hash(of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -132,3 +133,13 @@ def test_one_dimension_is_written_in_lines():
   lines = layout.layout_text(layout.strided((64,), 1, 2), max_columns=16).splitlines()
   assert [line.split()[0] for line in lines[2:]] == ["0", "16", "32", "48"]
   assert lines[3].split()[1] == "T8:0"
+
+
+def test_cells_are_as_wide_as_their_labels():
+  """T1023:127* has ten characters of six pixels."""
+  for of, label in ((layout.blocked_for((8, 8), 1), "T"), (layout.splat((8, 128), 32), "T0:1023*")):
+    root = ET.fromstring(picture.svg(of))
+    wide = {float(rect.get("width")) for rect in root.iter(f"{SVG}rect")}
+    assert len(wide) == 1 and min(wide) >= 6 * len(label)
+    columns = sorted({float(rect.get("x")) for rect in root.iter(f"{SVG}rect")})
+    assert all(b - a == min(wide) for a, b in itertools.pairwise(columns))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.layout import machine
 from tests.layout.layouts import examples
-from tilewright import errors
+from tilewright import errors, layout
 from tilewright.layout import (
   Move,
   Plan,
@@ -62,7 +62,9 @@ def follow(source, way):
         place = step.shared if step.is_store else step.registers
       case TensorMove():
         assert place == (step.registers if step.is_store else step.memory)
-        access = fragments.tcgen05_access(step.shape, step.repeat, step.memory.size("cell"))
+        one = fragments.tcgen05_access(step.shape, step.repeat, step.memory.size("cell"))
+        rows, columns, packed = one.shape
+        access = layout.repeated(one, (rows, columns * step.times, packed), (1, 1, 1))
         assert step.registers == trimmed(fragments.read_from_tensor_memory(step.memory, access))
         place = step.memory if step.is_store else step.registers
   return place
@@ -89,6 +91,14 @@ def test_the_instruction_that_fits_is_taken():
   assert "16 bytes" in str(transfer(PLACES["swizzled"], PLACES["coalesced"], 16))
   sums = fragments.tensor_memory(64, 64)
   assert str(transfer(sums, fragments.wgmma_accumulator(64), 32)).startswith("tcgen05.ld.16x256b.x8 (")
+
+
+@pytest.mark.parametrize("columns, text", [(512, "x128 4 times"), (96, "x32 3 times"), (128, "x128 ->")])
+def test_what_is_wider_than_an_instruction_is_read_by_several(columns, text):
+  memory = fragments.tensor_memory(128, columns)
+  target = layout.blocked_for((128, columns), WARPS, 4)
+  way = transfer(memory, target, 32)
+  assert str(way).startswith(f"tcgen05.ld.32x32b.{text}") and follow(memory, way) == target
 
 
 def test_places_of_other_tiles_are_refused():

@@ -56,13 +56,10 @@ def blocked(
   """
   if math.prod(lanes) != LANES:
     raise errors.LayoutError(f"lanes {tuple(lanes)} must be {LANES} in all")
-  order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
   _check(shape)
+  order = _order(shape, order)
   for name, own in (("per_thread", per_thread), ("lanes", lanes), ("warps", warps)):
-    if len(own) != len(shape) or min(own, default=1) < 1:
-      raise errors.LayoutError(f"{name}: expected a number for each dimension of {tuple(shape)}, got {tuple(own)}")
-  if sorted(order) != list(range(len(shape))):
-    raise errors.LayoutError(f"order: expected each dimension of {tuple(shape)} once, got {tuple(order)}")
+    _check_numbers(name, own, shape)
   digits: dict[str, list[Digit]] = {REGISTER: [], LANE: [], WARP: []}
   reached = [1] * len(shape)
   for name, counts in ((REGISTER, per_thread), (LANE, lanes), (WARP, warps)):
@@ -86,7 +83,7 @@ def blocked_for(
   Warps follow the lanes; with `whole_rows` they divide the slowest dimension first, so that a row stays in one warp if it can.
   """
   _check(shape, num_warps=num_warps, vector=vector)
-  order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
+  order = _order(shape, order)
   per_thread, lanes, warps = ([1] * len(shape) for _ in range(3))
   if not shape:
     return splat(shape, num_warps)
@@ -118,7 +115,8 @@ def repeated(
     raise errors.LayoutError(
       f"warps: expected a number for each dimension of {tuple(shape)} and of {fragment}, got {tuple(warps)}"
     )
-  order = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
+  _check_numbers("warps", warps, shape)
+  order = _order(shape, order)
   digits = {name: list(own) for name, own in fragment.inputs}
   digits.setdefault(WARP, [])
   reached = list(fragment.shape)
@@ -140,11 +138,24 @@ def repeated(
 
 
 def _check(shape: Sequence[int], **counts: int) -> None:
-  if 0 in shape:
+  if min(shape, default=1) < 1:
     raise errors.LayoutError(f"a tile of shape {tuple(shape)} has no elements to lay out")
   for name, count in counts.items():
     if count < 1:
       raise errors.LayoutError(f"{name}: expected 1 or more, got {count}")
+
+
+def _check_numbers(name: str, numbers: Sequence[int], shape: Sequence[int]) -> None:
+  if len(numbers) != len(shape) or min(numbers, default=1) < 1:
+    raise errors.LayoutError(f"{name}: expected a number for each dimension of {tuple(shape)}, got {tuple(numbers)}")
+
+
+def _order(shape: Sequence[int], order: Sequence[int] | None) -> list[int]:
+  """The dimensions, the fastest first: the last one first if the order is not given."""
+  found = list(order) if order is not None else [axis for axis, _ in _inner_first(shape)]
+  if sorted(found) != list(range(len(shape))):
+    raise errors.LayoutError(f"order: expected each dimension of {tuple(shape)} once, got {tuple(found)}")
+  return found
 
 
 def _spread(shape: Sequence[int], axis: int, count: int, reached: list[int]) -> list[Digit]:

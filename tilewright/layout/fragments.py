@@ -11,6 +11,7 @@ instruction is a repetition (`build.repeated`), an operand that lies transposed 
 from __future__ import annotations
 
 import dataclasses
+import math
 
 from tilewright import errors
 from tilewright.layout.algebra import compose
@@ -113,7 +114,14 @@ _TCGEN05: dict[str, tuple[tuple[int, int], list[DigitLike], list[DigitLike]]] = 
   "16x256b": ((16, 8), [(2, (0, 1)), (2, (8, 0))], [(4, (0, 2)), (8, (1, 0))]),
 }
 TCGEN05_SHAPES = (*_TCGEN05, "16x32bx2")
+_COLUMNS = 512  # that tensor memory has
 TCGEN05_WIDTHS = {name: columns for name, ((_, columns), _, _) in _TCGEN05.items()}  # of what is repeated
+
+
+def tcgen05_repeats(shape: str) -> tuple[int, ...]:
+  """The `.xN` of a shape: powers of two, of which a thread holds at most 128 registers."""
+  held = math.prod(size for size, _ in _TCGEN05[shape][1]) if shape in _TCGEN05 else 1
+  return tuple(1 << i for i in range(8) if held << i <= 128)
 
 
 def tcgen05_access(shape: str, repeat: int, packed: int = 1, split: int | None = None) -> Layout:
@@ -122,6 +130,11 @@ def tcgen05_access(shape: str, repeat: int, packed: int = 1, split: int | None =
   A shape of 16 rows is issued twice, for the two halves of a warp's rows. `split` is the immediate of .16x32bx2: how many columns
   the upper lanes are from the lower ones. `packed` is the number of elements in a cell of 32 bits.
   """
+  if shape in TCGEN05_SHAPES and repeat not in tcgen05_repeats(shape):
+    most = max(tcgen05_repeats(shape))
+    raise errors.LayoutError(
+      f"repeat: tcgen05.ld and tcgen05.st of {shape} are there as .x1, .x2, .x4, … .x{most}, not as .x{repeat}"
+    )
   if shape == "16x32bx2":
     # lanes 0-15 read 16 rows at a column, lanes 16-31 the same rows `split` columns further on
     if split is None:
@@ -161,6 +174,9 @@ def tensor_memory(m: int, n: int, bits: int = 32, two_blocks: bool = False) -> L
   packed = 32 // bits
   if n < 1 or n % (2 * packed if two_blocks and m == 128 else packed):
     raise errors.LayoutError(f"{n} columns of {bits} bits do not fill whole cells of tensor memory")
+  cells = n // packed // (2 if two_blocks and m == 128 else 1)
+  if cells > _COLUMNS:
+    raise errors.LayoutError(f"{n} columns of {bits} bits take {cells} of tensor memory, which has {_COLUMNS}")
   cell: list[DigitLike] = [(packed, (0, 1))]
   columns: list[DigitLike] = [(n // packed, (0, packed))]
   match m, two_blocks:

@@ -46,6 +46,8 @@ def relayout(source: Layout, target: Layout, bits: int, matrices: bool = True, p
   """The cheapest plan. `matrices` says whether stmatrix is there (sm_90 and later; ldmatrix is on every target); `piecewise`, whether
   what comes out of shared memory is loaded a few fragments at a time."""
   _check(source, target)
+  if bits < 1 or bits & (bits - 1):
+    raise errors.LayoutError(f"bits: expected those of an element, 1, 2, 4, 8, …, got {bits}")
   if source == target:
     return Plan(source, target, bits, (), 0)
   if common_warp_count(source, target) is None:

@@ -102,6 +102,13 @@ class SharedLayout:
   def __hash__(self) -> int:
     return self._hash  # type: ignore[attr-defined]
 
+  def __reduce__(self) -> tuple[Any, ...]:
+    return SharedLayout, (
+      self.elements,
+      self.bits,
+      self.swizzle,
+    )  # without the hash, which another process has otherwise
+
   @property
   def shape(self) -> tuple[int, ...]:
     return self.elements.shape

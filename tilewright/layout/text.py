@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tilewright import errors
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
 
@@ -81,12 +82,12 @@ def holders(of: Layout, wanted: Sequence[Coordinates] | None = None) -> dict[Coo
   number = np.where(inside, (table * _strides(of.shape)).sum(-1), -1)
   asked = np.asarray([int((np.asarray(at, np.int64) * _strides(of.shape)).sum()) for at in listed], np.int64)
   places = np.flatnonzero(np.isin(number, asked))
+  indices = np.unravel_index(places, sizes)
   # The least significant input last: warps, then lanes, then registers, as threads are counted.
-  order = sorted(places.tolist(), key=lambda p: tuple(reversed(np.unravel_index(p, sizes))))
+  order = np.lexsort(indices)
   by_number = dict(zip(asked.tolist(), listed))
-  for place in order:
-    index = tuple(int(x) for x in np.unravel_index(place, sizes))
-    found[by_number[int(number.flat[place])]].append(dict(zip(of.names, index)))
+  for held, *index in zip(number.flat[places[order]].tolist(), *(own[order].tolist() for own in indices)):
+    found[by_number[held]].append(dict(zip(of.names, index)))
   return found
 
 
@@ -112,6 +113,8 @@ def place_name(place: dict[str, int]) -> str:
 
 def layout_text(of: Layout | SharedLayout, max_rows: int = 32, max_columns: int = 32) -> str:
   """The table of a layout; dimensions before the last two are written one after another, and long ones are cut."""
+  if not isinstance(of, Layout | SharedLayout):
+    raise errors.LayoutError(f"of: expected a layout, got {of!r}")
   shown, is_all = pages(of.shape, max_rows, max_columns)
   wanted = [at for page in shown for row in page.cells for at in row if at is not None]
   if isinstance(of, SharedLayout):

@@ -15,8 +15,16 @@ import functools
 from tilewright import errors
 from tilewright.layout.access import VECTOR, Access, accesses
 from tilewright.layout.algebra import trimmed, without_register_copies
-from tilewright.layout.build import blocked_for
-from tilewright.layout.fragments import CELL, COLUMN, ROW, TCGEN05_WIDTHS, read_from_tensor_memory, tcgen05_access
+from tilewright.layout.build import blocked_for, repeated
+from tilewright.layout.fragments import (
+  CELL,
+  COLUMN,
+  ROW,
+  TCGEN05_WIDTHS,
+  read_from_tensor_memory,
+  tcgen05_access,
+  tcgen05_repeats,
+)
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.trip import ISSUE, LATENCY, WAVEFRONT
@@ -42,12 +50,13 @@ class Move:
 
 @dataclasses.dataclass(frozen=True)
 class TensorMove:
-  """Between registers and tensor memory: tcgen05.ld or tcgen05.st of a shape, `.x{repeat}`."""
+  """Between registers and tensor memory: tcgen05.ld or tcgen05.st of a shape, `.x{repeat}`, so many times along the columns."""
 
   registers: Layout
   memory: Layout
   shape: str
   repeat: int
+  times: int
   is_store: bool
 
   @property
@@ -72,8 +81,8 @@ def _step_text(step: Move | TensorMove | Plan) -> str:
     case Move(access=access, is_store=is_store):
       instruction = ("st" if is_store else "ld") + (".shared" if access.kind == VECTOR else "matrix")
       return f"{instruction} of {access.width} bytes" if access.kind == VECTOR else instruction
-    case TensorMove(shape=shape, repeat=repeat, is_store=is_store):
-      return f"tcgen05.{'st' if is_store else 'ld'}.{shape}.x{repeat}"
+    case TensorMove(shape=shape, repeat=repeat, times=times, is_store=is_store):
+      return f"tcgen05.{'st' if is_store else 'ld'}.{shape}.x{repeat}" + (f" {times} times" if times > 1 else "")
     case _:
       return str(step)
 
@@ -122,18 +131,17 @@ def _registers_for(place: Layout | SharedLayout) -> list[Layout] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _tensor_accesses(memory: Layout) -> dict[Layout, tuple[str, int]]:
-  """What each shape of tcgen05.ld makes of a tile in tensor memory, as a whole."""
-  found: dict[Layout, tuple[str, int]] = {}
-  columns = memory.size(COLUMN)
+def _tensor_accesses(memory: Layout) -> dict[Layout, tuple[str, int, int]]:
+  """What each shape of tcgen05.ld makes of a tile in tensor memory as a whole: by as few instructions as there can be."""
+  found: dict[Layout, tuple[str, int, int]] = {}
+  columns, packed = memory.size(COLUMN), memory.size(CELL)
   for shape, width in TCGEN05_WIDTHS.items():
-    repeat = columns // width
-    if columns % width or repeat not in (1, 2, 4, 8, 16, 32, 64, 128):
+    if columns % width:
       continue
-    access = tcgen05_access(shape, repeat, memory.size(CELL))
-    found.setdefault(trimmed(read_from_tensor_memory(memory, access)), (shape, repeat))
-  if not found:
-    raise errors.LayoutError(f"tcgen05.ld has no shape that reads the {columns} columns of {memory}")
+    repeat = max(n for n in tcgen05_repeats(shape) if columns // width % n == 0)
+    access = repeated(tcgen05_access(shape, repeat, packed), (memory.size(ROW), columns, packed), (1, 1, 1))
+    way = shape, repeat, columns // width // repeat
+    found.setdefault(trimmed(read_from_tensor_memory(memory, access)), way)
   return found
 
 

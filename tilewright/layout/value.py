@@ -79,6 +79,9 @@ class Layout:
   def __hash__(self) -> int:
     return self._hash  # type: ignore[attr-defined]
 
+  def __reduce__(self) -> tuple[Any, ...]:
+    return Layout, (self.shape, self.inputs)  # hashes of names differ from process to process
+
   def __eq__(self, other: object) -> bool:
     if self is other:  # inference asks very often
       return True

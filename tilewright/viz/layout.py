@@ -18,7 +18,8 @@ from tilewright.layout.shared import BANK_BYTES, BANKS, WORD, SharedLayout
 from tilewright.layout.text import Coordinates, holders, pages, place_name, thread_of
 from tilewright.layout.value import LANE, WARP, Layout
 
-_WIDTH, _HEIGHT, _MARGIN, _GAP = 46, 20, 36, 12  # pixels
+_WIDTH, _HEIGHT, _MARGIN, _GAP = 46, 20, 36, 12  # pixels; cells are wider than _WIDTH where a label is
+_CHARACTER = 6.1  # pixels of a character of the font
 _COLUMNS_OF_A_LINE = 32  # of a tile of one dimension
 THREAD, REGISTER, BANK, LINE = "thread", "register", "bank", "line"
 MAX_ROWS = MAX_COLUMNS = 128
@@ -43,20 +44,21 @@ def svg(
   shown, is_all = pages(of.shape, max_rows, min(max_columns, _COLUMNS_OF_A_LINE) if len(of.shape) < 2 else max_columns)
   wanted = [at for page in shown for row in page.cells for at in row if at is not None]
   cells = _cells(of, by, wanted)
+  wide = max(_WIDTH, math.ceil(_CHARACTER * max((len(label) for label, *_ in cells.values()), default=0)) + 6)
   parts = []
   top, right = 0, 0
   for page in shown:
     if page.title:
       parts.append(_text(2, top + 12, page.title, "start"))
-    parts += [_text(_MARGIN + (c + 0.5) * _WIDTH, top + _MARGIN - 6, name) for c, name in enumerate(page.columns)]
+    parts += [_text(_MARGIN + (c + 0.5) * wide, top + _MARGIN - 6, name) for c, name in enumerate(page.columns)]
     for r, (name, row) in enumerate(zip(page.rows, page.cells)):
       y = top + _MARGIN + r * _HEIGHT
       parts.append(_text(_MARGIN - 4, y + 14, name, "end"))
       for c, at in enumerate(row):
         if at is not None:
-          parts.append(_cell(_MARGIN + c * _WIDTH, y, *cells[at]))
+          parts.append(_cell(_MARGIN + c * wide, y, wide, *cells[at]))
     top += _MARGIN + len(page.rows) * _HEIGHT + _GAP
-    right = max(right, _MARGIN + len(page.columns) * _WIDTH + _GAP)
+    right = max(right, _MARGIN + len(page.columns) * wide + _GAP)
   if not is_all:
     parts.append(_text(_MARGIN, top + 12, f"the first {len(wanted)} of {math.prod(of.shape)} elements", "start"))
     top += 2 * _GAP
@@ -101,10 +103,10 @@ def _cells(of: Layout | SharedLayout, by: str, wanted: list[Coordinates]) -> dic
   return result
 
 
-def _cell(x: float, y: float, label: str, group: int, groups: int, title: str) -> str:
+def _cell(x: float, y: float, wide: int, label: str, group: int, groups: int, title: str) -> str:
   return (
-    f'<g><title>{escape.escape(title)}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" '
-    f'fill="{_colour(group, groups)}" stroke="#fff"/>{_text(x + _WIDTH / 2, y + 14, label)}</g>'
+    f'<g><title>{escape.escape(title)}</title><rect x="{x}" y="{y}" width="{wide}" height="{_HEIGHT}" '
+    f'fill="{_colour(group, groups)}" stroke="#fff"/>{_text(x + wide / 2, y + 14, label)}</g>'
   )
 
 

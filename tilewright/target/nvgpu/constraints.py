@@ -12,7 +12,7 @@ The ops of a kernel never exclude each other. What must hold (a link, a list) is
 variables of their own; each op alone can be satisfied; and a value goes to its uses by what only costs, a relayout. Elementwise ops are
 one region in one layout, which any will do for. So there always is a solution, unless the user asks for one that there is not.
 
-An op that moves elements in ways no layout describes (a slice, a gather, …), or that has no row, leaves operands and results free: its code
+An op that moves elements in ways no layout describes (a gather, a sort, …), or that has no row, leaves operands and results free: its code
 goes through shared memory. A row is called with the system it adds to and the op.
 """
 
@@ -231,7 +231,10 @@ def _concatenate(system: System, op: Op) -> None:
     start += value.tile.shape[axis]
 
 
-@rule("pad", "reverse", "dynamic_slice", "gather", "scatter", "sort", "recast")
+@rule(
+  *("pad", "reverse", "dynamic_slice", "gather", "scatter", "sort", "top_k", "recast"),
+  *("atomic", "inline_asm", "threefry"),
+)
 def _moved(system: System, op: Op) -> None:
   """Elements change threads in ways that no layout describes: any layout on either side, with shared memory between."""
   for i in range(len(op.operands)):
@@ -434,7 +437,7 @@ def _switch(system: System, op: Op) -> None:
 
 @rule(
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
-  *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet"),
+  *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""
