@@ -93,6 +93,15 @@ def test_warpgroups_that_are_interpreted_run_side_by_side():
   np.testing.assert_array_equal(jax.jit(call)(np.arange(8.0, dtype=np.float32)), np.arange(8))
 
 
+@pytest.mark.parametrize("program", [multiplied, pipelined_matmul], ids=lambda f: f.__name__)
+def test_products_read_what_another_warpgroup_brought_where_it_is(program):
+  """It is copied there by cp.async, and no element passes through registers, not of parts of a buffer either."""
+  ((_, native),) = natives(program, *PROGRAMS[program][0])
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  assert "cp.async.mbarrier.arrive.noinc" in ptx and "wgmma.mma_async" in ptx
+  assert not any(move in ptx for move in ("ldmatrix", "stmatrix", "ld.global"))  # of elements of two bytes
+
+
 def test_a_warpgroup_waits_for_its_own_threads_only():
   """All threads of the block meet once, before the body."""
   ((_, native),) = natives(multiplied, *PROGRAMS[multiplied][0])

@@ -218,7 +218,7 @@ def _(ctx: Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
 
 
 @register(barriers.barrier_arrive_p)
-def _(ctx: Context, *flat: Any, tree: Any) -> list[Any]:
+def _(ctx: Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
   ctx.core.world.signal(ctx.core, *_target(ctx, _jax.unflatten(tree, flat)), 1)
   return []
 

@@ -70,7 +70,12 @@ define(
   doc="`wait(semaphore, value, index…)`, taking the value off if `decrement`; fails with `message` if that can never happen",
 )
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
-define("arrive", lambda op: [], SYNC, doc="`arrive(barrier, index…)`: what comes before it is done")
+define(
+  "arrive",
+  lambda op: [],
+  SYNC,
+  doc="`arrive(barrier, index…)`: what comes before it is done; `of_copy`, when the store just before it is, which may take a while",
+)
 define(
   "await",
   lambda op: [],

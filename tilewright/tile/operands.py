@@ -272,7 +272,9 @@ def _count_semaphore(op: Op) -> None:
 @_check("arrive", "await")
 def _barrier(op: Op) -> None:
   _semaphore(op, 1)
-  if op.name == "await":
+  if op.name == "arrive":
+    expect(isinstance(op.attrs["of_copy"], bool), "of_copy must be a bool")
+  else:
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 

@@ -64,11 +64,11 @@ def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:
 
 
 @rule("barrier_arrive")
-def _arrive(ctx: Context, *flat: Value, tree: Any) -> list[Value]:
+def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool) -> list[Value]:
   view = leaves(tree, flat)
   if _are_several(ctx):
     barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
-    ctx.builder.emit_all("arrive", [barrier, *index])
+    ctx.builder.emit_all("arrive", [barrier, *index], of_copy=of_copy)
   elif not ctx.builder.for_gpu:
     signal(ctx, view, ctx.constant(1, np.int32))
   return []

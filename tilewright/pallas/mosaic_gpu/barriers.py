@@ -95,12 +95,18 @@ for _own in (barrier_arrive_p, barrier_wait_p):
 
 def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
   """Say that this warpgroup has come to a barrier: what it did before, those who wait there see. With a `predicate`, only if it is true."""
-  flat, tree = _jax.flatten(check_barrier("barrier_arrive", barrier))
+  view = check_barrier("barrier_arrive", barrier)
+  _arrive(view) if predicate is None else when(predicate)(lambda: _arrive(view))
 
-  def arrive() -> None:
-    barrier_arrive_p.bind(*flat, tree=tree)
 
-  arrive() if predicate is None else when(predicate)(arrive)
+def arrive_with_copy(barrier: Any) -> None:
+  """The copy that comes just before this arrives at a barrier when it is done; this warpgroup need not wait for that."""
+  _arrive(check_barrier("copy_gmem_to_smem", barrier), of_copy=True)
+
+
+def _arrive(view: Any, *, of_copy: bool = False) -> None:
+  flat, tree = _jax.flatten(view)
+  barrier_arrive_p.bind(*flat, tree=tree, of_copy=of_copy)
 
 
 def barrier_wait(barrier: Any) -> None:
@@ -114,7 +120,7 @@ def barrier_wait(barrier: Any) -> None:
 
 
 @xla.register(barrier_arrive_p)
-def _(ctx: xla.Context, *flat: Any, tree: Any) -> list[Any]:
+def _(ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
   view = _jax.unflatten(tree, flat)
   view.ref.write(view.transforms, view.ref.read(view.transforms) + 1)
   return []

@@ -3,9 +3,9 @@
     plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, barrier)
     plgpu.barrier_wait(barrier)
 
-A copy is done when the call returns, as far as the warpgroup that asks for it can see; it has then arrived at its barrier. So waiting for
-the last `n` copies has nothing to do. A copy runs beside other work if another warpgroup does that work (`barriers`), or if the compiler
-brings blocks ahead: those of `pl.pallas_call`.
+In a block of one warpgroup a copy is done when the call returns, as far as the kernel can see. Among several, one to shared memory with a
+barrier is on its way when the call returns (on GPUs: by `cp.async`, if it can go in pieces of at least four bytes), and arrives at the
+barrier when it is done. All other copies are done at once, so that waiting for the last `n` of them has nothing to do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
-from tilewright.pallas.mosaic_gpu.barriers import barrier_arrive, check_barrier
+from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
 from tilewright.pallas.mosaic_gpu.partition import share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.runtime import _jax
@@ -68,7 +68,7 @@ def copy_gmem_to_smem(
   def copy() -> None:
     primitives.store(dst, None, read(src))
     if barrier is not None:
-      barrier_arrive(barrier)
+      arrive_with_copy(barrier)
 
   _when(predicate, copy)
 

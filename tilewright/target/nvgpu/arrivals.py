@@ -1,11 +1,14 @@
 """Barriers between the warpgroups of a block, in kernels whose warpgroups each run the body for themselves.
 
-    arrive(barrier)   the 128 threads wait for each other, then one of them arrives: what all of them did before is done
+    arrive(barrier)   every thread of the warpgroup arrives: what it did before is done
     await(barrier)    every thread waits until the next phase has ended
     meet(barriers…)   all warpgroups wait for each other, and the barriers begin anew
 
-A barrier is an `mbarrier` in shared memory. Of a phase it is known only whether its number is even or odd; so a warpgroup keeps a bit for
-each barrier, which every wait turns, in a register of each thread.
+A barrier is an `mbarrier` in shared memory, which counts threads. Of a phase it is known only whether its number is even or odd; so a
+warpgroup keeps a bit for each barrier, which every wait turns, in a register of each thread.
+
+A copy from global memory that has a barrier goes there in pieces that threads ask for and do not wait for (`cp.async`); a thread arrives
+when its pieces have.
 
 A warpgroup whose check fails ends, and others may wait for it. So where a kernel has checks, those who wait look whether one has failed.
 """
@@ -20,12 +23,17 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm.loops import if_then
+from tilewright.target.llvm.loops import Index, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import effects, mbarrier, reporting, threads, tma
+from tilewright.target.nvgpu import cp_async, effects, mbarrier, reporting, threads, tma, views
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.distribution import distribute
+from tilewright.target.nvgpu.hints import is_in_shared
+from tilewright.target.nvgpu.views import View
+from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import SemaphoreArrayType
 
 _BYTES = 8  # of an mbarrier
@@ -75,7 +83,7 @@ def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = Fal
       address = b.add(own.address, I32(_BYTES * number))
       if again:
         mbarrier.end(b, address)
-      mbarrier.init(b, address, own.arrivals)
+      mbarrier.init(b, address, own.arrivals * threads.GROUP)
     if code.arch.has_tma:
       mbarrier.fence_init(b)
   for word in range(own.words):
@@ -117,11 +125,57 @@ def _found(code: BlockCode, barrier: Value, index: list[Value]) -> tuple[Barrier
 def _arrive(code: BlockCode, op: Op) -> None:
   b = code.b
   own, number = _found(code, op.operands[0], op.operands[1:])
+  address = b.add(own.address, b.mul(number, I32(_BYTES)))
+  if op in code.on_their_way:
+    cp_async.arrive(b, address)
+    return
   if code.arch.has_tma:
     tma.fence_writes(b)
-  code.barrier()
-  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
-    mbarrier.arrive(b, b.add(own.address, b.mul(number, I32(_BYTES))))
+  mbarrier.arrive(b, address)
+
+
+def start_copy(code: BlockCode, op: Op) -> bool:
+  """Carry out a store as a copy that is on its way, if it is one, and an arrival that waits for it comes next: whether it was."""
+  arrival = _arrival_of(code, op) if code.groups > 1 else None
+  load = op.operands[1].owner
+  if arrival is None or not isinstance(load, Op) or load.name != "load" or load.result in code.env:
+    return False
+  source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, op))
+  piece = next((n for n in cp_async.SIZES if _goes_in_pieces(source, target, load.result.tile.shape, n)), None)
+  if piece is None or not source.in_global or not is_in_shared(op.operands[0].ref):
+    return False
+  if (
+    target.base in code.read | code.written
+  ):  # what is on its way is no access of this warpgroup's, which waits before the next
+    code.barrier()
+  b = code.b
+
+  def one(index: list[Index], lanes: int, step: Any) -> None:
+    place = b.addrspacecast(views.address(b, target, index, lanes)[0], ir.PointerType(addrspace=SHARED))
+    cp_async.copy(b, b.ptrtoint(place, I32), views.address(b, source, index, lanes)[0], piece)
+
+  code.each_step(distribute(load.result.tile.shape, piece // source.dtype.itemsize, code.num_threads), one)
+  code.on_their_way.add(arrival)
+  return True
+
+
+def _arrival_of(code: BlockCode, store: Op) -> Op | None:
+  """The arrival that belongs to a copy: nothing but index arithmetic stands between the two."""
+  ops = code.current.ops
+  for op in ops[ops.index(store) + 1 :]:
+    if op.name == "arrive":
+      return op if op.attrs["of_copy"] else None
+    if not OPS[op.name].is_pure and op.name not in VIEWS:
+      return None
+  return None
+
+
+def _goes_in_pieces(source: View, target: View, shape: tuple[int, ...], nbytes: int) -> bool:
+  """Whether each run of so many bytes along the last dimension lies side by side, and is aligned, on both sides."""
+  size = source.dtype.itemsize
+  if nbytes < size or not shape or shape[-1] * size % nbytes or source.has_edges or target.has_edges:
+    return False
+  return all(views.is_in_pieces(view, nbytes) for view in (source, target))
 
 
 def _await(code: BlockCode, op: Op) -> None:

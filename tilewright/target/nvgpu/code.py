@@ -72,6 +72,7 @@ class BlockCode(Passes):
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
+    self.on_their_way: set[Op] = set()  # arrivals of copies that nobody has waited for
     self.has_stages = False  # whether copies are on their way that the code here did not ask for
 
   # --- values carried by control flow ----------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from tilewright.layout.options import Warpgroups, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import cp_async, operand_copies, products, tma, wgmma
+from tilewright.target.nvgpu import cp_async, in_place, operand_copies, products, tma, wgmma
 from tilewright.target.nvgpu.arch import WGMMA
 from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.code import BlockCode
@@ -84,7 +84,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   room = 0
   for i, value in enumerate(op.operands):
     wanted = code.inferred.wanted(op, i)
-    if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None:
+    if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None and _in_place(code, op, i) is None:
       room += wanted.nbytes + wanted.swizzle.span
       if _copied_view(code, value, wanted) is None and products.held_bytes(code, value) > products.MOST_BYTES:
         return False
@@ -111,6 +111,8 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
     operands.append(_operand(code, op, i))
     code.busy += [part.buffer for part in operands[i:] if isinstance(part, Placed)]
   _arrived(code, operands)
+  if any(isinstance(part, Placed) and part.buffer.tiled is not None for part in operands):
+    tma.fence_writes(b)  # what threads wrote there, and copies of theirs, the tensor cores see
   code.sync({part.base for part in operands if isinstance(part, Placed)}, set())
 
   group = b.udiv(code.thread, I32(GROUP))
@@ -183,6 +185,9 @@ def _operand(code: BlockCode, op: Op, i: int) -> Any:
   """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
   assert code.inferred is not None
   value, wanted = op.operands[i], code.inferred.wanted(op, i)
+  placed = _in_place(code, op, i)
+  if placed is not None:
+    return placed
   if isinstance(wanted, Layout):
     return code.words_of(value, wanted)
   known = _known(code, value, wanted)
@@ -191,6 +196,13 @@ def _operand(code: BlockCode, op: Op, i: int) -> Any:
   buffer = code.trip_buffer(wanted.nbytes, wanted.swizzle.span)
   assert buffer is not None, "see is_possible"
   return _place(code, value, wanted, buffer)
+
+
+def _in_place(code: BlockCode, op: Op, i: int) -> Placed | None:
+  """An operand in memory that the user laid out, if wgmma can read it there: of bytes, only rows along k."""
+  placed = in_place.find(code, op.operands[i])
+  matrix = None if placed is None else as_matrix(placed.shared, op.attrs["contract"][i][0])
+  return placed if matrix is not None and (matrix.itemsize == 2 or matrix.k_is_last) else None
 
 
 def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None:

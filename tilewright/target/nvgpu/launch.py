@@ -22,6 +22,7 @@ from tilewright.target.nvgpu import (
   arrivals,
   blocks,
   choice,
+  cp_async,
   effects,
   identities,
   pipeline,
@@ -314,6 +315,9 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   frame.begin(code)
   code.inferred = choice.choose(kernel, arch, threads.GROUP // threads.WARP)
   _Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
+  if code.on_their_way:  # no thread ends before what it asked for is there
+    cp_async.commit(frame.b)
+    cp_async.wait(frame.b, 0)
   launch = Launch(
     kernel.warpgroups * threads.GROUP,
     code.arena_bytes,

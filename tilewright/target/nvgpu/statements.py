@@ -58,7 +58,7 @@ def _bitcast_ref(code: BlockCode, op: Op) -> None:
 def _store(code: BlockCode, op: Op) -> None:
   ref, value = op.operands
   view = _view(code, ref)
-  if contraction.accumulates(code, value, view):
+  if contraction.accumulates(code, value, view) or arrivals.start_copy(code, op):
     return
   if view.in_global and (found := written_where(code, op, view)) is not None:
     _store_where(code, op, view, *found, lambda index: index)

@@ -264,6 +264,21 @@ def _run(tiled: SharedLayout, axis: int) -> int:
   return math.gcd(first.size, max(1, min(tiled.swizzle.grain, _ALIGNED) // (tiled.bits // 8)))
 
 
+def is_in_pieces(view: View, nbytes: int) -> bool:
+  """Whether every piece of so many bytes along the last dimension, from a multiple of its length on, lies side by side and is aligned."""
+  lanes = nbytes // view.dtype.itemsize
+  if view.tiled is None:
+    if view.exchange is not None or not all(isinstance(stride, int) for stride in view.strides):
+      return False
+    return view.strides[-1] == 1 and math.gcd(view.align, *view.strides[:-1]) % lanes == 0
+  last = len(view.strides) - 1
+  axis = next((axis for axis, a in enumerate(view.along) if a.dim == last), None)
+  if axis is None:
+    return False
+  own = view.along[axis]
+  return own.scale == 1 and multiple(own.start) % lanes == 0 and _run(view.tiled, axis) % lanes == 0
+
+
 def swizzled_address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
   """An `exchange`: rows of 128 bytes as the copy engine leaves them. Row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
 

@@ -1,0 +1,105 @@
+"""Operands of warpgroups' products that lie in shared memory already, as the user laid them out: read where they are.
+
+    a_smem = SMEM((stages, 128, 64), bfloat16, transforms=[TilingTransform((8, 64)), SwizzleTransform(128)])
+    wgmma(acc, a_smem.at[slot, pl.ds(64 * wg, 64)], …)
+
+A part of such a buffer that begins at multiples of its own size is laid out as a buffer of its size would be, further on: the digits of a
+place are those of where the part begins and of where in the part it is, and a swizzle does not see how many times it has repeated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.layout.algebra import transposed
+from tilewright.layout.shared import SharedLayout, shared_for_matrix
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import i64
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.operand_copies import Placed
+from tilewright.target.nvgpu.operands import behind_transposes
+from tilewright.target.nvgpu.symbolic import Number
+from tilewright.target.nvgpu.views import View, multiple
+from tilewright.tile.ir import Op, Value
+
+_SWIZZLES = (128, 64, 32)
+
+Digits = tuple[
+  tuple[int, int, int, int], ...
+]  # (axis, place, size, move): as terms of a layout, those of an axis in order
+
+
+def find(code: BlockCode, value: Value) -> Placed | None:
+  """An operand, perhaps transposed, that is loaded from memory in which it lies as a matrix of wgmma does, if nothing has changed it."""
+  loaded, permutation = behind_transposes(value)
+  load = loaded.owner
+  if not isinstance(load, Op) or load.name != "load" or loaded in code.env:
+    return None
+  view = code.env.get(load.operands[0])
+  if not isinstance(view, View) or view.tiled is None or view.has_edges or loaded.tile.rank != 2:
+    return None
+  shared = _layout(view, loaded.tile.shape)
+  if shared is None:
+    return None
+  seen = SharedLayout(transposed(shared.elements, tuple(permutation)), shared.bits, shared.swizzle)
+  return Placed(seen, dataclasses.replace(view, pointer=_start(code.b, view)))
+
+
+def _layout(view: View, shape: tuple[int, ...]) -> SharedLayout | None:
+  """The layout of a part of a buffer, as one of a matrix."""
+  tiled, found = view.tiled, []
+  assert tiled is not None
+  extents = [1 if a.dim is None else shape[a.dim] for a in view.along]
+  for axis, place, size, move in _digits(tiled):
+    own, extent = view.along[axis], extents[axis]
+    if own.scale != 1 or multiple(own.start) % extent or (place < extent and extent % place):
+      return None
+    if place * size > extent:  # where the part begins, counts: the swizzle must not see it
+      step = max(extent // place, 1) * move * tiled.bits // 8
+      if step % tiled.swizzle.span and multiple(own.start) != 0:
+        return None
+    if place < extent:
+      assert own.dim is not None
+      found.append((own.dim, place, min(size, extent // place), move))
+  wanted = _merged(found)
+  for contiguous in range(2):
+    for swizzle in _SWIZZLES:
+      if shape[contiguous] % (8 * swizzle // tiled.bits):
+        continue
+      matrix = shared_for_matrix(shape, tiled.bits, swizzle, transposed=contiguous == 0)
+      if matrix.swizzle == tiled.swizzle and _merged(_digits(matrix)) == wanted:
+        return matrix
+  return None
+
+
+def _digits(shared: SharedLayout) -> list[tuple[int, int, int, int]]:
+  return [(int(t.input), t.place, t.size, t.moves[0]) for t in shared.offset_terms]
+
+
+def _merged(digits: Iterable[tuple[int, int, int, int]]) -> Digits:
+  """Digits of which one goes on where the other ends, as one."""
+  found: list[tuple[int, int, int, int]] = []
+  for axis, place, size, move in sorted(d for d in digits if d[2] > 1):
+    if found:
+      *before, last = found
+      if last[0] == axis and place == last[1] * last[2] and move == last[3] * last[2]:
+        found = [*before, (axis, last[1], last[2] * size, last[3])]
+        continue
+    found.append((axis, place, size, move))
+  return tuple(found)
+
+
+def _start(b: ir.IRBuilder, view: View) -> ir.Value:
+  """Where a part begins."""
+  assert view.tiled is not None
+  places: list[Any] = []
+  for axis, a in enumerate(view.along):
+    places.append(a.start if isinstance(a.start, int) else Number(b, b.trunc(a.start, I32), view.tiled.shape[axis]))
+  offset = view.tiled.address(places)
+  at = i64(offset) if isinstance(offset, int) else b.zext(offset.value, ty.I64)
+  return b.gep(view.pointer, [at], source_etype=ty.I8)
