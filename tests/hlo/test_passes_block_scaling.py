@@ -239,7 +239,10 @@ def test_an_option_that_does_not_exist_is_refused(option):
 
 @pytest.mark.parametrize(
   "version, calls, inside",
-  [("9.9", False, None), ("9.10", True, False), ("9.12.1", True, False), ("9.13", True, True), ("10.0", True, True)],
+  [
+    *(("9.9", False, None), ("9.10", True, False), ("9.12.1", True, False), ("9.13", True, True), ("10.0", True, True)),
+    *(("8907", False, None), ("90900", False, None), ("91002", True, False), ("91300", True, True)),
+  ],
 )
 def test_the_library_is_gated_on_its_version(no_kernels, version, calls, inside):
   module = hlo.parse(MXFP8)
@@ -249,6 +252,22 @@ def test_the_library_is_gated_on_its_version(no_kernels, version, calls, inside)
   if calls:
     assert len(found[0].operands) == (5 if inside else 4)
     assert found[0].shape.dimensions == (2, 128, 128)
+
+
+def test_a_version_of_the_library_that_is_none_is_refused():
+  with pytest.raises(PassFailed, match=r"cudnn must be a version such as 9.13.0, got '9.x'"):
+    run_passes(hlo.parse(MXFP8), ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.x}"], strict=True)
+
+
+@pytest.mark.parametrize("target", ["", "{platform=cuda,compute_capability=10.0,cudnn=9.13}"])
+@pytest.mark.parametrize("shapes", [("2,0,64", "2,0,2", "2,0,7"), ("0,5,64", "0,5,2", "0,5,7")])
+def test_a_dot_of_no_elements_expands(no_kernels, target, shapes):
+  x, sx, out = shapes
+  batch = x[0]
+  text = MXFP8.replace("[2,7,", f"[{batch},7,").replace("[2,5,64]", f"[{x}]").replace("[2,5,2]", f"[{sx}]")
+  module = hlo.parse(text.replace("[2,5,7]", f"[{out}]"))
+  run_passes(module, [f"block_scaling{target}"], strict=True, verify=True)
+  assert not targets(module)
 
 
 def test_the_library_gets_padded_and_swizzled_scales(no_kernels):

@@ -9,6 +9,7 @@ from fractions import Fraction
 import exact
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -81,6 +82,23 @@ def test_float64s_are_rounded_once(name):
     assert_is(near, grid(name).nearest(Fraction(min(max(point, values[0]), values[-1]))))
 
 
+@pytest.mark.parametrize("name", ["f4e2m1fn", "f8e4m3fn", "int4"])
+def test_float64s_of_numpy_are_rounded_once_though_jax_holds_none(name):
+  """Just beyond a tie, by less than a float32 could say."""
+  beyond = np.array([2.5 + 1e-12, 2.5 - 1e-12, 0.5 + 2.0**-10 + 1e-15, -2.5 - 1e-12])
+  want = [float(grid(name).nearest(Fraction(x))) for x in beyond]
+  assert convert.round_to(beyond, name).tolist() == want
+  assert float(convert.round_to(float(beyond[0]), name)) == want[0]
+
+
+@pytest.mark.parametrize("rounding", ["nearest_even", "toward_zero"])
+def test_numbers_beyond_every_float32_are_beyond_the_largest(rounding):
+  with jax.enable_x64(True):
+    for convert, x in ((encode, np.array([1e300, -1e300])), (encode_jit, jnp.array([1e300, -1e300]))):
+      assert convert(x, "f8e8m0fnu", rounding=rounding).tolist() == [0xFF, 0xFF]
+      assert convert(x, "bf16", rounding=rounding).tolist() == [0x7F80, 0xFF80]
+
+
 @pytest.mark.parametrize("name", ["bf16", "f16"])
 def test_wide_formats_round_as_numpy_does(name):
   rng = np.random.default_rng(0)
@@ -145,6 +163,7 @@ def test_facts_about_formats_agree_with_their_patterns():
 
 def test_formats_are_found_by_name_and_dtype():
   assert format_of(jnp.float8_e4m3fn) is format_of("f8e4m3fn") is FORMATS["f8e4m3fn"]
+  assert format_of(ml_dtypes.float6_e3m2fn) is FORMATS["f6e3m2fn"]
   with pytest.raises(errors.NumberFormatError, match=r"format must be a number format.*got 'f9'"):
     format_of("f9")
 
@@ -157,8 +176,17 @@ def test_mistakes_are_named():
     encode(x, "f8e5m2", rounding="stochastic")
   with pytest.raises(errors.NumberFormatError, match="must be an array of floats, got int32"):
     convert.encode(jnp.arange(3), "f8e5m2")
+  with pytest.raises(errors.NumberFormatError, match=r"decode: bits must be an array of integers.*got float8_e5m2"):
+    decode(x.astype(jnp.float8_e5m2), "f8e5m2")
   with pytest.raises(errors.ShapeMismatchError, match="5 elements of 4 bits"):
     packing.pack(jnp.zeros(5, jnp.uint8), 4)
+  with pytest.raises(errors.NumberFormatError, match="pack: bits must be an array of integers"):
+    packing.pack(x, 4)
+  for change in (packing.pack, packing.unpack):
+    with pytest.raises(errors.ShapeMismatchError, match="axis must be one integer between -1 and 0"):
+      change(jnp.zeros(4, jnp.uint8), 4, axis=1)
+  with pytest.raises(errors.ShapeMismatchError, match="6-bit elements come in 3 bytes at a time"):
+    packing.unpack(jnp.zeros(4, jnp.uint8), 6)
 
 
 @pytest.mark.parametrize("width", [2, 4, 6])

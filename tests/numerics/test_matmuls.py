@@ -84,6 +84,21 @@ def test_a_config_that_is_none_of_them_is_named():
     scaled_dot_general(normal(4, 64), normal(8, 64), ROWS, configs=[1, 2, 3])
 
 
+@pytest.mark.parametrize(
+  "numbers, configs, message",
+  [
+    ((((5,), (1,)), ((), ())), ["mxfp8"] * 3, r"different dimensions of lhs, between -2 and 1, got \(5,\)"),
+    ((((1,), (1,)), ((1,), (0,))), ["mxfp8"] * 3, r"different dimensions of lhs"),
+    (((1, 1), (0, 0)), ["mxfp8"] * 3, r"dimension_numbers must be"),
+    (ROWS, "mxfp8", r"configs must be three"),
+    (ROWS, [get_scaled_dot_general_config("nvfp4", jnp.ones(3))] * 3, r"global_scale of a config must be one number"),
+  ],
+)
+def test_arguments_of_dots_that_quantise_are_named(numbers, configs, message):
+  with pytest.raises((errors.ShapeMismatchError, errors.NumberFormatError), match=message):
+    scaled_dot_general(normal(4, 64), normal(8, 64), numbers, configs=configs)
+
+
 def test_configs_of_jax_are_taken():
   x, w = normal(4, 32), normal(3, 32, seed=1)
   theirs, ours = (f("mxfp8") for f in (jax.nn.get_scaled_dot_general_config, get_scaled_dot_general_config))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -217,6 +219,23 @@ def test_a_value_is_an_operand_of_a_dot():
   same(jax.jit(lambda v: dequantize(unbox(v)))(v), dequantize(q))
 
 
+@pytest.mark.parametrize("name, axis, options", [("mxfp8", 2, PORTABLE), ("nvfp4", 1, PORTABLE), ("mxfp8", 1, NATIVE)])
+def test_a_block_of_a_value_may_be_all_of_a_padded_axis(name, axis, options):
+  q = quantize(normal(3, 70, 6) if axis == 1 else normal(3, 6, 70), name, axis=axis)
+  spec = pl.BlockSpec((None, *q.shape[1:]), lambda i: (i, 0, 0))
+  out = jax.ShapeDtypeStruct(q.shape, jnp.float32)
+  f = pl.pallas_call(kernel_of_values, out, grid=(3,), in_specs=[spec], out_specs=spec, **options)
+  same(f(box(q)), dequantize(q))
+
+
+@pytest.mark.parametrize("change", [box, unbox, dequantize_value, lambda x: partition_specs(x, PartitionSpec())])
+def test_what_is_no_quantised_array_is_named(change):
+  with pytest.raises(errors.NumberFormatError, match=r"must be a (QArray|quantised array).*got"):
+    change("weights")
+  with pytest.raises(errors.NumberFormatError, match=r"spec must be a jax.sharding.PartitionSpec, got str"):
+    partition_specs(quantize(normal(4, 64), "mxfp8"), "x")
+
+
 def test_blocks_hold_whole_scale_blocks():
   v = box(quantize(normal(64, 64), "mxfp8"))
   spec = pl.BlockSpec((32, 16), lambda i, j: (i, j))
@@ -238,6 +257,35 @@ def test_it_is_a_sequence_of_rows_and_no_array():
 def test_only_leading_dimensions_are_indexed():
   with pytest.raises(errors.ShapeMismatchError, match="before the scaled axis"):
     quantize(normal(4, 64), "mxfp8", axis=0)[1]
+
+
+def test_indexing_takes_scales_and_global_scales_along():
+  whole = quantize(normal(3, 4, 64), "mxfp8", global_scale=np.float32([1, 2, 4]))
+  shared = dataclasses.replace(whole, scales=whole.scales[:1])
+  read = jax.jit(dequantize)
+  for q in (whole, shared, prepare(whole)):
+    want = read(q)
+    same(read(q[1:]), want[1:])
+    same(read(q[1, 2]), want[1, 2])
+  same(read(prepare(whole)[2]), read(whole)[2])
+  same(read(prepare(whole).swap_last()), jnp.swapaxes(read(whole), 1, 2))
+
+
+def test_it_is_equal_to_one_with_the_same_bits():
+  x = normal(4, 70).at[0, 0].set(jnp.nan)
+  q = quantize(x, "nvfp4")
+  assert q == quantize(x, "nvfp4") and q != quantize(2 * x, "nvfp4") and q != quantize(x, "mxfp4") and q != 3
+  assert partition_specs(q, PartitionSpec("x")) == partition_specs(q, PartitionSpec("x", None))
+
+
+@pytest.mark.parametrize("name", ["mxfp8", "int4"])
+def test_vmap_over_what_is_no_leading_dimension_is_an_error(name):
+  """The axis counts from the end: without a dimension behind it, it would be another one."""
+  q = quantize(normal(3, 64, 5), name, axis=1)
+  with pytest.raises(errors.ShapeMismatchError, match=r"its scales must have shape .* vmap and indexing"):
+    jax.vmap(dequantize, in_axes=2)(q)
+  with pytest.raises(errors.ShapeMismatchError, match=r"b holds .* vmap and indexing"):
+    jax.vmap(lambda q: scaled_dot(jnp.ones((2, q.shape[0])), q, (((1,), (0,)), ((), ()))), in_axes=2)(q)
 
 
 @pytest.mark.parametrize("recipe", ["mxfp8", "nvfp4", "mxfp6_e2m3"])

@@ -79,6 +79,14 @@ def test_native_code_gives_the_same_bits(name, axis):
     np.testing.assert_array_equal(oracle.raw(a), oracle.raw(b))
 
 
+@pytest.mark.parametrize("name", ["int8", "nvfp4", "mxfp8", "f8e5m2"])
+def test_numbers_just_above_the_smallest_normal_one_are_not_lost(name):
+  """Scales would be subnormal, which XLA flushes to zero."""
+  x = normal(4, 64) * 2.0**-121
+  lost = np.abs(np.asarray(dequantize(quantize(x, name)) - x)) * 2.0**121
+  assert lost.max() <= 2.0**-3 * np.abs(np.asarray(x)).max() * 2.0**121
+
+
 def test_elements_are_divided_by_their_scale():
   """And not multiplied by a rounded reciprocal: towards zero, one in a hundred is another number then."""
   x = normal(256, 32, seed=8)
@@ -143,6 +151,7 @@ def test_stochastic_rounding_keeps_the_mean():
     ("mxfp8", {"rule": "divide"}, r"rule for f8e8m0fnu scales must be floor or ceil"),
     ("mxfp8", {"rounding": "stochastic"}, r"needs key"),
     ("nvfp4", {"global_scale": "none"}, r"global_scale must be a number, True, None or"),
+    ("nvfp4", {"global_scale": object()}, r"global_scale must be a number, True, None or"),
     ("bf16", {}, r"format must be signed and have at most 8 bits, got bf16"),
     ("f8e8m0fnu", {}, r"format must be signed"),
   ],
@@ -152,7 +161,24 @@ def test_mistakes_are_named(format, options, message):
     quantize(jnp.ones((4, 64)), format, **options)
 
 
+@pytest.mark.parametrize("axis, shape", [(1, (3,)), (1, (4, 64)), (0, (4,)), (None, (4,))])
+def test_a_global_scale_for_what_is_no_leading_index_is_named(axis, shape):
+  with pytest.raises(errors.ShapeMismatchError, match=r"global_scale must be one number.*got shape"):
+    quantize(jnp.ones((4, 64)), "mxfp8", axis=axis, global_scale=np.ones(shape))
+
+
+@pytest.mark.parametrize("name, axis", [("mxfp8", 0), ("mxfp4", 1)])
+def test_a_global_scale_divides_before_mx_scales_are_chosen(name, axis):
+  """A power of two moves nothing but exponents: the elements stay, the scales are that much larger."""
+  x = normal(32, 64)
+  plain, divided = quantize(x, name, axis=axis), quantize(x, name, axis=axis, global_scale=0.25)
+  np.testing.assert_array_equal(dequantize(divided), dequantize(plain))
+  assert (divided.scales.astype(jnp.float32) == 4 * plain.scales.astype(jnp.float32)).all()
+
+
 def test_what_is_no_array_of_floats_is_named():
+  with pytest.raises(errors.NumberFormatError, match=r"x must be an array, got QArray"):
+    quantize(quantize(jnp.ones((4, 64)), "mxfp8"), "mxfp8")
   with pytest.raises(errors.NumberFormatError, match=r"x must be float32"):
     quantize(jnp.ones((4, 64), jnp.int32), "mxfp8")
   with pytest.raises(errors.ShapeMismatchError, match=r"at least one dimension"):

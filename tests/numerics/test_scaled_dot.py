@@ -148,6 +148,14 @@ def test_batches_and_other_orders_of_dimensions():
   assert (np.abs(got - want) <= (64 + 8) * oracle.UNIT * size).all()
 
 
+def test_one_scale_may_serve_all_blocks_of_an_axis_that_is_padded():
+  """The other operand's blocks of 48 pad 64 elements to 96; the blocks that are there keep their scale."""
+  a, b = random_q(16, "f8e4m3fn", 3, 64), random_q(17, "int8", 5, 64, block=48, scale="f32")
+  shared = dataclasses.replace(a, scales=a.scales[:, :1])
+  full = dataclasses.replace(a, scales=jnp.broadcast_to(a.scales[:, :1], a.scales.shape))
+  np.testing.assert_array_equal(dot()(shared, b), dot()(full, b))
+
+
 def test_scales_shared_by_rows():
   q = random_q(18, "int8", 6, 64, scale="f32")
   shared = dataclasses.replace(q, scales=q.scales[:1])
@@ -234,12 +242,20 @@ def test_mistakes_are_named():
   x, q = jnp.ones((2, 64)), quantize(jnp.ones((64, 64)), "mxfp8", axis=0)
   with pytest.raises(errors.ShapeMismatchError, match=r"b is scaled along axis 0, but axis 1 is contracted"):
     scaled_dot(x, q, ROWS)
-  with pytest.raises(errors.ShapeMismatchError, match=r"contracted and must have one size"):
+  with pytest.raises(errors.ShapeMismatchError, match=r"contracted dimensions \(1,\) of a .* of b .* same sizes"):
     scaled_dot(x[:, :32], q)
   with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
     jax.grad(lambda q: scaled_dot(x, q).sum(), allow_int=True)(q)
   with pytest.raises(errors.ShapeMismatchError, match=r"different dimensions of a, between -2 and 1, got \(3,\)"):
     scaled_dot(x, q, (((3,), (0,)), ((), ())))
+  with pytest.raises(errors.ShapeMismatchError, match=r"dimension_numbers must be .*got \(1, 0\)"):
+    scaled_dot(x, q, (1, 0))
+  with pytest.raises(errors.ShapeMismatchError, match=r"one dimension of each operand is contracted, got \(\)"):
+    scaled_dot(x, q, (((), ()), ((), ())))
+  with pytest.raises(errors.NumberFormatError, match=r"a must be an array, got str"):
+    scaled_dot("x", q)
+  with pytest.raises(errors.NumberFormatError, match=r"preferred_element_type must be a dtype, got 'f33'"):
+    scaled_dot(x, q, preferred_element_type="f33")
   with pytest.raises(errors.ShapeMismatchError, match=r"global_scale must be one number, got shape \(2,\)"):
     scaled_dot(x, q, global_scale=jnp.ones(2))
 

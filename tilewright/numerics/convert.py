@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
+from tilewright.numerics import arguments
 from tilewright.numerics.formats import F16, F32, Format, Specials, format_of
 
 ROUNDINGS = ("nearest_even", "toward_zero", "stochastic")
@@ -39,7 +40,7 @@ def _bits(x: Any, dtype: Any) -> Any:
 def decode(bits: Any, format: Any) -> Any:
   """The float32 that each bit pattern stands for. Bits above the format's width are ignored."""
   f = format_of(format)
-  bits = jnp.asarray(bits)
+  bits = arguments.integers("decode: bits", bits)
   if not f.is_float:
     half = 1 << (f.width - 1)
     value = bits.astype(jnp.int32) & ((1 << f.width) - 1)
@@ -119,6 +120,7 @@ def encode(
   """
   f = format_of(format)
   x = _as_f32(x, f, rounding)
+  random_bits = None if random_bits is None else arguments.array("encode: random_bits", random_bits)
   check_rounding(rounding, random_bits, x.shape)
   if not f.is_float:
     return _encode_int(x, f, rounding, random_bits)
@@ -155,10 +157,12 @@ def encode(
 
 def _as_f32(x: Any, f: Format, rounding: str) -> Any:
   """What is rounded to the format: float32s that hold all of x, or in place of a float64 one that rounds as it does."""
-  x = jnp.asarray(x)
+  if isinstance(x, float | np.ndarray | np.generic) and np.asarray(x).dtype == np.float64 and f != F32:
+    return jnp.asarray(_to_odd_host(np.asarray(x)))  # as it is, whether or not JAX is to hold float64s
+  x = arguments.array("encode: x", x)
   if not jnp.issubdtype(x.dtype, jnp.floating):
     raise errors.NumberFormatError(
-      f"x must be an array of floats, got {x.dtype}. Convert it first: x.astype(jnp.float32)."
+      f"encode: x must be an array of floats, got {x.dtype}. Convert it first: x.astype(jnp.float32)."
     )
   if x.dtype != jnp.float64:
     return x if x.dtype == jnp.float32 else x.astype(jnp.float32)
@@ -171,7 +175,7 @@ def _as_f32(x: Any, f: Format, rounding: str) -> Any:
 
 def _to_odd(x: Any) -> Any:
   """float64s cut to float32s, with the last bit set if anything was cut off: that never lies between two numbers of a format with
-  at least two bits less, so rounding to such a format afterwards is rounding once.
+  at least two bits less, so rounding to such a format afterwards is rounding once. What no float32 comes near is infinite.
   """
   u64 = lambda n: jnp.uint64(n)
   raw = _bits(x, jnp.uint64)
@@ -183,21 +187,28 @@ def _to_odd(x: Any) -> Any:
   kept = significand >> drop
   lost = (kept << drop) != significand
   code = kept + (jnp.maximum(exponent, 1).astype(jnp.uint64) - u64(1) << u64(23))
-  code = jnp.minimum(code, u64(0x7F7FFFFF)) | lost.astype(jnp.uint64) | (exponent > 254).astype(jnp.uint64)
-  special = jnp.where(magnitude > u64(0x7FF << 52), u64(0x7FC00000), u64(0x7F800000))
-  code = jnp.where(magnitude >= u64(0x7FF << 52), special, code)
+  code = jnp.where(exponent > 254, u64(0x7F800000), code | lost.astype(jnp.uint64))
+  code = jnp.where(magnitude > u64(0x7FF << 52), u64(0x7FC00000), code)
   return _bits((code | (raw >> u64(63) << u64(31))).astype(jnp.uint32), jnp.float32)
+
+
+def _to_odd_host(x: np.ndarray) -> np.ndarray:
+  """`_to_odd` of what is not on a device yet."""
+  with np.errstate(over="ignore", invalid="ignore"):
+    near = x.astype(np.float32)
+  cut = np.where((np.abs(near) > np.abs(x)) & (np.abs(x) < 2.0**128), np.nextafter(near, np.float32(0)), near)
+  return (cut.view(np.uint32) | (np.isfinite(cut) & (cut != x))).view(np.float32)
 
 
 def check_rounding(rounding: str, random_bits: Any, shape: tuple[int, ...]) -> None:
   if rounding not in ROUNDINGS:
-    raise errors.NumberFormatError(f"rounding must be one of {', '.join(ROUNDINGS)}, got {rounding!r}.")
+    raise errors.NumberFormatError(f"encode: rounding must be one of {', '.join(ROUNDINGS)}, got {rounding!r}.")
   if (rounding == "stochastic") != (random_bits is not None):
     wants = "needs random_bits: jax.random.bits(key, x.shape)" if random_bits is None else "takes no random_bits"
-    raise errors.NumberFormatError(f"rounding={rounding!r} {wants}.")
+    raise errors.NumberFormatError(f"encode: rounding={rounding!r} {wants}.")
   if random_bits is not None and (random_bits.shape != shape or random_bits.dtype != jnp.uint32):
     raise errors.ShapeMismatchError(
-      f"random_bits must be uint32 of shape {shape}, got {random_bits.dtype} of shape {random_bits.shape}."
+      f"encode: random_bits must be uint32 of shape {shape}, got {random_bits.dtype} of shape {random_bits.shape}."
     )
 
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import gpu_dot
+from tilewright.numerics import arguments, gpu_dot
+from tilewright.numerics.arguments import DimensionNumbers
 from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
 from tilewright.numerics.hitype import unboxed
 from tilewright.numerics.launch import How, how
@@ -39,8 +40,6 @@ from tilewright.numerics.operands import (
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.swizzle import plain_scales
 from tilewright.runtime import _jax
-
-DimensionNumbers = tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,11 +79,12 @@ def scaled_dot(
   """
   a, b = _floats("a", unboxed(a)), _floats("b", unboxed(b))
   numbers = dimension_numbers or _default_numbers(a, b)
-  out_dtype = np.dtype(jnp.float32 if preferred_element_type is None else preferred_element_type)
+  wanted = jnp.float32 if preferred_element_type is None else preferred_element_type
+  out_dtype = arguments.dtype("scaled_dot: preferred_element_type", wanted)
   if not jnp.issubdtype(out_dtype, jnp.floating):
     raise errors.NumberFormatError(f"scaled_dot: preferred_element_type must be a float, got {out_dtype}.")
   if global_scale is not None:
-    global_scale = jnp.asarray(global_scale, jnp.float32)
+    global_scale = arguments.array("scaled_dot: global_scale", global_scale).astype(jnp.float32)
     if global_scale.size != 1:
       raise errors.ShapeMismatchError(f"scaled_dot: global_scale must be one number, got shape {global_scale.shape}.")
   leaves, tree = jax.tree.flatten((a, b, global_scale))
@@ -97,7 +97,7 @@ def _floats(name: str, x: Any) -> Any:
   """A quantised array, or one of floats; integers are converted to float32."""
   if isinstance(x, QArray):
     return x
-  x = jnp.asarray(x)
+  x = arguments.array(f"scaled_dot: {name}", x)
   if jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_:
     return x.astype(jnp.float32)
   if not jnp.issubdtype(x.dtype, jnp.floating) or x.dtype == jnp.float64:
@@ -112,29 +112,14 @@ def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
   return (((len(a.shape) - 1,), (contracted,)), ((), ()))
 
 
-def _normalised(a: Any, b: Any, numbers: Any) -> DimensionNumbers:
-  (lc, rc), (lb, rb) = (tuple(map(tuple, part)) for part in numbers)
-  if len(lc) != 1 or len(rc) != 1:
+def _normalised(a: Any, b: Any, given: Any) -> DimensionNumbers:
+  numbers = arguments.dimension_numbers("scaled_dot", given, ("a", "b"), (tuple(a.shape), tuple(b.shape)))
+  (lc, rc), _ = numbers
+  if len(lc) != 1:
     raise errors.ShapeMismatchError(
       f"scaled_dot: one dimension of each operand is contracted, got {lc} and {rc}. Reshape several into one before quantising."
     )
-  ndims = len(a.shape), len(b.shape)
-  for name, ndim, dims in (("a", ndims[0], (*lc, *lb)), ("b", ndims[1], (*rc, *rb))):
-    if any(not -ndim <= d < ndim for d in dims) or len({d % ndim for d in dims}) != len(dims):
-      raise errors.ShapeMismatchError(
-        f"scaled_dot: dimension_numbers must name different dimensions of {name}, between {-ndim} and {ndim - 1}, got {dims}."
-      )
-  lc, lb = tuple(d % ndims[0] for d in lc), tuple(d % ndims[0] for d in lb)
-  rc, rb = tuple(d % ndims[1] for d in rc), tuple(d % ndims[1] for d in rb)
-  if a.shape[lc[0]] != b.shape[rc[0]]:
-    raise errors.ShapeMismatchError(
-      f"scaled_dot: dimension {lc[0]} of a ({a.shape}) and {rc[0]} of b ({b.shape}) are contracted and must have one size."
-    )
-  if [a.shape[d] for d in lb] != [b.shape[d] for d in rb]:
-    raise errors.ShapeMismatchError(
-      f"scaled_dot: batch dimensions {lb} of a ({a.shape}) and {rb} of b ({b.shape}) must have the same sizes."
-    )
-  return ((lc, rc), (lb, rb))
+  return numbers
 
 
 # --- derivatives -------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 
 from tilewright import errors
@@ -179,11 +180,14 @@ FORMATS: dict[str, Format] = {
     *(BF16, F16, F32, INT8, INT4, INT2),
   )
 }
-_BY_DTYPE = {f.dtype: f for f in FORMATS.values() if f.dtype is not None}
+_BY_DTYPE = {
+  **{f.dtype: f for f in FORMATS.values() if f.dtype is not None},
+  **{np.dtype(ml_dtypes.float6_e2m3fn): F6E2M3FN, np.dtype(ml_dtypes.float6_e3m2fn): F6E3M2FN},  # NumPy's alone
+}
 
 
 def format_of(x: Any, argument: str = "format") -> Format:
-  """A format from itself, its name, or a dtype of JAX."""
+  """A format from itself, its name, or a dtype of JAX or ml_dtypes."""
   if isinstance(x, Format):
     return x
   if isinstance(x, str) and x in FORMATS:

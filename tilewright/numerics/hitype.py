@@ -134,14 +134,15 @@ class QType(_jax.hijax.HiType):
     shape, index_map = tuple(spec.block_shape), spec.index_map
     at = self._array(self.avals).pack_axis % len(shape)
     scales = self.avals[1]
-    data_block, scale_block = list(shape), [min(d, n) if n == 1 else d for d, n in zip(shape, scales.shape)]
+    data_block = list(shape)
+    scale_block = [1 if n == 1 and d is not None else d for d, n in zip(shape, scales.shape)]
     elements, num_bytes = packing.unit(self.format.width) if self.format.width < 8 else (1, 1)
     unit = np.lcm(self.block or 1, elements)
-    if shape[at] % unit and shape[at] != self.size:
+    if not isinstance(shape[at], int | np.integer) or (shape[at] % unit and shape[at] != self.size):
       raise errors.BlockSpecError(
         f"A block of {self.str_short()} along axis {at} must hold whole scale blocks: a multiple of {unit}, got {shape[at]} in {shape}."
       )
-    data_block[at] = -(-shape[at] // elements) * num_bytes
+    data_block[at] = -(-shape[at] // unit) * unit // elements * num_bytes  # all of the axis is so with its padding
     if scales.shape[at] > 1:
       scale_block[at] = -(-shape[at] // (self.block or 1))
     single = [n == 1 for n in scales.shape]
@@ -188,8 +189,16 @@ def partition_specs(q: Any, spec: PartitionSpec) -> Any:
   Returns:
     A QArray of PartitionSpecs; for a boxed array a `QSpec`.
   """
+  if not isinstance(spec, PartitionSpec):
+    raise errors.NumberFormatError(
+      f"partition_specs: spec must be a jax.sharding.PartitionSpec, got {type(spec).__name__}."
+    )
   if isinstance(q, QValue):
     return QSpec(tuple(_arrays(partition_specs(q.array, spec))))
+  if not isinstance(q, QArray):
+    raise errors.NumberFormatError(
+      f"partition_specs: q must be a QArray, as quantize makes it, boxed or not, got {type(q).__name__}."
+    )
   if len(spec) > q.ndim:
     raise errors.ShapeMismatchError(f"partition_specs: {spec} is for more dimensions than {q!r} has.")
   names = [*spec, *(None,) * (q.ndim - len(spec))]
@@ -302,7 +311,7 @@ def unbox(value: Any) -> QArray:
   """The quantised array of a value; under `jit` too."""
   if isinstance(value, QValue):
     return value.array
-  type_ = _jax.core.typeof(value)
+  type_ = _type_in_program("unbox", value)
   return type_._array(_Members(type_)(value))
 
 
@@ -314,4 +323,14 @@ def unboxed(x: Any) -> Any:
 
 def dequantize_value(value: Any) -> Any:
   """The array that a value stands for; inside of kernels and under `jit` too."""
-  return _Dequantise(_jax.core.typeof(value))(value)
+  return _Dequantise(_type_in_program("dequantize_value", value))(value)
+
+
+def _type_in_program(what: str, value: Any) -> QType:
+  try:
+    found = _jax.core.typeof(value)
+  except TypeError:
+    found = None
+  if isinstance(found, QType):
+    return found
+  raise errors.NumberFormatError(f"{what}: value must be a quantised array that is boxed, got {type(value).__name__}.")

@@ -18,10 +18,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from tilewright import errors
-from tilewright.numerics import packing
+from tilewright.numerics import arguments, packing
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import F4E2M1FN, INT2, INT4, format_of
 from tilewright.numerics.qarray import QArray
@@ -62,16 +61,16 @@ def scaled_matmul(
     raise errors.ShapeMismatchError(
       f"scaled_matmul: lhs and rhs must have shapes (B, M, K) and (B, N, K), got {a.shape} and {b.shape}."
     )
-  dtype = np.dtype(preferred_element_type)
+  dtype = arguments.dtype("scaled_matmul: preferred_element_type", preferred_element_type)
   own = dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.float32
   return scaled_dot(a, b, _ROWS, preferred_element_type=own, interpret=interpret).astype(dtype)
 
 
 def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArray:
   """Elements (B, rows, K) and scales (B, rows, blocks) as a quantised array."""
-  x = jnp.asarray(x)
+  x = arguments.array(f"scaled_matmul: {name}", x)
   marked = scales if isinstance(scales, Prepared) else None
-  scales = jnp.asarray(scales.scales if marked else scales)
+  scales = arguments.array(f"scaled_matmul: {name}_scales", scales.scales if marked else scales)
   if x.ndim != 3 or scales.ndim != 3 or x.shape[0] != scales.shape[0]:
     raise errors.ShapeMismatchError(
       f"scaled_matmul: {name} and {name}_scales must have shapes (B, rows, K) and (B, rows, blocks), got {x.shape} and {scales.shape}."
@@ -171,25 +170,23 @@ def scaled_dot_general(
     interpret: True for the portable lowering on any backend.
   """
   del implementation
-  lhs, rhs = jnp.asarray(lhs), jnp.asarray(rhs)
-  preferred_element_type = jnp.float32 if preferred_element_type is None else preferred_element_type
+  lhs, rhs = (arguments.array(f"scaled_dot_general: {name}", x) for name, x in (("lhs", lhs), ("rhs", rhs)))
+  wanted = jnp.float32 if preferred_element_type is None else preferred_element_type
+  dtype = arguments.dtype("scaled_dot_general: preferred_element_type", wanted)
+  numbers = arguments.dimension_numbers("scaled_dot_general", dimension_numbers, ("lhs", "rhs"), (lhs.shape, rhs.shape))
   if configs is None:
-    return jax.lax.dot_general(lhs, rhs, dimension_numbers, preferred_element_type=preferred_element_type)
-  if len(configs) != 3:
-    raise errors.NumberFormatError(f"configs must be three, for lhs, rhs and the derivatives, got {len(configs)}.")
-  (lc, rc), (lb, rb) = dimension_numbers
-  for what, own, other in (("contracted", lc, rc), ("a batch", lb, rb)):
-    if [lhs.shape[a] for a in own] != [rhs.shape[a] for a in other]:
-      raise errors.ShapeMismatchError(
-        f"scaled_dot_general: dimensions {tuple(own)} of lhs ({lhs.shape}) and {tuple(other)} of rhs ({rhs.shape}) are {what} and must "
-        "have the same sizes."
-      )
+    return jax.lax.dot_general(lhs, rhs, numbers, preferred_element_type=dtype)
+  if isinstance(configs, str) or not isinstance(configs, Sequence) or len(configs) != 3:
+    raise errors.NumberFormatError(
+      f"scaled_dot_general: configs must be three, for lhs, rhs and the derivatives, got {configs!r}."
+    )
+  (lc, rc), (lb, rb) = numbers
   x, batch, ms = _stacked(_as_float(lhs), lc, lb)
   w, _, ns = _stacked(_as_float(rhs), rc, rb)
   modes, scales = zip(*(_mode(c) for c in configs))
   leaves, tree = jax.tree.flatten((x, w, scales))
   x, w, scales = jax.tree.unflatten(tree, _jax.vary_together(leaves))
-  out = _training_dot(np.dtype(preferred_element_type), modes, interpret, x, w, scales)
+  out = _training_dot(dtype, modes, interpret, x, w, scales)
   return out.reshape(*batch, *ms, *ns)
 
 
@@ -199,8 +196,15 @@ def _mode(config: Any) -> tuple[str | None, Any]:
   mode = config if isinstance(config, str) else getattr(config, "mode", config)
   if not isinstance(mode, str) or mode not in RECIPES:
     raise errors.NumberFormatError(f"The mode of a config must be one of {', '.join(RECIPES)}, got {mode!r}.")
-  given = None if isinstance(config, str) else config.global_scale
-  return mode, None if given is None else jnp.asarray(given, jnp.float32).reshape(())
+  given = getattr(config, "global_scale", None)
+  if given is None:
+    return mode, None
+  scale = arguments.array("scaled_dot_general: the global_scale of a config", given).astype(jnp.float32)
+  if scale.size != 1:
+    raise errors.ShapeMismatchError(
+      f"scaled_dot_general: the global_scale of a config must be one number, got shape {scale.shape}."
+    )
+  return mode, scale.reshape(())
 
 
 def _as_float(x: jax.Array) -> jax.Array:

@@ -20,7 +20,7 @@ from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.convert import as_half, decode, half_exponent, half_of_top_bits
 from tilewright.numerics.formats import F8E4M3FN, F8E8M0FNU, INT8, Format, format_of
-from tilewright.numerics.qarray import QArray, exponent_factors
+from tilewright.numerics.qarray import QArray, check_scales, exponent_factors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +68,8 @@ def _quantised_matrices(
   q: QArray, contract: int, batch: tuple[int, ...], free: list[int], name: str
 ) -> tuple[tuple[Any, Any], Side, tuple[int, ...]]:
   ndim = q.ndim
+  if q.data.size:
+    check_scales(name, q)
   own = None if q.axis is None else q.axis % ndim
   lies = ndim - 1 if own is None and q.format.width < 8 else own
   if lies is not None and lies != contract:
@@ -152,12 +154,12 @@ def pad_k(operand: Operand, k: int) -> Operand:
   more = k - operand.k
   elements, num_bytes = packing.unit(side.format.width) if side.format.width < 8 else (1, 1)
   data = _pad(data, axis, more // elements * num_bytes)
-  if side.block is not None and scales.shape[axis] > 1:
+  if side.block is not None:
+    if scales.shape[axis] == 1:  # it serves all blocks there are
+      shape = list(scales.shape)
+      shape[axis] = operand.k // side.block
+      scales = jnp.broadcast_to(scales, shape)
     scales = _pad(scales, axis, more // side.block, jnp.ones((), jnp.float32).astype(scales.dtype))
-  elif side.block is not None:
-    # A single block becomes one of several.
-    filler = jnp.ones((*scales.shape[:axis], more // side.block, *scales.shape[axis + 1 :]), jnp.float32)
-    scales = jnp.concatenate([scales, filler.astype(scales.dtype)], axis)
   return Operand(side, (data, scales), k)
 
 

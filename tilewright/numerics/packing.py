@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
+from tilewright.numerics import arguments
 
 
 def unit(width: int) -> tuple[int, int]:
@@ -57,6 +58,8 @@ def pack(bits: jax.Array, width: int, axis: int = -1) -> jax.Array:
   if width >= 8:
     return bits
   elements, num_bytes = unit(width)
+  bits = arguments.integers("pack: bits", bits)
+  axis = arguments.axis("pack: axis", axis, bits.shape)
   packed_size(bits.shape[axis], width)
   mask = jnp.uint8((1 << width) - 1)
   parts = [p.astype(jnp.uint8) & mask for p in _split(bits, axis, elements)]
@@ -92,7 +95,16 @@ def planes(packed: Any, width: int, axis: int = -1) -> list[Any]:
 
 def unpack(packed: jax.Array, width: int, axis: int = -1) -> jax.Array:
   """The bits of the elements of `width` bits that are packed along `axis`, one element in each uint8."""
-  return packed if width >= 8 else _interleave(planes(packed, width, axis), axis)
+  if width >= 8:
+    return packed
+  packed = arguments.integers("unpack: packed", packed)
+  axis = arguments.axis("unpack: axis", axis, packed.shape)
+  _, num_bytes = unit(width)
+  if packed.shape[axis] % num_bytes:
+    raise errors.ShapeMismatchError(
+      f"unpack: {width}-bit elements come in {num_bytes} bytes at a time, and axis {axis} of {packed.shape} is no multiple of that."
+    )
+  return _interleave(planes(packed, width, axis), axis)
 
 
 def strided(x: Any, count: int, axis: int = -1) -> list[Any]:

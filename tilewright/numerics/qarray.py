@@ -28,9 +28,9 @@ from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
 from tilewright.numerics.swizzle import Prepared, plain_scales
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class QArray:
-  """A quantised array; made by `quantize`.
+  """A quantised array; made by `quantize`. Two are equal if all of their bits are.
 
   Attributes:
     data: the elements; packed bytes below 8 bits.
@@ -98,10 +98,17 @@ class QArray:
     if self.ndim < 2:
       raise errors.ShapeMismatchError(f"A QArray of shape {self.shape} has no two dimensions to exchange.")
     swap = functools.partial(jnp.swapaxes, axis1=-1, axis2=-2)
+    q = plain_scales(self)
     axis = {-1: -2, -2: -1}.get(self.axis, self.axis) if self.axis is not None else None
     if self.axis is None and self.format.width < 8:
       raise errors.ShapeMismatchError("A packed QArray with one scale for the whole array cannot be transposed.")
-    return dataclasses.replace(self, data=swap(self.data), scales=swap(self.scales), axis=axis)
+    return dataclasses.replace(q, data=swap(q.data), scales=swap(q.scales), axis=axis)
+
+  def __eq__(self, other: object) -> bool:
+    if not isinstance(other, QArray):
+      return NotImplemented
+    (mine, kind), (theirs, other_kind) = jax.tree.flatten(self), jax.tree.flatten(other)
+    return kind == other_kind and all(map(_same_bits, mine, theirs))
 
   def __len__(self) -> int:
     if not self.ndim:
@@ -122,12 +129,15 @@ class QArray:
       raise errors.ShapeMismatchError(
         f"A QArray of shape {self.shape} is indexed along the dimensions before the scaled axis {self.axis} only, got {index}."
       )
-    whole = self.global_scale
+    count = len(index)
+    q = self if count <= self.ndim - 2 else plain_scales(self)  # prepared scales are those of whole matrices
+    of_each = lambda scales: jnp.broadcast_to(scales, (*q.data.shape[:count], *scales.shape[count:]))
+    whole = q.global_scale
     return dataclasses.replace(
-      self,
-      data=self.data[index],
-      scales=self.scales[index],
-      global_scale=whole if whole is None or not np.ndim(whole) else whole[index],
+      q,
+      data=q.data[index],
+      scales=jax.tree.map(lambda scales: of_each(scales)[index], q.scales),
+      global_scale=whole if whole is None or not np.ndim(whole) else whole[index[: np.ndim(whole)]],
     )
 
   def __repr__(self) -> str:
@@ -142,6 +152,13 @@ class QArray:
       f"QArray({self.format.name}[{shape}], {order}{self.scale_format.name} scale per {per} along axis {self.axis}{whole}, "
       f"{self.nbytes:,} bytes, {saved:.1f}x smaller than f32)"
     )
+
+
+def _same_bits(a: Any, b: Any) -> bool:
+  """Whether two members are equal; they may be something else than arrays, such as shapes."""
+  if not all(isinstance(x, jax.Array | np.ndarray) for x in (a, b)):
+    return bool(a == b)
+  return a.shape == b.shape and a.dtype == b.dtype and np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
 # --- as a pytree -------------------------------------------------------------------------------------------------
@@ -213,6 +230,21 @@ def spread(scales: Any, padded: int, axis: int) -> Any:
   return wide.reshape(*scales.shape[:axis], padded, *scales.shape[axis + 1 :])
 
 
+def check_scales(what: str, q: QArray) -> None:
+  """Whether there is a scale for each block, or one for all along a dimension. Scales are not prepared."""
+  own = None if q.axis is None else q.axis % q.ndim
+  num_blocks, left = divmod(q.padded_size, q.block) if q.block else (1, 0)
+  wanted = tuple(num_blocks if a == own else size for a, size in enumerate(q.data.shape))
+  found = tuple(q.scales.shape)
+  if len(found) == len(wanted) and not left and all(n in (1, size) for n, size in zip(found, wanted)):
+    return
+  raise errors.ShapeMismatchError(
+    f"{what} holds {q.format.name} data of shape {tuple(q.data.shape)} scaled along axis {q.axis}, {'all' if q.block is None else q.block} "
+    f"elements by one scale: its scales must have shape {wanted}, with 1 where one serves a dimension, got {found}. "
+    "Of a QArray, vmap and indexing take away or add leading dimensions only."
+  )
+
+
 def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
   q = getattr(q, "array", q)  # of a boxed one
@@ -224,6 +256,8 @@ def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
       "along its scaled axis cannot be cut along it, by shard_map for example: pad it to whole blocks before it is quantised."
     )
   q = plain_scales(q)
+  if q.data.size:
+    check_scales("dequantize: q", q)
   bits = packing.unpack(q.data, q.format.width, q.pack_axis)
   value = elements(bits, q.format)
   for factor in scale_factors(q.scales):

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.numerics import formats, kernels_quantize, packing
+from tilewright.numerics import arguments, formats, kernels_quantize, packing
 from tilewright.numerics.convert import ROUNDINGS, encode
 from tilewright.numerics.formats import format_of
 from tilewright.numerics.launch import How, how
@@ -59,7 +59,7 @@ def quantize(
     key: a random key, for stochastic rounding.
     interpret: True for the portable lowering on any backend.
   """
-  x = jnp.asarray(x)
+  x = arguments.array("quantize: x", x)
   if x.dtype not in (jnp.float32, jnp.bfloat16, jnp.float16):
     raise errors.NumberFormatError(
       f"quantize: x must be float32, bfloat16 or float16, got {x.dtype}. Convert it first."
@@ -72,10 +72,7 @@ def quantize(
       f"quantize: format must be signed and have at most 8 bits, got {recipe.format.name}. Use x.astype for wider numbers."
     )
   scaling = _scaling(recipe, scale_format, rounding, rule)
-  if axis is not None and (not isinstance(axis, int | np.integer) or not -x.ndim <= axis < x.ndim):
-    raise errors.ShapeMismatchError(
-      f"quantize: axis must be one integer between {-x.ndim} and {x.ndim - 1} for shape {x.shape}, got {axis}."
-    )
+  axis = None if axis is None else arguments.axis("quantize: axis", axis, x.shape)
   if axis is None and block is not None:
     raise errors.NumberFormatError(
       f"quantize: axis=None is one scale for the whole array and takes no block, got {block!r}."
@@ -89,17 +86,13 @@ def quantize(
     raise errors.NumberFormatError(
       f"quantize: rounding={rounding!r} {'needs' if key is None else 'takes no'} key, a key of jax.random."
     )
-  if isinstance(global_scale, str):
-    if global_scale != "recipe":
-      raise errors.NumberFormatError(
-        f'quantize: global_scale must be a number, True, None or "recipe", got {global_scale!r}.'
-      )
+  if isinstance(global_scale, str) and global_scale == "recipe":
     global_scale = recipe.global_scale
-  if isinstance(global_scale, bool):
+  if isinstance(global_scale, bool | np.bool_):
     global_scale = _global_scale(x, scaling) if global_scale else None
   elif global_scale is not None:
-    global_scale = jnp.asarray(global_scale, jnp.float32)
-  return _quantize(x, scaling, None if axis is None else axis % x.ndim, block, global_scale, key, how(interpret))
+    global_scale = _given_scale(global_scale, x.shape[: axis or 0])
+  return _quantize(x, scaling, axis, block, global_scale, key, how(interpret))
 
 
 def _scaling(recipe: Recipe, scale_format: Any, rounding: str, rule: str | None) -> Scaling:
@@ -117,12 +110,27 @@ def _scaling(recipe: Recipe, scale_format: Any, rounding: str, rule: str | None)
   return Scaling(recipe.format, scales, rule, rounding)
 
 
+def _given_scale(given: Any, leading: tuple[int, ...]) -> jax.Array:
+  """A global scale as an array: one number, or one for each of the first indices before the scaled axis."""
+  try:
+    scale = jnp.asarray(given, jnp.float32)
+  except (TypeError, ValueError):
+    raise errors.NumberFormatError(
+      f'quantize: global_scale must be a number, True, None or "recipe", got {given!r}.'
+    ) from None
+  if scale.shape != leading[: scale.ndim]:
+    more = f", or one for each leading index: an array of shape {leading} or the beginning of it" if leading else ""
+    raise errors.ShapeMismatchError(f"quantize: global_scale must be one number{more}; got shape {scale.shape}.")
+  return scale
+
+
 def _global_scale(x: jax.Array, scaling: Scaling) -> jax.Array:
   """The scale that makes the largest finite block's own scale the largest of its format; 1 for an array of zeros."""
   finite = x.astype(jnp.float32)
   amax = largest_magnitude(jnp.where(jnp.abs(finite) < jnp.inf, finite, 0))
   found = amax * np.float32(1 / (scaling.scale_format.max * scaling.format.max))
-  return jnp.where(found > 0, found, jnp.float32(1))
+  # XLA would flush a subnormal scale to zero.
+  return jnp.where(amax > 0, jnp.maximum(found, np.float32(formats.F32.min_normal)), jnp.float32(1))
 
 
 def _quantize(

@@ -50,10 +50,13 @@ def block_scales(amax: Any, divisor: Any, scaling: Scaling) -> Any:
   """The scale of each block, in the scales' format, from its largest magnitude (float32)."""
   f, scales = scaling.format, scaling.scale_format
   if scales == F8E8M0FNU:
+    amax = amax if divisor is None else quotient(amax, jnp.abs(divisor))
     return jax.lax.bitcast_convert_type(block_exponents(amax, scaling).astype(jnp.uint8), scales.storage)
   value = amax * np.float32(1 / f.max)  # XLA would replace a division by a constant with this
   if divisor is not None:
     value = quotient(value, divisor)
+  if scales.min_normal == F32.min_normal:  # XLA would flush a subnormal scale, and the block with it, to zero
+    value = jnp.where(jnp.abs(value) < F32.min_normal, np.float32(F32.min_normal), value)
   value = jnp.where(amax == 0, jnp.float32(1), value)
   value = jnp.where(amax < jnp.inf, value, jnp.float32(jnp.nan))
   if scales == F32:
@@ -74,7 +77,7 @@ def block_elements(x: Any, scales: Any, divisor: Any, scaling: Scaling) -> Any:
   if scaling.scale_format == F8E8M0FNU:
     code = jax.lax.bitcast_convert_type(scales, jnp.uint8).astype(jnp.int32)
     first, second = inverse_power(code)
-    return x * first * second if divisor is None else quotient(x * first * second, divisor)
+    return (x if divisor is None else quotient(x, divisor)) * first * second
   scale = scales.astype(jnp.float32)
   whole = scale if divisor is None else scale * divisor
   return jnp.where(whole == 0, jnp.float32(0), quotient(x, whole))

@@ -85,8 +85,9 @@ def prepare(q: QArray, *, swizzled: bool = True) -> QArray:
     raise errors.NumberFormatError(
       f"prepare: q must be a matrix, or a batch of them, with block scales along the last axis; got {q!r}."
     )
-  if isinstance(q.scales, Prepared):
+  if isinstance(q.scales, Prepared) and q.scales.swizzled == swizzled:
     return q
+  q = plain_scales(q)
   if swizzled:
     return dataclasses.replace(q, scales=Prepared(swizzle_scales(q.scales), True))
   rows, columns = q.scales.shape[-2:]

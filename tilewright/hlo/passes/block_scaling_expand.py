@@ -37,7 +37,7 @@ def repeated(b: Builder, scales: Instruction, sizes: tuple[int, ...]) -> Instruc
   at: list[int] = []
   padded: list[int] = []
   for size, count in zip(sizes, scales.shape.dimensions, strict=True):
-    block = -(-size // count)
+    block = -(-size // max(1, count))  # where there are no elements, there are no scales
     at.append(len(apart))
     apart += [count, block]
     padded.append(count * block)

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from tilewright import errors
+from tilewright.hlo.passes.base import HloPassError
 
 # What the library can do, from which version on.
 LIBRARY_SINCE: dict[str, tuple[int, int]] = {
@@ -41,8 +42,14 @@ class Facts:
 
   @property
   def cudnn_version(self) -> tuple[int, int]:
-    numbers = [int(part) for part in self.cudnn.split(".") if part.isdigit()]
-    major, minor = [*numbers, 0, 0][:2]
+    """Of "9.13.0", or of the one number that the library itself gives: 91300, and 8907 before version 9."""
+    numbers = [int(part) if part.isdecimal() else -1 for part in self.cudnn.split(".")] if self.cudnn else [0]
+    if min(numbers) < 0:
+      raise HloPassError(f"block_scaling: cudnn must be a version such as 9.13.0, got {self.cudnn!r}")
+    if len(numbers) == 1 and numbers[0] >= 1000:
+      of_major = 10000 if numbers[0] >= 90000 else 1000
+      numbers = [numbers[0] // of_major, numbers[0] % of_major // 100]
+    major, minor = [*numbers, 0][:2]
     return major, minor
 
   def library_has(self, what: str) -> bool:

@@ -38,6 +38,8 @@ def refuses(instruction: Instruction, facts: Facts) -> str | None:
   if len(instruction.operands) < 4:
     return "both operands must be scaled"
   x, y, sx, sy = instruction.operands[:4]
+  if not all(z.shape.num_elements for z in (x, y, sx, sy)):
+    return "cuDNN has no dot of no elements"
   k = x.shape.dimensions[-1]
   if k % sx.shape.dimensions[-1] or k % sy.shape.dimensions[-1]:
     return "scales do not divide K evenly"
