@@ -51,3 +51,10 @@ def test_boxed_and_prepared_weights_are_taken():
 def test_plain_weights_are_refused():
   with pytest.raises(errors.ShapeMismatchError, match="weights must be a QArray of three dimensions"):
     ops.scaled_grouped_matmul(normal(4, 8), normal(2, 8, 3), jnp.array([2, 2]))
+  q = quantize(normal(2, 8, 3), "int8", axis=1)
+  for sizes, message in (
+    (jnp.array([2.0, 2.0]), "must be integers, got float32"),
+    (None, "must be an array, got NoneType"),
+  ):
+    with pytest.raises((errors.ShapeMismatchError, errors.KernelTypeError), match=f"group_sizes {message}"):
+      ops.scaled_grouped_matmul(normal(4, 8), q, sizes)

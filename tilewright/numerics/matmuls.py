@@ -89,7 +89,7 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArra
     marked = Prepared(scales, False)
   if not jnp.issubdtype(scales.dtype, jnp.floating):
     scales = scales.astype(jnp.float32)
-  data, f = _stored(x)
+  data, f = _stored(name, x)
   padded = -(-k // block) * block
   if padded != k:
     units, num_bytes = packing.unit(f.width) if f.width < 8 else (1, 1)
@@ -98,17 +98,17 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArra
   return QArray(data, held, None, f, block, -1, k)
 
 
-def _stored(x: jax.Array) -> tuple[jax.Array, Any]:
+def _stored(name: str, x: jax.Array) -> tuple[jax.Array, Any]:
   """Elements as a QArray keeps them: below 8 bits as packed bytes."""
   is_integer = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_
   if is_integer and x.dtype not in (jnp.int8, jnp.int4, jnp.int2):
     x = x.astype(jnp.float32)
-  f = format_of(x.dtype, "dtype of the elements")
+  f = format_of(x.dtype, f"scaled_matmul: the dtype of {name}")
   if f not in (F4E2M1FN, INT4, INT2):
     return x, f
   if x.shape[-1] % packing.unit(f.width)[0]:
     raise errors.ShapeMismatchError(
-      f"scaled_matmul: {x.dtype} elements must fill whole bytes along K, got shape {x.shape}. "
+      f"scaled_matmul: the {x.dtype} elements of {name} must fill whole bytes along K, got shape {x.shape}. "
       f"Pad K to a multiple of {packing.unit(f.width)[0]}."
     )
   grouped = x.reshape(*x.shape[:-1], -1, 8 // f.width)

@@ -110,6 +110,11 @@ class QArray:
     (mine, kind), (theirs, other_kind) = jax.tree.flatten(self), jax.tree.flatten(other)
     return kind == other_kind and all(map(_same_bits, mine, theirs))
 
+  def __hash__(self) -> int:
+    """Of an array of specs or shapes; arrays have none."""
+    members, kind = jax.tree.flatten(self)
+    return hash((kind, *members))
+
   def __len__(self) -> int:
     if not self.ndim:
       raise TypeError("len() of a QArray without dimensions")

@@ -64,7 +64,7 @@ def array(op: str, name: str, x: Any, *, min_rank: int = 0) -> jax.Array:
   """An argument as an array of at least some rank."""
   try:
     x = jnp.asarray(x)
-  except TypeError as error:
+  except (TypeError, ValueError) as error:
     raise errors.KernelTypeError(f"{op}: {name} must be an array, got {type(x).__name__}.") from error
   if x.ndim < min_rank:
     raise errors.ShapeMismatchError(

@@ -50,7 +50,7 @@ def scaled_grouped_matmul(
   if not isinstance(weights, QArray) or weights.ndim != 3 or weights.axis not in (-1, -2):
     raise errors.ShapeMismatchError(
       "scaled_grouped_matmul: weights must be a QArray of three dimensions scaled along axis 1 or 2, got "
-      f"{weights!r}. Use grouped_matmul for plain arrays."
+      f"{weights if isinstance(weights, QArray) else type(weights).__name__}. Use grouped_matmul for plain arrays."
     )
   k = weights.shape[weights.axis]
   if x.ndim != 2 or x.shape[1] != k:
@@ -58,6 +58,8 @@ def scaled_grouped_matmul(
       f"scaled_grouped_matmul: x must have shape (m, {k}) for weights {weights.shape}, got {x.shape}."
     )
   calling.shaped("scaled_grouped_matmul", "group_sizes", group_sizes, weights.shape[:1], "one size for each group")
+  if not jnp.issubdtype(group_sizes.dtype, jnp.integer):
+    raise errors.ShapeMismatchError(f"scaled_grouped_matmul: group_sizes must be integers, got {group_sizes.dtype}.")
   (m, _), num_groups, n = x.shape, weights.shape[0], weights.shape[-1 if weights.axis == -2 else -2]
   if 0 in (m, k, n, num_groups):
     return jnp.zeros((m, n), x.dtype)
