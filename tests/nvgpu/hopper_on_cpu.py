@@ -284,15 +284,15 @@ def _nothing(m: Any) -> Any:
 
 
 INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
-  r"mbarrier\.init\.shared::cta\.b64 \[\$0\], (\d+);": (True, _init),
-  r"mbarrier\.inval\.shared::cta\.b64 \[\$0\];": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
+  r"mbarrier\.init\.shared\.b64 \[\$0\], (\d+);": (True, _init),
+  r"mbarrier\.inval\.shared\.b64 \[\$0\];": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   r"fence\.mbarrier_init\.release\.cluster; fence\.proxy\.async;": (True, _nothing),
   r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
   r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+|\$1);": (True, _expect),
-  r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\];": (True, _arrive),
-  r"cp\.async\.mbarrier\.arrive\.noinc\.shared::cta\.b64 \[\$0\];": (True, _arrive),
+  r"mbarrier\.arrive\.shared\.b64 _, \[\$0\];": (True, _arrive),
+  r"cp\.async\.mbarrier\.arrive\.noinc\.shared\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
-  r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity\.shared::cta.*\}": (True, _has_ended),
+  r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity\.shared\.b64.*\}": (True, _has_ended),
   r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
     True,
     _copy_box,

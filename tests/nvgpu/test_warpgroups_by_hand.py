@@ -222,6 +222,11 @@ def test_a_check_that_fails_ends_the_others_too():
 @pytest.mark.parametrize(
   "make, message",
   [
+    (lambda: plgpu.kernel(num_threads=2, thread_name="wg", compiler_params=plgpu.CompilerParams(num_warps=8)), "four"),
+    (
+      lambda: jax.jit(kernel(lambda o: o.__setitem__(..., pl.get_global(plgpu.SMEM((8,), F32))[...]))).lower(),
+      "outlives an instance",
+    ),
     (lambda: plgpu.Mesh(num_threads=9, thread_name="wg"), "1 to 8 warpgroups"),
     (lambda: jax.jit(kernel(lambda o, s: None, plgpu.SemaphoreType.REGULAR)).lower(), "Use plgpu.Barrier"),
     (lambda: jax.jit(kernel(lambda o, b: plgpu.barrier_wait(b), plgpu.Barrier(num_barriers=2))).lower(), "barrier.at"),

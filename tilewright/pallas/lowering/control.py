@@ -288,7 +288,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
   lower_jaxpr(emitter, kernel.jaxpr, (), params[:own])
   scratch = tuple(v.type for v in body.params[first_scratch:])
   if kernel.warpgroups > 1:
-    check_shared(kernel, scratch)
+    check_shared(kernel, scratch, global_refs)
   values += [None] * (len(scratch) - len(values))
   maps = [_lower_index_map(kernel, m) for m in mapping.block_mappings]
   maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)

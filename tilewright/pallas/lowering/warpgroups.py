@@ -9,7 +9,7 @@ counters that tell of waits that cannot end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,13 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType, SemaphoreArrayType
 
 
-def check_shared(kernel: Kernel, scratch: Sequence[Any]) -> None:
+def check_shared(kernel: Kernel, scratch: Sequence[Any], global_refs: Collection[Any] = ()) -> None:
   """Refuse memory that warpgroups cannot share."""
+  if global_refs:
+    raise errors.UnsupportedFeatureError(
+      f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) have no memory that outlives an instance, such as "
+      "that of pl.get_global or of random number generators with a state. Pass it as an operand."
+    )
   for ty in scratch:
     if isinstance(ty, SemaphoreArrayType) and not ty.arrivals:
       raise errors.UnsupportedFeatureError(

@@ -55,4 +55,4 @@ def wait(b: ir.IRBuilder, pending: int) -> None:
 
 def arrive(b: ir.IRBuilder, barrier: ir.Value) -> None:
   """Let this thread arrive at a barrier (sm_90: `mbarrier`, an address of shared memory) once all copies that it started are done."""
-  _void(b, "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", [barrier], ["r"])
+  _void(b, "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", [barrier], ["r"])

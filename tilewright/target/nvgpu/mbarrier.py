@@ -1,4 +1,7 @@
-"""Barriers in shared memory that count arrivals and bytes: `mbarrier` of sm_90. Addresses are i32, in the shared window."""
+"""Barriers in shared memory that count arrivals and bytes: `mbarrier`. Addresses are i32, in the shared window.
+
+Threads can be counted since sm_80 (PTX 7.1), bytes since sm_90.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ def _asm(b: ir.IRBuilder, text: str, args: list[ir.Value]) -> None:
 
 def init(b: ir.IRBuilder, address: ir.Value, arrivals: int) -> None:
   """A phase of the barrier ends when so many threads have arrived, and all bytes it was told to expect."""
-  _asm(b, f"mbarrier.init.shared::cta.b64 [$0], {arrivals};", [address])
+  _asm(b, f"mbarrier.init.shared.b64 [$0], {arrivals};", [address])
 
 
 def end(b: ir.IRBuilder, address: ir.Value) -> None:
   """The memory of the barrier is free for something else, such as another one."""
-  _asm(b, "mbarrier.inval.shared::cta.b64 [$0];", [address])
+  _asm(b, "mbarrier.inval.shared.b64 [$0];", [address])
 
 
 def fence_init(b: ir.IRBuilder) -> None:
@@ -34,7 +37,7 @@ def expect(b: ir.IRBuilder, address: ir.Value, nbytes: int | ir.Value) -> None:
 
 
 def arrive(b: ir.IRBuilder, address: ir.Value) -> None:
-  _asm(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", [address])
+  _asm(b, "mbarrier.arrive.shared.b64 _, [$0];", [address])
 
 
 def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
@@ -49,6 +52,6 @@ def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
 def has_ended(b: ir.IRBuilder, address: ir.Value, parity: ir.Value, *, may_sleep: bool) -> ir.Value:
   """Whether the phase with this parity has ended; `may_sleep`, which sm_90 can, it may take a while to say no."""
   kind = "try_wait" if may_sleep else "test_wait"
-  text = f"{{ .reg .pred P; mbarrier.{kind}.parity.shared::cta.b64 P, [$1], $2; selp.b32 $0, 1, 0, P; }}"
+  text = f"{{ .reg .pred P; mbarrier.{kind}.parity.shared.b64 P, [$1], $2; selp.b32 $0, 1, 0, P; }}"
   asm = ir.InlineAsm(ir.FunctionType(I32, [I32, I32]), text, "=r,r,r,~{memory}", side_effect=True)
   return b.icmp_unsigned("!=", b.call(asm, [address, parity]), I32(0))
