@@ -213,6 +213,16 @@ def test_widths_are_limited():
   assert len(raised.value.conflict) == 2
 
 
+def test_a_limit_on_what_nothing_lists_is_no_conflict():
+  """The layouts of x that are proposed exceed the limit; but x may have others, as long as nothing says which."""
+  x, y = variables(2)
+  listed, limit = OneOf((x,), ((CHOICES[0],),), "x is listed"), BitwidthLimit(x, 1, most=8)
+  for system in itertools.permutations([listed, limit, OneOf((y,), ((CHOICES[0],),), "y is listed")]):
+    with pytest.raises(errors.LayoutConflictError) as raised:
+      solve(located(*system))
+    assert {c.constraint for c in raised.value.conflict} == {listed, limit}
+
+
 def test_instructions_list_their_fragments():
   acc, lhs, rhs = Variable("acc", (64, 64), 32), Variable("lhs", (64, 16), 16), Variable("rhs", (16, 64), 16)
   assert FitsWgmmaAccumulator(acc, 4).holds({acc: wgmma_accumulator(64)}) is True

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from tilewright import errors
 from tilewright.layout.candidates import Budget, Seeds
-from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Located, Soft
+from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Listed, Located, Soft
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
 
@@ -34,8 +34,7 @@ def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.Layo
   ]  # exclude nothing, but candidates spread along them
 
   def is_possible(part: Sequence[Located]) -> bool:
-    if all(isinstance(own.constraint, BitwidthLimit) for own in part):
-      return True  # limits alone leave every choice open
+    part = _without_idle_limits(part)
     try:
       # The hard ones by themselves first: that is faster, and more candidates take no solution away.
       return any(any_solution([*part, *more], seeds, Budget(budget), hard) is not None for more in ((), soft))
@@ -46,6 +45,17 @@ def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.Layo
   proposal = _proposal(core, seeds, budget, hard, soft)
   lines = ["no layouts satisfy all of this:", *(f"  {own}" for own in core)]
   return errors.LayoutConflictError("\n".join([*lines, proposal]), tuple(core), proposal)
+
+
+def _without_idle_limits(part: Sequence[Located]) -> Sequence[Located]:
+  """Without limits on what nothing lists layouts for, nor for anything linked to it: more choices are open there than candidates show."""
+  if not any(isinstance(own.constraint, BitwidthLimit) for own in part):
+    return part
+  listed = {v for own in part if isinstance(own.constraint, Listed) for v in own.constraint.variables}
+  links = [own.constraint.variables for own in part if isinstance(own.constraint, Equal | Link)]
+  while more := {v for scope in links if listed & {*scope} for v in scope} - listed:
+    listed |= more
+  return [own for own in part if not isinstance(own.constraint, BitwidthLimit) or own.constraint.variable in listed]
 
 
 Possible: TypeAlias = Callable[[Sequence[Located]], bool]
