@@ -303,6 +303,16 @@ def test_a_conflict_names_lines_and_proposes_a_cast():
   assert "layout_cast(x to" in text and "kernel.py:4" in raised.value.proposal
 
 
+def test_memory_is_not_proposed_to_be_cast():
+  """A ref with transforms, and a transposed view of it that is read row by row."""
+  ref, view = Variable("ref", (64, 32), 16, "ref"), Variable("view", (32, 64), 16, "view")
+  rows = OneOf((view,), ((shared_tiled((32, 64), None, 16),),), "view must lie row by row")
+  with pytest.raises(errors.LayoutConflictError) as raised:
+    solve(located(Hint(ref, shared_for_matrix((64, 32), 16, 64)), Transposed(ref, view, (1, 0)), rows))
+  assert len(raised.value.conflict) == 3 and "cast" not in raised.value.proposal
+  assert "leave ref without transforms" in raised.value.proposal
+
+
 def test_running_out_of_budget_is_another_error():
   own = variables(6)
   together = [OneOf((a, b), tuple(itertools.product(CHOICES, CHOICES)), "") for a, b in itertools.combinations(own, 2)]

@@ -20,6 +20,7 @@ from tilewright.layout.candidates import Budget, Seeds
 from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Listed, Located, Soft
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
+from tilewright.layout.value import Layout
 
 _SEARCH = (
   50_000  # constraints to look at, all attempts together, for a set with fewer members than the first that is found
@@ -126,8 +127,8 @@ def _proposal(
     rest = [other for other in core if other is not own]
     solution = any_solution([*rest, *soft], seeds, Budget(budget), hard)
     first, second = own.constraint.variables
-    if solution is None or first not in solution:
-      continue
+    if solution is None or not isinstance(solution.get(first), Layout):
+      continue  # memory cannot be cast
     target = solution.get(second)
     wanted = f" to {target}" if target is not None and target.shape == first.shape else ""
     return (
