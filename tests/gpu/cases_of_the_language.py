@@ -338,6 +338,24 @@ def products_by_hand() -> Answer:
 
 
 @case
+def warpgroups_that_hand_over() -> Answer:
+  x = numbers(320, 64, dtype=F32)
+  return jax.jit(mosaic_programs.handed_over)(x), 2 * x, 0
+
+
+@case
+def warpgroups_that_meet() -> Answer:
+  x = numbers(3, 2, 64, dtype=F32)
+  return jax.jit(mosaic_programs.exchanged)(x), x[:, ::-1], 0
+
+
+@case
+def a_pipeline_of_warpgroups() -> Answer:
+  a, b = numbers(256, 320), numbers(320, 128, seed=1)
+  return jax.jit(mosaic_programs.pipelined_matmul)(a, b), exact(a) @ exact(b), 0
+
+
+@case
 def layouts_by_name() -> Answer:
   x = numbers(128, 64, dtype=F32)
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, natives
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mosaic_programs import (
   added_up,
   exchanged,
@@ -133,6 +135,45 @@ def test_what_was_read_before_a_barrier_stays_what_it_was():
   ((_, native),) = natives(call, x)
   for found in (jax.jit(call)(x), run(native, x, arch="sm_90a")[0]):
     np.testing.assert_array_equal(found, 11 * x)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(2, 5), st.integers(1, 7), st.integers(1, 3))
+def test_a_chain_of_warpgroups_hands_on_everything_in_order(num_threads, steps, slots):
+  """Each adds its number to what comes from the one before it, through so many slots, and the last one writes it down."""
+
+  def body(x_ref, o_ref, buffers, full, empty):
+    wg = jax.lax.axis_index("wg")
+
+    @pl.loop(0, steps)
+    def _(k):
+      slot = jax.lax.rem(k, slots)
+
+      def give(value):
+        pl.when(k >= slots)(lambda: plgpu.barrier_wait(empty.at[wg, slot]))
+        buffers[wg, slot] = value
+        plgpu.barrier_arrive(full.at[wg, slot])
+
+      def take():
+        plgpu.barrier_wait(full.at[wg - 1, slot])
+        value = buffers[wg - 1, slot]
+        plgpu.barrier_arrive(empty.at[wg - 1, slot])
+        return value + wg.astype(F32)
+
+      pl.when(wg == 0)(lambda: give(x_ref[k]))
+      pl.when((wg > 0) & (wg < num_threads - 1))(lambda: give(take()))
+      pl.when(wg == num_threads - 1)(lambda: o_ref.__setitem__(k, take()))
+
+  barriers = plgpu.Barrier(num_barriers=(num_threads, slots))
+  call = plgpu.kernel(
+    body,
+    out_type=S((steps, 16), F32),
+    scratch_types=[plgpu.SMEM((num_threads, slots, 16), F32), barriers, barriers],
+    num_threads=num_threads,
+    thread_name="wg",
+  )
+  x = integers(steps, 16)
+  np.testing.assert_array_equal(jax.jit(call)(x), x + sum(range(num_threads)))
 
 
 # --- programs that cannot go on ----------------------------------------------------------------------------------
