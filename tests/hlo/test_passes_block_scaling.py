@@ -259,14 +259,23 @@ def test_a_version_of_the_library_that_is_none_is_refused():
     run_passes(hlo.parse(MXFP8), ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.x}"], strict=True)
 
 
-@pytest.mark.parametrize("target", ["", "{platform=cuda,compute_capability=10.0,cudnn=9.13}"])
-@pytest.mark.parametrize("shapes", [("2,0,64", "2,0,2", "2,0,7"), ("0,5,64", "0,5,2", "0,5,7")])
-def test_a_dot_of_no_elements_expands(no_kernels, target, shapes):
-  x, sx, out = shapes
-  batch = x[0]
-  text = MXFP8.replace("[2,7,", f"[{batch},7,").replace("[2,5,64]", f"[{x}]").replace("[2,5,2]", f"[{sx}]")
-  module = hlo.parse(text.replace("[2,5,7]", f"[{out}]"))
-  run_passes(module, [f"block_scaling{target}"], strict=True, verify=True)
+@pytest.mark.parametrize("platform", ["cpu", "cuda,compute_capability=10.0,cudnn=9.13"])
+@pytest.mark.parametrize("sizes", [(2, 0, 64, 2), (0, 5, 64, 2), (2, 5, 0, 0)], ids=["rows", "batch", "k"])
+def test_a_dot_of_no_elements_expands(sizes, platform):
+  """Whatever there are kernels for."""
+  b, m, k, blocks = sizes
+  text = (
+    MXFP8.replace("[2,5,64]", f"[{b},{m},{k}]").replace("[2,7,64]", f"[{b},7,{k}]").replace("[2,5,7]", f"[{b},{m},7]")
+  )
+  module = hlo.parse(text.replace("[2,5,2]", f"[{b},{m},{blocks}]").replace("[2,7,2]", f"[{b},7,{blocks}]"))
+  run_passes(module, [f"block_scaling{{platform={platform}}}"], strict=True, verify=True)
+  assert not targets(module)
+
+
+def test_no_elements_are_quantised_to_none():
+  call = '(f8e4m3fn[2,0], f8e8m0fnu[2,0]) custom-call(x), custom_call_target="__op$quantize"'
+  module = hlo.parse(f"ENTRY e {{ x = f32[2,0] parameter(0)\n ROOT q = {call} }}")
+  run_passes(module, ["block_scaling"], strict=True, verify=True)
   assert not targets(module)
 
 

@@ -68,6 +68,8 @@ def _from_kernel(platform: str, instruction: Instruction) -> Instruction | str:
   kernel = KERNELS.get((platform, operation))
   if kernel is None:
     return f"no kernel for {operation} on {platform} is registered (importing tilewright.numerics registers its own)"
+  if not all(operand.shape.num_elements for operand in instruction.operands):
+    return "there are no elements"
   found = kernel(instruction)
   return found if isinstance(found, str) else splice(instruction, found)
 

@@ -78,9 +78,10 @@ def _quantize(instruction: Instruction) -> Instruction | str:
   wide = x if x.shape.element_type == "f32" else b.convert(x, "f32")
   *outer, k = wide.shape.dimensions
   blocks = scale_shape.dimensions[-1]
-  if k % blocks:
+  block, left = divmod(k, max(1, blocks))
+  if left:
     return f"{k} elements do not divide into {blocks} blocks"
-  apart = b.reshape(wide, (*outer, blocks, k // blocks))
+  apart = b.reshape(wide, (*outer, blocks, block))
   rank = len(outer) + 2
   amax = b.reduce(b.unary("abs", apart), b.constant(np.float32(0)), (rank - 1,), _maximum(b, instruction))
   factor = np.float32(2.0 ** (1 - _OVERFLOW[data_shape.element_type]))
