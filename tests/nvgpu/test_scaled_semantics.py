@@ -191,3 +191,16 @@ def test_floats_are_taken_apart_into_bfloat16s_that_add_up_to_them():
     parts = jax.jit(parts_of)(x)
     assert all(p.dtype == BF16 for p in parts)
     np.testing.assert_array_equal(sum(np.asarray(p, np.float64) for p in parts), np.asarray(x, np.float64))
+
+
+def test_every_power_of_two_is_a_scale():
+  """The least is subnormal, and the last code is NaN."""
+  codes, k = jnp.arange(256, dtype=jnp.uint8), 128
+  data = jnp.zeros((256, k), jnp.float8_e4m3fn).at[:, 5].set(-1.5)
+  scales = jnp.broadcast_to(codes[:, None], (256, k // 32)).view(jnp.float8_e8m0fnu)
+  w = numerics.QArray(data, scales, None, numerics.formats.F8E4M3FN, 32, -1, k)
+  x = jnp.ones((1, k), BF16)
+  ((kernel, native),) = natives(lambda a, b: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), a, b), x, w)
+  (got,) = run(native, x, data, scales, arch="sm_90a", num_warps=kernel.compiler_params.num_warps)
+  wanted = np.where(np.arange(256) == 255, np.nan, -1.5 * 2.0 ** (np.arange(256) - 127.0))
+  np.testing.assert_array_equal(np.asarray(got, np.float64).reshape(-1), wanted.astype(np.float32))

@@ -262,7 +262,8 @@ class Products:
     self.frame, self.code, self.stages, self.plan, self.points = frame, code, stages, plan, points
     self.ring = Ring(stages, 0)
     self.steps = self.ring.turns()
-    self.own, self.given = (Turns(code.b, plan.stages) for _ in range(2))
+    repeats = plan.together * plan.slices % plan.stages == 0
+    self.own, self.given = (Turns(code.b, plan.stages, repeats=repeats) for _ in range(2))
 
   def add(self, step: ir.Value, values: list[ir.Value], is_first: bool, is_last: bool) -> list[ir.Value]:
     """Add the product of a step to the sums: the left operand's fragments are computed, one after the other, while the product of the one

@@ -27,6 +27,8 @@ from tilewright.tile.ir import Op, Value
 
 KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
 
+_POWERS = np.dtype(jnp.float8_e8m0fnu)
+
 # As a * b + c, with the bits of c or b that leave the result alone: -0 is the zero that does.
 _MINUS_ZEROS = 0x80008000
 _ONES = {"bf16": 0x3F803F80, "f16": 0x3C003C00}
@@ -110,9 +112,31 @@ def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
   source = v
   if v not in code.env and isinstance(op, Op) and op.name == "convert" and op.operands[0].tile.dtype == np.float32:
     source = op.operands[0]  # rounded once, by what makes the pair
-  value = _one_of_two(code, source, index)
-  code.memo[-1][key] = found = float_pair(code.b, kind, value, value)
+  exponents = _exponents(code, source) if kind == "bf16" else None
+  if exponents is not None:
+    found = _power_pair(code.b, _one_of_two(code, exponents, index))
+  else:
+    value = _one_of_two(code, source, index)
+    found = float_pair(code.b, kind, value, value)
+  code.memo[-1][key] = found
   return found
+
+
+def _exponents(code: Any, v: Value) -> Value | None:
+  """The powers of two, as eight bits of exponent, that a tile was converted from."""
+  op = v.owner
+  if v in code.env or not isinstance(op, Op) or op.name != "convert":
+    return None
+  (x,) = op.operands
+  return x if x.tile.dtype == _POWERS else None
+
+
+def _power_pair(b: ir.IRBuilder, exponent: ir.Value) -> ir.Value:
+  """A float8_e8m0fnu as two bf16, exactly: what their exponents hold, but the least of them, which is subnormal, and NaN for infinity."""
+  number = b.mul(b.zext(exponent, I32), I32(0x00800080))
+  least = I32(0x00400040)
+  found = b.select(b.icmp_unsigned(">", number, least), number, least)
+  return pure(b, I32, "fma.rn.bf16x2 $0, $1, $2, $3;", "=r,r,r,r", [number, I32(0), found])
 
 
 def _one_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:

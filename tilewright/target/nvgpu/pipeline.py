@@ -200,6 +200,15 @@ class RegisterPlan(WarpgroupPlan):
     return GROUP // WARP
 
   @property
+  def together(self) -> int:
+    """Steps whose code stands one after the other, so that they use all stages, and which stage is known; else one."""
+    count, between = self.stages // self.slices, self.contraction.num_steps - 2
+    is_whole = (
+      count * self.slices == self.stages and between > 0 and between % count == 0 and (between + 2) % count == 0
+    )
+    return count if is_whole else 1
+
+  @property
   def registers(self) -> tuple[int, int]:
     if self.producers == GROUP:
       return 104, 200

@@ -17,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.loops import add, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import (
   accumulation,
@@ -76,8 +76,10 @@ def _each_step(frame: Any, code: BlockCode, plan: Plan, contract: Callable[[ir.V
 
   one(i64(0), 0)
   if last > 1:
-    with for_range(code.b, 1, last) as step:
-      one(step, None)
+    together = plan.together if isinstance(plan, RegisterPlan) else 1
+    with for_range(code.b, 1, last, together) as step:
+      for further in range(together):
+        one(add(code.b, step, further), None)
   if last > 0:
     one(i64(last), last)
 

@@ -29,21 +29,30 @@ def nth(b: ir.IRBuilder, number: ir.Value, stages: int) -> Turn:
 
 
 class Turns:
-  """The uses of a ring of stages, one after the other, from the `first` on. What is counted lives in registers."""
+  """The uses of a ring of stages, one after the other, from the `first` on. What is counted lives in registers.
 
-  def __init__(self, b: ir.IRBuilder, stages: int, first: int = 0):
+  Where it `repeats`, code that is run again begins with the stage that it began with before: then stages are numbers.
+  """
+
+  def __init__(self, b: ir.IRBuilder, stages: int, first: int = 0, repeats: bool = False):
     self.b, self.stages = b, stages
+    self.known = first % stages if repeats else None
     with b.goto_entry_block():
       self.stage, self.parity = b.alloca(I32), b.alloca(I32)
     b.store(I32(first % stages), self.stage)
     b.store(I32(first // stages % 2), self.parity)
 
   def now(self) -> Turn:
-    return Turn(self.b.load(self.stage, typ=I32), self.b.load(self.parity, typ=I32))
+    stage = I32(self.known) if self.known is not None else self.b.load(self.stage, typ=I32)
+    return Turn(stage, self.b.load(self.parity, typ=I32))
 
   def advance(self, by: int = 1) -> None:
     """Go on by a number of uses that is at most that of the stages."""
     b, now = self.b, self.now()
+    if self.known is not None:
+      is_over, self.known = divmod(self.known + by, self.stages)
+      b.store(b.xor(now.parity, I32(is_over)), self.parity)
+      return
     further = b.add(now.stage, I32(by))
     is_again = b.icmp_unsigned(">=", further, I32(self.stages))
     b.store(b.select(is_again, b.sub(further, I32(self.stages)), further), self.stage)
