@@ -316,6 +316,30 @@ def _load_words(m: _Machine, count: str | None) -> Any:
   return result, [I64, I64], body
 
 
+def _hinted(m: _Machine, name: str, hint: str, count: str | None, bits: str) -> Any:
+  """A load or store of words with words for the caches, which change no value."""
+  number, own, policy = int(count or 1), ir.IntType(int(bits)), [I64] * ("cache_hint" in hint)
+  word = I16 if bits == "8" else own  # a byte is in a register of two
+  result = ir.LiteralStructType([word] * number) if count else word
+  at = lambda b, args, i: b.gep(b.inttoptr(args[0], PTR), [I32(i)], source_etype=own)
+
+  def load(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    words = [b.load(at(b, args, i), typ=own) for i in range(number)]
+    words = [b.zext(one, word) for one in words] if own is not word else words
+    if count is None:
+      return words[0]
+    found = ir.Constant(result, ir.Undefined)
+    for i, one in enumerate(words):
+      found = b.insert_value(found, one, i)
+    return found
+
+  def store(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    for i in range(number):
+      b.store(args[1 + i] if own is word else b.trunc(args[1 + i], own), at(b, args, i))
+
+  return (result, [I64, *policy], load) if name == "ld" else (VOID, [I64, *[word] * number, *policy], store)
+
+
 def _fma_pair(m: _Machine, kind: str) -> Any:
   """Both halves of a word; computed in float32, which is exact enough where products are and sums are of one term."""
 
@@ -556,6 +580,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"applypriority\..*": (True, lambda m: (VOID, [I64], lambda b, tid, args: None)),
   r"createpolicy\..*": (False, lambda m: (I64, [], lambda b: I64(0))),
   rf"ld\.global\.nc\.L2::cache_hint(?:\.v(\d))?\.b32{_OPERANDS}": (False, _load_words),
+  rf"(ld|st)\.(?:volatile\.)?global([^ ]*?)(?:\.v(\d))?\.b(8|16|32){_OPERANDS}": (True, _hinted),
   r"cp\.async\.c[ag]\.shared\.global(?:\.L2::\d+B)? \[\$0(\+\d+)?\], \[\$1(\+\d+)?\], (\d+)(, \$2)?;": (
     True,
     _copy_bytes,

@@ -180,3 +180,52 @@ def test_where_positions_repeat_the_last_value_stays(on_gpu, rows):
   wanted = np.zeros(rows, np.float32)
   wanted[numbers] = values
   np.testing.assert_array_equal(got, wanted)
+
+
+HINTS = {
+  "evict_first": ({"eviction_policy": "evict_first"}, r"ld\.global\.L1::evict_first\.L2::cache_hint\.v4\.b32"),
+  "cg": ({"cache_modifier": ".cg"}, r"ld\.global\.cg\.v4\.b32"),
+  "cs and evict_last": (
+    {"cache_modifier": ".cs", "eviction_policy": "evict_last"},
+    r"createpolicy\.fractional\.L2::evict_last[^$]*ld\.global\.cs\.L2::cache_hint\.v4\.b32",
+  ),
+  "volatile": ({"volatile": True, "eviction_policy": "evict_first"}, r"ld\.volatile\.global\.v4\.b32"),
+}
+
+
+@pytest.mark.parametrize("name", HINTS)
+def test_caches_are_told_what_a_kernel_says(on_gpu, name):
+  """On the loads it says it of, which are as wide as without; the values are the same."""
+  hint, wanted = HINTS[name]
+
+  def kernel(x_ref, y_ref, o_ref):
+    o_ref[...] = plt.load(x_ref, **hint) + y_ref[...]
+
+  call = pl.pallas_call(kernel, S((1024,), F32), compiler_params=plt.CompilerParams(num_warps=4))
+  text, _ = ptx(call, *[S((1024,), F32)] * 2)
+  assert re.search(wanted, text) and re.search(r"ld\.global(\.nc)?\.v4", text)
+  x = np.arange(1024, dtype=np.float32)
+  np.testing.assert_array_equal(call(x, x), 2 * x)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, jnp.bfloat16, np.float64], ids=["1", "2", "8"])
+def test_stores_tell_caches_what_a_kernel_says(on_gpu, dtype):
+  """Of elements of any size, one by one and together, where a mask chooses them."""
+
+  def kernel(x_ref, o_ref):
+    i = jnp.arange(512)
+    loaded = plt.load(x_ref.at[(7 * i) % 512], eviction_policy="evict_last")
+    plt.store(o_ref, loaded, mask=i < 500, eviction_policy="evict_first")
+
+  with jax.enable_x64(True):
+    call = pl.pallas_call(kernel, S((512,), dtype), compiler_params=plt.CompilerParams(num_warps=4))
+    text, _ = ptx(call, S((512,), dtype))
+    assert "st.global.L1::evict_first" in text and "ld.global.L1::evict_last" in text
+    x = np.asarray(np.arange(512) % 100, dtype)
+    np.testing.assert_array_equal(call(x)[:500], x[7 * np.arange(500) % 512])
+
+
+def test_what_an_old_ptx_does_not_know_is_left_out():
+  hint = {"eviction_policy": "evict_first"}
+  call = pl.pallas_call(lambda x_ref, o_ref: plt.store(o_ref, plt.load(x_ref, **hint), **hint), S((1024,), F32))
+  assert "evict" not in ptx(call, S((1024,), F32), arch="sm_80")[0]

@@ -133,7 +133,7 @@ masked_load_p.is_effectful = lambda params: True
 
 
 @masked_load_p.def_effectful_abstract_eval
-def _(*flat: Any, tree: Any) -> Any:
+def _(*flat: Any, tree: Any, cache: str) -> Any:
   view, _, _ = _jax.unflatten(tree, flat)
   return view.type.inner_aval, {ReadEffect(0)}
 
@@ -148,6 +148,11 @@ def _check_hint(what: str, name: str, given: str | None, known: tuple[str, ...])
     raise errors.MemorySpaceError(f"{what}: {name}: expected None or one of {', '.join(known)}, got {given!r}.")
 
 
+def _hint(*given: str | None) -> str:
+  """What is said about caches, as an attribute: `.cg evict_first`."""
+  return " ".join(word for word in given if word and word != "evict_normal")
+
+
 def load(
   x_ref_or_view: Any,
   idx: Any = None,
@@ -160,8 +165,8 @@ def load(
 ) -> jax.Array:
   """Read `ref[idx]`; where `mask` is false the result is `other`, or unspecified if that is not given.
 
-  `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`. `cache_modifier`, `eviction_policy` and `volatile` are hints for
-  targets that have such a thing. A mask that does not fit is a `ShapeMismatchError`, an array in the place of the ref a `RefTypeError`.
+  `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`. `cache_modifier`, `eviction_policy` and `volatile` are hints, which
+  NVIDIA GPUs take as PTX has them. A mask that does not fit is a `ShapeMismatchError`, an array in the place of the ref a `RefTypeError`.
   """
   _check_hint("pl.load", "cache_modifier", cache_modifier, _CACHE_MODIFIERS)
   _check_hint("pl.load", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
@@ -173,10 +178,11 @@ def load(
         "pl.load: other is given but mask is not; other is the value where mask is false."
       )
     other = jnp.broadcast_to(jnp.asarray(other, view.dtype), view.shape)
-  if mask is None:
+  cache = _hint(cache_modifier, eviction_policy, "volatile" if volatile else None)
+  if mask is None and not cache:
     return _jax.state_primitives.ref_get(view)
   flat, tree = _jax.flatten((view, mask, other))
-  return masked_load_p.bind(*flat, tree=tree)
+  return masked_load_p.bind(*flat, tree=tree, cache=cache)
 
 
 masked_swap_p = Primitive("masked_swap")
@@ -184,7 +190,7 @@ masked_swap_p.is_effectful = lambda params: True
 
 
 @masked_swap_p.def_effectful_abstract_eval
-def _(*flat: Any, tree: Any) -> Any:
+def _(*flat: Any, tree: Any, cache: str) -> Any:
   view, _, _ = _jax.unflatten(tree, flat)
   return view.type.inner_aval, {ReadEffect(0), WriteEffect(0)}
 
@@ -192,20 +198,20 @@ def _(*flat: Any, tree: Any) -> Any:
 def swap(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> jax.Array:
   """Write `val` to `ref[idx]` where `mask` is true, and give what stood there. The arguments are those of `store`."""
   _check_hint("pl.swap", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
-  return _swap("pl.swap", x_ref_or_view, idx, val, mask)
+  return _swap("pl.swap", x_ref_or_view, idx, val, mask, _hint(eviction_policy))
 
 
 def store(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> None:
   """Write `val` to `ref[idx]` where `mask` is true.
 
   `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`; `val` is broadcast to its shape and must have its dtype, which a
-  `ShapeMismatchError` says otherwise. `eviction_policy` is a hint for targets that have such a thing.
+  `ShapeMismatchError` says otherwise. `eviction_policy` is a hint, as for `load`.
   """
   _check_hint("pl.store", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
-  _swap("pl.store", x_ref_or_view, idx, val, mask)
+  _swap("pl.store", x_ref_or_view, idx, val, mask, _hint(eviction_policy))
 
 
-def _swap(what: str, ref: Any, idx: Any, value: Any, mask: Any) -> Any:
+def _swap(what: str, ref: Any, idx: Any, value: Any, mask: Any, cache: str = "") -> Any:
   view = flatten_ref(ref, idx, what)
   mask = _check_mask(what, mask, view.shape)
   value = jnp.asarray(value)
@@ -221,22 +227,26 @@ def _swap(what: str, ref: Any, idx: Any, value: Any, mask: Any) -> Any:
     raise errors.ShapeMismatchError(
       f"{what}: the ref holds {view.dtype} but the value is {value.dtype}; convert it with astype."
     )
-  if mask is None:
+  if mask is None and not cache:
     return _jax.state_primitives.ref_swap(view, (), value)
   flat, tree = _jax.flatten((view, value, mask))
-  return masked_swap_p.bind(*flat, tree=tree)
+  return masked_swap_p.bind(*flat, tree=tree, cache=cache)
 
 
 @xla.register(masked_load_p)
-def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
+def _(ctx: xla.Context, *flat: Any, tree: Any, cache: str) -> Any:
   view, mask, other = _jax.unflatten(tree, flat)
   value = view.ref.read(view.transforms)
+  if mask is None:
+    return value
   return jnp.where(mask, value, xla.poison(value.shape, value.dtype) if other is None else other)
 
 
 @xla.register(masked_swap_p)
-def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
+def _(ctx: xla.Context, *flat: Any, tree: Any, cache: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
+  if mask is None:
+    return view.ref.write(view.transforms, value)
   old, view.ref.value = xla.write_where(view.ref.value, view.transforms, value, mask)
   return old
 
@@ -246,20 +256,20 @@ def _tangent_view(view: Any, tangent_ref: Any) -> Any:
 
 
 @functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_load_p)
-def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
-  out = masked_load_p.bind(*primals, tree=tree)
+def _(primals: Any, tangents: Any, *, tree: Any, cache: str) -> Any:
+  out = masked_load_p.bind(*primals, tree=tree, cache=cache)
   view, mask, other = _jax.unflatten(tree, primals)
   other_t = _jax.unflatten(tree, tangents)[2]
   if isinstance(tangents[0], _jax.ad.Zero):
     return out, _jax.zero_tangent(out)
-  if other is None or isinstance(other_t, _jax.ad.Zero):
+  if mask is not None and (other is None or isinstance(other_t, _jax.ad.Zero)):
     other_t = jnp.zeros(mask.shape, out.dtype)
   return out, load(_tangent_view(view, tangents[0]), mask=mask, other=other_t)
 
 
 @functools.partial(_jax.ad.primitive_jvps.__setitem__, masked_swap_p)
-def _(primals: Any, tangents: Any, *, tree: Any) -> Any:
-  out = masked_swap_p.bind(*primals, tree=tree)
+def _(primals: Any, tangents: Any, *, tree: Any, cache: str) -> Any:
+  out = masked_swap_p.bind(*primals, tree=tree, cache=cache)
   view, _, mask = _jax.unflatten(tree, primals)
   if isinstance(tangents[0], _jax.ad.Zero):
     return out, _jax.zero_tangent(out)

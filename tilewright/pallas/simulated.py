@@ -70,15 +70,17 @@ def _(ctx: Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
 
 
 @register(primitives.masked_load_p)
-def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+def _(ctx: Context, *flat: Any, tree: Any, cache: str) -> Any:
   view, mask, other = _jax.unflatten(tree, flat)
   value = ctx.read(view, mask)
+  if mask is None:
+    return value
   fill = simulator.resolve(view)[0].fill if other is None else np.asarray(other)
   return np.where(np.asarray(mask), value, fill).astype(value.dtype)
 
 
 @register(primitives.masked_swap_p)
-def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+def _(ctx: Context, *flat: Any, tree: Any, cache: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
   return ctx.write(view, value, mask)
 

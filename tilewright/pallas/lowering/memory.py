@@ -68,20 +68,24 @@ def _arguments(ctx: Context, tree: Any, flat: Sequence[Value]) -> tuple[View, li
 
 
 @rule("masked_load")
-def _masked_load(ctx: Context, *flat: Value, tree: Any) -> Value:
+def _masked_load(ctx: Context, *flat: Value, tree: Any, cache: str) -> Value:
   view, (mask, other) = _arguments(ctx, tree, flat)
-  value = view.load()
+  value = view.load(cache)
+  if mask is None:
+    return value
   if other is None:
     other = view.poison(value.tile)
   return ctx.emit("select", mask, value, other)
 
 
 @rule("masked_swap")
-def _masked_swap(ctx: Context, *flat: Value, tree: Any) -> Value:
+def _masked_swap(ctx: Context, *flat: Value, tree: Any, cache: str) -> Value:
   view, (value, mask) = _arguments(ctx, tree, flat)
   old = view.load()
-  if not view.scatter_where(mask, value):
-    view.store(ctx.emit("select", mask, value, old))  # which targets write where the mask holds only
+  if mask is None:
+    view.store(value, cache)
+  elif not view.scatter_where(mask, value, cache):
+    view.store(ctx.emit("select", mask, value, old), cache)  # which targets write where the mask holds only
   return old
 
 

@@ -62,31 +62,32 @@ class View:
     """Whether the last index has arrays, which may name an element twice."""
     return bool(self.rest) and isinstance(self.rest[-1], NDIndexer) and bool(self.rest[-1].int_indexer_shape)
 
-  def load(self) -> Value:
+  def load(self, cache: str = "") -> Value:
+    """What the view shows; `cache` is what the kernel says about caches."""
     if not self.rest:
-      return self.ctx.emit("load", self.ref)
+      return self.ctx.emit("load", self.ref, **_said(cache))
     first, *inner = self.rest
-    part = self._load_first(first)
+    part = self._load_first(first, cache)
     return _on_values(self.ctx, lambda value, transforms: refs.read(value, transforms), inner, part) if inner else part
 
-  def store(self, new: Value) -> None:
+  def store(self, new: Value, cache: str = "") -> None:
     if not self.rest:
-      self.ctx.builder.emit_all("store", [self.ref, new])
+      self.ctx.builder.emit_all("store", [self.ref, new], **_said(cache))
       return
     first, *inner = self.rest
     if inner:
       put = lambda value, transforms, new: refs.write(value, transforms, new)[1]
       new = _on_values(self.ctx, put, inner, self._load_first(first), new)
-    self._store_first(first, new, "set")
+    self._store_first(first, new, "set", cache)
 
-  def scatter_where(self, mask: Value, new: Value) -> bool:
+  def scatter_where(self, mask: Value, new: Value, cache: str = "") -> bool:
     """Write the elements that a mask chooses to where arrays say, which may name one twice; False where there are no such arrays."""
     if not self.may_repeat or len(self.rest) > 1:
       return False
     positions, attrs = _elements(self.ctx, self.rest[0], self.ref.ref.shape)
     outside = self.ctx.broadcast_scalar(self.ctx.constant(-1, positions[0].tile.dtype), mask.tile.shape)
     positions[0] = self.ctx.emit("select", mask, positions[0], outside)
-    self.ctx.builder.emit_all("scatter_store", [self.ref, new, *positions], kind="set", **attrs)
+    self.ctx.builder.emit_all("scatter_store", [self.ref, new, *positions], kind="set", **attrs, **_said(cache))
     return True
 
   def accumulate(self, kind: str, update: Value) -> None:
@@ -117,26 +118,30 @@ class View:
   def poison(self, ty: TileType) -> Value:
     return self.ctx.broadcast(self.ctx.constant(refs.poison_value(ty.dtype), ty.dtype), ty.shape)
 
-  def _load_first(self, transform: Any) -> Value:
+  def _load_first(self, transform: Any, cache: str = "") -> Value:
     ctx, ref = self.ctx, self.ref
     if not isinstance(transform, NDIndexer):
       return _on_values(ctx, lambda value, transforms: refs.read(value, transforms), [transform], ctx.emit("load", ref))
     if (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
-      return ctx.emit("window_load", ref, *window.starts, **window.attributes)
+      return ctx.emit("window_load", ref, *window.starts, **window.attributes, **_said(cache))
     positions, attrs = _arrays(ctx, transform, ref.ref.shape)
-    return ctx.emit("gather_load", ref, *positions, **attrs)
+    return ctx.emit("gather_load", ref, *positions, **attrs, **_said(cache))
 
-  def _store_first(self, transform: Any, new: Value, kind: str) -> None:
+  def _store_first(self, transform: Any, new: Value, kind: str, cache: str = "") -> None:
     ctx, ref = self.ctx, self.ref
     if not isinstance(transform, NDIndexer):
       put = lambda value, transforms, new: refs.write(value, transforms, new)[1]
       whole = _on_values(ctx, put, [transform], ctx.emit("load", ref), new)
       ctx.builder.emit_all("store", [ref, whole])
     elif kind == "set" and (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
-      ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes)
+      ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes, **_said(cache))
     else:
       positions, attrs = _arrays(ctx, transform, ref.ref.shape)
-      ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs)
+      ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs, **_said(cache))
+
+
+def _said(cache: str) -> dict[str, Any]:
+  return {"cache": cache} if cache else {}
 
 
 # --- an index of an index ----------------------------------------------------------------------------------------

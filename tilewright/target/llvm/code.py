@@ -87,7 +87,7 @@ class Code(Accesses):
     op = v.owner
     assert isinstance(op, Op), f"{v} has no value"
     if op.name == "load":
-      return self.load(self.memory_of(op.operands[0]), index, lanes)
+      return self.load(self.accessed(op), index, lanes)
     if op.name in structure.SOURCES:
       return structure.SOURCES[op.name](self, op, index, lanes)
     operands = structure.operand_indices(self, op, index, lanes)
@@ -118,6 +118,10 @@ class Code(Accesses):
     known = self.env[ref]
     assert isinstance(known, Memory)
     return known
+
+  def accessed(self, op: Op) -> Memory:
+    """The memory that a load or store is to, with what the kernel says of it."""
+    return self.memory_of(op.operands[0])
 
   # --- loops -----------------------------------------------------------------------------------------------------
 

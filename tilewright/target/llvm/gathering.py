@@ -95,7 +95,7 @@ def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
   """Some elements of a `gather` or `gather_load`."""
   access = Access.of(op)
   array = op.operands[0]
-  memory = memory_behind(code, array) if isinstance(array.type, TileType) else code.memory_of(array)
+  memory = memory_behind(code, array) if isinstance(array.type, TileType) else code.accessed(op)
   assert memory is not None
   if op.name == "gather":
     fill = ty.splat(code.b, code.scalar(op.operands[1]), lanes)
@@ -258,7 +258,7 @@ def _gather_lanes(
   for place, stride in zip(where.places, memory.strides):
     offsets = b.add(offsets, b.mul(place, ty.splat(b, i64(stride), lanes)))
   element = ty.memory_type(memory.dtype)
-  if memory.dtype.itemsize in _GATHERED and ty.register_type(memory.dtype) == element:
+  if memory.dtype.itemsize in _GATHERED and not memory.has_hint and ty.register_type(memory.dtype) == element:
     width = ty.constant(offsets.type, memory.dtype.itemsize)
     base = ty.splat(b, b.ptrtoint(memory.pointer, ty.I64), lanes)
     pointers = b.inttoptr(b.add(base, b.mul(offsets, width)), ir.VectorType(ty.PTR, lanes))
@@ -272,7 +272,7 @@ def _gather_lanes(
   result = ir.Constant(ty.register_type(memory.dtype, lanes), ir.Undefined)
   for number in range(lanes):
     place = b.gep(memory.pointer, [b.extract_element(offsets, ty.I32(number))], source_etype=element)
-    result = b.insert_element(result, ty.load_element(b, place, memory.dtype, 1), ty.I32(number))
+    result = b.insert_element(result, code.load_element(memory, place), ty.I32(number))
   return result if where.inside is None else b.select(where.inside, result, fill)
 
 

@@ -22,12 +22,9 @@ def written_where(code: Any, op: Op, memory: Memory) -> tuple[Value, Value] | No
     return None
   mask, new, old = select.operands
   load = old.owner
-  if (
-    not isinstance(load, Op)
-    or load.name != _LOADS[op.name]
-    or load.operands != [ref, *starts]
-    or load.attrs != op.attrs
-  ):
+  if not isinstance(load, Op) or load.name != _LOADS[op.name] or load.operands != [ref, *starts]:
+    return None
+  if {**load.attrs, "cache": ""} != {**op.attrs, "cache": ""}:
     return None
   ops = code.current.ops
   if not isinstance(mask.type, TileType) or mask.type.shape != value.tile.shape or load not in ops:

@@ -36,6 +36,11 @@ class Memory:
   origin: tuple[Any, ...] = ()  # the index of the first element, where that is not zero
 
   @property
+  def has_hint(self) -> bool:
+    """Whether the kernel says something about caches, which loads and stores have words for."""
+    return False
+
+  @property
   def is_plain(self) -> bool:
     """Whether every element is where pointer and strides say."""
     return True
@@ -108,6 +113,10 @@ class Accesses:
     for number in range(lanes):
       place, _ = self.address(memory, [lane(self.b, i, number) for i in index])
       ty.store_element(self.b, self.b.extract_element(value, ty.I32(number)), place, memory.dtype)
+
+  def load_element(self, memory: Memory, pointer: ir.Value) -> ir.Value:
+    """An element of memory by its address."""
+    return ty.load_element(self.b, pointer, memory.dtype, 1)
 
   # --- some lanes only ----------------------------------------------------------------------------------------
 

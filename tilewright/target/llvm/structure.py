@@ -179,7 +179,7 @@ def window_index(code: Any, op: Op, index: Sequence[Index], starts: Sequence[Any
 def _window_load(code: Any, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
   ref, *starts = op.operands
   where = window_index(code, op, index, [code.scalar_index(s) for s in starts])
-  return code.load_window(code.memory_of(ref), where, ref.type.shape, lanes)
+  return code.load_window(code.accessed(op), where, ref.type.shape, lanes)
 
 
 def _program_id(code: Any, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:

@@ -48,7 +48,7 @@ def bits_at(code: Any, v: Value, index: Sequence[Index], lanes: int) -> ir.Value
     return ty.splat(b, bits_at(code, v, index, 1), lanes)
   known = code.env.get(v)
   if known is None and isinstance(op, Op) and op.name == "load":
-    known = code.env.get(op.operands[0])
+    known = code.accessed(op) if op.operands[0] in code.env else None
   found = code.register_bits(v, known, index, lanes)
   if found is not None:
     return found

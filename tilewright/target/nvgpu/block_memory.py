@@ -24,14 +24,14 @@ from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import streams, threads, views
+from tilewright.target.nvgpu import caching, streams, threads, views
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.relayout import Device
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.boxes import are_apart
-from tilewright.tile.ir import Value
+from tilewright.tile.ir import Op, Value
 
 SHARED = 3  # LLVM's address space
 
@@ -176,6 +176,16 @@ class BlockMemory(Code):
 
   def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
     views.store(self.b, views.view_of(memory), index, value)
+
+  def accessed(self, op: Op) -> Memory:
+    memory = self.memory_of(op.operands[0])
+    hint = caching.words(op.attrs.get("cache", ""), self.arch.ptx)
+    if not hint or not isinstance(memory, View) or not memory.in_global:
+      return memory
+    return dataclasses.replace(memory, cache=hint)
+
+  def load_element(self, memory: Memory, pointer: ir.Value) -> ir.Value:
+    return views.load_vector(self.b, views.view_of(memory), pointer, 1, 1)
 
   def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
     return views.load(self.b, with_edges(memory, shape), index, lanes)

@@ -49,7 +49,7 @@ def scatter(code: BlockCode, op: Op) -> None:
 
 
 def scatter_store(code: BlockCode, op: Op) -> None:
-  atomics.scatter_into(code, op, views.view_of(code.memory_of(op.operands[0])))
+  atomics.scatter_into(code, op, views.view_of(code.accessed(op)))
 
 
 STATEMENTS: dict[str, Statement] = {

@@ -57,7 +57,7 @@ def _bitcast_ref(code: BlockCode, op: Op) -> None:
 
 def _store(code: BlockCode, op: Op) -> None:
   ref, value = op.operands
-  view = _view(code, ref)
+  view = views.view_of(code.accessed(op))
   if contraction.accumulates(code, value, view) or arrivals.start_copy(code, op):
     return
   if view.in_global and (found := written_where(code, op, view)) is not None:
@@ -102,7 +102,7 @@ def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
 
 def _window_store(code: BlockCode, op: Op) -> None:
   ref, value, *starts = op.operands
-  view = _view(code, ref)
+  view = views.view_of(code.accessed(op))
   places = [code.scalar_index(s) for s in starts]
   if view.in_global and (found := written_where(code, op, view)) is not None:
     inside = with_edges(view, ref.ref.shape)

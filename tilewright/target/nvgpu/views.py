@@ -9,6 +9,7 @@ view knows where in the whole buffer its elements are.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu import streams
+from tilewright.target.nvgpu import caching, streams
 from tilewright.target.nvgpu.arithmetic import bfloat16_of_pairs, bfloat16_pair
 from tilewright.target.nvgpu.symbolic import Number
 from tilewright.tile.formats import poison_value
@@ -65,10 +66,15 @@ class View(Memory):
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
   policy: Any = None  # an i64: how the second cache treats what is read (`streams`); None: as usual
+  cache: str = ""  # what the kernel says about caches (`caching`)
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
+
+  @property
+  def has_hint(self) -> bool:
+    return bool(self.cache)
 
   @property
   def is_plain(self) -> bool:
@@ -329,7 +335,7 @@ def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.
   if lanes > 1 and step not in (0, 1):
     return _each_lane(b, view, index, lanes)
   safe = b.select(mask, pointer, view.anchor)
-  value = _load_vector(b, view, safe, lanes if step == 1 else 1, align)
+  value = load_vector(b, view, safe, lanes if step == 1 else 1, align)
   poison = ty.element(view.dtype, poison_value(view.dtype), ty.lanes_of(value))
   value = b.select(mask, value, poison)
   return value if ty.lanes_of(value) == lanes else ty.splat(b, value, lanes)
@@ -345,19 +351,21 @@ def _each_lane(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) 
 def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
   pointer, step, align = address(b, view, index, lanes)
   if lanes == 1 or step == 1:
-    return _load_vector(b, view, pointer, lanes, align)
+    return load_vector(b, view, pointer, lanes, align)
   if step == 0:
-    return ty.splat(b, _load_vector(b, view, pointer, 1, align), lanes)
+    return ty.splat(b, load_vector(b, view, pointer, 1, align), lanes)
   return _each_lane(b, view, index, lanes)
 
 
-def _load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, align: int) -> ir.Value:
+def load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, align: int) -> ir.Value:
   dtype, align = view.dtype, max(align, view.dtype.itemsize)
   nbytes = lanes * dtype.itemsize
   in_pairs = dtype == _BFLOAT16 and lanes % 2 == 0 and align >= 4
   memory, count = (I32, lanes // 2) if in_pairs else (ty.memory_type(dtype), lanes)
   kind = memory if count == 1 else ir.VectorType(memory, count)
-  if view.policy is not None and streams.can_load(nbytes, align):
+  if view.cache and caching.can_access(nbytes, align):
+    raw = b.bitcast(caching.load(b, pointer, nbytes, view.cache), kind)
+  elif view.policy is not None and streams.can_load(nbytes, align):
     raw = b.bitcast(streams.load(b, pointer, nbytes, view.policy), kind)
   else:
     raw = b.load(pointer, typ=kind, align=align)
@@ -373,12 +381,13 @@ def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) 
     for n in range(lanes):
       store(b, view, [lane(b, i, n) for i in index], b.extract_element(value, I32(n)))
     return
-  raw = narrow(b, value, view.dtype)
-  if mask is None:
-    b.store(raw, pointer, align=max(align, view.dtype.itemsize))
-    return
-  with if_then(b, mask):
-    b.store(raw, pointer, align=max(align, view.dtype.itemsize))
+  raw, align = narrow(b, value, view.dtype), max(align, view.dtype.itemsize)
+  nbytes = lanes * view.dtype.itemsize
+  with contextlib.nullcontext() if mask is None else if_then(b, mask):
+    if view.cache and caching.can_access(nbytes, align):
+      caching.store(b, pointer, nbytes, view.cache, raw)
+    else:
+      b.store(raw, pointer, align=align)
 
 
 def store_where(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value, chosen: ir.Value) -> None:

@@ -1,0 +1,104 @@
+"""What a kernel says about caches, in words of PTX, on the loads and stores of global memory that it says it of.
+
+    plt.load(x_ref, eviction_policy="evict_first")     ld.global.L1::evict_first.L2::cache_hint.v4.b32 …, policy;
+    plt.load(x_ref, cache_modifier=".cg")              ld.global.cg.v4.b32 …;
+    plt.load(x_ref, volatile=True)                     ld.volatile.global.v4.b32 …;
+
+An eviction policy is for both caches: the first takes it in the instruction, the second as a policy. PTX before 7.4 has no policies,
+and a volatile access no other words: these say nothing there. Long vectors are accessed by sixteen bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.target.llvm.types import I8, I16, I32, I64, VOID
+
+_PTX = 74  # the version that knows policies
+_EVICTED = ("evict_first", "evict_last")
+
+
+def words(hint: str, ptx: int) -> str:
+  """What of a hint, as in `.cg evict_first`, an architecture knows."""
+  given = hint.split()
+  if "volatile" in given:
+    return "volatile"
+  return " ".join(word for word in given if word not in _EVICTED or ptx >= _PTX)
+
+
+_LONGEST = 16  # bytes of an access
+
+
+def can_access(nbytes: int, align: int) -> bool:
+  return (nbytes in (1, 2, 4, 8) or nbytes % _LONGEST == 0) and align >= min(nbytes, _LONGEST)
+
+
+def _instruction(name: str, hint: str, nbytes: int) -> tuple[str, str | None]:
+  """An instruction with its qualifiers, and which policy it takes."""
+  given = hint.split()
+  kind = f".b{8 * nbytes}" if nbytes < 4 else f"{f'.v{nbytes // 4}' if nbytes > 4 else ''}.b32"
+  if "volatile" in given:
+    return f"{name}.volatile.global{kind}", None
+  modifier = next((word for word in given if word.startswith(".")), "")
+  evicted = next((word for word in given if word in _EVICTED), None)
+  first = modifier or (f".L1::{evicted}" if evicted else "")  # an instruction has one of the two
+  return f"{name}.global{first}{'.L2::cache_hint' if evicted else ''}{kind}", evicted
+
+
+def _policy(b: ir.IRBuilder, kind: str) -> ir.Value:
+  text = f"createpolicy.fractional.L2::{kind}.b64 $0, 1.0;"
+  with b.goto_entry_block():
+    return b.call(ir.InlineAsm(ir.FunctionType(I64, []), text, "=l"), [])
+
+
+def _registers(count: int, first: int) -> str:
+  names = [f"${first + n}" for n in range(count)]
+  return f"{{{', '.join(names)}}}" if count > 1 else names[0]
+
+
+def _places(b: ir.IRBuilder, pointer: ir.Value, nbytes: int) -> list[ir.Value]:
+  return [b.gep(pointer, [I64(n)], source_etype=I8) for n in range(0, nbytes, _LONGEST)]
+
+
+def _vector(b: ir.IRBuilder, words: list[ir.Value]) -> ir.Value:
+  found: ir.Value = ir.Constant(ir.VectorType(I32, len(words)), ir.Undefined)
+  for n, word in enumerate(words):
+    found = b.insert_element(found, word, I32(n))
+  return found
+
+
+def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str) -> ir.Value:
+  """So many bytes of global memory, as a vector of words, or one of two bytes, or a byte."""
+  if nbytes > _LONGEST:
+    parts = [load(b, p, _LONGEST, hint) for p in _places(b, pointer, nbytes)]
+    return _vector(b, [b.extract_element(part, I32(n)) for part in parts for n in range(4)])
+  word, letter, count = (I16, "h", 1) if nbytes < 4 else (I32, "r", nbytes // 4)
+  name, evicted = _instruction("ld", hint, nbytes)
+  args: list[Any] = [b.ptrtoint(pointer, I64), *([_policy(b, evicted)] if evicted else [])]
+  text = f"{name} {_registers(count, 0)}, [${count}]{f', ${count + 1}' if evicted else ''};"
+  result = ir.LiteralStructType([word] * count) if count > 1 else word
+  constraints = ",".join([f"={letter}"] * count + ["l"] * len(args) + ["~{memory}"])
+  found = b.call(ir.InlineAsm(ir.FunctionType(result, [I64] * len(args)), text, constraints, side_effect=True), args)
+  if count == 1:
+    return b.trunc(found, I8) if nbytes == 1 else found
+  return _vector(b, [b.extract_value(found, n) for n in range(count)])
+
+
+def store(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str, raw: ir.Value) -> None:
+  """Write so many bytes to global memory."""
+  if nbytes > _LONGEST:
+    whole = b.bitcast(raw, ir.VectorType(I32, nbytes // 4))
+    for n, p in enumerate(_places(b, pointer, nbytes)):
+      store(b, p, _LONGEST, hint, _vector(b, [b.extract_element(whole, I32(4 * n + k)) for k in range(4)]))
+    return
+  word, letter, count = (I16, "h", 1) if nbytes < 4 else (I32, "r", nbytes // 4)
+  name, evicted = _instruction("st", hint, nbytes)
+  bits = b.zext(raw, I16) if nbytes == 1 else b.bitcast(raw, word if count == 1 else ir.VectorType(word, count))
+  values = [bits] if count == 1 else [b.extract_element(bits, I32(n)) for n in range(count)]
+  args = [b.ptrtoint(pointer, I64), *values, *([_policy(b, evicted)] if evicted else [])]
+  text = f"{name} [$0], {_registers(count, 1)}{f', ${count + 1}' if evicted else ''};"
+  kinds = ["l", *[letter] * count, *(["l"] if evicted else []), "~{memory}"]
+  types = [I64, *[word] * count, *([I64] if evicted else [])]
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, types), text, ",".join(kinds), side_effect=True), args)
