@@ -24,9 +24,11 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.runtime import jit
+from tilewright.target.llvm.small_floats import encode
 from tilewright.target.llvm.types import F32, I8, I16, I32, I64, PTR, VOID
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.launch import Launch, emit_kernel
+from tilewright.tile.formats import small_float
 from tilewright.tile.native import NativeKernel
 
 _WORDS = 16  # a lane leaves at most so many words for the others
@@ -377,6 +379,19 @@ def _small_floats(m: _Machine, mantissa: int) -> Any:
   return I32, [I16], body
 
 
+def _encoded_floats(m: _Machine, name: str) -> Any:
+  """Two f32s as floats of eight bits, the second one lower; what is too large becomes the largest number."""
+  form = small_float({"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}[name])
+
+  def code(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    most = F32({"e4m3": 448.0, "e5m2": 57344.0}[name])
+    clamped = b.select(b.fcmp_ordered(">", x, most), most, x)
+    clamped = b.select(b.fcmp_ordered("<", clamped, b.fneg(most)), b.fneg(most), clamped)
+    return b.zext(encode(b, clamped, form), I16)
+
+  return I16, [F32, F32], lambda b, high, low: b.or_(b.shl(code(b, high), I16(8)), code(b, low))
+
+
 def _shuffle(m: _Machine, way: str, kind: str) -> Any:
   element = F32 if kind == "f32" else I32
 
@@ -569,6 +584,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"fma\.rn\.(bf16|f16)x2{_OPERANDS}": (False, _fma_pair),
   rf"cvt\.rn\.f16x2\.e4m3x2{_OPERANDS}": (False, lambda m: _small_floats(m, 3)),
   rf"cvt\.rn\.f16x2\.e5m2x2{_OPERANDS}": (False, lambda m: _small_floats(m, 2)),
+  rf"cvt\.rn\.satfinite\.(e4m3|e5m2)x2\.f32{_OPERANDS}": (False, _encoded_floats),
   r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),
   rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.(bf16|f16)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.(s8|u8)\.\1\.s32{_OPERANDS}": (True, _mma),

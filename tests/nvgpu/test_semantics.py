@@ -145,6 +145,18 @@ def test_an_array_is_gathered_from_though_it_has_the_shape_of_the_result():
   np.testing.assert_allclose(got, np.interp(x, *points), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [jnp.float8_e4m3fn, jnp.float8_e5m2], ids=["e4m3fn", "e5m2"])
+def test_instructions_that_saturate_round_to_eight_bits_as_defined(dtype):
+  """What is too large is no number, though the instruction would give the largest."""
+  largest = float(jnp.finfo(dtype).max)
+  x = jnp.concatenate(
+    [normal(100) * 2.0 ** jnp.arange(-20, 30, 0.5), largest * jnp.array([1, 1.03, 1.07, -2, jnp.inf, jnp.nan])]
+  )
+  body = lambda x: [jax.lax.bitcast_convert_type(x.astype(dtype), jnp.uint8)]
+  (got,) = on_cpu(in_one_block(body, jax.ShapeDtypeStruct(x.shape, jnp.uint8)), x, arch="sm_90a", num_warps=1)
+  np.testing.assert_array_equal(got, np.asarray(x).astype(dtype).view(np.uint8))
+
+
 def test_what_has_no_elements_is_padded_and_added_up():
   x = jnp.zeros((0, 4))
   outs = [jax.ShapeDtypeStruct(shape, F32) for shape in [(2, 6), (4,)]]
