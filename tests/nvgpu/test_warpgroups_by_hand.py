@@ -80,6 +80,23 @@ def test_warpgroups_do_not_race_on_the_simulated_machine(program):
   assert not simulator.races
 
 
+def test_a_warpgroup_that_does_not_wait_is_found_out_by_the_simulated_machine():
+  def body(x_ref, o_ref, buffer, ready):
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      plgpu.copy_gmem_to_smem(x_ref, buffer, ready)
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      o_ref[...] = buffer[...]
+
+  simulator.reset()
+  call = kernel(body, plgpu.SMEM((8,), F32), plgpu.Barrier(), interpret=plgpu.InterpretGPUParams(detect_races=True))
+  jax.block_until_ready(jax.jit(call)(np.arange(8.0, dtype=np.float32)))
+  assert any("scratch 0" in str(race) for race in simulator.races)
+  simulator.reset()
+
+
 def test_warpgroups_that_are_interpreted_run_side_by_side():
   def body(x_ref, o_ref, buffer, ready):
     @pl.when(jax.lax.axis_index("wg") == 1)
