@@ -402,6 +402,25 @@ def test_inside_of_xla_what_a_program_writes_out_becomes_a_native_kernel(layers,
   close(got, want, k=128)
 
 
+def test_a_kernel_that_sums_parts_of_k_takes_the_place_of_a_dot(monkeypatch, caplog):
+  """Its module has computations besides the entry."""
+  import jax
+  import jax.numpy as jnp
+
+  from tilewright.numerics import blocks
+
+  monkeypatch.setattr(blocks, "num_threads", lambda: 4)
+  rng, k = np.random.default_rng(7), 4096
+  w = jnp.asarray(rng.integers(-7, 8, (16, k)), jnp.int8)
+  scales, x = (jnp.asarray(rng.standard_normal(s), jnp.float32) for s in ((16, k // 32), (2, k)))
+  f = lambda x, w, s: x @ (w.astype(jnp.float32).reshape(16, -1, 32) * s[..., None]).reshape(16, k).T
+  want = np.asarray(jax.jit(f)(x, w, scales))
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"), hlo.install("block_scaling") as hook:
+    compiled = jax.jit(f).lower(x, w, scales).compile()
+  assert hook.changed and ": kernel (" in caplog.text and "reduce" in compiled.as_text()
+  close(np.asarray(compiled(x, w, scales)), want, k)
+
+
 @pytest.mark.parametrize("block", [None, 16], ids=["one side", "both sides"])
 def test_elements_of_four_bits_go_into_the_kernel_as_memory_holds_them(block):
   """Nothing is as large as the operand with a byte for each element."""

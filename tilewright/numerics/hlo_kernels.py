@@ -16,6 +16,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.hlo import Instruction, Module, Shape, parse
+from tilewright.hlo.passes import run_passes
 from tilewright.hlo.passes.block_scaling import register_kernel
 from tilewright.numerics import hlo_quantize, packing
 from tilewright.numerics.dot import scaled_dot
@@ -67,7 +68,9 @@ def _lowered(build: Build, instruction: Instruction, platform: str) -> Module | 
       lowered = jax.jit(call).lower(*arguments)
   except errors.TilewrightError as refused:
     return str(refused)
-  return parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
+  module = parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
+  run_passes(module, ["call_inliner"])
+  return module
 
 
 def packed_format(shape: Shape, platform: str) -> Format | None:

@@ -115,9 +115,10 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
   for inner in module.instructions():
     if inner.opcode != "custom-call" and inner.shape.is_array:  # no layouts were chosen for this module yet
       inner.shape = inner.shape.with_dimensions(inner.shape.dimensions)
-  for called in module.computations:
-    if called is not module.entry:
-      computation.parent.add_computation(called)
+  for called in [c for c in module.computations if c is not module.entry]:
+    module.computations.remove(called)
+    called.parent = None
+    computation.parent.add_computation(called)
   entry: Computation = module.entry
   b = block_scaling_expand.builder_at(target)
   mapping = {p: _as_bytes(b, target.operands[p.attrs["parameter_number"]], p.shape) for p in entry.parameters}
