@@ -36,6 +36,7 @@ from tilewright.errors import UnsupportedFeatureError
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for the programs in uses/
 
+from mosaic_groups import GROUPS  # noqa: E402
 from uses import Program, programs  # noqa: E402
 
 COMMAND = "python docs/generate_api.py"
@@ -188,6 +189,8 @@ def lines() -> Iterator[str]:
     yield ""
     yield f"## `{short}`"
     yield ""
+    if short == "plgpu":
+      yield from group_lines()
     yield "| name | in JAX | state | |"
     yield "|---|---|---|---|"
     for n in names:
@@ -195,6 +198,18 @@ def lines() -> Iterator[str]:
     if own := own_names(importlib.import_module(peers[short]["ours"]), set(peers[short]["names"])):
       yield ""
       yield "Beside these: " + ", ".join(f"`{n}`" for n in own) + "."
+
+
+def group_lines() -> Iterator[str]:
+  """What the names do on which target, group by group."""
+  yield "*Works* says that the result is right. What the names do, on which target:"
+  yield ""
+  yield "| group | on NVIDIA GPUs | elsewhere |"
+  yield "|---|---|---|"
+  for group in GROUPS:
+    named = ", ".join(f"`{name}`" for name in group.names.split())
+    yield f"| {group.title}: {named} | {group.on_gpus} | {group.elsewhere} |"
+  yield ""
 
 
 def document() -> str:

@@ -81,3 +81,9 @@ def test_a_program_uses_the_names_it_speaks_for(generator):
 
 def test_a_program_speaks_only_for_names_of_the_peer(generator, states):
   assert generator.load_programs().keys() <= states.keys()
+
+
+def test_every_name_of_mosaic_gpu_is_in_one_group(generator):
+  """The table of what names do on which target leaves none out, and says each thing once."""
+  grouped = [name for group in generator.GROUPS for name in group.names.split()]
+  assert sorted(grouped) == sorted(generator.load_peers()["plgpu"]["names"])

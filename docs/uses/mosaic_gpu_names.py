@@ -223,6 +223,16 @@ def _clusters():
   same(double(count()), 2 * np.arange(8))
 
 
+@use("plgpu", "warp_map")
+def _warps():
+  def kernel(x_ref, o_ref):
+    @plgpu.warp_map
+    def _(warp):
+      o_ref[warp], o_ref[warp + 4] = 2 * x_ref[warp], x_ref[warp]
+
+  same(run(kernel, count()), [0, 2, 4, 6, 0, 1, 2, 3])
+
+
 @use("plgpu", "ClusterBarrier")
 def _barriers_of_clusters():
   scratch = [plgpu.ClusterBarrier(collective_axes=("c",))]

@@ -261,7 +261,7 @@ def _copy(src, dst, **options):
     (lambda: plgpu.set_max_registers(40, action="grow"), "'increase' or 'decrease'"),
     (lambda: plgpu.nd_loop((4, 6), collective_axes="x", tiling=(3, 2)), "divide the grid"),
     (lambda: plgpu.SMEM((8,), F32, packed=True), "are for TMEM"),
-    (lambda: plgpu.warp_map, "deals the work out"),
+    (lambda: plgpu.WarpMesh, "deals the work out"),
   ],
 )
 def test_mistakes_are_named(make, message):

@@ -161,6 +161,17 @@ def test_products_are_scaled_block_by_block(scale_dtype):
   np.testing.assert_array_equal(jax.jit(kernel)(a, b, formatted(a_scale), formatted(b_scale)), wanted)
 
 
+def test_warps_that_wait_for_each_other_are_refused():
+  def body(o_ref, ready):
+    @plgpu.warp_map
+    def _(warp):
+      pl.when(warp == 0)(lambda: plgpu.barrier_arrive(ready))
+      pl.when(warp == 1)(lambda: plgpu.barrier_wait(ready))
+
+  with pytest.raises(errors.UnsupportedFeatureError, match=r"barrier_wait.*one after another"):
+    plgpu.kernel(body, out_type=S((4,), F32), scratch_types=[plgpu.Barrier()])()
+
+
 # --- what is refused ---------------------------------------------------------------------------------------------
 
 
@@ -171,3 +182,11 @@ def test_what_cannot_be_says_so_where_it_is_used():
     plgpu.kernel(lambda barrier: None, scratch_types=[plgpu.ClusterBarrier(collective_axes=("c",))])()
   with pytest.raises(errors.UnsupportedFeatureError, match="make_async_remote_copy"):
     plgpu.remote_ref(None, 1)
+
+
+def test_parameters_that_do_not_go_together_are_errors():
+  with pytest.raises(ValueError, match="go together"):
+    plgpu.CompilerParams(profile_space=16)
+  late = plgpu.BlockSpec((8,), lambda i: (i,), delay_release=2)
+  with pytest.raises(ValueError, match="more than any delay_release, 2, got 2"):
+    plgpu.emit_pipeline(lambda index, x_ref: None, grid=(4,), in_specs=[late], max_concurrent_steps=2)

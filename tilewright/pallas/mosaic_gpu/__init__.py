@@ -105,6 +105,7 @@ from tilewright.pallas.mosaic_gpu.tensor_memory import (
   wait_load_tmem,
 )
 from tilewright.pallas.mosaic_gpu.tiling import Replicated, Tiling
+from tilewright.pallas.mosaic_gpu.warps import warp_map
 
 __all__ = [
   "ACC",
@@ -200,6 +201,7 @@ __all__ = [
   "wait_gmem_to_smem",
   "wait_load_tmem",
   "wait_smem_to_gmem",
+  "warp_map",
   "wgmma",
   "wgmma_accumulator_load",
   "wgmma_wait",

@@ -143,6 +143,11 @@ def emit_pipeline(
   """
   grid = tuple(grid)
   specs = [*in_specs, *out_specs]
+  longest = max((getattr(spec, "delay_release", 0) for spec in specs), default=0)
+  if max_concurrent_steps <= longest:
+    raise errors.GridError(
+      f"plgpu.emit_pipeline: max_concurrent_steps: expected more than any delay_release, {longest}, got {max_concurrent_steps}."
+    )
 
   def pipeline(*refs: Any) -> T | None:
     if len(refs) != len(specs):

@@ -13,7 +13,7 @@ from tilewright import errors
 _WARPS = "write what one warp or warpgroup would do for all of them: the compiler deals the work out"
 
 _INSTEAD = {
-  _WARPS: "WarpMesh warp_map barrier_test",
+  _WARPS: "WarpMesh barrier_test",
   "give transforms where a ref is made, SMEM(…, transforms=…), and use ref.transpose(…) or ref.reshape(…)": "transform_ref",
 }
 ADVICE = {name: advice for advice, names in _INSTEAD.items() for name in names.split()}

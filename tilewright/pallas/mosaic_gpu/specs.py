@@ -88,6 +88,10 @@ class CompilerParams(nvgpu.CompilerParams):
     if self.dimension_semantics is not None:
       named = tuple(_SEMANTICS.get(s, s) for s in self.dimension_semantics)
       object.__setattr__(self, "dimension_semantics", named)
+    if bool(self.profile_space) != bool(self.profile_dir):
+      raise errors.GridError(
+        f"CompilerParams: profile_space and profile_dir go together, got {self.profile_space} and {self.profile_dir!r}."
+      )
     super().__post_init__()
 
   def replace(self, **changes: Any) -> CompilerParams:
