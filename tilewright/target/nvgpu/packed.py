@@ -20,7 +20,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, shifted
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import F32, I16, I32
-from tilewright.target.nvgpu import views
+from tilewright.target.nvgpu import small_floats, views
 from tilewright.target.nvgpu.arithmetic import float_pair
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.tile.ir import Op, Value
@@ -123,9 +123,9 @@ def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
 
 
 def _exponents(code: Any, v: Value) -> Value | None:
-  """The powers of two, as eight bits of exponent, that a tile was converted from."""
+  """The powers of two, as eight bits of exponent, that a tile was converted from, where the hardware has no conversion."""
   op = v.owner
-  if v in code.env or not isinstance(op, Op) or op.name != "convert":
+  if v in code.env or not isinstance(op, Op) or op.name != "convert" or small_floats.hardware(_POWERS, code.arch):
     return None
   (x,) = op.operands
   return x if x.tile.dtype == _POWERS else None
