@@ -228,7 +228,9 @@ def test_a_block_of_a_value_may_be_all_of_a_padded_axis(name, axis, options):
   same(f(box(q)), dequantize(q))
 
 
-@pytest.mark.parametrize("change", [box, unbox, dequantize_value, lambda x: partition_specs(x, PartitionSpec())])
+@pytest.mark.parametrize(
+  "change", [box, unbox, dequantize_value, prepare, lambda x: partition_specs(x, PartitionSpec())]
+)
 def test_what_is_no_quantised_array_is_named(change):
   with pytest.raises(errors.NumberFormatError, match=r"must be a (QArray|quantised array).*got"):
     change("weights")

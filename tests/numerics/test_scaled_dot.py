@@ -14,7 +14,16 @@ import numpy as np
 import pytest
 
 from tilewright import errors
-from tilewright.numerics import FORMATS, QArray, packing, prepare, quantize, scaled_dot
+from tilewright.numerics import (
+  FORMATS,
+  QArray,
+  packing,
+  prepare,
+  quantize,
+  scaled_dot,
+  swizzle_scales,
+  unswizzle_scales,
+)
 
 FORMS = ["f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e4m3fn", "f8e5m2", "f8e3m4", "f8e4m3fnuz", "int8", "int4", "int2"]
 ROWS = (((1,), (1,)), ((), ()))  # (m, k) times (n, k)
@@ -214,6 +223,9 @@ def test_swizzled_scales_are_in_the_documented_order():
     tile, inside, rest = row // 128, row % 128, column % 4
     at = (tile * 2 + column // 4) * 512 + (inside % 32) * 16 + (inside // 32) * 4 + rest
     assert moved[at] == plain[row, column]
+  for change in (swizzle_scales, functools.partial(unswizzle_scales, rows=3, columns=3)):
+    with pytest.raises(errors.ShapeMismatchError, match=r"must have shape \(\.\.\., rows.*got \(3,\)"):
+      change(jnp.ones(3))
 
 
 def test_a_long_sum_for_few_results_is_split():

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
+from tilewright.numerics import arguments
 
 if TYPE_CHECKING:  # a QArray can hold what is defined here
   from tilewright.numerics.qarray import QArray
@@ -28,6 +29,7 @@ def padded_shape(rows: int, columns: int) -> tuple[int, int]:
 
 def swizzle_scales(scales: jax.Array) -> jax.Array:
   """Scales (..., rows, columns) padded with zero bits and swizzled: (..., rows to 128, columns to 4)."""
+  scales = arguments.array("swizzle_scales: scales", scales)
   if scales.ndim < 2:
     raise errors.ShapeMismatchError(f"swizzle_scales: scales must have shape (..., rows, columns), got {scales.shape}.")
   *batch, rows, columns = scales.shape
@@ -41,6 +43,11 @@ def swizzle_scales(scales: jax.Array) -> jax.Array:
 
 def unswizzle_scales(swizzled: jax.Array, rows: int, columns: int) -> jax.Array:
   """The inverse of `swizzle_scales`: scales (..., rows, columns)."""
+  swizzled = arguments.array("unswizzle_scales: swizzled", swizzled)
+  if swizzled.ndim < 2:
+    raise errors.ShapeMismatchError(
+      f"unswizzle_scales: swizzled must have shape (..., rows to 128, columns to 4), got {swizzled.shape}."
+    )
   *batch, from_rows, from_columns = swizzled.shape
   if (from_rows, from_columns) != padded_shape(rows, columns):
     raise errors.ShapeMismatchError(
@@ -81,6 +88,8 @@ jax.tree_util.register_dataclass(Prepared, data_fields=["scales"], meta_fields=[
 
 def prepare(q: QArray, *, swizzled: bool = True) -> QArray:
   """A QArray `q` that is scaled along its last axis, with its scales as tensor cores read them (only padded unless `swizzled`)."""
+  if not hasattr(q, "block"):
+    raise errors.NumberFormatError(f"prepare: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
   if q.axis != -1 or q.block is None or q.ndim < 2:
     raise errors.NumberFormatError(
       f"prepare: q must be a matrix, or a batch of them, with block scales along the last axis; got {q!r}."
