@@ -29,7 +29,6 @@ if TYPE_CHECKING:
   from tilewright.target.nvgpu.launch import Launch
 
 _SOURCES = ("layout", "target/nvgpu")
-_PTX_OF_PARITIES = 71  # of CUDA 11.1
 _LAUNCH_WITH_CLUSTERS = "cuLaunchKernelEx"
 _DRIVER_FUNCTIONS = (
   *("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString"),
@@ -78,8 +77,6 @@ def compile_ptx(
   machine = architectures.named(arch) if isinstance(arch, str) else arch
   with garbage.postponed():
     text, launch = emit_kernel(kernel, machine, num_warps, cluster)
-  if kernel.warpgroups > 1:  # which wait by the parity of a phase
-    machine = dataclasses.replace(machine, ptx=max(machine.ptx, _PTX_OF_PARITIES))
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)

@@ -157,8 +157,8 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: int, own
         return None
       blocks[v] = block, start if block.rows == count else 0
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
-  room = (code.arch.shared_bytes - 1024 - code.arena_bytes) // code.groups
-  fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if n * each <= room]
+  room = code.arch.shared_bytes - 1024 - code.arena_bytes
+  fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= room]
   return Stages(code, blocks, fits[-1]) if fits and blocks else None
 
 

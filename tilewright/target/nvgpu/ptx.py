@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -11,6 +12,8 @@ from tilewright.runtime import jit
 from tilewright.target.nvgpu.arch import Arch
 
 _TRIPLE = "nvptx64-nvidia-cuda"
+# The first PTX with instructions that are newer than the first architecture they run on.
+_NEWER = {"mbarrier.test_wait.parity": 71}
 
 
 @functools.cache
@@ -24,8 +27,9 @@ def _machine(arch: Arch) -> Any:
 
 def to_ptx(text: str, arch: Arch) -> str:
   """Optimise a module and write it as PTX."""
+  needed = max((version for name, version in _NEWER.items() if name in text), default=0)
   with jit.lock:
-    machine = _machine(arch)
+    machine = _machine(arch if arch.ptx >= needed else dataclasses.replace(arch, ptx=needed))
     module = llvm.parse_assembly(text)
     module.triple = _TRIPLE
     module.data_layout = str(machine.target_data)
