@@ -20,6 +20,7 @@ from tilewright.runtime import printing
 from tilewright.target.llvm import calling
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu import reporting
+from tilewright.target.nvgpu.choice import casts
 from tilewright.target.nvgpu.launch import emit_kernel
 from tilewright.tile.cleaning import clean
 from tilewright.tile.formats import is_small_integer, poison_value, width
@@ -33,7 +34,7 @@ def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:
   avals = [m.array_aval for m in native.mapping.output_mappings]  # complex numbers are pairs only after cleaning
   native = clean(native)
   mapping = native.mapping
-  text, launch = emit_kernel(native, architectures.named("sm_80"), 1)
+  text, launch = emit_kernel(native, architectures.named("sm_80"), None if casts(native) else 1)
   results = [jax.ShapeDtypeStruct(a.shape, calling._unpacked_dtype(a.dtype)) for a in avals]
 
   def call(*arrays: Any) -> list[np.ndarray]:

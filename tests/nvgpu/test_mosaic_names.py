@@ -98,6 +98,31 @@ def test_the_layout_of_a_tile_is_printed_when_code_is_made(capsys):
   assert "x is no layout" in capsys.readouterr().out
 
 
+def test_rows_are_gathered_by_indices_with_a_layout():
+  """Positions stand in another layout than the rows they are for, of which there are more elements."""
+
+  def body(x_ref, i_ref, o_ref, rows, ready):
+    at = plgpu.load(i_ref, (), layout=plgpu.Layout.TMA_INDICES)
+    plgpu.copy_gmem_to_smem(x_ref.at[at], rows, ready)
+    plgpu.barrier_wait(ready)
+    o_ref[...] = plgpu.layout_cast(rows[...], plgpu.Layout.WG_STRIDED((16, 32), vec_size=4))
+
+  x, i = np.arange(640, dtype=np.float32).reshape(20, 32), np.arange(16, dtype=np.int32) * 7 % 20
+  scratch = [plgpu.SMEM((16, 32), F32), plgpu.Barrier()]
+  np.testing.assert_array_equal(
+    everywhere(plgpu.kernel(body, out_type=S((16, 32), F32), scratch_types=scratch), x, i), x[i]
+  )
+
+
+def test_a_splat_of_any_size_is_one_value():
+  def kernel(x_ref, o_ref):
+    splat = plgpu.layout_cast(jnp.full((64, 64), 3, F32), plgpu.Layout.WG_SPLAT((64, 64)))
+    o_ref[...] = plgpu.layout_cast(x_ref[...], plgpu.Layout.WGMMA) + splat
+
+  x = np.ones((64, 64), np.float32)
+  np.testing.assert_array_equal(everywhere(pl.pallas_call(kernel, S((64, 64), F32)), x), x + 3)
+
+
 # --- memory ------------------------------------------------------------------------------------------------------
 
 

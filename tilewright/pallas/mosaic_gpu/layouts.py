@@ -236,6 +236,8 @@ def _copied(
   return blocked_for(shape, WARPS, max(128 // bits, 1))
 
 
+_HELD = 128  # elements of a tile that a thread may hold in registers
+
 _OTHERS: dict[Layout, Callable[..., Value | None]] = {
   Layout.WG_SPLAT: _splat,
   Layout.WG_STRIDED: _strided,
@@ -246,6 +248,9 @@ _OTHERS: dict[Layout, Callable[..., Value | None]] = {
 def layout_cast(x: Any, new_layout: SomeLayout) -> jax.Array:
   """The tile `x`, held as a layout says from here on: see `nvgpu.layout_cast`."""
   x = jnp.asarray(x)
+  name = getattr(new_layout, "layout_cls", new_layout)
+  if name is Layout.WG_SPLAT and x.size > _HELD:
+    return x  # one value, which every thread has anyway
   return nvgpu.layout_cast(x, layout_of(new_layout, tuple(x.shape), _bits_of(x.dtype)))
 
 

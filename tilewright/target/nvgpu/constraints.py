@@ -306,7 +306,15 @@ def _gather(system: System, op: Op) -> None:
     return
   system.say(Work(result, system.weight))
   for i in range(1, len(op.operands)):
-    system.link(op, i, result)
+    _position(system, op, i, result)
+
+
+def _position(system: System, op: Op, i: int, wanted: Variable) -> None:
+  """A position stands with the elements it is for; one of a whole window in any layout."""
+  if op.operands[i].tile.shape == wanted.shape:
+    system.link(op, i, wanted)
+  else:
+    _kept(system, op, i)
 
 
 @rule("scatter_store")
@@ -318,7 +326,7 @@ def _scatter(system: System, op: Op) -> None:
     return
   system.say(Work(wanted, system.weight))
   for i in range(1, len(op.operands)):
-    system.link(op, i, wanted)
+    _position(system, op, i, wanted)
 
 
 @rule("alloc")
