@@ -82,7 +82,7 @@ def test_float64s_are_rounded_once(name):
     assert_is(near, grid(name).nearest(Fraction(min(max(point, values[0]), values[-1]))))
 
 
-@pytest.mark.parametrize("name", ["f4e2m1fn", "f8e4m3fn", "int4"])
+@pytest.mark.parametrize("name", ["f8e4m3fn", "int4"])
 def test_float64s_of_numpy_are_rounded_once_though_jax_holds_none(name):
   """Just beyond a tie, by less than a float32 could say."""
   beyond = np.array([2.5 + 1e-12, 2.5 - 1e-12, 0.5 + 2.0**-10 + 1e-15, -2.5 - 1e-12])

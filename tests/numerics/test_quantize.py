@@ -79,7 +79,7 @@ def test_native_code_gives_the_same_bits(name, axis):
     np.testing.assert_array_equal(oracle.raw(a), oracle.raw(b))
 
 
-@pytest.mark.parametrize("name", ["int8", "nvfp4", "mxfp8", "f8e5m2"])
+@pytest.mark.parametrize("name", ["int8", "nvfp4"])
 def test_numbers_just_above_the_smallest_normal_one_are_not_lost(name):
   """Scales would be subnormal, which XLA flushes to zero."""
   x = normal(4, 64) * 2.0**-121
