@@ -99,7 +99,7 @@ def test_the_accumulator_of_wgmma(n):
   assert of.num_registers == n // 2
 
 
-@pytest.mark.parametrize("bits, k", [(8, 32), (16, 16), (32, 8)])
+@pytest.mark.parametrize("bits, k", [(1, 256), (8, 32), (16, 16), (32, 8)])
 def test_the_left_operand_of_wgmma_in_registers(bits, k):
   of = wgmma_lhs(bits)
   assert of.shape == (64, k)
@@ -111,7 +111,7 @@ def test_the_left_operand_of_wgmma_in_registers(bits, k):
 def test_wgmma_has_no_other_sizes():
   with pytest.raises(errors.LayoutError, match="steps of 8"):
     wgmma_accumulator(12)
-  with pytest.raises(errors.LayoutError, match="8, 16 or 32 bits"):
+  with pytest.raises(errors.LayoutError, match="1, 8, 16 or 32 bits"):
     wgmma_lhs(64)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.layout.families import pairs
 from tests.layout.layouts import examples, register_layouts
 from tests.layout.machine import held, run
 from tilewright import errors, layout
+from tilewright.layout.atoms import common_slots
 from tilewright.layout.costs import memory_cost, relayout_cost
 from tilewright.layout.fragments import MMA, wgmma_accumulator
 from tilewright.layout.plan import relayout
@@ -43,7 +45,7 @@ def test_what_stays_in_warps_needs_no_shared_memory_if_that_is_cheaper(data):
 
 
 @given(st.data())
-@examples(150)
+@examples(80)
 def test_the_estimate_is_near_the_cost_of_the_plan(data):
   """Inference compares estimates: they are zero together with the cost, and a small factor away otherwise."""
   source = data.draw(register_layouts())
@@ -143,3 +145,15 @@ def test_coalesced_vectors_are_the_cheapest_way_to_memory():
 def test_registers_of_the_model_are_what_the_layout_says():
   of = layout.strided((256,), 4, 2)
   assert np.array_equal(held(of)[:, 3, 2], [(2 * 32 + 3) * 2, (2 * 32 + 3) * 2 + 1])
+
+
+@given(pairs(), st.sampled_from([8, 16, 32]))
+@examples(40)
+def test_the_estimate_is_near_the_cost_where_layouts_do_not_fit_together(case, bits):
+  """Layouts that cut the tile at places that do not fit together go element by element, and are not taken for cheap."""
+  source, target = case
+  assume(max(source.num_registers, target.num_registers) <= 256)
+  cost, estimate = relayout(source, target, bits).cost, relayout_cost(source, target, bits)
+  assert (cost == 0) == (estimate == 0)
+  if common_slots(source, target) is None:
+    assert cost / 3 <= estimate <= 3 * cost

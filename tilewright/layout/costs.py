@@ -129,10 +129,11 @@ def _different(rows: np.ndarray) -> np.ndarray:
 
 
 def _between_registers(source: Layout, target: Layout, bits: int) -> int:
-  through = LATENCY + WAVEFRONT * (_held(source, bits, True) + _held(target, bits, False))
   slots = common_slots(source, target)
-  if slots is None:
-    return through
+  if slots is None:  # a buffer that suits neither: each element goes by itself
+    each = max(bits, 32)
+    return LATENCY + (WAVEFRONT + ISSUE) * (_held(source, each, True) + _held(target, each, False))
+  through = LATENCY + WAVEFRONT * (_held(source, bits, True) + _held(target, bits, False))
   before, after = slots
   chosen = 0
   for (own, size), (wanted, other) in zip(before.warp, after.warp) if before.warp != after.warp else ():

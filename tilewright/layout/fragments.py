@@ -82,9 +82,9 @@ WGMMA_N_INTEGERS = (8, 24, *range(16, 257, 16))
 
 
 def wgmma_k(bits: int) -> int:
-  """wgmma contracts 32 bytes at a time: k8 for tf32, k16 for f16 and bf16, k32 for 8-bit types."""
-  if bits not in (8, 16, 32):
-    raise errors.LayoutError(f"wgmma takes elements of 8, 16 or 32 bits, not {bits}")
+  """wgmma contracts 32 bytes at a time: k8 for tf32, k16 for f16 and bf16, k32 for 8-bit types, k256 for single bits."""
+  if bits not in (1, 8, 16, 32):
+    raise errors.LayoutError(f"wgmma takes elements of 1, 8, 16 or 32 bits, not {bits}")
   return 256 // bits
 
 
