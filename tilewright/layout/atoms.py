@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -44,6 +45,11 @@ class Slots:
   @functools.cached_property
   def in_lanes(self) -> frozenset[Atom]:
     return frozenset(self.atoms(LANE))
+
+  @functools.cached_property
+  def registers(self) -> int:
+    """Registers of a thread, copies left out."""
+    return math.prod(size for atom, size in self.register if atom is not None)
 
   @functools.cached_property
   def free_lanes(self) -> int:

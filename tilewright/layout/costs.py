@@ -142,14 +142,15 @@ def _between_registers(source: Layout, target: Layout, bits: int) -> int:
     chosen += own != wanted
   coming = len(after.in_lanes - before.in_lanes)
   leaving = len(before.in_lanes - after.in_lanes)
-  registers = max(source.num_registers, target.num_registers)
+  registers = max(before.registers, after.registers)
   exchanged = min(leaving, max(coming - before.free_lanes, 0))
   chosen += coming - exchanged
   gathered = leaving - exchanged
   moved = any(own in after.in_lanes and own != wanted for (own, _), (wanted, _) in zip(before.lane, after.lane))
   each = shuffles(registers, bits)
   cost = exchanged * (SHUFFLE * each // 2 + 3 * SELECT * registers // 2)
-  cost += gathered * (SHUFFLE * each + SELECT * registers) + chosen * SELECT * registers + moved * SHUFFLE * each
+  cost += gathered * (SHUFFLE * each + SELECT * registers) + moved * SHUFFLE * each
+  cost += SELECT * (registers - (registers >> chosen))  # each choice leaves half of them
   inside = source.num_warps * cost + SHUFFLE_LATENCY * (exchanged + gathered + moved)
   return min(inside, through)
 
