@@ -373,7 +373,7 @@ class _Points:
     b, code = self.frame.b, self.code
     for piece in self.ahead:
       running = b.mul(streams.num_processors(b), I32(self.resident))
-      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.halves)), I32(1)), I64))
+      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.quarters)), I32(2)), I64))
       first = b.icmp_unsigned("==", code.thread, I32(0))
       exists = b.icmp_unsigned("<", later, i64(streams.num_instances(self.frame.kernel)))
       is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))

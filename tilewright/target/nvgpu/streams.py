@@ -3,8 +3,8 @@
 A kernel that is bound by memory reads arrays much larger than the cache, and writes about as much. Every line that is read pushes another
 out of the cache, and each that was written has to go to memory then. Lines that are to be kept longest (`evict_last`) push out what was
 written instead of each other, so that memory is written in longer runs. Blocks that are next in turn are asked for ahead (`prefetch`) where
-one array is read: half as many as run at a time, for what is asked for too early is gone when it is needed. Where small blocks of others go
-with it (the tables of a rotary embedding), those are asked for instead.
+one array is read: a quarter of as many as run at a time, for what is asked for too early is gone when it is needed. Where small blocks of
+others go with it (the tables of a rotary embedding), those are asked for instead.
 
 Lines that are to be kept longest would stay for good, and leave kernels that follow less room. So the last instances give lines back
 (`let_go`), which are like any other then: their own, and those of instances a little before. All other lines are gone by then. What is
@@ -15,8 +15,17 @@ again and again, in microseconds:
     rms_norm      126.4     126.7   127.2   127.7   127.9   128.4   126.8              127.4
     copy          7.4       6.0     5.7     5.7     5.8     5.8     5.8                5.7
 
-16 MiB given back by the instances that read the last 8, instead of 40 by those that read them, took rms_norm from 126.7 to 126.0 in
-`tilewright bench gpu`, softmax from 127.5 to 126.1, layer_norm from 129.2 to 127.8, and a cast from 191.4 to 190.7.
+Less, and later, as `tilewright bench gpu` times it, beside `torch.compile` of rms_norm:
+
+                                                    torch   rms_norm   softmax   layer_norm   cast    gelu(x) * g
+    40 by the last 40, half a turn ahead            126.7   126.7      127.5     129.2        191.4   180.8
+    16 by the last 8                                126.7   126.0      126.1     127.8        190.7   180.8
+    16 by the last 8, again                         126.9   126.2      126.1     127.9        190.8   181.0
+    12 by the last 4, a quarter of a turn ahead     126.9   125.8      125.5     127.7        190.9   181.1
+    16 by the last 4, a quarter of a turn ahead     126.9   126.4
+
+The first two lines were timed by turns, and so were the last three. 12 MiB by the last 6 leave a copy of 16 MiB as it was. Kernels that
+begin while the one before still runs (`griddepcontrol`), and wait then, took 316 for the cast and 158 for rotary, which took 127.
 
 Measured on an H200, bf16, 16384x8192, in microseconds:
 
@@ -54,8 +63,8 @@ from tilewright.tile.ranges import always_inside
 
 LINE = 128  # bytes
 _LARGE = 128 << 20  # bytes: more than the second cache holds
-_LAST = 8 << 20  # bytes that the instances read that let go
-TURNS = 2  # blocks that each of them lets go of: together more than the cache holds of lines that are kept longest
+_LAST = 4 << 20  # bytes that the instances read that let go
+TURNS = 3  # blocks that each of them lets go of: together more than the cache holds of lines that are kept longest
 _AHEAD = 6 << 20  # bytes
 _SMALL = 1 << 10  # bytes of a block
 _AWAY = 1 << 20  # bytes of an array that is not in the cache already
@@ -109,7 +118,7 @@ class Ahead:
   position: int
   nbytes: int
   period: int  # instances in a row that see the same block
-  halves: int  # how far ahead, in halves of what runs at a time
+  quarters: int  # how far ahead, in quarters of what runs at a time
 
 
 def asked_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> list[Ahead]:
@@ -124,13 +133,13 @@ def asked_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> list[Ahead]:
   written = sum(_nbytes(o) for o in kernel.mapping.output_mappings)
   if written < _nbytes(kernel.mapping.block_mappings[position]) or resident * PROCESSORS * nbytes > 2 * _AHEAD:
     return []
-  return [Ahead(position, nbytes, period=1, halves=1)]
+  return [Ahead(position, nbytes, period=1, quarters=1)]
 
 
 def _beside(kernel: NativeKernel, arch: Arch) -> list[Ahead]:
   """Inputs in small blocks that move on along the grid. All instances that see one wait for it, if it has to come from memory."""
   return [
-    Ahead(position, nbytes, period, halves=3)
+    Ahead(position, nbytes, period, quarters=6)
     for position, m in enumerate(kernel.mapping.input_mappings)
     if (nbytes := piece_bytes(m)) is not None
     and nbytes <= _SMALL
