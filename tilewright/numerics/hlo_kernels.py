@@ -19,11 +19,13 @@ from tilewright.hlo import Instruction, Module, Shape, parse
 from tilewright.hlo.passes import run_passes
 from tilewright.hlo.passes.block_scaling import register_kernel
 from tilewright.numerics import hlo_quantize, packing
+from tilewright.numerics.convert import encode
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import F4E2M1FN, F8E8M0FNU, FORMATS, INT2, INT4, Format, format_of
 from tilewright.numerics.launch import how
 from tilewright.numerics.matmuls import given
 from tilewright.numerics.qarray import QArray
+from tilewright.numerics.words import has_words
 
 _PLAIN = (jnp.float32, jnp.bfloat16, jnp.float16)  # what an operand that is not scaled may be
 _KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
@@ -121,6 +123,12 @@ def _in_bytes(x: Any) -> Any:
   return x if f.width >= 8 else x.astype(jnp.float8_e4m3fn if f.is_float else jnp.int8)
 
 
+def _put_together(x: Any, f: Format) -> Any:
+  """Bytes of elements below 8 bits by arithmetic, where there is no cast: one more array, but no larger than they are."""
+  bits = encode(x.astype(jnp.float32), f) if f.is_float else x.astype(jnp.int8).astype(jnp.uint8)
+  return packing.pack(bits, f.width)
+
+
 @offered("block_scaled_dot")
 def block_scaled_dot(instruction: Instruction, platform: str) -> Any:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given, by `scaled_dot`'s native kernel."""
@@ -142,6 +150,9 @@ def block_scaled_dot(instruction: Instruction, platform: str) -> Any:
     scales, f = _for_rows(scales, x.shape[:-1]), packed[number]
     if f is not None:
       return QArray(_stack(x), scales, None, f, k // scales.shape[-1], -1, k), 2
+    f = format_of(x.dtype)
+    if has_words(f) and not k_first[number] and k // scales.shape[-1] % packing.unit(f.width)[0] == 0:
+      return QArray(_put_together(_stack(x), f), scales, None, f, k // scales.shape[-1], -1, k), 2
     q = given(("lhs", "rhs")[number], _in_bytes(_stack(x)), scales, None)
     if not k_first[number]:
       return q, 2
