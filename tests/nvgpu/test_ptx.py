@@ -222,6 +222,7 @@ def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
   assert "cp.async.cg.shared.global.L2::128B" in loop and loop.count("cp.async.wait_group 1;") == rounds
   assert loop.count("ld.shared.v4.b32") == rounds * (tiles * rows + 4 * -(-m // 8)), "of w, and of x"
   assert loop.count("fma.rn.bf16x2") == rounds * tiles * rows * pairs
+  assert loop.count("cvt.rn.bf16x2.f32") == rounds * tiles * rows, "two scales at a time"
   assert loop.count("lop3.b32") == rounds * tiles * rows * pairs // 2
   assert loop.count("and.b32") <= rounds * (tiles * rows * pairs + 64)
   assert text.count("mma.sync") == rounds * tiles * 8 * -(-m // 8)

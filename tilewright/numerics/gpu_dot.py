@@ -165,7 +165,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     *scale_refs, o_ref = rest
     p = words.arranged(x_ref[...], f, block)
     data, own_scales = (ref[...] if right.side.k_last else ref[...].T for ref in (w_ref, s_ref))
-    q = words.decoded(data, own_scales, f, block)
+    q = words.decoded(data, own_scales, f, block, scaling=jnp.bfloat16)
     axes = tuple(range(1, p.ndim))
     total = jax.lax.dot_general(p, q, ((axes, axes), ((), ())), preferred_element_type=jnp.float32)
     if len(parts) > 1:

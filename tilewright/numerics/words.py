@@ -52,11 +52,14 @@ def _iota(shape: tuple[int, ...], axis: int) -> Any:
   return jax.lax.broadcasted_iota(_U32, shape, axis)
 
 
-def decoded(data: Any, scales: Any, f: Format, block: int) -> Any:
-  """Elements times scales, (rows, blocks, …) with all of k in the order of `arranged`, from blocks of rows with k last."""
-  scale = scales.astype(jnp.float32)
+def decoded(data: Any, scales: Any, f: Format, block: int, scaling: Any = jnp.float32) -> Any:
+  """Elements times scales, (rows, blocks, …) with all of k in the order of `arranged`, from blocks of rows with k last.
+
+  Scales are multiplied by powers of two as numbers of type `scaling`: as pairs of bfloat16 where two at a time are asked for.
+  """
+  scale = scales.astype(jnp.float32).astype(scaling)
   if _folds(f, scales.dtype):
-    scale = scale * np.float32(2.0**_FREE)
+    scale = scale * np.asarray(2.0**_FREE, scaling)
   if has_words(f):
     values = _words(data, f, block, folded=_folds(f, scales.dtype))
   else:

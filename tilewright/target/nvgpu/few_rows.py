@@ -29,6 +29,7 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import packed
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
@@ -252,7 +253,9 @@ def _gather(
       total = b.fadd(code.load(into, index, lanes), total)
     code.store(into, index, total)
 
-  code.each_step(code.distribution(shape), each)
+  # Vectors so narrow that every thread has some.
+  lanes = min(code.lanes, 1 << max(1, math.prod(shape) // code.num_threads).bit_length() - 1)
+  code.each_step(distribute(shape, lanes, code.num_threads), each)
 
 
 def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:

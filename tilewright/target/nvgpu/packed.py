@@ -8,7 +8,7 @@ Everything else is computed in f32, as always, and rounded together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -115,8 +115,10 @@ def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
   exponents = _exponents(code, source) if kind == "bf16" else None
   if exponents is not None:
     found = _power_pair(code.b, _one_of_two(code, exponents, index))
+  elif index and index[-1].origin is not None:
+    found = _half_of_two(code, v, index)
   else:
-    value = _one_of_two(code, source, index)
+    value = code.value_at(source, index, 1)
     found = float_pair(code.b, kind, value, value)
   code.memo[-1][key] = found
   return found
@@ -143,16 +145,27 @@ def _one_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
   """An element, computed together with its neighbour where that is known to be asked for too: small floats are converted in twos."""
   if not index or index[-1].origin is None:
     return code.value_at(v, index, 1)
+  both = _of_two(code, v, index, "two", lambda first: code.value_at(v, [*index[:-1], _two(first)], 2))
+  return code.b.extract_element(both, I32(index[-1].offset % 2))
+
+
+def _of_two(code: Any, v: Value, index: Sequence[Index], name: str, make: Callable[[Index], ir.Value]) -> ir.Value:
+  """What `make` gives for the first of two neighbours, for either of them."""
   last = index[-1]
-  key = (v, "two", tuple(i.key for i in index[:-1]), last.origin, last.offset // 2)
+  key = (v, name, tuple(i.key for i in index[:-1]), last.origin, last.offset // 2)
   for scope in reversed(code.memo):
     if key in scope:
-      both = scope[key]
-      break
-  else:
-    first = shifted(code.b, last, -(last.offset % 2))
-    code.memo[-1][key] = both = code.value_at(v, [*index[:-1], _two(first)], 2)
-  return code.b.extract_element(both, I32(last.offset % 2))
+      return scope[key]
+  code.memo[-1][key] = found = make(shifted(code.b, last, -(last.offset % 2)))
+  return found
+
+
+def _half_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
+  """An element twice, made together with its neighbour, which is known to be asked for too. Instructions read a half twice at no cost."""
+  both = _of_two(code, v, index, "pair of two", lambda first: pair_at(code, v, [*index[:-1], first]))
+  halves, which = code.b.bitcast(both, ir.VectorType(I16, 2)), index[-1].offset % 2
+  same = ir.Constant(ir.VectorType(I32, 2), [which, which])
+  return code.b.bitcast(code.b.shuffle_vector(halves, halves, same), I32)
 
 
 def _half(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
