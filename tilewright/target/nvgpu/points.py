@@ -1,0 +1,109 @@
+"""The points of a grid as one block of threads runs them: where it stands, and what the second cache is told of the blocks of data.
+
+Of each parallel dimension a block of threads has one index, which follows from its number; the other dimensions are loops. Several
+warpgroups of a block run the same instance, each its own way, and meet before the next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.types import I8, I32, I64
+from tilewright.target.nvgpu import arrivals, blocks, sequential, streams
+from tilewright.target.nvgpu.code import BlockCode
+
+
+class Points:
+  """The points of the parallel dimensions of a grid, by number, as a block of threads runs them; and what the cache is told of them."""
+
+  def __init__(self, frame: Any, code: BlockCode, parallel: tuple[int, ...], resident: int):
+    self.frame, self.code, self.parallel, self.resident = frame, code, parallel, resident
+    self.memory = frame.memory(code, code.register_refs(frame.kernel))
+    self.steps = sequential.find(frame.kernel, code.arch, parallel)
+    self.ahead = streams.asked_ahead(frame.kernel, code.arch, resident)
+
+  def run(self, number: Any) -> None:
+    """One point, with all of the other dimensions."""
+    self._stand(number)
+    if self.steps is not None:
+      sequential.run(self.frame, self.code, self.steps, self.memory)
+    else:
+      self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
+
+  def _run_here(self) -> None:
+    self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+
+  def _stand(self, number: Any) -> None:
+    b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
+    for d in reversed(self.parallel):
+      # Of the first nothing is left over; one that is always zero is known to be.
+      self.frame.indices[d] = number if d == self.parallel[0] and grid[d] != 1 else b.urem(number, sizes[d])
+      number = b.udiv(number, sizes[d])
+
+  def _run_along(self, dims: list[int]) -> None:
+    """The instances along some dimensions, one after another."""
+    if not dims:
+      self._run_here()
+      return
+    self.code.settle_memory()
+    with for_range(self.frame.b, 0, self.frame.sizes[dims[0]]) as i, self.code.scope():
+      self.frame.indices[dims[0]] = i
+      self._run_along(dims[1:])
+      self.code.settle_memory()
+
+  def ask_ahead(self, number: Any) -> None:
+    """Ask for blocks of instances that do not run yet."""
+    b, code = self.frame.b, self.code
+    for piece in self.ahead:
+      running = b.mul(streams.num_processors(b), I32(self.resident))
+      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.quarters)), I32(2)), I64))
+      first = b.icmp_unsigned("==", code.thread, I32(0))
+      exists = b.icmp_unsigned("<", later, i64(streams.num_instances(self.frame.kernel)))
+      is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
+      with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
+        self._stand(later)
+        pointer = self.frame.view(code, piece.position, [], None).pointer
+        streams.prefetch(b, pointer, piece.nbytes, code.read_policy)
+
+  def let_go(self, number: Any) -> None:
+    """The last blocks of what passes by once, and of what was asked for, do not stay in the cache for good."""
+    b, code, kernel = self.frame.b, self.code, self.frame.kernel
+    passing = dict(streams.streams(kernel, code.arch))
+    if not passing:
+      return
+    count = streams.num_last(kernel, sum(passing.values()))
+    asked = {piece.position: piece.nbytes for piece in self.ahead}
+    is_last = b.icmp_unsigned(">=", number, i64(streams.num_instances(kernel) - count))
+    with if_then(b, is_last), code.scope():
+      for turn in range(streams.TURNS):
+        self._stand(b.sub(number, i64(turn * count)))
+        for position, nbytes in {**passing, **asked}.items():
+          self._let_go(self.frame.view(code, position, [], None).pointer, nbytes)
+
+  def _let_go(self, pointer: Any, nbytes: int) -> None:
+    b, code = self.frame.b, self.code
+    for start in range(0, nbytes, code.num_threads * streams.LINE):
+      offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
+      with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
+        streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
+
+
+class Meetings(Points):
+  """The same for a block of several warpgroups, which meet before each instance."""
+
+  def __init__(self, frame: Any, code: BlockCode, parallel: tuple[int, ...]):
+    self.frame, self.code, self.parallel = frame, code, parallel
+    self.memory = blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel))
+    self.barriers = [own for own in self.memory if isinstance(own, arrivals.Barriers)]
+
+  def run(self, number: Any) -> None:
+    self._stand(number)
+    last = len(self.frame.sizes) - 1
+    self.frame.indices[last] = self.frame.b.zext(self.code.group, I64)
+    self._run_along([d for d in range(last) if d not in self.parallel])
+
+  def _run_here(self) -> None:
+    repeats = len(self.parallel) < len(self.frame.sizes) - 1
+    arrivals.meet(self.code, self.barriers if repeats else ())
+    super()._run_here()
