@@ -261,6 +261,8 @@ def _copy(src, dst, **options):
     (lambda: plgpu.set_max_registers(40, action="grow"), "'increase' or 'decrease'"),
     (lambda: plgpu.nd_loop((4, 6), collective_axes="x", tiling=(3, 2)), "divide the grid"),
     (lambda: plgpu.SMEM((8,), F32, packed=True), "are for TMEM"),
+    (lambda: plgpu.TMEM((128, 768), F32), "exceeds available tensor memory.*768 columns"),
+    (lambda: plgpu.TMEM((256, 8), F32), "exceeds available tensor memory.*256 rows"),
     (lambda: plgpu.WarpMesh, "deals the work out"),
   ],
 )

@@ -22,6 +22,8 @@ from tilewright.target.nvgpu.hints import SHARED_MEMORY, space_text
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
 from tilewright.tile.types import ACCUMULATOR
 
+_TENSOR_ROWS, _TENSOR_COLUMNS = 128, 512  # of tensor memory, columns of 32 bits (PTX ISA, tensor memory)
+
 
 class MemorySpace(enum.Enum):
   """Global memory, shared memory, tensor memory and registers."""
@@ -60,8 +62,8 @@ class MemorySpace(enum.Enum):
       )
     if self is not MemorySpace.TMEM and any(given is not None for given in (packed, collective, layout)):
       raise errors.MemorySpaceError(f"packed, collective and layout are for TMEM, got them for {self.name}.")
-    if self is MemorySpace.TMEM and len(shape) != 2:
-      raise errors.MemorySpaceError(f"TMEM: shape: expected (rows, columns), a 2D shape, got {tuple(shape)}.")
+    if self is MemorySpace.TMEM:
+      _check_tensor_memory(tuple(shape), dtype)
     if not transforms:
       return memory_ref(shape, dtype, self)
     if self is not MemorySpace.SMEM:
@@ -74,6 +76,17 @@ class MemorySpace(enum.Enum):
 
   def from_type(self, ty: Any) -> MemoryRef:
     return MemoryRef(ty, self)
+
+
+def _check_tensor_memory(shape: tuple[int, ...], dtype: Any) -> None:
+  if len(shape) != 2:
+    raise errors.MemorySpaceError(f"TMEM: shape: expected (rows, columns), a 2D shape, got {shape}.")
+  rows, columns = shape[0], -(-shape[1] * jnp.dtype(dtype).itemsize // 4)
+  if rows > _TENSOR_ROWS or columns > _TENSOR_COLUMNS:
+    raise errors.ResourceExhaustedError(
+      f"TMEM: {jnp.dtype(dtype).name}{list(shape)} exceeds available tensor memory: it would take {rows} rows and {columns} columns of 32 "
+      f"bits, a multiprocessor has {_TENSOR_ROWS} and {_TENSOR_COLUMNS}. Use smaller blocks, or SMEM."
+    )
 
 
 GMEM, SMEM, TMEM, REGS = MemorySpace.GMEM, MemorySpace.SMEM, MemorySpace.TMEM, MemorySpace.REGS
