@@ -144,9 +144,7 @@ def start_copy(code: BlockCode, op: Op) -> bool:
   piece = next((n for n in cp_async.SIZES if _goes_in_pieces(source, target, load.result.tile.shape, n)), None)
   if piece is None or not source.in_global or not is_in_shared(op.operands[0].ref):
     return False
-  if (
-    target.base in code.read | code.written
-  ):  # what is on its way is no access of this warpgroup's, which waits before the next
+  if target.base in code.read | code.written:  # whose accesses do not count what is on its way
     code.barrier()
   b = code.b
 
