@@ -288,11 +288,13 @@ _SCALED = (S((256, 512), jnp.float8_e4m3fn), S((256, 16), jnp.float8_e8m0fnu)) *
 
 
 def test_scaled_operands_are_decoded_two_at_a_time():
-  """A slice of the right operand has 128 rows of 32 pairs, which a lane each decodes and stores; of the left one, a thread has 16."""
+  """A slice of the right operand has 128 rows of 32 pairs, which a lane each decodes and stores; of the left one, a thread has 16. Each
+  multiplication is one of a pair by its scale; one more makes a scale, of which there are four and two."""
   text = ptx(block_scaled(), _SCALED, "sm_90a")
-  slices, forms = 2, 3  # the first step, the last, and those between
+  slices, forms = 2, 4  # the first step, the last, and two between, for each of two stages
   right, left = slices * 32, forms * slices * 16
-  assert text.count("cvt.rn.f16x2.e4m3x2") == text.count("fma.rn.bf16x2") == right + left
+  assert text.count("cvt.rn.f16x2.e4m3x2") == right + left
+  assert text.count("fma.rn.bf16x2") == right + left + slices * 4 + forms * slices * 2
   assert text.count("st.shared.v4.b32") == right // 4 and "ld.global" not in text
   assert text.count("ld.shared.v4") == (right + left) // 8  # sixteen bytes at a time
 
