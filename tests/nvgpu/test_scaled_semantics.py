@@ -14,7 +14,7 @@ from scaled_programs import matmul
 
 from tilewright import numerics
 from tilewright import pallas as pl
-from tilewright.numerics import dot
+from tilewright.numerics import dot, gpu_dot
 from tilewright.numerics.launch import How
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import pipeline
@@ -68,6 +68,27 @@ def test_scales_for_blocks_of_any_size():
 def test_rounds_ahead_are_taken_in_order(k, warps):
   """More rounds than there are places for them: nine of each warp, one after the other, and eight of one warp, four at once."""
   holds(normal(2, k, dtype=BF16), numerics.quantize(normal(16, k, seed=1), "nvfp4"), warps=warps)
+
+
+@pytest.mark.parametrize(
+  "recipe, m, n, k, warps",
+  [
+    ("nvfp4", 16, 32, 2048, 1),  # sixteen rounds, eight at once
+    ("nvfp4", 15, 64, 512, 2),
+    ("mxfp4", 14, 32, 512, 1),
+    ("int4", 16, 32, 256, 1),
+    ("nvfp4", 16, 32, 384, 1),  # three rounds: one at a time, through stages
+    ("nvfp4", 16, 40, 256, 2),  # rows that do not exist
+  ],
+)
+def test_weights_go_straight_to_registers_where_most_of_a_round_is_x(recipe, m, n, k, warps, monkeypatch):
+  monkeypatch.setattr(gpu_dot, "few_blocks", lambda *_: (32, 1))
+  how = {"block": 32, "scale_format": "f8e4m3fn"} if recipe == "int4" else {}
+  x, w = normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe, **how)
+  ((_, native),) = natives(lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), x, w), x, w)
+  is_straight = "ld.global.L1::no_allocate" in nvgpu.compile_ptx(native, "sm_90a", warps)[0]
+  assert is_straight == (k != 384 and n != 40)
+  holds(x, w, warps=warps)
 
 
 @pytest.mark.parametrize("way", ["reversed", "numbered", "one row", "exchanged in eights"])

@@ -31,10 +31,11 @@ from tilewright.target.nvgpu import packed
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.instructions import pure
+from tilewright.target.nvgpu.lane_pieces import can_take
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
-from tilewright.target.nvgpu.warp_stages import Part, Stages, part_of, sources, stage_bytes
+from tilewright.target.nvgpu.warp_stages import Part, Stages, memory_of, part_of, rounds_at_once, sources, stage_bytes
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
@@ -47,6 +48,9 @@ _STAGES = 2  # one round of a warp on its way while one is multiplied: on an H20
 _MOST_ALONG_K = (
   8  # warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all
 )
+# Where most of a round is x, which all blocks of threads read, weights go straight to registers, and a warp waits for a round before it
+# asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, eight 14.4 and 12.5.
+_MUCH, _STRAIGHT_TILES = 1.5, 2
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _APART = 4  # elements after each row of sums, so that lanes with rows of their own meet in no bank
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
@@ -131,7 +135,7 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   rounds = parts.k // (_LANES * run)
   own = _Fragments(code, parts, run, w_rows, x_rows)
   chunk = lambda c: b.add(b.mul(c, i64(_LANES)), q)
-  stages = None if how.is_turned else _stages(code, parts, rounds, first, tiles * ROWS, rounds // along_k)
+  stages = None if how.is_turned else _stages(code, parts, rounds, first, rows, rounds // along_k)
   if stages is None:
     at_once = math.gcd(rounds // along_k, max(1, _ELEMENTS // (2 * tiles * run)))
     with for_range(b, own_k, rounds, along_k * at_once) as c, code.scope():
@@ -143,12 +147,14 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate, stages)
 
 
-def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: int, own_rounds: int) -> Stages | None:
+def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any], own_rounds: int) -> Stages | None:
   """Stages for the parts of both operands that a warp takes in a round, if they can be copied and there is room."""
   if len(parts.ms) != 1 or len(parts.ns) != 1:
     return None
+  tiles = len(rows)
   blocks: dict[Value, tuple[Part, Any]] = {}
-  for operand, start, count in ((parts.lhs, 0, parts.m), (parts.rhs, first, rows)):
+  sizes = []  # of x and of what w is computed from
+  for operand, start, count in ((parts.lhs, 0, parts.m), (parts.rhs, first, tiles * ROWS)):
     found = sources(code, operand, rounds)
     if found is None:
       return None
@@ -157,10 +163,23 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: int, own
       if block is None:
         return None
       blocks[v] = block, start if block.rows == count else 0
+    sizes.append(stage_bytes([blocks[v][0] for v in found]))
+  straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] > _MUCH * sizes[1] else []
+  in_registers = {v: (*blocks.pop(v), [row for pair in rows for row in pair]) for v in straight}
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
   room = code.arch.shared_bytes - 1024 - code.arena_bytes
   fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= room]
-  return Stages(code, blocks, fits[-1]) if fits and blocks else None
+  return Stages(code, blocks, fits[-1], bool(in_registers), in_registers) if fits and blocks else None
+
+
+def _straight(
+  code: BlockCode, parts: Dot, rounds: int, tiles: int, own_rounds: int, blocks: dict[Value, tuple[Part, Any]]
+) -> list[Value]:
+  """Of the tiles that w is computed from, those that each lane reads into registers: it needs its own pieces of them alone."""
+  own = sources(code, parts.rhs, rounds * _LANES)
+  if own is None or tiles != _STRAIGHT_TILES or rounds_at_once(_STAGES, own_rounds, True) == 1:
+    return []
+  return [v for v in own if v in blocks and can_take(memory_of(code, v), blocks[v][0], tiles * ROWS)]
 
 
 class _Fragments:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu import cp_async, threads
+from tilewright.target.nvgpu.lane_pieces import LanePieces
 from tilewright.target.nvgpu.staging import PIECE, PaddedBlock, copy_block
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View, subview, view_of
@@ -38,6 +39,7 @@ _BANKS = 128  # bytes that lie side by side in the banks
 _LINE, _LINE_PTX = 128, 74
 _SHARED = ir.PointerType(addrspace=3)
 _MOST_AT_ONCE = 4  # rounds of an iteration: on an H200, eight rows of 8192 take 13.2 us, and 13.6 with two
+_MOST_IN_REGISTERS = 8  # and where weights go straight to registers: sixteen rows take 14.3 us, and 14.9 with four
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +121,7 @@ def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
   if math.prod(sizes) % parts:
     return None
   op = v.owner
-  memory = _memory(code, v)
+  memory = memory_of(code, v)
   if memory is not None:
     return [v] if memory.in_global else []
   if v in code.env or not isinstance(op, Op):
@@ -152,7 +154,7 @@ def _keeps_parts(op: Op, length: int) -> bool:
   return op.name not in structure.MOVES and all(o.tile.shape in ((), shape) for o in op.operands)
 
 
-def _memory(code: Any, v: Value) -> View | None:
+def memory_of(code: Any, v: Value) -> View | None:
   """Where a tile lies as it is."""
   known, op = code.env.get(v), v.owner
   if known is None and isinstance(op, Op) and op.name == "load":
@@ -161,18 +163,36 @@ def _memory(code: Any, v: Value) -> View | None:
 
 
 class Stages:
-  """The stages of a warp, used in turn: while it multiplies what lies in one, the others are filled."""
+  """The stages of a warp, used in turn: while it multiplies what lies in one, the others are filled.
 
-  def __init__(self, code: Any, blocks: dict[Value, tuple[Part, Any]], count: int):
-    """`blocks`: the rows of each tile that the warp needs of one part, and the number of the first of them."""
+  The next part is asked for before the warp waits for the one it multiplies, or with `waits_first` after that: then less is on its way, and
+  the first part arrives sooner.
+  """
+
+  def __init__(
+    self,
+    code: Any,
+    blocks: dict[Value, tuple[Part, Any]],
+    count: int,
+    waits_first: bool = False,
+    in_registers: Mapping[Value, tuple[Part, Any, Sequence[Any]]] | None = None,
+  ):
+    """`blocks`: the rows of each tile that the warp needs of one part, and the number of the first of them. Of tiles `in_registers` each
+    lane reads its own pieces, of the rows that are given too."""
+    self.waits_first = waits_first
     self.code, self.b, self.blocks, self.count = code, code.b, blocks, count
+    self.pieces: dict[Value, LanePieces] = {}
+    for v, (block, first, rows) in (in_registers or {}).items():
+      view = memory_of(code, v)
+      assert view is not None
+      self.pieces[v] = LanePieces(code, view, block, first, rows, count, _known)
     self.nbytes = stage_bytes([block for block, _ in blocks.values()])
     self.memory = code.allocate((code.num_threads // WARP * count * self.nbytes,), "uint8")
     b = self.b
     warp = b.udiv(code.thread, I32(WARP))
     self.lane = b.urem(code.thread, I32(WARP))
     self.own = b.gep(self.memory.pointer, [b.zext(b.mul(warp, I32(count * self.nbytes)), I64)], source_etype=I8)
-    self.views = {v: _memory(code, v) for v in blocks}
+    self.views = {v: memory_of(code, v) for v in blocks}
 
   def fill(self, part: Any, stage: Any, inside: Any = None) -> None:
     """Start the copies of a part to a stage, if `inside` holds, and end their group."""
@@ -187,6 +207,8 @@ class Stages:
   def _copies(self, part: Any, stage: Any) -> None:
     b, offset = self.b, 0
     line = _LINE if self.code.arch.ptx >= _LINE_PTX else 0
+    for own in self.pieces.values():
+      own.load(part, int(stage.constant), line)
     for v, (block, first) in self.blocks.items():
       view = self.views[v]
       assert view is not None
@@ -206,9 +228,10 @@ class Stages:
     An iteration takes whole turns of the stages where it can: which stage is meant, and how far it is to the next part, are constants then.
     """
     b, code = self.b, self.code
-    known = {v: code.env[v] for v in self.blocks if v in code.env}
+    tiles = [*self.blocks, *self.pieces]
+    known = {v: code.env[v] for v in tiles if v in code.env}
     own, lead = stop // step, self.count - 1
-    at_once = _at_once(self.count, own)
+    at_once = rounds_at_once(self.count, own, bool(self.pieces))
     for n in range(lead):
       self.fill(b.add(first, i64(n * step)), I32(n))
     with b.goto_entry_block():
@@ -220,15 +243,20 @@ class Stages:
           stage = b.load(slot, typ=I32) if at_once == 1 else I32(n % self.count)
           free = self._after(stage, lead) if at_once == 1 else I32((n + lead) % self.count)
           part, ahead = (b.add(start, i64(by * step)) for by in (n, n + lead))
-          self.fill(ahead, free, b.icmp_signed("<", ahead, i64(stop)) if n + lead >= at_once else None)
-          cp_async.wait(b, lead)
-          threads.warp_barrier(b)  # what lanes copied for each other is there
+          is_inside = b.icmp_signed("<", ahead, i64(stop)) if n + lead >= at_once else None
+          if not self.waits_first:
+            self.fill(ahead, free, is_inside)
+          cp_async.wait(b, lead - self.waits_first)
+          threads.warp_barrier(b)  # what lanes copied for each other is there, and what they read before is read
+          if self.waits_first:
+            self.fill(ahead, free, is_inside)
           self._enter(part, stage)
           yield part
-          threads.warp_barrier(b)  # before the stage is filled again
+          if not self.waits_first:
+            threads.warp_barrier(b)  # before the stage is filled again
       if at_once == 1:
         b.store(self._after(stage, 1), slot)
-    for v in self.blocks:
+    for v in tiles:
       del code.env[v]
     code.env.update(known)
 
@@ -246,6 +274,8 @@ class Stages:
       pointer = b.gep(own.pointer, [b.neg(back)], source_etype=ty.memory_type(block.dtype))
       self.code.env[v] = dataclasses.replace(own, pointer=pointer, base=self.memory.base)
       offset += block.nbytes
+    for v, pieces in self.pieces.items():
+      self.code.env[v] = pieces.view(v, int(stage.constant), self.memory.base)
 
   def reused(self, shape: Sequence[int], dtype: Any) -> View:
     """The memory of all stages as a buffer, once no warp needs them any more; another one, if that is too small."""
@@ -256,14 +286,15 @@ class Stages:
     return View(self.memory.pointer, strides, np.dtype(dtype), self.memory.base, align=PIECE)
 
 
-def _at_once(stages: int, rounds: int) -> int:
+def rounds_at_once(stages: int, rounds: int, in_registers: bool = False) -> int:
   """Rounds of an iteration: whole turns of the stages, or one round where those do not come out even."""
-  return next((n for n in range(_MOST_AT_ONCE, 1, -1) if n % stages == 0 and rounds % n == 0), 1)
+  most = _MOST_IN_REGISTERS if in_registers else _MOST_AT_ONCE
+  return next((n for n in range(most, 1, -1) if n % stages == 0 and rounds % n == 0), 1)
 
 
 def part_of(code: Any, v: Value, rows: int, parts: int) -> Part | None:
   """A part of a tile, if its rows can be copied piece by piece."""
-  view = _memory(code, v)
+  view = memory_of(code, v)
   if view is None or v.tile.rank != 2 or view.strides[1] != 1 or not isinstance(view.strides[0], int):
     return None
   dtype, width = v.tile.dtype, v.tile.shape[1] // parts
