@@ -18,7 +18,7 @@ from tilewright.numerics import dot, gpu_dot
 from tilewright.numerics.launch import How
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import pipeline
-from tilewright.target.nvgpu.wgmma import GROUP
+from tilewright.target.nvgpu.threads import GROUP
 
 BF16, F32 = jnp.bfloat16, jnp.float32
 

@@ -26,7 +26,7 @@ from tilewright.tile.native import NativeKernel
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
 if TYPE_CHECKING:
-  from tilewright.target.nvgpu.launch import Launch
+  from tilewright.target.nvgpu.frame import Launch
 
 _SOURCES = ("layout", "target/nvgpu")
 _LAUNCH_WITH_CLUSTERS = "cuLaunchKernelEx"

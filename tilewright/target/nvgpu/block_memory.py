@@ -227,7 +227,7 @@ class BlockMemory(Code):
 
   def barrier(self) -> None:
     if self.groups > 1:
-      threads.barrier_of_group(self.b, threads.FIRST_OF_GROUPS, self.group)
+      threads.barrier_of_group(self.b, self.group)
     elif self.is_part:
       threads.barrier_of(self.b, 1, self.num_threads)
     else:

@@ -30,10 +30,12 @@ from tilewright.target.nvgpu.accumulation import Operand
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.frame import Frame
 from tilewright.target.nvgpu.pipeline import RegisterPlan
+from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.turns import Turn, Turns
 from tilewright.target.nvgpu.warpgroups import Stages
-from tilewright.target.nvgpu.wgmma import DEPTH, GROUP, ROWS
+from tilewright.target.nvgpu.wgmma import DEPTH, ROWS
 from tilewright.tile.ir import Op, Value
 
 _LANES = 4  # that share a row
@@ -112,7 +114,7 @@ class Ring:
     before = sum(own.stages * other.nbytes for other in own.padded[: own.padded.index(block)])
     return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
-  def fetch(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
+  def fetch(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
     """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread the copy engine, all of them for the others."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
@@ -126,7 +128,7 @@ class Ring:
     if self.sources.padded:
       cp_async.arrive(b, barrier)
 
-  def _ask(self, frame: Any, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
+  def _ask(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
     """Ask the copy engine for the blocks of a step, and for those of several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
     begins = {
@@ -143,7 +145,7 @@ class Ring:
         places = [b.trunc(v, I32) for v in (*outer, pairs)]
         tma.copy(b, frame.maps[self.first_map + number], self.box(turn, block, step), places, barrier)
 
-  def know(self, frame: Any, code: BlockCode, turn: Turn, step: ir.Value) -> None:
+  def know(self, frame: Frame, code: BlockCode, turn: Turn, step: ir.Value) -> None:
     """Let the operand's inputs be the staged blocks of a step; others stay where they are."""
     b, params = self.b, frame.kernel.body.params[frame.mapping.num_prefetch :]
     places: list[tuple[Any, ir.Value]] = [(block, self.copied(turn, block)) for block in self.sources.padded]
@@ -162,7 +164,7 @@ def init(stages: Stages, is_first: ir.Value) -> None:
       Ring(stages, side).init()
 
 
-def produce(frame: Any, arch: Arch, stages: Stages, points: Any) -> None:
+def produce(frame: Frame, arch: Arch, stages: Stages, points: Any) -> None:
   """What the warpgroups do that compute the right operand, slices in turn. The last one fetches blocks, too."""
   b, plan = frame.b, stages.plan
   thread = threads.thread_id(b)
@@ -180,7 +182,7 @@ def produce(frame: Any, arch: Arch, stages: Stages, points: Any) -> None:
 class _Producer:
   """One of the warpgroups that compute the right operand."""
 
-  def __init__(self, frame: Any, code: BlockCode, stages: Stages, points: Any, group: int):
+  def __init__(self, frame: Frame, code: BlockCode, stages: Stages, points: Any, group: int):
     plan = stages.plan
     assert isinstance(plan, RegisterPlan)
     self.frame, self.code, self.stages, self.plan, self.points, self.group = frame, code, stages, plan, points, group
@@ -256,7 +258,7 @@ class _Producer:
 class Products:
   """The products of slices, by those who hold the sums: slice after slice, step after step."""
 
-  def __init__(self, frame: Any, code: Any, stages: Stages, points: Any):
+  def __init__(self, frame: Frame, code: Any, stages: Stages, points: Any):
     plan = stages.plan
     assert isinstance(plan, RegisterPlan)
     self.frame, self.code, self.stages, self.plan, self.points = frame, code, stages, plan, points

@@ -30,9 +30,10 @@ from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import Held
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.relayout import store
+from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
-from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
+from tilewright.target.nvgpu.wgmma import ROWS, WgmmaDistribution
 from tilewright.tile.ir import Op, Value
 
 _GROUPS = 4  # of eight columns, that four lanes exchange
@@ -80,7 +81,7 @@ class FragmentCode(BlockCode):
     store(layout, shared, way, elements, 16, _Room(self, self.room))
     tma.fence_writes(b)
     group = b.udiv(self.thread, I32(GROUP))
-    threads.barrier_of_group(b, threads.FIRST_OF_GROUPS, group)
+    threads.barrier_of_group(b, group)
     with if_then(b, b.icmp_unsigned("==", b.urem(self.thread, I32(GROUP)), I32(0))):
       places = [b.trunc(i64(start), I32) for start in output.starts()]
       row = output.tensor_map.row

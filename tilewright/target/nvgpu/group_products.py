@@ -34,8 +34,9 @@ from tilewright.target.nvgpu.operand_copies import Placed
 from tilewright.target.nvgpu.products import KINDS
 from tilewright.target.nvgpu.registers import Registers
 from tilewright.target.nvgpu.relayout import store
+from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.views import SwizzledView, View
-from tilewright.target.nvgpu.wgmma import GROUP, ROWS
+from tilewright.target.nvgpu.wgmma import ROWS
 from tilewright.tile.ir import Op, Value
 
 SWIZZLES = (128, 64, 32)  # bytes of a row of an operand

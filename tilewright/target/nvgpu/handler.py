@@ -15,7 +15,7 @@ from tilewright.target.llvm.frame import api_function, at, emit_error, external,
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR
 from tilewright.target.nvgpu import reporting, tma
-from tilewright.target.nvgpu.launch import Launch
+from tilewright.target.nvgpu.frame import Launch
 from tilewright.target.nvgpu.symbols import HANDLE, HANDLER
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.tile.grid import GridMapping

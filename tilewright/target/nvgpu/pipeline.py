@@ -30,9 +30,9 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.mma import MmaDistribution
 from tilewright.target.nvgpu.staging import PIECE, BoxedBlock, PaddedBlock, SharedBlock
-from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.threads import GROUP, WARP
 from tilewright.target.nvgpu.tma import TensorMap
-from tilewright.target.nvgpu.wgmma import GROUP, ROWS, WgmmaDistribution
+from tilewright.target.nvgpu.wgmma import ROWS, WgmmaDistribution
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel

@@ -35,9 +35,10 @@ from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.fragments import FragmentCode, Output
+from tilewright.target.nvgpu.frame import Frame
 from tilewright.target.nvgpu.pipeline import Plan, RegisterPlan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.registers import RegisterRef
-from tilewright.target.nvgpu.wgmma import GROUP
+from tilewright.target.nvgpu.threads import GROUP
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
 
@@ -45,14 +46,14 @@ _GROUPED = 8  # rows of blocks that are taken together
 _PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
-def emit(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
+def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
   """Fill a frame; gives the code of those who hold the sums."""
   if isinstance(plan, WarpgroupPlan):
     return _emit_warpgroups(frame, arch, parallel, plan)
   return _emit_warps(frame, arch, parallel, plan)
 
 
-def _each_step(frame: Any, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
+def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
   """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, sums)` adds the product."""
   c = plan.contraction
   last = c.num_steps - 1
@@ -84,14 +85,14 @@ def _each_step(frame: Any, code: BlockCode, plan: Plan, contract: Callable[[ir.V
     one(i64(last), last)
 
 
-def _memory(frame: Any, code: Any, plan: Plan) -> tuple[list[Any], Any]:
+def _memory(frame: Frame, code: Any, plan: Plan) -> tuple[list[Any], Any]:
   """Scratch buffers, of which the accumulator is registers; or the output that is, as `frame.instance` takes it."""
   c = plan.contraction
   code.sums = plan.distribution
   code.layouts[c.block[:2]] = plan.distribution.layout
   kernel = frame.kernel
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-  sums = {n: _in_registers(code, t) for n, (ref, t) in enumerate(zip(refs, kernel.scratch)) if ref is c.accumulator}
+  sums = {n: _in_registers(code, ref.ref) for n, ref in enumerate(refs) if ref is c.accumulator}
   kept = None if c.output is None else (c.accumulator, _in_registers(code, c.accumulator.ref), c.output)
   return frame.memory(code, sums), kept
 
@@ -113,7 +114,7 @@ def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
     b.store(b.insert_element(both, values[2 * i + 1], I32(1)), slot)
 
 
-def _grouped(frame: Any, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
+def _grouped(frame: Frame, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
   """Let a block of threads know the point that it takes; gives its rank in its cluster, if there are clusters."""
   number = frame.b.zext(frame.number, I64)
   if cluster.size == 1:
@@ -127,7 +128,7 @@ def _grouped(frame: Any, parallel: tuple[int, ...], cluster: Cluster = ALONE) ->
   return rank
 
 
-def _point(frame: Any, parallel: tuple[int, ...], number: ir.Value, cluster: Cluster = ALONE) -> list[Any]:
+def _point(frame: Frame, parallel: tuple[int, ...], number: ir.Value, cluster: Cluster = ALONE) -> list[Any]:
   """The n-th point of the grid, or the n-th cluster of points. Along two dimensions, neighbours in time are near in both, so that they
   share what is cached."""
   b, indices = frame.b, list(frame.indices)
@@ -153,7 +154,7 @@ def _point(frame: Any, parallel: tuple[int, ...], number: ir.Value, cluster: Clu
 class Points:
   """The points of the grid that a block of threads takes: one, or one after the other."""
 
-  def __init__(self, frame: Any, parallel: tuple[int, ...], plan: RegisterPlan):
+  def __init__(self, frame: Frame, parallel: tuple[int, ...], plan: RegisterPlan):
     self.frame, self.parallel, self.is_several = frame, parallel, plan.resident is not None
     self.total = math.prod(int(frame.mapping.grid[d]) for d in parallel)
     self.num_steps = plan.contraction.num_steps
@@ -191,7 +192,7 @@ class Points:
 # --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
 
 
-def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPlan) -> BlockCode:
+def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpPlan) -> BlockCode:
   b, c, count = frame.b, plan.contraction, plan.stages
   code = frame.code(arch, plan.num_threads, FragmentCode)
   frame.begin(code)
@@ -210,6 +211,7 @@ def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPla
     frame.indices[-1] = step
     with code.scope():
       for side, block, place in zip(c.sides, plan.blocks, places(step)):
+        assert side.position is not None
         view = frame.view(code, side.position, prefetched, None)
         staging.copy_block(b, code.thread, plan.num_threads, view, block, place)
 
@@ -244,7 +246,7 @@ def _emit_warps(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpPla
 # --- warpgroups: TMA and wgmma -----------------------------------------------------------------------------------
 
 
-def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
+def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
   b, c, producers = frame.b, plan.contraction, plan.producers
   code = frame.code(arch, plan.groups * GROUP, FragmentCode)
   code.outputs = _outputs(frame, code, plan)
@@ -315,7 +317,7 @@ def _emit_warpgroups(frame: Any, arch: Arch, parallel: tuple[int, ...], plan: Wa
   return code
 
 
-def _outputs(frame: Any, code: FragmentCode, plan: WarpgroupPlan) -> dict[Value, Output]:
+def _outputs(frame: Frame, code: FragmentCode, plan: WarpgroupPlan) -> dict[Value, Output]:
   """The outputs that the copy engine writes, by the refs that the body knows them by."""
   mapping, found = frame.mapping, {}
   for tensor_map, pointer in zip(plan.stores, frame.maps[len(frame.maps) - len(plan.stores) :]):
@@ -326,7 +328,7 @@ def _outputs(frame: Any, code: FragmentCode, plan: WarpgroupPlan) -> dict[Value,
 
 
 def _copy_operands(
-  frame: Any,
+  frame: Frame,
   code: BlockCode,
   stages: warpgroups.Stages,
   prefetched: Any,
@@ -341,11 +343,12 @@ def _copy_operands(
   copies = []
   for i, (side, tensor_map) in enumerate(zip(stages.plan.contraction.sides, stages.plan.maps)):
     if tensor_map is not None:
+      assert side.position is not None
       copies.append((i, next(pointers), frame.starts(code, side.position, prefetched)))
   warpgroups.copy(code.b, stages, number, n, copies, rank)
 
 
-def _compute_operands(frame: Any, arch: Arch, plan: WarpgroupPlan, stages: warpgroups.Stages) -> None:
+def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: warpgroups.Stages) -> None:
   """What the warps do that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
   b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
   code = frame.code(arch, producers, BlockCode)

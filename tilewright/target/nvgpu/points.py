@@ -12,29 +12,17 @@ from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu import arrivals, blocks, sequential, streams
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.frame import Frame
 
 
-class Points:
-  """The points of the parallel dimensions of a grid, by number, as a block of threads runs them; and what the cache is told of them."""
+class _Grid:
+  """Instances of a kernel, of which a block of threads runs those of one point of the parallel dimensions."""
 
-  def __init__(self, frame: Any, code: BlockCode, parallel: tuple[int, ...], resident: int):
-    self.frame, self.code, self.parallel, self.resident = frame, code, parallel, resident
-    self.memory = frame.memory(code, code.register_refs(frame.kernel))
-    self.steps = sequential.find(frame.kernel, code.arch, parallel)
-    self.ahead = streams.asked_ahead(frame.kernel, code.arch, resident)
-
-  def run(self, number: Any) -> None:
-    """One point, with all of the other dimensions."""
-    self._stand(number)
-    if self.steps is not None:
-      sequential.run(self.frame, self.code, self.steps, self.memory)
-    else:
-      self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
-
-  def _run_here(self) -> None:
-    self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], memory: list[Any]):
+    self.frame, self.code, self.parallel, self.memory = frame, code, parallel, memory
 
   def _stand(self, number: Any) -> None:
+    """Go to a point of the parallel dimensions."""
     b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
     for d in reversed(self.parallel):
       # Of the first nothing is left over; one that is always zero is known to be.
@@ -51,6 +39,27 @@ class Points:
       self.frame.indices[dims[0]] = i
       self._run_along(dims[1:])
       self.code.settle_memory()
+
+  def _run_here(self) -> None:
+    self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+
+
+class Points(_Grid):
+  """The points of a grid by number; and what the cache is told of them."""
+
+  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], resident: int):
+    super().__init__(frame, code, parallel, frame.memory(code, code.register_refs(frame.kernel)))
+    self.resident = resident
+    self.steps = sequential.find(frame.kernel, code.arch, parallel)
+    self.ahead = streams.asked_ahead(frame.kernel, code.arch, resident)
+
+  def run(self, number: Any) -> None:
+    """One point, with all of the other dimensions."""
+    self._stand(number)
+    if self.steps is not None:
+      sequential.run(self.frame, self.code, self.steps, self.memory)
+    else:
+      self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
   def ask_ahead(self, number: Any) -> None:
     """Ask for blocks of instances that do not run yet."""
@@ -89,15 +98,15 @@ class Points:
         streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
 
 
-class Meetings(Points):
-  """The same for a block of several warpgroups, which meet before each instance."""
+class Meetings(_Grid):
+  """The points of a grid whose last dimension is that of several warpgroups, which meet before each instance."""
 
-  def __init__(self, frame: Any, code: BlockCode, parallel: tuple[int, ...]):
-    self.frame, self.code, self.parallel = frame, code, parallel
-    self.memory = blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel))
+  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...]):
+    super().__init__(frame, code, parallel, blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel)))
     self.barriers = [own for own in self.memory if isinstance(own, arrivals.Barriers)]
 
   def run(self, number: Any) -> None:
+    """One point, with all of the other dimensions."""
     self._stand(number)
     last = len(self.frame.sizes) - 1
     self.frame.indices[last] = self.frame.b.zext(self.code.group, I64)

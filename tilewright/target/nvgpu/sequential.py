@@ -27,6 +27,7 @@ from tilewright.target.nvgpu import blocks, cp_async, operand_copies, products, 
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
+from tilewright.target.nvgpu.frame import Frame
 from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock
 from tilewright.target.nvgpu.views import View
@@ -161,7 +162,7 @@ def _depends(index_map: Function, dims: tuple[int, ...]) -> bool:
   return any(index_map.params[d] in used for d in dims)
 
 
-def run(frame: Any, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
+def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   """All steps at the present point of the other dimensions."""
   plan = _swizzled(frame.kernel, code, plan)
   if code.arena_bytes + plan.staged_bytes > code.arch.shared_bytes * (
@@ -261,7 +262,7 @@ def _loaded(kernel: NativeKernel, position: int) -> list[Value]:
   return [op.result for op in users(kernel.body.body)[param]]
 
 
-def _kept_outputs(frame: Any, code: BlockCode, plan: Steps, prefetched: Any) -> dict[int, blocks.Copy]:
+def _kept_outputs(frame: Frame, code: BlockCode, plan: Steps, prefetched: Any) -> dict[int, blocks.Copy]:
   """Copies of the outputs that stay, by position."""
   found = {}
   fresh = outputs_written_first(frame.kernel)

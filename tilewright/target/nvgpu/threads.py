@@ -9,7 +9,7 @@ from tilewright.target.llvm.types import F32, F64, I1, I32, I64, VOID
 
 WARP = 32
 GROUP = 4 * WARP  # the threads of a warpgroup
-FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a block
+_FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a block
 _ALL = -1  # the mask of all lanes
 
 
@@ -40,9 +40,9 @@ def barrier_of(b: ir.IRBuilder, number: int, num_threads: int) -> None:
   ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [I32(number), I32(num_threads)], VOID, [])
 
 
-def barrier_of_group(b: ir.IRBuilder, first: int, group: ir.Value) -> None:
-  """Like `barrier`, for the 128 threads of a warpgroup: that with number `first` plus the group's."""
-  ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [b.add(group, I32(first)), I32(GROUP)], VOID, [])
+def barrier_of_group(b: ir.IRBuilder, group: ir.Value) -> None:
+  """Like `barrier`, for the threads of one warpgroup, each of which has a barrier of its own."""
+  ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [b.add(group, I32(_FIRST_OF_GROUPS)), I32(GROUP)], VOID, [])
 
 
 def warp_barrier(b: ir.IRBuilder) -> None:

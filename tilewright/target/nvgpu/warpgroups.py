@@ -17,9 +17,9 @@ from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu import cluster, mbarrier, threads, tma, turns, wgmma
 from tilewright.target.nvgpu.pipeline import WarpgroupPlan
-from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.threads import GROUP, WARP
 from tilewright.target.nvgpu.turns import Turn
-from tilewright.target.nvgpu.wgmma import GROUP, ROWS
+from tilewright.target.nvgpu.wgmma import ROWS
 
 Number: TypeAlias = ir.Value | Turn  # of a use of a stage, from the first step on; or the use itself
 

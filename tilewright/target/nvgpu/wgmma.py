@@ -20,7 +20,6 @@ from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.layout.value import Layout
 from tilewright.target.llvm.types import F32, I32, I64, VOID
 
-GROUP = 128  # threads
 ROWS, DEPTH = 64, 16  # of an instruction on halves
 _SWIZZLES = {128: 1 << 62, 64: -2 << 62, 32: -1 << 62}  # modes 1, 2 and 3 in the upper two bits
 _HALVES = ("bf16", "f16")
