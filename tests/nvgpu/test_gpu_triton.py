@@ -225,6 +225,19 @@ def test_stores_tell_caches_what_a_kernel_says(on_gpu, dtype):
     np.testing.assert_array_equal(call(x)[:500], x[7 * np.arange(500) % 512])
 
 
+def test_what_is_not_aligned_is_accessed_one_by_one_with_what_a_kernel_says(on_gpu):
+  """A volatile load is one wherever it begins."""
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = plt.load(x_ref.at[pl.ds(1, 512)], volatile=True)
+
+  call = pl.pallas_call(kernel, S((512,), F32), compiler_params=plt.CompilerParams(num_warps=4))
+  text, _ = ptx(call, S((520,), F32))
+  assert text.count("ld.volatile.global.b32") == text.count("ld.") - text.count("ld.param") == 4
+  x = np.arange(520, dtype=np.float32)
+  np.testing.assert_array_equal(call(x), x[1:513])
+
+
 def test_what_an_old_ptx_does_not_know_is_left_out():
   hint = {"eviction_policy": "evict_first"}
   call = pl.pallas_call(lambda x_ref, o_ref: plt.store(o_ref, plt.load(x_ref, **hint), **hint), S((1024,), F32))

@@ -63,9 +63,11 @@ def test_blocks_that_overlap_write_what_is_their_own(call, size):
   np.testing.assert_array_equal(got[:60], np.arange(3).repeat(20))
 
 
-def test_what_the_mask_leaves_out_is_not_read_on_a_gpu():
+@pytest.mark.parametrize("shape", [(256,), (8, 32)], ids=["as it is", "reshaped"])
+def test_what_the_mask_leaves_out_is_not_read_on_a_gpu(shape):
   def kernel(x_ref, o_ref):
-    plt.store(o_ref, x_ref[...], mask=x_ref[...] > 0)
+    x = x_ref[...].reshape(shape)
+    plt.store(o_ref if shape == (256,) else o_ref.reshape(shape), x, mask=x > 0)
 
   ((_, native),) = natives(pl.pallas_call(kernel, S((256,), F32), compiler_params=plt.CompilerParams()), S((256,), F32))
   text = nvgpu.compile_ptx(native, "sm_90a")[0]

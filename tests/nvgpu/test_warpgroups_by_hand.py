@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from block_on_cpu import run
@@ -22,6 +23,7 @@ from mosaic_programs import (
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas import triton as plt
 from tilewright.target import nvgpu, simulator
 
 
@@ -152,6 +154,31 @@ def test_what_was_read_before_a_barrier_stays_what_it_was():
   ((_, native),) = natives(call, x)
   for found in (jax.jit(call)(x), run(native, x, arch="sm_90a")[0]):
     np.testing.assert_array_equal(found, 11 * x)
+
+
+def test_a_masked_store_to_shared_memory_leaves_alone_what_the_other_warpgroup_writes():
+  """It reads nothing that it would write back."""
+
+  def body(x_ref, o_ref, buffer, ready):
+    wg = jax.lax.axis_index("wg")
+    plt.store(buffer, x_ref[...] + wg.astype(F32), mask=jnp.arange(128) % 2 == wg)
+    plgpu.barrier_arrive(ready)
+    plgpu.barrier_wait(ready)
+    o_ref[pl.ds(64 * wg, 64)] = buffer[pl.ds(64 * wg, 64)]
+
+  x = np.arange(128, dtype=np.float32)
+  call = plgpu.kernel(
+    body,
+    out_type=S((128,), F32),
+    scratch_types=[plgpu.SMEM((128,), F32), plgpu.Barrier(num_arrivals=2)],
+    num_threads=2,
+    thread_name="wg",
+  )
+  ((_, native),) = natives(call, x)
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  assert "ld.shared" not in ptx[: ptx.index("mbarrier.arrive")]
+  for found in (jax.jit(call)(x), run(native, x, arch="sm_90a")[0]):
+    np.testing.assert_array_equal(found, x + np.arange(128) % 2)
 
 
 @settings(max_examples=6, deadline=None)

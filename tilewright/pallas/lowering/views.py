@@ -121,7 +121,8 @@ class View:
   def _load_first(self, transform: Any, cache: str = "") -> Value:
     ctx, ref = self.ctx, self.ref
     if not isinstance(transform, NDIndexer):
-      return _on_values(ctx, lambda value, transforms: refs.read(value, transforms), [transform], ctx.emit("load", ref))
+      whole = ctx.emit("load", ref, **_said(cache))
+      return _on_values(ctx, lambda value, transforms: refs.read(value, transforms), [transform], whole)
     if (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
       return ctx.emit("window_load", ref, *window.starts, **window.attributes, **_said(cache))
     positions, attrs = _arrays(ctx, transform, ref.ref.shape)
@@ -132,7 +133,7 @@ class View:
     if not isinstance(transform, NDIndexer):
       put = lambda value, transforms, new: refs.write(value, transforms, new)[1]
       whole = _on_values(ctx, put, [transform], ctx.emit("load", ref), new)
-      ctx.builder.emit_all("store", [ref, whole])
+      ctx.builder.emit_all("store", [ref, whole], **_said(cache))
     elif kind == "set" and (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
       ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes, **_said(cache))
     else:
@@ -141,6 +142,7 @@ class View:
 
 
 def _said(cache: str) -> dict[str, Any]:
+  """What is said about caches, as an attribute of an op; none if nothing is."""
   return {"cache": cache} if cache else {}
 
 

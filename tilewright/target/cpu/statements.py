@@ -12,7 +12,7 @@ from tilewright.target.llvm import arithmetic, control, gathering, sorting, stru
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
-from tilewright.target.llvm.masking import written_where
+from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.formats import poison_value
 from tilewright.tile.initial import must_poison
@@ -57,27 +57,11 @@ def _store(code: Code, op: Op) -> None:
   if _accumulates(code, ref, value, memory):
     return
   if (found := written_where(code, op, memory)) is not None:
-    _store_where(code, memory, *found, lambda index, lanes: (index, None))
+    store_where(code, memory, *found, lambda index, new, chosen: code.store_masked(memory, index, chosen, new))
     return
   if memory.base in code.bases_read(value) and not _reads_in_place(code, value, ref):
     code.materialise(value)
   code.fill(memory, value)
-
-
-def _store_where(
-  code: Code, memory: Memory, mask: Value, new: Value, place: Callable[[list[Index], int], tuple[list[Index], Any]]
-) -> None:
-  """Write the elements that a mask chooses, of those that lie inside."""
-  for v in (mask, new):
-    if memory.base in code.bases_read(v):
-      code.materialise(v)
-
-  def each(index: list[Index], lanes: int) -> None:
-    value, chosen = (code.value_at(v, index, lanes) for v in (new, mask))
-    where, inside = place(index, lanes)
-    code.store_masked(memory, where, chosen if inside is None else code.b.and_(chosen, inside), value)
-
-  code.nest(new.tile.shape, each, reads=[new, mask])
 
 
 def _window_store(code: Code, op: Op) -> None:
@@ -86,12 +70,13 @@ def _window_store(code: Code, op: Op) -> None:
   assert isinstance(value.type, TileType)
   places = [code.scalar_index(s) for s in starts]
 
-  def place(index: list[Index], lanes: int) -> tuple[list[Index], Any]:
+  def write(index: list[Index], new: Any, chosen: Any) -> None:
     where = structure.window_index(code, op, index, places)
-    return where, code.lanes_inside(where, ref.ref.shape, lanes)
+    inside = code.lanes_inside(where, ref.ref.shape, ty.lanes_of(new))
+    code.store_masked(memory, where, chosen if inside is None else code.b.and_(chosen, inside), new)
 
   if (found := written_where(code, op, memory)) is not None:
-    _store_where(code, memory, *found, place)
+    store_where(code, memory, *found, write)
     return
   if memory.base in code.bases_read(value):
     code.materialise(value)

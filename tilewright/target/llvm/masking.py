@@ -5,8 +5,12 @@ What a mask leaves out is not written back, as another instance may have changed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from llvmlite import ir
+
+from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
@@ -31,3 +35,23 @@ def written_where(code: Any, op: Op, memory: Memory) -> tuple[Value, Value] | No
     return None
   between = ops[ops.index(load) + 1 : ops.index(op)]
   return None if any(memory.base in code.bases_written(o) for o in between) else (mask, new)
+
+
+def store_where(
+  code: Any,
+  memory: Memory,
+  mask: Value,
+  new: Value,
+  write: Callable[[list[Index], ir.Value, ir.Value], None],
+  **how: Any,
+) -> None:
+  """Write the elements that a mask chooses: `write(index, value, chosen)` does so for some of them; `how` is for `code.nest`."""
+  for v in (mask, new):
+    if memory.base in code.bases_read(v):
+      code.materialise(v)
+
+  def each(index: list[Index], lanes: int) -> None:
+    value, chosen = (code.value_at(v, index, lanes) for v in (new, mask))
+    write(index, value, chosen)
+
+  code.nest(new.tile.shape, each, reads=[new, mask], **how)

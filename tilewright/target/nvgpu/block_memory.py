@@ -188,10 +188,10 @@ class BlockMemory(Code):
     return views.load_vector(self.b, views.view_of(memory), pointer, 1, 1)
 
   def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
-    return views.load(self.b, with_edges(memory, shape), index, lanes)
+    return views.load(self.b, views.with_edges(views.view_of(memory), shape), index, lanes)
 
   def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
-    views.store(self.b, with_edges(memory, shape), index, value)
+    views.store(self.b, views.with_edges(views.view_of(memory), shape), index, value)
 
   @functools.cached_property
   def read_policy(self) -> ir.Value:
@@ -264,11 +264,3 @@ class BlockDevice(Device):
 
   def before_load(self) -> None:
     self.code.sync({self.base}, set())
-
-
-def with_edges(memory: Memory, shape: Sequence[int]) -> View:
-  """A view of which accesses may lie outside."""
-  view = views.view_of(memory)
-  own = view.edges or ((),) * len(shape)
-  edges = tuple((*e, views.Edge(0, 1, d)) for e, d in zip(own, shape))
-  return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)

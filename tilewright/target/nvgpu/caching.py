@@ -5,7 +5,8 @@
     plt.load(x_ref, volatile=True)                     ld.volatile.global.v4.b32 …;
 
 An eviction policy is for both caches: the first takes it in the instruction, the second as a policy. PTX before 7.4 has no policies,
-and a volatile access no other words: these say nothing there. Long vectors are accessed by sixteen bytes.
+and a volatile access no other words: these say nothing there. Long vectors are accessed by sixteen bytes, those that are not aligned
+element by element.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from typing import Any
 from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
-from tilewright.target.llvm.masking import written_where
+from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.nvgpu import arrivals, contraction, effects, indexed, operand_copies, reductions, views
-from tilewright.target.nvgpu.block_memory import with_edges
 from tilewright.target.nvgpu.code import MOVES, BlockCode
+from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.formats import poison_value
 from tilewright.tile.initial import must_poison
@@ -38,9 +38,8 @@ def _reshape_ref(code: BlockCode, op: Op) -> None:
   assert view.is_plain, (
     "such a block is copied, see `blocks`; and memory that is reshaped lies row by row, see `constraints`"
   )
-  code.env[op.results[0]] = View(
-    view.pointer, op.results[0].ref.strides, view.dtype, view.base, align=view.align, policy=view.policy
-  )
+  known = {"align": view.align, "in_global": view.in_global, "policy": view.policy}
+  code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, **known)
 
 
 def _transpose_ref(code: BlockCode, op: Op) -> None:
@@ -60,8 +59,9 @@ def _store(code: BlockCode, op: Op) -> None:
   view = views.view_of(code.accessed(op))
   if contraction.accumulates(code, value, view) or arrivals.start_copy(code, op):
     return
-  if view.in_global and (found := written_where(code, op, view)) is not None:
-    _store_where(code, op, view, *found, lambda index: index)
+  if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
+    write = lambda index, new, chosen: views.store_where(code.b, view, index, new, chosen)
+    store_where(code, view, *found, write, writes=view, layout=code.wanted(op, 1))
     return
   if view.base in code.bases_read(value) and not _reads_own_elements(code, value, ref):
     code.materialise(value)
@@ -70,19 +70,9 @@ def _store(code: BlockCode, op: Op) -> None:
     code.fill(view, value, code.wanted(op, 1))
 
 
-def _store_where(
-  code: BlockCode, op: Op, view: View, mask: Value, new: Value, place: Callable[[list[Index]], list[Index]]
-) -> None:
-  """Write the elements that a mask chooses."""
-  for v in (mask, new):
-    if view.base in code.bases_read(v):
-      code.materialise(v)
-
-  def each(index: list[Index], lanes: int) -> None:
-    value, chosen = (code.value_at(v, index, lanes) for v in (new, mask))
-    views.store_where(code.b, view, place(index), value, chosen)
-
-  code.nest(new.tile.shape, each, reads=[new, mask], writes=view, layout=code.wanted(op, 1))
+def _is_seen_by_others(code: BlockCode, view: View) -> bool:
+  """Whether other blocks of threads, or warpgroups, may write to some memory at the same time."""
+  return view.in_global or (code.groups > 1 and not isinstance(view, RegisterRef))
 
 
 def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
@@ -104,9 +94,13 @@ def _window_store(code: BlockCode, op: Op) -> None:
   ref, value, *starts = op.operands
   view = views.view_of(code.accessed(op))
   places = [code.scalar_index(s) for s in starts]
-  if view.in_global and (found := written_where(code, op, view)) is not None:
-    inside = with_edges(view, ref.ref.shape)
-    _store_where(code, op, inside, *found, lambda index: structure.window_index(code, op, index, places))
+  if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
+    inside = views.with_edges(view, ref.ref.shape)
+
+    def write(index: list[Index], new: Any, chosen: Any) -> None:
+      views.store_where(code.b, inside, structure.window_index(code, op, index, places), new, chosen)
+
+    store_where(code, view, *found, write, writes=view, layout=code.wanted(op, 1))
     return
   if view.base in code.bases_read(value):
     code.materialise(value)

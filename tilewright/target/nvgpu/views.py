@@ -157,6 +157,13 @@ def transposed(view: View, order: Sequence[int]) -> View:
   return dataclasses.replace(view, strides=tuple(view.strides[p] for p in order), edges=edges, along=along)
 
 
+def with_edges(view: View, shape: Sequence[int]) -> View:
+  """A view of this shape of which accesses may lie outside."""
+  own = view.edges or ((),) * len(shape)
+  edges = tuple((*e, Edge(0, 1, d)) for e, d in zip(own, shape))
+  return dataclasses.replace(view, edges=edges, anchor=view.anchor if view.anchor is not None else view.pointer)
+
+
 def multiple(value: Any) -> int:
   """A number that surely divides a value."""
   if isinstance(value, int):
@@ -332,7 +339,7 @@ def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.
   if not shared:
     return _each_lane(b, view, index, lanes)
   pointer, step, align = address(b, view, index, lanes)
-  if lanes > 1 and step not in (0, 1):
+  if lanes > 1 and not (step == 0 or (step == 1 and _is_one_access(view, lanes, align))):
     return _each_lane(b, view, index, lanes)
   safe = b.select(mask, pointer, view.anchor)
   value = load_vector(b, view, safe, lanes if step == 1 else 1, align)
@@ -350,11 +357,17 @@ def _each_lane(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) 
 
 def _load_inside(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
   pointer, step, align = address(b, view, index, lanes)
-  if lanes == 1 or step == 1:
+  if lanes == 1 or (step == 1 and _is_one_access(view, lanes, align)):
     return load_vector(b, view, pointer, lanes, align)
   if step == 0:
     return ty.splat(b, load_vector(b, view, pointer, 1, align), lanes)
   return _each_lane(b, view, index, lanes)
+
+
+def _is_one_access(view: View, lanes: int, align: int) -> bool:
+  """Whether one access of so many elements side by side says what the kernel says about caches."""
+  itemsize = view.dtype.itemsize
+  return not view.cache or caching.can_access(lanes * itemsize, max(align, itemsize))
 
 
 def load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, align: int) -> ir.Value:
@@ -363,7 +376,7 @@ def load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, alig
   in_pairs = dtype == _BFLOAT16 and lanes % 2 == 0 and align >= 4
   memory, count = (I32, lanes // 2) if in_pairs else (ty.memory_type(dtype), lanes)
   kind = memory if count == 1 else ir.VectorType(memory, count)
-  if view.cache and caching.can_access(nbytes, align):
+  if view.cache:
     raw = b.bitcast(caching.load(b, pointer, nbytes, view.cache), kind)
   elif view.policy is not None and streams.can_load(nbytes, align):
     raw = b.bitcast(streams.load(b, pointer, nbytes, view.policy), kind)
@@ -377,15 +390,14 @@ def store(b: ir.IRBuilder, view: View, index: Sequence[Index], value: ir.Value) 
   lanes = ty.lanes_of(value)
   mask, shared = _mask(b, view, index, lanes)
   pointer, step, align = address(b, view, index, lanes)
-  if lanes > 1 and (step != 1 or not shared):
+  if lanes > 1 and (step != 1 or not shared or not _is_one_access(view, lanes, align)):
     for n in range(lanes):
       store(b, view, [lane(b, i, n) for i in index], b.extract_element(value, I32(n)))
     return
   raw, align = narrow(b, value, view.dtype), max(align, view.dtype.itemsize)
-  nbytes = lanes * view.dtype.itemsize
   with contextlib.nullcontext() if mask is None else if_then(b, mask):
-    if view.cache and caching.can_access(nbytes, align):
-      caching.store(b, pointer, nbytes, view.cache, raw)
+    if view.cache:
+      caching.store(b, pointer, lanes * view.dtype.itemsize, view.cache, raw)
     else:
       b.store(raw, pointer, align=align)
 
