@@ -49,8 +49,7 @@ GROUPS = [
   Group(
     "barriers",
     "Barrier barrier_arrive barrier_wait barrier_test ClusterBarrier",
-    "mbarriers (or counters, before sm_90) among several warpgroups; with one, nothing to wait for. None between blocks of a "
-    "cluster",
+    "mbarriers among several warpgroups; with one, nothing to wait for. None between blocks of a cluster",
     "counted; a wait that cannot end is a `DeadlockError`",
   ),
   Group(

@@ -136,10 +136,14 @@ def test_one_dimension_is_written_in_lines():
 
 
 def test_cells_are_as_wide_as_their_labels():
-  """T1023:127* has ten characters of six pixels."""
-  for of, label in ((layout.blocked_for((8, 8), 1), "T"), (layout.splat((8, 128), 32), "T0:1023*")):
+  """Of which a character takes six pixels: T0:1023* is wider than the cells of a small layout are."""
+  widths = []
+  for of in (layout.blocked_for((8, 8), 1), layout.splat((8, 128), 32)):
     root = ET.fromstring(picture.svg(of))
     wide = {float(rect.get("width")) for rect in root.iter(f"{SVG}rect")}
-    assert len(wide) == 1 and min(wide) >= 6 * len(label)
+    longest = max(len(text.text) for text in root.iter(f"{SVG}text"))
+    assert len(wide) == 1 and min(wide) >= 6 * longest
+    widths += wide
     columns = sorted({float(rect.get("x")) for rect in root.iter(f"{SVG}rect")})
     assert all(b - a == min(wide) for a, b in itertools.pairwise(columns))
+  assert widths[0] < widths[1]

@@ -301,26 +301,8 @@ def _store_words(m: _Machine) -> Any:
   return VOID, [I32] * 5, body
 
 
-def _load_words(m: _Machine, count: str | None) -> Any:
-  """Words of global memory; what the caches shall do with them changes no value."""
-  number = int(count or 1)
-  result = ir.LiteralStructType([I32] * number) if count else I32
-
-  def body(b: ir.IRBuilder, address: ir.Value, policy: ir.Value) -> ir.Value:
-    pointer = b.inttoptr(address, PTR)
-    words = [b.load(b.gep(pointer, [I32(i)], source_etype=I32), typ=I32, align=4) for i in range(number)]
-    if count is None:
-      return words[0]
-    found = ir.Constant(result, ir.Undefined)
-    for i, word in enumerate(words):
-      found = b.insert_value(found, word, i)
-    return found
-
-  return result, [I64, I64], body
-
-
 def _hinted(m: _Machine, name: str, hint: str, count: str | None, bits: str) -> Any:
-  """A load or store of words with words for the caches, which change no value."""
+  """A load or store of global memory; what the caches are told changes no value."""
   number, own, policy = int(count or 1), ir.IntType(int(bits)), [I64] * ("cache_hint" in hint)
   word = I16 if bits == "8" else own  # a byte is in a register of two
   result = ir.LiteralStructType([word] * number) if count else word
@@ -596,7 +578,6 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"cp\.async\.bulk\.prefetch\..*": (True, lambda m: (VOID, [I64, I64], lambda b, tid, args: None)),
   r"applypriority\..*": (True, lambda m: (VOID, [I64], lambda b, tid, args: None)),
   r"createpolicy\..*": (False, lambda m: (I64, [], lambda b: I64(0))),
-  rf"ld\.global\.nc\.L2::cache_hint(?:\.v(\d))?\.b32{_OPERANDS}": (False, _load_words),
   rf"(ld|st)\.(?:volatile\.)?global([^ ]*?)(?:\.v(\d))?\.b(8|16|32){_OPERANDS}": (True, _hinted),
   r"cp\.async\.c[ag]\.shared\.global(?:\.L2::\d+B)? \[\$0(\+\d+)?\], \[\$1(\+\d+)?\], (\d+)(, \$2)?;": (
     True,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -195,6 +198,32 @@ def test_warps_that_wait_for_each_other_are_refused():
 
   with pytest.raises(errors.UnsupportedFeatureError, match=r"barrier_wait.*one after another"):
     plgpu.kernel(body, out_type=S((4,), F32), scratch_types=[plgpu.Barrier()])()
+
+
+class Tensor:
+  """What of PyTorch's tensors is asked for."""
+
+  def __init__(self, array):
+    self.array, self.__dlpack__, self.__dlpack_device__ = array, array.__dlpack__, array.__dlpack_device__
+
+  def detach(self):
+    return self
+
+  def contiguous(self):
+    return Tensor(np.ascontiguousarray(self.array))
+
+
+def test_tensors_go_into_a_kernel_and_come_out_of_it(monkeypatch):
+  monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(from_dlpack=np.from_dlpack))
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = 2 * x_ref[...]
+
+  double = plgpu.as_torch_kernel(lambda own: {"twice": pl.pallas_call(kernel, S((4, 8), F32))(own["x"])})
+  x = np.arange(32, dtype=np.float32).reshape(8, 4).T
+  found = double({"x": Tensor(x)})["twice"]
+  assert isinstance(found, np.ndarray)
+  np.testing.assert_array_equal(found, 2 * x)
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------

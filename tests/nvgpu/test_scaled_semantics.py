@@ -138,9 +138,8 @@ def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatc
   points of the grid: what it fetches for the second is not taken for the first one's. Scales of MXFP8 come together in four steps, and
   threads copy them in three."""
   monkeypatch.setattr(pipeline, "_MULTIPROCESSORS", count)
-  far = lambda rows: (
-    2.0 ** np.random.default_rng(2).integers(-9, 9, (rows, k // 32)).repeat(32, 1)
-  )  # no two scales alike
+  # No two scales alike.
+  far = lambda rows: 2.0 ** np.random.default_rng(2).integers(-9, 9, (rows, k // 32)).repeat(32, 1)
   holds(*(numerics.quantize(normal(rows, k, seed=rows) * far(rows), recipe) for rows in (130, n)))
 
 

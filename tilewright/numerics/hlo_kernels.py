@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -32,11 +32,13 @@ _KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
 
 _PACKED_ON = ("cpu",)  # where XLA takes a cast from several elements to a byte after the stage of the pass
 
-Build = Callable[[Instruction, str], "tuple[Callable[..., Any], list[jax.ShapeDtypeStruct]] | str"]
+# What to compute, and from what.
+Built: TypeAlias = tuple[Callable[..., Any], list[jax.ShapeDtypeStruct]]
+Build: TypeAlias = Callable[[Instruction, str], Built | str]
 
 
 def offered(operation: str) -> Callable[[Build], Build]:
-  """Registers a function that says what to compute and from what, or why not, for both targets."""
+  """Registers a function of a call and a platform, "cpu" or "cuda", that says what to compute and from what, or why not."""
 
   def add(build: Build) -> Build:
     @register_kernel("cpu", operation)
@@ -130,7 +132,7 @@ def _put_together(x: Any, f: Format) -> Any:
 
 
 @offered("block_scaled_dot")
-def block_scaled_dot(instruction: Instruction, platform: str) -> Any:
+def block_scaled_dot(instruction: Instruction, platform: str) -> Built | str:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given, by `scaled_dot`'s native kernel."""
   shapes = [operand.shape for operand in instruction.operands]
   k = shapes[0].dimensions[-1]
@@ -182,7 +184,7 @@ def block_scaled_dot(instruction: Instruction, platform: str) -> Any:
 
 
 @offered("quantize")
-def quantize(instruction: Instruction, platform: str) -> Any:
+def quantize(instruction: Instruction, platform: str) -> Built | str:
   """x -> (data, scales)."""
   (x,), (data, scales) = [o.shape for o in instruction.operands], instruction.shape.tuple_shapes
   if x.dimensions != data.dimensions or scales.dimensions[:-1] != x.dimensions[:-1] or not x.num_elements:
@@ -195,14 +197,14 @@ def quantize(instruction: Instruction, platform: str) -> Any:
   if not f.is_float or (f.width < 8 and packed is None):
     return f"elements of {data} are not floats, or not packed in memory"
   if platform == "cuda" and format_of(np.dtype(scales.dtype)) != F8E8M0FNU:
-    return "kernels on GPUs divide by powers of two only as exactly as the call is defined"
+    return "on GPUs, only divisions by powers of two are as exact as the call is defined"
   block = x.dimensions[-1] // scales.dimensions[-1]
   call = lambda x: hlo_quantize.quantize(x, block, f, format_of(np.dtype(scales.dtype)), how(None))
   return call, [_argument(x, None)]
 
 
 @offered("dequantize")
-def dequantize(instruction: Instruction, platform: str) -> Any:
+def dequantize(instruction: Instruction, platform: str) -> Built | str:
   """(data, scales) -> each scale times its block."""
   data, scales = (o.shape for o in instruction.operands)
   out = instruction.shape

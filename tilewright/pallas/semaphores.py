@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -30,14 +30,18 @@ class DeviceIdType(enum.Enum):
 
 
 def semaphore_view(sem: Any, what: str) -> Any:
-  view = flatten_ref(sem, None, what)
-  if not is_semaphore(view.dtype):
-    raise errors.RefTypeError(
-      f"{what}: expected a semaphore, got a ref of {view.dtype}. Allocate one with pltpu.SemaphoreType."
-    )
+  """One semaphore, as a view."""
+  return view_of_one(sem, what, is_semaphore, "semaphore", "pltpu.SemaphoreType")
+
+
+def view_of_one(ref: Any, what: str, is_one: Callable[[Any], bool], noun: str, made_by: str) -> Any:
+  """A view of one counter of some kind, told by its dtype."""
+  view = flatten_ref(ref, None, what)
+  if not is_one(view.dtype):
+    raise errors.RefTypeError(f"{what}: expected a {noun}, got a ref of {view.dtype}. Allocate one with {made_by}.")
   if math.prod(view.shape) != 1:
     raise errors.ShapeMismatchError(
-      f"{what}: expected one semaphore, got an array of shape {view.shape}. Pick one with sem.at[i]."
+      f"{what}: expected one {noun}, got an array of shape {tuple(view.shape)}. Pick one with {noun}.at[i]."
     )
   return view
 

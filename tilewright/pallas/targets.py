@@ -90,12 +90,13 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
 
   The portable lowering runs instances one after another, so that warpgroups which wait for each other are left to the simulator.
   """
-  if (isinstance(kernel.interpret, bool) or kernel.interpret is None) and kernel.warpgroups == 1:
+  is_plain = isinstance(kernel.interpret, bool | None)
+  if is_plain and kernel.warpgroups == 1:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules
   from tilewright.target import simulator
 
-  if isinstance(kernel.interpret, bool) or kernel.interpret is None:
+  if is_plain:
     kernel = kernel.replace(interpret=simulator.Options())
   if not isinstance(kernel.interpret, simulator.Options):
     raise errors.KernelTypeError(

@@ -142,6 +142,11 @@ def discharge_rule(primitive: Any) -> Any:
   return add
 
 
+def register_ref_type(kind: type, first_value: Any) -> None:
+  """Let `run_state` take values of a class: `first_value(x)` is the type of a ref and what it holds first."""
+  state_types._ref_type_aval_mappings[kind] = first_value
+
+
 def checkify_rule(primitive: Any) -> Any:
   """Register `expand(*args, **params) -> closed jaxpr`: what checkify looks into in place of the primitive."""
 

@@ -191,9 +191,8 @@ def _evaluate_update(blocks: Blocks, x: Any, update: Any, *begins: Any) -> list[
     if n == m:
       continue
     size = x.shape[d]
-    first = blocks.out_starts()[d] - _clamped(
-      begins[d], n, m
-    )  # where this block begins, counted from the update's first element
+    # Where this block begins, counted from the update's first element.
+    first = blocks.out_starts()[d] - _clamped(begins[d], n, m)
     widths = [(size if k == d else 0, size if k == d else 0, 0) for k in range(update.ndim)]
     padded = lax.pad(update, jnp.zeros((), update.dtype), widths)
     update = lax.dynamic_slice_in_dim(padded, jnp.clip(first + size, 0, m + size), size, d)

@@ -95,9 +95,8 @@ def _zeta(x: jax.Array, q: jax.Array) -> jax.Array:
     factor = factor * (x + 2 * k + 1) * (x + 2 * k + 2)
     term = term / (a * a)
   total = jnp.where((x < 1) | (q <= 0) & (jnp.floor(x) != x), jnp.nan, total)
-  pole = (q <= 0) & (
-    jnp.floor(q) == q
-  )  # where the terms on both sides of it have one sign, the sum is an infinity, as in XLA
+  # Where the terms on both sides of it have one sign, the sum is an infinity, as in XLA.
+  pole = (q <= 0) & (jnp.floor(q) == q)
   total = jnp.where(pole, jnp.where(x % 2 == 0, jnp.inf, jnp.nan), total)
   return jnp.where(x == 1, jnp.inf, total)
 

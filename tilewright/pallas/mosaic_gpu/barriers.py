@@ -16,7 +16,6 @@ wait for arrivals that have not happened by then is a `DeadlockError`.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ import jax
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
 from tilewright.pallas.control import when
-from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, flatten_ref, is_ref
+from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, is_ref
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.memory import BlockBarrier, memory_ref
@@ -72,16 +71,8 @@ def check_barrier(what: str, barrier: Any) -> Any:
   """One barrier, as a view."""
   if not is_ref(barrier):
     raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {barrier!r}.")
-  view = flatten_ref(barrier, None, f"plgpu.{what}")
-  if not isinstance(view.dtype, BlockBarrier):
-    raise errors.RefTypeError(
-      f"plgpu.{what}: barrier: expected a barrier, got a ref of {view.dtype}. Allocate one with plgpu.Barrier()."
-    )
-  if math.prod(view.shape) != 1:
-    raise errors.ShapeMismatchError(
-      f"plgpu.{what}: barrier: expected one, got an array of shape {tuple(view.shape)}. Pick one with barrier.at[i]."
-    )
-  return view
+  is_one = lambda dtype: isinstance(dtype, BlockBarrier)
+  return semaphores.view_of_one(barrier, f"plgpu.{what}: barrier", is_one, "barrier", "plgpu.Barrier()")
 
 
 barrier_arrive_p = Primitive("barrier_arrive")

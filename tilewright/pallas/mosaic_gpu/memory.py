@@ -16,13 +16,12 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
+from tilewright.layout.fragments import TENSOR_COLUMNS, TENSOR_ROWS
 from tilewright.layout.transforms import Transform, transformed
 from tilewright.runtime import _jax
 from tilewright.target.nvgpu.hints import SHARED_MEMORY, space_text
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
 from tilewright.tile.types import ACCUMULATOR
-
-_TENSOR_ROWS, _TENSOR_COLUMNS = 128, 512  # of tensor memory, columns of 32 bits (PTX ISA, tensor memory)
 
 
 class MemorySpace(enum.Enum):
@@ -82,10 +81,10 @@ def _check_tensor_memory(shape: tuple[int, ...], dtype: Any) -> None:
   if len(shape) != 2:
     raise errors.MemorySpaceError(f"TMEM: shape: expected (rows, columns), a 2D shape, got {shape}.")
   rows, columns = shape[0], -(-shape[1] * jnp.dtype(dtype).itemsize // 4)
-  if rows > _TENSOR_ROWS or columns > _TENSOR_COLUMNS:
+  if rows > TENSOR_ROWS or columns > TENSOR_COLUMNS:
     raise errors.ResourceExhaustedError(
       f"TMEM: {jnp.dtype(dtype).name}{list(shape)} exceeds available tensor memory: it would take {rows} rows and {columns} columns of 32 "
-      f"bits, a multiprocessor has {_TENSOR_ROWS} and {_TENSOR_COLUMNS}. Use smaller blocks, or SMEM."
+      f"bits, a multiprocessor has {TENSOR_ROWS} and {TENSOR_COLUMNS}. Use smaller blocks, or SMEM."
     )
 
 
@@ -163,7 +162,7 @@ def _first_value(acc: WGMMAAccumulatorRef) -> tuple[Any, Any]:
   return acc.get_ref_aval(), jnp.zeros(acc.shape, acc.dtype) if acc._init is None else acc._init
 
 
-_jax.state_types._ref_type_aval_mappings[WGMMAAccumulatorRef] = _first_value  # what run_state makes of one
+_jax.register_ref_type(WGMMAAccumulatorRef, _first_value)
 
 ACC = WGMMAAccumulatorRef
 
@@ -191,7 +190,7 @@ class RefUnion:
     """So many bytes of shared memory as the largest tree has, or columns of tensor memory."""
     leaves = [self._leaves(tree) for tree in self.refs]
     if _space(leaves[0][0]) == "tmem":
-      return 128, max(sum(ref.shape[-1] for ref in own) for own in leaves)
+      return TENSOR_ROWS, max(sum(ref.shape[-1] for ref in own) for own in leaves)
     return (max(sum(math.prod(ref.shape) * ref.dtype.itemsize for ref in own) for own in leaves),)
 
   @property

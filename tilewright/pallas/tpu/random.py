@@ -37,9 +37,8 @@ from tilewright.tile.memory import TpuMemorySpace
 def _hash(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
   """Threefry-2x32 of the pairs (high, low) under a key of two words."""
   words = jnp.broadcast_arrays(*(jnp.asarray(w, jnp.uint32) for w in (*key, high, low)))
-  zero = functools.reduce(
-    operator.or_, [w & jnp.uint32(0) for w in words]
-  )  # under vmap all four are to be batched, or none
+  # Under vmap all four are to be batched, or none.
+  zero = functools.reduce(operator.or_, [w & jnp.uint32(0) for w in words])
   first, second = jex_random.threefry2x32_p.bind(*(w | zero for w in words))
   return first, second
 

@@ -42,23 +42,26 @@ _BITS = 32
 
 @dataclasses.dataclass(eq=False)
 class Barriers:
-  """An array of barriers: the address of the first in shared memory (i32), and the words that hold a bit for each."""
+  """An array of barriers: the address of the first in shared memory (i32), and words on the stack that hold a bit for each."""
 
+  kind: SemaphoreArrayType
   address: ir.Value
-  shape: tuple[int, ...]
-  arrivals: int
   parities: ir.Value
   is_for_all: bool  # or for one warpgroup
 
-  base = None
+  base = None  # no load or store is of it
 
   @property
   def count(self) -> int:
-    return math.prod(self.shape)
+    return math.prod(self.kind.shape)
 
   @property
   def words(self) -> int:
-    return max(1, -(-self.count // _BITS))
+    return _words(self.kind)
+
+
+def _words(kind: SemaphoreArrayType) -> int:
+  return max(1, -(-math.prod(kind.shape) // _BITS))
 
 
 def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
@@ -67,14 +70,14 @@ def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
   view = code.allocate((max(1, math.prod(kind.shape)),), np.int64, is_shared=True)
   address = b.ptrtoint(b.addrspacecast(view.pointer, ir.PointerType(addrspace=SHARED)), I32)
   with code.b.goto_entry_block():
-    parities = code.b.alloca(I32, size=max(1, -(-math.prod(kind.shape) // _BITS)))
-  made = Barriers(address, kind.shape, kind.arrivals, parities, code.is_sharing)
+    parities = code.b.alloca(I32, size=_words(kind))
+  made = Barriers(kind, address, parities, code.is_sharing)
   _begin(code, b, made)
   return made
 
 
 def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = False) -> None:
-  """One thread lets barriers begin, and all forget their phases. They wait for each other before, where it is `again`, and after."""
+  """One thread lets barriers begin, and all forget their phases. Threads must wait for each other after it; `again`, before it too."""
   is_one = b.icmp_unsigned("==", code.thread, I32(0))
   if own.is_for_all:
     is_one = b.and_(is_one, b.icmp_unsigned("==", code.group, I32(0)))
@@ -83,7 +86,7 @@ def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = Fal
       address = b.add(own.address, I32(_BYTES * number))
       if again:
         mbarrier.end(b, address)
-      mbarrier.init(b, address, own.arrivals * threads.GROUP)
+      mbarrier.init(b, address, own.kind.arrivals * threads.GROUP)
     if code.arch.has_tma:
       mbarrier.fence_init(b)
   for word in range(own.words):
@@ -117,7 +120,7 @@ def _found(code: BlockCode, barrier: Value, index: list[Value]) -> tuple[Barrier
   """The barriers, and the number of the one that is meant."""
   b, own = code.b, code.env[barrier]
   number: ir.Value = I32(0)
-  for size, i in zip(own.shape, index):
+  for size, i in zip(own.kind.shape, index):
     number = b.add(b.mul(number, I32(size)), b.trunc(code.scalar_index(i), I32))
   return own, number
 

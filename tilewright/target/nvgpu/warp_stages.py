@@ -165,8 +165,8 @@ def memory_of(code: Any, v: Value) -> View | None:
 class Stages:
   """The stages of a warp, used in turn: while it multiplies what lies in one, the others are filled.
 
-  The next part is asked for before the warp waits for the one it multiplies, or with `waits_first` after that: then less is on its way, and
-  the first part arrives sooner.
+  The next part is asked for before the warp waits for the one it multiplies; or after that, where some tiles go straight to registers:
+  then less is on its way, and the first part arrives sooner.
   """
 
   def __init__(
@@ -174,12 +174,11 @@ class Stages:
     code: Any,
     blocks: dict[Value, tuple[Part, Any]],
     count: int,
-    waits_first: bool = False,
     in_registers: Mapping[Value, tuple[Part, Any, Sequence[Any]]] | None = None,
   ):
     """`blocks`: the rows of each tile that the warp needs of one part, and the number of the first of them. Of tiles `in_registers` each
     lane reads its own pieces, of the rows that are given too."""
-    self.waits_first = waits_first
+    self.waits_first = bool(in_registers)
     self.code, self.b, self.blocks, self.count = code, code.b, blocks, count
     self.pieces: dict[Value, LanePieces] = {}
     for v, (block, first, rows) in (in_registers or {}).items():
@@ -231,7 +230,7 @@ class Stages:
     tiles = [*self.blocks, *self.pieces]
     known = {v: code.env[v] for v in tiles if v in code.env}
     own, lead = stop // step, self.count - 1
-    at_once = rounds_at_once(self.count, own, bool(self.pieces))
+    at_once = rounds_at_once(self.count, own, self.waits_first)
     for n in range(lead):
       self.fill(b.add(first, i64(n * step)), I32(n))
     with b.goto_entry_block():
