@@ -77,9 +77,8 @@ def test_it_is_one_kernel_call_without_a_temporary_of_the_operands_size(name):
   fused = tw.fuse_into(ops.matmul)(f)
   assert custom_calls(fused, *args) == 1
   smallest = min(a.size * a.dtype.itemsize for a in args if a.ndim == 2)
-  operand = (
-    K * (N if name == "int4 weights" else M) * 4
-  )  # what is not written: the dequantised, or the normalised operand
+  # What is not written: the dequantised, or the normalised operand.
+  operand = K * (N if name == "int4 weights" else M) * 4
   assert temporary_bytes(fused, *args) < smallest < operand
   assert temporary_bytes(f, *args) >= operand
 

@@ -94,10 +94,8 @@ def test_collectives_whose_groups_share_one_device_overlap_if_the_limit_allows()
 
 
 def test_collectives_inside_nodes_can_have_a_limit_of_their_own() -> None:
-  module, device = (
-    hlo.parse(two_axes()),
-    hlo.cost.device("h100").replace(node=4),
-  )  # rows stay inside a node, columns do not
+  # Rows stay inside a node, columns do not.
+  module, device = hlo.parse(two_axes()), hlo.cost.device("h100").replace(node=4)
   together = schedule.schedule_module(module, device=device)
   apart = schedule.schedule_module(module, device=device, limits=schedule.Limits(scale_up=1))
   assert apart.seconds < together.seconds

@@ -54,9 +54,8 @@ def activations() -> Program:
   def train(x: Any, weights: list[Any]) -> Any:
     kept = []
     for w in weights:
-      kept.append(
-        jax.lax.optimization_barrier(jax.device_put(x, there))
-      )  # else XLA sees there and back, and does neither
+      # Else XLA sees there and back, and does neither.
+      kept.append(jax.lax.optimization_barrier(jax.device_put(x, there)))
       x = jnp.tanh(x @ w)
     g, gradients = x, []
     for w, out in zip(reversed(weights), reversed(kept)):

@@ -22,17 +22,15 @@ from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
 from tilewright.layout.value import Layout
 
-_SEARCH = (
-  50_000  # constraints to look at, all attempts together, for a set with fewer members than the first that is found
-)
+# Constraints to look at, all attempts together, for a set with fewer members than the first that is found.
+_SEARCH = 50_000
 
 
 def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.LayoutConflictError:
   """The error for a system that has no solution."""
   hard = [own for own in system if not isinstance(own.constraint, Soft)]
-  soft = [
-    own for own in system if isinstance(own.constraint, Soft)
-  ]  # exclude nothing, but candidates spread along them
+  # These exclude nothing, but candidates spread along them.
+  soft = [own for own in system if isinstance(own.constraint, Soft)]
 
   def is_possible(part: Sequence[Located]) -> bool:
     part = _without_idle_limits(part)
@@ -63,7 +61,7 @@ Possible: TypeAlias = Callable[[Sequence[Located]], bool]
 
 
 def smallest(system: Sequence[Located], is_possible: Possible, budget: int = _SEARCH) -> list[Located]:
-  """A smallest impossible subset; one without which nothing can be left out, if that takes longer than the budget allows."""
+  """A smallest impossible subset; or one of which none can be left out, if the search for it takes longer than the budget allows."""
   everything = list(range(len(system)))
   checks = Budget(budget)
 

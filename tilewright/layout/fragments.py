@@ -114,7 +114,7 @@ _TCGEN05: dict[str, tuple[tuple[int, int], list[DigitLike], list[DigitLike]]] = 
   "16x256b": ((16, 8), [(2, (0, 1)), (2, (8, 0))], [(4, (0, 2)), (8, (1, 0))]),
 }
 TCGEN05_SHAPES = (*_TCGEN05, "16x32bx2")
-_COLUMNS = 512  # that tensor memory has
+TENSOR_ROWS, TENSOR_COLUMNS = 128, 512  # of tensor memory, columns of 32 bits (PTX ISA, tensor memory)
 TCGEN05_WIDTHS = {name: columns for name, ((_, columns), _, _) in _TCGEN05.items()}  # of what is repeated
 
 
@@ -175,19 +175,16 @@ def tensor_memory(m: int, n: int, bits: int = 32, two_blocks: bool = False) -> L
   if n < 1 or n % (2 * packed if two_blocks and m == 128 else packed):
     raise errors.LayoutError(f"{n} columns of {bits} bits do not fill whole cells of tensor memory")
   cells = n // packed // (2 if two_blocks and m == 128 else 1)
-  if cells > _COLUMNS:
-    raise errors.LayoutError(f"{n} columns of {bits} bits take {cells} of tensor memory, which has {_COLUMNS}")
+  if cells > TENSOR_COLUMNS:
+    raise errors.LayoutError(f"{n} columns of {bits} bits take {cells} of tensor memory, which has {TENSOR_COLUMNS}")
   cell: list[DigitLike] = [(packed, (0, 1))]
   columns: list[DigitLike] = [(n // packed, (0, packed))]
   match m, two_blocks:
     case (128, False) | (256, True):
       return layout((128, n), {ROW: [(128, (1, 0))], COLUMN: columns, CELL: cell})
     case (64, False):
-      rows: list[DigitLike] = [
-        (16, (1, 0)),
-        (2, (64, 0)),
-        (4, (16, 0)),
-      ]  # the upper 16 rows of each warp are not used: padding
+      # The upper 16 rows of each warp are not used: padding.
+      rows: list[DigitLike] = [(16, (1, 0)), (2, (64, 0)), (4, (16, 0))]
       return layout((64, n), {ROW: rows, COLUMN: columns, CELL: cell})
     case (128, True):
       half: list[DigitLike] = [(64, (1, 0)), (2, (0, n // 2))]

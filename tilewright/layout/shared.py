@@ -37,9 +37,8 @@ class Swizzle:
   bits: tuple[tuple[int, int], ...] = ()
 
   def __post_init__(self) -> None:
-    object.__setattr__(
-      self, "bits", tuple(sorted(self.bits))
-    )  # their order does not matter, and equal swizzles shall be equal
+    # Their order does not matter, and equal swizzles shall be equal.
+    object.__setattr__(self, "bits", tuple(sorted(self.bits)))
     sources, targets = {s for s, _ in self.bits}, {t for _, t in self.bits}
     if sources & targets or len(sources) < len(self.bits):
       raise errors.LayoutError(f"swizzle {self.bits}: a bit must not be both moved and changed, nor moved twice")
@@ -103,11 +102,8 @@ class SharedLayout:
     return self._hash  # type: ignore[attr-defined]
 
   def __reduce__(self) -> tuple[Any, ...]:
-    return SharedLayout, (
-      self.elements,
-      self.bits,
-      self.swizzle,
-    )  # without the hash, which another process has otherwise
+    # Without the hash, which another process has otherwise.
+    return SharedLayout, (self.elements, self.bits, self.swizzle)
 
   @property
   def shape(self) -> tuple[int, ...]:

@@ -20,11 +20,8 @@ from tilewright.layout.constraints import Located, Place, Variable
 from tilewright.layout.elimination import assign, possible
 
 DEFAULT_BUDGET = 4_000_000
-WIDTHS = (
-  16,
-  8,
-  4,
-)  # how many candidates a variable takes over from neighbours it need not agree with, at first and then
+# How many candidates a variable takes over from neighbours it need not agree with, at first and then.
+WIDTHS = (16, 8, 4)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,9 +17,8 @@ from tilewright.numerics.recipes import RECIPES, Recipe
 from tilewright.numerics.swizzle import Prepared, prepare, swizzle_scales, unswizzle_scales
 from tilewright.runtime import offers as _offers
 
-_offers.make(
-  "block_scaling", "tilewright.numerics.hlo_kernels"
-)  # the HLO pass; programs that have none do not load tilewright.hlo
+# The HLO pass; programs that have none do not load tilewright.hlo.
+_offers.make("block_scaling", "tilewright.numerics.hlo_kernels")
 
 __all__ = [
   "FORMATS",

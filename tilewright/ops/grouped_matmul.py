@@ -164,9 +164,8 @@ def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes:
       slopes = jnp.where(own(g_ref.shape), g_ref[...], 0.0)
       o_ref[...] += jax.lax.dot_general(rows, slopes, (((0,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
-  of_group = pl.BlockSpec(
-    (None, k, block_n), lambda j, t, b, g, s: (jnp.minimum(g[t], num_groups - 1), 0, j)
-  )  # groups without rows keep the zeros they begin with
+  # Groups without rows keep the zeros they begin with.
+  of_group = pl.BlockSpec((None, k, block_n), lambda j, t, b, g, s: (jnp.minimum(g[t], num_groups - 1), 0, j))
   out = jax.ShapeDtypeStruct((num_groups, k, n), jnp.float32)
   return pl.pallas_call(
     kernel,

@@ -211,7 +211,7 @@ class Kernel:
   cost_estimate: CostEstimate | None = None
   debug: bool = False
   metadata: tuple[tuple[str, str], ...] | None = None
-  mesh: Any = None
+  mesh: Any = None  # of a kernel over cores: a mesh for each body
 
   def replace(self, **changes: Any) -> Kernel:
     return dataclasses.replace(self, **changes)

@@ -73,9 +73,8 @@ class Device:
   matmul_efficiency: float = 0.8
   memory_efficiency: float = 0.85
   host_memory_space: int = 5  # the S(…) of layouts that live on the host
-  shared_compute: float = (
-    1.0  # how much of an asynchronous computation the main stream loses: all, if both need the same units
-  )
+  # How much of an asynchronous computation the main stream loses: all, if both need the same units.
+  shared_compute: float = 1.0
   notes: Mapping[str, Any] = field(default_factory=dict)
 
   def link(self, name: str) -> Link:

@@ -47,9 +47,8 @@ class Atom(NamedTuple):
   size: int
 
 
-Dims = tuple[
-  tuple[Atom, ...], ...
-]  # of each dimension of a value, the digits that make it up, the most significant first
+# Of each dimension of a value, the digits that make it up, the most significant first.
+Dims = tuple[tuple[Atom, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -124,9 +123,8 @@ def _factors(x: Instruction, dims: Dims, inside: tuple[Instruction, ...], steps:
   if through is not None:
     return _follow(x.operands[0], through, inside, steps)
   if x.opcode == "convert" and (x.operands[0].shape.element_type, x.shape.element_type) == ("f32", "bf16"):
-    product = _follow(
-      x.operands[0], dims, inside, steps
-    )  # rounding what was dequantised, as said above; not a scale itself
+    # Rounding what was dequantised, as said above; not a scale itself.
+    product = _follow(x.operands[0], dims, inside, steps)
     return product if len(product) > 1 else []
   return []
 

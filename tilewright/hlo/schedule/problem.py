@@ -76,9 +76,8 @@ class Problem:
   always: int = 0
   memory_limit: float = float("inf")
   exposed: list[bool] = field(default_factory=list)  # synchronous transfers: all of their cost is exposed
-  main: list[float] = field(
-    default_factory=list
-  )  # of starts: what they take from the main stream, which runs slower meanwhile
+  # Of starts: what they take from the main stream, which runs slower meanwhile.
+  main: list[float] = field(default_factory=list)
   _edges: set[tuple[int, int]] = field(default_factory=set, repr=False)
 
   def __post_init__(self) -> None:

@@ -354,9 +354,8 @@ RULES: dict[str, Rule] = {
   "clz": _count("ctlz"),
 }
 
-ELEMENTWISE = frozenset(RULES) | frozenset(
-  math.FUNCTIONS
-)  # ops whose result's elements are computed from operands' at the same index
+# Ops whose result's elements are computed from operands' at the same index.
+ELEMENTWISE = frozenset(RULES) | frozenset(math.FUNCTIONS)
 
 # How much an op costs, to decide whether computing it again is cheaper than keeping it.
 _CHEAP = 1

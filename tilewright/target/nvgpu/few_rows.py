@@ -45,9 +45,8 @@ _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
 _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
 _STAGES = 2  # one round of a warp on its way while one is multiplied: on an H200, 13.3 us for one row of 8192, and 14.7 with three
-_MOST_ALONG_K = (
-  8  # warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all
-)
+# Warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all.
+_MOST_ALONG_K = 8
 # Where most of a round is x, which all blocks of threads read, weights go straight to registers, and a warp waits for a round before it
 # asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, eight 14.4 and 12.5.
 _MUCH, _STRAIGHT_TILES = 1.5, 2
@@ -169,7 +168,7 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
   room = code.arch.shared_bytes - 1024 - code.arena_bytes
   fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= room]
-  return Stages(code, blocks, fits[-1], bool(in_registers), in_registers) if fits and blocks else None
+  return Stages(code, blocks, fits[-1], in_registers) if fits and blocks else None
 
 
 def _straight(

@@ -29,9 +29,8 @@ from tilewright.tile.ir import Op, Value
 
 _SWIZZLES = (128, 64, 32)
 
-Digits = tuple[
-  tuple[int, int, int, int], ...
-]  # (axis, place, size, move): as terms of a layout, those of an axis in order
+# (axis, place, size, move): as terms of a layout, those of an axis in order.
+Digits = tuple[tuple[int, int, int, int], ...]
 
 
 def find(code: BlockCode, value: Value) -> Placed | None:

@@ -167,9 +167,8 @@ class RegisterPlan(WarpgroupPlan):
   """
 
   sources: tuple[Sources, ...] = ()
-  resident: int | None = (
-    None  # blocks of threads that take all points of the grid, one after the other; None where each takes one
-  )
+  # Blocks of threads that take all points of the grid, one after the other; None where each takes one.
+  resident: int | None = None
 
   @property
   def tensor_maps(self) -> tuple[TensorMap, ...]:

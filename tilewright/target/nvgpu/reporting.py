@@ -36,9 +36,8 @@ class Report:
   """What a kernel may say, by number."""
 
   prints: list[tuple[str, list[tuple[str, list[int]]]]] = dataclasses.field(default_factory=list)
-  messages: list[tuple[str, tuple[int, ...]]] = dataclasses.field(
-    default_factory=list
-  )  # with the shape of what is checked
+  # With the shape of what is checked.
+  messages: list[tuple[str, tuple[int, ...]]] = dataclasses.field(default_factory=list)
 
   def print(self, template: str, tiles: Sequence[TileType]) -> int:
     self.prints.append((template, [(t.dtype.name, list(t.shape)) for t in tiles]))

@@ -39,9 +39,8 @@ from tilewright.tile.ranges import always_inside
 
 _MOST_STAGES = 4
 _SWIZZLED_STAGES = 2  # more take room from other blocks of threads: level or slower in attention on an H200
-_SHARE = (
-  3  # a block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor
-)
+# A block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor.
+_SHARE = 3
 _PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep a multiprocessor busy alone
 _MOST_SHARE = 0.82  # with what stays, and scratch memory
 _KEPT_BYTES = 32 * 1024  # of an output's block

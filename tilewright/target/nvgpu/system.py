@@ -45,16 +45,14 @@ class System:
   shared_refs: Collection[Value] = ()
   register_refs: Collection[Value] = ()
   kinds: Collection[str] = ("wgmma", "mma", "fma")  # of dots that may be chosen
-  is_plain: bool = (
-    False  # whether all memory but `shared_refs` lies row by row, and no instruction reads it where it is
-  )
+  # Whether all memory but `shared_refs` lies row by row, and no instruction reads it where it is.
+  is_plain: bool = False
   names: Mapping[Value, str] = dataclasses.field(default_factory=dict)  # of refs, for messages
   constraints: list[Located] = dataclasses.field(default_factory=list)
   uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
   strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
-  dots: dict[Op, tuple[OneOf, tuple[str, ...]]] = dataclasses.field(
-    default_factory=dict
-  )  # with the kind of each option
+  # With the kind of each option.
+  dots: dict[Op, tuple[OneOf, tuple[str, ...]]] = dataclasses.field(default_factory=dict)
 
   proposed: dict[Variable, list[Place]] = dataclasses.field(default_factory=dict)  # more candidates to begin with
 

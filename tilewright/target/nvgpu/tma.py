@@ -15,9 +15,8 @@ from tilewright.target.llvm.types import I16, I64, VOID
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 MOST_DIMS, MOST_ROWS = 5, 256  # of an array, of a box along one dimension
-SWIZZLE_BYTES = (
-  128  # the width of a row of a box: sixteen-byte pieces are exchanged within eight rows, against bank conflicts
-)
+# The width of a row of a box: sixteen-byte pieces are exchanged within eight rows, against bank conflicts.
+SWIZZLE_BYTES = 128
 
 
 @dataclasses.dataclass(frozen=True)

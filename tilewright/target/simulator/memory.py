@@ -86,9 +86,8 @@ class Semaphores:
   label: str
   clocks: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
   pending: dict[int, list[Any]] = dataclasses.field(default_factory=dict)
-  phases: dict[tuple[int, int], int] = dataclasses.field(
-    default_factory=dict
-  )  # of barriers: (agent, number) has waited for
+  # Of barriers: how many phases an agent has waited for, by agent and number of the barrier.
+  phases: dict[tuple[int, int], int] = dataclasses.field(default_factory=dict)
 
   @property
   def dtype(self) -> Any:

@@ -88,9 +88,8 @@ def _while(
 ) -> list[Any]:
   cond_consts, body_consts, init = _split(args, cond_nconsts, body_nconsts)
   threaded = Threaded(ctx, [*cond_consts, *body_consts])
-  batched = bool(
-    cond_jaxpr.out_avals[0].shape
-  )  # `vmap` of a loop: elements whose condition no longer holds keep what they have
+  # `vmap` of a loop: elements whose condition no longer holds keep what they have.
+  batched = bool(cond_jaxpr.out_avals[0].shape)
 
   if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):
     if batched:

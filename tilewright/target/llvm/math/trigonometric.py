@@ -82,9 +82,8 @@ def _pack(b: ir.IRBuilder, ty: ir.Type, r: ir.Value, n: ir.Value) -> ir.Value:
   return b.insert_value(b.insert_value(ir.Constant(ty, ir.Undefined), r, 0), n, 1)
 
 
-_WINDOW = (
-  192  # bits of 2/pi that matter at once: 53 of the product with x, 2 of the quadrant, 62 that may cancel, 64 that stay
-)
+# Bits of 2/pi that matter at once: 53 of the product with x, 2 of the quadrant, 62 that may cancel, 64 that stay.
+_WINDOW = 192
 _LEADING_ZEROS = 64  # in front of the table, for arguments just beyond the limit
 WIDE = ir.IntType(256)
 
@@ -142,9 +141,8 @@ def _large_angle(b: ir.IRBuilder, x: ir.Value, kind: str) -> tuple[ir.Value, ir.
   quadrant = b.trunc(
     b.lshr(b.add(product, ir.Constant(narrow, 1 << (_WINDOW - 3))), ir.Constant(narrow, _WINDOW - 2)), I64
   )
-  fraction = b.trunc(
-    b.lshr(b.shl(product, ir.Constant(narrow, 2)), ir.Constant(narrow, 64)), ir.IntType(128)
-  )  # signed, 2^-128
+  # Signed, 2^-128.
+  fraction = b.trunc(b.lshr(b.shl(product, ir.Constant(narrow, 2)), ir.Constant(narrow, 64)), ir.IntType(128))
   r = _fraction_to_angle(b, fraction)
 
   negative = b.icmp_signed("<", b.bitcast(x, form.integer), constant(form.integer, 0))
