@@ -397,7 +397,7 @@ BODIES = {
     r"src_ref holds float32 but dst_ref holds int32; a copy does not",
   ),
   copy_with_a_regular_semaphore: (errors.RefTypeError, TypeError, r"expected a DMA semaphore.*got sem"),
-  many_semaphores: (errors.ShapeMismatchError, ValueError, r"got an array of shape \(2,\). Pick one with sem.at\[i\]"),
+  many_semaphores: (errors.ShapeMismatchError, ValueError, r"shape \(2,\). Pick one with semaphore.at\[i\]"),
   fractional_signal: (errors.ShapeMismatchError, ValueError, r"inc must be an integer scalar, got float32\[\]"),
   print_with_too_few_values: (errors.ShapeMismatchError, ValueError, r"has 2 placeholders but 1 values were given"),
   alone: (errors.RefTypeError, TypeError, r"pl.select_ref: give at least one ref"),
