@@ -290,8 +290,6 @@ _ATOMIC: dict[str, Callable[[Any, Any], Any]] = {
   "xchg": lambda a, b: b,
 }
 
-_REPEATABLE = ("add", "max", "min")
-
 atomic_rmw_p = Primitive("atomic_rmw")
 atomic_rmw_p.is_effectful = lambda params: True
 
@@ -305,10 +303,13 @@ def _(*flat: Any, tree: Any, kind: str) -> Any:
 @xla.register(atomic_rmw_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, kind: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
+  if kind == "xchg" and mask is not None:
+    old, view.ref.value = xla.write_where(view.ref.value, view.transforms, value, mask)
+    return old
   old = view.ref.read(view.transforms)
-  if kind in _REPEATABLE and _may_repeat(view):
+  if kind != "xchg" and _may_repeat(view):
     # Where an index repeats, every value counts, as they would one thread after another.
-    neutral = 0 if kind == "add" else old
+    neutral = jnp.zeros_like(old) if kind in ("add", "xor") else old
     view.ref.value = xla.accumulate(
       view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, neutral), kind
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,14 +85,13 @@ def _(ctx: Context, *flat: Any, tree: Any, cache: str) -> Any:
   return ctx.write(view, value, mask)
 
 
-_ATOMIC: dict[str, Callable[[Any, Any], Any]] = {
+_ATOMIC: dict[str, np.ufunc] = {
   "add": np.add,
   "max": np.maximum,
   "min": np.minimum,
   "and": np.bitwise_and,
   "or": np.bitwise_or,
   "xor": np.bitwise_xor,
-  "xchg": lambda old, new: new,
 }
 
 
@@ -100,10 +99,9 @@ _ATOMIC: dict[str, Callable[[Any, Any], Any]] = {
 def _(ctx: Context, *flat: Any, tree: Any, kind: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
   value = np.asarray(value)
-  if kind == "add":  # repeated indices add up
-    update = value if mask is None else np.where(np.asarray(mask), value, np.zeros((), value.dtype))
-    return ctx.core.world.accumulate(ctx.core, view, ctx.where, update, atomic=True)
-  return ctx.update(view, lambda old: _ATOMIC[kind](old, value), mask, atomic=True)
+  if kind == "xchg":
+    return ctx.update(view, lambda old: value, mask, atomic=True)
+  return ctx.core.world.accumulate(ctx.core, view, ctx.where, value, _ATOMIC[kind], mask, atomic=True)
 
 
 @register(primitives.atomic_cas_p)

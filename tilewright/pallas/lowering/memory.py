@@ -93,7 +93,6 @@ def _masked_swap(ctx: Context, *flat: Value, tree: Any, cache: str) -> Value:
 
 # On a GPU the instances of a kernel run at the same time, and so there are atomic operations. On the CPU those that use them run in order.
 _COMBINE = {"add": "add", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
-_REPEATABLE = {"add": "sum", "max": "max", "min": "min"}  # every value counts where an index repeats
 
 
 def _atomically(ctx: Context, view: View, kind: str, value: Value, other: Value) -> Value | None:
@@ -111,11 +110,13 @@ def _atomic_rmw(ctx: Context, *flat: Value, tree: Any, kind: str) -> Value:
   if (old := _atomically(ctx, view, {"add": "sum", "xchg": "set"}.get(kind, kind), value, mask)) is not None:
     return old
   old = view.load()
-  if kind in _REPEATABLE and view.may_repeat:
+  if kind == "xchg" and mask is not None and view.scatter_where(mask, value):
+    return old
+  if kind != "xchg" and view.may_repeat:  # every value counts where an index repeats
     if mask is not None:
-      neutral = ctx.broadcast(ctx.constant(0, old.tile.dtype), old.tile.shape) if kind == "add" else old
-      value = ctx.emit("select", mask, value, neutral)
-    view.accumulate(_REPEATABLE[kind], value)
+      zero = ctx.broadcast(ctx.constant(0, old.tile.dtype), old.tile.shape)
+      value = ctx.emit("select", mask, value, zero if kind in ("add", "xor") else old)
+    view.accumulate({"add": "sum"}.get(kind, kind), value)
     return old
   new = value if kind == "xchg" else ctx.emit(_COMBINE[kind], old, value)
   view.store(new if mask is None else ctx.emit("select", mask, new, old))

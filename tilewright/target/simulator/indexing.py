@@ -187,14 +187,17 @@ def write(array: np.ndarray, transforms: Sequence[Any], new: Any) -> None:
     _put(array, first, part)
 
 
-def accumulate(array: np.ndarray, transforms: Sequence[Any], update: Any) -> None:
-  """Add `update` where the transforms point; repeated integer indices add up."""
+def accumulate(
+  array: np.ndarray, transforms: Sequence[Any], update: Any, combine: np.ufunc = np.add, mask: Any = None
+) -> None:
+  """Add `update` where the transforms point, or combine otherwise, where a mask holds; repeated integer indices count each time."""
   elements = elements_of(array.shape, transforms)
   if elements is None:
-    write(array, transforms, read(array, transforms, 0) + update)
+    old = read(array, transforms, 0)
+    write(array, transforms, combine(old, update) if mask is None else np.where(mask, combine(old, update), old))
     return
-  inside = elements >= 0
-  np.add.at(array, np.unravel_index(elements[inside], array.shape), np.broadcast_to(update, elements.shape)[inside])
+  inside = elements >= 0 if mask is None else (elements >= 0) & np.asarray(mask)
+  combine.at(array, np.unravel_index(elements[inside], array.shape), np.broadcast_to(update, elements.shape)[inside])
 
 
 def is_inside(shape: Sequence[int], transforms: Sequence[Any]) -> np.ndarray:

@@ -174,15 +174,25 @@ class World:
       found.write(transforms, new(old), mask)
       return old
 
-  def accumulate(self, core: Core, view: Any, where: str, update: Any, *, atomic: bool = False) -> Any:
-    """Add to a view, repeated indices several times; gives what stood there."""
+  def accumulate(
+    self,
+    core: Core,
+    view: Any,
+    where: str,
+    update: Any,
+    combine: np.ufunc = np.add,
+    mask: Any = None,
+    *,
+    atomic: bool = False,
+  ) -> Any:
+    """Add to a view, or combine with it otherwise, repeated indices several times; gives what stood there."""
     found, transforms = memory.resolve(view)
     with self.changed:
-      self._check(found, transforms, where, "write", None)
+      self._check(found, transforms, where, "write", mask)
       if not atomic:
         self._note(found, transforms, self._moment(core), str(core), where, writes=True)
       old = found.read(transforms)
-      indexing.accumulate(found.array, transforms, np.asarray(update))
+      indexing.accumulate(found.array, transforms, np.asarray(update), combine, mask)
       return old
 
   def fetch(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], where: str) -> np.ndarray:

@@ -67,11 +67,18 @@ def write_where(value: Any, transforms: Sequence[Any], new: Any, mask: Any) -> t
   return old, write(value, outer, put if order is None else put.transpose(np.argsort(order)))[1]
 
 
-_COMBINE = {"add": jnp.add, "max": jnp.maximum, "min": jnp.minimum}
+_COMBINE = {
+  "add": jnp.add,
+  "max": jnp.maximum,
+  "min": jnp.minimum,
+  "and": jnp.bitwise_and,
+  "or": jnp.bitwise_or,
+  "xor": jnp.bitwise_xor,
+}
 
 
 def accumulate(value: Any, transforms: Sequence[Any], update: Any, kind: str = "add") -> Any:
-  """Add `update` where `transforms` point (or take the maximum or minimum); where integer indices repeat, all of them count."""
+  """Add `update` where `transforms` point (or combine otherwise, see _COMBINE); where integer indices repeat, all of them count."""
   *outer, last = transforms or [None]
   inner = read(value, outer) if outer else value
   if last is None:
@@ -79,9 +86,26 @@ def accumulate(value: Any, transforms: Sequence[Any], update: Any, kind: str = "
   if isinstance(last, NDIndexer) and any(np.shape(i) for i in last.indices if not isinstance(i, Slice)):
     arrays, order = _gather_indices(inner, last)
     ordered = inner if order is None else inner.transpose(order)
-    combined = getattr(ordered.at[arrays], kind)(update, mode="drop")
+    combined = _scattered(ordered, arrays, update, kind)
     return write(value, outer, combined if order is None else combined.transpose(np.argsort(order)))[1]
   return write(value, transforms, _COMBINE[kind](read(inner, [last]), update))[1]
+
+
+_OF_BITS = {"and": "min", "or": "max", "xor": "add"}  # what a bit of the result is of the bits that meet there
+
+
+def _scattered(value: Any, arrays: Any, update: Any, kind: str) -> Any:
+  """JAX adds and takes extremes where indices repeat; what combines bits does so with a last dimension of bits."""
+  if kind not in _OF_BITS:
+    return getattr(value.at[arrays], kind)(update, mode="drop")
+  dtype = value.dtype
+  width = 1 if dtype == jnp.bool_ else jnp.iinfo(dtype).bits
+  unsigned = dtype if dtype == jnp.bool_ else jnp.dtype(f"uint{width}")
+  wide = jnp.uint64 if width > 32 else jnp.uint32
+  place = jnp.arange(width, dtype=wide)
+  bits = lambda x: (lax.bitcast_convert_type(x, unsigned).astype(wide)[..., None] >> place) & wide(1)
+  combined = getattr(bits(value).at[arrays], _OF_BITS[kind])(bits(jnp.asarray(update, dtype)), mode="drop") & wide(1)
+  return lax.bitcast_convert_type(jnp.sum(combined << place, axis=-1, dtype=wide).astype(unsigned), dtype)
 
 
 def _apply(value: Any, transform: Any) -> Any:
