@@ -9,24 +9,16 @@ from __future__ import annotations
 
 import gc
 import struct
-from collections.abc import Callable
-from typing import Any
 
 from tilewright.hlo import proto_fields as table
 from tilewright.hlo import proto_wire as wire
 from tilewright.hlo.errors import HloError, HloProtoError
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module, OriginRecovery
-from tilewright.hlo.proto_literals import decode_literal
+from tilewright.hlo.proto_attributes import finish, read_field
 from tilewright.hlo.proto_schema import as_bytes, as_int, as_ints, decode
 from tilewright.hlo.proto_shapes import decode_program_shape, decode_shape
-from tilewright.hlo.proto_shardings import (
-  decode_group,
-  decode_iota_groups,
-  decode_list_groups,
-  decode_mesh_groups,
-  decode_sharding,
-)
-from tilewright.hlo.proto_values import decode_accuracy, decode_map, decode_original, decode_statistics
+from tilewright.hlo.proto_shardings import decode_sharding
+from tilewright.hlo.proto_values import decode_map, decode_original, decode_statistics
 from tilewright.hlo.shape import Shape
 from tilewright.hlo.sharding import Domain, Sharding
 from tilewright.hlo.values import (
@@ -36,21 +28,8 @@ from tilewright.hlo.values import (
   InputOutputAlias,
   OpMetadata,
   OriginalArray,
-  OutputAlias,
-  PaddingDim,
-  SliceDim,
   StackFrameIndex,
 )
-
-# Fields with a value of their own class: number → (attribute, decoder).
-_DECODED: dict[int, tuple[str, Callable[[bytes], Any]]] = {
-  8: ("literal", decode_literal),
-  29: ("outfeed_shape", decode_shape),
-  87: ("replica_groups", decode_list_groups),
-  92: ("replica_groups", decode_iota_groups),
-  93: ("replica_groups", decode_mesh_groups),
-  91: ("result_accuracy", decode_accuracy),
-}
 
 
 class ProtoReader:
@@ -155,7 +134,7 @@ class ProtoReader:
     except KeyError as error:
       raise HloProtoError(f"computation %{computation.name} has no instruction with the id {error}") from None
     for instruction in computation.instructions:
-      _finish(instruction)
+      finish(instruction)
     return computation
 
   def _instruction(self, data: bytes) -> tuple[Instruction, tuple[int, ...], tuple[int, ...]]:
@@ -205,7 +184,7 @@ class ProtoReader:
         instruction.origin = decode_original(as_bytes(value))
       elif number in (54, 55):
         domain[number] = decode_sharding(as_bytes(value))
-      elif not _simple(attrs, number, value) and not _grouped(attrs, number, value):
+      elif not read_field(attrs, number, value):
         instruction.unknown += wire.put_raw(field)
     if domain:
       # The text's entry is the proto's exit, as seen from the other side of the domain.
@@ -216,179 +195,6 @@ class ProtoReader:
     if called:
       self.calls.append((instruction, called))
     return instruction, operands, predecessors
-
-
-def _simple(attrs: dict[str, Any], number: int, value: int | bytes) -> bool:
-  """One field, one attribute."""
-  if number in table.INT_ATTRS:
-    attrs[table.INT_ATTRS[number]] = as_int(value)
-  elif number in table.BOOL_ATTRS:
-    if as_int(value):
-      attrs[table.BOOL_ATTRS[number]] = True
-  elif number in table.STRING_ATTRS:
-    attrs[table.STRING_ATTRS[number]] = wire.text(value)
-  elif number in table.LIST_ATTRS:
-    name = table.LIST_ATTRS[number]
-    attrs[name] = as_ints(attrs.get(name, ()), value)
-  elif number in table.ENUM_ATTRS:
-    name, words = table.ENUM_ATTRS[number]
-    if not 0 <= as_int(value) < len(words):
-      return False
-    attrs[name] = words[as_int(value)]
-  elif number in table.MESSAGE_ATTRS:
-    name, cls = table.MESSAGE_ATTRS[number]
-    attrs[name] = decode(cls, as_bytes(value))
-  elif number in table.CONFIG_ATTRS and value:
-    name, cls = table.CONFIG_ATTRS[number]
-    attrs[name] = decode(cls, as_bytes(value))
-  elif number in _DECODED:
-    name, decoder = _DECODED[number]
-    attrs[name] = decoder(as_bytes(value))
-  elif number == 9:
-    attrs["parameter_number"] = as_int(value)
-  elif number == 14:
-    attrs["dimensions"] = as_ints(attrs.get("dimensions", ()), value)
-  elif number == 20:
-    attrs["dynamic_slice_sizes"] = as_ints(attrs.get("dynamic_slice_sizes", ()), value)
-  elif number == 24:
-    attrs["epsilon"] = struct.unpack("<f", as_bytes(value))[0]
-  elif number == 56:
-    attrs["constrain_layout"] = bool(as_int(value))
-  elif number == 72:
-    attrs["type"] = wire.text(value)
-  elif number == 102:
-    attrs["order"] = wire.text(value)
-  elif number == 80:
-    attrs["cross_program_prefetch_index"] = as_int(value)
-  elif number == 96:
-    attrs["is_associative"] = as_int(value) == 1
-  elif number == 100:
-    attrs["has_dynamic_root"] = bool(as_int(value))
-  else:
-    return False
-  return True
-
-
-def _grouped(attrs: dict[str, Any], number: int, value: int | bytes) -> bool:
-  """Repeated messages, and messages that hold several attributes. A message with a field without a name stays whole."""
-  if number == 17:
-    attrs["slice"] = (*attrs.get("slice", ()), decode(SliceDim, as_bytes(value)))
-  elif number == 21:
-    parts = wire.fields(as_bytes(value))
-    attrs["padding"] = tuple(decode(PaddingDim, as_bytes(v)) for n, _, v in parts if n == 1)
-  elif number == 30:
-    return _dims(attrs, value, table.DOT_DIMS)
-  elif number == 90:
-    for n, _, v in wire.fields(as_bytes(value)):
-      if n == 1:
-        _dims(attrs, v, table.DOT_DIMS)
-      elif n in (2, 3):
-        name = ("lhs_ragged_dims", "rhs_group_dims")[n - 2]
-        attrs[name] = as_ints(attrs.get(name, ()), v)
-  elif number in (33, 48):
-    rows = table.GATHER_DIMS if number == 33 else table.SCATTER_DIMS
-    for name in rows.values():
-      if name not in table.OPTIONAL_DIMS:
-        attrs[name] = ()
-    attrs["index_vector_dim"] = 0
-    return _dims(attrs, value, rows)
-  elif number == 49:
-    from tilewright.hlo.groups import ListGroups
-
-    before = attrs.get("replica_groups")
-    groups = before.replica_groups if isinstance(before, ListGroups) else ()
-    attrs["replica_groups"] = ListGroups((*groups, decode_group(as_bytes(value))))
-  elif number == 51:
-    precision: tuple[int, ...] = ()
-    for n, _, v in wire.fields(as_bytes(value)):
-      if n == 1:
-        precision = as_ints(precision, v)
-      elif n == 2 and as_int(v):
-        attrs["algorithm"] = table.ALGORITHMS[as_int(v)]
-    if any(precision):
-      attrs["operand_precision"] = tuple(table.PRECISIONS[i] for i in precision)
-  elif number == 52:
-    pair = {n: as_int(v) for n, _, v in wire.fields(as_bytes(value))}
-    attrs["source_target_pairs"] = (*attrs.get("source_target_pairs", ()), (pair.get(1, 0), pair.get(2, 0)))
-  elif number == 57:
-    shapes = attrs.get("operand_layout_constraints", ())
-    attrs["operand_layout_constraints"] = (*shapes, decode_shape(as_bytes(value)))
-  elif number == 59:
-    options = {n: as_int(v) for n, _, v in wire.fields(as_bytes(value))}
-    for n, name in ((1, "left_side"), (2, "lower"), (3, "unit_diagonal")):
-      if options.get(n):
-        attrs[name] = True
-    attrs["transpose_a"] = table.TRANSPOSES[options.get(4, 0)]
-  elif number == 61:
-    flags: tuple[int, ...] = ()
-    for n, _, v in wire.fields(as_bytes(value)):
-      flags = as_ints(flags, v) if n == 1 else flags
-    attrs["parameter_replication"] = tuple(map(bool, flags))
-  elif number == 62:
-    attrs["lower"] = any(n == 1 and as_int(v) for n, _, v in wire.fields(as_bytes(value)))
-  elif number == 74:
-    attrs["output_to_operand_aliasing"] = (
-      *attrs.get("output_to_operand_aliasing", ()),
-      decode(OutputAlias, as_bytes(value)),
-    )
-  else:
-    return False
-  return True
-
-
-def _dims(attrs: dict[str, Any], value: int | bytes, rows: dict[int, str]) -> bool:
-  for n, _, v in wire.fields(as_bytes(value)):
-    if n in rows:
-      attrs[rows[n]] = as_ints(attrs.get(rows[n], ()), v)
-    elif n == 4:
-      attrs["index_vector_dim"] = as_int(v)
-    else:
-      return False
-  return True
-
-
-def _finish(instruction: Instruction) -> None:
-  """What only the opcode and the operands can tell: attributes left out because they are zero, and shared fields."""
-  attrs, opcode = instruction.attrs, instruction.opcode
-  required = table.REQUIRED.get(opcode)
-  if required:
-    for name, value in required.items():
-      attrs.setdefault(name, value)
-  if opcode == "iota":
-    attrs["iota_dimension"] = (attrs.pop("dimensions", ()) or (0,))[0]
-  elif opcode in ("reshape", "dynamic-reshape"):
-    dims = attrs.pop("dimensions", ())
-    if dims and dims[0] >= 0:
-      attrs["inferred_dimension"] = dims[0]
-  elif opcode == "compare":
-    _finish_compare(instruction)
-  elif opcode in ("collective-permute", "collective-permute-start"):
-    sizes = attrs.pop("dynamic_slice_sizes", ())
-    if sizes:
-      rank = max(instruction.operands[0].shape.rank, 1)
-      attrs["slice_sizes"] = tuple(sizes[i : i + rank] for i in range(0, len(sizes), rank))
-  if opcode in table.HAS_GROUP_COUNTS:
-    for name in ("feature_group_count", "batch_group_count"):
-      if attrs.get(name) == 1:
-        del attrs[name]
-  if opcode == "custom-call":
-    if attrs.pop("constrain_layout", False):
-      attrs.setdefault("operand_layout_constraints", ())
-    if attrs.get("api_version") == "API_VERSION_ORIGINAL":
-      del attrs["api_version"]
-
-
-def _finish_compare(instruction: Instruction) -> None:
-  attrs = instruction.attrs
-  kind = instruction.operands[0].shape.kind if instruction.operands else "other"
-  order = attrs.pop("order", None)
-  if attrs.get("type") == table.default_comparison(kind):
-    del attrs["type"]
-    if order is not None:
-      instruction.unknown += wire.put_string(102, order)  # it follows from the type, but jax 0.10 does not write it
-  elif order is not None and attrs.get("type") == "TOTALORDER":
-    attrs["order"] = order
-    del attrs["type"]
 
 
 def _set_calls(instruction: Instruction, ids: tuple[int, ...], by_id: dict[int, Computation]) -> None:
