@@ -445,35 +445,3 @@ def test_elements_of_four_bits_go_into_the_kernel_as_memory_holds_them(block):
     compiled = jax.jit(f).lower(x, w, scales).compile()
   assert compiled.memory_analysis().temp_size_in_bytes < n * k
   close(np.asarray(compiled(x, w, scales)), want, k)
-
-
-@pytest.mark.parametrize("element, scale, block", [("f8e4m3fn", "f8e8m0fnu", 32), ("f4e2m1fn", "f8e4m3fn", 16)])
-def test_inside_of_xla_quantize_and_dequantize_become_kernels_with_the_numbers_of_their_definition(
-  element, scale, block, caplog
-):
-  import jax
-
-  from tilewright import numerics  # noqa: F401  which offers its kernels
-
-  rng = np.random.default_rng(6)
-  x = (rng.standard_normal((3, 128)) * 2.0 ** rng.integers(-30, 30, (3, 8)).repeat(16, 1)).astype(np.float32)
-  x[0, :64], x[1, 3], x[1, 70], x[2, :64] = 0, np.nan, np.inf, 1e-30
-  text = f"""ENTRY e {{
-  x = f32[3,128] parameter(0)
-  q = ({element}[3,128], {scale}[3,{128 // block}]) custom-call(x), custom_call_target="__op$quantize"
-  a = {element}[3,128] get-tuple-element(q), index=0
-  s = {scale}[3,{128 // block}] get-tuple-element(q), index=1
-  d = f32[3,128] custom-call(a, s), custom_call_target="__op$dequantize"
-  ROOT t = ({element}[3,128], {scale}[3,{128 // block}], f32[3,128]) tuple(a, s, d) }}"""
-  want = hlo.evaluate(hlo.parse(text), x)
-  shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in want]
-
-  def f(x):
-    q = jax.ffi.ffi_call("__op$quantize", shapes[:2])(x)
-    return *q, jax.ffi.ffi_call("__op$dequantize", shapes[2])(*q)
-
-  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"), hlo.install("block_scaling"):
-    got = jax.jit(f)(x)
-  assert caplog.text.count(": kernel (") == 2
-  for a, b in zip(got, want):
-    np.testing.assert_array_equal(np.asarray(a, np.float32), np.asarray(b, np.float32))

@@ -21,7 +21,7 @@ from tilewright.hlo.passes.block_scaling import register_kernel
 from tilewright.numerics import hlo_quantize, packing
 from tilewright.numerics.convert import encode
 from tilewright.numerics.dot import scaled_dot
-from tilewright.numerics.formats import F4E2M1FN, F8E8M0FNU, FORMATS, INT2, INT4, Format, format_of
+from tilewright.numerics.formats import F4E2M1FN, F32, FORMATS, INT2, INT4, Format, format_of
 from tilewright.numerics.launch import how
 from tilewright.numerics.matmuls import given
 from tilewright.numerics.qarray import QArray
@@ -193,14 +193,25 @@ def quantize(instruction: Instruction, platform: str) -> Built | str:
     return "scales do not divide the last dimension evenly"
   if not (np.dtype(x.dtype) in _PLAIN and {np.dtype(s.dtype) for s in (data, scales)} <= _KNOWN):
     return f"there is no kernel from {x} to {data} and {scales}"
-  f, packed = format_of(np.dtype(data.dtype)), packed_format(data, platform)
-  if not f.is_float or (f.width < 8 and packed is None):
-    return f"elements of {data} are not floats, or not packed in memory"
-  if platform == "cuda" and format_of(np.dtype(scales.dtype)) != F8E8M0FNU:
-    return "on GPUs, only divisions by powers of two are as exact as the call is defined"
+  f, scale_format = (format_of(np.dtype(s.dtype)) for s in (data, scales))
+  if not f.is_float:
+    return f"elements of {data} are not floats"
+  if platform == "cuda" and scale_format == F32:
+    return "on GPUs, divisions by a float32 are not as exact as the call is defined"
   block = x.dimensions[-1] // scales.dimensions[-1]
-  call = lambda x: hlo_quantize.quantize(x, block, f, format_of(np.dtype(scales.dtype)), how(None))
+  is_packed = packed_format(data, platform) is not None
+
+  def call(x: Any) -> tuple[Any, Any]:
+    found, found_scales = hlo_quantize.quantize(x, block, f, scale_format, how(None))
+    return found if f.width >= 8 or is_packed else _taken_apart(found, f), found_scales
+
   return call, [_argument(x, None)]
+
+
+def _taken_apart(x: Any, f: Format) -> Any:
+  """Elements below 8 bits from bytes of several, by arithmetic, where there is no cast."""
+  bits = packing.unpack(x, f.width)
+  return jax.lax.bitcast_convert_type(bits.astype(f"uint{f.width}"), np.dtype(f.dtype))
 
 
 @offered("dequantize")

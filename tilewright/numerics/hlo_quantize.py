@@ -18,31 +18,34 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.convert import decode, encode
-from tilewright.numerics.formats import F8E8M0FNU, Format
+from tilewright.numerics.formats import F8E8M0FNU, F32, Format
 from tilewright.numerics.launch import How
 from tilewright.numerics.scaling import inverse_power
 
+_INFINITY, _ONE, _SIGN = 0x7F800000, 0x3F800000, -(1 << 31)  # bits of float32s
 _ELEMENTS = {"cpu": 1 << 16, "gpu": 1 << 12, "portable": 1 << 16}  # of an instance
+
+
+def _bits(x: Any, dtype: Any) -> Any:
+  return jax.lax.bitcast_convert_type(x, dtype)
 
 
 def quantize(x: jax.Array, block: int, f: Format, scale_format: Format, how: How) -> tuple[jax.Array, jax.Array]:
   """Data, packed along the last dimension if the format has less than 8 bits, and scales."""
 
   def kernel(x_ref: Any, data_ref: Any, scales_ref: Any) -> None:
-    x = x_ref[...].astype(jnp.float32)
-    wanted = jnp.max(jnp.abs(x), axis=1) * np.float32(2.0**-f.max_exponent)
+    raw = _bits(x_ref[...].astype(jnp.float32), jnp.int32)
+    magnitude = raw & 0x7FFFFFFF
+    largest = jnp.max(magnitude, axis=1)  # as integers in the same order, with NaN on top
+    wanted = over_power(largest, f.max_exponent)
     if scale_format == F8E8M0FNU:  # which has no zero
-      wanted = jnp.where(wanted == 0, jnp.float32(1), wanted)
-    scales = encode(wanted, scale_format)
-    scales_ref[...] = jax.lax.bitcast_convert_type(scales, scale_format.storage)
-    if scale_format == F8E8M0FNU:
-      first, second = inverse_power(scales.astype(jnp.int32))
-      ratio = x * first[:, None] * second[:, None]
-    else:
-      divisor = decode(scales, scale_format)
-      ratio = x / jnp.where(divisor == 0, jnp.float32(1), divisor)[:, None]
-    bits = encode(jax.lax.clamp(np.float32(-f.max), ratio, np.float32(f.max)), f)
-    data_ref[...] = jax.lax.bitcast_convert_type(packing.pack(bits, f.width, 1), data_ref.dtype)
+      wanted = jnp.where(wanted == 0, _ONE, wanted)
+    scales = encode(_bits(wanted, jnp.float32), scale_format)
+    scales_ref[...] = _bits(scales, scale_format.storage)
+    ratio = _ratio(magnitude, largest, scales, scale_format)
+    ratio = _bits(_bits(jnp.minimum(ratio, np.float32(f.max)), jnp.int32) | (raw & _SIGN), jnp.float32)
+    bits = encode(jnp.where(ratio == ratio, ratio, jnp.float32(jnp.nan)), f)
+    data_ref[...] = _bits(packing.pack(bits, f.width, 1), data_ref.dtype)
 
   *outer, k = x.shape
   rows = x.size // block
@@ -57,6 +60,53 @@ def quantize(x: jax.Array, block: int, f: Format, scale_format: Format, how: How
     **how.options("parallel"),
   )(x.reshape(rows, block))
   return data.reshape(*outer, -1), scales.reshape(*outer, k // block)
+
+
+def over_power(magnitude: Any, exponent: int) -> Any:
+  """The bits of float32s over 2^exponent (at least 1): by integers, as a subnormal result would be flushed to zero on the CPU."""
+  field = magnitude >> 23
+  normal = magnitude - (exponent << 23)
+  significand = (magnitude & 0x7FFFFF) | jnp.where(field > 0, 1 << 23, 0)
+  drop = jnp.maximum(exponent + 1 - jnp.maximum(field, 1), 1)
+  odd = (significand >> drop) & 1
+  subnormal = (significand + (jnp.left_shift(1, drop - 1) - 1 + odd)) >> drop
+  found = jnp.where(field > exponent, normal, subnormal)
+  return jnp.where(magnitude >= _INFINITY, magnitude, found)
+
+
+def _ratio(magnitude: Any, largest: Any, scales: Any, scale_format: Format) -> Any:
+  """|x| / scale, not negative, in float32: rounded, or where scales have few bits such that rounding it further is rounding once.
+
+  Numbers of a block of tiny ones, and its scale, are multiplied by 2^64 first, as far as scales are that small.
+  """
+  is_tiny = largest < int(np.float32(2.0**-62).view(np.int32))
+  can_be_tiny = scale_format.bias == F32.bias
+  x = _bits(jnp.where(is_tiny[:, None], _raised(magnitude), magnitude) if can_be_tiny else magnitude, jnp.float32)
+  if scale_format == F8E8M0FNU:
+    code = scales.astype(jnp.int32)
+    first, second = inverse_power(code + jnp.where(is_tiny, 64, 0))
+    return x * first[:, None] * second[:, None]
+  by = _bits(decode(scales, scale_format), jnp.int32)
+  by = _bits(jnp.where(is_tiny, _raised(by), by) if can_be_tiny else by, jnp.float32)
+  by = jnp.where(by == 0, jnp.float32(1), by)[:, None]
+  return x / by if scale_format == F32 else _to_odd_quotient(x, by)
+
+
+def _raised(magnitude: Any) -> Any:
+  """The bits of float32s below 2^63, times 2^64; subnormal ones count as integers."""
+  small = _bits(magnitude.astype(jnp.float32) * np.float32(2.0 ** (64 - 149)), jnp.int32)
+  return jnp.where(magnitude < (1 << 23), small, magnitude + (64 << 23))
+
+
+def _to_odd_quotient(x: Any, by: Any) -> Any:
+  """x / by for divisors of at most 11 bits, however inexact the division is: 12 bits of it, and the sign of what remains below them.
+
+  The product with 12 bits is exact, and so is its difference from x. A number that is larger or smaller than those bits by nothing but
+  that is on the right side of all that is in the middle between two numbers of a small format.
+  """
+  high = _bits(x / by, jnp.int32) & -(1 << 12)
+  rest = x - _bits(high, jnp.float32) * by
+  return _bits(high + jnp.where(rest > 0, 1, jnp.where(rest < 0, -1, 0)), jnp.float32)
 
 
 def dequantize(data: jax.Array, scales: jax.Array, block: int, f: Format, dtype: np.dtype, how: How) -> jax.Array:

@@ -103,7 +103,9 @@ def block_scaled_dot(instruction: Instruction, operands: Sequence[Value]) -> Val
 
 @custom_call("__op$quantize")
 def quantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
-  """x -> (data, scales): a scale is the largest magnitude / 2^(overflow exponent - 1) of its block; the data are x / scale, saturated."""
+  """x -> (data, scales): a scale is the largest magnitude of its block / 2^(overflow exponent - 1), rounded to nearest; the data are
+  x / scale, saturated. Where a format has no zero, the scale of zeros is 1; where it has no NaN, that is -0 as in XLA.
+  """
   data, scales = instruction.shape.tuple_shapes
   x = operands[0].astype(np.float32)
   info = ml_dtypes.finfo(data.dtype)
@@ -111,10 +113,12 @@ def quantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
   exponent = int(np.floor(np.log2(float(info.max))))
   amax = np.max(np.abs(apart), axis=-1, initial=0)
   wanted = amax * np.float32(2.0**-exponent)
-  if scales.element_type == "f8e8m0fnu":  # which has no zero
+  if scales.element_type == "f8e8m0fnu":  # has no zero; ml_dtypes rounds all that is above its smallest number upwards
     wanted = np.where(wanted == 0, np.float32(1), wanted)
+    wanted = np.where(wanted < np.float32(1.5 * 2.0**-127), np.float32(2.0**-127), wanted)
   found = convert(wanted, scales.dtype)
   divisor = found.astype(np.float32)
   ratio = apart / np.where(divisor == 0, np.float32(1), divisor)[..., None]
+  ratio = np.where(np.isnan(ratio), np.float32(np.nan), ratio)  # of either sign
   most = np.float32(float(info.max))
   return convert(np.clip(ratio, -most, most).reshape(x.shape), data.dtype), found

@@ -22,7 +22,12 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Computation, Instruction, Module
-from tilewright.hlo.passes import block_scaling_expand, block_scaling_library, block_scaling_recognise
+from tilewright.hlo.passes import (
+  block_scaling_expand,
+  block_scaling_library,
+  block_scaling_quantize,
+  block_scaling_recognise,
+)
 from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.effects import Effects
@@ -97,6 +102,10 @@ def _kernel(instruction: Instruction, facts: Facts) -> Instruction | str:
 
 
 def _expansion(instruction: Instruction, facts: Facts) -> Instruction | str:
+  if instruction.attrs["custom_call_target"] == QUANTIZE:
+    # On the CPU the pass comes after fusion, and every instruction would be a loop over memory.
+    b = block_scaling_expand.builder_at(instruction)
+    return block_scaling_quantize.quantize(b, instruction, fused=facts.platform == "cpu")
   return block_scaling_expand.EXPANSIONS[instruction.attrs["custom_call_target"]](instruction)
 
 

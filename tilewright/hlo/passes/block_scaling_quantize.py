@@ -1,0 +1,97 @@
+"""The call `__op$quantize` as plain HLO, exact to its definition on every back end.
+
+The scale of a block is its largest magnitude over 2^(exponent of the largest element), rounded to the scales' format; the data are
+x / scale, rounded and saturated:
+
+    x = [3, -1, 0, 0.5] to f4e2m1fn (at most 6 = 1.5 * 2^2), one block:   scale = 3 / 2^2 = 0.75,   data = [4, -1.5, 0, 0.5]
+
+Where the scales have no zero, that of zeros is 1; where a scale is 0, the data are x. All of it is done on integers (`exact_floats`): with
+floats, XLA would give other numbers on each back end. On GPUs it dropped the rounding of scales from the divisor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tilewright.hlo.builder import Builder
+from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes import exact_floats
+from tilewright.hlo.passes.exact_floats import F32, Array, FloatType, float_type
+
+
+def quantize(b: Builder, instruction: Instruction, fused: bool) -> Instruction:
+  """(data, scales) of the operand of a call. `fused`: as loops of their own, for where XLA fuses nothing any more."""
+  (x,) = instruction.operands
+  data_shape, scale_shape = instruction.shape.tuple_shapes
+  element, scale = float_type(data_shape.element_type), float_type(scale_shape.element_type)
+  *outer, k = x.shape.dimensions
+  blocks = scale_shape.dimensions[-1]
+  apart = (*outer, blocks, k // max(1, blocks))
+  assert instruction.parent is not None and instruction.parent.parent is not None
+  module = instruction.parent.parent
+  maximum = _maximum(module)
+
+  def bits(b: Builder, x: Instruction) -> Array:
+    return exact_floats.bits_of_f32(b, x).reshaped(apart)
+
+  def largest(b: Builder, x: Instruction) -> Instruction:
+    # As integers magnitudes are in the same order, with NaN on top.
+    return b.reduce((bits(b, x) & exact_floats.MAGNITUDE).x, b.constant(np.int32(0)), (len(apart) - 1,), maximum)
+
+  def codes(b: Builder, largest: Instruction) -> Instruction:
+    return _scales(Array(b, largest), element, scale).x
+
+  def scales(b: Builder, codes: Instruction) -> Instruction:
+    return exact_floats.as_floats(Array(b, codes), scale_shape.element_type)
+
+  def data(b: Builder, x: Instruction, codes: Instruction) -> Instruction:
+    found = _data(bits(b, x), Array(b, codes), element, scale).reshaped(x.shape.dimensions)
+    return exact_floats.as_floats(found, data_shape.element_type)
+
+  def step(function: Callable[..., Instruction], *operands: Instruction) -> Instruction:
+    return _loop(b, module, function, operands) if fused else function(b, *operands)
+
+  found = step(codes, step(largest, x))
+  return b.make_tuple(step(data, x, found), step(scales, found))
+
+
+def _scales(largest: Array, element: FloatType, scale: FloatType) -> Array:
+  """The codes of scales from the largest magnitude of each block."""
+  wanted = exact_floats.divided_by_power(largest, element.exponent)
+  return exact_floats.encode(wanted if scale.mantissa else wanted.equals(0).chooses(F32.one, wanted), scale)
+
+
+def _data(bits: Array, codes: Array, element: FloatType, scale: FloatType) -> Array:
+  """The codes of elements, from f32s in blocks along the last dimension and the codes of their scales."""
+  block = bits.x.shape.dimensions[-1]
+  magnitude = bits & exact_floats.MAGNITUDE
+  by, exponent = exact_floats.unpack(codes.equals(0).chooses(scale.one, codes) if scale.mantissa else codes, scale)
+  found = exact_floats.quotient(magnitude, (by.spread(block), exponent.spread(block)), scale, element)
+  is_nan = codes.equals(scale.nan).spread(block)
+  if scale.has_infinity:
+    is_infinite = codes.equals(scale.overflow).spread(block)
+    found = is_infinite.chooses(0, found)
+    is_nan = is_nan | (is_infinite & magnitude.equals(exact_floats.INFINITY))
+  sign = (bits >> 31) << (element.bits - 1)
+  if not element.has_negative_zero:
+    sign = found.equals(0).chooses(0, sign)
+  return is_nan.chooses(element.nan, found | sign)
+
+
+def _loop(
+  b: Builder, module: Module, function: Callable[..., Instruction], operands: tuple[Instruction, ...]
+) -> Instruction:
+  """What a function makes of operands, as a fusion."""
+  inner = Builder(f"quantize_{function.__name__}")
+  computation = inner.finish(function(inner, *(inner.parameter(operand.shape) for operand in operands)))
+  module.add_computation(computation)
+  return b.op("fusion", operands, computation.root.shape, kind="kLoop", calls=computation)
+
+
+def _maximum(module: Module) -> Computation:
+  """A computation of the module that gives the larger of two integers."""
+  inner = Builder("larger")
+  x, y = inner.parameter("s32"), inner.parameter("s32")
+  return module.add_computation(inner.finish(inner.op("maximum", (x, y))))
