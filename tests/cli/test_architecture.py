@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import pathlib
+import re
 
 import pytest
 
@@ -72,3 +73,10 @@ def test_modules_of_tests_have_names_of_their_own() -> None:
     path.name for path in (PACKAGE.parent / "tests").rglob("*.py") if path.name not in ("conftest.py", "__init__.py")
   ]
   assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("package", ["layout", "target/llvm", "target/nvgpu"])
+def test_the_map_of_a_large_package_has_all_of_its_modules(package):
+  words = set(re.findall(r"\w+", ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text())) or ""))
+  modules = {path.stem for path in (PACKAGE / package).iterdir() if not path.name.startswith("__")}
+  assert not modules - words, "name them in the docstring of the package"

@@ -11,6 +11,15 @@
     transfer    from any place to any other, tensor memory included
     text        `print_layout`
 
+Layouts that are not known yet are inferred:
+
+    transforms  what users say about a ref in shared memory
+    constraints what is said about layouts: hard ones, and soft ones with a cost
+    options     the layouts that instructions take
+    costs       what moving a tile costs, fast; `prices` keeps what was asked for
+    solve       the cheapest assignment: `candidates` are found, then chosen by `elimination`
+    conflict    why there is none
+
 Pictures are drawn by `tilewright.viz.layout`.
 """
 

@@ -4,6 +4,20 @@
 
 What is kept on disk for a kernel is its machine code, the machine code of its launcher, and what is to be known to load both: a process
 that finds it generates neither LLVM IR nor PTX.
+
+    the hardware   arch (as data), threads, instructions, cp_async, tma, mbarrier, cluster, mma (mma.sync, ldmatrix), wgmma, small_floats
+    a kernel       launch (the ways to run one), frame (its function), points (of the grid), blocks (of data), occupancy, streams (what the
+                   second cache is told), ptx; on the host, handler (the launcher), reporting (what a kernel says), symbols
+    a body         statements (ops that do something, by name), code (tiles, where they are needed), passes, distribution (who works on
+                   what), views and block_memory (where things lie), registers, operands, bits, identities (rewrites)
+    ops            arithmetic, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users write), caching
+                   (what they say about caches), effects (semaphores, checks, prints), arrivals (warpgroups that wait for each other)
+    layouts        choice (whether to infer them), inference, system and constraints (what ops ask for), hints (what users say), symbolic
+                   and relayout (the code that moves a tile), matrix_access
+    products       dots (the ways to multiply); contraction (single numbers), products (mma.sync), group_products (wgmma) with
+                   operand_copies and in_place; few_rows with packed, warp_stages and lane_pieces
+    steps ahead    sequential and staging; accumulation (what is added up along the grid), pipeline (the plan), pipelined (its code) with
+                   fragments, warpgroups, turns, computed and decoding
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from tilewright.layout.build import repeated
 from tilewright.layout.fragments import MMA
 from tilewright.layout.value import Layout
 from tilewright.target.llvm.types import F32, I32
+from tilewright.target.nvgpu.threads import WARP
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
 PAIR = 2 * COLUMNS  # columns that one ldmatrix brings
-_WARP = 32
 _MOST_SUMS = 128  # registers of a thread
 
 
@@ -36,7 +36,7 @@ class MmaDistribution:
 
   @property
   def threads(self) -> int:
-    return self.down * self.across * _WARP
+    return self.down * self.across * WARP
 
   @property
   def rows(self) -> int:
@@ -65,7 +65,7 @@ class MmaDistribution:
 
 def choose(m: int, n: int, warps: int | None) -> MmaDistribution | None:
   """How warps lie on a sum: they read least from shared memory when each has a square, and have registers for 64 x 64 each."""
-  for count in [warps] if warps is not None else [w for w in (4, 8) if m * n <= w * _WARP * _MOST_SUMS]:
+  for count in [warps] if warps is not None else [w for w in (4, 8) if m * n <= w * WARP * _MOST_SUMS]:
     found = [
       MmaDistribution((m, n), down, count // down)
       for down in range(1, count + 1)

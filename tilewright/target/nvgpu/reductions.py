@@ -6,7 +6,8 @@ it, in the layout without those dimensions.
 
     (64, 128) with a row in each quarter of a warp: registers, two shuffles for each row of a thread; no memory, and no one waits
 
-A tile that streams through is reduced by warps that take whole rows, or, along other dimensions, by threads that take columns each.
+A tile that streams through is reduced by warps that take whole rows, or, along other dimensions, by threads that take columns each. So are
+positions of extremes found, and running totals added up.
 """
 
 from __future__ import annotations
@@ -208,6 +209,7 @@ def _each_row(code: BlockCode, rows: int, body: Callable[[ir.Value], None]) -> N
 
 
 def _rows_index(code: BlockCode, row: Any, shape: list[int]) -> list[Index]:
+  """The number of a row as indices, the last one fastest."""
   found: list[Index] = []
   for position in reversed(range(len(shape))):
     left = code.b.urem(row, i64(shape[position])) if position else row
