@@ -230,6 +230,35 @@ def test_hints_that_exclude_each_other_are_explained_with_their_lines():
   assert "layout_cast" in raised.value.proposal
 
 
+def test_the_cast_that_a_conflict_proposes_resolves_it():
+  """One value that another depends on in two ways: a cast for one of them alone would not do. And a result that no reshape gives."""
+  wide, narrow = layout.blocked_for((64, 64), 4, 8), layout.blocked_for((64, 64), 4, 2)
+  threes = layout.blocked((4096,), (3,), (32,), (4,))
+
+  def two_ways(cast):
+    function, b = kernel(ref((64, 64)), ref((64, 64)))
+    x = b.emit("exp", [b.emit("load", [function.params[0]])])
+    used = b.emit("layout_cast", [x], layout=cast) if cast else x
+    total = b.emit("add", [b.emit("neg", [used]), used])
+    b.emit_all("store", [function.params[1], total])
+    return function, {x: wide, total: narrow}
+
+  def flat(cast):
+    function, b = kernel(ref((64, 64)), ref((4096,)))
+    y = b.emit("reshape", [b.emit("load", [function.params[0]])], shape=(4096,))
+    y = b.emit("layout_cast", [y], layout=cast) if cast else y
+    b.emit_all("store", [function.params[1], y])
+    return function, {y: threes}
+
+  for make, wanted, who in ((two_ways, narrow, "exp"), (flat, threes, "reshape")):
+    function, hints = make(None)
+    with pytest.raises(errors.LayoutConflictError) as raised:
+      infer(function, "sm_90a", 4, hints=hints)
+    assert f"layout_cast(the result of {who} to {wanted})" in raised.value.proposal
+    function, hints = make(str(wanted))
+    infer(function, "sm_90a", 4, hints=hints)
+
+
 def test_the_text_names_what_every_op_holds_and_wants():
   function = matmul(128, 128, 64)
   found = infer(function, "sm_90a", 4)

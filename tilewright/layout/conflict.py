@@ -12,12 +12,13 @@ all ways out that are known either exclude each other, and are the answer, or le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from tilewright import errors
 from tilewright.layout.candidates import Budget, Seeds
-from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Listed, Located, Soft
+from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Listed, Located, Place, Soft, Variable
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
 from tilewright.layout.value import Layout
@@ -58,6 +59,7 @@ def _without_idle_limits(part: Sequence[Located]) -> Sequence[Located]:
 
 
 Possible: TypeAlias = Callable[[Sequence[Located]], bool]
+Solver: TypeAlias = Callable[[Sequence[Located]], Mapping[Variable, Place] | None]
 
 
 def smallest(system: Sequence[Located], is_possible: Possible, budget: int = _SEARCH) -> list[Located]:
@@ -118,28 +120,59 @@ def _meeting(sets: Sequence[Sequence[int]], most: int, budget: Budget) -> list[i
 def _proposal(
   core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence[Located], soft: Sequence[Located]
 ) -> str:
-  """A cast in place of one of the links in the set: without it the rest has a solution, which says what to cast to."""
-  for own in core:
-    if not isinstance(own.constraint, Equal | Link):
-      continue
-    rest = [other for other in core if other is not own]
-    solution = any_solution([*rest, *soft], seeds, Budget(budget), hard)
-    first, second = own.constraint.variables
-    if solution is None or not isinstance(solution.get(first), Layout):
+  """A cast in place of links in the set. One that resolves everything, if there is one; else one that resolves this set."""
+
+  def solved(part: Sequence[Located]) -> Mapping[Variable, Place] | None:
+    try:
+      return any_solution([*part, *soft], seeds, Budget(budget), hard)
+    except errors.LayoutBudgetError:
+      return None  # not known: another cast may do
+
+  links = [own for own in core if isinstance(own.constraint, Equal | Link)]
+  ways = itertools.chain(
+    _casts_of_one_use(links, hard, solved),
+    _casts_of_all_uses(links, hard, solved),
+    _casts_of_one_use(links, core, solved),
+    _without_hints(core),
+  )
+  return next(ways, "these ask for different layouts of one value: remove one of them")
+
+
+def _casts_of_one_use(links: Sequence[Located], system: Sequence[Located], solved: Solver) -> Iterator[str]:
+  """Casts that do what leaving one of the links out of a system does.
+
+  A cast of the operand stands before the op, and the link from it to the result holds. Where no layout of the operand gives the
+  result's, the result is cast instead, as it follows from the operand.
+  """
+  for own in links:
+    source, target = own.constraint.variables
+    found = solved([other for other in system if other is not own])
+    if found is None or not isinstance(found.get(source), Layout):
       continue  # memory cannot be cast
-    target = solution.get(second)
-    wanted = f" to {target}" if target is not None and target.shape == first.shape else ""
-    return (
-      f"cast one of them: layout_cast({first}{wanted}) at {own.loc or '?'} lets it have another layout from there on"
-    )
+    value, place = source, found.get(target)
+    if place is not None and isinstance(own.constraint, Link):
+      before = solved([own, Located(Hint(target, place))])
+      value, place = (source, before[source]) if before is not None else (target, place)
+      if before is None and solved([own]) is None:
+        continue
+    to = f" to {place}" if place is not None else ""
+    yield f"cast one of them: layout_cast({value}{to}) at {own.loc or '?'} lets it have another layout from there on"
+
+
+def _casts_of_all_uses(links: Sequence[Located], system: Sequence[Located], solved: Solver) -> Iterator[str]:
+  """Casts right after a value is computed: where several ways lead from it to what it must not be like."""
+  for own in links:
+    source, target = own.constraint.variables
+    uses = [o for o in system if isinstance(o.constraint, Equal | Link) and o.constraint.variables[0] == source]
+    found = solved([other for other in system if other not in uses]) if isinstance(own.constraint, Equal) else None
+    if found is not None and isinstance(place := found.get(target), Layout):
+      yield f"cast one of them: use layout_cast({source} to {place}) instead of it wherever it is used"
+
+
+def _without_hints(core: Sequence[Located]) -> Iterator[str]:
   for own in core:
     match own.constraint:
       case Hint(variable, SharedLayout()):
-        return (
-          f"leave {variable} without transforms, or copy it to a scratch buffer without transforms and use that instead"
-        )
+        yield f"leave {variable} without transforms, or copy it to a scratch buffer without transforms and use that instead"
       case Hint(variable, place):
-        return (
-          f"cast later: take the layout {place} off {variable}, and give it by layout_cast to what is computed from it"
-        )
-  return "these ask for different layouts of one value: remove one of them"
+        yield f"cast later: take the layout {place} off {variable}, and give it by layout_cast to what is computed from it"
