@@ -23,7 +23,6 @@ class HostCode(Code):
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, statements: Statements):
     super().__init__(b, host.lanes, arena, statements)
     self.host = host
-    self.turns: Any = None  # of warpgroups that run side by side
 
   def settle(self, op: Op) -> None:
     """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""

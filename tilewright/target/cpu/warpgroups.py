@@ -96,28 +96,36 @@ def check_host() -> None:
     )
 
 
+class WarpgroupCode(HostCode):
+  """The code of a body that several warpgroups run, each its own way."""
+
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns):
+    super().__init__(b, host, arena, STATEMENTS)
+    self.turns = turns
+
+
 # --- ops ---------------------------------------------------------------------------------------------------------
 
 
-def _counter(code: Any, barrier: Value, index: Sequence[Value]) -> tuple[Barriers, list[Index]]:
+def _counter(code: WarpgroupCode, barrier: Value, index: Sequence[Value]) -> tuple[Barriers, list[Index]]:
   return code.env[barrier], [Index(code.scalar_index(i)) for i in index]
 
 
-def _alloc(code: Any, op: Op) -> None:
+def _alloc(code: WarpgroupCode, op: Op) -> None:
   """Barriers that one warpgroup has for itself; or semaphores."""
   kind = op.results[0].type
   assert isinstance(kind, SemaphoreArrayType)
   counts = effects.semaphores(code, kind.shape)
-  several = kind.arrivals and code.turns is not None
-  code.env[op.results[0]] = Barriers(counts, effects.semaphores(code, kind.shape), kind.arrivals) if several else counts
+  waits = effects.semaphores(code, kind.shape) if kind.arrivals else None
+  code.env[op.results[0]] = counts if waits is None else Barriers(counts, waits, kind.arrivals)
 
 
-def _arrive(code: Any, op: Op) -> None:
+def _arrive(code: WarpgroupCode, op: Op) -> None:
   own, place = _counter(code, op.operands[0], op.operands[1:])
   code.store(own.arrived, place, code.b.add(code.load(own.arrived, place, 1), I32(1)))
 
 
-def _await(code: Any, op: Op) -> None:
+def _await(code: WarpgroupCode, op: Op) -> None:
   b = code.b
   own, place = _counter(code, op.operands[0], op.operands[1:])
   waits = b.add(code.load(own.waits, place, 1), I32(1))
@@ -135,7 +143,7 @@ def _await(code: Any, op: Op) -> None:
   )
 
 
-def _meet(code: Any, op: Op) -> None:
+def _meet(code: WarpgroupCode, op: Op) -> None:
   """The last to come lets barriers begin anew, before any other goes on."""
   b, turns = code.b, code.turns
   met = b.add(b.load(turns.met, typ=I64), i64(turns.count))
@@ -153,7 +161,7 @@ def _meet(code: Any, op: Op) -> None:
     _clear(code, own.waits, v.type.shape)
 
 
-def _clear(code: Any, memory: Memory, shape: tuple[int, ...]) -> None:
+def _clear(code: HostCode, memory: Memory, shape: tuple[int, ...]) -> None:
   code.nest(
     shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), 0))
   )
@@ -204,8 +212,7 @@ class Block:
     b.position_at_end(start)
     turns = Turns(b, state, group, self.rank, self.count, met)
     args, sizes_pointer = read(b, state, _ARGS), read(b, state, _SIZES)
-    code = HostCode(b, self.host, read(b, state, _ARENA), STATEMENTS)
-    code.turns = turns
+    code = WarpgroupCode(b, self.host, read(b, state, _ARENA), turns)
     code.users, code.whole = users(self.kernel.body.body), self.kernel.body.body
     code.error = b.gep(args, [i64(-1)], source_etype=I64)
     shared = self.shared(code)
@@ -277,9 +284,7 @@ class Block:
       b.store(value, at(b, context, offset))
     for offset, value in ((_DONE, i64(0)), (_WHERE, ir.Constant(PTR, None)), (_CONTEXT, context), (_OWN, own)):
       b.store(value, group.own(offset))
-    make = module.globals.get("makecontext")
-    if make is None:
-      make = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR, I32], var_arg=True), "makecontext")
+    make = external(module, "makecontext", VOID, [PTR, PTR, I32], var_arg=True)
     address = b.ptrtoint(state, I64)
     low, high = b.trunc(address, I32), b.trunc(b.lshr(address, i64(32)), I32)
     b.call(make, [context, self.start.bitcast(PTR), I32(3), low, high, I32(number)])
@@ -328,8 +333,6 @@ class Block:
       + "%s%s" * len(groups)
       + "\nArrive at each barrier as often as its num_arrivals, for every wait."
     )
-    write = module.globals.get("snprintf")
-    if write is None:
-      write = ir.Function(module, ir.FunctionType(I32, [PTR, I64, PTR], var_arg=True), "snprintf")
+    write = external(module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
     b.call(write, [buffer, i64(size), text(form), *parts])
     b.cmpxchg(code.error, i64(0), b.ptrtoint(buffer, I64), "seq_cst", "seq_cst")

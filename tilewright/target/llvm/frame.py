@@ -19,9 +19,10 @@ def read(b: ir.IRBuilder, pointer: ir.Value, offset: int, ty: Any = PTR) -> ir.V
   return b.load(at(b, pointer, offset), typ=ty, align=8)
 
 
-def external(module: ir.Module, name: str, result: Any, args: list[Any]) -> ir.Function:
+def external(module: ir.Module, name: str, result: Any, args: list[Any], *, var_arg: bool = False) -> ir.Function:
+  """A function of a library; with `var_arg` it takes more arguments than these."""
   found = module.globals.get(name)
-  return found or ir.Function(module, ir.FunctionType(result, args), name)
+  return found or ir.Function(module, ir.FunctionType(result, args, var_arg=var_arg), name)
 
 
 def struct(b: ir.IRBuilder, words: int) -> ir.Value:

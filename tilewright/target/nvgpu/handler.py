@@ -165,7 +165,6 @@ def _check(b: ir.IRBuilder, api: ir.Value, status: ir.Value, what: str) -> None:
     text = ir.GlobalVariable(module, ir.ArrayType(I8, len(form)), module.get_unique_name("message"))
     text.initializer, text.global_constant = ir.Constant(text.type.pointee, form), True
     room = struct(b, _MESSAGE_BYTES // 8)
-    kind = ir.FunctionType(I32, [PTR, I64, PTR], var_arg=True)
-    write = module.globals.get("snprintf") or ir.Function(module, kind, "snprintf")
+    write = external(module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
     b.call(write, [room, i64(_MESSAGE_BYTES), b.bitcast(text, PTR), *said])
     b.ret(emit_error(b, api, b.ptrtoint(room, I64)))
