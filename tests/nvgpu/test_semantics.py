@@ -157,6 +157,19 @@ def test_instructions_that_saturate_round_to_eight_bits_as_defined(dtype):
   np.testing.assert_array_equal(got, np.asarray(x).astype(dtype).view(np.uint8))
 
 
+def test_a_product_is_added_to_a_part_of_a_ref_that_is_named_after_it():
+  """One that registers do not hold cannot be added up as it is computed then: that part is not there yet."""
+
+  def kernel(a_ref, b_ref, o_ref):
+    o_ref[...] = jnp.ones_like(o_ref)
+    product = jnp.matmul(a_ref[...], b_ref[...], preferred_element_type=F32)
+    o_ref.at[1][...] = o_ref.at[1][...] + product
+
+  a, b = (jnp.round(4 * normal(*shape)) for shape in ((128, 8), (8, 64)))
+  (got,) = on_cpu(pl.pallas_call(kernel, jax.ShapeDtypeStruct((2, 128, 64), F32)), a, b, num_warps=1)
+  np.testing.assert_array_equal(got, np.stack([np.ones((128, 64)), 1 + np.matmul(a, b)]))
+
+
 def test_what_has_no_elements_is_padded_and_added_up():
   x = jnp.zeros((0, 4))
   outs = [jax.ShapeDtypeStruct(shape, F32) for shape in [(2, 6), (4,)]]

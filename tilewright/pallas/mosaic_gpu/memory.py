@@ -119,7 +119,6 @@ class _Accumulator:
   """The registers in which tensor cores add up products."""
 
   is_tilewright_memory_space = True
-  is_private = True  # of each warpgroup
   tile_space = ACCUMULATOR
 
   def __str__(self) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tilewright.target.cpu import contraction, effects, reductions, selecting
 from tilewright.target.llvm import arithmetic, control, gathering, sorting, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
+from tilewright.target.llvm.dots import Deferred, accumulator_of
 from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.llvm.memory import Memory
@@ -94,42 +93,11 @@ def _accumulates(code: Code, ref: Value, value: Value, memory: Memory) -> bool:
   if not isinstance(add_op, Op) or add_op.name != "add" or value in code.env:
     return False
   for operand in add_op.operands:
-    if isinstance(code.env.get(operand), _Deferred):
+    if isinstance(code.env.get(operand), Deferred):
       assert isinstance(operand.owner, Op)
       contraction.dot(code, operand.owner, into=memory)
       return True
   return False
-
-
-class _Deferred:
-  """Marks a contraction that its only user, a store, will carry out."""
-
-  base = None
-
-
-def _can_accumulate(code: Code, dot: Op, block: Block) -> bool:
-  """Whether the result is only added to a ref, at once, and no operand reads that ref."""
-  result = dot.results[0]
-  users = code.users.get(result, [])
-  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
-    return False
-  add_op = users[0]
-  old = next((v for v in add_op.operands if v is not result), None)
-  stores = code.users.get(add_op.results[0], [])
-  if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
-    return False
-  ref, load = stores[0].operands[0], old.owner
-  if ref not in code.env:
-    return False
-  if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not ref or old in code.env:
-    return False
-  between = block.ops[block.ops.index(dot) + 1 : block.ops.index(stores[0])]
-  if any(code.bases_written(op) or op.blocks for op in between) or len(code.users.get(old, [])) != 1:
-    return False
-  memory = code.memory_of(ref)
-  reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
-  exact = memory.dtype == result.tile.dtype and memory.dtype in (np.float32, np.float64, np.int32)
-  return exact and memory.base not in reads
 
 
 def _epilogue(code: Code, dot: Op, block: Block) -> tuple[Op, set[Value]] | None:
@@ -208,15 +176,15 @@ def poison(code: Code, memory: Memory, shape: Any) -> None:
 
 def _dot(code: Code, op: Op) -> None:
   result = op.results[0]
-  if _can_accumulate(code, op, code.current):
-    code.env[result] = _Deferred()
+  if accumulator_of(code, op, code.current) is not None:
+    code.env[result] = Deferred()
     return
   found = _epilogue(code, op, code.current)
   if found is not None:
     store, way = found
     code.epilogues[store] = op
     code.deferred |= way
-    code.env[result] = _Deferred()
+    code.env[result] = Deferred()
     return
   contraction.dot(code, op)
 

@@ -1,4 +1,6 @@
-"""The dimensions of a contraction: which are batched, free and contracted, and how numbers along M, N and K index the operands."""
+"""Contractions: which dimensions are batched, free and contracted, how numbers along M, N and K index the operands, and which results are
+added to memory as they are computed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, div_rem
-from tilewright.tile.ir import Op
+from tilewright.tile.ir import Block, Op, Value
 
 
 class Dot:
@@ -46,3 +48,34 @@ class Dot:
       for a, i in zip(axes, part):
         index[a] = i
     return index
+
+
+class Deferred:
+  """Marks a contraction that its only user, a store, will carry out."""
+
+  base = None
+
+
+def accumulator_of(code: Any, dot: Op, block: Block) -> Value | None:
+  """The ref to which the result of a contraction is only added, at once and unrounded, if it is there already and no operand reads it."""
+  result = dot.results[0]
+  users = code.users.get(result, [])
+  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
+    return None
+  sum_op = users[0]
+  old = next((v for v in sum_op.operands if v is not result), None)
+  stores = code.users.get(sum_op.results[0], [])
+  if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
+    return None
+  ref, load = stores[0].operands[0], old.owner
+  if ref not in code.env:
+    return None
+  if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not ref or old in code.env:
+    return None
+  between = block.ops[block.ops.index(dot) + 1 : block.ops.index(stores[0])]
+  if any(code.bases_written(op) or op.blocks for op in between) or len(code.users.get(old, [])) != 1:
+    return None
+  memory = code.memory_of(ref)
+  is_exact = memory.dtype == result.tile.dtype and memory.dtype in (np.float32, np.float64, np.int32)
+  reads = code.bases_read(dot.operands[0]) | code.bases_read(dot.operands[1])
+  return ref if is_exact and memory.base not in reads else None

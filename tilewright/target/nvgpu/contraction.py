@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.dots import Dot
+from tilewright.target.llvm.dots import Deferred, Dot, accumulator_of
 from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import few_rows, group_products, products, views
@@ -28,7 +28,7 @@ from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.ir import Op, Value
 
 _M, _N, _K = 16, 8, 16  # of one mma
 _MMA_KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
@@ -36,18 +36,12 @@ _MOST_ACCUMULATORS = 128  # registers of a thread
 _TOGETHER = 4  # elements along k that a thread loads at a time
 
 
-class Deferred:
-  """Marks a contraction that its only user, a store, will carry out."""
-
-  base = None
-
-
 def dot(code: BlockCode, op: Op) -> None:
   result = op.results[0]
   if not result.tile.size:
     code.env[result] = code.allocate(result.tile.shape, result.tile.dtype)
     return
-  if code.contraction is not None and _is_added_to_a_ref(code, op, code.current):
+  if code.contraction is not None and _is_added_to_a_ref(code, op):
     code.env[result] = Deferred()
     return
   if code.inferred is not None and code.inferred.dots.get(op) == MMA and products.is_possible(code, op):
@@ -63,7 +57,7 @@ def dot(code: BlockCode, op: Op) -> None:
   if layout is not None and not layout.is_padded:
     _hold(code, op, _in_registers)
     return
-  if _is_added_to_a_ref(code, op, code.current):
+  if _is_added_to_a_ref(code, op):
     code.env[result] = Deferred()
     return
   memory = code.allocate(result.tile.shape, result.tile.dtype)
@@ -107,30 +101,13 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
   return False
 
 
-def _is_added_to_a_ref(code: BlockCode, op: Op, block: Block) -> bool:
-  """Whether the result is only added to a ref, at once, and no operand reads that ref."""
-  result = op.results[0]
-  users = code.users.get(result, [])
-  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops:
-    return False
-  sum_op = users[0]
-  old = next((v for v in sum_op.operands if v is not result), None)
-  stores = code.users.get(sum_op.results[0], [])
-  if old is None or len(stores) != 1 or stores[0].name != "store" or stores[0] not in block.ops:
-    return False
-  ref, source = stores[0].operands[0], old.owner
-  if not isinstance(source, Op) or source.name != "load" or source.operands[0] is not ref or old in code.env:
-    return False
-  between = block.ops[block.ops.index(op) + 1 : block.ops.index(stores[0])]
-  if any(code.bases_written(o) or o.blocks for o in between) or len(code.users.get(old, [])) != 1:
+def _is_added_to_a_ref(code: BlockCode, op: Op) -> bool:
+  """Whether the result is only added to a ref, where it can be added up: in memory, or in registers that a pipeline keeps."""
+  ref = accumulator_of(code, op, code.current)
+  if ref is None:
     return False
   view = views.view_of(code.memory_of(ref))
-  if isinstance(view, RegisterRef) and code.contraction is None:
-    return False
-  exact = view.dtype == result.tile.dtype and view.dtype in (np.float32, np.float64, np.int32)
-  return (
-    exact and not view.has_edges and view.base not in code.bases_read(op.operands[0]) | code.bases_read(op.operands[1])
-  )
+  return code.contraction is not None if isinstance(view, RegisterRef) else not view.has_edges
 
 
 def _way(code: BlockCode, parts: Dot) -> tuple[Any, ...] | None:

@@ -24,6 +24,7 @@ from tilewright.target.simulator.evaluate import Instance, Program, evaluate
 from tilewright.target.simulator.machine import Core, World
 from tilewright.target.simulator.memory import SHARED_SPACES, Address, Buffer
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Kernel, Squeezed
+from tilewright.tile.types import ACCUMULATOR
 
 
 def num_cores(kernel: Kernel) -> int:
@@ -198,7 +199,7 @@ class CoreRun:
   def _scratch(self, number: int, aval: Any) -> Any:
     """Scratch memory of a core; the warpgroups of a block share theirs, but for accumulators."""
     groups = self.program.kernel.warpgroups
-    if groups == 1 or getattr(aval.memory_space, "is_private", False):
+    if groups == 1 or getattr(aval.memory_space, "tile_space", None) == ACCUMULATOR:
       return self._own(("scratch", number), aval, f"scratch {number}")
     address = Address(self.core.device, None, ("scratch", number, self.core.index // groups))
     return self.world.allocate(address, aval, f"scratch {number}")
