@@ -236,14 +236,20 @@ def test_transforms_that_an_op_cannot_do_with_are_a_conflict_that_says_so():
   assert "without transforms" in raised.value.proposal and "copy" in raised.value.proposal
 
 
-def test_buffers_with_transforms_that_do_not_fit_shared_memory_are_named():
-  def kernel(x_ref, o_ref, scratch):
-    scratch[...] = x_ref[...]
-    o_ref[...] = scratch[...]
+def test_buffers_that_do_not_fit_shared_memory_are_named():
+  def kernel(x_ref, o_ref, plain, swizzled):
+    plain[pl.ds(x_ref[0, 0].astype(jnp.int32), 1)] = x_ref[...][:1]
+    swizzled[...] = plain[...].T
+    o_ref[...] = swizzled[...]
 
-  x = S((1024, 1024), F32)
-  call = pl.pallas_call(kernel, x, scratch_shapes=[plgpu.SMEM(x.shape, F32, transforms=[plgpu.SwizzleTransform(128)])])
-  with pytest.raises(errors.ResourceExhaustedError, match=r"float32\[1024, 1024\] of 4194304 bytes with transforms"):
+  x = S((256, 128), F32)
+  scratch = [plgpu.SMEM(x.shape, F32), plgpu.SMEM((128, 256), F32, transforms=[plgpu.SwizzleTransform(128)])]
+  call = pl.pallas_call(kernel, S((128, 256), F32), scratch_shapes=scratch)
+  first = r"float32\[256,128\] of 131072 bytes \(scratch buffer 0 of the kernel 'kernel'\)"
+  second = (
+    r"scratch buffer 1 of the kernel 'kernel': float32\[128, 256\] of 131072 bytes with transforms exceeds available"
+  )
+  with pytest.raises(errors.ResourceExhaustedError, match=f"{second} shared memory, 232448 bytes.* buffers: {first}"):
     nvgpu.compile_ptx(native_of(call, x), "sm_90a")
 
 

@@ -104,7 +104,7 @@ class BlockMemory(Code):
     dtype = np.dtype(dtype)
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
     own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
-    self.allocated.append(f"{own} at {self.location}" if self.location else f"{own}, a scratch buffer")
+    self.allocated.append(f"{own} ({self.location or 'for values that are kept'})")
     if self.arena_bytes + self.room_for(nbytes) <= self.arch.shared_bytes - 1024:
       pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
       self.arena_bytes += self.room_for(nbytes)
@@ -144,7 +144,7 @@ class BlockMemory(Code):
   ) -> errors.ResourceExhaustedError:
     """The error for a buffer that must be in shared memory, besides `others`, but has no room there."""
     return errors.ResourceExhaustedError(
-      f"{self.location or 'A scratch buffer'}: {np.dtype(dtype).name}{list(shape)} of {nbytes} bytes{how} exceeds "
+      f"{self.location or 'A buffer'}: {np.dtype(dtype).name}{list(shape)} of {nbytes} bytes{how} exceeds "
       f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
       f"{'; '.join(others) or 'none'}. Use smaller ones."
     )

@@ -61,13 +61,20 @@ def scratch(
       found.append(effects.counters(code, kind.shape))
       continue
     assert isinstance(kind, RefType)
+    code.location = _scratch_name(kernel, number)
     memory = code.allocate_ref(refs[number])
     if value is not None:
       _start_from(code, memory, kind.shape, value)
     elif number in fresh:
       poison(code, memory, kind.shape)
     found.append(memory)
+  code.location = ""
   return found
+
+
+def _scratch_name(kernel: NativeKernel, number: int) -> str:
+  """What messages call a scratch buffer."""
+  return f"scratch buffer {number} of the kernel '{kernel.name}'"
 
 
 def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Memory]) -> list[Any]:
@@ -75,6 +82,7 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Me
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   found: list[Any] = []
   for number, ref in enumerate(refs):
+    code.location = _scratch_name(kernel, number)
     if number in known:
       found.append(known[number])
     elif isinstance(ref.type, SemaphoreArrayType):
@@ -85,6 +93,7 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Me
     else:
       with code.sharing():
         found.append(code.allocate_ref(ref))
+  code.location = ""
   return found
 
 
