@@ -94,3 +94,48 @@ def test_inside_of_xla_quantize_has_the_bits_of_its_definition(element, scale, o
   assert f": {only} (" in caplog.text
   for a, b in zip(got, want):
     assert_same_bits(np.asarray(a), b)
+
+
+def dequantizing(element, scale, target, shape):
+  rows, columns = shape
+  text = f"""ENTRY e {{ a = {element}[{rows},{columns}] parameter(0)
+    s = {scale}[{rows},{columns // BLOCK}] parameter(1)
+    ROOT q = {target}[{rows},{columns}] custom-call(a, s), custom_call_target="__op$dequantize" }}"""
+  return hlo.parse(text)
+
+
+def patterns(element_type, shape):
+  """Any bits."""
+  dtype, bits = hlo.Shape.array(element_type).dtype, hlo.dtypes.PRIMITIVE_TYPES[element_type].bits
+  drawn = np.random.default_rng(len(element_type)).integers(0, 1 << bits, shape, dtype=np.uint64)
+  return drawn.astype(f"u{dtype.itemsize}").view(dtype)
+
+
+@pytest.mark.parametrize("target", ["f32", "bf16", "f16", "f8e5m2"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_expansion_of_dequantize_has_the_bits_of_its_definition(target):
+  for element in ("f4e2m1fn", "f8e4m3fn", "f8e3m4", "f8e5m2fnuz", "s8", "f32"):
+    for scale in ("f8e8m0fnu", "f8e4m3fn", "f8e5m2fnuz", "bf16", "f32"):
+      module = dequantizing(element, scale, target, (128, 64))
+      args = patterns(element, (128, 64)), patterns(scale, (128, 4))
+      want = hlo.evaluate(module, *args)
+      run_passes(module, ["block_scaling{only=expansion}"], strict=True, verify=True)
+      assert_same_bits(hlo.evaluate(module, *args), want)
+
+
+@pytest.mark.parametrize("only", ["kernel", "expansion"])
+@pytest.mark.parametrize("element, scale, target", [("f8e5m2", "f8e8m0fnu", "bf16"), ("s8", "f32", "f32")])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_inside_of_xla_dequantize_has_the_bits_of_its_definition(element, scale, target, only, caplog):
+  """Scales that are subnormal numbers, and products that are, among them."""
+  import jax
+
+  from tilewright import numerics  # noqa: F401  which offers its kernels
+
+  args = patterns(element, (512, 64)), patterns(scale, (512, 4))
+  want = hlo.evaluate(dequantizing(element, scale, target, (512, 64)), *args)
+  shape = jax.ShapeDtypeStruct(want.shape, want.dtype)
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"), hlo.install(BlockScaling(only=only)):
+    got = jax.jit(lambda *args: jax.ffi.ffi_call("__op$dequantize", shape)(*args))(*args)
+  assert f": {only} (" in caplog.text
+  assert_same_bits(np.asarray(got), want)

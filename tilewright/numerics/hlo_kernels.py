@@ -224,6 +224,10 @@ def dequantize(instruction: Instruction, platform: str) -> Built | str:
   if scales.dimensions[:-1] != data.dimensions[:-1] or data.dimensions[-1] % scales.dimensions[-1]:
     return "there is not a scale for each block of the last dimension"
   f, packed = format_of(np.dtype(data.dtype)), packed_format(data, platform)
+  if f.width > 8 or not f.signed:
+    return f"{f.name} is no format of elements"
+  if np.dtype(scales.dtype) == np.float32 and np.dtype(out.dtype) != np.float32:
+    return f"a product with a float32 would be rounded twice, to a float32 and to {out.element_type}"
   if f.width < 8 and packed is None:
     return f"elements of {data} are not packed in memory"
   block = data.dimensions[-1] // scales.dimensions[-1]

@@ -18,11 +18,12 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.convert import decode, encode
-from tilewright.numerics.formats import F8E8M0FNU, F32, Format
+from tilewright.numerics.formats import F8E8M0FNU, F32, Format, format_of
 from tilewright.numerics.launch import How
 from tilewright.numerics.scaling import inverse_power
 
-_INFINITY, _ONE, _SIGN = 0x7F800000, 0x3F800000, -(1 << 31)  # bits of float32s
+_INFINITY, _ONE, _SIGN, _MAGNITUDE = 0x7F800000, 0x3F800000, -(1 << 31), (1 << 31) - 1  # bits of float32s
+_TINY = int(np.float32(2.0**-62).view(np.int32))
 _ELEMENTS = {"cpu": 1 << 16, "gpu": 1 << 12, "portable": 1 << 16}  # of an instance
 
 
@@ -62,12 +63,15 @@ def quantize(x: jax.Array, block: int, f: Format, scale_format: Format, how: How
   return data.reshape(*outer, -1), scales.reshape(*outer, k // block)
 
 
-def over_power(magnitude: Any, exponent: int) -> Any:
-  """The bits of float32s over 2^exponent (at least 1): by integers, as a subnormal result would be flushed to zero on the CPU."""
+def over_power(magnitude: Any, exponent: int, rest: Any = 0) -> Any:
+  """The bits of float32s over 2^exponent (at least 1): by integers, as a subnormal result would be flushed to zero on the CPU.
+
+  They may stand for numbers that are larger (`rest` 1) or smaller (-1) by less than half a unit in the last place.
+  """
   field = magnitude >> 23
   normal = magnitude - (exponent << 23)
-  significand = (magnitude & 0x7FFFFF) | jnp.where(field > 0, 1 << 23, 0)
-  drop = jnp.maximum(exponent + 1 - jnp.maximum(field, 1), 1)
+  significand = 2 * ((magnitude & 0x7FFFFF) | jnp.where(field > 0, 1 << 23, 0)) + rest
+  drop = jnp.clip(exponent + 2 - jnp.maximum(field, 1), 2, 31)
   odd = (significand >> drop) & 1
   subnormal = (significand + (jnp.left_shift(1, drop - 1) - 1 + odd)) >> drop
   found = jnp.where(field > exponent, normal, subnormal)
@@ -79,7 +83,7 @@ def _ratio(magnitude: Any, largest: Any, scales: Any, scale_format: Format) -> A
 
   Numbers of a block of tiny ones, and its scale, are multiplied by 2^64 first, as far as scales are that small.
   """
-  is_tiny = largest < int(np.float32(2.0**-62).view(np.int32))
+  is_tiny = largest < _TINY
   can_be_tiny = scale_format.bias == F32.bias
   x = _bits(jnp.where(is_tiny[:, None], _raised(magnitude), magnitude) if can_be_tiny else magnitude, jnp.float32)
   if scale_format == F8E8M0FNU:
@@ -92,6 +96,27 @@ def _ratio(magnitude: Any, largest: Any, scales: Any, scale_format: Format) -> A
   return x / by if scale_format == F32 else _to_odd_quotient(x, by)
 
 
+def _product(values: Any, scales: Any, scale_format: Format) -> Any:
+  """Values times the scale of their row. Tiny scales are multiplied by 2^64 first, and the product divided by it, subnormal or not."""
+  if scale_format.bias != F32.bias:
+    return values * scales[:, None]
+  raw = _bits(scales, jnp.int32)
+  is_tiny = (raw & _MAGNITUDE) < _TINY
+  raised = _bits(jnp.where(is_tiny, _raised(raw & _MAGNITUDE), raw & _MAGNITUDE) | (raw & _SIGN), jnp.float32)[:, None]
+  found = values * raised
+  bits = _bits(found, jnp.int32)
+  rest = _rest(values, raised, found) if scale_format == F32 else 0
+  lowered = over_power(bits & _MAGNITUDE, 64, rest) | (bits & _SIGN)
+  return jnp.where(is_tiny[:, None], _bits(lowered, jnp.float32), found)
+
+
+def _rest(x: Any, y: Any, rounded: Any) -> Any:
+  """Whether |x * y|, for an x of at most 8 bits, is larger (1) or smaller (-1) than what it was rounded to: the difference is exact."""
+  high = _bits(_bits(y, jnp.int32) & -(1 << 12), jnp.float32)
+  lost = (x * high - rounded) + x * (y - high)
+  return jnp.where(lost == 0, 0, jnp.where((lost > 0) == (rounded > 0), 1, -1))
+
+
 def _raised(magnitude: Any) -> Any:
   """The bits of float32s below 2^63, times 2^64; subnormal ones count as integers."""
   small = _bits(magnitude.astype(jnp.float32) * np.float32(2.0 ** (64 - 149)), jnp.int32)
@@ -99,23 +124,27 @@ def _raised(magnitude: Any) -> Any:
 
 
 def _to_odd_quotient(x: Any, by: Any) -> Any:
-  """x / by for divisors of at most 11 bits, however inexact the division is: 12 bits of it, and the sign of what remains below them.
+  """x / by for divisors of at most 11 bits, though a division may be off by some units in the last place: the number of 12 bits that is
+  nearest, and the sign of what it differs by.
 
-  The product with 12 bits is exact, and so is its difference from x. A number that is larger or smaller than those bits by nothing but
-  that is on the right side of all that is in the middle between two numbers of a small format.
+  Its product with the divisor is exact, and so is the difference of that from x. No other number of 12 bits, such as the middle between two
+  numbers of a small format, is as near, so that a unit in the last place more or less stands for that difference.
   """
-  high = _bits(x / by, jnp.int32) & -(1 << 12)
-  rest = x - _bits(high, jnp.float32) * by
-  return _bits(high + jnp.where(rest > 0, 1, jnp.where(rest < 0, -1, 0)), jnp.float32)
+  found = x / by
+  near = (_bits(found, jnp.int32) + (1 << 11)) & -(1 << 12)
+  rest = x - _bits(near, jnp.float32) * by
+  nearest = _bits(near + jnp.where(rest > 0, 1, jnp.where(rest < 0, -1, 0)), jnp.float32)
+  return jnp.where(found == found, nearest, found)
 
 
 def dequantize(data: jax.Array, scales: jax.Array, block: int, f: Format, dtype: np.dtype, how: How) -> jax.Array:
-  """Each scale times its block, rounded once."""
+  """Each scale times its block, rounded once, for elements of at most 8 bits; float32 scales only if that is the result's dtype too."""
+  scale_format = format_of(scales.dtype)
 
   def kernel(data_ref: Any, scales_ref: Any, out_ref: Any) -> None:
-    bits = jax.lax.bitcast_convert_type(data_ref[...], jnp.uint8)
-    values = decode(packing.unpack(bits, f.width, 1), f)
-    out_ref[...] = (values * scales_ref[...].astype(jnp.float32)[:, None]).astype(out_ref.dtype)
+    values = decode(packing.unpack(_bits(data_ref[...], jnp.uint8), f.width, 1), f)
+    by = decode(_bits(scales_ref[...], scale_format.bits_dtype), scale_format)
+    out_ref[...] = _product(values, by, scale_format).astype(out_ref.dtype)
 
   *outer, _ = data.shape
   rows, width = scales.size, _width(block, f)

@@ -84,8 +84,16 @@ custom_call("SliceToDynamic")(slice_to_dynamic)
 
 @custom_call("__op$dequantize")
 def dequantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
-  """(data, scales): each scale times its block."""
-  return convert(rescaled(operands[0], operands[1]), instruction.shape.dtype)
+  """(data, scales): each scale times its block, rounded once."""
+  found, dtype = rescaled(operands[0], operands[1]), np.dtype(instruction.shape.dtype)
+  return convert(found if dtype.itemsize > 2 else _last_bit_odd(found), dtype)
+
+
+def _last_bit_odd(x: np.ndarray) -> np.ndarray:
+  """The float32 next to each float64, the odd one of two if it lies between them: rounding that further is rounding once."""
+  near = x.astype(np.float32)
+  between = (near != x) & (near.view(np.uint32) % 2 == 0)
+  return np.where(between, np.nextafter(near, np.where(x > near, np.float32(np.inf), np.float32(-np.inf))), near)
 
 
 @custom_call("__op$block_scaled_dot")

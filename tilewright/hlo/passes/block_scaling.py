@@ -102,11 +102,15 @@ def _kernel(instruction: Instruction, facts: Facts) -> Instruction | str:
 
 
 def _expansion(instruction: Instruction, facts: Facts) -> Instruction | str:
-  if instruction.attrs["custom_call_target"] == QUANTIZE:
-    # On the CPU the pass comes after fusion, and every instruction would be a loop over memory.
-    b = block_scaling_expand.builder_at(instruction)
-    return block_scaling_quantize.quantize(b, instruction, fused=facts.platform == "cpu")
-  return block_scaling_expand.EXPANSIONS[instruction.attrs["custom_call_target"]](instruction)
+  # On the CPU the pass comes after fusion, and every instruction would be a loop over memory.
+  return _EXPANSIONS[instruction.attrs["custom_call_target"]](instruction, facts.platform == "cpu")
+
+
+_EXPANSIONS = {
+  QUANTIZE: block_scaling_quantize.quantize,
+  DEQUANTIZE: block_scaling_quantize.dequantize,
+  DOT: block_scaling_expand.dot,
+}
 
 
 IMPLEMENTATIONS: tuple[Implementation, ...] = (

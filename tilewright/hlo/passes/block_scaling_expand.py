@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Instruction
 
@@ -39,12 +37,7 @@ def repeated(b: Builder, scales: Instruction, sizes: tuple[int, ...]) -> Instruc
   return wide if tuple(padded) == tuple(sizes) else b.slice(wide, *((0, size) for size in sizes))
 
 
-def _dequantize(instruction: Instruction) -> Instruction | str:
-  data, scales = instruction.operands
-  return scaled_operand(builder_at(instruction), data, scales, instruction.shape.element_type)
-
-
-def _dot(instruction: Instruction) -> Instruction | str:
+def dot(instruction: Instruction, fused: bool) -> Instruction:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given; contracting dimension minor, batch major."""
   b = builder_at(instruction)
   x, y, x_scales, *rest = instruction.operands
@@ -60,9 +53,3 @@ def _dot(instruction: Instruction) -> Instruction | str:
     found = b.multiply(found, b.broadcast(b.reshape(whole, ()), found.shape.dimensions))
   target = instruction.shape.element_type
   return found if target == "f32" else b.convert(found, target)
-
-
-EXPANSIONS: dict[str, Callable[[Instruction], Instruction | str]] = {
-  "__op$dequantize": _dequantize,
-  "__op$block_scaled_dot": _dot,
-}

@@ -1,7 +1,7 @@
-"""The call `__op$quantize` as plain HLO, exact to its definition on every back end.
+"""The calls `__op$quantize` and `__op$dequantize` as plain HLO, exact to their definition on every back end.
 
-The scale of a block is its largest magnitude over 2^(exponent of the largest element), rounded to the scales' format; the data are
-x / scale, rounded and saturated:
+Dequantised are elements times scales, rounded once. Of what is quantised, the scale of a block is its largest magnitude over 2^(exponent of
+the largest element), rounded to the scales' format; the data are x / scale, rounded and saturated:
 
     x = [3, -1, 0, 0.5] to f4e2m1fn (at most 6 = 1.5 * 2^2), one block:   scale = 3 / 2^2 = 0.75,   data = [4, -1.5, 0, 0.5]
 
@@ -18,11 +18,13 @@ import numpy as np
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes import exact_floats
+from tilewright.hlo.passes.block_scaling_expand import builder_at, repeated
 from tilewright.hlo.passes.exact_floats import F32, Array, FloatType, float_type
 
 
-def quantize(b: Builder, instruction: Instruction, fused: bool) -> Instruction:
+def quantize(instruction: Instruction, fused: bool) -> Instruction:
   """(data, scales) of the operand of a call. `fused`: as loops of their own, for where XLA fuses nothing any more."""
+  b = builder_at(instruction)
   (x,) = instruction.operands
   data_shape, scale_shape = instruction.shape.tuple_shapes
   element, scale = float_type(data_shape.element_type), float_type(scale_shape.element_type)
@@ -80,11 +82,31 @@ def _data(bits: Array, codes: Array, element: FloatType, scale: FloatType) -> Ar
   return is_nan.chooses(element.nan, found | sign)
 
 
+def dequantize(instruction: Instruction, fused: bool) -> Instruction:
+  """Each element times the scale of its block, rounded once; scales may be fewer along any dimension."""
+  b = builder_at(instruction)
+  data, scales = instruction.operands
+  target = instruction.shape.element_type
+
+  def values(b: Builder, data: Instruction, scales: Instruction) -> Instruction:
+    x = data if data.shape.kind == "float" else b.convert(data, "f32")
+    y = repeated(b, scales, data.shape.dimensions)
+    types = [float_type(z.shape.element_type) for z in (x, y)]
+    bits = [exact_floats.bits_of(b, z) for z in (x, y)]
+    found = exact_floats.product(bits[0], types[0], bits[1], types[1], float_type(target))
+    return exact_floats.as_floats(found, target)
+
+  if not fused:
+    return values(b, data, scales)
+  assert instruction.parent is not None and instruction.parent.parent is not None
+  return _loop(b, instruction.parent.parent, values, (data, scales))
+
+
 def _loop(
   b: Builder, module: Module, function: Callable[..., Instruction], operands: tuple[Instruction, ...]
 ) -> Instruction:
   """What a function makes of operands, as a fusion."""
-  inner = Builder(f"quantize_{function.__name__}")
+  inner = Builder(f"block_scaling_{function.__name__}")
   computation = inner.finish(function(inner, *(inner.parameter(operand.shape) for operand in operands)))
   module.add_computation(computation)
   return b.op("fusion", operands, computation.root.shape, kind="kLoop", calls=computation)

@@ -65,6 +65,9 @@ class Array:
   def __or__(self, other: Array | int) -> Array:
     return self._op("or", other)
 
+  def __xor__(self, other: Array | int) -> Array:
+    return self._op("xor", other)
+
   def __lshift__(self, other: Array | int) -> Array:
     return self._op("shift-left", other)
 
@@ -137,6 +140,19 @@ class FloatType:
     """That of the largest number."""
     return (self.largest >> self.mantissa) - self.bias
 
+  @property
+  def sign(self) -> int:
+    """The bit that says minus; 0 where there is none."""
+    return 0 if not self.mantissa else 1 << (self.bits - 1)
+
+  def magnitude(self, bits: Array) -> Array:
+    return bits & ((1 << (self.bits - bool(self.sign))) - 1)
+
+  def is_nan(self, bits: Array) -> Array:
+    if self.nan == self.sign:  # in place of -0, or there is none
+      return bits.equals(self.nan) if not self.has_negative_zero else bits < 0
+    return self.magnitude(bits) > (self.overflow if self.has_infinity else self.largest)
+
 
 @functools.cache
 def float_type(element_type: str) -> FloatType:
@@ -177,6 +193,13 @@ def bits_of_f32(b: Builder, x: Instruction) -> Array:
     case "bf16":
       return Array(b, b.op("bitcast-convert", (x,), x.shape.with_element_type("u16"))).to("s32") << 16
   return bits_of_f32(b, b.convert(x, "f32"))  # of a few bits: none is subnormal as an f32
+
+
+def bits_of(b: Builder, x: Instruction) -> Array:
+  """All bits of floats, as they are: s32."""
+  bits = PRIMITIVE_TYPES[x.shape.element_type].bits
+  word = "s32" if bits == 32 else f"u{bits}"
+  return Array(b, b.op("bitcast-convert", (x,), x.shape.with_element_type(word))).to("s32")
 
 
 def as_floats(codes: Array, element_type: str) -> Instruction:
@@ -256,3 +279,32 @@ def quotient(code: Array, divisor: tuple[Array, Array], of: FloatType, t: FloatT
   if of.mantissa > 16:
     found = round_to(*_leading(found.at_most(F32.largest)), t)
   return found.at_most(t.largest)
+
+
+def product(x: Array, t: FloatType, y: Array, u: FloatType, out: FloatType) -> Array:
+  """All bits of x * y, rounded once, from all bits of both."""
+  codes = t.magnitude(x), u.magnitude(y)
+  (m, e), (n, f) = unpack(codes[0], t), unpack(codes[1], u)
+  digits = t.mantissa + u.mantissa + 1  # the leading one of the product is in this bit, or in the one below
+  wide = "s32" if digits <= 29 else "s64"
+  whole = m.to(wide) * n.to(wide)
+  is_large = whole >= (1 << digits)
+  whole = is_large.chooses(whole, whole << 1)
+  if digits > 27:
+    lost = whole & ((1 << (digits - 27)) - 1)
+    whole = (whole >> (digits - 27)) | lost.at_most(1)
+  code = round_to(whole.to("s32") << max(0, 27 - digits), 27, e + f + is_large.to("s32"), out)
+  is_over, is_nan = code > out.largest, t.is_nan(x) | u.is_nan(y)
+  for v, own in ((t, codes[0]), (u, codes[1])):
+    if v.has_infinity:
+      is_infinite = own.equals(v.overflow)
+      is_over, is_nan = is_over | is_infinite, is_nan | (is_infinite & (m.equals(0) | n.equals(0)))
+  found = is_over.chooses(out.overflow, code)
+  sign = (_sign(x, t) ^ _sign(y, u)) << (out.bits - 1)
+  if not out.has_negative_zero:
+    sign = found.equals(0).chooses(0, sign)
+  return is_nan.chooses(out.nan, found | sign)
+
+
+def _sign(bits: Array, t: FloatType) -> Array:
+  return bits >> (t.bits - 1) if t.sign else bits.full(0)
