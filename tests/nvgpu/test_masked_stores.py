@@ -16,7 +16,8 @@ from tilewright import pallas as pl
 from tilewright.pallas import targets
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plt
-from tilewright.target import nvgpu
+from tilewright.target import cpu, nvgpu
+from tilewright.target.llvm.prepared import prepared
 
 EVERYWHERE = {"cpu": False, "portable": True, "simulator": pltpu.InterpretParams(), "gpu": False}
 
@@ -72,6 +73,23 @@ def test_what_the_mask_leaves_out_is_not_read_on_a_gpu(shape):
   ((_, native),) = natives(pl.pallas_call(kernel, S((256,), F32), compiler_params=plt.CompilerParams()), S((256,), F32))
   text = nvgpu.compile_ptx(native, "sm_90a")[0]
   assert text.count("ld.global") == 1 and "st.global" in text
+
+
+def product_of_some(x_ref, _, o_ref):
+  product = jnp.dot(x_ref[...], x_ref[...])
+  plt.store(o_ref, 2 * product, mask=jax.lax.broadcasted_iota(I32, (16, 16), 1) % 3 == 1)
+
+
+def test_a_product_is_stored_where_the_mask_holds(call):
+  x, old = np.arange(256, dtype=np.float32).reshape(16, 16) % 5, np.full((16, 16), 7, np.float32)
+  got = call(product_of_some, S((16, 16), F32), input_output_aliases={1: 0})(x, old)
+  np.testing.assert_array_equal(got, np.where(np.arange(16) % 3 == 1, 2 * (x @ x), old))
+
+
+def test_what_the_mask_leaves_out_of_a_product_is_not_written_back_on_the_cpu():
+  program = pl.pallas_call(product_of_some, S((16, 16), F32), input_output_aliases={1: 0})
+  ((_, native),) = natives(program, S((16, 16), F32), S((16, 16), F32))
+  assert "masked.store" in cpu.to_llvm(prepared(native), cpu.host())
 
 
 def test_a_condition_may_ask_for_a_lock(call):

@@ -15,7 +15,7 @@ from tilewright.hlo import proto_wire as wire
 from tilewright.hlo.analysis import computation_order, topological_order
 from tilewright.hlo.errors import HloProtoError
 from tilewright.hlo.groups import IotaGroups, ListGroups, ReplicaGroups
-from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module
+from tilewright.hlo.ir import CALLED_ATTRS, MAIN_THREAD, Computation, Instruction, Module
 from tilewright.hlo.proto_literals import encode_literal
 from tilewright.hlo.proto_schema import encode
 from tilewright.hlo.proto_shapes import encode_program_shape, encode_shape
@@ -199,16 +199,7 @@ _TOGETHER = (
     "direction",
     "type",
     "order",
-    "calls",
-    "to_apply",
-    "body",
-    "condition",
-    "select",
-    "scatter",
-    "true_computation",
-    "false_computation",
-    "branch_computations",
-    "called_computations",
+    *CALLED_ATTRS,
   }
 )
 

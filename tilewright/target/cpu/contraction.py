@@ -41,10 +41,11 @@ _AHEAD = 32  # steps along K: longer than memory takes to answer
 
 @dataclasses.dataclass(frozen=True)
 class Epilogue:
-  """What is stored instead of the sums: the value `stored`, computed from the contraction, goes to `memory`."""
+  """What is stored instead of the sums: the value `stored`, computed from the contraction, goes to `memory`, where the `mask` holds."""
 
   memory: Memory
   stored: Value
+  mask: Value | None = None
 
 
 class _Dot(Dot):
@@ -97,7 +98,7 @@ def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None
   d = _Dot(code, op)
   result = op.results[0]
   sums = into
-  if epilogue is not None and epilogue.memory.dtype == d.accumulator and not _reads(code, epilogue):
+  if epilogue is not None and epilogue.memory.dtype == d.accumulator and not _needs_old(code, epilogue):
     sums = epilogue.memory
     epilogue = None if epilogue.stored is result else epilogue
   elif sums is None and (epilogue is None or len(d.cut.depths) > 1):
@@ -115,9 +116,9 @@ def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None
     code.env[result] = code.load(code.env[result], [], 1)
 
 
-def _reads(code: Any, epilogue: Epilogue) -> bool:
-  """Whether what is stored is computed from what stood there before, so that no sums can stand there meanwhile."""
-  return epilogue.memory.base in code.bases_read(epilogue.stored)
+def _needs_old(code: Any, epilogue: Epilogue) -> bool:
+  """Whether what is stored is computed from what stood there before, or some of that stays, so that no sums can stand there meanwhile."""
+  return epilogue.mask is not None or epilogue.memory.base in code.bases_read(epilogue.stored)
 
 
 def _batches(code: Any, sizes: list[int], index: list[Index], body: Any) -> None:
@@ -429,7 +430,11 @@ class _Job:
     def each(index: list[Index], lanes: int) -> None:
       row, column = shifted(code.b, index[0], tile.m), shifted(code.b, index[1], tile.n)
       place = [row, dataclasses.replace(column, align=index[1].align if tile.columns == d.panel else 1)]
-      code.store(epilogue.memory, place, code.value_at(epilogue.stored, place, lanes))
+      value = code.value_at(epilogue.stored, place, lanes)
+      if epilogue.mask is None:
+        code.store(epilogue.memory, place, value)
+      else:
+        code.store_masked(epilogue.memory, place, code.value_at(epilogue.mask, place, lanes), value)
 
     code.nest([tile.rows, tile.columns], each)
     code.env[result] = outer

@@ -51,7 +51,8 @@ def _store(code: Code, op: Op) -> None:
   ref, value = op.operands
   memory = code.memory_of(ref)
   if op in code.epilogues:
-    contraction.dot(code, code.epilogues[op], epilogue=contraction.Epilogue(memory, value))
+    mask, stored = written_where(code, op, memory) or (None, value)
+    contraction.dot(code, code.epilogues[op], epilogue=contraction.Epilogue(memory, stored, mask))
     return
   if _accumulates(code, ref, value, memory):
     return
