@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import ml_dtypes
 import numpy as np
 
+from tilewright.hlo import block_scaled_calls
 from tilewright.hlo.evaluate.contractions import dot_general, rescaled
 from tilewright.hlo.evaluate.control import zeros
 from tilewright.hlo.evaluate.dynamic import pad_to_static, slice_to_dynamic
@@ -44,6 +45,8 @@ def run_custom_call(device: Device, instruction: Instruction, operands: Sequence
     reason = f'the evaluator does not know the custom call "{target}"; say what it computes with '
     reason += f'evaluate(…, custom_calls={{"{target}": function}}) or @hlo.custom_call("{target}")'
     raise evaluate_error(instruction, reason)
+  if target in block_scaled_calls.TARGETS:
+    block_scaled_calls.check(instruction)
   return function(instruction, operands)
 
 

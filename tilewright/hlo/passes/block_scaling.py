@@ -18,6 +18,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tilewright.hlo import block_scaled_calls
+from tilewright.hlo.block_scaled_calls import DEQUANTIZE, DOT, QUANTIZE
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
@@ -37,7 +39,6 @@ from tilewright.runtime import offers
 
 logger = logging.getLogger("tilewright.hlo.block_scaling")
 
-QUANTIZE, DEQUANTIZE, DOT = "__op$quantize", "__op$dequantize", "__op$block_scaled_dot"
 NAMES = {QUANTIZE: "quantize", DEQUANTIZE: "dequantize", DOT: "block_scaled_dot"}
 
 # A kernel for an operation on a platform: from the instruction to a module that computes it from the same operands, or a reason why not.
@@ -248,6 +249,9 @@ class BlockScaling(Pass):
   def run(self, module: Module) -> bool:
     facts = Facts(self.platform, self.compute_capability, self.cudnn, self.tile_n, self.stages)
     changed, packs = False, _packs(module)
+    for instruction in module.instructions():
+      if instruction.opcode == "custom-call" and instruction.attrs["custom_call_target"] in NAMES:
+        block_scaled_calls.check(instruction)
     has_layouts = any(i.opcode in ("fusion", "bitcast") for i in module.instructions())
     for computation in list(module.computations):
       if computation.is_fusion:
