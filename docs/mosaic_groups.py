@@ -41,9 +41,10 @@ GROUPS = [
     "copies",
     "copy_gmem_to_smem copy_smem_to_gmem async_prefetch wait_gmem_to_smem wait_smem_to_gmem commit_smem "
     "commit_smem_to_gmem_group CopyPartition",
-    "to shared memory among several warpgroups, by `cp.async` until the barrier; all others are loads and stores that are "
-    "done when the call returns. What blocks of a cluster copy together, each copies for itself; prefetches and waiting for "
-    "the last n do nothing",
+    "among several warpgroups, on sm_90a and later, by the copy engine (TMA) where boxes fit: to shared memory until the "
+    "barrier, to global memory until `wait_smem_to_gmem`. Where none fits, and before sm_90, to shared memory by `cp.async` "
+    "until the barrier; all others are loads and stores that are done when the call returns. What blocks of a cluster copy "
+    "together, each copies for itself; prefetches do nothing",
     "done when the call returns",
   ),
   Group(
@@ -93,8 +94,8 @@ GROUPS = [
     "the rest",
     "set_max_registers griddepcontrol_launch_dependents griddepcontrol_wait inline_mgpu as_torch_kernel InterpretGPUParams "
     "force_gpu_interpret_mode set_gpu_interpret_mode",
-    "registers and launches are the compiler's: nothing to do. `inline_mgpu` is an error; tensors of PyTorch are passed "
-    "without a copy",
+    "`set_max_registers` is `setmaxnreg` among several warpgroups on sm_90a and later, else nothing; launches are the "
+    "compiler's. `inline_mgpu` is an error; tensors of PyTorch are passed without a copy",
     "the same; the interpreter is the simulated machine of `pltpu`",
   ),
 ]

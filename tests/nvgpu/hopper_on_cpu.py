@@ -1,8 +1,8 @@
 """The instructions of sm_90a, for `block_on_cpu`: barriers that count, copies of boxes, products of warpgroups. Each is done at once.
 
 A barrier in shared memory is a word of 64 bits: how many arrivals its phase still waits for (bits 0-15), how many a phase has (16-31), the
-bytes that are still to come (32-61, signed), and the parity of the phase (63). An array's tensor map is its address, its sizes and the
-sizes of the box, from the last dimension on.
+bytes that are still to come (32-61, signed), and the parity of the phase (63). An array's tensor map is its address, its sizes, the sizes
+of the box and the strides in bytes, from the last dimension on, then which bits of an address are exchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _TX = 32
 
 def tensor_map(m: TensorMap, array: np.ndarray) -> np.ndarray:
   """What stands for a tensor map here."""
-  return np.array([array.ctypes.data, *reversed(m.shape), m.box_columns, *reversed(m.box)], np.int64)
+  strides = [m.itemsize, *reversed(m.outer_strides)]
+  rows = max(m.swizzle_bytes // 16 - 1, 0)  # of eight rows of 128 bytes, the bits that are added to those of a piece
+  return np.array([array.ctypes.data, *reversed(m.shape), m.box_columns, *reversed(m.box), *strides, rows], np.int64)
 
 
 def _pointer(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
@@ -60,8 +62,12 @@ def _expect(m: Any, nbytes: str) -> Any:
   return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, I64(int(nbytes)))
 
 
-def _arrive(m: Any) -> Any:
-  return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 1, I64(0))
+def _expect_more(m: Any, nbytes: str) -> Any:
+  return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), 0, I64(int(nbytes)))
+
+
+def _arrive(m: Any, count: str = "1") -> Any:
+  return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), int(count), I64(0))
 
 
 def _give_way(m: Any) -> ir.Function:
@@ -94,9 +100,9 @@ def _has_ended(m: Any) -> Any:
   return I32, [I32, I32], body
 
 
-def _swizzled(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-  """The 128-byte swizzle: bits 4-6 of an address are exchanged by bits 7-9."""
-  return b.xor(address, b.shl(b.and_(b.lshr(address, I32(7)), I32(7)), I32(4)))
+def _swizzled(b: ir.IRBuilder, address: ir.Value, rows: ir.Value) -> ir.Value:
+  """Bits 4-6 of an address are exchanged by those of bits 7-9 that a swizzle has: all of them, of rows of 128 bytes."""
+  return b.xor(address, b.shl(b.and_(b.lshr(address, I32(7)), rows), I32(4)))
 
 
 def _elsewhere(m: Any, b: ir.IRBuilder, tid: ir.Value, address: ir.Value, rank: ir.Value) -> ir.Value:
@@ -116,29 +122,39 @@ def _each_element(
   tensor: ir.Value,
   starts: Sequence[ir.Value],
   shared: ir.Value,
-  move: Callable[[ir.Value, ir.Value, ir.Value], None],
+  move: Callable[[ir.IntType, ir.Value, ir.Value, ir.Value], None],
 ) -> ir.Value:
-  """Call `move(array's element, whether it is inside, the box's element)` for each of a box, by pointers; gives the box's bytes."""
+  """Call `move(type, array's element, whether it is inside, the box's element)` for each of a box, by pointers, in halves of words or in
+  bytes; gives the box's bytes."""
   rank = len(starts)
   read = lambda i: b.load(b.gep(tensor, [I32(i)], source_etype=I64), typ=I64)
-  array, sizes, box = read(0), [read(1 + d) for d in range(rank)], [read(1 + rank + d) for d in range(rank)]
+  array, (sizes, box, strides) = read(0), ([read(1 + n * rank + d) for d in range(rank)] for n in range(3))
+  turned = b.trunc(read(1 + 3 * rank), I32)
   rows: ir.Value = I64(1)
   for d in range(1, rank):
     rows = b.mul(rows, box[d])
-  with for_range(b, 0, rows) as row, for_range(b, 0, box[0]) as column:
-    inside = b.icmp_unsigned("<", b.add(b.sext(starts[0], I64), column), sizes[0])
-    offset, stride, left = b.add(b.sext(starts[0], I64), column), sizes[0], row
-    for d in range(1, rank):
-      place = b.add(b.sext(starts[d], I64), b.urem(left, box[d]))
-      left = b.udiv(left, box[d])
-      inside = b.and_(inside, b.icmp_unsigned("<", place, sizes[d]))
-      offset = b.add(offset, b.mul(place, stride))
-      stride = b.mul(stride, sizes[d])
-    element = b.inttoptr(b.add(array, b.mul(b.select(inside, offset, I64(0)), I64(2))), PTR)
-    own = b.add(shared, b.trunc(b.mul(b.add(b.mul(row, box[0]), column), I64(2)), I32))
-    is_swizzled = b.icmp_unsigned("==", box[0], I64(64))
-    move(element, inside, _pointer(b, b.select(is_swizzled, _swizzled(b, own), own)))
-  return b.mul(rows, b.mul(box[0], I64(2)))
+
+  def each(unit: ir.IntType) -> None:
+    parts = b.udiv(strides[0], I64(unit.width // 8))  # of an element
+    with for_range(b, 0, rows) as row, for_range(b, 0, b.mul(box[0], parts)) as part:
+      place, left = b.add(b.sext(starts[0], I64), b.udiv(part, parts)), row
+      inside = b.icmp_unsigned("<", place, sizes[0])
+      offset = b.add(b.mul(place, strides[0]), b.mul(b.urem(part, parts), I64(unit.width // 8)))
+      for d in range(1, rank):
+        place = b.add(b.sext(starts[d], I64), b.urem(left, box[d]))
+        left = b.udiv(left, box[d])
+        inside = b.and_(inside, b.icmp_unsigned("<", place, sizes[d]))
+        offset = b.add(offset, b.mul(place, strides[d]))
+      element = b.inttoptr(b.add(array, b.select(inside, offset, I64(0))), PTR)
+      own = b.mul(b.add(b.mul(row, b.mul(box[0], parts)), part), I64(unit.width // 8))
+      move(unit, element, inside, _pointer(b, _swizzled(b, b.add(shared, b.trunc(own, I32)), turned)))
+
+  with b.if_else(b.icmp_unsigned("==", strides[0], I64(1))) as (bytes_, halves):
+    with bytes_:
+      each(I8)
+    with halves:
+      each(I16)
+  return b.mul(rows, b.mul(box[0], strides[0]))
 
 
 def _copy_box(m: Any, rank_text: str, to_many: str | None) -> Any:
@@ -153,8 +169,8 @@ def _copy_box(m: Any, rank_text: str, to_many: str | None) -> Any:
         one(b, *(_elsewhere(m, b, tid, address, I32(other)) for address in (args[0], args[-2])), args)
 
   def one(b: ir.IRBuilder, to: ir.Value, barrier: ir.Value, args: list[ir.Value]) -> None:
-    def move(element: ir.Value, inside: ir.Value, own: ir.Value) -> None:
-      b.store(b.select(inside, b.load(element, typ=I16), I16(0)), own)
+    def move(unit: ir.IntType, element: ir.Value, inside: ir.Value, own: ir.Value) -> None:
+      b.store(b.select(inside, b.load(element, typ=unit), unit(0)), own)
 
     nbytes = _each_element(b, b.inttoptr(args[1], PTR), args[2 : 2 + rank], to, move)
     _advance(b, _pointer(b, barrier), 0, b.neg(nbytes))
@@ -166,9 +182,9 @@ def _store_box(m: Any, rank_text: str) -> Any:
   rank = int(rank_text)
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
-    def move(element: ir.Value, inside: ir.Value, own: ir.Value) -> None:
+    def move(unit: ir.IntType, element: ir.Value, inside: ir.Value, own: ir.Value) -> None:
       with b.if_then(inside):
-        b.store(b.load(own, typ=I16), element)
+        b.store(b.load(own, typ=unit), element)
 
     _each_element(b, b.inttoptr(args[1], PTR), args[2:], args[0], move)
 
@@ -287,9 +303,11 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"mbarrier\.init\.shared\.b64 \[\$0\], (\d+);": (True, _init),
   r"mbarrier\.inval\.shared\.b64 \[\$0\];": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   r"fence\.mbarrier_init\.release\.cluster; fence\.proxy\.async;": (True, _nothing),
-  r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
+  r"fence\.proxy\.async(?:\.shared::cta)?;": (True, _nothing),
   r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+|\$1);": (True, _expect),
+  r"mbarrier\.expect_tx\.relaxed\.cta\.shared::cta\.b64 \[\$0\], (\d+);": (True, _expect_more),
   r"mbarrier\.arrive\.shared\.b64 _, \[\$0\];": (True, _arrive),
+  r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\], (\d+);": (True, _arrive),
   r"cp\.async\.mbarrier\.arrive\.noinc\.shared\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
   r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity\.shared\.b64.*\}": (True, _has_ended),
@@ -299,6 +317,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   ),
   r"cp\.async\.bulk\.tensor\.(\d)d\.global\.shared::cta\.bulk_group .*": (True, _store_box),
   r"cp\.async\.bulk\.commit_group; cp\.async\.bulk\.wait_group\.read 0;": (True, _nothing),
+  r"cp\.async\.bulk\.(?:commit_group|wait_group(?:\.read)? \d+);": (True, _nothing),
   r"\{ \.reg \.b32 R; mapa\.shared::cluster\.u32 .*mbarrier\.arrive\..*\}": (True, _arrive_elsewhere),
   r"barrier\.cluster\.arrive\.release; barrier\.cluster\.wait\.acquire;": (
     True,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from gpu_programs import BF16, F32, S
 
 from tilewright import pallas as pl
@@ -316,3 +318,42 @@ def pipelines_in_sequence(x: Any) -> Any:
     pl.run_scoped(scoped, pipeline(1.0, 0).get_allocations(x_ref), collective_axes="wg")
 
   return plgpu.kernel(body, out_type=S((2, 64), F32), num_threads=2, thread_name="wg")(x)
+
+
+def carried(x: Any, block: tuple[int, ...], transforms: Any = (), last: bool = False) -> Any:
+  """Blocks of an array, one after another, go through shared memory to where they came from: one warpgroup brings them, the other takes
+  them back. With `last`, only those at the end, which hang over it."""
+  grid = tuple(-(-n // d) for n, d in zip(x.shape, block))
+  steps = [math.prod(grid) - 1] if last else range(math.prod(grid))
+
+  def body(x_ref, o_ref, buffers, full, empty):
+    wg = jax.lax.axis_index("wg")
+
+    def at(ref, n):
+      place = np.unravel_index(n, grid)
+      return ref.at[tuple(pl.ds(jnp.int32(i) * d, d) for i, d in zip(place, block))]
+
+    for turn, n in enumerate(steps):
+      slot = turn % 2
+
+      @pl.when(wg == 0)
+      def _(turn=turn, n=n, slot=slot):
+        if turn >= 2:
+          plgpu.barrier_wait(empty.at[slot])
+        plgpu.copy_gmem_to_smem(at(x_ref, n), buffers.at[slot], full.at[slot], oob_mode=plgpu.OOBFillMode.UNDEFINED)
+
+      @pl.when(wg == 1)
+      def _(n=n, slot=slot):
+        plgpu.barrier_wait(full.at[slot])
+        plgpu.copy_smem_to_gmem(buffers.at[slot], at(o_ref, n))
+        plgpu.wait_smem_to_gmem(0, wait_read_only=True)
+        plgpu.barrier_arrive(empty.at[slot])
+
+  barriers = plgpu.Barrier(num_barriers=2)
+  return plgpu.kernel(
+    body,
+    out_type=S(x.shape, x.dtype),
+    num_threads=2,
+    thread_name="wg",
+    scratch_types=[plgpu.SMEM((2, *block), x.dtype, transforms=transforms), barriers, barriers],
+  )(x)

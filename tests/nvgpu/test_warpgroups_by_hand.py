@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -116,11 +118,14 @@ def test_warpgroups_that_are_interpreted_run_side_by_side():
 
 @pytest.mark.parametrize("program", [multiplied, pipelined_matmul], ids=lambda f: f.__name__)
 def test_products_read_what_another_warpgroup_brought_where_it_is(program):
-  """It is copied there by cp.async, and no element passes through registers, not of parts of a buffer either."""
+  """The copy engine brings it there, and no element passes through registers, not of parts of a buffer either."""
   ((_, native),) = natives(program, *PROGRAMS[program][0])
   ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
-  assert "cp.async.mbarrier.arrive.noinc" in ptx and "wgmma.mma_async" in ptx
-  assert not any(move in ptx for move in ("ldmatrix", "stmatrix", "ld.global"))  # of elements of two bytes
+  products = re.findall(r"wgmma\.mma_async[^{]*\{[^}]*\}, (.)", ptx)
+  assert (
+    "cp.async.bulk.tensor.2d.shared::cluster" in ptx and products and set(products) == {"%"}
+  )  # no words in registers
+  assert not any(move in ptx for move in ("cp.async.c", "ldmatrix", "stmatrix", "ld.global"))
 
 
 def test_a_warpgroup_waits_for_its_own_threads_only():

@@ -88,6 +88,24 @@ define(
   SYNC,
   doc="`meet(barrier…)`: wait until all warpgroups of the block are here; the barriers begin anew",
 )
+define(
+  "commit_copies",
+  lambda op: [],
+  SYNC,
+  doc="the store just before it is a copy, which may take a while; `group`: the copies of this warpgroup since the last one are a group",
+)
+define(
+  "await_copies",
+  lambda op: [],
+  SYNC,
+  doc="until at most `pending` groups of copies of this warpgroup are under way; `read_only`: what the others copy has been read",
+)
+define(
+  "set_registers",
+  lambda op: [],
+  SYNC,
+  doc="the threads of this warpgroup have `count` registers from here on, which is more or less than before (`increase`)",
+)
 define("barrier", lambda op: [], SYNC, doc="wait until every thread of the instance is here")
 NO_LAYOUT = "no layout: this target holds tiles as arrays, row by row"
 define("print", lambda op: [], WORLD, doc="the operands in a Python format, and a new line")

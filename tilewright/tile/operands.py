@@ -278,6 +278,20 @@ def _barrier(op: Op) -> None:
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 
+@_check("commit_copies", "await_copies", "set_registers")
+def _of_a_warpgroup(op: Op) -> None:
+  _count(op, 0)
+  for name, kind in _SAID[op.name].items():
+    expect(isinstance(op.attrs[name], kind), f"{name} must be of type {kind.__name__}")
+
+
+_SAID: dict[str, dict[str, type]] = {
+  "commit_copies": {"group": bool},
+  "await_copies": {"pending": int, "read_only": bool},
+  "set_registers": {"count": int, "increase": bool},
+}
+
+
 @_check("read_semaphore")
 def _read_semaphore(op: Op) -> None:
   _semaphore(op, 1)

@@ -1,6 +1,7 @@
 """Between which bounds an integer scalar lies: enough to see that a loop's index stays inside of an array.
 
     for i in 0 … 8:   i in [0, 7],   4 * i + 3 in [3, 31]
+      if i < 2:       i in [0, 1],   4 * i + 3 in [3, 7]
 
 An interval is given only where no step can wrap around; None means that nothing is known.
 """
@@ -30,13 +31,20 @@ class Interval:
   low: int
   high: int
 
+  def __and__(self, other: Interval) -> Interval | None:
+    """What lies in both; None if nothing does."""
+    low, high = max(self.low, other.low), min(self.high, other.high)
+    return Interval(low, high) if low <= high else None
+
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-  """What intervals are found from: the op around each block, and the sizes of the grid where they are known."""
+  """What intervals are found from: the op around each block, and the sizes of the grid where they are known; and what holds besides."""
 
   around: Mapping[Block, Op]
   grid: Sequence[int | None] = ()
+  blocks: Mapping[Op, Block] = dataclasses.field(default_factory=dict)  # in which each op stands
+  known: Mapping[Value, Interval] = dataclasses.field(default_factory=dict)
 
   def of(self, value: Value, depth: int = _DEPTH) -> Interval | None:
     """The bounds of an integer scalar."""
@@ -47,9 +55,39 @@ class Bounds:
       found = self._loop_index(value, owner, depth)
     else:
       found = None if owner is None else self._result(owner, depth)
+    if (also := self.known.get(value)) is not None:
+      found = also if found is None else found & also
     info = ml_dtypes.iinfo(ty.dtype)
     inside = found is not None and int(info.min) <= found.low <= found.high <= int(info.max)
     return found if inside else None
+
+  def inside(self, block: Block | None) -> Bounds:
+    """What else holds in a block: the conditions under which it runs."""
+    found: Bounds = self
+    while block is not None and (op := self.around.get(block)) is not None:
+      if op.name == "switch" and len(op.blocks) == 2:
+        found = found._where(op.operands[0], block is op.blocks[1])
+      block = self.blocks.get(op)
+    return found
+
+  def _where(self, condition: Value, holds: bool) -> Bounds:
+    """What else is known where a condition holds, or where it does not."""
+    op = condition.owner
+    if not isinstance(op, Op):
+      return self
+    if op.name == "convert" and op.operands[0].tile.dtype == np.bool_:
+      return self._where(op.operands[0], holds)
+    if op.name == "not":
+      return self._where(op.operands[0], not holds)
+    if op.name == ("and" if holds else "or") and condition.tile.dtype == np.bool_:
+      return self._where(op.operands[0], holds)._where(op.operands[1], holds)
+    if op.name not in _NEGATED or (limit := self.of(op.operands[1])) is None or limit.low != limit.high:
+      return self
+    value = op.operands[0]
+    also = _compared(op.name if holds else _NEGATED[op.name], limit.low, self.of(value))
+    before = self.known.get(value)
+    both = also if before is None or also is None else also & before
+    return self if both is None else dataclasses.replace(self, known={**self.known, value: both})
 
   def _loop_index(self, value: Value, block: Block, depth: int) -> Interval | None:
     loop = self.around.get(block)
@@ -87,6 +125,28 @@ class Bounds:
     return None
 
 
+_NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+_FAR = 2**63
+
+
+def _compared(name: str, number: int, before: Interval | None) -> Interval | None:
+  """Where an integer lies of which a comparison with a number holds."""
+  match name:
+    case "lt":
+      return Interval(-_FAR, number - 1)
+    case "le":
+      return Interval(-_FAR, number)
+    case "gt":
+      return Interval(number + 1, _FAR)
+    case "ge":
+      return Interval(number, _FAR)
+    case "eq":
+      return Interval(number, number)
+  if before is None or number not in (before.low, before.high):
+    return None
+  return Interval(number + 1, _FAR) if number == before.low else Interval(-_FAR, number - 1)
+
+
 @dataclasses.dataclass(frozen=True)
 class GridBounds(Bounds):
   """The bounds of values of an index map, whose first parameters are the indices of the grid."""
@@ -102,7 +162,7 @@ class GridBounds(Bounds):
 
 def always_inside(grid: Sequence[int | None], m: BlockMapping, index_map: Function) -> list[bool]:
   """Along which dimensions the blocks of an operand lie inside of its array whatever the instance."""
-  bounds = GridBounds({}, grid, tuple(index_map.params[: len(grid)]))
+  bounds = GridBounds({}, grid, params=tuple(index_map.params[: len(grid)]))
   found = []
   for dim, size, (entry, *_) in zip(m.block_shape, m.array_aval.shape, index_entries(m, index_map)):
     known = bounds.of(entry)

@@ -43,7 +43,8 @@ class Rewriter:
     self.before: dict[Op, list[Op]] = {}  # what goes in front of an op
     self.removed: set[Op] = set()
     self.around: dict[Block, Op] = {}
-    self.bounds = Bounds(self.around, grid)
+    self.blocks: dict[Op, Block] = {}  # in which an op stands
+    self.bounds = Bounds(self.around, grid, self.blocks)
     self.work: deque[Op] = deque()
     self.queued: set[Op] = set()
     self.current: Op | None = None
@@ -81,7 +82,7 @@ class Rewriter:
     op = Op(name, list(operands), attrs, [], [], self.current.loc)
     op.results = [Value(ty, op) for ty in OPS[name].infer(op)]
     self.before.setdefault(self.current, []).append(op)
-    self._watch_op(op)
+    self._watch_op(op, self.blocks[self.current])
     return op.results
 
   def constant(self, value: np.ndarray, ty: TileType) -> Value:
@@ -103,6 +104,8 @@ class Rewriter:
       self.replace(param, argument)
     # What stood in front of one of these ops comes along when the lists are put together.
     self.before.setdefault(self.current, []).extend(block.ops[:-1])
+    for op in block.ops[:-1]:
+      self.blocks[op] = self.blocks[self.current]
     terminator = block.ops[-1]
     self.before.setdefault(self.current, []).extend(self.before.pop(terminator, []))
     self.removed.add(terminator)  # and nothing it used: that lives on
@@ -167,9 +170,10 @@ class Rewriter:
     if around is not None:
       self.around[block] = around
     for op in block.ops:
-      self._watch_op(op)
+      self._watch_op(op, block)
 
-  def _watch_op(self, op: Op) -> None:
+  def _watch_op(self, op: Op, block: Block) -> None:
+    self.blocks[op] = block
     for v in op.operands:
       self.users.setdefault(v, {})[op] = None
     self._enqueue(op)

@@ -82,6 +82,21 @@ def compare_ranges(rw: Rewriter, op: Op) -> Found:
   return [rw.constant(np.asarray(always), _tile(op.result))] if always or never else None
 
 
+@rule("and")
+def rounds_down(rw: Rewriter, op: Op) -> Found:
+  """`sign(x) != 1 and x % n != 0`, where a quotient is to be rounded down further, never holds of an x that is not negative."""
+  for one, other in (op.operands, op.operands[::-1]):
+    compared = [rw.made_by(v, "ne") for v in (one, other)]
+    sign, rest = (None if c is None else rw.made_by(c.operands[0], n) for c, n in zip(compared, ("sign", "rem")))
+    if sign is None or rest is None or sign.operands[0] is not rest.operands[0]:
+      continue
+    known = [rw.splat(c.operands[1]) for c in compared if c is not None]
+    least = rw.bounds.of(sign.operands[0])
+    if _is(known[0], 1) and _is(known[1], 0) and least is not None and least.low >= 0:
+      return [rw.constant(np.asarray(False), _tile(op.result))]
+  return None
+
+
 @rule("program_id", "num_programs")
 def known_position(rw: Rewriter, op: Op) -> Found:
   """Along a dimension of one instance, and the size of a static grid."""
@@ -329,9 +344,10 @@ def window_inside(rw: Rewriter, op: Op) -> Found:
   """A window that surely lies inside of its ref is a view of it, with no edge to check."""
   ref, first = op.operands[0], 2 if op.name == "window_store" else 1
   assert isinstance(ref.type, RefType)
+  bounds = rw.bounds.inside(rw.blocks[op])
   for axis, start in enumerate(op.operands[first:]):
     span = (op.attrs["sizes"][axis] - 1) * op.attrs["steps"][axis]
-    at = rw.bounds.of(start)
+    at = bounds.of(start)
     if at is None or at.low < 0 or at.high + span >= ref.type.shape[axis]:
       return None
   attrs = {key: op.attrs[key] for key in ("sizes", "steps", "dropped")}

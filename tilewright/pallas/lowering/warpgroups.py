@@ -79,6 +79,28 @@ def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool) -> list[Value]
   return []
 
 
+@rule("commit_copies")
+def _commit_copies(ctx: Context, *, group: bool) -> list[Value]:
+  return _said(ctx, "commit_copies", group=group)
+
+
+@rule("await_copies")
+def _await_copies(ctx: Context, *, pending: int, read_only: bool) -> list[Value]:
+  return _said(ctx, "await_copies", pending=pending, read_only=read_only)
+
+
+@rule("set_max_registers")
+def _set_max_registers(ctx: Context, *, count: int, increase: bool) -> list[Value]:
+  return _said(ctx, "set_registers", count=count, increase=increase)
+
+
+def _said(ctx: Context, name: str, **attrs: Any) -> list[Value]:
+  """What means something to one of several warpgroups on a GPU alone."""
+  if _are_several(ctx) and ctx.builder.for_gpu:
+    ctx.builder.emit_all(name, [], **attrs)
+  return []
+
+
 @rule("barrier_wait")
 def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> list[Value]:
   view = leaves(tree, flat)

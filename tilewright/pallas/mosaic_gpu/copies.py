@@ -3,13 +3,25 @@
     plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, barrier)
     plgpu.barrier_wait(barrier)
 
-In a block of one warpgroup a copy is done when the call returns, as far as the kernel can see. Among several, one to shared memory with a
-barrier is on its way when the call returns (on GPUs: by `cp.async`, if it can go in pieces of at least four bytes), and arrives at the
-barrier when it is done. All other copies are done at once, so that waiting for the last `n` of them has nothing to do.
+In a block of one warpgroup a copy is done when the call returns, as far as the kernel can see. Among several, on GPUs:
+
+| copy                                    | sm_90a and later                            | before, and where no box fits                |
+|-----------------------------------------|---------------------------------------------|----------------------------------------------|
+| to shared memory, with a barrier        | asked of the copy engine by one thread      | by all threads (`cp.async`), in pieces of 4  |
+|                                         | (TMA); its bytes arrive at the barrier      | to 16 bytes that arrive at the barrier       |
+| to shared memory, without               | done when the call returns                  | the same                                     |
+| to global memory                        | asked of the copy engine; under way until   | done when the call returns                   |
+|                                         | `wait_smem_to_gmem`                         |                                              |
+
+A box fits (`target.nvgpu.box_copies`) where the array's rows are multiples of sixteen bytes apart, the part is one of neighbours along its
+last dimension, and lies in shared memory from a multiple of 128 bytes on, row by row or in the tiles of a swizzle. To shared memory, it is
+a part of an array that the kernel does not write, and some warpgroup waits at the barrier. A copy to shared memory must have arrived before
+the kernel ends. Pieces need rows that are aligned to four bytes; other copies are loads and stores, done when the call returns.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,13 +30,26 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import primitives
+from tilewright.pallas import effects, primitives
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
 from tilewright.pallas.mosaic_gpu.partition import share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
+from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
+from tilewright.target import xla
+
+_FEWEST_REGISTERS, _MOST_REGISTERS = 24, 256  # of a thread, that setmaxnreg takes
+
+# What a warpgroup of several says on a GPU; elsewhere copies are done when their calls return, and there are no registers.
+commit_copies_p = Primitive("commit_copies")
+await_copies_p = Primitive("await_copies")
+set_max_registers_p = Primitive("set_max_registers")
+for _own in (commit_copies_p, await_copies_p, set_max_registers_p):
+  _own.multiple_results = True
+  _own.def_effectful_abstract_eval(lambda **params: ([], {effects.semaphore_effect}))
+  xla.register(_own)(lambda ctx, **params: [])
 
 
 def check_refs(what: str, **refs: Any) -> None:
@@ -95,14 +120,25 @@ _REDUCTIONS = {kind: getattr(atomics, f"atomic_{kind}") for kind in ("add", "max
 def copy_smem_to_gmem(
   src: Any, dst: Any, predicate: jax.Array | None = None, *, commit_group: bool = True, reduction_op: str | None = None
 ) -> None:
-  """Copy what `src` holds to `dst`, or combine it with what stands there; if a `predicate` is given, only where it is true."""
+  """Copy what `src` holds to `dst`, or combine it with what stands there; if a `predicate` is given, only where it is true.
+
+  It may be under way until `wait_smem_to_gmem`, and `src` must stay as it is so long. With `commit_group` the copies of this warpgroup so
+  far, which belong to no group yet, are one.
+  """
   check_ends("copy_smem_to_gmem", src, dst)
   if reduction_op is not None and reduction_op not in _REDUCTIONS:
     raise errors.UnsupportedFeatureError(
       f"plgpu.copy_smem_to_gmem: reduction_op: expected None or one of {', '.join(_REDUCTIONS)}, got {reduction_op!r}."
     )
-  write = _REDUCTIONS[reduction_op] if reduction_op else lambda ref, val: primitives.store(ref, None, val)
-  _when(predicate, lambda: write(dst, primitives.load(src)))
+
+  def copy() -> None:
+    if reduction_op:
+      _REDUCTIONS[reduction_op](dst, primitives.load(src))
+    else:
+      primitives.store(dst, None, primitives.load(src))
+      commit_copies_p.bind(group=commit_group)
+
+  _when(predicate, copy)
 
 
 def _when(predicate: Any, action: Any) -> None:
@@ -128,8 +164,10 @@ def wait_gmem_to_smem(n: int) -> None:
 
 
 def wait_smem_to_gmem(n: int, wait_read_only: bool = False) -> None:
-  """Wait until at most `n` copies to global memory are under way: none is."""
+  """Wait until at most `n` groups of this warpgroup's copies to global memory are under way; `wait_read_only`: until shared memory has been
+  read for the others, though global memory may not have been written."""
   _check_count("wait_smem_to_gmem", n)
+  await_copies_p.bind(pending=operator.index(n), read_only=bool(wait_read_only))
 
 
 def _check_count(what: str, n: int) -> None:
@@ -142,13 +180,24 @@ def commit_smem() -> None:
 
 
 def commit_smem_to_gmem_group() -> None:
-  """Make a group of the copies to global memory so far. There is nothing to do."""
+  """Make a group of this warpgroup's copies to global memory so far that belong to none."""
+  commit_copies_p.bind(group=True)
 
 
 def set_max_registers(n: int, *, action: str) -> None:
-  """Change the registers of a warpgroup. The compiler decides that by itself."""
+  """Let each thread of this warpgroup have `n` registers from here on: a multiple of 8, from 24 to 256.
+
+  It has an effect on sm_90a and later, in kernels of several warpgroups (`setmaxnreg`), which begin with the same number each, 64 Ki in
+  all. Who takes more waits until others have given back as many. Where the warpgroup has `n` already, or more of an increase, or fewer of a
+  decrease, nothing happens.
+  """
   if action not in ("increase", "decrease"):
     raise errors.GridError(f"plgpu.set_max_registers: action: expected 'increase' or 'decrease', got {action!r}.")
+  if not isinstance(n, int) or n % 8 or not _FEWEST_REGISTERS <= n <= _MOST_REGISTERS:
+    raise errors.GridError(
+      f"plgpu.set_max_registers: n: expected a multiple of 8 from {_FEWEST_REGISTERS} to {_MOST_REGISTERS}, got {n!r}."
+    )
+  set_max_registers_p.bind(count=n, increase=action == "increase")
 
 
 def griddepcontrol_launch_dependents() -> None:

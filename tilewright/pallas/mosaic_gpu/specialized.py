@@ -35,6 +35,8 @@ from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
 from tilewright.tile.memory import memory_ref
 
+_REGISTERS = 64 * 1024 // 128  # of a multiprocessor, for one thread of each warpgroup
+
 
 class PipelinePipeline(enum.IntEnum):
   """Where a pipeline stands among several that run one after another."""
@@ -81,7 +83,8 @@ def emit_pipeline_warp_specialized(
     body: gets the indices of a step, a ref for each input and output, then (if asked for) a produced and a consumed barrier for each input
       that is copied, and with a `compute_context` the carry, of which it returns the next.
     grid: the steps.
-    memory_registers: how many registers a thread of the memory warpgroup needs; a hint.
+    memory_registers: how many registers a thread of the memory warpgroup needs; the others share what it does not
+      (`set_max_registers`).
     in_specs, out_specs: trees of block specs. Blocks of outputs are shared by the warpgroups that compute.
     max_concurrent_steps: how many slots there are for blocks of inputs.
     wg_axis: the name of the warpgroups' axis.
@@ -133,6 +136,12 @@ class WarpSpecializedPipeline:
     inputs, outputs = self._blocks(gmem_refs)
     copied = [own for own in inputs if not own.is_whole]
     return self._memory(copied, [own for own in outputs if not own.is_whole]).tree()
+
+  @property
+  def compute_registers(self) -> int:
+    """Of a thread that computes: what the memory warpgroup leaves of those of a multiprocessor, in equal shares."""
+    share = (_REGISTERS - self.memory_registers) // self.num_compute
+    return max(24, min(share // 8 * 8, 256))
 
   def _memory(self, copied: Sequence[PipelineBlock], outputs: Sequence[PipelineBlock]) -> _Memory:
     def barriers(is_manual: bool, each: int, together: int) -> list[Any]:
@@ -190,6 +199,7 @@ class WarpSpecializedPipeline:
 
     @when(jnp.logical_not(is_memory))
     def _() -> None:
+      set_max_registers(self.compute_registers, action="increase")
       run = lambda carry: lax.fori_loop(0, step.count, step.compute, carry)
       if self.compute_context is None:
         run(None)

@@ -42,6 +42,11 @@ class Arch:
     return self.capability >= (9, 0)
 
   @property
+  def has_register_exchange(self) -> bool:
+    """Whether warpgroups can give registers to each other (setmaxnreg)."""
+    return self.has_tma and self.name.endswith("a")
+
+  @property
   def rates(self) -> dict[str, int]:
     """How fast tensor cores multiply, by way."""
     return _RATES[self.name]

@@ -7,8 +7,10 @@
 A barrier is an `mbarrier` in shared memory, which counts threads. Of a phase it is known only whether its number is even or odd; so a
 warpgroup keeps a bit for each barrier, which every wait turns, in a register of each thread.
 
-A copy from global memory that has a barrier goes there in pieces that threads ask for and do not wait for (`cp.async`); a thread arrives
-when its pieces have.
+A copy from global memory that has a barrier is asked of the copy engine by one thread, if it has boxes (`box_copies`): the barrier counts
+their bytes besides the threads. Otherwise it goes there in pieces that threads ask for and do not wait for (`cp.async`); a thread arrives
+when its pieces have. A copy to global memory that has boxes is under way until a group of copies is waited for: the first thread of each
+warpgroup asks and waits for all.
 
 A warpgroup whose check fails ends, and others may wait for it. So where a kernel has checks, those who wait look whether one has failed.
 """
@@ -25,8 +27,9 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import Index, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import cp_async, effects, mbarrier, reporting, threads, tma, views
+from tilewright.target.nvgpu import box_copies, cp_async, effects, mbarrier, reporting, threads, tma, views
 from tilewright.target.nvgpu.block_memory import SHARED
+from tilewright.target.nvgpu.box_copies import Boxes
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.hints import is_in_shared
@@ -129,19 +132,79 @@ def _arrive(code: BlockCode, op: Op) -> None:
   b = code.b
   own, number = _found(code, op.operands[0], op.operands[1:])
   address = b.add(own.address, b.mul(number, I32(_BYTES)))
+  asked = code.asked_for.get(op)
+  if asked is not None:
+    _bring(code, asked, address)
+    return
   if op in code.on_their_way:
     cp_async.arrive(b, address)
     return
-  if code.arch.has_tma:
-    tma.fence_writes(b)
-  mbarrier.arrive(b, address)
+  if not code.arch.has_tma:
+    mbarrier.arrive(b, address)
+    return
+  tma.fence_writes(b)
+  _arrive_by_warps(code, address)
+
+
+def _arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
+  """One thread of each warp arrives for all of it, when they all are here."""
+  b = code.b
+  threads.warp_barrier(b)
+  with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(threads.WARP)), I32(0))):
+    mbarrier.arrive_for(b, barrier, threads.WARP)
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+  """What the copy engine will be asked for where the arrival of a copy stands."""
+
+  boxes: Boxes
+  source: View
+  target: View
+
+
+def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
+  """One thread asks the copy engine for a copy, whose bytes arrive when they do.
+
+  All threads arrive: the phase must not end before each is past the wait in front of the copy, of which it knows only the parity."""
+  b, boxes = code.b, asked.boxes
+  assert code.tensor_map is not None
+  pointer = code.tensor_map(boxes.tensor_map)
+  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+    mbarrier.expect_more(b, barrier, boxes.nbytes)
+    box_copies.bring(b, boxes, pointer, asked.source, asked.target, barrier)
+  _arrive_by_warps(code, barrier)
+
+
+def _ask(code: BlockCode, load: Op, store: Op, arrival: Op) -> bool:
+  """Whether the copy engine brings what a load and a store copy: of an array that the kernel does not write, in boxes."""
+  if code.tensor_map is None or arrival.operands[0] not in code.awaited:
+    return False
+  source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, store))
+  if source.home is None or source.home not in code.only_read:
+    return False
+  if load.name == "window_load":  # beyond the end, where it says nothing, are zeros
+    starts = [code.scalar_index(s) for s in load.operands[1:]]
+    source = views.subview(code.b, source, starts, load.attrs["steps"], load.attrs["dropped"])
+  boxes = box_copies.plan(source, target, load.result.tile.shape)
+  if boxes is None:
+    return False
+  if target.base in code.read | code.written:  # what other threads did there is done, and the engine knows it
+    tma.fence_writes(code.b)
+    code.barrier()
+  code.asked_for[arrival] = Asked(boxes, source, target)
+  return True
 
 
 def start_copy(code: BlockCode, op: Op) -> bool:
   """Carry out a store as a copy that is on its way, if it is one, and an arrival that waits for it comes next: whether it was."""
   arrival = _arrival_of(code, op) if code.groups > 1 else None
   load = op.operands[1].owner
-  if arrival is None or not isinstance(load, Op) or load.name != "load" or load.result in code.env:
+  if arrival is None or not isinstance(load, Op) or load.name not in ("load", "window_load") or load.result in code.env:
+    return False
+  if _ask(code, load, op, arrival):
+    return True
+  if load.name == "window_load":
     return False
   source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, op))
   piece = next((n for n in cp_async.SIZES if _goes_in_pieces(source, target, load.result.tile.shape, n)), None)
@@ -206,8 +269,64 @@ def _await(code: BlockCode, op: Op) -> None:
   b.position_at_end(done)
 
 
+# --- copies to global memory -------------------------------------------------------------------------------------
+
+
+def start_store(code: BlockCode, op: Op, array: View) -> bool:
+  """Let the copy engine carry out a store, if it is a copy of shared memory to an array in boxes: whether it does."""
+  load = op.operands[1].owner
+  if code.tensor_map is None or not _is_copy(code, op) or not isinstance(load, Op) or load.name != "load":
+    return False
+  if load.result in code.env or not is_in_shared(load.operands[0].ref):
+    return False
+  source = views.view_of(code.memory_of(load.operands[0]))
+  boxes = box_copies.plan(array, source, load.result.tile.shape)
+  if boxes is None:
+    return False
+  b, pointer = code.b, code.tensor_map(boxes.tensor_map)
+  tma.fence_all_writes(b)
+  code.barrier()
+  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+    box_copies.take(b, boxes, pointer, array, source)
+  code.has_stores = True
+  return True
+
+
+def _is_copy(code: BlockCode, store: Op) -> bool:
+  """Whether a store is one that may take a while."""
+  ops = code.current.ops
+  following = ops[ops.index(store) + 1 :]
+  return code.groups > 1 and bool(following) and following[0].name == "commit_copies"
+
+
+def _commit(code: BlockCode, op: Op) -> None:
+  b = code.b
+  if code.tensor_map is not None and op.attrs["group"]:
+    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+      tma.commit_stores(b)
+
+
+def _await_copies(code: BlockCode, op: Op) -> None:
+  b = code.b
+  if code.tensor_map is not None:
+    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+      tma.wait_groups(b, op.attrs["pending"], read_only=op.attrs["read_only"])
+    code.barrier()
+
+
 def _meet(code: BlockCode, op: Op) -> None:
   meet(code, [code.env[v] for v in op.operands])
+
+
+def _set_registers(code: BlockCode, op: Op) -> None:
+  """Before it, all warps of the warpgroup have done what the last one asked for."""
+  count, increase = op.attrs["count"], op.attrs["increase"]
+  begins = threads.registers_of(code.groups * threads.GROUP)
+  if not code.arch.has_register_exchange or (count <= begins if increase else count >= begins):
+    return
+  code.barrier()
+  threads.set_registers(code.b, count, increase=increase)
+  code.sets_registers = True
 
 
 STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
@@ -215,4 +334,7 @@ STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   "arrive": _arrive,
   "await": _await,
   "meet": _meet,
+  "commit_copies": _commit,
+  "await_copies": _await_copies,
+  "set_registers": _set_registers,
 }

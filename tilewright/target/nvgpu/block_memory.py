@@ -17,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.layout.shared import SharedLayout
+from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.layout.value import LANES
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Statements
@@ -32,6 +32,7 @@ from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.boxes import are_apart
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.types import RefType
 
 SHARED = 3  # LLVM's address space
 
@@ -117,6 +118,17 @@ class BlockMemory(Code):
     pointer = self._own(pointer, nbytes)
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
     return View(pointer, strides, dtype, object(), align=16)
+
+  def allocate_rows(self, kind: RefType) -> View:
+    """A buffer that the user wants in shared memory, row by row; where it begins at a multiple of 128 bytes, the copy engine knows it."""
+    nbytes = kind.size * kind.dtype.itemsize
+    if self.groups == 1 or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
+      return self.allocate(kind.shape, kind.dtype, is_shared=True)
+    self.arena_bytes = -(-self.arena_bytes // 128) * 128
+    home = shared_tiled(kind.shape, None, 8 * kind.dtype.itemsize)
+    return dataclasses.replace(
+      self.allocate(kind.shape, kind.dtype, is_shared=True), home=home, along=views.whole(home)
+    )
 
   def has_room(self, tiled: SharedLayout) -> bool:
     """Whether a buffer that is laid out in some way fits shared memory."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,16 +26,17 @@ from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.hints import is_accumulator
 from tilewright.target.nvgpu.statements import poison
-from tilewright.target.nvgpu.views import Edge, View, is_inside, multiple, view_of
+from tilewright.target.nvgpu.views import Along, Array, Edge, View, is_inside, multiple, view_of, whole
 from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Block as TileBlock
-from tilewright.tile.ir import Op, Value, walk
+from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 
+_LOADS = frozenset({"load", "window_load", "gather_load"})
 _LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
 
 
@@ -132,6 +133,20 @@ def bases(kernel: NativeKernel) -> list[Any]:
   return found
 
 
+def only_read(kernel: NativeKernel) -> Iterator[Array]:
+  """The arrays that the kernel reads and nobody writes meanwhile."""
+  mapping, used = kernel.mapping, users(kernel.body.body)
+  aliased = {into for into, _ in kernel.input_output_aliases}
+  for position, m in enumerate(mapping.input_mappings):
+    number = mapping.num_prefetch + position
+    seen = [kernel.body.params[number]]
+    for ref in seen:
+      seen += [r for op in used.get(ref, ()) if op.name in VIEWS for r in op.results]
+    others = (op for ref in seen for op in used.get(ref, ()) if op.name not in (*VIEWS, *_LOADS))
+    if number not in aliased and next(others, None) is None:
+      yield Array(number, tuple(m.array_aval.shape))
+
+
 @dataclasses.dataclass(frozen=True)
 class Block:
   """A block of an array: where it is along each dimension, and where it surely lies inside. Without places it is the array itself."""
@@ -158,6 +173,9 @@ class Block:
     strides = dense_strides(tuple(m.array_aval.shape))
     policy = code.read_policy if streams.is_stream(kernel, position, code.arch) else None
     array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
+    if code.groups > 1 and code.arch.has_tma:  # where copies are written by hand, by the copy engine
+      array.home = Array(kernel.mapping.num_prefetch + position, tuple(m.array_aval.shape))
+      array.along = whole(array.home)
     if index_map is None:
       return cls(code, m, array)
     where = places(code, m, index_map, prefetched, indices, code.in_memory)
@@ -187,6 +205,7 @@ class Block:
       offset = add(b, offset, part)
       align = math.gcd(align, part if isinstance(part, int) else multiple(part))
     edges = [self._edges(d) for d in range(len(self.where))]
+    along = (Along(p.start, self.kept.index(d) if d in self.kept else None) for d, p in enumerate(self.where))
     inside = None
     for edge in (e for d in self.mapping.squeezed_dims for e in edges[d]):
       ok = is_inside(b, edge, Index(0), 1)
@@ -199,6 +218,8 @@ class Block:
       edges=tuple(edges[d] for d in self.kept),
       inside=inside,
       anchor=array.pointer,
+      along=tuple(along) if array.along else (),
+      home=None if any(edges) else array.home,
     )
 
   def _edges(self, d: int) -> tuple[Edge, ...]:

@@ -43,6 +43,7 @@ from tilewright.target.nvgpu.operands import is_taken_as_held, operand_layout
 from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.relayout import emit
+from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
@@ -73,6 +74,14 @@ class BlockCode(Passes):
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
     self.on_their_way: set[Op] = set()  # arrivals of copies that nobody has waited for
+    self.asked_for: dict[
+      Op, Any
+    ] = {}  # arrivals of copies that the copy engine makes, and what it will be asked for there
+    self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets the copy engine know of an array
+    self.awaited: set[Value] = set()  # barriers that some warpgroup waits for
+    self.has_stores = False  # whether the copy engine writes to global memory
+    self.sets_registers = False  # whether warpgroups exchange registers
+    self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write
     self.has_stages = False  # whether copies are on their way that the code here did not ask for
 
   # --- values carried by control flow ----------------------------------------------------------------------------
@@ -378,7 +387,7 @@ class BlockCode(Passes):
     is_free = tiled is None or tiled == shared_tiled(kind.shape, None, tiled.bits)
     if tiled is not None and not is_free and (given_layout(kind) is not None or self.has_room(tiled)):
       return self.allocate_as(tiled, kind.dtype)
-    return self.allocate(kind.shape, kind.dtype, is_shared=is_in_shared(kind))
+    return self.allocate_rows(kind) if is_in_shared(kind) else self.allocate(kind.shape, kind.dtype)
 
   def register_refs(self, kernel: NativeKernel) -> dict[int, RegisterRef]:
     """The scratch buffers that inference keeps in registers, by number."""

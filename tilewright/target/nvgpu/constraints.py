@@ -256,7 +256,12 @@ def _kept(system: System, op: Op, i: int) -> None:
 def _memory(system: System, op: Op, tile: Variable, strides: tuple[int, ...]) -> None:
   """A tile that is read from, or written to, the ref of an op."""
   shared = system.shared(op.operands[0])
-  if shared is not None and shared.shape == tile.shape:
+  given = hints.layout_in_stack(op.operands[0])
+  if given is not None and given.shape == tile.shape:
+    part = system.part(op.operands[0])
+    system.say(Hint(part, given))
+    system.say(SharedAccess(tile, part, system.weight))
+  elif shared is not None and shared.shape == tile.shape:
     system.say(SharedAccess(tile, shared, system.weight))
   elif shared is None:
     system.strides.setdefault(tile, strides)
@@ -446,6 +451,7 @@ def _switch(system: System, op: Op) -> None:
 @rule(
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
   *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
+  *("commit_copies", "await_copies", "set_registers"),
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""

@@ -100,7 +100,7 @@ class Frame:
     self.count = mapping.num_prefetch + len(mapping.block_mappings)
     self.dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
     pointer = ir.PointerType(addrspace=_GLOBAL)
-    params = [pointer] * (self.count + 1 + len(self.dynamic)) + [ty.PTR] * len(maps)
+    params = [pointer] * (self.count + 1 + len(self.dynamic))
     self.function = ir.Function(self.module, ir.FunctionType(VOID, params), KERNEL)
     self.function.calling_convention = "ptx_kernel"
     args = self.function.args
@@ -108,9 +108,8 @@ class Frame:
     for i in range(mapping.num_prefetch + mapping.num_inputs):
       if i not in aliased:  # what only is read may be read ahead of what is written
         args[i].add_attribute("noalias")
-    self.maps = list(args[len(args) - len(maps) :]) if maps else []
-    for number, tensor_map in enumerate(self.maps):
-      tensor_map.name = f"{_MAP}{number}"
+    self.tensor_maps: dict[TensorMap, ir.Argument] = {}
+    self.maps = [self.tensor_map(m) for m in maps]
     self.shared = ir.GlobalVariable(self.module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
     self.shared.linkage = "external"
     self.b = b = ir.IRBuilder(self.function.append_basic_block("entry"))
@@ -122,6 +121,14 @@ class Frame:
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
     self.placed: dict[Value, View] = {}  # buffers of blocks that lie in shared memory as the user says
+
+  def tensor_map(self, m: TensorMap) -> ir.Argument:
+    """Where a tensor map is: a parameter after all others."""
+    if m not in self.tensor_maps:
+      made = ir.Argument(self.function, ty.PTR, f"{_MAP}{len(self.tensor_maps)}")
+      self.function.args = (*self.function.args, made)
+      self.tensor_maps[m] = made
+    return self.tensor_maps[m]
 
   def code(self, arch: Arch, num_threads: int, kind: type[BlockCode] = BlockCode) -> Any:
     b = self.b
@@ -226,6 +233,7 @@ class Frame:
       code.scratch_bytes,
       parallel,
       self.mapping.grid,
+      tuple(self.tensor_maps),
       report=self.report,
       workspace_param=self.count,
       **more,

@@ -23,7 +23,7 @@ from llvmlite import ir
 
 from tilewright.layout.access import best_access
 from tilewright.layout.options import Warpgroups, wgmma_ways
-from tilewright.layout.shared import SharedLayout, shared_for_matrix
+from tilewright.layout.shared import SharedLayout
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu import cp_async, in_place, operand_copies, products, tma, wgmma
@@ -36,47 +36,13 @@ from tilewright.target.nvgpu.registers import Registers
 from tilewright.target.nvgpu.relayout import store
 from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.views import SwizzledView, View
-from tilewright.target.nvgpu.wgmma import ROWS
+from tilewright.target.nvgpu.wgmma import ROWS, Matrix
 from tilewright.tile.ir import Op, Value
-
-SWIZZLES = (128, 64, 32)  # bytes of a row of an operand
-
-
-@dataclasses.dataclass(frozen=True)
-class Matrix:
-  """How an operand lies in shared memory: rows of `swizzle` bytes, along k or along the other dimension, and columns of such rows."""
-
-  swizzle: int
-  k_is_last: bool
-  rows: int  # of a column
-  itemsize: int
-
-  @property
-  def wide(self) -> int:
-    """Elements of a row."""
-    return self.swizzle // self.itemsize
-
-  @property
-  def column_bytes(self) -> int:
-    return self.rows * self.swizzle
-
-  def offset(self, free: int, k: int) -> int:
-    """Bytes from the start to what one instruction reads."""
-    down, along = (free, k) if self.k_is_last else (k, free)
-    column, inner = divmod(along, self.wide)
-    return column * self.column_bytes + down * self.swizzle + inner * self.itemsize
 
 
 def as_matrix(shared: SharedLayout, contracted: int) -> Matrix | None:
   """A layout of shared memory as wgmma sees it, if it can. Dimension `contracted` is k."""
-  for contiguous in range(2):
-    for swizzle in SWIZZLES:
-      wide = 8 * swizzle // shared.bits
-      if shared.shape[contiguous] % wide:
-        continue
-      if shared == shared_for_matrix(shared.shape, shared.bits, swizzle, transposed=contiguous == 0):
-        return Matrix(swizzle, contiguous == contracted, shared.shape[1 - contiguous], shared.bits // 8)
-  return None
+  return in_place.matrix_of(in_place.digits_of(shared), shared.shape, shared.bits, shared.swizzle, contracted)
 
 
 def is_possible(code: BlockCode, op: Op) -> bool:
@@ -154,7 +120,7 @@ class _Reader:
     self.matrix = None
     self.turned = False
     if isinstance(operand, Placed):
-      self.matrix = as_matrix(operand.shared, op.attrs["contract"][i][0])
+      self.matrix = operand.matrix or as_matrix(operand.shared, op.attrs["contract"][i][0])
       assert self.matrix is not None, f"{operand.shared} is no operand of wgmma"
       self.turned = not self.matrix.k_is_last
       self.address = operand.address(code.b)
@@ -168,8 +134,7 @@ class _Reader:
     matrix, start = self.matrix, self.address
     if group is not None:
       start = self.b.add(start, self.b.mul(group, I32(matrix.offset(size, 0))))
-    leading = 16 if matrix.k_is_last else matrix.column_bytes
-    self.start = wgmma.descriptor(self.b, start, leading, matrix.swizzle)
+    self.start = matrix.descriptor(self.b, start)
 
   def at(self, fragment: int, free: int, k: int) -> Any:
     """The operand of an instruction: a fragment of the warpgroup, which begins at `free`, from `k` on."""
@@ -201,8 +166,8 @@ def _operand(code: BlockCode, op: Op, i: int) -> Any:
 
 def _in_place(code: BlockCode, op: Op, i: int) -> Placed | None:
   """An operand in memory that the user laid out, if wgmma can read it there: of bytes, only rows along k."""
-  placed = in_place.find(code, op.operands[i])
-  matrix = None if placed is None else as_matrix(placed.shared, op.attrs["contract"][i][0])
+  placed = in_place.find(code, op.operands[i], op.attrs["contract"][i][0])
+  matrix = None if placed is None else placed.matrix
   return placed if matrix is not None and (matrix.itemsize == 2 or matrix.k_is_last) else None
 
 

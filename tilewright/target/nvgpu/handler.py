@@ -6,8 +6,6 @@ loading; the code is the same everywhere and can be cached.
 
 from __future__ import annotations
 
-import math
-
 from llvmlite import ir
 
 from tilewright.runtime import ffi
@@ -27,9 +25,9 @@ _COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: a call 
 _TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 
 
-# From cuda.h: CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
-_MAP_DTYPES = {"f16": 6, "bf16": 9}
-_SWIZZLE_NONE, _SWIZZLE_128B, _PROMOTE_256B = 0, 3, 3
+# From cuda.h: CUtensorMapSwizzle, by bytes, and CUtensorMapL2promotion.
+_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+_PROMOTE_256B = 3
 _CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
 
@@ -142,13 +140,12 @@ def _tensor_map(b: ir.IRBuilder, module: ir.Module, m: TensorMap, data: ir.Value
   sizes = list(reversed(m.shape))  # the last dimension comes first
   dims, strides = struct(b, rank), struct(b, rank - 1)
   fill(b, dims, [i64(size) for size in sizes])
-  fill(b, strides, [i64(2 * math.prod(sizes[: d + 1])) for d in range(rank - 1)])
+  fill(b, strides, [i64(stride) for stride in reversed(m.outer_strides)])
   box, ones = _words(b, [m.box_columns, *reversed(m.box)]), _words(b, [1] * rank)
   kinds = [PTR, I32, I32, PTR, PTR, PTR, PTR, PTR, I32, I32, I32, I32]
   encode = external(module, "cuTensorMapEncodeTiled", I32, kinds)
-  args = [place, I32(_MAP_DTYPES[m.kind]), I32(rank), data, dims, strides, box, ones]
-  swizzle = _SWIZZLE_128B if m.is_swizzled else _SWIZZLE_NONE
-  return place, b.call(encode, [*args, I32(0), I32(swizzle), I32(_PROMOTE_256B), I32(0)])
+  args = [place, I32(tma.KINDS[m.kind][0]), I32(rank), data, dims, strides, box, ones]
+  return place, b.call(encode, [*args, I32(0), I32(_SWIZZLES[m.swizzle_bytes]), I32(_PROMOTE_256B), I32(0)])
 
 
 def _check(b: ir.IRBuilder, api: ir.Value, status: ir.Value, what: str) -> None:

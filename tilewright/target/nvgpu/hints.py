@@ -17,6 +17,8 @@ from tilewright.layout.shared import SharedLayout
 from tilewright.layout.transforms import Transform, read_transforms, transformed, transforms_text
 from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
 from tilewright.target.nvgpu.arch import WGMMA, Arch
+from tilewright.target.nvgpu.views import one_of
+from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
@@ -52,6 +54,25 @@ def given_layout(ref: RefType) -> SharedLayout | None:
   if name != SHARED_MEMORY or not text:
     return None
   return transformed(ref.shape, 8 * ref.dtype.itemsize, read_transforms(text))
+
+
+def tile_of_stack(view: Op) -> int | None:
+  """Of a view that is one whole tile of an array of tiles, how many leading dimensions count them; None for other views."""
+  ref = view.operands[0]
+  lead = ref.ref.rank - view.results[0].ref.rank
+  if view.name != "subview" or lead == 0 or tuple(view.attrs["dropped"]) != tuple(range(lead)):
+    return None
+  whole = view.attrs["sizes"][lead:] == ref.ref.shape[lead:] and all(step == 1 for step in view.attrs["steps"][lead:])
+  return lead if whole else None
+
+
+def layout_in_stack(ref: Value) -> SharedLayout | None:
+  """The layout of such a view of a ref whose layout the user gives."""
+  view = ref.owner
+  if not isinstance(view, Op) or view.name != "subview" or tile_of_stack(view) is None:
+    return None
+  given = given_layout(view.operands[0].ref) if not isinstance(view.operands[0].owner, Op) else None
+  return None if given is None else one_of(given, ref.ref.shape)
 
 
 def is_in_shared(ref: RefType) -> bool:

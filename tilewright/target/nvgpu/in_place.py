@@ -15,8 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.layout.algebra import transposed
-from tilewright.layout.shared import SharedLayout, shared_for_matrix
+from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.types import I32
@@ -25,6 +24,7 @@ from tilewright.target.nvgpu.operand_copies import Placed
 from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.symbolic import Number
 from tilewright.target.nvgpu.views import View, multiple
+from tilewright.target.nvgpu.wgmma import Matrix
 from tilewright.tile.ir import Op, Value
 
 _SWIZZLES = (128, 64, 32)
@@ -33,8 +33,10 @@ _SWIZZLES = (128, 64, 32)
 Digits = tuple[tuple[int, int, int, int], ...]
 
 
-def find(code: BlockCode, value: Value) -> Placed | None:
-  """An operand, perhaps transposed, that is loaded from memory in which it lies as a matrix of wgmma does, if nothing has changed it."""
+def find(code: BlockCode, value: Value, contracted: int) -> Placed | None:
+  """An operand, perhaps transposed, that is loaded from memory in which it lies as a matrix of wgmma does, if nothing has changed it.
+
+  Dimension `contracted` is k."""
   loaded, permutation = behind_transposes(value)
   load = loaded.owner
   if not isinstance(load, Op) or load.name != "load" or loaded in code.env:
@@ -42,17 +44,42 @@ def find(code: BlockCode, value: Value) -> Placed | None:
   view = code.env.get(load.operands[0])
   if not isinstance(view, View) or view.tiled is None or view.has_edges or loaded.tile.rank != 2:
     return None
-  shared = _layout(view, loaded.tile.shape)
-  if shared is None:
+  tiled, shape = view.tiled, loaded.tile.shape
+  digits = digits_of_part(view, tiled, shape)
+  matrix = None if digits is None else matrix_of(digits, shape, tiled.bits, tiled.swizzle, permutation[contracted])
+  if matrix is None:
     return None
-  seen = SharedLayout(transposed(shared.elements, tuple(permutation)), shared.bits, shared.swizzle)
-  return Placed(seen, dataclasses.replace(view, pointer=_start(code.b, view)))
+  return Placed(tiled, dataclasses.replace(view, pointer=start(code.b, view)), matrix=matrix)
 
 
-def _layout(view: View, shape: tuple[int, ...]) -> SharedLayout | None:
-  """The layout of a part of a buffer, as one of a matrix."""
-  tiled, found = view.tiled, []
-  assert tiled is not None
+def matrix_of(digits: Digits, shape: tuple[int, ...], bits: int, swizzle: Swizzle, contracted: int) -> Matrix | None:
+  """A matrix whose digits are known as wgmma sees it, if it can: rows of a swizzle's width, eight of them one below the other."""
+  width, size = next((n for n in _SWIZZLES if SWIZZLES[n] == swizzle), 0), bits // 8
+  wide = width // size
+  for last in (1, 0):
+    down = 1 - last
+    if not wide or shape[last] % wide or shape[down] % 8:
+      continue
+    rows, columns = shape[down] // 8, shape[last] // wide
+    eight = _moved(digits, down, 8) if rows > 1 else 8 * wide
+    column = _moved(digits, last, wide) if columns > 1 else shape[down] * wide
+    wanted = [(last, 1, wide, 1), (down, 1, 8, wide), (down, 8, rows, eight), (last, wide, columns, column)]
+    if _merged(wanted) == digits and not any(n * size % swizzle.span for n in (eight, column)):
+      return Matrix(width, last == contracted, size, eight * size, column * size)
+  return None
+
+
+def _moved(digits: Digits, axis: int, place: int) -> int:
+  """How many elements further on a place along an axis lies, if a digit begins or goes on there; else 0."""
+  own = (
+    place // at * move for a, at, size, move in digits if a == axis and at <= place < at * size and place % at == 0
+  )
+  return next(own, 0)
+
+
+def digits_of_part(view: View, tiled: SharedLayout, shape: tuple[int, ...]) -> Digits | None:
+  """The digits of a part of a buffer, by the dimensions of the part, if it is laid out as a buffer of its size."""
+  found = []
   extents = [1 if a.dim is None else shape[a.dim] for a in view.along]
   for axis, place, size, move in _digits(tiled):
     own, extent = view.along[axis], extents[axis]
@@ -65,15 +92,12 @@ def _layout(view: View, shape: tuple[int, ...]) -> SharedLayout | None:
     if place < extent:
       assert own.dim is not None
       found.append((own.dim, place, min(size, extent // place), move))
-  wanted = _merged(found)
-  for contiguous in range(2):
-    for swizzle in _SWIZZLES:
-      if shape[contiguous] % (8 * swizzle // tiled.bits):
-        continue
-      matrix = shared_for_matrix(shape, tiled.bits, swizzle, transposed=contiguous == 0)
-      if matrix.swizzle == tiled.swizzle and _merged(_digits(matrix)) == wanted:
-        return matrix
-  return None
+  return _merged(found)
+
+
+def digits_of(shared: SharedLayout) -> Digits:
+  """The digits of a whole buffer."""
+  return _merged(_digits(shared))
 
 
 def _digits(shared: SharedLayout) -> list[tuple[int, int, int, int]]:
@@ -93,7 +117,7 @@ def _merged(digits: Iterable[tuple[int, int, int, int]]) -> Digits:
   return tuple(found)
 
 
-def _start(b: ir.IRBuilder, view: View) -> ir.Value:
+def start(b: ir.IRBuilder, view: View) -> ir.Value:
   """Where a part begins."""
   assert view.tiled is not None
   places: list[Any] = []

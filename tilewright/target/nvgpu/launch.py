@@ -11,7 +11,7 @@ from typing import Any
 from tilewright import errors
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64
-from tilewright.target.nvgpu import choice, cp_async, effects, identities, pipeline, pipelined, threads
+from tilewright.target.nvgpu import blocks, choice, cp_async, effects, identities, pipeline, pipelined, threads, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.frame import Frame, Launch
@@ -72,6 +72,7 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
 
 def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
   """A kernel of which several warpgroups run each instance, each its own way through the body: see `arrivals`."""
+  _check_registers(kernel)
   if any(op.name == "print" for op in walk(kernel.body.body)):
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write what there is to "
@@ -82,11 +83,33 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   code.divide(kernel.warpgroups)
   frame.begin(code)
   code.inferred = choice.choose(kernel, arch, threads.GROUP // threads.WARP)
+  if arch.has_tma:
+    code.tensor_map = frame.tensor_map
+    code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
+    code.only_read = set(blocks.only_read(kernel))
   Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
   if code.on_their_way:  # no thread ends before what it asked for is there
     cp_async.commit(frame.b)
     cp_async.wait(frame.b, 0)
-  return frame.finish(code, kernel.warpgroups * threads.GROUP, parallel)
+  if code.has_stores:
+    tma.wait_groups(frame.b, 0, read_only=True)
+  num_threads = kernel.warpgroups * threads.GROUP
+  return frame.finish(code, num_threads, parallel, exchanges_registers=code.sets_registers)
+
+
+def _check_registers(kernel: NativeKernel) -> None:
+  """Refuse a kernel in which a warpgroup would wait for more registers than the others can ever give back."""
+  asked = [op for op in walk(kernel.body.body) if op.name == "set_registers"]
+  begins = threads.registers_of(kernel.warpgroups * threads.GROUP)
+  fewest = min([begins, *(op.attrs["count"] for op in asked if not op.attrs["increase"])])
+  left = threads.REGISTERS // threads.GROUP - (kernel.warpgroups - 1) * fewest
+  for op in asked:
+    if op.attrs["increase"] and op.attrs["count"] > max(left, begins):
+      raise errors.ResourceExhaustedError(
+        f"{op.loc or kernel.name}: plgpu.set_max_registers({op.attrs['count']}, action='increase') exceeds available registers: a block of "
+        f"{kernel.warpgroups} warpgroups begins with {begins} for each thread, and if all others keep {fewest}, {left} are left. Decrease "
+        "those of other warpgroups more, or ask for fewer."
+      )
 
 
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
@@ -144,14 +167,12 @@ def _emit_pipeline(
 ) -> tuple[str, Launch]:
   """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `pipeline`."""
   stores = plan.stores if isinstance(plan, pipeline.WarpgroupPlan) else ()
-  maps = (*plan.tensor_maps, *stores)
-  frame = Frame(kernel, maps)
+  frame = Frame(kernel, (*plan.tensor_maps, *stores))
   code = pipelined.emit(frame, arch, parallel, plan)
   return frame.finish(
     code,
     plan.num_threads,
     parallel,
-    maps=maps,
     cluster=plan.cluster.size if isinstance(plan, pipeline.WarpgroupPlan) else 1,
     exchanges_registers=isinstance(plan, pipeline.RegisterPlan),
     resident=plan.resident if isinstance(plan, pipeline.RegisterPlan) else None,

@@ -36,8 +36,18 @@ def expect(b: ir.IRBuilder, address: ir.Value, nbytes: int | ir.Value) -> None:
   _asm(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {said};", [address, *args])
 
 
+def expect_more(b: ir.IRBuilder, address: ir.Value, nbytes: int) -> None:
+  """Let the phase wait for so many bytes too."""
+  _asm(b, f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], {nbytes};", [address])
+
+
 def arrive(b: ir.IRBuilder, address: ir.Value) -> None:
   _asm(b, "mbarrier.arrive.shared.b64 _, [$0];", [address])
+
+
+def arrive_for(b: ir.IRBuilder, address: ir.Value, count: int) -> None:
+  """Arrive in the name of so many threads (sm_90)."""
+  _asm(b, f"mbarrier.arrive.shared::cta.b64 _, [$0], {count};", [address])
 
 
 def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:

@@ -33,6 +33,7 @@ from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.views import View
+from tilewright.target.nvgpu.wgmma import Matrix
 from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.ops import OPS
@@ -50,6 +51,7 @@ class Placed:
   shared: SharedLayout
   buffer: View
   is_on_its_way: bool = False  # copied by threads that have not waited yet
+  matrix: Matrix | None = None  # as wgmma sees it, where it is a part of a buffer
 
   @property
   def base(self) -> Any:

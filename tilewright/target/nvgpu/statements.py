@@ -11,7 +11,7 @@ from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
-from tilewright.target.nvgpu import arrivals, contraction, effects, indexed, operand_copies, reductions, views
+from tilewright.target.nvgpu import arrivals, contraction, effects, hints, indexed, operand_copies, reductions, views
 from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.views import View
@@ -30,6 +30,11 @@ def _view(code: BlockCode, ref: Value) -> View:
 def _subview(code: BlockCode, op: Op) -> None:
   ref, *starts = op.operands
   places = [code.scalar_index(s) for s in starts]
+  if (lead := hints.tile_of_stack(op)) is not None:
+    one = views.one_of_stack(code.b, _view(code, ref), places[:lead], op.results[0].ref.shape)
+    if one is not None:
+      code.env[op.results[0]] = one
+      return
   code.env[op.results[0]] = views.subview(code.b, _view(code, ref), places, op.attrs["steps"], op.attrs["dropped"])
 
 
@@ -57,7 +62,9 @@ def _bitcast_ref(code: BlockCode, op: Op) -> None:
 def _store(code: BlockCode, op: Op) -> None:
   ref, value = op.operands
   view = views.view_of(code.accessed(op))
-  if contraction.accumulates(code, value, view) or arrivals.start_copy(code, op):
+  if (
+    contraction.accumulates(code, value, view) or arrivals.start_copy(code, op) or arrivals.start_store(code, op, view)
+  ):
     return
   if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
     write = lambda index, new, chosen: views.store_where(code.b, view, index, new, chosen)
@@ -94,6 +101,10 @@ def _window_store(code: BlockCode, op: Op) -> None:
   ref, value, *starts = op.operands
   view = views.view_of(code.accessed(op))
   places = [code.scalar_index(s) for s in starts]
+  if view.home is not None:  # what lies outside, the copy engine drops too
+    part = views.subview(code.b, view, places, op.attrs["steps"], op.attrs["dropped"])
+    if arrivals.start_store(code, op, part):
+      return
   if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
     inside = views.with_edges(view, ref.ref.shape)
 

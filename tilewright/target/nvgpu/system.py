@@ -107,6 +107,10 @@ class System:
       return None
     return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), self._name(ref))
 
+  def part(self, ref: Value) -> Variable:
+    """The variable of a view of shared memory that lies as the whole does."""
+    return Variable(("part", self.number[ref]), ref.ref.shape, _bits(ref.ref.dtype), self._name(ref))
+
   def held(self, ref: Value) -> Variable | None:
     """The variable of a ref that lives in registers; None for others."""
     if ref not in self.register_refs or not isinstance(ref.type, RefType):

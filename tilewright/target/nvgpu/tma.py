@@ -19,25 +19,55 @@ MOST_DIMS, MOST_ROWS = 5, 256  # of an array, of a box along one dimension
 SWIZZLE_BYTES = 128
 
 
+# By the name of a kind of element: its number in cuda.h (CUtensorMapDataType), and its bytes. Copies of bits have those of its size.
+KINDS: dict[str, tuple[int, int]] = {
+  "u8": (0, 1),
+  "u16": (1, 2),
+  "u32": (2, 4),
+  "u64": (4, 8),
+  "f16": (6, 2),
+  "bf16": (9, 2),
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class TensorMap:
-  """An array of 16-bit elements in global memory, and the box that one copy brings: `box` along its outer dimensions, and so many columns.
-  Rows of 128 bytes are swizzled, others lie as they are."""
+  """An array in global memory, and the box that one copy brings: `box` along its outer dimensions, and so many columns.
+
+  Rows of 128 bytes are swizzled, others lie as they are, unless `swizzle` says how many bytes the rows have that are."""
 
   array: int  # its position among the kernel's arrays
-  kind: str  # bf16 or f16
+  kind: str
   shape: tuple[int, ...]
   box: tuple[int, ...]
   row: int  # along which dimension rows of the box lie
   box_columns: int = SWIZZLE_BYTES // 2
+  strides: tuple[int, ...] = ()  # bytes, of the outer dimensions; none: they lie one in the other
+  swizzle: int | None = None
+
+  @property
+  def itemsize(self) -> int:
+    return KINDS[self.kind][1]
+
+  @property
+  def swizzle_bytes(self) -> int:
+    """Of a row; 0 where nothing is exchanged."""
+    if self.swizzle is not None:
+      return self.swizzle
+    return SWIZZLE_BYTES if self.itemsize * self.box_columns == SWIZZLE_BYTES else 0
 
   @property
   def is_swizzled(self) -> bool:
-    return 2 * self.box_columns == SWIZZLE_BYTES
+    return self.swizzle_bytes > 0
+
+  @property
+  def outer_strides(self) -> tuple[int, ...]:
+    """Bytes between neighbours along each dimension but the last."""
+    return self.strides or tuple(self.itemsize * math.prod(self.shape[d + 1 :]) for d in range(len(self.shape) - 1))
 
   @property
   def box_bytes(self) -> int:
-    return math.prod(self.box) * 2 * self.box_columns
+    return math.prod(self.box) * self.itemsize * self.box_columns
 
 
 def copy(
@@ -77,10 +107,26 @@ def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequen
   b.call(ir.InlineAsm(ir.FunctionType(VOID, [a.type for a in args]), text, constraints, side_effect=True), args)
 
 
+def commit_stores(b: ir.IRBuilder) -> None:
+  """The stores that this thread has asked for since the last time are a group."""
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "cp.async.bulk.commit_group;", "~{memory}", side_effect=True), [])
+
+
+def wait_groups(b: ir.IRBuilder, pending: int, *, read_only: bool) -> None:
+  """Until at most so many groups of stores of this thread are under way; `read_only`: shared memory has been read for the others."""
+  text = f"cp.async.bulk.wait_group{'.read' if read_only else ''} {pending};"
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+
+
 def wait_stores(b: ir.IRBuilder) -> None:
   """Until shared memory has been read for all stores that this thread asked for."""
   text = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+
+
+def fence_all_writes(b: ir.IRBuilder) -> None:
+  """The same of what it wrote to global memory too."""
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async;", "~{memory}", side_effect=True), [])
 
 
 def fence_writes(b: ir.IRBuilder) -> None:

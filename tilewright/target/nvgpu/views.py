@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.layout.shared import SharedLayout
+from tilewright import errors
+from tilewright.layout.shared import SharedLayout, unstacked
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.memory import Memory
@@ -51,9 +53,17 @@ class Along:
   scale: int = 1
 
 
-def whole(tiled: SharedLayout) -> tuple[Along, ...]:
-  """The view of all of a tiled buffer."""
-  return tuple(Along(0, axis) for axis in range(len(tiled.shape)))
+@dataclasses.dataclass(frozen=True)
+class Array:
+  """One of the kernel's arrays in global memory, by its position among them."""
+
+  number: int
+  shape: tuple[int, ...]
+
+
+def whole(memory: SharedLayout | Array) -> tuple[Along, ...]:
+  """The view of all of a buffer or an array."""
+  return tuple(Along(0, axis) for axis in range(len(memory.shape)))
 
 
 @dataclasses.dataclass(eq=False)
@@ -69,7 +79,10 @@ class View(Memory):
   cache: str = ""  # what the kernel says about caches (`caching`)
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
-  along: tuple[Along, ...] = ()  # for each dimension of such a buffer
+  along: tuple[Along, ...] = ()  # for each dimension of such a buffer, or of `home`
+  home: Array | SharedLayout | None = (
+    None  # what it is a part of, if the copy engine can know: an array, or a buffer whose rows follow
+  )
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
 
   @property
@@ -103,6 +116,28 @@ def view_of(memory: Memory) -> View:
   if isinstance(memory, View):
     return memory
   return View(memory.pointer, memory.strides, memory.dtype, memory.base, align=_ALIGNED)
+
+
+def one_of_stack(b: ir.IRBuilder, view: View, starts: Sequence[Any], shape: tuple[int, ...]) -> View | None:
+  """A tile of a whole buffer that is an array of them, one behind the other: a buffer for itself. `starts` say which one it is."""
+  part = None if view.tiled is None or view.along != whole(view.tiled) else one_of(view.tiled, shape)
+  if part is None or view.has_edges:
+    return None
+  offset: Any = 0
+  for axis, start in enumerate(starts):
+    offset = add(b, offset, mul(b, start, view.strides[axis] * view.dtype.itemsize))
+  pointer = b.gep(view.pointer, [i64(offset)], source_etype=ty.I8)
+  strides = view.strides[len(starts) :]
+  return View(pointer, strides, view.dtype, view.base, tiled=part, along=whole(part))
+
+
+@functools.lru_cache(maxsize=256)
+def one_of(stack: SharedLayout, shape: tuple[int, ...]) -> SharedLayout | None:
+  """The layout of one tile of an array of tiles, if it is one."""
+  try:
+    return unstacked(stack, shape)
+  except errors.LayoutError:
+    return None
 
 
 def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[int], dropped: Sequence[int]) -> View:
@@ -143,6 +178,7 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     policy=view.policy,
     tiled=view.tiled,
     along=along,
+    home=view.home,
   )
 
 

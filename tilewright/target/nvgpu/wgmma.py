@@ -43,14 +43,43 @@ class WgmmaDistribution:
     return repeated(wgmma_accumulator(self.shape[1]), self.shape, (self.groups, 1), repeat_first=True)
 
 
-def descriptor(b: ir.IRBuilder, address: ir.Value, leading: int, swizzle: int = 128) -> ir.Value:
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+  """How an operand lies in shared memory: rows of `swizzle` bytes, along k or along the other dimension, and columns of such rows."""
+
+  swizzle: int
+  k_is_last: bool
+  itemsize: int
+  eight_rows: int  # bytes from eight rows to the next
+  column: int  # bytes from a column to the next
+
+  @property
+  def wide(self) -> int:
+    """Elements of a row."""
+    return self.swizzle // self.itemsize
+
+  def offset(self, free: int, k: int) -> int:
+    """Bytes from the start to what one instruction reads."""
+    down, along = (free, k) if self.k_is_last else (k, free)
+    column, inner = divmod(along, self.wide)
+    return column * self.column + down // 8 * self.eight_rows + down % 8 * self.swizzle + inner * self.itemsize
+
+  def descriptor(self, b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    """Of an operand that starts at an address."""
+    return descriptor(b, address, 16 if self.k_is_last else self.column, self.swizzle, self.eight_rows)
+
+
+def descriptor(
+  b: ir.IRBuilder, address: ir.Value, leading: int, swizzle: int = 128, eight_rows: int | None = None
+) -> ir.Value:
   """What an instruction needs to know of an operand that starts at an address of shared memory (i32), with rows of `swizzle` bytes.
 
-  A place `n` bytes further on has the descriptor that is larger by `n >> 4`.
+  Groups of eight rows follow each other, unless they are `eight_rows` bytes apart. A place `n` bytes further on has the descriptor that
+  is larger by `n >> 4`.
   """
   start = b.zext(b.and_(b.lshr(address, I32(4)), I32(0x3FFF)), I64)
-  eight_rows = (8 * swizzle >> 4) << 32  # the stride between groups of eight rows
-  return b.or_(start, I64(_SWIZZLES[swizzle] | eight_rows | ((leading >> 4) << 16)))
+  stride = ((8 * swizzle if eight_rows is None else eight_rows) >> 4) << 32
+  return b.or_(start, I64(_SWIZZLES[swizzle] | stride | ((leading >> 4) << 16)))
 
 
 def _void(b: ir.IRBuilder, text: str) -> None:
