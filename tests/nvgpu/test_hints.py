@@ -385,6 +385,19 @@ def test_tiles_can_be_cast_to_named_layouts(name):
   np.testing.assert_array_equal(out, x * 2)
 
 
+def test_lanes_beyond_a_dimension_of_one_get_what_is_broadcast():
+  """Of a fragment of eight columns a tile of one column uses four lanes: the others have no maximum of their own to add."""
+  column = layout.register_layout((8, 1), [(2, (1, 0))], lane=[(4, (2, 0)), (8, (0, 1))])
+
+  def kernel(x_ref, o_ref):
+    x = plgpu.layout_cast(x_ref[...], column)
+    o_ref[...] = x + jnp.max(x, 0, keepdims=True)
+
+  x = normal(8, 1)
+  got = run(native_of(pl.pallas_call(kernel, S((8, 1), F32)), x), x)[0]
+  np.testing.assert_array_equal(got, x + x.max())
+
+
 def test_rows_of_an_accumulator_have_a_layout_of_their_own():
   """A value for each row of a tile in the layout of wgmma meets the tile without moving."""
 

@@ -177,10 +177,13 @@ def flattened_to_one(of: Layout, axes: Sequence[int]) -> Layout:
 
 
 def restricted(result: Layout, shape: Sequence[int], dims: Sequence[int]) -> Layout:
-  """The layout of an operand of `shape` that is broadcast to a result: dimensions that are new, or of size one, go."""
+  """The layout of an operand of `shape` that is broadcast to a result: dimensions that are new, or of size one, go.
+
+  Those of size one in both too: threads that have padding there are asked for the one element like all others.
+  """
   new = [axis for axis in range(result.rank) if axis not in dims]
   narrow = projected(result, new)
-  ones = [i for i, size in enumerate(shape) if size == 1 and narrow.shape[i] != 1]
+  ones = [i for i, size in enumerate(shape) if size == 1 and narrow.extents[i] != 1]
   return flattened_to_one(narrow, ones) if ones else narrow
 
 

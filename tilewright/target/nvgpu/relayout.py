@@ -153,7 +153,7 @@ def _without_carry(layout: Layout, shared: AnyShared) -> tuple[int, tuple[int, .
   """Where each element's place is that of its thread and that of its register, added without carry: the bits that places of threads have,
   and the places of registers."""
   table = layout.table().transpose(*(layout.names.index(name) for name in (REGISTER, LANE, WARP)), -1)
-  found = np.asarray(shared.address([table[..., axis] for axis in range(layout.rank)]))
+  found = np.broadcast_to(shared.address([table[..., axis] for axis in range(layout.rank)]), table.shape[:-1])
   own = found[:, 0, 0]
   if (found != own[:, None, None] ^ found[0]).any():
     return None
