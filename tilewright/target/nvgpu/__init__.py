@@ -8,9 +8,10 @@ that finds it generates neither LLVM IR nor PTX.
     the hardware   arch (as data), threads, instructions, cp_async, tma, mbarrier, cluster, mma (mma.sync, ldmatrix), wgmma, small_floats
     a kernel       launch (the ways to run one), frame (its function), points (of the grid), blocks (of data), occupancy, streams (what the
                    second cache is told), ptx; on the host, handler (the launcher), reporting (what a kernel says), symbols
-    a body         statements (ops that do something, by name), code (tiles, where they are needed), passes, distribution (who works on
-                   what), views and block_memory (where things lie), registers, operands, bits, identities (rewrites)
-    ops            arithmetic, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users write), caching
+    a body         statements (ops that do something, by name), code (tiles, where they are needed), chains (element by element), passes,
+                   distribution (who works on what), views and block_memory (where things lie), registers, operands, bits, identities
+                   (rewrites)
+    ops            arithmetic, angles, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users write), caching
                    (what they say about caches), effects (semaphores, checks, prints), arrivals (warpgroups that wait for each other),
                    box_copies (copies by hand that the copy engine makes)
     layouts        choice (whether to infer them), inference, system and constraints (what ops ask for), hints (what users say), symbolic

@@ -7,7 +7,7 @@ div.full are within two units in the last place.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,8 +17,9 @@ from llvmlite.ir.instructions import InsertElement, ShuffleVector
 
 from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.math import FUNCTIONS, coefficients
 from tilewright.target.llvm.types import F32, I32
-from tilewright.target.nvgpu import small_floats
+from tilewright.target.nvgpu import angles, small_floats
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.instructions import pure
 from tilewright.tile.formats import small_float
@@ -42,6 +43,8 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
     if chosen is not None:
       return chosen
   rule = F32_RULES.get(op.name)
+  if op.name == "log" and op.result.tile.size <= _FEW:
+    rule = None  # that of the CPU rounds as well, and no time is lost where there is one number a row
   if rule is not None and ty.element_type(args[0].type) == F32 and ty.is_float(dtype):
     if op.name == "exp" and is_below_maximum(op.operands[0]):
       rule = _EXP_BELOW_MAXIMUM
@@ -169,6 +172,7 @@ def _is_coarse(v: Value) -> bool:
   return _comes_from(v, ("convert", "dot"))
 
 
+_FEW = 128  # elements
 _LOOKED_AT = 32  # ops: this is asked of each op again
 
 
@@ -337,9 +341,70 @@ def _tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   return b.select(b.fcmp_ordered("<", size, c(0.4)), near, far)
 
 
+def _erf(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+  """As on the CPU, a polynomial up to 0.85 and beyond it 1 - exp(t P(t)): an error of a few units in the last place of the power, which is
+  below a quarter, is less than one of the result."""
+  c = lambda v: ty.constant(F32, v)
+  size = ty.intrinsic(b, "fabs", [x])
+  near = _fma(b, size, _polynomial(b, b.fmul(x, x), coefficients.ERF["f32"]), size)
+  t = extreme(b, "min", size, c(4.0))  # erf is 1 from 3.92 on
+  power = b.fmul(t, _polynomial(b, t, [math.log2(math.e) * p for p in coefficients.ERF_TAIL["f32"]]))
+  far = b.fsub(c(1.0), _exp2_flushed(b, power))
+  return ty.intrinsic(b, "copysign", [b.select(b.fcmp_ordered("<", size, c(0.85)), near, far), x], F32, [F32])
+
+
+def _erfc(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+  """As on the CPU, 1 - erf near zero, and exp(-t^2) P(u) / (1 + 2t) with u = (t - 2) / (t + 2) elsewhere."""
+  c = lambda v: ty.constant(F32, v)
+  log2e = float(np.float32(math.log2(math.e)))
+  size = ty.intrinsic(b, "fabs", [x])
+  near = b.fsub(c(1.0), _fma(b, x, _polynomial(b, b.fmul(x, x), coefficients.ERF["f32"]), x))
+  t = extreme(b, "min", size, c(10.5))
+  square = b.fmul(t, b.fneg(t))
+  power = b.fmul(square, c(log2e))
+  low = _fma(b, square, c(log2e), b.fneg(power))
+  low = _fma(b, _fma(b, t, b.fneg(t), b.fneg(square)), c(log2e), low)
+  low = _fma(b, square, c(math.log2(math.e) - log2e), low)
+  decay = b.fmul(_exp2(b, power), _fma(b, low, c(math.log(2.0)), c(1.0)))
+  u = b.fmul(b.fadd(t, c(-2.0)), _reciprocal_flushed(b, b.fadd(t, c(2.0))))
+  factor = b.fmul(_polynomial(b, u, coefficients.ERFC_F32["f32"]), _reciprocal_flushed(b, _fma(b, t, c(2.0), c(1.0))))
+  right = b.fmul(factor, decay)
+  far = b.select(b.fcmp_ordered("<", x, c(0.0)), b.fsub(c(2.0), right), right)
+  return b.select(b.fcmp_ordered("<", size, c(0.7)), near, far)
+
+
+def _log(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+  """k ln 2 + log(1 + f) for x = 2^k (1 + f), 2/3 <= 1 + f < 4/3, as on the CPU; ln 2 as a float is right to a twentieth of a unit."""
+  c = lambda v: ty.constant(F32, v)
+  is_denormal = b.fcmp_ordered("<", x, c(2.0**-126))
+  bits = b.bitcast(b.select(is_denormal, b.fmul(x, c(2.0**23)), x), I32)
+  exponent = b.and_(b.sub(bits, I32(0x3F2AAAAB)), I32(0xFF800000))
+  k = _fma(b, b.sitofp(exponent, F32), c(2.0**-23), b.select(is_denormal, c(-23.0), c(0.0)))
+  f = b.fadd(b.bitcast(b.sub(bits, exponent), F32), c(-1.0))
+  series = _fma(b, b.fmul(f, f), _polynomial(b, f, (-0.5, *coefficients.LOG["f32"])), f)
+  result = _fma(b, k, c(math.log(2.0)), series)
+  is_usual = b.icmp_unsigned("<", b.bitcast(x, I32), I32(0x7F800000))
+  result = b.select(
+    is_usual, result, _fma(b, x, c(math.inf), c(math.inf))
+  )  # infinity and NaN stay, what is negative is NaN
+  return b.select(b.fcmp_ordered("==", x, c(0.0)), c(-math.inf), result)
+
+
+def _fma(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
+  return ty.intrinsic(b, "fma", [x, y, z])
+
+
+def _polynomial(b: ir.IRBuilder, x: ir.Value, terms: Sequence[float]) -> ir.Value:
+  """Horner's rule, lowest power first."""
+  result = ty.constant(F32, terms[-1])
+  for term in reversed(terms[:-1]):
+    result = _fma(b, result, x, ty.constant(F32, term))
+  return result
+
+
 _EXP_BELOW_MAXIMUM = _each_lane(_exp_below_maximum)
 _EXP2_OF_COARSE = _each_lane(_exp2_flushed)
-F32_RULES: dict[str, Rule] = {
+_SHORT_RULES: dict[str, Rule] = {
   "exp": _each_lane(_exp),
   "exp2": _each_lane(_exp2),
   "logistic": _each_lane(_logistic),
@@ -347,3 +412,13 @@ F32_RULES: dict[str, Rule] = {
   "div": _each_lane(_divide),
   "rsqrt": _each_lane(_reciprocal_root),
 }
+F32_RULES: dict[str, Rule] = {
+  **_SHORT_RULES,
+  "erf": _each_lane(_erf),
+  "erfc": _each_lane(_erfc),
+  "log": _each_lane(_log),
+  "sin": _each_lane(angles.sin),
+  "cos": _each_lane(angles.cos),
+  "tan": _each_lane(angles.tan),
+}
+LENGTHY = FUNCTIONS.keys() - _SHORT_RULES.keys()  # functions that are long polynomials

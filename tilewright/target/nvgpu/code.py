@@ -34,7 +34,7 @@ from tilewright.target.llvm.control import tiles_from_outside
 from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import arithmetic, matrix_access, recast, views
+from tilewright.target.nvgpu import arithmetic, chains, matrix_access, recast, views
 from tilewright.target.nvgpu.bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.distribution import MOST_REGISTERS, MOST_SUMS, Distribution, Held, distribute, ordinary
@@ -69,6 +69,7 @@ class BlockCode(Passes):
     super().__init__(*args)
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
     self.inferred: Inferred | None = None
+    self.chains = chains.Chains()  # what is computed element by element
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
@@ -207,6 +208,8 @@ class BlockCode(Passes):
     if layout is None and reads and reads[0].tile.shape == tuple(shape):
       layout = self.layout_of(reads[0])
     d = self.distribution(shape) if layout is None else Held(layout)
+    if len(reads) == 1 and chains.is_looped(self, reads[0]):
+      d = dataclasses.replace(distribute(tuple(shape), self.lanes, self.num_threads), unrolled=1)
     for v in reads:
       self.prepare(v, d.layout if isinstance(d, Held) and v.tile.shape == d.shape else None)
     found: set[Any] = set().union(*(self.bases_read(v) for v in reads))
@@ -262,6 +265,10 @@ class BlockCode(Passes):
     turned = op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1
     if turned and (self.inferred is None or layout is None):
       self._stage(op.operands[0], operand_layout(op, 0, layout))
+      return
+    if v in self.chains.ops:
+      for leaf in chains.leaves(self, v):
+        self.prepare(leaf, layout)
       return
     for i, operand in enumerate(op.operands):
       if isinstance(operand.type, TileType) and not operand.type.is_scalar:
@@ -363,6 +370,8 @@ class BlockCode(Passes):
 
   def _compute(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
     op = v.owner
+    if v in self.chains.ops and v not in self.env:
+      return chains.compute(self, v, index, lanes)
     if isinstance(op, Op) and op.name == "recast" and v not in self.env:
       found = recast.element(self, op, index, lanes)
       return self._lane_by_lane(v, index, lanes) if found is None else found
@@ -483,7 +492,7 @@ class BlockCode(Passes):
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())
       self.env[v] = self.value_at(v, [], 1)
-    elif v in self.in_stages:
+    elif v in self.in_stages or v in self.chains.passing:
       return
     elif (
       uses - self._uses_in_memory(v) > 1 and op.name not in MOVES and self._is_worth_keeping(v)

@@ -47,8 +47,8 @@ class Distribution(Protocol):
   def steps(self) -> int: ...
 
   @property
-  def is_unrolled(self) -> bool:
-    """Whether steps are known one by one; otherwise they may be a loop."""
+  def unrolled(self) -> int | None:
+    """Up to how many steps of a pass are written out; None for all of them."""
 
   def index(self, b: ir.IRBuilder, thread: ir.Value, step: Any) -> list[Index]:
     """The elements of a thread in a step: the i-th lane is i further along one dimension."""
@@ -72,7 +72,7 @@ class Held:
   def __post_init__(self) -> None:
     object.__setattr__(self, "layout", without_register_copies(self.layout))
 
-  is_unrolled = True
+  unrolled = None
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -213,6 +213,7 @@ class Dealt:
   shape: tuple[int, ...]
   lanes: int
   threads: int
+  unrolled: int | None = 16
 
   @property
   def axis(self) -> int | None:
@@ -231,8 +232,6 @@ class Dealt:
   @property
   def steps(self) -> int:
     return -(-self.vectors // self.threads)
-
-  is_unrolled = False
 
   def index(self, b: ir.IRBuilder, thread: ir.Value, step: Any) -> list[Index]:
     if isinstance(step, int):

@@ -11,7 +11,18 @@ from typing import Any
 from tilewright import errors
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64
-from tilewright.target.nvgpu import blocks, choice, cp_async, effects, identities, pipeline, pipelined, threads, tma
+from tilewright.target.nvgpu import (
+  blocks,
+  chains,
+  choice,
+  cp_async,
+  effects,
+  identities,
+  pipeline,
+  pipelined,
+  threads,
+  tma,
+)
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.frame import Frame, Launch
@@ -52,6 +63,7 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
   code = frame.code(arch, num_threads)
   frame.begin(code)
   code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
+  code.chains = chains.find(kernel.body.body, num_threads)
   resident = resident_blocks(kernel, arch, num_threads, parallel)
   points = Points(frame, code, parallel, resident)
   b = frame.b

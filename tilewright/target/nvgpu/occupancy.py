@@ -11,17 +11,17 @@ import math
 
 import numpy as np
 
-from tilewright.target.llvm.math import FUNCTIONS
 from tilewright.target.nvgpu import choice, products, streams, threads
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.arithmetic import F32_RULES
+from tilewright.target.nvgpu.arithmetic import LENGTHY
 from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 
 _SHORT = 40  # ops of a body that gets by with forty registers
+# Functions that are faster with sixty-four.
+_WIDE = frozenset(("sin", "cos", "tan", "erf", "erfc", "cbrt", "lgamma", "digamma"))
 _FEW_BLOCKS = 256  # about two for each multiprocessor
-_LENGTHY = FUNCTIONS.keys() - F32_RULES.keys()  # functions that are long polynomials
 
 
 def choose_threads(kernel: NativeKernel, asked: int | None, arch: Arch) -> int:
@@ -95,7 +95,7 @@ def _passing(kernel: NativeKernel, arch: Arch) -> int:
   if len(names) > _SHORT or not {"reduce", "transpose", "dot"}.isdisjoint(names):
     return 0
   count = len(streams.streams(kernel, arch))
-  return count if count == 1 or _LENGTHY.isdisjoint(names) else 0
+  return count if LENGTHY.isdisjoint(names) or (count == 1 and _WIDE.isdisjoint(names)) else 0
 
 
 def _held(kernel: NativeKernel) -> int:

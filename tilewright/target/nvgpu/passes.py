@@ -13,8 +13,6 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.block_memory import BlockMemory
 from tilewright.target.nvgpu.distribution import Distribution, Held
 
-_UNROLLED = 16  # steps of a pass that are written out
-
 
 class Passes(BlockMemory):
   """Code of one block of threads, with the ways to go over tiles."""
@@ -31,7 +29,7 @@ class Passes(BlockMemory):
     """
     owns = None if everywhere else d.owns(self.b, self.thread)
     with contextlib.nullcontext() if owns is None else if_then(self.b, owns):
-      if d.steps > _UNROLLED and not d.is_unrolled:
+      if d.unrolled is not None and d.steps > d.unrolled:
         with for_range(self.b, 0, d.steps) as i, self.scope():
           self._one_step(d, self.b.trunc(i, I32), body)
         return

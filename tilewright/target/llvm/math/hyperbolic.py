@@ -33,12 +33,12 @@ def sinh(x: Lanes) -> Lanes:
   square = x * x
   near = fma(magnitude * square, polynomial(square, coefficients.SINH[x.kind]), magnitude)
   half = _half_exp(magnitude)
-  return where(magnitude < 1.0, near, half - 0.25 / half).copysign(x)
+  return where(magnitude < 1.0, near, half - half.const(0.25).over(half)).copysign(x)
 
 
 def cosh(x: Lanes) -> Lanes:
   half = _half_exp(abs(x))
-  return half + 0.25 / half
+  return half + half.const(0.25).over(half)
 
 
 def asinh(x: Lanes) -> Lanes:
@@ -46,7 +46,7 @@ def asinh(x: Lanes) -> Lanes:
   magnitude = abs(x)
   huge = magnitude > _HUGE[x.kind]
   square = magnitude * magnitude
-  more = square / ((square + 1.0).sqrt() + 1.0)
+  more = square.over((square + 1.0).sqrt() + 1.0)
   result = log1p_of_sum(magnitude, where(huge, 0.0, more))
   return where(huge, result + math.log(2), result).copysign(x)
 
@@ -63,4 +63,4 @@ def acosh(x: Lanes) -> Lanes:
 def atanh(x: Lanes) -> Lanes:
   """log1p(2|x| / (1 - |x|)) / 2: infinite at 1 and NaN beyond, as log1p is."""
   magnitude = abs(x)
-  return (log1p((magnitude + magnitude) / (1.0 - magnitude)) * 0.5).copysign(x)
+  return (log1p((magnitude + magnitude).over(1.0 - magnitude)) * 0.5).copysign(x)

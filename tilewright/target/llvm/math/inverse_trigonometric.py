@@ -41,7 +41,7 @@ def atan(x: Lanes) -> Lanes:
   """atan(1/z) = pi/2 - atan(z) brings |x| below 1."""
   magnitude = abs(x)
   inverse = magnitude > 1.0
-  z = where(inverse, 1.0 / magnitude, magnitude)
+  z = where(inverse, x.const(1.0).over(magnitude), magnitude)
   square = z * z
   t = z * square * polynomial(square, coefficients.ATAN[x.kind])
   half_pi, half_pi_low, _ = coefficients.HALF_PI[x.kind]

@@ -64,7 +64,7 @@ def log1p_of_sum(x: Lanes, more: Lanes | None = None) -> Lanes:
   if more is not None:
     big = where(x > more, x, more)
     rounding = (big - total) + where(x > more, more, x)
-    lost = rounding * (scale * 0.25) / (f + 1.0)
+    lost = (rounding * (scale * 0.25)).over(f + 1.0)
   # A tiny x may have lost a bit by the division.
   result = where(abs(total) < 8 * form.smallest_normal, total, _assemble(f, k.to_float(kind), lost))
   return _at_the_edges(result, total, -1.0)

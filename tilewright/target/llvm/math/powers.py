@@ -21,8 +21,8 @@ def log_of_positive(x: Lanes) -> tuple[Lanes, Lanes]:
   f = m - 1.0
   sum_high = m + 1.0
   sum_low = m - (sum_high - 1.0)
-  s = f / sum_high
-  s_low = fma(-s, sum_low, fma(-s, sum_high, f)) / sum_high
+  s = f.over(sum_high)
+  s_low = fma(-s, sum_low, fma(-s, sum_high, f)).over(sum_high)
   # s^2 and s^3 in two parts, then the first term of the series in two parts and the others, 2^-12 of the sum, in one.
   square = s * s
   square_low = fma(s, s, -square) + (s + s) * s_low

@@ -32,7 +32,7 @@ def cbrt(x: Lanes) -> Lanes:
   y = (third + _THIRD_OFFSET[kind]).floats(kind)
   for _ in range(_STEPS[kind]):
     cube = y * y * y
-    y = y - y * ((cube - a) / (cube + cube + a))
+    y = y - y * (cube - a).over(cube + cube + a)
   y = y * where(tiny, x.const(2.0 ** -(shift // 3)), where(huge, x.const(2.0 ** (shift // 3)), 1.0))
   # Where the processor takes denormal numbers for zero, the iteration divides zero by zero for them.
   return where((magnitude > 0.0) & (magnitude < INF) & y.equals(y), y, magnitude).copysign(x)

@@ -8,6 +8,7 @@ and Hanek): that code is out of line, scalar, and reached only if some lane of t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -20,8 +21,11 @@ from tilewright.target.llvm.types import F64, I32, I64, constant, element_type, 
 _LIMIT = {"f32": 1e5, "f64": 1e9}
 
 
-def _reduce(x: Lanes) -> tuple[Lanes, Lanes]:
-  """(r, n): the angle in [-pi/4, pi/4] and the quadrant, of which two bits count."""
+Reduction = Callable[[Lanes], tuple[Lanes, Lanes]]
+
+
+def _reduce(x: Lanes, of_large: Reduction) -> tuple[Lanes, Lanes]:
+  """(r, n): the angle in [-pi/4, pi/4] and the quadrant, of which two bits count; what is large goes the other way."""
   form, kind, b = x.format, x.kind, x.b
   shifted = fma(x, 2 / math.pi, form.round_shift)
   n = shifted - form.round_shift
@@ -32,9 +36,7 @@ def _reduce(x: Lanes) -> tuple[Lanes, Lanes]:
   large = abs(x) >= _LIMIT[kind]
   entry = b.block
   with b.if_then(large.any(), likely=False):
-    slow = b.call(_large_angles(b.module, x.type), [x.value])
-    slow_r = where(large, Lanes(b, b.extract_value(slow, 0)), r)
-    slow_quadrant = where(large, Lanes(b, b.extract_value(slow, 1)), quadrant)
+    slow_r, slow_quadrant = (where(large, slow, usual) for slow, usual in zip(of_large(x), (r, quadrant)))
     cold = b.block
   joined = []
   for usual, rare in ((r, slow_r), (quadrant, slow_quadrant)):
@@ -43,6 +45,11 @@ def _reduce(x: Lanes) -> tuple[Lanes, Lanes]:
     phi.add_incoming(rare.value, cold)
     joined.append(Lanes(b, phi))
   return joined[0], joined[1]
+
+
+def _out_of_line(x: Lanes) -> tuple[Lanes, Lanes]:
+  slow = x.b.call(_large_angles(x.b.module, x.type), [x.value])
+  return Lanes(x.b, x.b.extract_value(slow, 0)), Lanes(x.b, x.b.extract_value(slow, 1))
 
 
 def _large_angles(module: ir.Module, ty: ir.Type) -> ir.Function:
@@ -88,7 +95,7 @@ _LEADING_ZEROS = 64  # in front of the table, for arguments just beyond the limi
 WIDE = ir.IntType(256)
 
 
-def _two_over_pi_words() -> list[int]:
+def two_over_pi_words() -> list[int]:
   """2/pi to 1280 bits in words of 64, most significant first, after 64 zeros. pi by Machin's formula, in integers."""
   precision = 1280 + 192
 
@@ -110,7 +117,7 @@ def _table(module: ir.Module) -> ir.GlobalVariable:
   known = module.globals.get(name)
   if known is not None:
     return known
-  words = _two_over_pi_words()
+  words = two_over_pi_words()
   ty = ir.ArrayType(I64, len(words))
   table = ir.GlobalVariable(module, ty, name)
   table.linkage, table.global_constant = "internal", True
@@ -179,28 +186,28 @@ def _cosine(square: Lanes) -> Lanes:
   return polynomial(square, (1.0, -0.5, *coefficients.COS[square.kind]))
 
 
-def _wave(x: Lanes, ahead: int) -> Lanes:
+def _wave(x: Lanes, ahead: int, of_large: Reduction) -> Lanes:
   """sin(x + ahead pi/2)."""
   form = x.format
-  r, n = _reduce(x)
+  r, n = _reduce(x, of_large)
   n = n + ahead if ahead else n
   square = r * r
   value = where((n & 1).equals(0), _sine(r, square), _cosine(square))
   return (value.bits() ^ ((n & 2) << (form.width - 2))).floats(x.kind)
 
 
-def sin(x: Lanes) -> Lanes:
-  return where(x.equals(0.0), x, _wave(x, 0))
+def sin(x: Lanes, of_large: Reduction = _out_of_line) -> Lanes:
+  return where(x.equals(0.0), x, _wave(x, 0, of_large))
 
 
-def cos(x: Lanes) -> Lanes:
-  return _wave(x, 1)
+def cos(x: Lanes, of_large: Reduction = _out_of_line) -> Lanes:
+  return _wave(x, 1, of_large)
 
 
-def tan(x: Lanes) -> Lanes:
+def tan(x: Lanes, of_large: Reduction = _out_of_line) -> Lanes:
   """sin / cos, or -cos / sin in the odd quadrants."""
-  r, n = _reduce(x)
+  r, n = _reduce(x, of_large)
   square = r * r
   sine, cosine = _sine(r, square), _cosine(square)
   even = (n & 1).equals(0)
-  return where(x.equals(0.0), x, where(even, sine, -cosine) / where(even, cosine, sine))
+  return where(x.equals(0.0), x, where(even, sine, -cosine).over(where(even, cosine, sine)))
