@@ -11,9 +11,9 @@ that finds it generates neither LLVM IR nor PTX.
     a body         statements (ops that do something, by name), code (tiles, where they are needed), chains (element by element), passes,
                    distribution (who works on what), views and block_memory (where things lie), registers, operands, bits, identities
                    (rewrites)
-    ops            arithmetic, angles, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users write), caching
-                   (what they say about caches), effects (semaphores, checks, prints), arrivals (warpgroups that wait for each other),
-                   box_copies (copies by hand that the copy engine makes)
+    ops            arithmetic, angles, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users
+                   write), caching (what they say about caches), effects (semaphores, checks, prints), arrivals (warpgroups that wait
+                   for each other), box_copies (copies by hand that the copy engine makes)
     layouts        choice (whether to infer them), inference, system and constraints (what ops ask for), hints (what users say), symbolic
                    and relayout (the code that moves a tile), matrix_access
     products       dots (the ways to multiply); contraction (single numbers), products (mma.sync), group_products (wgmma) with
