@@ -35,6 +35,7 @@ from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
 SHARED = 3  # LLVM's address space
+_SLACK = 1024  # bytes of shared memory that are never given out
 
 
 class BlockMemory(Code):
@@ -67,9 +68,8 @@ class BlockMemory(Code):
     self.read: set[Any] = set()
     self.busy: list[View] = []  # of the following: those that hold operands until their product is done
     self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
-    self._parts: dict[
-      Any, tuple[Value, ...]
-    ] = {}  # all that was written to a memory since the last barrier, where known
+    # All that was written to a memory since the last barrier, where known.
+    self._parts: dict[Any, tuple[Value, ...]] = {}
 
   def divide(self, groups: int) -> None:
     """Let warpgroups run the body each for itself: from here on, the threads are those of one."""
@@ -89,6 +89,11 @@ class BlockMemory(Code):
     finally:
       self.is_sharing = False
 
+  @property
+  def free_bytes(self) -> int:
+    """How much shared memory is left to be given out."""
+    return self.arch.shared_bytes - _SLACK - self.arena_bytes
+
   def room_for(self, nbytes: int) -> int:
     """How many bytes buffers take that together have so many: each warpgroup has its own."""
     return nbytes if self.is_sharing else nbytes * self.groups
@@ -106,7 +111,7 @@ class BlockMemory(Code):
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
     own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
     self.allocated.append(f"{own} ({self.location or 'for values that are kept'})")
-    if self.arena_bytes + self.room_for(nbytes) <= self.arch.shared_bytes - 1024:
+    if self.room_for(nbytes) <= self.free_bytes:
       pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
       self.arena_bytes += self.room_for(nbytes)
     elif is_shared:
@@ -134,7 +139,7 @@ class BlockMemory(Code):
     """Whether a buffer that is laid out in some way fits shared memory."""
     align = max(tiled.swizzle.span, 128)
     nbytes = self.room_for(self._padded(tiled.nbytes, align))
-    return -(-self.arena_bytes // align) * align + nbytes <= self.arch.shared_bytes - 1024
+    return -self.arena_bytes % align + nbytes <= self.free_bytes
 
   def _padded(self, nbytes: int, align: int) -> int:
     """The bytes from a warpgroup's buffer to that of the next."""
@@ -173,10 +178,10 @@ class BlockMemory(Code):
 
   def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
     """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
-    start, nbytes = -(-self.arena_bytes // align) * align, self._padded(nbytes, align)
-    if start + self.room_for(nbytes) > self.arch.shared_bytes - 1024:
+    ahead, nbytes = -self.arena_bytes % align, self._padded(nbytes, align)
+    if ahead + self.room_for(nbytes) > self.free_bytes:
       return None
-    self.arena_bytes, self.arena_align = start, max(self.arena_align, align)
+    self.arena_bytes, self.arena_align = self.arena_bytes + ahead, max(self.arena_align, align)
     return self.allocate((nbytes,), np.uint8)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:

@@ -166,8 +166,7 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any
   straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] > _MUCH * sizes[1] else []
   in_registers = {v: (*blocks.pop(v), [row for pair in rows for row in pair]) for v in straight}
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
-  room = code.arch.shared_bytes - 1024 - code.arena_bytes
-  fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= room]
+  fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= code.free_bytes]
   return Stages(code, blocks, fits[-1], in_registers) if fits and blocks else None
 
 

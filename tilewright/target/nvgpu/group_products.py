@@ -55,9 +55,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
       room += wanted.nbytes + wanted.swizzle.span
       if _copied_view(code, value, wanted) is None and products.held_bytes(code, value) > products.MOST_BYTES:
         return False
-  return (
-    code.layout_of(op.result) is not None and code.arena_bytes + code.room_for(room) <= code.arch.shared_bytes - 1024
-  )
+  return code.layout_of(op.result) is not None and code.room_for(room) <= code.free_bytes
 
 
 def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
