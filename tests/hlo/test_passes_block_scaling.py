@@ -12,9 +12,10 @@ from tilewright import errors, hlo
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.evaluate.custom_calls import CUSTOM_CALLS
 from tilewright.hlo.passes import block_scaling, run_passes
+from tilewright.hlo.passes.base import compiling_for
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.manager import PassFailed
-from tilewright.runtime import offers
+from tilewright.runtime import cuda, offers
 
 MXFP8 = """ENTRY e {
   x = f8e4m3fn[2,5,64] parameter(0)
@@ -229,6 +230,14 @@ def test_a_global_scale_that_the_library_does_not_take_is_not_rounded(no_kernels
   *arrays, _ = operands()
   got = hlo.evaluate(module, *arrays, np.float32(1 / 255.49), custom_calls={"__cudnn$blockScaledDot": library})
   assert (got.astype(np.float32) == 1).all()
+
+
+@pytest.mark.parametrize("compiled", ["cpu", "cuda"])
+def test_the_platform_is_the_one_that_a_module_is_compiled_for(compiled, no_kernels, monkeypatch, caplog):
+  monkeypatch.setattr(cuda, "capabilities", lambda: ((9, 0),))
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"), compiling_for(compiled):
+    run_passes(hlo.parse(MXFP8), ["block_scaling"], strict=True)
+  assert f"this is {'cuda 9.0' if compiled == 'cuda' else 'cpu'};" in caplog.text
 
 
 @pytest.mark.parametrize("option", ["platform=gpu", "only=kernels"])

@@ -38,7 +38,7 @@ from tilewright.hlo import hook_cache
 from tilewright.hlo.errors import HloError, HloPassWarning
 from tilewright.hlo.ir import Module
 from tilewright.hlo.passes import Pass, PassLike, Report, as_pass, run_passes
-from tilewright.hlo.passes.base import HloPassError
+from tilewright.hlo.passes.base import HloPassError, compiling_for
 from tilewright.hlo.passes.buffers import BufferUses
 from tilewright.hlo.passes.dce import tidy_fusions
 from tilewright.hlo.reproducer import write_reproducer
@@ -220,7 +220,8 @@ def _transform(
 
     module = from_proto(data)
     uses = BufferUses(module) if copies_are_in(platform, stage) else None
-    reports = [_run(hook, module, data, problems) for hook in hooks]
+    with compiling_for(platform):
+      reports = [_run(hook, module, data, problems) for hook in hooks]
     if not any(report.changed for report in reports):
       return None
     unused = tidy_fusions(module)

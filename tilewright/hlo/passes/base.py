@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -85,6 +87,24 @@ def become(module: Module, other: Module) -> None:
     setattr(module, item.name, getattr(other, item.name))
   for computation in module.computations:
     computation.parent = module
+
+
+_platform: ContextVar[str] = ContextVar("platform", default="")
+
+
+@contextmanager
+def compiling_for(platform: str) -> Iterator[None]:
+  """Within, passes run in a compilation for a platform of XLA, such as "cpu" or "cuda"."""
+  token = _platform.set(platform)
+  try:
+    yield
+  finally:
+    _platform.reset(token)
+
+
+def compiled_platform() -> str:
+  """The platform that the module a pass runs on is compiled for; empty outside of a compilation."""
+  return _platform.get()
 
 
 PASSES: dict[str, Callable[..., Pass]] = {}

@@ -30,12 +30,12 @@ from tilewright.hlo.passes import (
   block_scaling_quantize,
   block_scaling_recognise,
 )
-from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
+from tilewright.hlo.passes.base import HloPassError, Pass, compiled_platform, register_pass
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 from tilewright.hlo.shape import Shape
-from tilewright.runtime import offers
+from tilewright.runtime import cuda, offers
 
 logger = logging.getLogger("tilewright.hlo.block_scaling")
 
@@ -233,8 +233,8 @@ def _packed(shape: Shape) -> Shape:
 class BlockScaling(Pass):
   """Rewrites block-scaled operations to native instructions, the library, a kernel or plain operations, whichever the target has."""
 
-  platform: str = "cpu"
-  compute_capability: float = 0.0
+  platform: str = ""  # by default what the module is compiled for; outside of a compilation, the CPU
+  compute_capability: float = 0.0  # within a compilation, by default that of the first device
   cudnn: str = ""  # its version, such as "9.13.0"; empty if there is none
   only: str = ""  # the name of one implementation: the others refuse
   tile_n: int = 128  # columns of the result that one block of a native kernel computes
@@ -242,12 +242,20 @@ class BlockScaling(Pass):
 
   def __post_init__(self) -> None:
     names = [i.name for i in IMPLEMENTATIONS]
-    for option, value, known in (("platform", self.platform, ["cpu", "cuda"]), ("only", self.only, ["", *names])):
+    for option, value, known in (("platform", self.platform, ["", "cpu", "cuda"]), ("only", self.only, ["", *names])):
       if value not in known:
         raise HloPassError(f"block_scaling: {option} must be one of {', '.join(map(repr, known))}, got {value!r}")
 
+  def _facts(self) -> Facts:
+    compiled = {"gpu": "cuda"}.get(compiled_platform(), compiled_platform())
+    platform, capability = self.platform or compiled or "cpu", self.compute_capability
+    if not capability and platform == compiled == "cuda":
+      major, minor = cuda.capabilities()[0]
+      capability = major + minor / 10
+    return Facts(platform, capability, self.cudnn, self.tile_n, self.stages)
+
   def run(self, module: Module) -> bool:
-    facts = Facts(self.platform, self.compute_capability, self.cudnn, self.tile_n, self.stages)
+    facts = self._facts()
     changed, packs = False, _packs(module)
     for instruction in module.instructions():
       if instruction.opcode == "custom-call" and instruction.attrs["custom_call_target"] in NAMES:
