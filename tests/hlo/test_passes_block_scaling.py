@@ -246,6 +246,12 @@ def test_an_option_that_does_not_exist_is_refused(option):
     run_passes(hlo.parse(MXFP8), [f"block_scaling{{{option}}}"])
 
 
+@pytest.mark.parametrize("option", ["tile_n=12", "tile_n=0", "stages=0", "stages=1.5"])
+def test_a_tile_that_is_none_is_refused(option):
+  with pytest.raises(ValueError, match=r"must be a positive multiple of [18], got"):
+    run_passes(hlo.parse(MXFP8), [f"block_scaling{{{option}}}"])
+
+
 @pytest.mark.parametrize(
   "version, calls, inside",
   [

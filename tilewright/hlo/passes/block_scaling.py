@@ -245,6 +245,9 @@ class BlockScaling(Pass):
     for option, value, known in (("platform", self.platform, ["", "cpu", "cuda"]), ("only", self.only, ["", *names])):
       if value not in known:
         raise HloPassError(f"block_scaling: {option} must be one of {', '.join(map(repr, known))}, got {value!r}")
+    for option, size, unit in (("tile_n", self.tile_n, 8), ("stages", self.stages, 1)):
+      if not isinstance(size, int) or size < unit or size % unit:
+        raise HloPassError(f"block_scaling: {option} must be a positive multiple of {unit}, got {size!r}")
 
   def _facts(self) -> Facts:
     compiled = {"gpu": "cuda"}.get(compiled_platform(), compiled_platform())

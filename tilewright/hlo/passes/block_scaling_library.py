@@ -26,6 +26,8 @@ SUPPORTED: frozenset[tuple[str, str, str, int]] = frozenset(
   }
 )
 
+RESULTS = ("f32", "bf16", "f16")
+
 
 def refuses(instruction: Instruction, facts: Facts) -> str | None:
   """Why the library cannot be called; None if it can."""
@@ -38,6 +40,8 @@ def refuses(instruction: Instruction, facts: Facts) -> str | None:
   if len(instruction.operands) < 4:
     return "both operands must be scaled"
   x, y, sx, sy = instruction.operands[:4]
+  if instruction.shape.element_type not in RESULTS:
+    return f"cuDNN's results are {', '.join(RESULTS)}, not {instruction.shape.element_type}"
   if not all(z.shape.num_elements for z in (x, y, sx, sy)):
     return "cuDNN has no dot of no elements"
   k = x.shape.dimensions[-1]
