@@ -97,6 +97,8 @@ def test_a_cast_is_nothing_on_targets_without_layouts():
     (COLUMNS.shape, "expected a tilewright.layout.Layout"),
     (layout.blocked_for((32, 32), 4), "as x has, got one of shape"),
     (layout.layout((64, 128), {"offset": [(8192, (0, 1))]}), "registers, 32 lanes and warps"),
+    (layout.blocked((64, 128), (1, 1), (1, 32), (64, 1)), "at most 32 warps.*got one of 64"),
+    (layout.register_layout((64, 128), lane=[(32, (1, 0))]), "layout_cast: layout: .*holds 32 of 64 along dimension 0"),
   ],
 )
 def test_a_cast_to_something_else_is_an_error(given, message):

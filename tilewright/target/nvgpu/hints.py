@@ -22,6 +22,7 @@ from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
+MOST_WARPS = 32  # of a block of threads, on every architecture
 
 
 def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
@@ -36,7 +37,14 @@ def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
     raise errors.LayoutError(
       f"layout_cast: layout: expected one of registers, {LANES} lanes and warps, got {layout}. See tilewright.layout.build."
     )
-  inverse(layout)  # every element has a place, or the error says which has not
+  if layout.num_warps > MOST_WARPS:
+    raise errors.LayoutError(
+      f"layout_cast: layout: expected one of at most {MOST_WARPS} warps, which a block of threads has, got one of {layout.num_warps}."
+    )
+  try:
+    inverse(layout)
+  except errors.LayoutError as e:
+    raise errors.LayoutError(f"layout_cast: layout: expected one place, or copies, for each element; {e}.") from None
   return str(layout)
 
 
