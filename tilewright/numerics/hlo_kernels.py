@@ -202,16 +202,15 @@ def quantize(instruction: Instruction, platform: str) -> Built | str:
   is_packed = packed_format(data, platform) is not None
 
   def call(x: Any) -> tuple[Any, Any]:
-    found, found_scales = hlo_quantize.quantize(x, block, f, scale_format, how(None))
-    return found if f.width >= 8 or is_packed else _taken_apart(found, f), found_scales
+    found, found_scales = hlo_quantize.quantize(x, block, f, scale_format, is_packed, how(None))
+    return found if f.width >= 8 or is_packed else _from_bytes(found, f), found_scales
 
   return call, [_argument(x, None)]
 
 
-def _taken_apart(x: Any, f: Format) -> Any:
-  """Elements below 8 bits from bytes of several, by arithmetic, where there is no cast."""
-  bits = packing.unpack(x, f.width)
-  return jax.lax.bitcast_convert_type(bits.astype(f"uint{f.width}"), np.dtype(f.dtype))
+def _from_bytes(x: Any, f: Format) -> Any:
+  """Elements below 8 bits from bytes of one each: packed by XLA, which is faster on GPUs than packing them in the kernel."""
+  return jax.lax.bitcast_convert_type(x.astype(f"uint{f.width}"), np.dtype(f.dtype))
 
 
 @offered("dequantize")

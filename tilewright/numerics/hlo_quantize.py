@@ -31,8 +31,10 @@ def _bits(x: Any, dtype: Any) -> Any:
   return jax.lax.bitcast_convert_type(x, dtype)
 
 
-def quantize(x: jax.Array, block: int, f: Format, scale_format: Format, how: How) -> tuple[jax.Array, jax.Array]:
-  """Data, packed along the last dimension if the format has less than 8 bits, and scales."""
+def quantize(
+  x: jax.Array, block: int, f: Format, scale_format: Format, packed: bool, how: How
+) -> tuple[jax.Array, jax.Array]:
+  """Data and scales; of a format of less than 8 bits, bytes with several elements if they are to be packed, else one in each."""
 
   def kernel(x_ref: Any, data_ref: Any, scales_ref: Any) -> None:
     raw = _bits(x_ref[...].astype(jnp.float32), jnp.int32)
@@ -46,11 +48,11 @@ def quantize(x: jax.Array, block: int, f: Format, scale_format: Format, how: How
     ratio = _ratio(magnitude, largest, scales, scale_format)
     ratio = _bits(_bits(jnp.minimum(ratio, np.float32(f.max)), jnp.int32) | (raw & _SIGN), jnp.float32)
     bits = encode(jnp.where(ratio == ratio, ratio, jnp.float32(jnp.nan)), f)
-    data_ref[...] = _bits(packing.pack(bits, f.width, 1), data_ref.dtype)
+    data_ref[...] = _bits(packing.pack(bits, f.width, 1) if packed else bits, data_ref.dtype)
 
   *outer, k = x.shape
   rows = x.size // block
-  step, width = _step(rows, block, how), _width(block, f)
+  step, width = _step(rows, block, how), _width(block, f) if packed else block
   data, scales = pl.pallas_call(
     kernel,
     out_shape=[jax.ShapeDtypeStruct((rows, width), f.storage), jax.ShapeDtypeStruct((rows,), scale_format.storage)],
