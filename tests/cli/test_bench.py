@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -14,7 +15,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tilewright.cli import bench, bench_cpu, bench_numerics, bench_processes, bench_queue, main
+from tilewright import errors
+from tilewright.cli import bench, bench_cpu, bench_events, bench_numerics, bench_processes, bench_queue, main
 from tilewright.cli.bench import OURS, Case
 from tilewright.pallas import trace as tracer
 
@@ -66,6 +68,21 @@ def test_what_it_costs_to_ask_for_the_first_program_and_to_notice_the_last_is_no
 
   monkeypatch.setattr(bench_queue.time, "perf_counter", lambda: now[0])
   assert bench_queue.time_of_one(lambda: pass_by(2.0), lambda _: pass_by(300.0)) == pytest.approx(2.0)
+
+
+def test_events_of_a_trace_count_where_they_are_a_devices(tmp_path):
+  names = {1: "/host:CPU", 2: "/device:GPU:0"}
+  events = [{"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}} for pid, name in names.items()]
+  events += [{"ph": "X", "pid": pid, "name": "kernel", "ts": pid, "dur": 1.5 * pid} for pid in (1, 2, 2)]
+  (tmp_path / "run").mkdir()
+  with gzip.open(tmp_path / "run" / "perfetto_trace.json.gz", "wt") as file:
+    json.dump({"traceEvents": events}, file)
+  assert bench_events.microseconds(tmp_path) == [3.0, 3.0]
+
+
+def test_without_events_of_a_device_there_is_no_time():
+  with pytest.raises(errors.UnsupportedFeatureError, match="0 events of the device"):
+    bench_events.alone(jnp.negative, lambda: (jnp.ones(3),))()
 
 
 def test_every_turn_among_contenders_that_disturb_begins_with_a_call_that_does_not_count():

@@ -1,7 +1,8 @@
 """GPU rows of native kernels: those bound by memory beside XLA, `torch.compile` and a copy that moves as many bytes, and a plain matmul.
 
 A time is the device's: a program calls the kernel on several sets of arrays, and many such programs are queued (`bench_queue`); a call's
-time is its share of one. The row against the copy gives the share of the memory's speed.
+time is its share of one. The row against the copy gives the share of the memory's speed. Small arrays, whose kernels take less time than
+the host to ask for them, are timed by the device's clock (`bench_events`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 
 from tilewright import ops
 from tilewright import pallas as pl
-from tilewright.cli import bench_torch
+from tilewright.cli import bench_events, bench_torch
 from tilewright.cli.bench import OURS, Call, Case, Measured
 from tilewright.cli.bench_queue import SETS, time_of_one
 from tilewright.pallas import nvgpu
@@ -44,33 +45,6 @@ def queued(
 def device_time(function: Callable[..., Any], values: Values, share: float = 1.0) -> Call:
   """The device's time of one call, times `share`, from programs with several calls, each on arrays of its own."""
   return queued(lambda sets: [function(*v) for v in sets], ([values() for _ in range(SETS)],), share / SETS)
-
-
-def _one_after_another(function: Callable[..., Any], values: Values, length: int = 50) -> Call:
-  """The device's time of one call on small arrays, from a program in which each call waits for the one before.
-
-  A call takes the result of the one before where that has the shape of its first argument; else it has arrays of its own, and then the
-  host's time to pass so many arrays shows too.
-  """
-  first, *others = values()
-  if jax.eval_shape(function, first, *others).shape == first.shape:
-    return queued(lambda x, *others: _chain(function, x, others, length), (first, *others), 1 / length)
-  return queued(lambda sets: _in_order(function, sets), ([values() for _ in range(length)],), 1 / length)
-
-
-def _chain(function: Callable[..., Any], x: jax.Array, others: tuple[jax.Array, ...], length: int) -> jax.Array:
-  for _ in range(length):
-    x = jax.lax.optimization_barrier(function(x, *others))
-  return x
-
-
-def _in_order(function: Callable[..., Any], sets: list[tuple[jax.Array, ...]]) -> list[jax.Array]:
-  results: list[jax.Array] = []
-  for first, *others in sets:
-    if results:
-      first, results[-1] = jax.lax.optimization_barrier((first, results[-1]))
-    results.append(function(first, *others))
-  return results
 
 
 def _copy(nbytes: int) -> Call:
@@ -183,7 +157,7 @@ def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 256, 64)) -> Any
 def _small(name: str, ours: Any, xla: Any, *others: Callable[[], Any], values: Values | None = None) -> Case:
   """A row at 256x1024, where the cost of a kernel counts and the memory hardly does."""
   of = values or (lambda: (normal((256, 1024), 0), *(other() for other in others)))
-  contenders = {OURS: lambda: _one_after_another(ours, of), "XLA": lambda: _one_after_another(xla, of)}
+  contenders = {OURS: lambda: bench_events.alone(ours, of), "XLA": lambda: bench_events.alone(xla, of)}
   return Case(f"gpu {name} 256x1024", contenders, goals={"XLA": 1.0})
 
 
@@ -209,7 +183,7 @@ def _case(
 _X = lambda: normal((ROWS, COLUMNS), 0)
 _W = lambda seed: normal((COLUMNS,), seed)
 _ARRAY = 2 * ROWS * COLUMNS  # bytes
-_cast, _cast_back = (_blocked(lambda x: x, 1, dtype, width=512) for dtype in (F32, BF16))
+_cast = lambda width: _blocked(lambda x: x, 1, F32, width)
 _native = lambda op: lambda *values: op(*values, native=True)
 
 _short = lambda seed: lambda: normal((1024,), seed)
@@ -217,15 +191,11 @@ _SMALL = (
   _small("softmax", _native(ops.softmax), _plain(_softmax)),
   _small("rms_norm", _native(ops.rms_norm), _plain(_rms_norm), _short(1)),
   _small("layer_norm", _native(ops.layer_norm), _plain(_layer_norm), _short(1), _short(2)),
-  _small("gelu times gate", _blocked(_gelu_gate, 2, width=512), _plain(_gelu_gate), lambda: normal((256, 1024), 3)),
+  _small("gelu times gate", _blocked(_gelu_gate, 2, width=1024), _plain(_gelu_gate), lambda: normal((256, 1024), 3)),
   _small("cross_entropy", _native(ops.cross_entropy), _cross_entropy, lambda: jnp.arange(256, dtype=jnp.int32)),
   _small("rotary", _native(ops.rotary), _rotary, values=lambda: _rotated(256, 1024)),
-  _small(
-    "cast",
-    lambda x: (_cast if x.dtype == BF16 else _cast_back)(x),
-    lambda x: x.astype(F32 if x.dtype == BF16 else BF16),
-  ),
-  _small("transpose", lambda x: transpose(x, 64).reshape(x.shape), lambda x: (x.T + 0).reshape(x.shape)),
+  _small("cast", _cast(1024), lambda x: x.astype(F32)),
+  _small("transpose", lambda x: transpose(x, 64), lambda x: x.T + 0),
 )
 
 CASES = (
@@ -247,7 +217,7 @@ CASES = (
     _ARRAY,
   ),
   _case("rotary", _native(ops.rotary), _rotary, _rotated, 2 * _ARRAY + 2 * 4 * ROWS * _HEAD // 2),
-  _case("cast", _cast, lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
+  _case("cast", _cast(512), lambda x: x.astype(F32), lambda: (_X(),), 3 * _ARRAY),
   _case("transpose", transpose, lambda x: x.T + 0, lambda: (_X(),), 2 * _ARRAY),
   *_SMALL,
   _case(

@@ -39,7 +39,7 @@ def by_rows(
     return [jnp.zeros(o.shape, o.dtype) for o in outs]
   row_elements = max(math.prod(x.shape[1:]) for x in (*arrays, *outs))
   if how.on_gpu:
-    block = tiling.rows_per_gpu_block(num_rows, row_elements)
+    block = tiling.rows_per_gpu_block(num_rows, row_elements, is_sharing=bool(shared))
   else:
     block = tiling.rows_per_block(num_rows, 4 * row_elements, passes)
 

@@ -28,6 +28,7 @@ _GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
 _GPU_PART = 2048  # elements: 128 threads with two vectors of eight each, where nothing is reduced
 _GPU_PIECES = 1024  # the same with two vectors of four: what goes with them in float32 comes in vectors of four
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
+_GPU_PAIR = 2048  # the same, of two rows: 256 threads with a vector of eight each
 _GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -80,11 +81,17 @@ def rows_per_block(num_rows: int, row_bytes: int, passes: int = 2) -> int:
   return divisor_near(num_rows, max(1, budget // max(1, row_bytes)))
 
 
-def rows_per_gpu_block(num_rows: int, row_elements: int) -> int:
-  """Rows for one block of threads: a power of two, so that each thread has a few vectors, and that there are blocks for all processors."""
+def rows_per_gpu_block(num_rows: int, row_elements: int, is_sharing: bool = False) -> int:
+  """Rows for one block of threads: a power of two, so that each thread has a few vectors, and that there are blocks for all processors.
+
+  Where all blocks share an array, few rows go in pairs that give each of 256 threads a vector: all blocks ask for that array at once, and
+  half as many wait less for each other.
+  """
   rows = 1
   while rows * row_elements < _GPU_BLOCK and num_rows >= 2 * rows * _GPU_BLOCKS:
     rows *= 2
+  if is_sharing and rows == 1 and num_rows >= _GPU_BLOCKS and 2 * row_elements <= _GPU_PAIR:
+    return 2
   return rows
 
 
