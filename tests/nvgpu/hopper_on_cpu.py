@@ -303,7 +303,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"mbarrier\.init\.shared\.b64 \[\$0\], (\d+);": (True, _init),
   r"mbarrier\.inval\.shared\.b64 \[\$0\];": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   r"fence\.mbarrier_init\.release\.cluster; fence\.proxy\.async;": (True, _nothing),
-  r"fence\.proxy\.async(?:\.shared::cta)?;": (True, _nothing),
+  r"fence\.proxy\.async\.shared::cta;": (True, _nothing),
   r"mbarrier\.arrive\.expect_tx\.shared::cta\.b64 _, \[\$0\], (\d+|\$1);": (True, _expect),
   r"mbarrier\.expect_tx\.relaxed\.cta\.shared::cta\.b64 \[\$0\], (\d+);": (True, _expect_more),
   r"mbarrier\.arrive\.shared\.b64 _, \[\$0\];": (True, _arrive),

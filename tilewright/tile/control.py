@@ -101,6 +101,12 @@ define(
   doc="until at most `pending` groups of copies of this warpgroup are under way; `read_only`: what the others copy has been read",
 )
 define(
+  "await_products",
+  lambda op: [],
+  SYNC,
+  doc="of the products of this warpgroup, up to `pending` may be under way here, if they are added to what nothing else reads",
+)
+define(
   "set_registers",
   lambda op: [],
   SYNC,

@@ -278,7 +278,7 @@ def _barrier(op: Op) -> None:
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 
-@_check("commit_copies", "await_copies", "set_registers")
+@_check("commit_copies", "await_copies", "await_products", "set_registers")
 def _of_a_warpgroup(op: Op) -> None:
   _count(op, 0)
   for name, kind in _SAID[op.name].items():
@@ -288,6 +288,7 @@ def _of_a_warpgroup(op: Op) -> None:
 _SAID: dict[str, dict[str, type]] = {
   "commit_copies": {"group": bool},
   "await_copies": {"pending": int, "read_only": bool},
+  "await_products": {"pending": int},
   "set_registers": {"count": int, "increase": bool},
 }
 

@@ -89,6 +89,11 @@ def _await_copies(ctx: Context, *, pending: int, read_only: bool) -> list[Value]
   return _said(ctx, "await_copies", pending=pending, read_only=read_only)
 
 
+@rule("await_products")
+def _await_products(ctx: Context, *, pending: int) -> list[Value]:
+  return _said(ctx, "await_products", pending=pending)
+
+
 @rule("set_max_registers")
 def _set_max_registers(ctx: Context, *, count: int, increase: bool) -> list[Value]:
   return _said(ctx, "set_registers", count=count, increase=increase)

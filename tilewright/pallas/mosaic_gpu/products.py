@@ -3,8 +3,9 @@
     plgpu.wgmma(acc, a_smem, b_smem)        acc[...] += a_smem[...] @ b_smem[...]
     plgpu.wgmma_wait(0)
 
-They become wgmma where the GPU has it and the shapes allow it, else mma.sync. As the result of a product is waited for where it is used,
-`wgmma_wait` has nothing to do.
+They become wgmma where the GPU has it and the shapes allow it, else mma.sync. A product is done when the call returns, unless it stands in
+a loop of a kernel of several warpgroups and `wgmma_wait(n)` follows it at once: then up to n of them are left running from round to round,
+and what they read must stay as it is so long. The last ones are done when the loop is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
-from tilewright.pallas import primitives
+from tilewright.pallas import effects, primitives
+from tilewright.target import xla
 
 
 def _tile(x: Any) -> jax.Array:
@@ -39,8 +41,17 @@ def wgmma(acc: Any, a: Any, b: Any) -> None:
   acc[...] = acc[...] + product("wgmma", acc, a, b)
 
 
+await_products_p = primitives.Primitive("await_products")
+await_products_p.multiple_results = True
+await_products_p.def_effectful_abstract_eval(lambda **params: ([], {effects.semaphore_effect}))
+xla.register(await_products_p)(lambda ctx, **params: [])
+
+
 def wgmma_wait(n: int) -> None:
-  """Wait until at most `n` products are under way: none is, as far as the kernel can see."""
+  """Wait until at most `n` products of this warpgroup are under way."""
+  if not isinstance(n, int) or n < 0:
+    raise errors.GridError(f"plgpu.wgmma_wait: n: expected an int of 0 or more, got {n!r}.")
+  await_products_p.bind(pending=n)
 
 
 def wgmma_accumulator_load(acc: Any, *, wait_n: int | None = 0) -> jax.Array:

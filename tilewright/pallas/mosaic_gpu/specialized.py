@@ -10,6 +10,9 @@ There are `max_concurrent_steps` slots. In step n the memory warpgroup waits unt
     memory     copy 0  copy 1  (wait for 0)  copy 2 …
     compute            body 0        body 1      body 2 …
 
+A body whose products are still running when it returns (`wgmma_wait(1)`) reads its blocks in the next step too: with `delay_release`, the
+others arrive so many steps later.
+
 The blocks of outputs are one each. When all have left the body, the first of them takes the blocks back, and the others wait for that.
 """
 
@@ -100,6 +103,12 @@ def emit_pipeline_warp_specialized(
       "plgpu.emit_pipeline_warp_specialized: expected num_compute_wgs and max_concurrent_steps of 1 or more, got "
       f"{num_compute_wgs} and {max_concurrent_steps}."
     )
+  longest = max((getattr(spec, "delay_release", 0) for spec in jax.tree.leaves(in_specs)), default=0)
+  if max_concurrent_steps <= longest:
+    raise errors.GridError(
+      "plgpu.emit_pipeline_warp_specialized: max_concurrent_steps: expected more than any delay_release, "
+      f"{longest}, got {max_concurrent_steps}."
+    )
   return WarpSpecializedPipeline(
     body,
     tuple(grid),
@@ -112,6 +121,7 @@ def emit_pipeline_warp_specialized(
     compute_context,
     num_compute_wgs if memory_thread_idx is None else memory_thread_idx,
     memory_registers,
+    longest,
   )
 
 
@@ -130,6 +140,7 @@ class WarpSpecializedPipeline:
   compute_context: Callable[[Callable[[Any], Any]], Any] | None
   memory_thread: int
   memory_registers: int
+  delay: int  # steps later than a body has run, blocks of inputs are free
 
   def get_allocations(self, *gmem_refs: Any) -> dict[str, list[Any]]:
     """The types of the memory of a call on some refs, for `pl.run_scoped(…, collective_axes=wg_axis)`."""
@@ -200,7 +211,13 @@ class WarpSpecializedPipeline:
     @when(jnp.logical_not(is_memory))
     def _() -> None:
       set_max_registers(self.compute_registers, action="increase")
-      run = lambda carry: lax.fori_loop(0, step.count, step.compute, carry)
+
+      def run(carry: Any) -> Any:
+        carry = lax.fori_loop(0, step.count, step.compute, carry)
+        for n in range(max(0, step.count - self.delay), step.count):
+          step.release(n)
+        return carry
+
       if self.compute_context is None:
         run(None)
       else:
@@ -257,11 +274,18 @@ class _Step:
     carry = pipeline.body(index, *args)
     if pipeline.compute_context is None and carry is not None:
       raise errors.KernelReturnError("The body of a pipeline without a compute_context must return None.")
-    if not pipeline.manual[1]:
-      for barrier in consumed:
-        barrier_arrive(barrier)
+    if pipeline.delay == 0:
+      self.release(n)
+    else:
+      when(n >= pipeline.delay)(lambda: self.release(n - pipeline.delay))
     self._take(index)
     return carry
+
+  def release(self, n: Any) -> None:
+    """What lies in a step's slot may be replaced, unless the body says so itself."""
+    if not self.pipeline.manual[1]:
+      for barrier in self.memory.consumed:
+        barrier_arrive(barrier.at[self._slot(n)])
 
   def _take(self, index: tuple[Any, ...]) -> None:
     """When all have left the body, one takes the blocks of outputs back, before any goes on."""

@@ -273,9 +273,10 @@ def _await(code: BlockCode, op: Op) -> None:
 
 
 def start_store(code: BlockCode, op: Op, array: View) -> bool:
-  """Let the copy engine carry out a store, if it is a copy of shared memory to an array in boxes: whether it does."""
+  """Let the copy engine carry out a store, if it is a copy of shared memory, in boxes, to an array that is written in no other way: whether
+  it does."""
   load = op.operands[1].owner
-  if code.tensor_map is None or not _is_copy(code, op) or not isinstance(load, Op) or load.name != "load":
+  if code.tensor_map is None or array.home not in code.only_copied or not isinstance(load, Op) or load.name != "load":
     return False
   if load.result in code.env or not is_in_shared(load.operands[0].ref):
     return False
@@ -284,19 +285,12 @@ def start_store(code: BlockCode, op: Op, array: View) -> bool:
   if boxes is None:
     return False
   b, pointer = code.b, code.tensor_map(boxes.tensor_map)
-  tma.fence_all_writes(b)
+  tma.fence_writes(b)
   code.barrier()
   with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
     box_copies.take(b, boxes, pointer, array, source)
   code.has_stores = True
   return True
-
-
-def _is_copy(code: BlockCode, store: Op) -> bool:
-  """Whether a store is one that may take a while."""
-  ops = code.current.ops
-  following = ops[ops.index(store) + 1 :]
-  return code.groups > 1 and bool(following) and following[0].name == "commit_copies"
 
 
 def _commit(code: BlockCode, op: Op) -> None:
@@ -336,5 +330,6 @@ STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   "meet": _meet,
   "commit_copies": _commit,
   "await_copies": _await_copies,
+  "await_products": lambda code, op: None,  # products that may be under way there look for it, see `group_products`
   "set_registers": _set_registers,
 }

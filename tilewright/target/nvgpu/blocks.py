@@ -8,6 +8,7 @@ edge while the body looks at them in a way that edges cannot follow (reshaped, o
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -135,16 +136,32 @@ def bases(kernel: NativeKernel) -> list[Any]:
 
 def only_read(kernel: NativeKernel) -> Iterator[Array]:
   """The arrays that the kernel reads and nobody writes meanwhile."""
-  mapping, used = kernel.mapping, users(kernel.body.body)
   aliased = {into for into, _ in kernel.input_output_aliases}
-  for position, m in enumerate(mapping.input_mappings):
+  for number, array, others in _uses(kernel):
+    if number not in aliased and not others:
+      yield array
+
+
+def only_copied(kernel: NativeKernel) -> Iterator[Array]:
+  """The arrays that the kernel writes by copies of shared memory alone."""
+  body = kernel.body.body
+  every = [body, *(block for op in walk(body) for block in op.blocks)]
+  copies = {op for block in every for op, after in itertools.pairwise(block.ops) if after.name == "commit_copies"}
+  for _, array, others in _uses(kernel):
+    if all(op in copies for op in others):
+      yield array
+
+
+def _uses(kernel: NativeKernel) -> Iterator[tuple[int, Array, list[Op]]]:
+  """The arrays by number, and the ops that do something else than read them."""
+  mapping, used = kernel.mapping, users(kernel.body.body)
+  for position, m in enumerate(mapping.block_mappings):
     number = mapping.num_prefetch + position
     seen = [kernel.body.params[number]]
     for ref in seen:
       seen += [r for op in used.get(ref, ()) if op.name in VIEWS for r in op.results]
-    others = (op for ref in seen for op in used.get(ref, ()) if op.name not in (*VIEWS, *_LOADS))
-    if number not in aliased and next(others, None) is None:
-      yield Array(number, tuple(m.array_aval.shape))
+    others = [op for ref in seen for op in used.get(ref, ()) if op.name not in (*VIEWS, *_LOADS)]
+    yield number, Array(number, tuple(m.array_aval.shape)), others
 
 
 @dataclasses.dataclass(frozen=True)

@@ -80,9 +80,11 @@ class BlockCode(Passes):
     ] = {}  # arrivals of copies that the copy engine makes, and what it will be asked for there
     self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets the copy engine know of an array
     self.awaited: set[Value] = set()  # barriers that some warpgroup waits for
+    self.pending: dict[Op, int] = {}  # of products that are left running: how many may be under way behind them
     self.has_stores = False  # whether the copy engine writes to global memory
     self.sets_registers = False  # whether warpgroups exchange registers
     self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write
+    self.only_copied: set[Any] = set()  # and those to which it only copies shared memory
     self.has_stages = False  # whether copies are on their way that the code here did not ask for
 
   # --- values carried by control flow ----------------------------------------------------------------------------

@@ -451,7 +451,7 @@ def _switch(system: System, op: Op) -> None:
 @rule(
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
   *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
-  *("commit_copies", "await_copies", "set_registers"),
+  *("commit_copies", "await_copies", "await_products", "set_registers"),
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""

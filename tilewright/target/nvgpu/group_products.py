@@ -32,12 +32,14 @@ from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.operand_copies import Placed
 from tilewright.target.nvgpu.products import KINDS
-from tilewright.target.nvgpu.registers import Registers
+from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.relayout import store
 from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.views import SwizzledView, View
 from tilewright.target.nvgpu.wgmma import ROWS, Matrix
-from tilewright.tile.ir import Op, Value
+from tilewright.tile.dead_code import VIEWS
+from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.ops import OPS
 
 
 def as_matrix(shared: SharedLayout, contracted: int) -> Matrix | None:
@@ -99,7 +101,48 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.turned, right.turned), adds)
   wgmma.commit(b)
   code.busy.clear()
-  return products.held_sums(code, layout, dtype, wgmma.wait(b, values))
+  return products.held_sums(code, layout, dtype, wgmma.wait(b, values, code.pending.get(op, 0)))
+
+
+# --- products that are left running ------------------------------------------------------------------------------
+
+
+def left_running(code: BlockCode, loop: Op) -> list[Registers]:
+  """Find the products of a loop that are added to registers, round by round, and behind which the user says that some may be under way.
+
+  Nothing else in the loop touches those registers, which are given: when it is over, they are to be waited for (`settle`)."""
+  found: list[Registers] = []
+  (body,) = loop.blocks
+  for op in body.ops:
+    ref, pending = _accumulated(code, op, body) if code.groups > 1 and op.name == "dot" else (None, 0)
+    memory = None if ref is None else code.env.get(ref)
+    if ref is None or not pending or not isinstance(memory, RegisterRef) or code.inferred is None:
+      continue
+    inside = [own for own in walk(body) if ref in own.operands]
+    if code.inferred.dots.get(op) == WGMMA and len(inside) == 2:
+      code.pending[op] = pending
+      found.append(memory.registers)
+  return found
+
+
+def _accumulated(code: BlockCode, dot: Op, body: Block) -> tuple[Value | None, int]:
+  """The ref that a product is loaded from, added to and stored to, and how many may be under way after that."""
+  added = products.added_to(code, dot, body)
+  stores = [] if added is None else code.users.get(added[0].result, [])
+  load = None if added is None else added[1].owner
+  if len(stores) != 1 or stores[0].name != "store" or stores[0] not in body.ops:
+    return None, 0
+  if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not stores[0].operands[0]:
+    return None, 0
+  later = body.ops[body.ops.index(stores[0]) + 1 :]
+  wait = next((op for op in later if not OPS[op.name].is_pure and op.name not in VIEWS), None)
+  return load.operands[0], wait.attrs["pending"] if wait is not None and wait.name == "await_products" else 0
+
+
+def settle(code: BlockCode, sums: Registers) -> None:
+  """Until all products that are added to some registers are done."""
+  values = wgmma.wait(code.b, products.unpacked(code.b, sums))
+  products.put(code.b, sums, values)
 
 
 def _way(code: BlockCode, layout: Layout, total: str) -> Warpgroups:

@@ -98,7 +98,7 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   if arch.has_tma:
     code.tensor_map = frame.tensor_map
     code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
-    code.only_read = set(blocks.only_read(kernel))
+    code.only_read, code.only_copied = set(blocks.only_read(kernel)), set(blocks.only_copied(kernel))
   Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
   if code.on_their_way:  # no thread ends before what it asked for is there
     cp_async.commit(frame.b)

@@ -139,16 +139,21 @@ def old_sums(code: BlockCode, layout: Layout, dtype: Any, old: Value) -> list[ir
   """The registers of a tile to which a product is added."""
   sums = code.new_registers(layout, dtype)
   code.fill(sums, old)
-  return _unpacked(code.b, sums)
+  return unpacked(code.b, sums)
 
 
 def held_sums(code: BlockCode, layout: Layout, dtype: Any, values: Sequence[ir.Value]) -> Registers:
   """The registers of a layout as a tile."""
   result = code.new_registers(layout, dtype)
-  for step, group in enumerate(result.held.groups):
-    parts = [values[r] for r in group]
-    result.set(code.b, step, parts[0] if len(parts) == 1 else joined(code.b, parts))
+  put(code.b, result, values)
   return result
+
+
+def put(b: ir.IRBuilder, tile: Registers, values: Sequence[ir.Value]) -> None:
+  """Let registers of a tile have values: the reverse of `unpacked`."""
+  for step, group in enumerate(tile.held.groups):
+    parts = [values[r] for r in group]
+    tile.set(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
 
 
 def sizes(op: Op) -> tuple[tuple[int, int], int]:
@@ -157,7 +162,8 @@ def sizes(op: Op) -> tuple[tuple[int, int], int]:
   return (left[1 - lc[0]], left[lc[0]]), right[1 - rc[0]]
 
 
-def _unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
+def unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
+  """The registers of a tile one by one."""
   found: list[Any] = [None] * tile.layout.num_registers
   for step, group in enumerate(tile.held.groups):
     vector = tile.vector(b, step)

@@ -11,7 +11,17 @@ from tilewright.target.llvm import control, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
-from tilewright.target.nvgpu import arrivals, contraction, effects, hints, indexed, operand_copies, reductions, views
+from tilewright.target.nvgpu import (
+  arrivals,
+  contraction,
+  effects,
+  group_products,
+  hints,
+  indexed,
+  operand_copies,
+  reductions,
+  views,
+)
 from tilewright.target.nvgpu.code import MOVES, BlockCode
 from tilewright.target.nvgpu.registers import RegisterRef
 from tilewright.target.nvgpu.views import View
@@ -208,8 +218,12 @@ def _dynamic_update_slice(code: BlockCode, op: Op) -> None:
 
 
 def _for(code: BlockCode, op: Op) -> None:
-  if not operand_copies.run_loop(code, op):
-    control.STATEMENTS["for"](code, op)
+  if operand_copies.run_loop(code, op):
+    return
+  running = group_products.left_running(code, op)
+  control.STATEMENTS["for"](code, op)
+  for sums in running:
+    group_products.settle(code, sums)
 
 
 STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {

@@ -124,11 +124,6 @@ def wait_stores(b: ir.IRBuilder) -> None:
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
-def fence_all_writes(b: ir.IRBuilder) -> None:
-  """The same of what it wrote to global memory too."""
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async;", "~{memory}", side_effect=True), [])
-
-
 def fence_writes(b: ir.IRBuilder) -> None:
   """What this thread wrote to shared memory is seen by tensor cores and the copy engine, once others know of it."""
   asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
