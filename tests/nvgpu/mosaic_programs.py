@@ -211,8 +211,8 @@ def exchanged(x: Any) -> Any:
   return plgpu.kernel(body, out_type=S(x.shape, x.dtype), num_threads=2, thread_name="wg")(x)
 
 
-def pipelined_matmul(a: Any, b: Any, tile: int = 64, **options: Any) -> Any:
-  """Two warpgroups have half of the rows each of a product whose operands a third one brings."""
+def pipelined_matmul(a: Any, b: Any, tile: int = 64, columns: int = 64, running: int = 0, **options: Any) -> Any:
+  """Two warpgroups have half of the rows each of a product whose operands a third one brings; some of them are left `running`."""
   (m, depth), n = a.shape, b.shape[1]
 
   def body(a_ref, b_ref, o_ref):
@@ -222,20 +222,21 @@ def pipelined_matmul(a: Any, b: Any, tile: int = 64, **options: Any) -> Any:
     def scoped(acc):
       def step(_, a_block, b_block, *consumed):
         plgpu.wgmma(acc, a_block.at[rows], b_block)
+        plgpu.wgmma_wait(running)
         for barrier in consumed[: 2 * options.get("manual_consumed_barriers", False)]:
           plgpu.barrier_arrive(barrier)
         return ()
 
       def compute(pipeline):
         pipeline(())
-        o_ref[pl.ds((2 * i + wg) * tile, tile), pl.ds(j * tile, tile)] = acc[...]
+        o_ref[pl.ds((2 * i + wg) * tile, tile), pl.ds(j * columns, columns)] = acc[...]
 
       plgpu.emit_pipeline_warp_specialized(
         step,
         grid=(depth // tile,),
         in_specs=[
           plgpu.BlockSpec((2 * tile, tile), lambda k: (i, k), transforms=TILED),
-          plgpu.BlockSpec((tile, tile), lambda k: (k, j), transforms=TILED, delay_release=1),
+          plgpu.BlockSpec((tile, columns), lambda k: (k, j), transforms=TILED, delay_release=running),
         ],
         memory_registers=40,
         wg_axis="wg",
@@ -244,12 +245,12 @@ def pipelined_matmul(a: Any, b: Any, tile: int = 64, **options: Any) -> Any:
         **options,
       )(a_ref, b_ref)
 
-    pl.run_scoped(scoped, plgpu.ACC((tile, tile)))
+    pl.run_scoped(scoped, plgpu.ACC((tile, columns)))
 
   return plgpu.kernel(
     body,
     out_type=S((m, n), F32),
-    grid=(m // (2 * tile), n // tile),
+    grid=(m // (2 * tile), n // columns),
     grid_names=("i", "j"),
     num_threads=3,
     thread_name="wg",
@@ -320,11 +321,10 @@ def pipelines_in_sequence(x: Any) -> Any:
   return plgpu.kernel(body, out_type=S((2, 64), F32), num_threads=2, thread_name="wg")(x)
 
 
-def carried(x: Any, block: tuple[int, ...], transforms: Any = (), last: bool = False) -> Any:
+def carried(x: Any, block: tuple[int, ...], transforms: Any = ()) -> Any:
   """Blocks of an array, one after another, go through shared memory to where they came from: one warpgroup brings them, the other takes
-  them back. With `last`, only those at the end, which hang over it."""
+  them back."""
   grid = tuple(-(-n // d) for n, d in zip(x.shape, block))
-  steps = [math.prod(grid) - 1] if last else range(math.prod(grid))
 
   def body(x_ref, o_ref, buffers, full, empty):
     wg = jax.lax.axis_index("wg")
@@ -333,14 +333,14 @@ def carried(x: Any, block: tuple[int, ...], transforms: Any = (), last: bool = F
       place = np.unravel_index(n, grid)
       return ref.at[tuple(pl.ds(jnp.int32(i) * d, d) for i, d in zip(place, block))]
 
-    for turn, n in enumerate(steps):
-      slot = turn % 2
+    for n in range(math.prod(grid)):
+      slot = n % 2
 
       @pl.when(wg == 0)
-      def _(turn=turn, n=n, slot=slot):
-        if turn >= 2:
+      def _(n=n, slot=slot):
+        if n >= 2:
           plgpu.barrier_wait(empty.at[slot])
-        plgpu.copy_gmem_to_smem(at(x_ref, n), buffers.at[slot], full.at[slot], oob_mode=plgpu.OOBFillMode.UNDEFINED)
+        plgpu.copy_gmem_to_smem(at(x_ref, n), buffers.at[slot], full.at[slot])
 
       @pl.when(wg == 1)
       def _(n=n, slot=slot):

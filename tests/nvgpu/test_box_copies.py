@@ -158,6 +158,37 @@ def test_an_array_that_the_kernel_writes_is_not_read_by_the_copy_engine():
   np.testing.assert_array_equal(run(native, x, arch="sm_90a")[0], 2 * x + 1)
 
 
+def test_beyond_the_end_of_an_array_zeros_arrive():
+  def body(x_ref, o_ref, buffer, ready):
+    i = jax.lax.axis_index("i")
+
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(16 * i, 16), pl.ds(0, 80)], buffer, ready)
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      plgpu.barrier_wait(ready)
+      o_ref[i] = buffer[...]
+
+  x = 1 + np.arange(24 * 72, dtype=np.float32).reshape(24, 72)
+  call = plgpu.kernel(
+    body,
+    S((2, 16, 80), F32),
+    grid=(2,),
+    grid_names=("i",),
+    num_threads=2,
+    thread_name="wg",
+    scratch_types=[plgpu.SMEM((16, 80), F32), plgpu.Barrier()],
+  )
+  ((_, native),) = natives(call, x)
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  assert "cp.async.bulk.tensor.2d.shared" in ptx and "ld.global" not in ptx
+  wanted = np.pad(x, ((0, 8), (0, 8))).reshape(2, 16, 80)
+  for found in (jax.jit(call)(x), run(native, x, arch="sm_90a")[0]):
+    np.testing.assert_array_equal(found, wanted)
+
+
 # --- registers ---------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import jax
@@ -126,6 +127,25 @@ def test_products_read_what_another_warpgroup_brought_where_it_is(program):
     "cp.async.bulk.tensor.2d.shared::cluster" in ptx and products and set(products) == {"%"}
   )  # no words in registers
   assert not any(move in ptx for move in ("cp.async.c", "ldmatrix", "stmatrix", "ld.global"))
+
+
+@pytest.mark.parametrize("columns, running", [(128, 0), (64, 1)])
+def test_operands_may_be_several_tiles_wide_and_products_left_running(columns, running):
+  """While one runs, the next begins; what it reads is given back a step later, and the last one is waited for after the loop."""
+  a, b = integers(128, 192, dtype=BF16), integers(192, 128, dtype=BF16)
+  program = functools.partial(pipelined_matmul, columns=columns, running=running, max_concurrent_steps=2)
+  ((_, native),) = natives(program, a, b)
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  waits = re.findall(r"wgmma\.wait_group\.sync\.aligned (\d);", ptx)
+  assert waits == ["1", "0"] if running else set(waits) == {"0"}
+  for found in (jax.jit(program)(a, b), run(native, a, b, arch="sm_90a")[0]):
+    np.testing.assert_array_equal(found, products(a, b))
+
+
+def test_blocks_that_are_given_back_late_need_more_slots():
+  program = functools.partial(pipelined_matmul, running=2, max_concurrent_steps=2)
+  with pytest.raises(errors.TilewrightError, match="more than any delay_release, 2, got 2"):
+    jax.eval_shape(program, S((128, 192), BF16), S((192, 64), BF16))
 
 
 def test_a_warpgroup_waits_for_its_own_threads_only():

@@ -199,12 +199,12 @@ def _ask(code: BlockCode, load: Op, store: Op, arrival: Op) -> bool:
 def start_copy(code: BlockCode, op: Op) -> bool:
   """Carry out a store as a copy that is on its way, if it is one, and an arrival that waits for it comes next: whether it was."""
   arrival = _arrival_of(code, op) if code.groups > 1 else None
-  load = op.operands[1].owner
-  if arrival is None or not isinstance(load, Op) or load.name not in ("load", "window_load") or load.result in code.env:
+  load = box_copies.load_behind(op.operands[1])
+  if arrival is None or load is None or load.result in code.env:
     return False
   if _ask(code, load, op, arrival):
     return True
-  if load.name == "window_load":
+  if load.name == "window_load" or load.result is not op.operands[1]:
     return False
   source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, op))
   piece = next((n for n in cp_async.SIZES if _goes_in_pieces(source, target, load.result.tile.shape, n)), None)

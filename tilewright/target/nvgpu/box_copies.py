@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
 from tilewright.layout.shared import SWIZZLES, SharedLayout
@@ -29,6 +30,7 @@ from tilewright.target.nvgpu import in_place, tma
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import Array, View, multiple
+from tilewright.tile.ir import Op, Value
 
 _MOST_BOXES = 16
 _MOST_ALONG = 256  # elements of a box along one dimension
@@ -187,6 +189,46 @@ def _boxed(array: View, digits: Sequence[_Digit], swizzle: int) -> list[_Digit] 
 
 def _axis(array: View, dim: int) -> int:
   return next(axis for axis, a in enumerate(array.along) if a.dim == dim)
+
+
+# --- what is copied ----------------------------------------------------------------------------------------------
+
+
+def load_behind(value: Value) -> Op | None:
+  """The load of a part of an array that a value is, with zeros beyond the end of the array, which the copy engine brings anyway."""
+  ends: list[Value] = []
+  while isinstance(op := value.owner, Op) and op.name == "select" and _number(op.operands[2]) == 0:
+    ends.append(op.operands[0])
+    value = op.operands[1]
+  if not isinstance(op, Op) or op.name not in ("load", "window_load"):
+    return None
+  return op if all(op.name == "window_load" and _is_before_the_end(op, end) for end in ends) else None
+
+
+def _is_before_the_end(window: Op, condition: Value) -> bool:
+  """Whether a condition is `start + iota < size`, along one of the dimensions of an array of which a window is loaded."""
+  compared = condition.owner
+  if not isinstance(compared, Op) or compared.name != "lt" or not isinstance(place := compared.operands[0].owner, Op):
+    return False
+  parts = [v.owner for v in place.operands] if place.name == "add" else [place]
+  counted = next((p for p in parts if isinstance(p, Op) and p.name == "iota"), None)
+  start = next((p.operands[0] for p in parts if isinstance(p, Op) and p.name == "broadcast"), None)
+  if counted is None or len(parts) != (1 if start is None else 2):
+    return False
+  ref = window.operands[0].ref
+  axis = [d for d in range(ref.rank) if d not in window.attrs["dropped"]][counted.attrs["axis"]]
+  own = window.operands[1 + axis]
+  begins = _number(own) == 0 if start is None else own is start
+  return begins and window.attrs["steps"][axis] == 1 and _number(compared.operands[1]) == ref.shape[axis]
+
+
+def _number(value: Value) -> Any:
+  """The number that a scalar, or every element of a tile, is; None if it is not known."""
+  while isinstance(op := value.owner, Op) and op.name == "broadcast":
+    value = op.operands[0]
+  if not isinstance(op, Op) or op.name != "constant" or np.size(op.attrs["value"]) != 1:
+    return None
+  return np.asarray(op.attrs["value"]).reshape(())[()]
 
 
 # --- requests ----------------------------------------------------------------------------------------------------
