@@ -56,7 +56,8 @@ GROUPS = [
   Group(
     "products",
     "wgmma wgmma_wait wgmma_accumulator_load mma",
-    "wgmma on sm_90a where shapes fit, else mma.sync; waited for where the result is used",
+    "wgmma on sm_90a where shapes fit, else mma.sync; done when the call returns, but in loops of several warpgroups "
+    "`wgmma_wait(n)` leaves up to n of them running",
     "a product of matrices, accumulated in the accumulator's dtype",
   ),
   Group(

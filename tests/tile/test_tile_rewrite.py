@@ -165,6 +165,59 @@ def test_a_window_that_lies_inside_is_a_view():
   )
 
 
+@pytest.mark.parametrize(
+  "condition, is_inside",
+  [
+    ("%c = lt %i, %n : i1", True),
+    ("%c = ne %i, %n : i1", True),
+    ("%d = eq %i, %n : i1\n %c = not %d : i1", True),
+    ("%d = ge %i, %n : i1\n %c = not %d : i1", True),
+    ("%c = le %i, %n : i1", False),
+    ("%c = gt %i, %n : i1", False),
+    ("%c = ge %i, %n : i1", False),
+  ],
+)
+def test_a_window_that_a_condition_keeps_inside_is_a_view(condition, is_inside):
+  """Four of eight elements, from four times the number of one of three instances on."""
+  lines = f"""
+    %i = program_id {{axis=0}} : s32
+    %n = constant 2 : s32
+    {condition}
+    %s = convert %c {{dtype=s32}} : s32
+    %zero = constant 0.0 : f32
+    %nothing = broadcast %zero {{dims=[], shape=[4]}} : 4xf32
+    %z = switch %s : 4xf32 () {{
+      yield %nothing
+    }} () {{
+      %four = constant 4 : s32
+      %at = mul %i, %four : s32
+      %w = window_load %r, %at {{dropped=[], sizes=[4], steps=[1]}} : 4xf32
+      yield %w
+    }}
+  """
+  assert ("subview" in simplified(lines)) == is_inside
+
+
+def test_a_quotient_of_what_is_never_negative_is_not_rounded_down_further():
+  """As `//` of an index would be: sign(i) != 1 and i % 2 != 0."""
+  lines = """
+    %i = program_id {axis=0} : s32
+    %n = constant 2 : s32
+    %one = constant 1 : s32
+    %zero = constant 0 : s32
+    %q = div %i, %n : s32
+    %s = sign %i : s32
+    %a = ne %s, %one : i1
+    %m = rem %i, %n : s32
+    %b = ne %m, %zero : i1
+    %c = and %a, %b : i1
+    %less = sub %q, %one : s32
+    %z = select %c, %less, %q : s32
+  """
+  left = simplified(lines)
+  assert "div" in left and not any(name in left for name in ("sign", "select", "rem"))
+
+
 def test_numbers_that_were_widened_for_a_contraction_are_multiplied_as_they_were():
   lines = """
     %a = convert %x {dtype=f32} : 2x3xf32

@@ -26,7 +26,8 @@ class OOBFillMode(enum.IntEnum):
 class BlockSpec(specs.BlockSpec):
   """As `pl.BlockSpec`, of a block that is brought to shared memory and lies there as `transforms` say.
 
-  `delay_release`, `collective_axes` and `oob_fill_mode` concern pipelines that are written by hand, and mean nothing here.
+  In `emit_pipeline_warp_specialized`, a block is replaced `delay_release` steps later than it could be, and `oob_fill_mode` says what lies
+  beyond the end of its array; elsewhere these mean nothing, and `collective_axes` nowhere.
   """
 
   block_shape: Sequence[BlockDim | int | None] | None = None
