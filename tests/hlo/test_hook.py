@@ -151,6 +151,7 @@ def test_a_failing_pass_warns_and_changes_nothing(stage):
     "ValueError: my mistake\n"
   )
   assert hlo.parse((script.parent / "module.hlo").read_text()).name == "jit_sin"
+  assert "compiling_for('cpu')" in script.read_text()
   compile(script.read_text(), str(script), "exec")
 
 

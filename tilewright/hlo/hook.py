@@ -204,7 +204,7 @@ def _callback(platform: str, stage: str, data: bytes) -> bytes | None:
   if not wanted:
     return None
   problems: list[str] = []
-  with hook_cache.running_passes():
+  with hook_cache.running_passes(), compiling_for(platform):
     result = _transform(wanted, platform, stage, name, data, problems)
   for problem in problems:
     warnings.warn(problem, HloPassWarning, stacklevel=2)
@@ -220,8 +220,7 @@ def _transform(
 
     module = from_proto(data)
     uses = BufferUses(module) if copies_are_in(platform, stage) else None
-    with compiling_for(platform):
-      reports = [_run(hook, module, data, problems) for hook in hooks]
+    reports = [_run(hook, module, data, problems) for hook in hooks]
     if not any(report.changed for report in reports):
       return None
     unused = tidy_fusions(module)

@@ -17,7 +17,7 @@ import textwrap
 import traceback
 import types
 
-from tilewright.hlo.passes.base import FunctionPass, Pass
+from tilewright.hlo.passes.base import FunctionPass, Pass, compiled_platform
 
 _counter = itertools.count()
 
@@ -30,10 +30,12 @@ import pathlib
 
 from tilewright import hlo
 from tilewright.hlo.passes import run_passes
+from tilewright.hlo.passes.base import compiling_for
 {imports}
 here = pathlib.Path(__file__).parent
 module = hlo.parse((here / "module.hlo").read_text(encoding="utf-8"))
-print(run_passes(module, [{passes}], verify=True))
+with compiling_for({platform!r}):
+  print(run_passes(module, [{passes}], verify=True))
 '''
 
 
@@ -91,7 +93,9 @@ def _script(module_name: str, failed: Pass | None, passes: list[Pass]) -> str:
       names.append(repr(item))
   title = f"Pass {failed.name} failed" if failed is not None else "The passes failed"
   lines = "".join(line + "\n" for line in dict.fromkeys(imports))
-  return SCRIPT.format(title=f"{title} on module {module_name}.", imports=lines, passes=", ".join(names))
+  return SCRIPT.format(
+    title=f"{title} on module {module_name}.", imports=lines, platform=compiled_platform(), passes=", ".join(names)
+  )
 
 
 def _definition(function: object, name: str) -> list[str]:
