@@ -97,6 +97,19 @@ def test_control_flow_and_values_that_are_carried():
   np.testing.assert_array_equal(got, plain(np.asarray(x)))
 
 
+@pytest.mark.parametrize("size", [8, 16, 64, 2048])
+@pytest.mark.parametrize("dtype", [jnp.int8, jnp.uint8, jnp.int16, jnp.uint16])
+def test_numbers_of_neighbours_are_added_to_narrow_integers(dtype, size):
+  """Which the assembler of some drivers forgets in every second one: see `ptx.with_single_sums`."""
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = (x_ref[...] + lax.broadcasted_iota(dtype, (size,), 0)) % 17
+
+  x = np.arange(size) % 7
+  wanted = (x + np.arange(size)).astype(dtype) % 17
+  np.testing.assert_array_equal(pl.pallas_call(kernel, S((size,), dtype))(jnp.asarray(x, dtype)), wanted)
+
+
 def test_a_dynamic_grid():
   x = jnp.arange(64.0)
   spec = pl.BlockSpec((16,), lambda i: i)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -42,6 +43,19 @@ def test_every_architecture_is_named_in_its_ptx(arch):
 def test_every_kernel_is_compiled_without_a_device(name):
   text = ptx_of(name, "sm_90a")
   assert ".local" not in text, "nothing lives on the stack"
+
+
+def test_no_sums_of_two_numbers_of_16_bits_are_left_to_assemblers_that_get_them_wrong():
+  """See `ptx.with_single_sums`: LLVM adds the numbers of neighbours two at a time, of which the low one adds nothing."""
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = (x_ref[...] + jax.lax.broadcasted_iota(jnp.int16, (64,), 0)) % 17
+
+  ((_, native),) = natives(pl.pallas_call(kernel, S((64,), jnp.int16)), S((64,), jnp.int16))
+  text = nvgpu.compile_ptx(native, "sm_90a", 2)[0]
+  assert "add.s16 x0, x0, y0; add.s16 x1, x1, y1;" in text and not re.search(r"add\.[su]16x2", text)
+  if tool := ptxas.find():
+    ptxas.resources(text, "sm_90a", tool)
 
 
 @needs_ptxas

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -35,4 +36,26 @@ def to_ptx(text: str, arch: Arch) -> str:
     module.data_layout = str(machine.target_data)
     module.verify()
     jit.optimise(module, machine, level=3)
-    return machine.emit_assembly(module)
+    return with_single_sums(machine.emit_assembly(module))
+
+
+_SUM_OF_TWO = re.compile(r"add\.([su]16)x2\s+(%\w+), (\S+), (\S+);")
+
+
+def with_single_sums(ptx: str) -> str:
+  """PTX in which two sums of 16-bit integers in one instruction are two instructions.
+
+  The ptxas of CUDA 13.0, which is in drivers of that version, takes the wrong half of a constant where only the high half of such a sum is
+  used. Here it adds 0 (`VIADD.16x2 R0, R0, 0x0`), and that of 13.4 adds 1:
+
+      mov.b32 %r2, 65536;    add.s16x2 %r3, %r1, %r2;    mov.b32 {_, %rs1}, %r3;
+  """
+
+  def halves(found: re.Match[str]) -> str:
+    kind, result, x, y = found.groups()
+    return (
+      f"{{ .reg .b32 x, y; .reg .b16 x0, x1, y0, y1; mov.b32 x, {x}; mov.b32 y, {y}; mov.b32 {{x0, x1}}, x; mov.b32 {{y0, y1}}, y; "
+      f"add.{kind} x0, x0, y0; add.{kind} x1, x1, y1; mov.b32 {result}, {{x0, x1}}; }}"
+    )
+
+  return _SUM_OF_TWO.sub(halves, ptx)
