@@ -7,8 +7,9 @@ A test is watched while it runs:
     assert not failures
 
 A kernel is told from others by its tile IR and its grid, and compiled once in a process. An architecture's LLVM IR is generated anew only
-if code generation asked something that has another answer there (`Observed`); the back end runs for each. Where there is a ptxas, it
-assembles what is different: each LLVM IR for the oldest architecture that has it, and for one that follows from the kernel.
+if code generation asked something that has another answer there (`Observed`). LLVM's back end runs for each. Its passes before that, and
+ptxas where there is one, run on what is different: each LLVM IR for the oldest architecture that has it, and for one that follows from
+the kernel.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tilewright.target import cpu
 from tilewright.target.llvm.identity import identity
 from tilewright.target.nvgpu.arch import ARCHS, Arch
 from tilewright.target.nvgpu.launch import emit_kernel
-from tilewright.target.nvgpu.ptx import to_ptx
+from tilewright.target.nvgpu.ptx import optimised, to_ptx
 from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
 
@@ -129,12 +130,15 @@ def failures_of(kernel: NativeKernel, choice: int) -> list[str]:
     return [f"{kernel.name}: {type(e).__name__}: {e}"]
   found = []
   oldest = {text: name for name, text in reversed(texts.items())}
-  assembled = {*oldest.values(), list(texts)[choice % len(texts)]} if assembler() else set()
+  chosen = list(texts)[choice % len(texts)]
+  modules: dict[str, Any] = {}
   for name, text in texts.items():
     try:
-      ptx = to_ptx(text, ARCHS[name])
+      if name == oldest[text]:
+        modules[text] = optimised(text, ARCHS[name])
+      ptx = to_ptx(text, ARCHS[name], modules.get(text) if name != chosen else None)
       assert f".target {name}" in ptx and ".visible .entry" in ptx, "there is no kernel in the PTX"
-      if name in assembled:
+      if name in (oldest[text], chosen) and assembler():
         ptxas.resources(ptx, name, assembler())
     except Exception as e:
       found.append(f"{kernel.name} for {name}: {type(e).__name__}: {e}")

@@ -26,17 +26,28 @@ def _machine(arch: Arch) -> Any:
   return target.create_target_machine(cpu=arch.name, features=f"+ptx{arch.ptx}", opt=3)
 
 
-def to_ptx(text: str, arch: Arch) -> str:
-  """Optimise a module and write it as PTX."""
+def _machine_for(text: str, arch: Arch) -> Any:
   needed = max((version for name, version in _NEWER.items() if name in text), default=0)
+  return _machine(arch if arch.ptx >= needed else dataclasses.replace(arch, ptx=needed))
+
+
+def optimised(text: str, arch: Arch) -> Any:
+  """A module after LLVM's passes."""
   with jit.lock:
-    machine = _machine(arch if arch.ptx >= needed else dataclasses.replace(arch, ptx=needed))
+    machine = _machine_for(text, arch)
     module = llvm.parse_assembly(text)
     module.triple = _TRIPLE
     module.data_layout = str(machine.target_data)
     module.verify()
     jit.optimise(module, machine, level=3)
-    return with_single_sums(machine.emit_assembly(module))
+    return module
+
+
+def to_ptx(text: str, arch: Arch, module: Any = None) -> str:
+  """Write LLVM IR as PTX, from a module that was optimised already if there is one: that one is left as it is."""
+  with jit.lock:
+    module = optimised(text, arch) if module is None else module.clone()
+    return with_single_sums(_machine_for(text, arch).emit_assembly(module))
 
 
 _SUM_OF_TWO = re.compile(r"add\.([su]16)x2\s+(%\w+), (\S+), (\S+);")
