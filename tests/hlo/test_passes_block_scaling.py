@@ -394,6 +394,19 @@ def test_inside_of_xla_the_call_becomes_a_native_kernel():
   close(np.asarray(one_side), np.einsum("bmk,bnk->bmn", left, np.asarray(y, np.float64)))
 
 
+def test_inside_of_xla_the_smallest_scale_counts_in_the_expansion_of_a_dot():
+  """2^-127 is subnormal, and zero to XLA's CPU back end."""
+  import jax
+
+  x = np.full((2, 5, 64), 64, ml_dtypes.float8_e4m3fn)
+  y = np.ones((2, 7, 64), ml_dtypes.float8_e4m3fn)
+  sx, sy = (np.full(s, code, np.uint8).view(ml_dtypes.float8_e8m0fnu) for s, code in (((2, 5, 2), 0), ((2, 7, 2), 200)))
+  shape = jax.ShapeDtypeStruct((2, 5, 7), np.float32)
+  with hlo.install("block_scaling{only=expansion}"):
+    got = jax.jit(lambda *args: jax.ffi.ffi_call("__op$block_scaled_dot", shape)(*args))(x, y, sx, sy)
+  np.testing.assert_array_equal(got, np.full((2, 5, 7), 64 * 64 * 2.0 ** (200 - 127 - 127), np.float32))
+
+
 @pytest.mark.parametrize("layers", [False, True], ids=["one matrix", "scan over layers"])
 def test_inside_of_xla_what_a_program_writes_out_becomes_a_native_kernel(layers, caplog):
   """XLA has put the dot and what dequantises its operand into fusions by then, and packs elements of 4 bits."""

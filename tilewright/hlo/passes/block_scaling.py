@@ -25,6 +25,7 @@ from tilewright.hlo.clone import copy_body
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes import (
+  block_scaling_dot,
   block_scaling_expand,
   block_scaling_library,
   block_scaling_quantize,
@@ -110,7 +111,7 @@ def _expansion(instruction: Instruction, facts: Facts) -> Instruction | str:
 _EXPANSIONS = {
   QUANTIZE: block_scaling_quantize.quantize,
   DEQUANTIZE: block_scaling_quantize.dequantize,
-  DOT: block_scaling_expand.dot,
+  DOT: block_scaling_dot.dot,
 }
 
 

@@ -83,10 +83,13 @@ def _data(bits: Array, codes: Array, element: FloatType, scale: FloatType) -> Ar
 
 
 def dequantize(instruction: Instruction, fused: bool) -> Instruction:
-  """Each element times the scale of its block, rounded once; scales may be fewer along any dimension."""
-  b = builder_at(instruction)
+  """Each element times the scale of its block."""
   data, scales = instruction.operands
-  target = instruction.shape.element_type
+  return dequantized(builder_at(instruction), data, scales, instruction.shape.element_type, fused)
+
+
+def dequantized(b: Builder, data: Instruction, scales: Instruction, target: str, fused: bool) -> Instruction:
+  """Elements times scales, rounded once; scales may be fewer along any dimension."""
 
   def values(b: Builder, data: Instruction, scales: Instruction) -> Instruction:
     x = data if data.shape.kind == "float" else b.convert(data, "f32")
@@ -98,8 +101,8 @@ def dequantize(instruction: Instruction, fused: bool) -> Instruction:
 
   if not fused:
     return values(b, data, scales)
-  assert instruction.parent is not None and instruction.parent.parent is not None
-  return _loop(b, instruction.parent.parent, values, (data, scales))
+  assert b.computation.parent is not None
+  return _loop(b, b.computation.parent, values, (data, scales))
 
 
 def _loop(
