@@ -35,11 +35,16 @@ def test_the_example_of_jax():
 
 
 @pytest.mark.parametrize(
-  "dtype, scale, block", [(jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32), (jnp.float4_e2m1fn, jnp.float8_e4m3fn, 16)]
+  "dtype, scale, block, k",
+  [
+    (jnp.float8_e4m3fn, jnp.float8_e8m0fnu, 32, 64),
+    (jnp.float4_e2m1fn, jnp.float8_e4m3fn, 16, 64),
+    (jnp.float4_e2m1fn, jnp.float8_e4m3fn, 11, 33),
+  ],
 )
-def test_elements_and_scales_as_jax_documents_them(dtype, scale, block):
-  a, b = normal(2, 5, 64).astype(dtype), normal(2, 7, 64, seed=1).astype(dtype)
-  s, t = (jnp.abs(normal(2, n, 64 // block, seed=n)).astype(scale) for n in (5, 7))
+def test_elements_and_scales_as_jax_documents_them(dtype, scale, block, k):
+  a, b = normal(2, 5, k).astype(dtype), normal(2, 7, k, seed=1).astype(dtype)
+  s, t = (jnp.abs(normal(2, n, k // block, seed=n)).astype(scale) for n in (5, 7))
   got = np.asarray(jax.jit(scaled_matmul)(a, b, s, t), np.float64)
 
   def value(x, scales):
@@ -77,6 +82,19 @@ def test_training_follows_the_quantised_dots(configs):
     exact = np.asarray(g, np.float64) @ np.asarray(w, np.float64)
     size = np.abs(np.asarray(g, np.float64)) @ np.abs(np.asarray(w, np.float64))
     assert (np.abs(dx - exact) <= 2 * 2.0**-8 * size).all()
+
+
+@pytest.mark.parametrize("configs", [["mxfp8"] * 3, ["mxfp8", "mxfp8", None]], ids=str)
+def test_derivatives_have_derivatives(configs):
+  """Those of a dot that is linear in either operand, straight through the rounding."""
+  x, w = normal(4, 32), normal(6, 32, seed=1)
+  f = lambda x, w: jnp.sum(scaled_dot_general(x, w, ROWS, configs=configs, interpret=True) ** 2)
+  exact = lambda x, w: jnp.sum((x @ w.T) ** 2)
+  twice = lambda f: jax.grad(lambda x, w: sum(jnp.sum(g * g) for g in jax.grad(f, (0, 1))(x, w)), (0, 1))
+  for got, want in zip(jax.jit(twice(f))(x, w), twice(exact)(x, w)):
+    assert np.linalg.norm(got - want) <= 6 * 2.0**-4 * np.linalg.norm(
+      want
+    )  # six roundings to three bits behind the point
 
 
 def test_a_config_that_is_none_of_them_is_named():

@@ -159,6 +159,22 @@ def test_scan_over_layers():
   np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
 
 
+def test_stacks_with_a_global_scale_are_mapped_over():
+  """It is that of the whole stack, and each matrix has it."""
+  w, x = normal(3, 32, 32) / 6, normal(2, 32, seed=1)
+  layers = quantize(w, "nvfp4", axis=1)
+  assert (
+    layers.global_scale.shape == (3,)
+    and (layers.global_scale == quantize(w.reshape(-1, 32), "nvfp4").global_scale).all()
+  )
+  got, _ = jax.lax.scan(lambda x, q: (scaled_dot(x, q), None), x, layers)
+  want = x
+  for q in layers:
+    want = scaled_dot(want, q)
+  np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+  same(jax.vmap(scaled_dot, (None, 0))(x, layers), jnp.stack([scaled_dot(x, q) for q in layers]))
+
+
 def test_transposing_moves_the_scales_along():
   q = quantize(normal(16, 64), "nvfp4")
   same(dequantize(q.T), dequantize(q).T)
@@ -197,6 +213,15 @@ def test_a_value_is_cut_into_blocks_of_elements(name, axis, options):
     in_specs=[spec],
     out_specs=spec,
     **options,
+  )
+  same(jax.jit(f)(box(q)), dequantize(q))
+
+
+def test_a_block_of_several_matrices_has_their_global_scales():
+  q = jax.vmap(lambda x: quantize(x, "nvfp4"))(normal(4, 2, 32) * jnp.asarray([1.0, 10, 100, 1e-3])[:, None, None])
+  spec = pl.BlockSpec((2, 2, 32), lambda i: (i, 0, 0))
+  f = pl.pallas_call(
+    kernel_of_values, jax.ShapeDtypeStruct(q.shape, jnp.float32), grid=(2,), in_specs=[spec], out_specs=spec, **PORTABLE
   )
   same(jax.jit(f)(box(q)), dequantize(q))
 

@@ -197,3 +197,10 @@ def test_a_global_scale_may_be_asked_for_or_declined():
     assert quantize(x, "nvfp4", global_scale=none).global_scale is None
   asked, recipe = quantize(x, "nvfp4", global_scale=True), quantize(x, "nvfp4")
   assert asked.global_scale == recipe.global_scale
+
+
+@pytest.mark.parametrize("scale_format", ["f8e8m0fnu", "f32", "bf16", "f16"])
+def test_a_global_scale_that_is_asked_for_leaves_scales_in_range(scale_format):
+  x = 1000 * normal(4, 64)
+  q = quantize(x, "int8", 32, scale_format=scale_format, global_scale=True)
+  assert np.linalg.norm(dequantize(q) - x) <= 2.0**-5 * np.linalg.norm(x)

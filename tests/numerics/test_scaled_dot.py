@@ -157,6 +157,65 @@ def test_batches_and_other_orders_of_dimensions():
   assert (np.abs(got - want) <= (64 + 8) * oracle.UNIT * size).all()
 
 
+@pytest.mark.parametrize(
+  "spec, x, w, scaled, name",
+  [
+    ("mhk,hkn->mn", (2, 3, 40), (3, 40, 5), 1, "nvfp4"),
+    ("bmkh,hbkn->bmn", (2, 3, 7, 2), (2, 2, 7, 5), 2, "int4"),
+    ("mkh,nhk->mn", (2, 4, 3), (5, 3, 4), None, "int8"),
+  ],
+)
+def test_several_dimensions_are_contracted(spec, x, w, scaled, name):
+  rng = np.random.default_rng(40)
+  x, w = (jnp.asarray(rng.standard_normal(shape), jnp.float32) for shape in (x, w))
+  q = quantize(w, name, axis=scaled)
+  (left, right), out = (part.split(",") if "," in part else part for part in spec.split("->"))
+  letters = [c for c in left if c in right]
+  pairs = [
+    tuple(zip(*((left.index(c), right.index(c)) for c in letters if (c in out) == kept))) for kept in (False, True)
+  ]
+  numbers = tuple(pair or ((), ()) for pair in pairs)
+  f = lambda x: scaled_dot(x, q, numbers, interpret=True)
+  value = np.asarray(q.dequantize(), np.float64)
+  want, size = (np.einsum(spec, *(g(np.float64(z)) for z in (x, value))) for g in (np.asarray, np.abs))
+  assert (np.abs(f(x) - want) <= (w.size + 8) * oracle.UNIT * size).all()
+  slope = jax.grad(lambda x: f(x).sum())(x)
+  np.testing.assert_allclose(
+    slope, jax.grad(lambda x: jnp.einsum(spec, x, q.dequantize()).sum())(x), rtol=1e-5, atol=1e-5
+  )
+
+
+@pytest.mark.parametrize(
+  "shape, numbers, native",
+  [
+    ((5, 32), (((2,), (1,)), ((), ())), True),  # rows of the result
+    ((5, 3, 32), (((0, 2), (1, 2)), ((), ())), False),  # what is contracted
+  ],
+)
+def test_global_scales_of_leading_indices_need_no_batch(shape, numbers, native):
+  rng = np.random.default_rng(41)
+  normal = lambda *shape: jnp.asarray(rng.standard_normal(shape), jnp.float32)
+  q = jax.vmap(lambda x: quantize(x, "nvfp4"))(normal(3, 4, 32) * jnp.asarray([1.0, 1e-3, 30.0])[:, None, None])
+  value, x = np.asarray(q.dequantize(), np.float64), normal(*shape)
+  want, size = (np.tensordot(f(value), f(np.float64(x)), numbers[0]) for f in (np.asarray, np.abs))
+  (lc, rc), batch = numbers
+  ways = (
+    scaled_dot(q, x, numbers, interpret=None if native else True),
+    scaled_dot(x, q, ((rc, lc), batch), interpret=True),
+  )
+  for got in (ways[0].reshape(-1, 5), ways[1].reshape(5, -1).T):
+    assert (np.abs(got - want.reshape(-1, 5)) <= (96 + 8) * oracle.UNIT * size.reshape(-1, 5)).all()
+
+
+def test_arrays_with_one_scale_each_are_contracted_over_their_number():
+  x = jnp.asarray(np.random.default_rng(43).standard_normal((4, 9)), jnp.float32)
+  q = jax.vmap(lambda x: quantize(x, "int8", axis=None))(x * jnp.asarray([1.0, 10, 100, 1e-3])[:, None])
+  v = jnp.asarray(np.random.default_rng(44).standard_normal((2, 4)), jnp.float32)
+  value = np.asarray(q.dequantize(), np.float64)
+  got = scaled_dot(v, q, (((1,), (0,)), ((), ())), interpret=True)
+  assert (np.abs(got - np.float64(v) @ value) <= 12 * oracle.UNIT * (np.abs(np.float64(v)) @ np.abs(value))).all()
+
+
 def test_one_scale_may_serve_all_blocks_of_an_axis_that_is_padded():
   """The other operand's blocks of 48 pad 64 elements to 96; the blocks that are there keep their scale."""
   a, b = random_q(16, "f8e4m3fn", 3, 64), random_q(17, "int8", 5, 64, block=48, scale="f32")
@@ -250,6 +309,16 @@ def test_the_derivative_towards_the_plain_operand():
   assert (np.abs(ours - want) <= (5 + 2) * oracle.UNIT * size).all()
 
 
+def test_a_global_scale_beyond_float16_does_not_get_lost_in_derivatives():
+  x = jnp.asarray(np.random.default_rng(45).standard_normal((3, 64)), jnp.float32)
+  q = quantize(jnp.asarray(np.random.default_rng(46).standard_normal((64, 5)), jnp.float32), "mxfp8", axis=0)
+  f = lambda x, s: scaled_dot(x * 2.0**30, q, preferred_element_type=jnp.float16, global_scale=s).sum()
+  slope, of_scale = jax.grad(f, (0, 1))(x, jnp.full((1, 1, 1), 2.0**-30))
+  want = np.broadcast_to(np.asarray(q.dequantize(), np.float64).sum(1), x.shape)
+  np.testing.assert_allclose(slope, want, rtol=2.0**-10, atol=2.0**-10)
+  assert of_scale.shape == (1, 1, 1)
+
+
 def test_mistakes_are_named():
   x, q = jnp.ones((2, 64)), quantize(jnp.ones((64, 64)), "mxfp8", axis=0)
   with pytest.raises(errors.ShapeMismatchError, match=r"b is scaled along axis 0, but axis 1 is contracted"):
@@ -262,7 +331,7 @@ def test_mistakes_are_named():
     scaled_dot(x, q, (((3,), (0,)), ((), ())))
   with pytest.raises(errors.ShapeMismatchError, match=r"dimension_numbers must be .*got \(1, 0\)"):
     scaled_dot(x, q, (1, 0))
-  with pytest.raises(errors.ShapeMismatchError, match=r"one dimension of each operand is contracted, got \(\)"):
+  with pytest.raises(errors.ShapeMismatchError, match=r"must contract at least one dimension"):
     scaled_dot(x, q, (((), ()), ((), ())))
   with pytest.raises(errors.NumberFormatError, match=r"a must be an array, got str"):
     scaled_dot("x", q)

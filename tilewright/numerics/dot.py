@@ -23,6 +23,7 @@ from tilewright import pallas as pl
 from tilewright.numerics import arguments, gpu_dot
 from tilewright.numerics.arguments import DimensionNumbers
 from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
+from tilewright.numerics.contracted import as_one
 from tilewright.numerics.hitype import unboxed
 from tilewright.numerics.launch import How, how
 from tilewright.numerics.operands import (
@@ -69,8 +70,8 @@ def scaled_dot(
   Args:
     a: a `QArray`, boxed or not, or an array of floats.
     b: the same.
-    dimension_numbers: as for `jax.lax.dot_general`, with one contracted dimension: that along which a `QArray` is scaled. By default the
-      last of `a` with the scaled axis of `b` (the last but one if `b` is not quantised), and no batch dimensions.
+    dimension_numbers: as for `jax.lax.dot_general`; the dimension along which a `QArray` is scaled is among those that are contracted. By
+      default the last of `a` with the scaled axis of `b` (the last but one if `b` is not quantised), and no batch dimensions.
     preferred_element_type: the dtype of the result.
     global_scale: a further float32 that multiplies the result.
     interpret: True for the portable lowering on any backend.
@@ -114,11 +115,9 @@ def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
 
 def _normalised(a: Any, b: Any, given: Any) -> DimensionNumbers:
   numbers = arguments.dimension_numbers("scaled_dot", given, ("a", "b"), (tuple(a.shape), tuple(b.shape)))
-  (lc, rc), _ = numbers
-  if len(lc) != 1:
-    raise errors.ShapeMismatchError(
-      f"scaled_dot: one dimension of each operand is contracted, got {lc} and {rc}. Reshape several into one before quantising."
-    )
+  (lc, _), _ = numbers
+  if not lc:
+    raise errors.ShapeMismatchError("scaled_dot: dimension_numbers must contract at least one dimension, got none.")
   return numbers
 
 
@@ -151,11 +150,12 @@ def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
   if isinstance(g, jax.custom_derivatives.SymbolicZero):
     return da, db, dscale
   (lc, rc), (lb, rb) = numbers
-  scaled = g if global_scale is None else g * global_scale.astype(g.dtype)
+  dtype = jnp.bfloat16 if g.dtype == jnp.bfloat16 else jnp.float32
+  scaled = (g if global_scale is None else g.astype(jnp.float32) * global_scale.reshape(())).astype(dtype)
   if not isinstance(a, QArray):
-    da = _towards(scaled, b, rc[0], rb, a, lc[0], lb, False)
+    da = _towards(scaled, b, rc, rb, a, lc, lb, False)
   if not isinstance(b, QArray):
-    db = _towards(scaled, a, lc[0], lb, b, rc[0], rb, True)
+    db = _towards(scaled, a, lc, lb, b, rc, rb, True)
   if global_scale is not None:
     unscaled = contract(numbers, np.dtype(jnp.float32), how, a, b, None)
     dscale = jnp.sum(unscaled * g.astype(jnp.float32)).astype(global_scale.dtype).reshape(global_scale.shape)
@@ -163,15 +163,20 @@ def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
 
 
 def _towards(
-  g: Any, other: Any, oc: int, ob: tuple[int, ...], x: Any, xc: int, xb: tuple[int, ...], is_rhs: bool
+  g: Any,
+  other: Any,
+  oc: tuple[int, ...],
+  ob: tuple[int, ...],
+  x: Any,
+  xc: tuple[int, ...],
+  xb: tuple[int, ...],
+  is_rhs: bool,
 ) -> jax.Array:
   """g · other, summed over the other's free dimensions: the derivative towards `x`."""
-  value = (
-    other.dequantize(jnp.bfloat16 if g.dtype == jnp.bfloat16 else jnp.float32) if isinstance(other, QArray) else other
-  )
+  value = other.dequantize(g.dtype) if isinstance(other, QArray) else other
   num_batch = len(ob)
-  other_free = [d for d in range(value.ndim) if d != oc and d not in ob]
-  own_free = [d for d in range(x.ndim) if d != xc and d not in xb]
+  other_free = [d for d in range(value.ndim) if d not in oc and d not in ob]
+  own_free = [d for d in range(x.ndim) if d not in xc and d not in xb]
   first = num_batch if is_rhs else num_batch + len(own_free)
   contracted = tuple(range(first, first + len(other_free)))
   out = jax.lax.dot_general(
@@ -180,8 +185,8 @@ def _towards(
     ((contracted, tuple(other_free)), (tuple(range(num_batch)), ob)),
     preferred_element_type=jnp.float32,
   )
-  # The result has batch, own free dimensions, contracted dimension: put them where x has them.
-  order = [*xb, *own_free, xc]
+  # The result has batch, own free dimensions, and the contracted ones as the other has them in order: put them where x has them.
+  order = [*xb, *own_free, *(xc[i] for i in np.argsort(oc))]
   return jnp.transpose(out, [order.index(d) for d in range(x.ndim)]).astype(x.dtype)
 
 
@@ -197,8 +202,7 @@ def contract(
   numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any = None
 ) -> jax.Array:
   """The dot itself, without a rule for derivatives."""
-  (lc, rc), (lb, rb) = numbers
-  a, b = plain_scales(a), plain_scales(b)
+  a, b, ((lc, rc), (lb, rb)) = as_one(plain_scales(a), plain_scales(b), numbers)
   batch = tuple(a.shape[d] for d in lb)
   left, ms = _operand(a, lc[0], lb, "a")
   right, ns = _operand(b, rc[0], rb, "b")
@@ -212,12 +216,12 @@ def contract(
   padded = -(-k // unit) * unit
   plain = [pad_k(operand, padded) for operand in (left, right)]
   operands = [in_planes(operand, count) for operand in plain]
-  scale = _epilogue_scale(a, b, lb, rb, global_scale, lside.batch)
+  scales = _epilogue_scales(a, b, ((lc, rc), (lb, rb)), global_scale)
   if how.target == "gpu" and gpu_dot.applies(plain[0], plain[1]):
-    return gpu_dot.contract(plain[0], plain[1], scale, np.dtype(out_dtype), how).reshape(shape)
+    return gpu_dot.contract(plain[0], plain[1], scales, np.dtype(out_dtype), how).reshape(shape)
   blocks = (gpu_blocks if how.target == "gpu" else dot_blocks)(lside.rows, rside.rows, padded, lside.batch, unit)
   plan = Plan(lside, rside, padded, count, np.dtype(out_dtype), blocks, how)
-  out = _call(plan, operands[0].arrays, operands[1].arrays, scale)
+  out = _call(plan, operands[0].arrays, operands[1].arrays, scales)
   return out.reshape(shape)
 
 
@@ -230,24 +234,28 @@ def _operand(x: Any, axis: int, batch: tuple[int, ...], name: str) -> tuple[Oper
   ), sizes
 
 
-def _epilogue_scale(a: Any, b: Any, lb: Any, rb: Any, extra: Any, batch: int) -> Any:
-  """The product of all global scales, as (batch or 1, 1, 1); None if there are none."""
-  total = None
-  for x, axes in ((a, lb), (b, rb)):
-    if not isinstance(x, QArray) or x.global_scale is None:
-      continue
-    whole = x.global_scale
-    if whole.ndim:
-      if tuple(axes) != tuple(range(whole.ndim)):
-        raise errors.ShapeMismatchError(
-          f"scaled_dot: a global scale of shape {whole.shape} needs the leading dimensions to be the batch, got {tuple(axes)}."
-        )
-      whole = whole.reshape(batch)
-    total = whole if total is None else total * whole
-  if extra is not None:
-    extra = jnp.asarray(extra, jnp.float32).reshape(())
-    total = extra if total is None else total * extra
-  return None if total is None else jnp.asarray(total, jnp.float32).reshape(-1, 1, 1)
+def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any) -> list[jax.Array]:
+  """What results are multiplied by, as arrays (batch or 1, m or 1, n or 1): all that is one number for a matrix is in one of them."""
+  (lc, rc), (lb, rb) = numbers
+  found = [] if extra is None else [jnp.asarray(extra, jnp.float32).reshape(1, 1, 1)]
+  for q, (contract,), batch, axis in ((a, lc, lb, 2), (b, rc, rb, 1)):
+    if isinstance(q, QArray) and q.global_scale is not None:
+      found.append(jnp.expand_dims(_by_matrix_and_row(q, contract, batch), axis))
+  common = [scale for scale in found if scale.shape[1:] == (1, 1)]
+  others = [scale for scale in found if scale.shape[1:] != (1, 1)]
+  return [*([functools.reduce(jnp.multiply, common)] if common else []), *others]
+
+
+def _by_matrix_and_row(q: QArray, contract: int, batch: tuple[int, ...]) -> jax.Array:
+  """A global scale as (batch or 1, rows or 1)."""
+  whole = jnp.asarray(q.global_scale, jnp.float32)
+  scale = whole.reshape(*whole.shape, *(1,) * (q.ndim - whole.ndim))
+  free = [d for d in range(q.ndim) if d not in batch and d != contract]
+  for dims in (batch, free):
+    if any(d < whole.ndim for d in dims):
+      scale = jnp.broadcast_to(scale, [q.shape[d] if d in dims else n for d, n in enumerate(scale.shape)])
+  ordered = jnp.transpose(scale, [*batch, *free, contract])
+  return ordered.reshape(math.prod(ordered.shape[: len(batch)]), math.prod(ordered.shape[len(batch) :]))
 
 
 def _product(dims: Any) -> Any:
@@ -258,7 +266,14 @@ def _row_times_rows(p: Any, q: Any) -> Any:
   return jnp.sum(p * q, axis=1)[None, :]
 
 
-def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any) -> jax.Array:
+def _scale_spec(scale: Any, bm: int, bn: int) -> Any:
+  """Of a scale for all, for each matrix, or for each of its rows or columns."""
+  by_batch, by_row, by_column = (n > 1 for n in scale.shape)
+  block = (None, bm if by_row else 1, bn if by_column else 1)
+  return pl.BlockSpec(block, lambda b, s, i, j, l: (b if by_batch else 0, i if by_row else 0, j if by_column else 0))
+
+
+def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scales: list[Any]) -> jax.Array:
   """One kernel: (batch, m, n) from stacks of matrices."""
   m, n, batch = plan.lhs.rows, plan.rhs.rows, max(plan.lhs.batch, plan.rhs.batch)
   blocks = plan.blocks
@@ -275,10 +290,10 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
   # Where nothing is lost by it, the processor's products of bfloat16s are used, which add up in float32.
   exact = not is_row and exact_in_bfloat16(plan.lhs, left[-1]) and exact_in_bfloat16(plan.rhs, right[-1])
   operand_dtype = jnp.bfloat16 if exact else jnp.float32
-  scaled = scale is not None and splits == 1
+  applied = scales if splits == 1 else []
 
   def kernel(*refs: Any) -> None:
-    inputs, (o_ref, *rest) = refs[: num_left + num_right + scaled], refs[num_left + num_right + scaled :]
+    inputs, (o_ref, *rest) = refs[: num_left + num_right + len(applied)], refs[num_left + num_right + len(applied) :]
     left_factors, right_factors = (
       rest[: len(scratch_left)],
       rest[len(scratch_left) : len(scratch_left) + len(scratch_right)],
@@ -288,8 +303,8 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
     y = read_planes(plan.rhs, inputs[num_left : num_left + num_right], right_factors, plan.planes, operand_dtype)
 
     def finish(total: Any) -> Any:
-      if scaled:
-        total = total * inputs[-1][0, 0]
+      for ref in inputs[num_left + num_right :]:
+        total = total * (ref[0, 0] if ref.shape == (1, 1) else ref[...])
       return total.astype(o_ref.dtype)
 
     product = _row_times_rows if is_row else _product(dims)
@@ -304,7 +319,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
 
     for product in products:
       acc_ref[...] += product
-    if scaled or not in_place:
+    if applied or not in_place:
 
       @pl.when(pl.program_id(4) == steps - 1)
       def _() -> None:
@@ -315,8 +330,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
 
   place_left = lambda b, s, i, j, l: (b, i, s * steps + l)
   place_right = lambda b, s, i, j, l: (b, j, s * steps + l)
-  scales = [scale] if scaled else []
-  shared_scale = scaled and scale.shape[0] == 1
+  scale_specs = [_scale_spec(scale, bm, bn) for scale in applied]
   specs_left = specs(plan.lhs, bm, bk, plan.planes, columns(left, plan.lhs), place_left)
   specs_right = specs(plan.rhs, bn, bk, plan.planes, columns(right, plan.rhs), place_right)
   scratch_left, scratch_right = (
@@ -330,7 +344,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
     in_specs=[
       *specs_left,
       *specs_right,
-      *[pl.BlockSpec((None, 1, 1), lambda b, *_: (0 if shared_scale else b, 0, 0))] * len(scales),
+      *scale_specs,
     ],
     out_specs=pl.BlockSpec((None, None, bm, bn), lambda b, s, i, j, l: (s, b, i, j)),
     scratch_shapes=[
@@ -340,8 +354,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scale: Any)
     ],
     name="scaled_dot",
     **plan.how.options("parallel", "parallel", "parallel", "parallel", "arbitrary"),
-  )(*left, *right, *scales)
+  )(*left, *right, *applied)
   if splits == 1:
     return out[0]
-  total = jnp.sum(out, axis=0)
-  return (total if scale is None else total * scale).astype(plan.out_dtype)
+  return functools.reduce(jnp.multiply, scales, jnp.sum(out, axis=0)).astype(plan.out_dtype)

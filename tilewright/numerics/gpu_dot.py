@@ -13,6 +13,7 @@ Their products are exact, and added in float32.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any
 
@@ -67,10 +68,10 @@ def _is_exact(operand: Operand) -> bool:
   return side.format.width == 8 or words.has_words(side.format)
 
 
-def contract(left: Operand, right: Operand, scale: Any, out_dtype: Any, how: How) -> jax.Array:
-  """(batch, m, n) from two operands; `scale` is (batch or 1, 1, 1), or None."""
+def contract(left: Operand, right: Operand, scales: list[Any], out_dtype: Any, how: How) -> jax.Array:
+  """(batch, m, n) from two operands; the result is multiplied by `scales`, each (batch or 1, m or 1, n or 1)."""
   if _is_few(right) and not _is_few(left):
-    return jnp.swapaxes(contract(right, left, scale, out_dtype, how), 1, 2)
+    return jnp.swapaxes(contract(right, left, [jnp.swapaxes(s, 1, 2) for s in scales], out_dtype, how), 1, 2)
   order = order_of(left, right)
   assert order is not None
   unit = math.lcm(_DEPTH, order.block)
@@ -81,8 +82,8 @@ def contract(left: Operand, right: Operand, scale: Any, out_dtype: Any, how: How
   )
   parts = 1 if left.side.format is not None else _PARTS[np.dtype(left.arrays[0].dtype)]
   if left.side.format is None and left.side.rows * parts <= FEW and right.side.format is not None:
-    return _few_rows(left, right, order, scale, factor, out_dtype, how)
-  return _blocks(k_last(left), k_last(right), order, scale, factor, out_dtype, how)
+    return _few_rows(left, right, order, scales, factor, out_dtype, how)
+  return _blocks(k_last(left), k_last(right), order, scales, factor, out_dtype, how)
 
 
 def _is_few(operand: Operand) -> bool:
@@ -98,14 +99,15 @@ def k_last(operand: Operand) -> Operand:
 
 
 def parts_of(x: jax.Array) -> list[jax.Array]:
-  """Bfloat16s that add up to x."""
+  """Bfloat16s that add up to x, each cut off from what is left: rounded, the largest would be infinite. An infinity is one alone."""
   if x.dtype == jnp.bfloat16:
     return [x]
   rest, found = x.astype(jnp.float32), []
   for _ in range(_PARTS[np.dtype(x.dtype)]):
-    part = jax.lax.reduce_precision(rest, 8, 7)  # a conversion and back may be left out by XLA
+    upper = jax.lax.bitcast_convert_type(rest, jnp.uint32) & np.uint32(0xFFFF0000)
+    part = jnp.where(rest == rest, jax.lax.bitcast_convert_type(upper, jnp.float32), rest)
     found.append(part.astype(jnp.bfloat16))
-    rest = rest - part
+    rest = jnp.where(jnp.abs(part) == jnp.inf, jnp.float32(0), rest - part)
   return found
 
 
@@ -147,7 +149,9 @@ def few_warps(bn: int, k_last: bool) -> int:
   return 16 if bn == 64 and not k_last else 8
 
 
-def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: float, out_dtype: Any, how: How) -> Any:
+def _few_rows(
+  left: Operand, right: Operand, order: Order, scales: list[Any], factor: float, out_dtype: Any, how: How
+) -> Any:
   parts = parts_of(left.arrays[0])
   m, n, k = left.side.rows, right.side.rows, right.k
   batch = max(left.side.batch, right.side.batch)
@@ -159,7 +163,7 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
   turned = (lambda *pair: pair) if right.side.k_last else (lambda *pair: pair[::-1])
   depth = k // splits
   dtype = np.dtype(jnp.float32) if splits > 1 else np.dtype(out_dtype)
-  scaled = scale is not None and splits == 1
+  applied = scales if splits == 1 else []
 
   def kernel(x_ref: Any, w_ref: Any, s_ref: Any, *rest: Any) -> None:
     *scale_refs, o_ref = rest
@@ -170,14 +174,13 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
     total = jax.lax.dot_general(p, q, ((axes, axes), ((), ())), preferred_element_type=jnp.float32)
     if len(parts) > 1:
       total = jnp.sum(total.reshape(len(parts), m, bn), axis=0)
-    whole = np.float32(factor) * scale_refs[0][0, 0] if scale_refs else np.float32(factor)
+    whole = functools.reduce(lambda product, ref: product * _factor(ref), scale_refs, np.float32(factor))
     o_ref[...] = (total * whole).astype(o_ref.dtype)
 
   stack = _Stack(batch)
   count, scale_rows, scale_columns = right.arrays[1].shape[:1] + turned(*right.arrays[1].shape[1:])
   own = (bn if scale_rows > 1 else 1), (depth // block if scale_columns > 1 else 1)
   of_scales = lambda s, j: turned((j if scale_rows > 1 else 0), (s if scale_columns > 1 else 0))
-  scales = [stack.flat(scale)] if scaled else []
   out = pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct((*stack.grid, splits, m, n), dtype),
@@ -186,17 +189,16 @@ def _few_rows(left: Operand, right: Operand, order: Order, scale: Any, factor: f
       stack.spec((rows, depth), left.side.batch, lambda s, j: (0, s)),
       stack.spec(turned(bn, data_width(f, depth)), right.side.batch, lambda s, j: turned(j, s)),
       stack.spec(turned(*own), count, of_scales),
-      *[stack.spec((1, 1), scale.shape[0], lambda s, j: (0, 0)) for _ in scales],
+      *[stack.scale_spec(scale, m, bn, lambda s, j: (0, j)) for scale in applied],
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),
     name="scaled_dot",
     **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=few_warps(bn, right.side.k_last)),
-  )(stack.flat(x), *(stack.flat(a) for a in right.arrays), *scales)
+  )(stack.flat(x), *(stack.flat(a) for a in (*right.arrays, *applied)))
   out = out.reshape(batch, splits, m, n)
   if splits == 1:
     return out[:, 0]
-  total = jnp.sum(out, axis=1)
-  return (total if scale is None else total * scale).astype(out_dtype)
+  return functools.reduce(jnp.multiply, scales, jnp.sum(out, axis=1)).astype(out_dtype)
 
 
 # --- blocks ------------------------------------------------------------------------------------------------------
@@ -221,7 +223,9 @@ def _depth_and_rows(left: Operand, right: Operand, order: Order, k: int) -> tupl
   return unit, (128, 256)
 
 
-def _blocks(left: Operand, right: Operand, order: Order, scale: Any, factor: float, out_dtype: Any, how: How) -> Any:
+def _blocks(
+  left: Operand, right: Operand, order: Order, scales: list[Any], factor: float, out_dtype: Any, how: How
+) -> Any:
   m, n, k = left.side.rows, right.side.rows, right.k
   batch = max(left.side.batch, right.side.batch)
   bk, most = _depth_and_rows(left, right, order, k)
@@ -231,7 +235,6 @@ def _blocks(left: Operand, right: Operand, order: Order, scale: Any, factor: flo
   steps = k // bk
   stack = _Stack(batch)
   x, y = _Blocked(left, order, stack, bm, bk), _Blocked(right, order, stack, bn, bk)
-  scales = [] if scale is None else [stack.flat(scale)]
 
   def kernel(*refs: Any) -> None:
     *inputs, o_ref, acc_ref = refs
@@ -253,7 +256,7 @@ def _blocks(left: Operand, right: Operand, order: Order, scale: Any, factor: flo
       if factor != 1:
         total = total * np.float32(factor)
       for ref in scale_refs:
-        total = total * ref[0, 0]
+        total = total * _factor(ref)
       o_ref[...] = total.astype(o_ref.dtype)
 
   out = pl.pallas_call(
@@ -263,14 +266,19 @@ def _blocks(left: Operand, right: Operand, order: Order, scale: Any, factor: flo
     in_specs=[
       *x.specs(lambda i, j, l: (i, l)),
       *y.specs(lambda i, j, l: (j, l)),
-      *[stack.spec((1, 1), scale.shape[0], lambda i, j, l: (0, 0)) for _ in scales],
+      *[stack.scale_spec(scale, bm, bn, lambda i, j, l: (i, j)) for scale in scales],
     ],
     out_specs=stack.spec((bm, bn), batch, lambda i, j, l: (i, j)),
     scratch_shapes=[jax.ShapeDtypeStruct((bm, bn), jnp.float32)],
     name="scaled_dot",
     **how.options(*("parallel",) * len(stack.grid), "parallel", "parallel", "arbitrary"),
-  )(*x.arrays, *y.arrays, *scales)
+  )(*x.arrays, *y.arrays, *(stack.flat(scale) for scale in scales))
   return out.reshape(batch, m, n)
+
+
+def _factor(ref: Any) -> Any:
+  """What a block of the result is multiplied by: a number, or one for each of its rows or columns."""
+  return ref[0, 0] if ref.shape == (1, 1) else ref[...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,6 +299,12 @@ class _Stack:
     if not self.grid:
       return pl.BlockSpec(shape, place)
     return pl.BlockSpec((None, *shape), lambda b, *grid: (b if count > 1 else 0, *place(*grid)))
+
+  def scale_spec(self, scale: jax.Array, rows: int, columns: int, place: Any) -> Any:
+    """Of a scale (batch or 1, m or 1, n or 1) for blocks of the result, which are at `place`."""
+    count, *sizes = scale.shape
+    at = lambda *grid: tuple(i if n > 1 else 0 for i, n in zip(place(*grid), sizes))
+    return self.spec((rows if sizes[0] > 1 else 1, columns if sizes[1] > 1 else 1), count, at)
 
 
 class _Blocked:

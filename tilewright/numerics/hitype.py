@@ -150,7 +150,7 @@ class QType(_jax.hijax.HiType):
     found = [pl.BlockSpec(tuple(data_block), index_map), pl.BlockSpec(tuple(scale_block), scale_map)]
     if len(self.avals) == 3:
       rank = len(self.avals[2].shape)
-      found.append(pl.BlockSpec((1,) * rank, lambda *g: index_map(*g)[:rank]))
+      found.append(pl.BlockSpec(shape[:rank], lambda *g: index_map(*g)[:rank]))
     return found
 
   def block_type(self, avals: Any) -> QType:
@@ -290,7 +290,11 @@ class _Value(_jax.UserPrimitive):
     """Leading dimensions come in front of all arrays; one global scale serves all."""
     size = axis_data.size
     moved = [
-      a if d is None and n == 2 else jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
+      a
+      if d is None and n == 2 and not a.ndim
+      else jnp.broadcast_to(a, (size, *a.shape))
+      if d is None
+      else jnp.moveaxis(a, d, 0)
       for n, (a, d) in enumerate(zip(args, dims))
     ]
     return box(self.out_aval._array(moved)), 0

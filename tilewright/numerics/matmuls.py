@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright.numerics import arguments, packing
 from tilewright.numerics.dot import scaled_dot
-from tilewright.numerics.formats import F4E2M1FN, INT2, INT4, format_of
+from tilewright.numerics.formats import F4E2M1FN, F8E4M3FN, INT2, INT4, INT8, format_of
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.quantize import quantize
 from tilewright.numerics.recipes import RECIPES
@@ -61,7 +61,8 @@ def scaled_matmul(
     raise errors.ShapeMismatchError(
       f"scaled_matmul: lhs and rhs must have shapes (B, M, K) and (B, N, K), got {a.shape} and {b.shape}."
     )
-  dtype = arguments.dtype("scaled_matmul: preferred_element_type", preferred_element_type)
+  wanted = jnp.float32 if preferred_element_type is None else preferred_element_type
+  dtype = arguments.dtype("scaled_matmul: preferred_element_type", wanted)
   own = dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.float32
   return scaled_dot(a, b, _ROWS, preferred_element_type=own, interpret=interpret).astype(dtype)
 
@@ -106,11 +107,9 @@ def _stored(name: str, x: jax.Array) -> tuple[jax.Array, Any]:
   f = format_of(x.dtype, f"scaled_matmul: the dtype of {name}")
   if f not in (F4E2M1FN, INT4, INT2):
     return x, f
-  if x.shape[-1] % packing.unit(f.width)[0]:
-    raise errors.ShapeMismatchError(
-      f"scaled_matmul: the {x.dtype} elements of {name} must fill whole bytes along K, got shape {x.shape}. "
-      f"Pad K to a multiple of {packing.unit(f.width)[0]}."
-    )
+  if x.shape[-1] % packing.unit(f.width)[0]:  # they fill no whole bytes: each has one of its own
+    wide = F8E4M3FN if f.is_float else INT8
+    return x.astype(wide.dtype), wide
   grouped = x.reshape(*x.shape[:-1], -1, 8 // f.width)
   return jax.lax.bitcast_convert_type(grouped, jnp.uint8), f
 
@@ -186,7 +185,7 @@ def scaled_dot_general(
   modes, scales = zip(*(_mode(c) for c in configs))
   leaves, tree = jax.tree.flatten((x, w, scales))
   x, w, scales = jax.tree.unflatten(tree, _jax.vary_together(leaves))
-  out = _training_dot(dtype, modes, interpret, x, w, scales)
+  out = _training_dot(_Training(dtype, modes, interpret), x, w, scales)
   return out.reshape(*batch, *ms, *ns)
 
 
@@ -221,6 +220,20 @@ def _stacked(x: jax.Array, contracted: Sequence[int], batch: Sequence[int]) -> t
   return moved.reshape([math.prod(s) for s in sizes]), sizes[0], sizes[1]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Training:
+  """The static part of a dot of (batch, rows, k) or (batch, k, rows) that quantises its operands."""
+
+  dtype: Any
+  modes: tuple[str | None, ...]  # of either operand, and of the derivatives
+  interpret: bool | None
+  axes: tuple[int, int] = (2, 2)  # that are contracted
+
+  @property
+  def numbers(self) -> arguments.DimensionNumbers:
+    return (((self.axes[0],), (self.axes[1],)), ((0,), (0,)))
+
+
 def _quantised(x: jax.Array, mode: str, scale: Any, axis: int, interpret: bool | None) -> QArray:
   """Powers of two are chosen as `jax.nn` does: so that nothing saturates."""
   rule = "ceil" if RECIPES[mode].rule == "floor" else None
@@ -228,35 +241,35 @@ def _quantised(x: jax.Array, mode: str, scale: Any, axis: int, interpret: bool |
   return quantize(x, mode, axis=axis, global_scale=whole, rule=rule, interpret=interpret)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
-def _training_dot(dtype: Any, modes: Any, interpret: Any, x: jax.Array, w: jax.Array, scales: Any) -> jax.Array:
-  a = _quantised(x, modes[0], scales[0], 2, interpret) if modes[0] is not None else x
-  b = _quantised(w, modes[1], scales[1], 2, interpret) if modes[1] is not None else w
-  return scaled_dot(a, b, _ROWS, preferred_element_type=dtype, interpret=interpret)
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _training_dot(plan: _Training, x: jax.Array, w: jax.Array, scales: Any) -> jax.Array:
+  a, b = (
+    z if mode is None else _quantised(z, mode, scale, axis, plan.interpret)
+    for z, mode, scale, axis in zip((x, w), plan.modes, scales, plan.axes)
+  )
+  return scaled_dot(a, b, plan.numbers, preferred_element_type=plan.dtype, interpret=plan.interpret)
 
 
-def _training_forward(dtype: Any, modes: Any, interpret: Any, x: jax.Array, w: jax.Array, scales: Any) -> Any:
-  return _training_dot(dtype, modes, interpret, x, w, scales), (x, w, scales)
+def _training_forward(plan: _Training, x: jax.Array, w: jax.Array, scales: Any) -> Any:
+  return _training_dot(plan, x, w, scales), (x, w, scales)
 
 
-def _training_backward(dtype: Any, modes: Any, interpret: Any, kept: Any, g: jax.Array) -> Any:
+def _training_backward(plan: _Training, kept: Any, g: jax.Array) -> Any:
+  """The products of derivatives are of the same kind, so that they have derivatives too."""
   x, w, scales = kept
-  mode, scale = modes[2], scales[2]
+  mode, scale, g = plan.modes[2], scales[2], g.astype(jnp.float32)
 
-  def product(p: jax.Array, q: jax.Array, axes: tuple[int, int], out: Any) -> jax.Array:
-    numbers = (((axes[0],), (axes[1],)), ((0,), (0,)))
-    if mode is None:
-      p, q = p.astype(jnp.bfloat16), q.astype(jnp.bfloat16)
-      return jax.lax.dot_general(p, q, numbers, preferred_element_type=jnp.float32).astype(out)
-    a, b = (
-      _quantised(p.astype(jnp.float32), mode, scale, axes[0], interpret),
-      _quantised(q, mode, scale, axes[1], interpret),
-    )
-    return scaled_dot(a, b, numbers, interpret=interpret).astype(out)
+  def product(p: jax.Array, q: jax.Array, axes: tuple[int, int]) -> jax.Array:
+    further = dataclasses.replace(plan, dtype=jnp.dtype(jnp.float32), modes=(mode,) * 3, axes=axes)
+    if mode is not None:
+      return _training_dot(further, p, q, (scale,) * 3)
+    p, q = p.astype(jnp.bfloat16), q.astype(jnp.bfloat16)
+    return jax.lax.dot_general(p, q, further.numbers, preferred_element_type=jnp.float32)
 
-  dx = product(g, w, (2, 1), x.dtype)
-  dw = product(g, x, (1, 1), w.dtype)
-  return dx, dw, jax.tree.map(jnp.zeros_like, scales)
+  (of_x, of_w), (rows_x, rows_w) = plan.axes, (3 - axis for axis in plan.axes)
+  dx = product(g, w, (2, rows_w)) if of_x == 2 else product(w, g, (rows_w, 2))
+  dw = product(g, x, (1, rows_x)) if of_w == 2 else product(x, g, (rows_x, 1))
+  return dx.astype(x.dtype), dw.astype(w.dtype), jax.tree.map(jnp.zeros_like, scales)
 
 
 _training_dot.defvjp(_training_forward, _training_backward)

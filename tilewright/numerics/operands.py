@@ -97,7 +97,9 @@ def _quantised_matrices(
 
   data = stacked(q.data)
   scales = _whole_dimensions(q.scales, q.data.shape, batch, free)
-  side = Side(rows, count, k_last, q.format, q.block, 1)
+  # A vmap of arrays with one scale each gives a scale for each of what is contracted then.
+  block = 1 if own is None and q.scales.shape[contract] > 1 else q.block
+  side = Side(rows, count, k_last, q.format, block, 1)
   scales = stacked(scales)
   if scales.shape[0] != count:  # the kernels take scales by the number of the matrix
     scales = jnp.broadcast_to(scales, (count, *scales.shape[1:]))
@@ -148,22 +150,23 @@ def pad_k(operand: Operand, k: int) -> Operand:
     return operand
   if side.format is None:
     (x,) = operand.arrays
-    return dataclasses.replace(operand, arrays=(_pad(x, 2, k - operand.k),), k=k)
+    return dataclasses.replace(operand, arrays=(pad_axis(x, 2, k - operand.k),), k=k)
   data, scales = operand.arrays
   axis = 2 if side.k_last else 1
   more = k - operand.k
   elements, num_bytes = packing.unit(side.format.width) if side.format.width < 8 else (1, 1)
-  data = _pad(data, axis, more // elements * num_bytes)
+  data = pad_axis(data, axis, more // elements * num_bytes)
   if side.block is not None:
     if scales.shape[axis] == 1:  # it serves all blocks there are
       shape = list(scales.shape)
       shape[axis] = operand.k // side.block
       scales = jnp.broadcast_to(scales, shape)
-    scales = _pad(scales, axis, more // side.block, jnp.ones((), jnp.float32).astype(scales.dtype))
+    scales = pad_axis(scales, axis, more // side.block, jnp.ones((), jnp.float32).astype(scales.dtype))
   return Operand(side, (data, scales), k)
 
 
-def _pad(x: Any, axis: int, more: int, fill: Any = None) -> Any:
+def pad_axis(x: Any, axis: int, more: int, fill: Any = None) -> Any:
+  """`more` elements behind those along an axis: zeros, or `fill`."""
   fill = jnp.zeros((), x.dtype) if fill is None else fill
   return jax.lax.pad(x, fill, [(0, more if a == axis else 0, 0) for a in range(x.ndim)])
 

@@ -35,7 +35,7 @@ class QArray:
   Attributes:
     data: the elements; packed bytes below 8 bits.
     scales: one for each block.
-    global_scale: a float32 for the whole array (or for each of its leading indices), or None.
+    global_scale: a float32 for the whole array, or one for each of its leading indices, such as those of a stack of matrices; or None.
     format: of the elements.
     block: how many elements along the axis share a scale; None if all do.
     axis: the scaled axis, counted from the end; None if one scale serves the whole array.

@@ -12,6 +12,7 @@ as NaN. A block of zeros has scale 1.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -92,7 +93,9 @@ def quantize(
     global_scale = _global_scale(x, scaling) if global_scale else None
   elif global_scale is not None:
     global_scale = _given_scale(global_scale, x.shape[: axis or 0])
-  return _quantize(x, scaling, axis, block, global_scale, key, how(interpret))
+  q = _quantize(x, scaling, axis, block, global_scale, key, how(interpret))
+  matrices = x.shape[: min(x.ndim - 2, axis)] if axis is not None and x.ndim > 2 else ()
+  return dataclasses.replace(q, global_scale=_of_each(global_scale, matrices))
 
 
 def _scaling(recipe: Recipe, scale_format: Any, rounding: str, rule: str | None) -> Scaling:
@@ -124,11 +127,23 @@ def _given_scale(given: Any, leading: tuple[int, ...]) -> jax.Array:
   return scale
 
 
+def _of_each(scale: jax.Array | None, matrices: tuple[int, ...]) -> jax.Array | None:
+  """A global scale for each matrix of a stack: what `vmap` and `lax.scan` map over has that dimension."""
+  if scale is None or scale.ndim >= len(matrices):
+    return scale
+  return jnp.broadcast_to(expand_leading(scale, len(matrices)), matrices)
+
+
 def _global_scale(x: jax.Array, scaling: Scaling) -> jax.Array:
-  """The scale that makes the largest finite block's own scale the largest of its format; 1 for an array of zeros."""
+  """The scale that makes the largest finite block's own scale the largest of its format; 1 for an array of zeros.
+
+  Scales with the range of a float32 would leave it: there the largest block's own is about 1.
+  """
   finite = x.astype(jnp.float32)
   amax = largest_magnitude(jnp.where(jnp.abs(finite) < jnp.inf, finite, 0))
-  found = amax * np.float32(1 / (scaling.scale_format.max * scaling.format.max))
+  scales = scaling.scale_format
+  largest = scales.max if scales.exponent_bits < formats.F32.exponent_bits else 1.0
+  found = amax * np.float32(1 / (largest * scaling.format.max))
   # XLA would flush a subnormal scale to zero.
   return jnp.where(amax > 0, jnp.maximum(found, np.float32(formats.F32.min_normal)), jnp.float32(1))
 

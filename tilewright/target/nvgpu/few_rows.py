@@ -48,8 +48,9 @@ _STAGES = 2  # one round of a warp on its way while one is multiplied: on an H20
 # Warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all.
 _MOST_ALONG_K = 8
 # Where most of a round is x, which all blocks of threads read, weights go straight to registers, and a warp waits for a round before it
-# asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, eight 14.4 and 12.5.
-_MUCH, _STRAIGHT_TILES = 1.5, 2
+# asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, thirteen 14.4 and 14.8, ten 14.2 and 14.3, eight
+# 14.4 and 12.5.
+_STRAIGHT_TILES = 2
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _APART = 4  # elements after each row of sums, so that lanes with rows of their own meet in no bank
 _TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
@@ -163,7 +164,7 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any
         return None
       blocks[v] = block, start if block.rows == count else 0
     sizes.append(stage_bytes([blocks[v][0] for v in found]))
-  straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] > _MUCH * sizes[1] else []
+  straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] > sizes[1] else []
   in_registers = {v: (*blocks.pop(v), [row for pair in rows for row in pair]) for v in straight}
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
   fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= code.free_bytes]
