@@ -68,7 +68,7 @@ def plan(array: View, shared: View, shape: tuple[int, ...]) -> Boxes | None:
   """The boxes of a copy between two views of a shape; None if it has none."""
   home, itemsize = array.home, array.dtype.itemsize
   kind = next((name for name, (_, size) in tma.KINDS.items() if size == itemsize), None)
-  if not isinstance(home, Array) or kind is None or array.has_edges or 0 in shape or not home.shape:
+  if not isinstance(home, Array) or kind is None or array.has_edges or 0 in (*shape, *home.shape) or not home.shape:
     return None
   if any(a.scale != 1 for a in array.along) or array.along[-1].dim is None:
     return None
