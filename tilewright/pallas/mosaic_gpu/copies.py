@@ -16,7 +16,8 @@ In a block of one warpgroup a copy is done when the call returns, as far as the 
 A box fits (`target.nvgpu.box_copies`) where the array's rows are multiples of sixteen bytes apart, the part is one of neighbours along its
 last dimension, and lies in shared memory from a multiple of 128 bytes on, row by row or in the tiles of a swizzle. To shared memory, it is
 a part of an array that the kernel does not write, and some warpgroup waits at the barrier; to global memory, of one that the kernel writes
-by such copies alone. A copy to shared memory must have arrived before the kernel ends. Pieces need rows that are aligned to four bytes; other copies are loads and stores, done when the call returns.
+by such copies alone. A copy to shared memory must have arrived before the kernel ends. Pieces need rows that are aligned to four bytes;
+other copies are loads and stores, done when the call returns.
 """
 
 from __future__ import annotations
