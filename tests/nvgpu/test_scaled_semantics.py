@@ -58,6 +58,18 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k):
   holds(normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe))
 
 
+def test_matrices_of_a_stack_have_global_scales_of_their_own():
+  x, w = normal(2, 256, dtype=BF16), normal(2, 16, 256, seed=1) * jnp.asarray([1.0, 100.0])[:, None, None]
+  q = jax.vmap(lambda w: numerics.quantize(w, "nvfp4"))(w)
+  contract = lambda x, q: dot.contract((((1,), (2,)), ((), ())), F32, How("gpu"), x, q)
+  ((kernel, native),) = natives(contract, x, q)
+  rows = [np.asarray(z).reshape(32, -1) for z in members(q)]
+  scales = np.repeat(q.global_scale, 16)[None]
+  (got,) = run(native, x, *rows, scales, arch="sm_90a", num_warps=kernel.compiler_params.num_warps)
+  left, right = exact(x), exact(q).reshape(32, 256)
+  assert (np.abs(got.reshape(2, 32) - left @ right.T) <= (256 + 8) * 2.0**-24 * (np.abs(left) @ np.abs(right).T)).all()
+
+
 def test_scales_for_blocks_of_any_size():
   """A lane's part of k does not begin with a block, nor end with one."""
   w = numerics.quantize(normal(16, 768, seed=1), "f4e2m1fn", block=48, scale_format="f8e4m3fn")
