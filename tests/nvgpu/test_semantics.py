@@ -243,3 +243,26 @@ def test_kernels_that_mix_layouts_with_stmatrix(name):
   np.testing.assert_allclose(
     np.asarray(got, np.float64), wanted, rtol=0, atol=layout_programs.tolerance(name, args, wanted)
   )
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("function", [jnp.argmax, jnp.argmin])
+@pytest.mark.parametrize("dtype", [BF16, F32, jnp.int8], ids=["bf16", "f32", "int8"])
+def test_the_first_extreme_of_long_rows(dtype, function, rows):
+  values = np.random.default_rng(0).integers(-100, 100, (4, 2048)).astype(np.float32)
+  if dtype != jnp.int8:
+    values[1, [700, 900]], values[2, ::2], values[2, 1::2], values[3] = np.nan, -0.0, 0.0, np.inf
+  x = jnp.asarray(values).astype(dtype)
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = function(x_ref[...], 1, keepdims=True)
+
+  call = pl.pallas_call(
+    kernel,
+    jax.ShapeDtypeStruct((4, 1), jnp.int32),
+    grid=(4 // rows,),
+    in_specs=[pl.BlockSpec((rows, 2048), lambda i: (i, 0))],
+    out_specs=pl.BlockSpec((rows, 1), lambda i: (i, 0)),
+  )
+  (got,) = on_cpu(call, x)
+  np.testing.assert_array_equal(got, function(x, 1, keepdims=True))

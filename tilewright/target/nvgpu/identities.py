@@ -1,6 +1,7 @@
 """Rewrite rules that hold for real numbers, and whose result is rounded no worse than what they replace.
 
-(1 + tanh u) / 2   ->   logistic(2 u)      as in gelu: one exponential instead of two ways to compute tanh, and nothing cancels
+(1 + tanh u) / 2   ->   logistic(2 u)                  as in gelu: one exponential instead of two ways to compute tanh, nothing cancels
+argmax(x)          ->   min(where(x == max(x), i, n))  along long rows
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import numpy as np
 
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.rewrite import Rewriter, Rule
+
+_LONG_ROW = 512  # elements: of shorter ones each warp takes several
 
 
 def _one_plus_tanh(rw: Rewriter, op: Op) -> Sequence[Value] | None:
@@ -38,4 +41,22 @@ def _twice_logistic(rw: Rewriter, op: Op) -> Sequence[Value] | None:
   return [rw.emit("mul", [logistic, rw.constant(2 * known, op.result.tile)])]
 
 
-RULES: dict[str, list[Rule]] = {"add": [_one_plus_tanh], "mul": [_twice_logistic]}
+def _first_extreme(rw: Rewriter, op: Op) -> Sequence[Value] | None:
+  """The first place of what a reduction finds: all threads work on both, with whole vectors, while rows are kept in registers."""
+  (x,), axis, kind = op.operands, op.attrs["axis"], op.attrs["kind"]
+  tile = x.tile
+  if tile.shape[axis] < _LONG_ROW or tile.dtype == np.bool_:
+    return None
+  best = rw.emit("reduce", [x], kind=kind, axes=(axis,))
+  dims = tuple(a for a in range(tile.rank) if a != axis)
+  found = rw.emit("eq", [x, rw.emit("broadcast", [best], shape=tile.shape, dims=dims)])
+  if not np.issubdtype(tile.dtype, np.integer):
+    found = rw.emit("or", [found, rw.emit("ne", [x, x])])  # if there is a NaN, that is the extreme
+  place = rw.emit("iota", [], shape=tile.shape, dtype=np.dtype(np.int32), axis=axis)
+  nowhere = rw.constant(np.asarray(tile.shape[axis]), place.tile)
+  first = rw.emit("reduce", [rw.emit("select", [found, place, nowhere])], kind="min", axes=(axis,))
+  wanted = np.dtype(op.attrs["dtype"])
+  return [first if wanted == np.int32 else rw.emit("convert", [first], dtype=wanted)]
+
+
+RULES: dict[str, list[Rule]] = {"add": [_one_plus_tanh], "mul": [_twice_logistic], "arg_reduce": [_first_extreme]}
