@@ -19,6 +19,7 @@ def _numbers(dtype, count=2000):
   return np.concatenate([x, [0.0, -0.0, np.inf, -np.inf, np.nan]]).astype(dtype)
 
 
+@pytest.mark.usual_xla
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("bits", [(8, 23), (8, 7), (5, 10), (5, 2), (4, 3), (8, 0)], ids=str)
 def test_reduced_precision_as_in_xla(dtype, bits):

@@ -76,6 +76,7 @@ def test_floats_compare_by_value(dtype):
   np.testing.assert_array_equal(native(lax.is_finite, x), np.isfinite(x.astype(np.float64)))
 
 
+@pytest.mark.usual_xla
 @pytest.mark.parametrize("dtype", FLOATS, **name_of)
 def test_every_float_converts_as_in_xla(dtype):
   others = [jnp.float32, jnp.bfloat16, jnp.float16, jnp.int8, jnp.uint8, jnp.int32, jnp.uint32, jnp.bool_]
@@ -202,6 +203,7 @@ def test_functions_of_small_integers(dtype):
     np.testing.assert_array_equal(got.astype(np.int64) % n, np.asarray(want) % n, op.__name__)
 
 
+@pytest.mark.usual_xla
 @pytest.mark.parametrize("dtype", INTS, **name_of)
 def test_small_integers_convert_as_in_xla(dtype):
   others = [jnp.float32, jnp.bfloat16, jnp.int8, jnp.uint8, jnp.int32, jnp.uint32, jnp.bool_, jnp.int4, jnp.uint2]

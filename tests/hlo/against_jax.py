@@ -9,6 +9,7 @@ import jax
 import jax.extend.backend
 import ml_dtypes
 import numpy as np
+from jax._src import compiler
 from jaxlib import _jax
 from jaxlib._hlo import HloPrintOptions, hlo_module_from_text
 
@@ -35,7 +36,8 @@ def run_on_xla(text: str, *args: np.ndarray) -> list[np.ndarray]:
   stable = _jax.mlir.hlo_to_stablehlo(hlo_module_from_text(text).as_serialized_hlo_module_proto())
   device = jax.devices("cpu")[0]
   devices = _jax.DeviceList((device,))
-  loaded = jax.extend.backend.get_backend("cpu").compile_and_load(stable, devices, _jax.CompileOptions())
+  options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+  loaded = jax.extend.backend.get_backend("cpu").compile_and_load(stable, devices, options)
   results = loaded.execute_sharded([jax.device_put(a, device) for a in args]).disassemble_into_single_device_arrays()
   return [np.asarray(result[0]) for result in results]
 
