@@ -92,9 +92,8 @@ def test_derivatives_have_derivatives(configs):
   exact = lambda x, w: jnp.sum((x @ w.T) ** 2)
   twice = lambda f: jax.grad(lambda x, w: sum(jnp.sum(g * g) for g in jax.grad(f, (0, 1))(x, w)), (0, 1))
   for got, want in zip(jax.jit(twice(f))(x, w), twice(exact)(x, w)):
-    assert np.linalg.norm(got - want) <= 6 * 2.0**-4 * np.linalg.norm(
-      want
-    )  # six roundings to three bits behind the point
+    # Six roundings to three bits behind the point
+    assert np.linalg.norm(got - want) <= 6 * 2.0**-4 * np.linalg.norm(want)
 
 
 def test_a_config_that_is_none_of_them_is_named():

@@ -123,9 +123,8 @@ def test_products_read_what_another_warpgroup_brought_where_it_is(program):
   ((_, native),) = natives(program, *PROGRAMS[program][0])
   ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
   products = re.findall(r"wgmma\.mma_async[^{]*\{[^}]*\}, (.)", ptx)
-  assert (
-    "cp.async.bulk.tensor.2d.shared::cluster" in ptx and products and set(products) == {"%"}
-  )  # no words in registers
+  # No words in registers
+  assert "cp.async.bulk.tensor.2d.shared::cluster" in ptx and products and set(products) == {"%"}
   assert not any(move in ptx for move in ("cp.async.c", "ldmatrix", "stmatrix", "ld.global"))
 
 

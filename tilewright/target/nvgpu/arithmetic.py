@@ -384,9 +384,8 @@ def _log(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
   series = _fma(b, b.fmul(f, f), _polynomial(b, f, (-0.5, *coefficients.LOG["f32"])), f)
   result = _fma(b, k, c(math.log(2.0)), series)
   is_usual = b.icmp_unsigned("<", b.bitcast(x, I32), I32(0x7F800000))
-  result = b.select(
-    is_usual, result, _fma(b, x, c(math.inf), c(math.inf))
-  )  # infinity and NaN stay, what is negative is NaN
+  # Infinity and NaN stay, what is negative is NaN
+  result = b.select(is_usual, result, _fma(b, x, c(math.inf), c(math.inf)))
   return b.select(b.fcmp_ordered("==", x, c(0.0)), c(-math.inf), result)
 
 

@@ -53,9 +53,8 @@ class Boxes:
   """A copy as requests of the copy engine: what it is told of the array, and where boxes begin, in the array and in shared memory."""
 
   tensor_map: TensorMap
-  digits: tuple[
-    tuple[int, int] | None, ...
-  ]  # of each dimension that it is told of: its axis of the array and its place; None: 0
+  # Of each dimension that it is told of: its axis of the array and its place; None: 0
+  digits: tuple[tuple[int, int] | None, ...]
   starts: tuple[tuple[int, ...], ...]  # of each box: elements along each axis of the array, from where the part begins
   offsets: tuple[int, ...]  # and bytes in shared memory
 
@@ -85,9 +84,8 @@ def plan(array: View, shared: View, shape: tuple[int, ...]) -> Boxes | None:
     return None
   # Axes that no digit of the box is of have a dimension too, along which the box is one element.
   alone = [axis for axis in range(len(home.shape)) if axis not in {axis_of[d.dim] for d in boxed}]
-  dims: list[tuple[int, int, int]] = [
-    (axis, 1, 1) for axis in alone
-  ]  # axis, place, size of the box, from the outermost on
+  # Axis, place, size of the box, from the outermost on
+  dims: list[tuple[int, int, int]] = [(axis, 1, 1) for axis in alone]
   dims += [(axis_of[d.dim], d.place, d.size) for d in reversed(boxed)]
   if len(dims) > tma.MOST_DIMS:
     return None
@@ -169,11 +167,8 @@ def _boxed(array: View, digits: Sequence[_Digit], swizzle: int) -> list[_Digit] 
     return None
   if width % _STRIDE or (swizzle and width != swizzle):
     return None
-  found, after, follows = (
-    [first],
-    first.size,
-    {first.dim: first.size},
-  )  # where the next digit of a dimension would begin
+  # Where the next digit of a dimension would begin
+  found, after, follows = ([first], first.size, {first.dim: first.size})
   for digit in digits[1:]:
     axis = next(axis for axis, a in enumerate(array.along) if a.dim == digit.dim)
     is_whole = home.shape[axis] % digit.place == 0 and multiple(array.along[axis].start) % digit.place == 0

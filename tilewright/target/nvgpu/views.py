@@ -80,9 +80,8 @@ class View(Memory):
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer, or of `home`
-  home: Array | SharedLayout | None = (
-    None  # what it is a part of, if the copy engine can know: an array, or a buffer whose rows follow
-  )
+  # What it is a part of, if the copy engine can know: an array, or a buffer whose rows follow
+  home: Array | SharedLayout | None = None
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
 
   @property
