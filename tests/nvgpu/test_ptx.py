@@ -172,6 +172,51 @@ def test_the_last_instances_give_back_blocks_that_exist(rows, count):
   assert streams.num_last(native, nbytes=2 * 8192) == count and streams.TURNS * count <= rows
 
 
+def _moved(out_map, block=(128, 128), arrays=1, shape=(16384, 8192)):
+  """A kernel that transposes blocks, and the order in which its blocks of threads take a grid of two dimensions."""
+  x, spec = S(shape, jnp.bfloat16), pl.BlockSpec(block, lambda i, j: (i, j))
+  call = pl.pallas_call(
+    lambda *refs: [ref.__setitem__(..., refs[0][...].T) for ref in refs[1:]],
+    [S(shape[::-1], jnp.bfloat16)] * arrays,
+    grid=(shape[0] // block[0], shape[1] // block[1]),
+    in_specs=[spec],
+    out_specs=[pl.BlockSpec(block[::-1], out_map)] * arrays,
+    compiler_params=pallas_nvgpu.CompilerParams(dimension_semantics=("parallel", "parallel")),
+  )
+  ((_, native),) = natives(call, x)
+  return streams.in_order_of_writing(native, (0, 1))
+
+
+def test_neighbours_in_time_write_neighbouring_memory():
+  turned = lambda i, j: (j, i)
+  assert _moved(turned) == _moved(turned, arrays=2) == (1, 0)
+  assert _moved(turned, shape=(1024, 8192)) == (0, 1)  # fits the cache
+  assert _moved(lambda i, j: (i % 64, j), shape=(8192, 8192)) == (0, 1)  # as it is
+  assert _moved(lambda i, j: (j, 127 - i)) == (0, 1)  # the other way round: not known to be neighbours
+
+
+def test_a_block_in_memory_is_pieces_of_whole_lines():
+  def of(block, shape, dtype=jnp.bfloat16):
+    call = pl.pallas_call(
+      lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...].sum().reshape(1)),
+      S((1,), dtype),
+      in_specs=[pl.BlockSpec(block, lambda: (0,) * len(block))],
+      compiler_params=pallas_nvgpu.CompilerParams(),
+    )
+    ((_, native),) = natives(call, S(shape, dtype))
+    return streams.pieces(native.mapping.block_mappings[0])
+
+  assert of((1, 8192), (16, 8192)) == streams.Pieces(1, 16384, 16384)
+  assert of((4, 8192), (16, 8192)) == streams.Pieces(1, 4 * 16384, 4 * 16384)
+  assert of((128, 64), (256, 8192)) == streams.Pieces(128, 128, 16384)
+  assert of((None, 8, 4, 64), (2, 16, 4, 64)) == streams.Pieces(1, 4096, 4096)
+  assert of((2, 8, 64), (2, 16, 64)) == streams.Pieces(2, 1024, 2048)
+  assert of((8, 1, 128), (8, 4, 128)) == streams.Pieces(8, 256, 1024)
+  assert of((8, 32), (8, 64)) is None  # half a line
+  assert of((8, 64), (8, 96)) is None  # lines of two pieces
+  assert of((2, 8, 64), (2, 16, 128)) is None  # at two distances
+
+
 def test_small_blocks_that_go_with_a_large_array_are_asked_for_ahead_instead_of_it():
   x, table = S((16384, 64, 128), jnp.bfloat16), S((16384, 64), jnp.float32)
   load, ahead, back = "ld.global.nc", "cp.async.bulk.prefetch", "applypriority.global"

@@ -196,6 +196,23 @@ def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, 
   close(got, exactly(softmax, x), dtype)
 
 
+@pytest.mark.parametrize("block", [(64, 64), (64, 128), (128, 64)])
+def test_a_transpose_of_an_array_that_is_said_to_pass_by_once(monkeypatch, block):
+  monkeypatch.setattr(streams, "_LARGE", 0)
+  x, (m, n) = normal(384, 256, dtype=BF16), block
+  call = pl.pallas_call(
+    lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...].T),
+    jax.ShapeDtypeStruct(x.shape[::-1], BF16),
+    grid=(384 // m, 256 // n),
+    in_specs=[pl.BlockSpec(block, lambda i, j: (i, j))],
+    out_specs=pl.BlockSpec(block[::-1], lambda i, j: (j, i)),
+  )
+  ((_, native),) = natives(call, x)
+  text = nvgpu.compile_ptx(native, "sm_90a")[0]
+  assert all(word in text for word in ("L2::cache_hint", "applypriority")) and "prefetch" not in text
+  np.testing.assert_array_equal(run(native, x, arch="sm_90a")[0], np.asarray(x).T)
+
+
 def test_tables_that_go_with_an_array_that_is_said_to_pass_by_once(monkeypatch):
   monkeypatch.setattr(streams, "_LARGE", 0)
   monkeypatch.setattr(streams, "_AWAY", 0)

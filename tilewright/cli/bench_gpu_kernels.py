@@ -24,6 +24,7 @@ from tilewright.pallas import tpu as pltpu
 ROWS, COLUMNS = 16384, 8192
 _GOALS = {"XLA": 1.0, "torch.compile": 1.0, "copy": 0.92}
 _HEAD = 128
+_ROUNDS = 9  # at least: these rows are told apart by a percent
 F32, BF16 = jnp.float32, jnp.bfloat16
 Values = Callable[[], tuple[Any, ...]]
 S = jax.ShapeDtypeStruct
@@ -177,7 +178,8 @@ def _case(
     contenders["torch.compile"] = lambda: bench_torch.compiled(name, values)
   if nbytes is not None:
     contenders["copy"] = lambda: _copy(nbytes)
-  return Case(f"gpu {name}", contenders, goals={peer: goal for peer, goal in goals.items() if peer in contenders})
+  own_goals = {peer: goal for peer, goal in goals.items() if peer in contenders}
+  return Case(f"gpu {name}", contenders, rounds=_ROUNDS, goals=own_goals)
 
 
 _X = lambda: normal((ROWS, COLUMNS), 0)

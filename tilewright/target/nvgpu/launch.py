@@ -20,6 +20,7 @@ from tilewright.target.nvgpu import (
   identities,
   pipeline,
   pipelined,
+  streams,
   threads,
   tma,
 )
@@ -59,6 +60,7 @@ def emit_kernel(
 
 def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
   """A kernel whose blocks of threads take one point of the parallel dimensions each."""
+  parallel = streams.in_order_of_writing(kernel, parallel)
   frame = Frame(kernel)
   code = frame.code(arch, num_threads)
   frame.begin(code)

@@ -112,7 +112,7 @@ def _passing(kernel: NativeKernel, arch: Arch) -> int:
   names = [op.name for op in walk(kernel.body.body)]
   if len(names) > _SHORT or not {"reduce", "transpose", "dot"}.isdisjoint(names):
     return 0
-  count = len(streams.streams(kernel, arch))
+  count = sum(block.count == 1 for _, block in streams.streams(kernel, arch))
   return count if LENGTHY.isdisjoint(names) or (count == 1 and _WIDE.isdisjoint(names)) else 0
 
 

@@ -81,20 +81,25 @@ class Points(_Grid):
     passing = dict(streams.streams(kernel, code.arch))
     if not passing:
       return
-    count = streams.num_last(kernel, sum(passing.values()))
-    asked = {piece.position: piece.nbytes for piece in self.ahead}
+    count = streams.num_last(kernel, sum(block.count * block.nbytes for block in passing.values()))
+    asked = {piece.position: streams.Pieces(1, piece.nbytes, piece.nbytes) for piece in self.ahead}
     is_last = b.icmp_unsigned(">=", number, i64(streams.num_instances(kernel) - count))
     with if_then(b, is_last), code.scope():
       for turn in range(streams.TURNS):
         self._stand(b.sub(number, i64(turn * count)))
-        for position, nbytes in {**passing, **asked}.items():
-          self._let_go(self.frame.view(code, position, [], None).pointer, nbytes)
+        for position, block in {**passing, **asked}.items():
+          self._let_go(self.frame.view(code, position, [], None).pointer, block)
 
-  def _let_go(self, pointer: Any, nbytes: int) -> None:
+  def _let_go(self, pointer: Any, block: streams.Pieces) -> None:
+    """All lines of a block, a thread one of them at a time."""
     b, code = self.frame.b, self.code
+    nbytes = block.count * block.nbytes
     for start in range(0, nbytes, code.num_threads * streams.LINE):
       offset = b.add(b.mul(b.zext(code.thread, I64), i64(streams.LINE)), i64(start))
       with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
+        if block.count > 1:
+          piece, inside = b.udiv(offset, i64(block.nbytes)), b.urem(offset, i64(block.nbytes))
+          offset = b.add(b.mul(piece, i64(block.pitch)), inside)
         streams.let_go(b, b.gep(pointer, [offset], source_etype=I8))
 
 
