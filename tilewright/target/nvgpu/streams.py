@@ -40,10 +40,10 @@ with four elements a thread 126.6. XLA took 128.6.
 gelu(x) * g on another day, with half of the instructions: 182.1 with 128 threads of two vectors each in a block, 181.1 with 256 of one
 vector, 181.0 with 1024 threads and blocks of 8192 elements; `torch.compile` took 181.2. Medians of two to four runs.
 
-Blocks of several pieces, rows of a part of the columns, are kept longest as well, and given back piece by piece; they are not asked for ahead.
-And neighbours in time write neighbouring memory (`in_order_of_writing`): a transpose of 128x128 blocks whose instances go along the columns
-of its input takes 133.0 microseconds, 135.9 along the rows, 136.0 to 136.4 in bands of 2 to 32; with its input kept longest 130.9, 133.3, and
-133.4 to 133.7. Giving back takes 0.6 of that. A copy took 129.3 in that run.
+Blocks of several pieces, rows of a part of the columns, are kept longest as well, and given back piece by piece; they are not asked for
+ahead. And neighbours in time write neighbouring memory (`in_order_of_writing`): a transpose of 128x128 blocks whose instances go along the
+columns of its input takes 133.0 microseconds, 135.9 along the rows, 136.0 to 136.4 in bands of 2 to 32 of those; with its input kept
+longest 130.9, 133.3, and 133.4 to 133.7. Giving back takes 0.6 of that. A copy took 129.3 in that run.
 
 Where little is written there is nothing to gain. `evict_first`, for what is read, written or both, `.cs` stores, and copies by the copy
 engine gained nothing or lost, and so did keeping all multiprocessors to a rhythm of reading and writing, by the clock.
