@@ -134,9 +134,7 @@ def in_order_of_writing(kernel: NativeKernel, parallel: tuple[int, ...]) -> tupl
   if any(op.name == "dot" for op in walk(kernel.body.body)):
     return parallel
   fastest = {
-    _along_rows(kernel, mapping.num_inputs + n)
-    for n, m in enumerate(mapping.output_mappings)
-    if _nbytes(m) >= _LARGE
+    _along_rows(kernel, mapping.num_inputs + n) for n, m in enumerate(mapping.output_mappings) if _nbytes(m) >= _LARGE
   }
   if len(fastest) != 1 or not fastest <= {*parallel}:
     return parallel
@@ -210,7 +208,8 @@ def pieces(m: BlockMapping) -> Pieces | None:
     return None
   sizes, shape = m.block_sizes, tuple(m.array_aval.shape)
   size = np.dtype(m.array_aval.dtype).itemsize
-  whole = next((d for d in range(len(sizes)) if sizes[d + 1 :] == shape[d + 1 :]), 0)  # from here on, nothing lies between
+  # From here on nothing lies between.
+  whole = next((d for d in range(len(sizes)) if sizes[d + 1 :] == shape[d + 1 :]), 0)
   apart = [d for d in range(whole) if sizes[d] > 1]
   nbytes = math.prod(sizes[whole:]) * size
   pitch = math.prod(shape[apart[0] + 1 :]) * size if apart else nbytes
