@@ -55,7 +55,9 @@ def matmul_in_f32() -> Answer:
 @case
 def matmul_by_warps() -> Answer:
   """The code for sm_80: `mma.sync` on operands that `cp.async` brings."""
-  with mock.patch.object(architectures, "for_devices", lambda *_: (0, architectures.named("sm_80"))):
+  with mock.patch.object(
+    architectures, "families", lambda *_: ((architectures.Family((0,), architectures.named("sm_80")),), {})
+  ):
     return product("nn", (128, 128, 320), (64, 64, 32))
 
 
@@ -174,7 +176,9 @@ def attention_of_a_window() -> Answer:
 @case
 def attention_by_warps() -> Answer:
   """The code for sm_80."""
-  with mock.patch.object(architectures, "for_devices", lambda *_: (0, architectures.named("sm_80"))):
+  with mock.patch.object(
+    architectures, "families", lambda *_: ((architectures.Family((0,), architectures.named("sm_80")),), {})
+  ):
     return attention_and_its_derivative()
 
 

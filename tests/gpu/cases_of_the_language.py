@@ -120,7 +120,9 @@ def steps_that_carry() -> Answer:
 @case
 def steps_without_the_copy_engine() -> Answer:
   """The code for sm_80: blocks come by `cp.async`."""
-  with mock.patch.object(architectures, "for_devices", lambda *_: (0, architectures.named("sm_80"))):
+  with mock.patch.object(
+    architectures, "families", lambda *_: ((architectures.Family((0,), architectures.named("sm_80")),), {})
+  ):
     return steps_that_carry()
 
 

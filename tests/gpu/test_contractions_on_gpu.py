@@ -24,7 +24,9 @@ F32, BF16 = jnp.float32, jnp.bfloat16
 def arch(request, monkeypatch):
   """The device's architecture, or one whose code it runs too."""
   if request.param != "own":
-    monkeypatch.setattr(architectures, "for_devices", lambda *_: (0, architectures.named(request.param)))
+    monkeypatch.setattr(
+      architectures, "families", lambda *_: ((architectures.Family((0,), architectures.named(request.param)),), {})
+    )
   jax.clear_caches()
   yield request.param
   jax.clear_caches()

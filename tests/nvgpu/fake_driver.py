@@ -3,12 +3,15 @@
 driver = FakeDriver(monkeypatch, capabilities=[(9, 0)])
 jax.jit(f).trace(x).lower(lowering_platforms=("cuda",))         compiles f's kernels, and registers their launchers here
 driver.launch(name, operands, results)                          calls one as XLA would; driver.launches says what it did
+
+With several `capabilities` there are as many devices, each with a stream and with handles of its own: `driver.launch(…, device=1)`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import dataclasses
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,7 +31,7 @@ _COPY = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t)
 _WAIT = ctypes.CFUNCTYPE(I, P)
 _ERROR_TEXT = ctypes.CFUNCTYPE(I, I, ctypes.POINTER(ctypes.c_char_p))
 _API = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint64))
-HANDLE, STREAM, ERROR, NO_STREAM = 0x7001, 0x7002, 0x7003, 0x7004
+HANDLE, STREAM, ERROR, NO_STREAM = 0x7000, 0x8000, 0x9001, 0x9002  # handles and streams: of the first device
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +60,9 @@ class FakeDriver:
     self.num_params = 0
     self.errors: list[str] = []
     self.has_stream = True
+    self.loaded: list[tuple[int, ...]] = []  # the devices onto which each kernel was loaded
     self.version = 13000
+    self._handles: list[Any] = []
     self._functions = {
       "cuLaunchKernel": _LAUNCH(self._launch),
       "cuLaunchKernelEx": _LAUNCH_EX(self._launch_ex),
@@ -69,12 +74,17 @@ class FakeDriver:
       "cuMemcpyDtoH_v2": _COPY(lambda to, source, size: ctypes.memmove(to, source, size) and 0),
       "cuStreamSynchronize": _WAIT(lambda stream: self.waits.append(stream) or self.wait_status),
     }
-    self._api = {"XLA_FFI_Stream_Get": _API(self._stream_get), "XLA_FFI_Error_Create": _API(self._error_create)}
+    self.here = threading.local()  # `device`, on which XLA wants the work of this thread
+    self._api = {
+      "XLA_FFI_Stream_Get": _API(self._stream_get),
+      "XLA_FFI_Error_Create": _API(self._error_create),
+      "XLA_FFI_DeviceOrdinal_Get": _API(self._device_get),
+    }
     patch = monkeypatch.setattr
     patch(cuda, "capabilities", lambda: tuple(capabilities))
     patch(cuda, "driver_version", lambda: self.version)
     patch(cuda, "assemble", self._assemble)
-    patch(cuda, "load", lambda code, name, shared_bytes: HANDLE)
+    patch(cuda, "load", lambda code, name, shared_bytes, devices: self.load(devices))
     patch(cuda, "function_address", lambda name: ctypes.cast(self._functions[name], P).value)
     patch(ffi, "register", lambda name, address, platform: self.registered.update({name: address}))
     self.new_process(monkeypatch)
@@ -82,6 +92,15 @@ class FakeDriver:
   def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what this process has loaded, but not what is on disk."""
     monkeypatch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._load))
+
+  def load(self, devices: Sequence[int]) -> Any:
+    """Handles that tell kernels and devices apart, which the process keeps."""
+    self.loaded.append(tuple(devices))
+    handles = (ctypes.c_uint64 * len(cuda.capabilities()))()
+    for device in devices:
+      handles[device] = HANDLE + 0x100 * (len(self.loaded) - 1) + device
+    self._handles.append(handles)
+    return handles
 
   def _assemble(self, ptx: str, device: int) -> bytes:
     self.assembled.append(ptx)
@@ -123,7 +142,11 @@ class FakeDriver:
   def _stream_get(self, args: Any) -> int:
     if not self.has_stream:
       return NO_STREAM
-    args[3] = STREAM
+    args[3] = STREAM + self.here.device
+    return 0
+
+  def _device_get(self, args: Any) -> int:
+    ctypes.c_int32.from_address(ctypes.addressof(args.contents) + 24).value = self.here.device
     return 0
 
   def _error_create(self, args: Any) -> int:
@@ -139,9 +162,11 @@ class FakeDriver:
     assert self._handler(name)(ctypes.addressof(frame)) is None
     return metadata[6], metadata[7], metadata[8]
 
-  def launch(self, name: str, operands: Sequence[int], results: Sequence[int], num_params: int) -> int | None:
+  def launch(
+    self, name: str, operands: Sequence[int], results: Sequence[int], num_params: int, device: int = 0
+  ) -> int | None:
     """Call a handler on the addresses of arrays; gives the error."""
-    self.num_params = num_params
+    self.num_params, self.here.device = num_params, device
     api = (ctypes.c_uint64 * 64)()
     for function, callback in self._api.items():
       api[ffi.api_function_offset(function) // 8] = ctypes.cast(callback, P).value or 0

@@ -7,7 +7,7 @@ import pytest
 from tilewright import errors
 from tilewright.runtime import jit
 from tilewright.target.nvgpu import arch
-from tilewright.target.nvgpu.arch import ARCHS, for_capability, for_devices, named, ptx_version
+from tilewright.target.nvgpu.arch import ARCHS, families, for_capability, named, ptx_version
 from tilewright.target.nvgpu.ptx import to_ptx
 
 NOTHING = 'define ptx_kernel void @"kernel"() { ret void }'
@@ -63,13 +63,19 @@ def test_what_is_compiled_without_a_device_is_read_by_every_driver_for_such_a_de
   assert f".version {made.ptx // 10}.{made.ptx % 10}\n" in to_ptx(NOTHING, made)
 
 
-def test_code_for_several_devices_runs_on_all_of_them():
-  assert for_devices([(9, 0)] * 8, 13000, 22)[1].name == "sm_90a"
-  device, found = for_devices([(8, 9), (8, 6), (8, 0)], 13000, 22)
-  assert (device, found.name, found.ptx) == (2, "sm_80", 90)
-  assert found.shared_bytes == named("sm_86").shared_bytes < named("sm_80").shared_bytes
-  for unlike in ([(9, 0), (8, 9)], [(10, 0), (10, 3)]):
-    with pytest.raises(errors.NativeCodeError, match="CUDA_VISIBLE_DEVICES"):
-      for_devices(unlike, 13000, 22)
+def test_devices_that_are_alike_share_code():
+  (family,), without = families([(9, 0)] * 3, 13000, 22)
+  assert family.devices == (0, 1, 2) and family.arch.name == "sm_90a" and not without
+  (family,), without = families([(8, 9), (8, 6), (8, 0)], 13000, 22)
+  assert (family.assembling, family.arch.name, family.arch.ptx) == (2, "sm_80", 90) and {*family.devices} == {0, 1, 2}
+  assert family.arch.shared_bytes == named("sm_86").shared_bytes < named("sm_80").shared_bytes
+
+
+def test_devices_that_are_not_alike_have_code_of_their_own_and_some_have_none():
+  found, without = families([(10, 0), (8, 9), (10, 3), (7, 5), (10, 0)], 12080, 22)
+  assert [(own.devices, own.arch.name) for own in found] == [((0, 4), "sm_100a"), ((1,), "sm_89")]
+  assert sorted(without) == [2, 3] and "sm_103a needs PTX 8.8" in without[2] and "capability 7.5" in without[3]
+  with pytest.raises(errors.NativeCodeError, match=r"capability 7\.5"):
+    families([(7, 5), (6, 0)], 13000, 22)
   with pytest.raises(errors.NativeCodeError, match="no device"):
-    for_devices([], 13000, 22)
+    families([], 13000, 22)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import fake_driver
 import jax
@@ -14,7 +16,7 @@ from gpu_programs import matmul
 
 from tilewright import errors, ops
 from tilewright import pallas as pl
-from tilewright.pallas import cpu
+from tilewright.pallas import cpu, mosaic_gpu
 from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plgpu
@@ -91,7 +93,9 @@ def test_the_copy_engine_exchanges_pieces_of_rows_of_128_bytes_alone(driver):
 def test_where_warpgroups_exchange_registers_the_driver_loads_ptx(driver, monkeypatch):
   """Its linker would ignore the exchange. In the next process, the same is found on disk."""
   loaded = []
-  monkeypatch.setattr(cuda, "load", lambda code, name, shared_bytes: loaded.append(code) or fake_driver.HANDLE)
+  monkeypatch.setattr(
+    cuda, "load", lambda code, name, shared_bytes, devices: loaded.append(code) or driver.load(devices)
+  )
   f, args = scaled_programs.mxfp8_matmul()
   (name,) = targets(f, *args)
   (code,) = loaded
@@ -134,6 +138,101 @@ def test_without_a_stream_nothing_is_launched(driver):
 def test_a_grid_of_no_points_is_not_launched(driver):
   (name,) = targets(lambda x, y: add(x, y, (0,)), *XY)
   assert driver.launch(name, [101, 102], [103], 4) is None and not driver.launches
+
+
+# --- several devices ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def machine(driver, monkeypatch):
+  """A driver of devices of these compute capabilities."""
+  return lambda *capabilities: FakeDriver(monkeypatch, capabilities)
+
+
+def test_a_launch_is_of_the_kernel_on_the_device_of_xla_s_stream(machine):
+  driver = machine((9, 0), (9, 0), (9, 0))
+  (name,) = targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16))
+  assert driver.loaded == [(0, 1, 2)] and len(driver.assembled) == 1
+  for device in (2, 0, 1, 2):
+    place = 0x1000 * (1 + device)
+    assert driver.launch(name, [place, place + 0x100], [place + 0x200], 4, device) is None
+    launched = driver.launches[-1]
+    assert (launched.handle, launched.stream) == (fake_driver.HANDLE + device, fake_driver.STREAM + device)
+    assert driver.maps[-3:] == [place, place + 0x100, place + 0x200] == launched.params[:3]
+
+
+def test_launches_from_many_threads_go_each_to_their_device(machine):
+  driver = machine((9, 0), (9, 0))
+  (name,) = targets(add, *XY)
+
+  def work(number):
+    for _ in range(50):
+      assert driver.launch(name, [101 + number, 102], [103], 4, number) is None
+
+  with ThreadPoolExecutor(4) as pool:
+    list(pool.map(work, [0, 1, 0, 1]))
+  seen = {(own.handle, own.stream, own.params[0]) for own in driver.launches}
+  assert seen == {(fake_driver.HANDLE + d, fake_driver.STREAM + d, 101 + d) for d in range(2)}
+  assert len(driver.launches) == 200
+
+
+def test_devices_of_different_architectures_have_code_of_their_own(machine):
+  """Which is launched as that architecture wants it: with tensor maps on one, without on the other."""
+  driver = machine((9, 0), (8, 9), (8, 0))
+  (name,) = targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16))
+  assert driver.loaded == [(0,), (2, 1)]
+  assert [re.search(r"\.target (\w+)", ptx)[1] for ptx in driver.assembled] == ["sm_90a", "sm_80"]
+  for device in range(3):
+    driver.maps.clear()
+    assert driver.launch(name, [0x100, 0x200], [0x300], 4, device) is None
+    launched = driver.launches[-1]
+    assert launched.handle == fake_driver.HANDLE + 0x100 * (device > 0) + device
+    assert launched.stream == fake_driver.STREAM + device and len(driver.maps) == (3 if device == 0 else 0)
+  assert driver.describe(name) == (*ffi.api_version(), 1)
+
+
+def test_a_device_without_code_keeps_no_other_from_it(machine):
+  driver = machine((7, 5), (8, 0))
+  (name,) = targets(add, *XY)
+  assert driver.launch(name, [101, 102], [103], 4, device=1) is None
+  assert driver.launches[0].handle == fake_driver.HANDLE + 1
+  assert driver.launch(name, [101, 102], [103], 4, device=0) == fake_driver.ERROR and len(driver.launches) == 1
+  assert "no code of this kernel for device 0" in driver.errors[0] and "compute capability 7.5" in driver.errors[0]
+
+
+def test_a_kernel_too_large_for_one_of_the_devices_runs_on_the_other(machine):
+  def kernel(x_ref, o_ref, scratch):
+    scratch[...] = x_ref[...]
+    o_ref[...] = scratch[...] + 1
+
+  x = S((128, 256), F32)
+  f = pl.pallas_call(
+    kernel, x, scratch_shapes=[mosaic_gpu.SMEM(x.shape, F32, transforms=[mosaic_gpu.SwizzleTransform(128)])]
+  )
+  driver = machine((9, 0), (8, 9))
+  (name,) = targets(f, x)
+  assert driver.launch(name, [1], [2], 3, device=0) is None
+  assert driver.launch(name, [1], [2], 3, device=1) == fake_driver.ERROR
+  assert "scratch buffer 0" in driver.errors[0] and "exceeds available shared memory" in driver.errors[0]
+  machine((8, 6), (12, 0))
+  with pytest.raises(errors.ResourceExhaustedError, match="scratch buffer 0"):
+    targets(f, x)
+
+
+def test_a_kernel_that_says_something_is_heard_on_each_of_the_devices(machine, capfd):
+  """Each call has a log of its own, which one device's launcher waits for on that device's stream. Such a call is not recorded."""
+
+  def kernel(x_ref, o_ref):
+    pl.debug_print("x is {}", x_ref[0])
+    o_ref[...] = x_ref[...]
+
+  driver = machine((9, 0), (8, 0))
+  (name,) = targets(pl.pallas_call(kernel, S((4,), F32)), S((4,), F32))
+  assert driver.describe(name) == (*ffi.api_version(), 0)
+  logs = [ctypes.create_string_buffer(1 << 21) for _ in range(2)]
+  for device, log in enumerate(logs):
+    assert driver.launch(name, [1], [2, ctypes.addressof(log)], 3, device) is None
+    assert driver.waits[-1] == fake_driver.STREAM + device
 
 
 # --- the cache on disk -------------------------------------------------------------------------------------------

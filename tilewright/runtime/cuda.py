@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,9 @@ _FREE_SHARED_BYTES = 48 * 1024  # what every kernel may have without asking
 
 _lock = threading.Lock()
 _loaded: list[Any] = []  # code lives as long as the process: XLA keeps handles to it
+_waiting: list[
+  tuple[Any, int, Any]
+] = []  # kernels, devices that were not in use when they were loaded, and the handles of each kernel
 
 
 @functools.cache
@@ -136,45 +139,62 @@ def assemble(ptx: str, device: int = 0) -> bytes:
       _call("cuLinkDestroy", state, what="forgetting PTX")
 
 
-def load(code: bytes, name: str, shared_bytes: int) -> int:
-  """A handle of a kernel in machine code, or in PTX that ends with a zero.
+def load(code: bytes, name: str, shared_bytes: int, devices: Sequence[int]) -> Any:
+  """The handles of a kernel, in machine code or in PTX that ends with a zero, by the number of the device: an array that stays where it is.
 
-  Where there are several devices it belongs to none of them: at each launch the driver looks for the function of the stream's context.
-  That takes a while, and where there is one device the handle is its function.
+  On a device that is in use, the handle is a function of its context. On another, it is one that belongs to no context, of which the driver
+  looks for the function at each launch; that takes a while, and gives way to a function when there is one (`load_onto_devices_in_use`).
+  Devices that are not among `devices`, as they do not run the code, have none.
   """
   library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
   nothing = (None, None, 0)
   _call("cuLibraryLoadData", ctypes.byref(library), code, *nothing, *nothing, what="loading a kernel")
   _call("cuLibraryGetKernel", ctypes.byref(kernel), library, name.encode(), what="looking for a kernel in its code")
-  with _lock:
-    _loaded.append((library, code))
-  functions = []
-  for device in range(len(capabilities())):
+  handles = (ctypes.c_uint64 * len(capabilities()))()
+  for device in devices:
     if shared_bytes > _FREE_SHARED_BYTES:
       what = f"asking for {shared_bytes} bytes of shared memory on device {device}"
       _call("cuKernelSetAttribute", _DYNAMIC_SHARED_BYTES, shared_bytes, kernel, device, what=what)
-    functions.append(_load_now(kernel, device))
-  if len(functions) == 1 and functions[0] is not None:
-    _keep_context(0)
-    return functions[0]
-  assert kernel.value is not None
-  return kernel.value
+    handles[device] = kernel.value or 0
+  if len(handles) == 1:
+    _keep_context(0)  # XLA will use it too, if anything is launched at all
+  with _lock:
+    _loaded.append((library, code, handles))
+    _waiting.extend((kernel, device, handles) for device in devices)
+  load_onto_devices_in_use()
+  return handles
 
 
-def _load_now(kernel: ctypes.c_void_p, device: int) -> int | None:
-  """Bring a kernel onto a device that is in use, and give its function there; the driver would do it at the first launch, and XLA may be
-  recording a graph then."""
+def load_onto_devices_in_use() -> None:
+  """Bring kernels onto devices that are in use by now. The driver would do so at the first launch, and XLA may record a graph then."""
+  if not _waiting:
+    return
+  with _lock:
+    in_use = {device for device in {device for _, device, _ in _waiting} if _is_in_use(device)}
+    for waiting in [own for own in _waiting if own[1] in in_use]:
+      kernel, device, handles = waiting
+      handles[device] = _function(kernel, device)
+      _waiting.remove(waiting)
+
+
+def _is_in_use(device: int) -> bool:
   flags, active = ctypes.c_uint(), ctypes.c_int()
-  what = f"loading a kernel onto device {device}"
+  what = f"asking whether device {device} is in use"
   _call("cuDevicePrimaryCtxGetState", device, ctypes.byref(flags), ctypes.byref(active), what=what)
-  if not active.value:
-    return None
+  return bool(active.value)
+
+
+def _function(kernel: ctypes.c_void_p, device: int) -> int:
+  """The function of a kernel on a device, which is there from now on."""
+  what = f"loading a kernel onto device {device}"
+  _keep_context(device)
   with _context(device):
     function = ctypes.c_void_p()
     _call("cuKernelGetFunction", ctypes.byref(function), kernel, what=what)
     if hasattr(_driver(), "cuFuncLoad"):  # from CUDA 12.4 on
       _call("cuFuncLoad", function, what=what)
-    return function.value
+  assert function.value is not None
+  return function.value
 
 
 @functools.cache

@@ -254,7 +254,7 @@ class BlockScaling(Pass):
     compiled = {"gpu": "cuda"}.get(compiled_platform(), compiled_platform())
     platform, capability = self.platform or compiled or "cpu", self.compute_capability
     if not capability and platform == compiled == "cuda":
-      major, minor = cuda.capabilities()[0]
+      major, minor = min(cuda.capabilities())  # what this module will run on is not known here
       capability = major + minor / 10
     return Facts(platform, capability, self.cudnn, self.tile_n, self.stages)
 

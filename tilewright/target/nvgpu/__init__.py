@@ -7,7 +7,8 @@ that finds it generates neither LLVM IR nor PTX.
 
     the hardware   arch (as data), threads, instructions, cp_async, tma, mbarrier, cluster, mma (mma.sync, ldmatrix), wgmma, small_floats
     a kernel       launch (the ways to run one), frame (its function), points (of the grid), blocks (of data), occupancy, streams (what the
-                   second cache is told), ptx; on the host, handler (the launcher), reporting (what a kernel says), symbols
+                   second cache is told), ptx; on the host, handler (the launcher), families (of devices that run the same code), reporting
+                   (what a kernel says), symbols
     a body         statements (ops that do something, by name), code (tiles, where they are needed), chains (element by element), passes,
                    distribution (who works on what), views and block_memory (where things lie), registers, operands, bits, identities
                    (rewrites)
@@ -27,17 +28,19 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from tilewright import errors
 from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, printing, ptxas
 from tilewright.target.llvm.calling import call
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
 from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, KERNEL
+from tilewright.target.nvgpu.arch import Arch, Family
+from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, HANDLES, KERNEL
 from tilewright.tile.native import NativeKernel
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
@@ -56,6 +59,7 @@ _DRIVER_FUNCTIONS = (
 class Code:
   """Everything a process needs to call a kernel."""
 
+  arch: str  # of the kernel
   kernel: bytes  # machine code; or PTX, see _loadable
   launcher: bytes  # object code for the host
   shared_bytes: int
@@ -64,14 +68,14 @@ class Code:
 
   def to_bytes(self) -> bytes:
     """A line that says how long the parts are, then the parts."""
-    head = [len(self.kernel), self.shared_bytes, self.workspace_bytes, self.poisoned]
+    head = [self.arch, len(self.kernel), self.shared_bytes, self.workspace_bytes, self.poisoned]
     return json.dumps(head).encode() + b"\n" + self.kernel + self.launcher
 
   @classmethod
   def from_bytes(cls, data: bytes) -> Code:
     head, _, rest = data.partition(b"\n")
-    size, shared_bytes, workspace_bytes, poisoned = json.loads(head)
-    return cls(rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned))
+    arch, size, shared_bytes, workspace_bytes, poisoned = json.loads(head)
+    return cls(arch, rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +85,7 @@ class Callee:
   name: str
   workspace_bytes: int
   poisoned: tuple[int, ...]
+  address: int = 0  # of its handler
 
 
 def compile_ptx(
@@ -116,11 +121,23 @@ def _load(name: str, code: bytes) -> Callee:
     llvm.add_symbol(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
   printing.report_symbol()
   engine = jit.link(parts.launcher)
-  handle = cuda.load(parts.kernel, KERNEL, parts.shared_bytes)
-  ctypes.c_uint64.from_address(engine.get_global_value_address(HANDLE)).value = handle
-  target = f"tilewright_cuda_{name[:24]}"
-  ffi.register(target, engine.get_function_address(HANDLER), "CUDA")
-  return Callee(target, parts.workspace_bytes, parts.poisoned)
+  (devices,) = (own.devices for own in _families()[0] if own.arch.name == parts.arch)
+  handles = cuda.load(parts.kernel, KERNEL, parts.shared_bytes, devices)
+  if len(handles) == 1:
+    _set(engine, HANDLE, handles[0])
+  else:
+    _set(engine, HANDLES, ctypes.addressof(handles))
+  target, address = f"tilewright_cuda_{name[:24]}", engine.get_function_address(HANDLER)
+  ffi.register(target, address, "CUDA")
+  return Callee(target, parts.workspace_bytes, parts.poisoned, address)
+
+
+def _set(engine: Any, variable: str, value: int) -> None:
+  ctypes.c_uint64.from_address(engine.get_global_value_address(variable)).value = value
+
+
+def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
+  return architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
 
 
 _kept = Kept("nvgpu", _load)
@@ -136,8 +153,50 @@ def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
 
 
 def compile_kernel(kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None) -> Callee:
-  """A kernel, as it was lowered, that XLA can call. The same code is compiled once per process, and kept on disk."""
-  device, machine = architectures.for_devices(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
+  """A kernel, as it was lowered, that XLA can call on every device of this process that has code for it."""
+  cuda.load_onto_devices_in_use()
+  families, without = _families()
+  if len(families) == 1 and not without:
+    return _compile_for(families[0], kernel, num_warps, cluster)
+  return _compile_for_each(families, without, kernel, num_warps, cluster)
+
+
+def _compile_for_each(
+  families: Sequence[Family],
+  without: dict[int, str],
+  kernel: NativeKernel,
+  num_warps: int | None,
+  cluster: tuple[int, ...] | None,
+) -> Callee:
+  """Code for each architecture. A kernel that only some of them can run is an error where it is called on another device."""
+  from tilewright.target.nvgpu.families import register
+
+  found: dict[int, Callee] = {}
+  without = dict(without)
+  first: errors.TilewrightError | None = None
+  for family in families:
+    try:
+      own = _compile_for(family, kernel, num_warps, cluster)
+    except errors.TilewrightError as e:
+      first = first or e
+      without |= dict.fromkeys(family.devices, str(e))
+    else:
+      found |= dict.fromkeys(family.devices, own)
+  if not found:
+    assert first is not None
+    raise first
+  callees = list(found.values())
+  parts = [f"{device} {own.name}" for device, own in found.items()]
+  name = f"tilewright_cuda_{cache.key(*parts, *(f'{device} {why}' for device, why in without.items()))[:24]}"
+  register(name, {device: own.address for device, own in found.items()}, without)
+  return Callee(name, max(own.workspace_bytes for own in callees), callees[0].poisoned)
+
+
+def _compile_for(
+  family: Family, kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None
+) -> Callee:
+  """A kernel for devices that run the same code. That is compiled once per process, and kept on disk."""
+  machine = family.arch
   environment = [repr(machine), repr(num_warps), repr(cluster), str(cuda.driver_version()), *jit.environment()]
   said = identity(kernel, *_SOURCES)
   if said is not None and not dump.directory():
@@ -153,10 +212,12 @@ def compile_kernel(kernel: NativeKernel, num_warps: int | None, cluster: tuple[i
 
   def build() -> bytes:
     with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
-      loadable = other.submit(_loadable, ptx, launch, device)
+      loadable = other.submit(_loadable, ptx, launch, family.assembling)
       launcher = jit.object_code(host)
       poisoned = tuple(outputs_to_poison(kernel))
-      return Code(loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned).to_bytes()
+      return Code(
+        machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
+      ).to_bytes()
 
   return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
 

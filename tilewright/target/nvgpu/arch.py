@@ -129,21 +129,45 @@ def for_capability(major: int, minor: int) -> Arch:
   return max(fitting, key=lambda a: a.capability)
 
 
-def for_devices(capabilities: Sequence[tuple[int, int]], driver: int, llvm: int) -> tuple[int, Arch]:
-  """The architecture of code that all devices of a process run, and the number of a device to assemble it for.
+@dataclasses.dataclass(frozen=True)
+class Family:
+  """Devices of a process that run the same code, by their numbers, and the architecture of that code."""
+
+  devices: tuple[int, ...]
+  arch: Arch
+
+  @property
+  def assembling(self) -> int:
+    """The device to assemble code for."""
+    return self.devices[0]
+
+
+def families(
+  capabilities: Sequence[tuple[int, int]], driver: int, llvm: int
+) -> tuple[tuple[Family, ...], dict[int, str]]:
+  """The devices of a process by the code they run; and, of the others, why there is none for them.
 
   Code of an earlier minor version runs on later ones, unless it uses what only that very architecture has (names that end in "a").
   """
   if not capabilities:
     raise errors.NativeCodeError("The CUDA driver sees no device. Use interpret=True.")
-  lowest = min(capabilities)
-  arch = for_capability(*lowest)
-  if any(c[0] != lowest[0] or (c != lowest and arch.name.endswith("a")) for c in capabilities):
-    said = ", ".join(f"{major}.{minor}" for major, minor in capabilities)
-    raise errors.NativeCodeError(
-      f"The devices of this process have compute capabilities {said}, and no code runs on all of them. Choose some that are alike "
-      "with CUDA_VISIBLE_DEVICES, or use interpret=True."
-    )
-  shared_bytes = min(for_capability(*c).shared_bytes for c in capabilities)
-  ptx = ptx_version(arch, driver, llvm)
-  return capabilities.index(lowest), dataclasses.replace(arch, ptx=ptx, shared_bytes=shared_bytes)
+  alike: dict[tuple[int, ...], list[int]] = {}
+  without: dict[int, str] = {}
+  for device, capability in enumerate(capabilities):
+    try:
+      arch = for_capability(*capability)
+      ptx_version(arch, driver, llvm)
+    except errors.NativeCodeError as e:
+      without[device] = str(e)
+    else:
+      alike.setdefault(capability if arch.name.endswith("a") else capability[:1], []).append(device)
+  found = []
+  for numbers in alike.values():
+    numbers.sort(key=lambda device: (capabilities[device], device))
+    arch = for_capability(*capabilities[numbers[0]])
+    shared_bytes = min(for_capability(*capabilities[device]).shared_bytes for device in numbers)
+    ptx = ptx_version(arch, driver, llvm)
+    found.append(Family(tuple(numbers), dataclasses.replace(arch, ptx=ptx, shared_bytes=shared_bytes)))
+  if not found:
+    raise errors.NativeCodeError(without[0])
+  return tuple(found), without

@@ -1,7 +1,7 @@
 """The FFI handler of a GPU kernel, in LLVM for the host: collects pointers and launches on XLA's stream.
 
-Nothing of Python runs per call. The kernel's handle differs from process to process, so it lies in a variable that is filled after
-loading; the code is the same everywhere and can be cached.
+Nothing of Python runs per call. The kernel's handle differs from process to process, and from device to device, so it lies in a variable
+that is filled after loading; the code is the same everywhere and can be cached.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR
 from tilewright.target.nvgpu import reporting, tma
 from tilewright.target.nvgpu.frame import Launch
-from tilewright.target.nvgpu.symbols import HANDLE, HANDLER
+from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, HANDLES
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.tile.grid import GridMapping
 from tilewright.tile.native import NativeKernel
 
 _NULL = ir.Constant(PTR, None)
 _MESSAGE_BYTES = 1024
-_COMMAND_BUFFER = 1  # XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: a call only launches, always the same
-_TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
+_COMMAND_BUFFER = 1  # XLA_FFI_HANDLERTRAITS_COMMAND_BUFFER_COMPATIBLE: a call only launches, always the same
+TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 
 
 # From cuda.h: CUtensorMapSwizzle, by bytes, and CUtensorMapL2promotion.
@@ -34,8 +34,8 @@ _CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   """The operands are dynamic bounds and arrays; the results are arrays, then scratch memory."""
   module = ir.Module("tilewright")
-  handle = ir.GlobalVariable(module, I64, HANDLE)
-  handle.initializer = I64(0)
+  for name in (HANDLE, HANDLES):
+    ir.GlobalVariable(module, I64, name).initializer = I64(0)
   function = ir.Function(module, ir.FunctionType(PTR, [PTR]), HANDLER)
   (frame,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
@@ -62,7 +62,7 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
     params.append(place)
   pointers = struct(b, len(params))
   fill(b, pointers, [b.ptrtoint(p, I64) for p in params])
-  status = _launch(b, module, launch, b.inttoptr(b.load(handle, typ=I64), PTR), stream, pointers)
+  status = _launch(b, module, launch, _handle(b, frame, api), stream, pointers)
   asked = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
   asked += f" in clusters of {launch.cluster}" if launch.cluster > 1 else ""
   _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {asked}")
@@ -97,7 +97,7 @@ def _tell(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:
   """Fill in what XLA asks of a handler when it is registered. One that waits for its kernel cannot be part of a command buffer."""
   major, minor = ffi.api_version()
   traits = _COMMAND_BUFFER if launch.report is None else 0
-  for offset, value in ((ffi.VERSION_MAJOR, major), (ffi.VERSION_MINOR, minor), (_TRAITS, traits)):
+  for offset, value in ((ffi.VERSION_MAJOR, major), (ffi.VERSION_MINOR, minor), (TRAITS, traits)):
     b.store(I32(value), at(b, metadata, offset))
 
 
@@ -109,6 +109,28 @@ def _stream(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
   with if_then(b, b.icmp_unsigned("!=", error, _NULL), ends=True):
     b.ret(error)
   return read(b, ask, 24)
+
+
+def _handle(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
+  """The kernel: that of the only device, else that of the device on which XLA wants the work."""
+  only, table = (b.load(b.module.globals[name], typ=I64) for name in (HANDLE, HANDLES))
+  found = struct(b, 1)
+  fill(b, found, [only])
+  with if_then(b, b.icmp_unsigned("==", only, I64(0))):
+    table = b.inttoptr(table, PTR)
+    fill(b, found, [b.load(b.gep(table, [device_number(b, frame, api)], source_etype=I64), typ=I64, align=8)])
+  return read(b, found, 0)
+
+
+def device_number(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
+  """The number of the device on which XLA wants the work, as the driver counts them."""
+  ask = struct(b, 4)
+  # struct XLA_FFI_DeviceOrdinal_Get_Args: size, extension, context, and the number, an int.
+  fill(b, ask, [i64(28), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
+  error = b.call(api_function(b, api, "XLA_FFI_DeviceOrdinal_Get"), [ask])
+  with if_then(b, b.icmp_unsigned("!=", error, _NULL), ends=True):
+    b.ret(error)
+  return b.zext(read(b, ask, 24, I32), I64)
 
 
 def _places(b: ir.IRBuilder, frame: ir.Value, mapping: GridMapping, has_scratch: bool) -> list[ir.Value]:
