@@ -362,6 +362,21 @@ def test_a_delay_lasts_and_changes_nothing():
   agrees(kernel, S((4,), F32), arange(4))
 
 
+def test_a_check_that_fails_names_its_element_and_its_instance():
+  def kernel(x_ref, o_ref):
+    with pl.enable_debug_checks(True):
+      pl.debug_check(x_ref[...] < 100, "beyond 100%")
+    o_ref[...] = x_ref[...]
+
+  part = pl.BlockSpec((2, 8), lambda i, j: (i, j))
+  options = {"grid": (8, 2), "in_specs": [part], "out_specs": part}
+  said = r"beyond 100% \(at .*test_native_effects.py:\d+.*\) The first element is \[0, 4\]. In the instance \(3, 0\)"
+  x = np.zeros((16, 16), np.float32)
+  x[6, 4] = x[7, 1] = 100
+  with pytest.raises(jax.errors.JaxRuntimeError, match=said):
+    jax.block_until_ready(native(kernel, S((16, 16), F32), jnp.asarray(x), **options))
+
+
 def test_messages_of_errors_may_hold_any_text():
   def kernel(x_ref, o_ref):
     with pl.enable_debug_checks(True):

@@ -221,6 +221,16 @@ def test_debug_checks_fail_at_run_time_only_where_they_are_enabled():
       jax.effects_barrier()
 
 
+def test_a_debug_check_of_several_elements_names_the_first_that_fails():
+  def kernel(x_ref, o_ref):
+    pl.debug_check(x_ref[...] < 4, "too large")
+    o_ref[...] = x_ref[...]
+
+  with pl.enable_debug_checks(True), pytest.raises(jax.errors.JaxRuntimeError, match=r"first element is \[1, 1\]"):
+    jax.block_until_ready(run(kernel, arange(3, 3)))
+    jax.effects_barrier()
+
+
 # --- transformations that would repeat or lose an effect ---------------------------------------------------------
 
 

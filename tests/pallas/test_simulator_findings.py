@@ -324,12 +324,15 @@ def test_after_an_error_and_a_reset_the_next_kernel_works():
 
 def test_a_failed_debug_check_carries_its_message():
   def kernel(x, o):
-    pl.debug_check(jnp.all(x[...] > 0), "must be positive")
+    pl.debug_check(jnp.all(x[...] > -1), "must not be negative")
+    pl.debug_check(x[...] < 5, "must be small")
     o[...] = x[...]
 
   with pl.enable_debug_checks(True):
     call = functools.partial(pl.pallas_call(kernel, out((8,)), interpret=Params()), arange(8))
-    assert "must be positive" in message_of(call)
+    assert "must be small" in message_of(call) and "The first element is [5]." in message_of(call)
+    call = functools.partial(pl.pallas_call(kernel, out((8,)), interpret=Params()), arange(8) - 2)
+    assert "must not be negative" in message_of(call)
 
 
 def test_debug_print_prints_concrete_values(capsys):

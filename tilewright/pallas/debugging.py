@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from tilewright import errors
@@ -64,21 +65,23 @@ def debug_check(condition: Any, message: str) -> None:
 
 
 def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
-  """Raise on the host, at run time, if `condition` is false."""
+  """Raise on the host, at run time, if `condition` is false; of one with several elements, the error names the first that is."""
 
   def complain() -> None:
-    def report() -> None:
-      raise error(message)
+    def report(held: Any) -> None:
+      from tilewright.runtime import printing  # it loads LLVM, which the portable target does without
 
-    jax.debug.callback(report)
+      raise error(message + printing.first_failing(np.asarray(held, bool)))
 
-  lax.cond(condition, lambda: None, complain)
+    jax.debug.callback(report, condition)
+
+  lax.cond(jnp.all(condition), lambda: None, complain)
 
 
 @xla.register(debug_check_p)
 def _(ctx: xla.Context, condition: Any, *, message: str) -> list[Any]:
-  where = source_line(ctx.eqn)
-  fail_unless(jnp.all(condition), errors.DebugCheckError, f"debug_check failed: {message} (at {where})")
+  text = f"debug_check failed: {message} (at {source_line(ctx.eqn)})"
+  fail_unless(condition, errors.DebugCheckError, text)
   return []
 
 

@@ -152,8 +152,12 @@ def _(ctx: Context, *args: Any, fmt: str, has_placeholders: bool) -> list[Any]:
 
 @register(debugging.debug_check_p)
 def _(ctx: Context, condition: Any, *, message: str) -> list[Any]:
-  if not np.all(np.asarray(condition)):
-    raise errors.DebugCheckError(f"debug_check failed: {message} (at {ctx.where}, {ctx.core})")
+  held = np.asarray(condition, bool)
+  if not held.all():
+    from tilewright.runtime import printing  # it loads LLVM
+
+    where = f"at {ctx.where}, {ctx.core}"
+    raise errors.DebugCheckError(f"debug_check failed: {message} ({where}){printing.first_failing(held)}")
   return []
 
 

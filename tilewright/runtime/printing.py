@@ -15,6 +15,7 @@ import functools
 import json
 import sys
 import traceback
+from collections.abc import Iterable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -52,6 +53,8 @@ _callback = _SIGNATURE(_print)  # lives as long as the code that calls it
 REPORT = "tilewright_report"
 HEADER_WORDS = 16
 ALIGNED = 16
+# What an error says of where it happened, on every target, given numbers with commas between them.
+ELEMENT, INSTANCE = " The first element is [{}].", " In the instance ({}) of the grid."
 _REPORT_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
 _errors: collections.deque[Any] = collections.deque(maxlen=256)  # texts that callers are about to copy
 
@@ -84,11 +87,20 @@ def _told(text: bytes, header: int, records: int) -> int | None:
     return None
   said, shape = meaning["messages"][message]
   if shape:
-    said += f" The first element is {[int(i) for i in np.unravel_index(element, shape)]}."
+    said += ELEMENT.format(_listed(np.unravel_index(element, shape)))
   if rank:
-    said += f" In the instance ({', '.join(str(i) for i in words[6 : 6 + rank])}) of the grid."
+    said += INSTANCE.format(_listed(words[6 : 6 + rank]))
   _errors.append(ctypes.create_string_buffer(said.encode()))
   return ctypes.addressof(_errors[-1])
+
+
+def _listed(numbers: Iterable[Any]) -> str:
+  return ", ".join(str(int(n)) for n in numbers)
+
+
+def first_failing(held: np.ndarray) -> str:
+  """What an error says of a condition that does not hold for all elements."""
+  return ELEMENT.format(_listed(np.argwhere(~held)[0])) if held.ndim else ""
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.tile.ir import Op
 from tilewright.tile.literal import is_float, is_integer
 from tilewright.tile.ops import REDUCTIONS, UNARY, expect, ref_of, tile_of
-from tilewright.tile.types import BOOL, SemaphoreArrayType
+from tilewright.tile.types import BOOL, INDEX, SemaphoreArrayType
 
 OPERAND_CHECKS: dict[str, Callable[[Op], None]] = {}
 
@@ -309,8 +309,11 @@ def _semaphore(op: Op, first: int) -> None:
 
 @_check("check")
 def _check_op(op: Op) -> None:
-  _count(op, 1)
+  numbered = "shape" in op.attrs
+  _count(op, 1 + numbered)
   expect(tile_of(op, 0) == BOOL, f"the condition must be a bool, got {tile_of(op, 0)}")
+  if numbered:
+    expect(tile_of(op, 1) == INDEX, f"the number of an element must be {INDEX}, got {tile_of(op, 1)}")
   expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 

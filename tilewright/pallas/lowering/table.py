@@ -93,10 +93,10 @@ class Context:
     self.builder.emit_all("check", [condition], message=message)
 
   def check_all(self, condition: Value, message: str) -> None:
-    """Fail at run time unless a condition holds for all elements. Where a target can say so, the error names the first that it does not."""
+    """Fail at run time unless a condition holds for all elements. The error names the first for which it does not."""
     shape = condition.tile.shape
     held = self.emit("reduce", condition, kind="and", axes=tuple(range(len(shape))))
-    if not self.builder.for_gpu or not condition.tile.size:
+    if not condition.tile.size:
       self.check(held, message)
       return
     numbers = self.emit("convert", condition, dtype=np.dtype(np.int32))

@@ -16,6 +16,7 @@ from tilewright.runtime import printing
 from tilewright.target.llvm import semaphores as counting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
+from tilewright.target.llvm.frame import external
 from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
@@ -23,6 +24,7 @@ from tilewright.tile.control import NO_LAYOUT
 from tilewright.tile.ir import Block, Op, walk
 
 _FAILING = frozenset({"wait", "check", "await", "meet"})
+_DIGITS = 11  # of a number, and its sign
 
 
 def can_fail(block: Block) -> bool:
@@ -38,20 +40,47 @@ def text_pointer(module: ir.Module, text: str) -> ir.Value:
   return variable.bitcast(PTR)
 
 
-def fail_unless(code: Code, condition: ir.Value, message: str) -> None:
-  """Leave the instance if a condition does not hold; of several messages the call's first one stays."""
+def fail_unless(
+  code: Code, condition: ir.Value, message: str, shape: tuple[int, ...] = (), element: ir.Value | None = None
+) -> None:
+  """Leave the instance if a condition does not hold; of several messages the call's first one stays.
+
+  `element` is the number of the element of a shape for which it does not.
+  """
   b = code.b
   failed, on = b.append_basic_block("failed"), b.append_basic_block("on")
   b.cbranch(condition, on, failed)
   b.position_at_end(failed)
-  address = b.ptrtoint(text_pointer(b.module, message), I64)
-  b.cmpxchg(code.error, i64(0), address, "seq_cst", "seq_cst")
+  b.cmpxchg(code.error, i64(0), _said(code, message, shape, element), "seq_cst", "seq_cst")
   b.ret_void()
   b.position_at_end(on)
 
 
+def _said(code: Code, message: str, shape: tuple[int, ...], element: ir.Value | None) -> ir.Value:
+  """The address of a message, with where it happened. What is written for that is never freed: the call has failed."""
+  b = code.b
+  numbers: list[ir.Value] = []
+  form = message.replace("%", "%%")
+  if element is not None:
+    for size in reversed(shape):
+      numbers.insert(0, b.urem(element, I32(size)))
+      element = b.udiv(element, I32(size))
+    form += printing.ELEMENT.format(", ".join(["%d"] * len(shape)))
+  if code.instance is not None and code.instance.indices:
+    numbers += code.instance.indices
+    form += printing.INSTANCE.format(", ".join(["%d"] * len(code.instance.indices)))
+  if not numbers:
+    return b.ptrtoint(text_pointer(b.module, message), I64)
+  size = i64(len(form.encode()) + _DIGITS * len(numbers))
+  buffer = b.call(_external(code, "malloc", PTR, [I64]), [size])
+  write = external(b.module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
+  b.call(write, [buffer, size, text_pointer(b.module, form), *numbers])
+  return b.ptrtoint(buffer, I64)
+
+
 def _check(code: Code, op: Op) -> None:
-  fail_unless(code, code.scalar(op.operands[0]), op.attrs["message"])
+  condition, *element = (code.scalar(v) for v in op.operands)
+  fail_unless(code, condition, op.attrs["message"], tuple(op.attrs.get("shape", ())), *element)
 
 
 def semaphores(code: Code, shape: tuple[int, ...]) -> Memory:
