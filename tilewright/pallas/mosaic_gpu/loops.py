@@ -69,9 +69,33 @@ def nd_loop(
       at = tuple(o * t + i for o, t, i in zip(outer, tiles, inner))
       return _called(body, NDLoopInfo(at, n, num_steps), carry, init_carry is not None)
 
-    return lax.fori_loop(0, num_steps, step, init_carry)
+    return carrying_loop("nd_loop", num_steps, step, init_carry)
 
   return run
+
+
+def carrying_loop(what: str, num_steps: Any, step: Callable[[Any, Any], Any], carry: Any) -> Any:
+  """`fori_loop`, in whose carry there may be refs: accumulators, say, which every step must give on as they are."""
+  leaves, tree = jax.tree.flatten(carry, is_leaf=primitives.is_ref)
+  refs = {place: leaf for place, leaf in enumerate(leaves) if primitives.is_ref(leaf)}
+  if not refs:
+    return lax.fori_loop(0, num_steps, step, carry)
+
+  def whole(values: Sequence[Any]) -> Any:
+    rest = iter(values)
+    return jax.tree.unflatten(tree, [refs[n] if n in refs else next(rest) for n in range(len(leaves))])
+
+  def one(n: Any, values: list[Any]) -> list[Any]:
+    given, own = jax.tree.flatten(step(n, whole(values)), is_leaf=primitives.is_ref)
+    if own != tree or any(given[place] is not ref for place, ref in refs.items()):
+      raise errors.KernelReturnError(
+        f"plgpu.{what}: a carry with refs in it: expected the body to return those refs, each where it was, in a tree {tree}, got {own}. "
+        "Change what a ref holds, and return the ref itself."
+      )
+    return [leaf for place, leaf in enumerate(given) if place not in refs]
+
+  values = [leaf for place, leaf in enumerate(leaves) if place not in refs]
+  return whole(lax.fori_loop(0, num_steps, one, values))
 
 
 def _called(body: Callable[..., Any], info: NDLoopInfo, carry: Any, has_carry: bool) -> Any:
@@ -174,7 +198,7 @@ def emit_pipeline(
           own.take(index)
         return carry
 
-      return lax.fori_loop(0, math.prod(grid), step, init_carry)
+      return carrying_loop("emit_pipeline", math.prod(grid), step, init_carry)
 
     return run_scoped(run, *(own.memory for own in blocks if not own.is_in_place))
 

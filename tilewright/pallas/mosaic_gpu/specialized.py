@@ -13,6 +13,9 @@ There are `max_concurrent_steps` slots. In step n the memory warpgroup waits unt
 A body whose products are still running when it returns (`wgmma_wait(1)`) reads its blocks in the next step too: with `delay_release`, the
 others arrive so many steps later.
 
+Pipelines that run one after another in the same memory (`allocations`) may be one as far as the memory warpgroup sees it (`pipeline_state`):
+it then brings the first blocks of the next while the others are busy with what they do between the two.
+
 The blocks of outputs are one each. When all have left the body, the first of them takes the blocks back, and the others wait for that.
 """
 
@@ -33,7 +36,7 @@ from tilewright import errors
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_registers
-from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, point
+from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, carrying_loop, point
 from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
 from tilewright.tile.memory import memory_ref
@@ -42,7 +45,7 @@ _REGISTERS = 64 * 1024 // 128  # of a multiprocessor, for one thread of each war
 
 
 class PipelinePipeline(enum.IntEnum):
-  """Where a pipeline stands among several that run one after another."""
+  """Where a pipeline stands among several that run one after another: the first, one in between, or the last."""
 
   START = 0
   STEADY = 1
@@ -92,7 +95,9 @@ def emit_pipeline_warp_specialized(
     max_concurrent_steps: how many slots there are for blocks of inputs.
     wg_axis: the name of the warpgroups' axis.
     num_compute_wgs: how many compute.
-    pipeline_state: where this pipeline stands among several. Each of them is done when it returns here.
+    pipeline_state: where this pipeline stands among several of as many steps that are called with the same `allocations`: first START,
+      then any number of STEADY, then STOP, as a `PipelinePipeline` or a number that is computed. Only the last one waits until everything
+      that was brought is used. None, or without `allocations`: it is alone.
     manual_produced_barriers: the body waits for the inputs itself.
     manual_consumed_barriers: the body, in all warpgroups that compute, says itself that it is done with the inputs.
     compute_context: is called in the warpgroups that compute, with a function that runs the pipeline: of the first carry, gives the last.
@@ -122,6 +127,7 @@ def emit_pipeline_warp_specialized(
     num_compute_wgs if memory_thread_idx is None else memory_thread_idx,
     memory_registers,
     longest,
+    pipeline_state,
   )
 
 
@@ -141,6 +147,7 @@ class WarpSpecializedPipeline:
   memory_thread: int
   memory_registers: int
   delay: int  # steps later than a body has run, blocks of inputs are free
+  state: jax.Array | PipelinePipeline | None  # None: neither one before it nor one after it
 
   def get_allocations(self, *gmem_refs: Any) -> dict[str, list[Any]]:
     """The types of the memory of a call on some refs, for `pl.run_scoped(…, collective_axes=wg_axis)`."""
@@ -153,6 +160,15 @@ class WarpSpecializedPipeline:
     """Of a thread that computes: what the memory warpgroup leaves of those of a multiprocessor, in equal shares."""
     share = (_REGISTERS - self.memory_registers) // self.num_compute
     return max(24, min(share // 8 * 8, 256))
+
+  @property
+  def is_first(self) -> Any:
+    """Whether no pipeline before this one may still use its slots."""
+    return True if self.state is None else self.state == PipelinePipeline.START
+
+  @property
+  def is_last(self) -> Any:
+    return True if self.state is None else self.state == PipelinePipeline.STOP
 
   def _memory(self, copied: Sequence[PipelineBlock], outputs: Sequence[PipelineBlock]) -> _Memory:
     def barriers(is_manual: bool, each: int, together: int) -> list[Any]:
@@ -190,11 +206,11 @@ class WarpSpecializedPipeline:
         f"plgpu.emit_pipeline_warp_specialized: expected {self.num_compute} warpgroups that compute and one more, with number "
         f"{self.memory_thread}, along {self.wg_axis!r}; the kernel has num_threads={count}."
       )
-    run = functools.partial(self._run, *self._blocks(gmem_refs))
     if allocations is not None:
-      run(allocations)
-    else:
-      run_scoped(run, self.get_allocations(*gmem_refs), collective_axes=self.wg_axis)
+      self._run(*self._blocks(gmem_refs), allocations)
+    else:  # memory of its own, which no pipeline before or after it sees
+      alone = functools.partial(dataclasses.replace(self, state=None)._run, *self._blocks(gmem_refs))
+      run_scoped(alone, self.get_allocations(*gmem_refs), collective_axes=self.wg_axis)
 
   def _run(self, inputs: list[PipelineBlock], outputs: list[PipelineBlock], allocations: dict[str, list[Any]]) -> None:
     memory = _Memory(**allocations)
@@ -205,15 +221,18 @@ class WarpSpecializedPipeline:
     def _() -> None:
       set_max_registers(self.memory_registers, action="decrease")
       lax.fori_loop(0, step.count, lambda n, _: step.bring(n), None)
+
       # What is on its way is used before others may change the barriers, or the memory.
-      lax.fori_loop(max(0, step.count - self.num_slots), step.count, lambda n, _: step.await_use(n), None)
+      @when(self.is_last)
+      def _() -> None:
+        lax.fori_loop(max(0, step.count - self.num_slots), step.count, lambda n, _: step.await_use(n), None)
 
     @when(jnp.logical_not(is_memory))
     def _() -> None:
       set_max_registers(self.compute_registers, action="increase")
 
       def run(carry: Any) -> Any:
-        carry = lax.fori_loop(0, step.count, step.compute, carry)
+        carry = carrying_loop("emit_pipeline_warp_specialized", step.count, step.compute, carry)
         for n in range(max(0, step.count - self.delay), step.count):
           step.release(n)
         return carry
@@ -242,8 +261,9 @@ class _Step:
   # --- the memory warpgroup --------------------------------------------------------------------------------------
 
   def bring(self, n: Any) -> None:
-    """Copy the blocks of a step, when those who used its slot before are done."""
-    when(n >= self.pipeline.num_slots)(lambda: self.await_use(n))
+    """Copy the blocks of a step, when those who used its slot before are done: in this pipeline, or in the one before it."""
+    is_new = (n < self.pipeline.num_slots) & self.pipeline.is_first
+    when(jnp.logical_not(is_new))(lambda: self.await_use(n))
     slot, index, produced = self._slot(n), point(n, self.pipeline.grid), self.memory.produced
     for number, (own, buffer) in enumerate(zip(self.copied, self.memory.slots)):
       barrier = produced[number if len(produced) > 1 else 0]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -142,8 +142,27 @@ def _arrive(code: BlockCode, op: Op) -> None:
   if not code.arch.has_tma:
     mbarrier.arrive(b, address)
     return
-  tma.fence_writes(b)
+  _may_fence(code, lambda engine: code.roles is None or code.roles.tells_engines(op, engine))
   _arrive_by_warps(code, address)
+
+
+def fence_operands(code: BlockCode, loads: Sequence[Op]) -> None:
+  """What threads wrote to memory from which a product reads, and copies of theirs, the tensor cores see."""
+  roles = code.roles
+  _may_fence(code, lambda engine: roles is None or any(roles.is_written_by_threads(load, engine) for load in loads))
+
+
+def _may_fence(code: BlockCode, is_needed: Callable[[Set[Op]], bool]) -> None:
+  """A fence that is taken out again if it is not needed, which is known when all copies have been emitted."""
+  code.fences.append((tma.fence_writes(code.b), is_needed))
+
+
+def drop_fences(code: BlockCode) -> None:
+  """Take out the fences between threads and the engines where threads write nothing that those read."""
+  engine = code.by_engine - code.by_threads
+  for fence, is_needed in code.fences:
+    if not is_needed(engine):
+      fence.parent.instructions.remove(fence)
 
 
 def _arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
@@ -203,7 +222,9 @@ def start_copy(code: BlockCode, op: Op) -> bool:
   if arrival is None or load is None or load.result in code.env:
     return False
   if _ask(code, load, op, arrival):
+    code.by_engine.add(op)
     return True
+  code.by_threads.add(op)
   if load.name == "window_load" or load.result is not op.operands[1]:
     return False
   source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, op))

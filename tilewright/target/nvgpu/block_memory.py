@@ -66,6 +66,8 @@ class BlockMemory(Code):
     self.is_sharing = False  # whether what is allocated is for all of them
     self.written: set[Any] = set()
     self.read: set[Any] = set()
+    # Behind reads of which nobody waits: registers, and memory that these threads read or write, but not both (`roles`).
+    self.unawaited: set[Any] = set()
     self.busy: list[View] = []  # of the following: those that hold operands until their product is done
     self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
     # All that was written to a memory since the last barrier, where known.
@@ -222,7 +224,7 @@ class BlockMemory(Code):
     """Wait, if what is read was written, or what is written was touched, since the last barrier."""
     if reads & self.written or writes & (self.written | self.read):
       self.barrier()
-    self.read |= reads
+    self.read |= reads - self.unawaited
     self.written |= writes
     for base in writes:
       self._parts.pop(base, None)

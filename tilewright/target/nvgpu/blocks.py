@@ -95,6 +95,8 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Me
     else:
       with code.sharing():
         found.append(code.allocate_ref(ref))
+      if code.roles is not None and code.roles.reads_only(ref):
+        code.unawaited.add(found[-1].base)
   code.location = ""
   return found
 

@@ -16,7 +16,7 @@ Threads wait for each other only where one needs what another wrote (`block_memo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,7 @@ from tilewright.target.nvgpu.operands import is_taken_as_held, operand_layout
 from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.relayout import emit
+from tilewright.target.nvgpu.roles import Roles
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
@@ -78,6 +79,11 @@ class BlockCode(Passes):
     self.asked_for: dict[
       Op, Any
     ] = {}  # arrivals of copies that the copy engine makes, and what it will be asked for there
+    self.roles: Roles | None = None  # what several warpgroups do to shared memory
+    self.by_engine: set[Op] = set()  # stores that are copies by the copy engine
+    self.by_threads: set[Op] = set()  # and those that could be, and are not where they are emitted another time
+    # Fences that are emitted in case they are needed, and whether they are, of the stores that are the copy engine's
+    self.fences: list[tuple[ir.Instruction, Callable[[Set[Op]], bool]]] = []
     self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets the copy engine know of an array
     self.awaited: set[Value] = set()  # barriers that some warpgroup waits for
     self.pending: dict[Op, int] = {}  # of products that are left running: how many may be under way behind them
@@ -393,7 +399,9 @@ class BlockCode(Passes):
     layout = self.inferred.refs.get(ref) if self.inferred is not None else None
     if layout is not None and self.fits(layout):
       kept = self.new_registers(layout, kind.dtype)
-      return RegisterRef(None, kind.strides, kept.dtype, object(), registers=kept)
+      found = RegisterRef(None, kind.strides, kept.dtype, object(), registers=kept)
+      self.unawaited.add(found.base)
+      return found
     tiled = self.inferred.shared.get(ref) if self.inferred is not None else None
     is_free = tiled is None or tiled == shared_tiled(kind.shape, None, tiled.bits)
     if tiled is not None and not is_free and (given_layout(kind) is not None or self.has_room(tiled)):

@@ -26,7 +26,7 @@ from tilewright.layout.options import Warpgroups, wgmma_ways
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm.types import F32, I32, I64
-from tilewright.target.nvgpu import cp_async, in_place, operand_copies, products, tma, wgmma
+from tilewright.target.nvgpu import arrivals, cp_async, in_place, operand_copies, products, tma, wgmma
 from tilewright.target.nvgpu.arch import WGMMA
 from tilewright.target.nvgpu.block_memory import BlockDevice
 from tilewright.target.nvgpu.code import BlockCode
@@ -78,8 +78,9 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
     operands.append(_operand(code, op, i))
     code.busy += [part.buffer for part in operands[i:] if isinstance(part, Placed)]
   _arrived(code, operands)
-  if any(isinstance(part, Placed) and part.buffer.tiled is not None for part in operands):
-    tma.fence_writes(b)  # what threads wrote there, and copies of theirs, the tensor cores see
+  in_memory = [i for i, part in enumerate(operands) if isinstance(part, Placed) and part.buffer.tiled is not None]
+  if in_memory:
+    arrivals.fence_operands(code, [in_place.load_of(op.operands[i]) for i in in_memory])
   code.sync({part.base for part in operands if isinstance(part, Placed)}, set())
 
   group = b.udiv(code.thread, I32(GROUP))

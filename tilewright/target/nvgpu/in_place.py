@@ -52,6 +52,13 @@ def find(code: BlockCode, value: Value, contracted: int) -> Placed | None:
   return Placed(tiled, dataclasses.replace(view, pointer=start(code.b, view)), matrix=matrix)
 
 
+def load_of(value: Value) -> Op:
+  """The load of an operand that was found in memory."""
+  load = behind_transposes(value)[0].owner
+  assert isinstance(load, Op)
+  return load
+
+
 def matrix_of(digits: Digits, shape: tuple[int, ...], bits: int, swizzle: Swizzle, contracted: int) -> Matrix | None:
   """A matrix whose digits are known as wgmma sees it, if it can: rows of a swizzle's width, eight of them one below the other."""
   width, size = next((n for n in _SWIZZLES if SWIZZLES[n] == swizzle), 0), bits // 8

@@ -12,6 +12,7 @@ from tilewright import errors
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64
 from tilewright.target.nvgpu import (
+  arrivals,
   blocks,
   chains,
   choice,
@@ -30,6 +31,7 @@ from tilewright.target.nvgpu.frame import Frame, Launch
 from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.occupancy import choose_threads, resident_blocks
 from tilewright.target.nvgpu.points import Meetings, Points
+from tilewright.target.nvgpu.roles import Roles
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
@@ -101,7 +103,9 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
     code.tensor_map = frame.tensor_map
     code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
     code.only_read, code.only_copied = set(blocks.only_read(kernel)), set(blocks.only_copied(kernel))
+  code.roles = Roles(kernel)
   Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
+  arrivals.drop_fences(code)
   if code.on_their_way:  # no thread ends before what it asked for is there
     cp_async.commit(frame.b)
     cp_async.wait(frame.b, 0)

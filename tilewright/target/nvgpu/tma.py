@@ -124,7 +124,7 @@ def wait_stores(b: ir.IRBuilder) -> None:
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
-def fence_writes(b: ir.IRBuilder) -> None:
+def fence_writes(b: ir.IRBuilder) -> ir.Instruction:
   """What this thread wrote to shared memory is seen by tensor cores and the copy engine, once others know of it."""
   asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
-  b.call(asm, [])
+  return b.call(asm, [])
