@@ -357,3 +357,70 @@ def carried(x: Any, block: tuple[int, ...], transforms: Any = ()) -> Any:
     thread_name="wg",
     scratch_types=[plgpu.SMEM((2, *block), x.dtype, transforms=transforms), barriers, barriers],
   )(x)
+
+
+def persistent_matmul(a: Any, b: Any, tile: int = 64, columns: int = 64, blocks: int = 2, slots: int = 2) -> Any:
+  """Each block of threads has several tiles, one after another, in memory that it allocates once: two warpgroups multiply, and write
+  through memory of their own, while a third brings what the next tile begins with."""
+  (m, depth), n = a.shape, b.shape[1]
+  tiles = (m // (2 * tile), n // columns)
+
+  def body(a_ref, b_ref, o_ref, out):
+    wg = jax.lax.axis_index("wg")
+
+    def pipeline(i, j, step, compute, state):
+      return plgpu.emit_pipeline_warp_specialized(
+        step,
+        grid=(depth // tile,),
+        in_specs=[
+          plgpu.BlockSpec((2 * tile, tile), lambda k: (i, k), transforms=TILED, delay_release=1),
+          plgpu.BlockSpec((tile, columns), lambda k: (k, j), transforms=TILED, delay_release=1),
+        ],
+        memory_registers=40,
+        wg_axis="wg",
+        num_compute_wgs=2,
+        max_concurrent_steps=slots,
+        compute_context=compute,
+        pipeline_state=state,
+      )
+
+    def step(_, a_block, b_block, acc):
+      plgpu.wgmma(acc, a_block.at[pl.ds(wg * tile, tile)], b_block)
+      plgpu.wgmma_wait(1)
+      return acc
+
+    def scoped(allocations):
+      @plgpu.nd_loop(tiles, collective_axes="sm")
+      def _(info):
+        i, j = info.index
+
+        def compute(run):
+          def multiply(acc):
+            value = run(acc)[...].astype(BF16)
+            plgpu.wait_smem_to_gmem(0, wait_read_only=True)
+            out[wg] = value
+            plgpu.commit_smem()
+            place = o_ref.at[pl.ds((2 * i + wg) * tile, tile), pl.ds(j * columns, columns)]
+            plgpu.copy_smem_to_gmem(out.at[wg], place)
+
+          pl.run_scoped(multiply, plgpu.ACC((tile, columns)))
+
+        states = plgpu.PipelinePipeline
+        later = jnp.where(info.local_index == info.num_local_steps - 1, states.STOP, states.STEADY)
+        state = jnp.where(info.local_index == 0, states.START, later)
+        pipeline(i, j, step, compute, state)(a_ref, b_ref, allocations=allocations)
+
+    nothing = lambda *_: None
+    allocations = pipeline(0, 0, nothing, nothing, None).get_allocations(a_ref, b_ref)
+    pl.run_scoped(scoped, allocations, collective_axes="wg")
+    plgpu.wait_smem_to_gmem(0)
+
+  return plgpu.kernel(
+    body,
+    out_type=S((m, n), BF16),
+    grid=(blocks,),
+    grid_names=("sm",),
+    num_threads=3,
+    thread_name="wg",
+    scratch_types=[plgpu.SMEM((2, tile, columns), BF16, transforms=TILED)],
+  )(a, b)

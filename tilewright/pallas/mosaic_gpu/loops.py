@@ -74,28 +74,41 @@ def nd_loop(
   return run
 
 
-def carrying_loop(what: str, num_steps: Any, step: Callable[[Any, Any], Any], carry: Any) -> Any:
-  """`fori_loop`, in whose carry there may be refs: accumulators, say, which every step must give on as they are."""
-  leaves, tree = jax.tree.flatten(carry, is_leaf=primitives.is_ref)
-  refs = {place: leaf for place, leaf in enumerate(leaves) if primitives.is_ref(leaf)}
-  if not refs:
-    return lax.fori_loop(0, num_steps, step, carry)
+class Carry:
+  """What a loop carries: values, and perhaps refs, accumulators say, which every step must give on as they are."""
 
-  def whole(values: Sequence[Any]) -> Any:
+  def __init__(self, what: str, carry: Any):
+    self._what, self.is_none = what, carry is None
+    leaves, self._tree = jax.tree.flatten(carry, is_leaf=primitives.is_ref)
+    self._refs = {place: leaf for place, leaf in enumerate(leaves) if primitives.is_ref(leaf)}
+    self.values = [leaf for place, leaf in enumerate(leaves) if place not in self._refs]
+
+  def whole(self, values: Sequence[Any]) -> Any:
     rest = iter(values)
-    return jax.tree.unflatten(tree, [refs[n] if n in refs else next(rest) for n in range(len(leaves))])
+    count = len(self._refs) + len(values)
+    return jax.tree.unflatten(self._tree, [self._refs[n] if n in self._refs else next(rest) for n in range(count)])
 
-  def one(n: Any, values: list[Any]) -> list[Any]:
-    given, own = jax.tree.flatten(step(n, whole(values)), is_leaf=primitives.is_ref)
-    if own != tree or any(given[place] is not ref for place, ref in refs.items()):
+  def after(self, given: Any) -> list[Any]:
+    """The values of what a step gives."""
+    leaves, tree = jax.tree.flatten(given, is_leaf=primitives.is_ref)
+    if self._refs and (tree != self._tree or any(leaves[place] is not ref for place, ref in self._refs.items())):
       raise errors.KernelReturnError(
-        f"plgpu.{what}: a carry with refs in it: expected the body to return those refs, each where it was, in a tree {tree}, got {own}. "
-        "Change what a ref holds, and return the ref itself."
+        f"plgpu.{self._what}: there are refs in the carry: expected the body to return them, each where it was, in a tree {self._tree}, "
+        f"got {tree}. Change what a ref holds, and return the ref itself."
       )
-    return [leaf for place, leaf in enumerate(given) if place not in refs]
+    return [leaf for place, leaf in enumerate(leaves) if place not in self._refs]
 
-  values = [leaf for place, leaf in enumerate(leaves) if place not in refs]
-  return whole(lax.fori_loop(0, num_steps, one, values))
+  def loop(self, num_steps: Any, step: Callable[[Any, Any], Any]) -> Any:
+    """Run steps, each of which gets a number and the carry, and gives the next. The values of the last carry."""
+    if not self._refs:  # as it is, so that the trees of two carries are compared where they are known
+      return jax.tree.leaves(lax.fori_loop(0, num_steps, step, self.whole(self.values)))
+    return lax.fori_loop(0, num_steps, lambda n, values: self.after(step(n, self.whole(values))), self.values)
+
+
+def carrying_loop(what: str, num_steps: Any, step: Callable[[Any, Any], Any], init: Any) -> Any:
+  """`fori_loop` from 0 on, in whose carry there may be refs."""
+  carry = Carry(what, init)
+  return carry.whole(carry.loop(num_steps, step))
 
 
 def _called(body: Callable[..., Any], info: NDLoopInfo, carry: Any, has_carry: bool) -> Any:
@@ -179,12 +192,13 @@ def emit_pipeline(
         f"plgpu.emit_pipeline: expected a ref for each of {len(specs)} specs, got {len(refs)}."
       )
     blocks = [PipelineBlock(spec, ref) for spec, ref in zip(specs, refs)]
-    written = _written(body, len(grid), blocks, init_carry)
+    carried = Carry("emit_pipeline", init_carry)
+    written = _written(body, len(grid), blocks, carried)
     for number, own in enumerate(blocks):
       is_read = number < len(in_specs) and not written[number]
       own.is_in_place = own.is_whole or (is_read and own.is_cut_evenly)
 
-    def run(*memory: Any) -> T | None:
+    def run(*memory: Any) -> Any:
       buffers = iter(memory)
       for own in blocks:
         own.buffer = None if own.is_in_place else next(buffers)
@@ -198,26 +212,25 @@ def emit_pipeline(
           own.take(index)
         return carry
 
-      return carrying_loop("emit_pipeline", math.prod(grid), step, init_carry)
+      return carried.loop(math.prod(grid), step)
 
-    return run_scoped(run, *(own.memory for own in blocks if not own.is_in_place))
+    return carried.whole(run_scoped(run, *(own.memory for own in blocks if not own.is_in_place)))
 
   return pipeline
 
 
-def _written(body: Callable[..., Any], rank: int, blocks: Sequence[PipelineBlock], carry: Any) -> list[bool]:
+def _written(body: Callable[..., Any], rank: int, blocks: Sequence[PipelineBlock], carry: Carry) -> list[bool]:
   """Whether the body of a pipeline writes to each of its blocks; to be sure, to all if it writes to the arrays they are cut from."""
-  leaves, tree = jax.tree.flatten(() if carry is None else (carry,))
 
   def flat(*args: Any) -> list[Any]:
     index, seen, rest = args[:rank], args[rank : rank + len(blocks)], args[rank + len(blocks) :]
-    body(tuple(index), *seen, *jax.tree.unflatten(tree, rest))
+    body(tuple(index), *seen, *(() if carry.is_none else (carry.whole(rest),)))
     return []
 
   avals = [
     *[ShapedArray((), jnp.dtype(jnp.int32))] * rank,
     *(own.memory.get_ref_aval() for own in blocks),
-    *(_jax.core.typeof(jnp.asarray(leaf)) for leaf in leaves),
+    *(_jax.core.typeof(jnp.asarray(leaf)) for leaf in carry.values),
   ]
   jaxpr, outside = _jax.detach(_jax.trace(flat, avals, what="emit_pipeline"))
   effects = _jax.core.positional_effects(jaxpr)

@@ -14,7 +14,7 @@ that finds it generates neither LLVM IR nor PTX.
                    (rewrites)
     ops            arithmetic, angles, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users
                    write), caching (what they say about caches), effects (semaphores, checks, prints), arrivals (warpgroups that wait
-                   for each other), box_copies (copies by hand that the copy engine makes)
+                   for each other), roles (what each does to shared memory), box_copies (copies by hand that the copy engine makes)
     layouts        choice (whether to infer them), inference, system and constraints (what ops ask for), hints (what users say), symbolic
                    and relayout (the code that moves a tile), matrix_access
     products       dots (the ways to multiply); contraction (single numbers), products (mma.sync), group_products (wgmma) with
