@@ -13,8 +13,8 @@ There are `max_concurrent_steps` slots. In step n the memory warpgroup waits unt
 A body whose products are still running when it returns (`wgmma_wait(1)`) reads its blocks in the next step too: with `delay_release`, the
 others arrive so many steps later.
 
-Pipelines that run one after another in the same memory (`allocations`) may be one to the memory warpgroup (`pipeline_state`): it then brings
-the first blocks of the next while the others are busy with what they do between the two.
+Pipelines that run one after another in the same memory (`allocations`) may be one to the memory warpgroup (`pipeline_state`): it then
+brings the first blocks of the next while the others are busy with what they do between the two.
 
 The blocks of outputs are one each. When all have left the body, the first of them takes the blocks back, and the others wait for that.
 """
