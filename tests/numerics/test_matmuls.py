@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 
 import exact_numbers as oracle
 import jax
 import jax.numpy as jnp
+import jax_nn
 import numpy as np
 import pytest
 
@@ -96,6 +98,64 @@ def test_derivatives_have_derivatives(configs):
     assert np.linalg.norm(got - want) <= 6 * 2.0**-4 * np.linalg.norm(want)
 
 
+def jax_configs(mode, scale):
+  return [jax.nn.get_scaled_dot_general_config(mode, None if scale is None else jnp.array([scale], jnp.float32))] * 3
+
+
+@pytest.mark.parametrize("mode, scale", [("mxfp8", None), ("nvfp4", None), ("nvfp4", 0.5), ("nvfp4", 0.37)])
+@pytest.mark.parametrize("dtypes", [("float16", "bfloat16"), ("bfloat16", "float32")], ids="-".join)
+def test_a_config_gives_what_the_program_of_jax_gives(mode, scale, dtypes):
+  """Within the roundings of the sum, so that every element and scale is the same one.
+
+  Among bfloat16s many lie in the middle between two elements: divided by the scales as IEEE 754 has it they are ties.
+  """
+  x, w = normal(24, 64).astype(dtypes[0]), normal(32, 64, seed=1).astype(dtypes[1])
+  configs = jax_configs(mode, scale)
+  want, got = (
+    np.asarray(run(lambda x, w: f(x, w, ROWS, configs=configs), x, w))
+    for run, f in ((jax_nn.evaluate, jax.nn.scaled_dot_general), (lambda f, *a: f(*a), scaled_dot_general))
+  )
+  size = np.sum(np.abs(np.asarray(x, np.float32)), axis=1)[:, None] * float(jnp.max(jnp.abs(w)))
+  slack = (64 + 8) * oracle.UNIT * size * 1.1  # quantised, numbers are a little larger than they were
+  assert (np.abs(got - want) <= slack).all()
+
+
+@pytest.mark.parametrize("mode, scale", [("mxfp8", None), ("nvfp4", None), ("nvfp4", 2.0**-11)])
+def test_derivatives_by_a_config_are_those_of_the_program_of_jax(mode, scale):
+  """Those of NVFP4 are products of floats there, and 0 towards numbers that saturate: with the small scale above 1.3."""
+  x, w, g = normal(32, 64), normal(32, 64, seed=1), normal(32, 32, seed=2)
+  configs = jax_configs(mode, scale)
+  pull = lambda f: lambda x, w, g: jax.vjp(lambda x, w: f(x, w, ROWS, configs=configs), x, w)[1](g)
+  want = jax_nn.evaluate(pull(jax.nn.scaled_dot_general), x, w, g)
+  got = pull(scaled_dot_general)(x, w, g)
+  for a, b, size in zip(got, want, (np.abs(g) @ np.abs(w), np.abs(g).T @ np.abs(x))):
+    assert (np.abs(np.asarray(a) - np.asarray(b)) <= 2 * (32 + 8) * oracle.UNIT * size).all()
+  if scale is not None:
+    assert (np.asarray(got[0])[np.abs(x) > 448 * 6 * scale] == 0).all()
+
+
+def test_operands_keep_their_configs_backwards():
+  """The usual pair for 8 bits: precise elements for operands, a wide range for derivatives."""
+  x, w, g = normal(6, 64), normal(10, 64, seed=1), normal(6, 10, seed=2)
+  configs = ["mxfp8", "mxfp4", "mxfp8_e5m2"]
+  _, pull = jax.vjp(lambda x, w: scaled_dot_general(x, w, ROWS, configs=configs), x, w)
+  dx, dw = pull(g)
+  oracle.check(dx, quantize(g, configs[2], rule="ceil"), quantize(w.T, configs[1], rule="ceil"))
+  oracle.check(dw, quantize(g.T, configs[2], rule="ceil"), quantize(x.T, configs[0], rule="ceil"))
+
+
+def test_what_a_config_says_of_blocks_and_types_holds():
+  x, w = normal(4, 64), normal(3, 64, seed=1)
+  config = dataclasses.replace(
+    jax.nn.get_scaled_dot_general_config("mxfp8"), block_size=16, data_type=jnp.float8_e5m2, scale_type=jnp.bfloat16
+  )
+  y = scaled_dot_general(x, w, ROWS, configs=[config] * 3)
+  oracle.check(y, *(quantize(z, "f8e5m2", 16, scale_format="bf16") for z in (x, w)))
+  strange = dataclasses.replace(config, data_type=jnp.complex64)
+  with pytest.raises(errors.NumberFormatError, match="the data_type of a config must be a number format"):
+    scaled_dot_general(x, w, ROWS, configs=[strange] * 3)
+
+
 def test_a_config_that_is_none_of_them_is_named():
   with pytest.raises(errors.NumberFormatError, match=r"mode of a config must be one of mxfp8, .*got 1"):
     scaled_dot_general(normal(4, 64), normal(8, 64), ROWS, configs=[1, 2, 3])
@@ -138,8 +198,9 @@ def test_what_jax_takes_is_taken():
   assert got.dtype == jnp.float32 and (got == 32).all()
 
 
-def test_a_config_says_what_jax_s_says():
-  ours, theirs = (f("mxfp8") for f in (get_scaled_dot_general_config, jax.nn.get_scaled_dot_general_config))
+@pytest.mark.parametrize("given", [("mxfp8",), ("nvfp4",), ("nvfp4", 0.25), ("mxfp8", 0.25)])
+def test_a_config_says_what_jax_s_says(given):
+  ours, theirs = (f(*given) for f in (get_scaled_dot_general_config, jax.nn.get_scaled_dot_general_config))
   for field in ("mode", "block_size", "data_type", "scale_type", "global_scale", "infer_only"):
     assert getattr(ours, field) == getattr(theirs, field), field
 

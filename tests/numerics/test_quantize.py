@@ -45,9 +45,9 @@ def test_nvfp4_follows_its_recipe():
   x = normal(8, 64, seed=2) * 37
   q = quantize(x, "nvfp4")
   biggest = np.float32(np.max(np.abs(x)))
-  assert float(q.global_scale) == biggest * np.float32(1 / (448 * 6))
+  assert float(q.global_scale) == biggest / np.float32(448 * 6)
   amax = np.max(np.abs(np.asarray(x).reshape(8, 4, 16)), axis=-1)
-  want = round_to(amax * np.float32(1 / 6) / np.asarray(q.global_scale), "f8e4m3fn", saturate=True)
+  want = round_to(amax / np.asarray(q.global_scale) / np.float32(6), "f8e4m3fn", saturate=True)
   np.testing.assert_array_equal(oracle.scale_values(q.scales), want)
   assert oracle.scale_values(q.scales).max() == 448
 
@@ -85,6 +85,18 @@ def test_numbers_just_above_the_smallest_normal_one_are_not_lost(name):
   x = normal(4, 64) * 2.0**-121
   lost = np.abs(np.asarray(dequantize(quantize(x, name)) - x)) * 2.0**121
   assert lost.max() <= 2.0**-3 * np.abs(np.asarray(x)).max() * 2.0**121
+
+
+@pytest.mark.parametrize("interpret", [True, None], ids=["portable", "native"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scales_in_the_middle_between_two_are_rounded_to_even(axis, interpret):
+  """The sixth of 6.375 lies in the middle between 1 and 1.125; times a rounded reciprocal it is above the middle."""
+  amax = np.arange(1, 129, dtype=np.float32) * 6 / 16  # what bfloat16s can be
+  x = np.zeros((128, 16), np.float32)
+  x[:, 3] = amax
+  q = jax.jit(lambda x: quantize(x, "nvfp4", axis=axis, global_scale=0.375, interpret=interpret))(x if axis else x.T)
+  want = encode(amax / np.float32(0.375) / np.float32(6), "f8e4m3fn", saturate=True)
+  np.testing.assert_array_equal(oracle.raw(q.scales).reshape(-1), want)
 
 
 def test_elements_are_divided_by_their_scale():

@@ -6,6 +6,15 @@
 In training, the operands are quantised anew along whatever is contracted: along k forwards, along n for the derivative towards x, along
 m for that towards w. Scales that are powers of two follow the rule "ceil", as in `jax.nn`. The derivatives pass straight through the
 rounding.
+
+A config means what it means in `jax.nn`, whose program is followed operation by operation, with these differences:
+
+- Divisions are rounded once. XLA multiplies by reciprocals where it compiles `jax.nn`'s, by which numbers in the middle between two
+  elements may go either way: of bfloat16s, about one in a thousand elements of NVFP4 is another one then.
+- Scales are computed in float32, those of float16s too. In float16, blocks of MXFP8 below 448 * 2^-14 have saturating or zero elements.
+- A block with an infinity is NaN in NVFP4 too, where `jax.nn` saturates.
+- Derivatives have the dtypes of what they are derivatives of (in `jax.nn`: of the result), the operands may have different ones, and no
+  dimension has to be a multiple of the block.
 """
 
 from __future__ import annotations
@@ -18,14 +27,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from tilewright import errors
 from tilewright.numerics import arguments, packing
 from tilewright.numerics.dot import scaled_dot
-from tilewright.numerics.formats import F4E2M1FN, F8E4M3FN, INT2, INT4, INT8, format_of
+from tilewright.numerics.formats import F4E2M1FN, F8E4M3FN, F8E8M0FNU, INT2, INT4, INT8, format_of
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.quantize import quantize
-from tilewright.numerics.recipes import RECIPES
+from tilewright.numerics.recipes import RECIPES, Recipe
 from tilewright.numerics.swizzle import Prepared, padded_shape
 from tilewright.runtime import _jax
 
@@ -140,10 +150,12 @@ class BlockScaleConfig:
 
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
-  """As `jax.nn.get_scaled_dot_general_config`, for every recipe. Without a global scale the recipe computes its own, if it has one."""
+  """As `jax.nn.get_scaled_dot_general_config`, for every recipe: unless it is given, the global scale of "nvfp4" is 1, others have none."""
   if mode not in RECIPES:
     raise errors.NumberFormatError(f"mode must be one of {', '.join(RECIPES)}, got {mode!r}.")
-  return BlockScaleConfig(mode, global_scale)
+  if global_scale is None and RECIPES[mode].global_scale:
+    global_scale = jnp.ones((1,), jnp.float32)
+  return BlockScaleConfig(mode, global_scale if RECIPES[mode].global_scale else None)
 
 
 def scaled_dot_general(
@@ -163,8 +175,10 @@ def scaled_dot_general(
     rhs: the same.
     dimension_numbers: as for `jax.lax.dot_general`.
     preferred_element_type: the dtype of the result.
-    configs: for `lhs`, `rhs` and the derivatives: recipes by name, or configs. None for the derivatives computes them in bfloat16; None
-      for all is `jax.lax.dot_general`.
+    configs: for `lhs`, `rhs` and the derivatives: recipes by name, or configs. By its name, a recipe is that of `quantize`, with its own
+      global scale. Backwards, the third is for the derivative of the result, and the operands keep their own. Derivatives are not
+      quantised, but products of floats, if the third is a config of "nvfp4" (as in `jax.nn`; 0 towards what is beyond the range of NVFP4),
+      or None (in bfloat16). None for all is `jax.lax.dot_general`.
     implementation: ignored, as in JAX.
     interpret: True for the portable lowering on any backend.
   """
@@ -182,28 +196,66 @@ def scaled_dot_general(
   (lc, rc), (lb, rb) = numbers
   x, batch, ms = _stacked(_as_float(lhs), lc, lb)
   w, _, ns = _stacked(_as_float(rhs), rc, rb)
-  modes, scales = zip(*(_mode(c) for c in configs))
+  ways, scales = zip(*(_way(c) for c in configs))
   leaves, tree = jax.tree.flatten((x, w, scales))
   x, w, scales = jax.tree.unflatten(tree, _jax.vary_together(leaves))
-  out = _training_dot(_Training(dtype, modes, interpret), x, w, scales)
+  out = _training_dot(_Training(dtype, ways, interpret), x, w, scales)
   return out.reshape(*batch, *ms, *ns)
 
 
-def _mode(config: Any) -> tuple[str | None, Any]:
+@dataclasses.dataclass(frozen=True)
+class _Way:
+  """How an operand is quantised: by a recipe, and whether that was given as a config, which means what it means in `jax.nn`."""
+
+  recipe: Recipe
+  is_config: bool
+
+  @property
+  def leaves_derivatives(self) -> bool:
+    """Whether derivatives stay floats."""
+    return self.is_config and self.recipe.global_scale
+
+  @property
+  def range(self) -> float:
+    """The largest magnitude, in global scales, that does not saturate."""
+    return self.recipe.format.max * self.recipe.scale_format.max
+
+
+def _way(config: Any) -> tuple[_Way | None, Any]:
+  """How, and the global scale if it is given."""
   if config is None:
     return None, None
   mode = config if isinstance(config, str) else getattr(config, "mode", config)
   if not isinstance(mode, str) or mode not in RECIPES:
     raise errors.NumberFormatError(f"The mode of a config must be one of {', '.join(RECIPES)}, got {mode!r}.")
-  given = getattr(config, "global_scale", None)
+  recipe = RECIPES[mode]
+  if config is mode:
+    return _Way(_without_saturation(recipe), False), None
+  scale = _one_number(getattr(config, "global_scale", None))
+  own = {"block": "block_size", "format": "data_type", "scale_format": "scale_type"}
+  given = {field: getattr(config, name, None) for field, name in own.items()}
+  given = {
+    field: x if field == "block" else format_of(x, f"scaled_dot_general: the {own[field]} of a config")
+    for field, x in given.items()
+    if x is not None
+  }
+  return _Way(_without_saturation(dataclasses.replace(recipe, **given)), True), scale
+
+
+def _without_saturation(recipe: Recipe) -> Recipe:
+  """Powers of two are chosen as `jax.nn` does: so that nothing saturates."""
+  return dataclasses.replace(recipe, rule="ceil" if recipe.scale_format == F8E8M0FNU else "divide")
+
+
+def _one_number(given: Any) -> Any:
   if given is None:
-    return mode, None
+    return None
   scale = arguments.array("scaled_dot_general: the global_scale of a config", given).astype(jnp.float32)
   if scale.size != 1:
     raise errors.ShapeMismatchError(
       f"scaled_dot_general: the global_scale of a config must be one number, got shape {scale.shape}."
     )
-  return mode, scale.reshape(())
+  return scale.reshape(())
 
 
 def _as_float(x: jax.Array) -> jax.Array:
@@ -225,7 +277,7 @@ class _Training:
   """The static part of a dot of (batch, rows, k) or (batch, k, rows) that quantises its operands."""
 
   dtype: Any
-  modes: tuple[str | None, ...]  # of either operand, and of the derivatives
+  ways: tuple[_Way | None, ...]  # of either operand, and of derivatives
   interpret: bool | None
   axes: tuple[int, int] = (2, 2)  # that are contracted
 
@@ -234,19 +286,15 @@ class _Training:
     return (((self.axes[0],), (self.axes[1],)), ((0,), (0,)))
 
 
-def _quantised(x: jax.Array, mode: str, scale: Any, axis: int, interpret: bool | None) -> QArray:
-  """Powers of two are chosen as `jax.nn` does: so that nothing saturates."""
-  rule = "ceil" if RECIPES[mode].rule == "floor" else None
-  whole = "recipe" if scale is None else scale
-  return quantize(x, mode, axis=axis, global_scale=whole, rule=rule, interpret=interpret)
-
-
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _training_dot(plan: _Training, x: jax.Array, w: jax.Array, scales: Any) -> jax.Array:
-  a, b = (
-    z if mode is None else _quantised(z, mode, scale, axis, plan.interpret)
-    for z, mode, scale, axis in zip((x, w), plan.modes, scales, plan.axes)
-  )
+  def quantised(z: jax.Array, way: _Way | None, scale: Any, axis: int) -> Any:
+    whole = "recipe" if scale is None else scale
+    return z if way is None else quantize(z, way.recipe, axis=axis, global_scale=whole, interpret=plan.interpret)
+
+  a, b = (quantised(*given) for given in zip((x, w), plan.ways, scales, plan.axes))
+  if not any(isinstance(z, QArray) for z in (a, b)):
+    return jax.lax.dot_general(a, b, plan.numbers, preferred_element_type=plan.dtype)
   return scaled_dot(a, b, plan.numbers, preferred_element_type=plan.dtype, interpret=plan.interpret)
 
 
@@ -257,19 +305,32 @@ def _training_forward(plan: _Training, x: jax.Array, w: jax.Array, scales: Any) 
 def _training_backward(plan: _Training, kept: Any, g: jax.Array) -> Any:
   """The products of derivatives are of the same kind, so that they have derivatives too."""
   x, w, scales = kept
-  mode, scale, g = plan.modes[2], scales[2], g.astype(jnp.float32)
+  way, scale, g = plan.ways[2], scales[2], g.astype(jnp.float32)
 
-  def product(p: jax.Array, q: jax.Array, axes: tuple[int, int]) -> jax.Array:
-    further = dataclasses.replace(plan, dtype=jnp.dtype(jnp.float32), modes=(mode,) * 3, axes=axes)
-    if mode is not None:
-      return _training_dot(further, p, q, (scale,) * 3)
-    p, q = p.astype(jnp.bfloat16), q.astype(jnp.bfloat16)
+  def product(other: int, axes: tuple[int, int], g_first: bool) -> jax.Array:
+    """g times one of the operands, with these axes contracted."""
+    z = (x, w)[other]
+    in_order = lambda of_g, of_z: (of_g, of_z) if g_first else (of_z, of_g)
+    further = dataclasses.replace(plan, dtype=jnp.dtype(jnp.float32), axes=in_order(*axes))
+    if way is not None and not way.leaves_derivatives:
+      further = dataclasses.replace(further, ways=(*in_order(way, plan.ways[other]), way))
+      return _training_dot(further, *in_order(g, z), (*in_order(scale, scales[other]), scale))
+    p, q = in_order(g, z) if way is not None else in_order(g.astype(jnp.bfloat16), z.astype(jnp.bfloat16))
     return jax.lax.dot_general(p, q, further.numbers, preferred_element_type=jnp.float32)
 
   (of_x, of_w), (rows_x, rows_w) = plan.axes, (3 - axis for axis in plan.axes)
-  dx = product(g, w, (2, rows_w)) if of_x == 2 else product(w, g, (rows_w, 2))
-  dw = product(g, x, (1, rows_x)) if of_w == 2 else product(x, g, (rows_x, 1))
+  dx = product(1, (2, rows_w), of_x == 2)
+  dw = product(0, (1, rows_x), of_w == 2)
+  if way is not None and way.leaves_derivatives:
+    dx, dw = (_within(plan.ways[i], scales[i], z, dz) for i, (z, dz) in enumerate(((x, dx), (w, dw))))
   return dx.astype(x.dtype), dw.astype(w.dtype), jax.tree.map(jnp.zeros_like, scales)
+
+
+def _within(way: _Way | None, scale: Any, z: jax.Array, dz: jax.Array) -> jax.Array:
+  """A derivative towards `z`, 0 where that saturates for the global scale that is given."""
+  if way is None or scale is None:
+    return dz
+  return jnp.where(jnp.abs(z).astype(jnp.float32) <= scale * np.float32(way.range), dz, jnp.float32(0))
 
 
 _training_dot.defvjp(_training_forward, _training_backward)

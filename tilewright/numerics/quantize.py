@@ -27,7 +27,7 @@ from tilewright.numerics.formats import format_of
 from tilewright.numerics.launch import How, how
 from tilewright.numerics.qarray import QArray, expand_leading
 from tilewright.numerics.recipes import RULES, Recipe, recipe_of
-from tilewright.numerics.scaling import Scaling, block_elements, block_scales, largest_magnitude
+from tilewright.numerics.scaling import Scaling, block_elements, block_scales, largest_magnitude, quotient
 
 _SCALE_FORMATS = (formats.F8E8M0FNU, formats.F8E4M3FN, formats.F32, formats.BF16, formats.F16)
 
@@ -143,7 +143,7 @@ def _global_scale(x: jax.Array, scaling: Scaling) -> jax.Array:
   amax = largest_magnitude(jnp.where(jnp.abs(finite) < jnp.inf, finite, 0))
   scales = scaling.scale_format
   largest = scales.max if scales.exponent_bits < formats.F32.exponent_bits else 1.0
-  found = amax * np.float32(1 / (largest * scaling.format.max))
+  found = quotient(amax, np.float32(largest * scaling.format.max))
   # XLA would flush a subnormal scale to zero.
   return jnp.where(amax > 0, jnp.maximum(found, np.float32(formats.F32.min_normal)), jnp.float32(1))
 

@@ -7,8 +7,9 @@ The rules, for a block whose largest magnitude is `amax` and elements up to `max
 
 - `floor`: 2^(floor(log2(amax)) - emax), the rule of the OCP specification. Elements above `max * scale` saturate.
 - `ceil`: the smallest power of two for which nothing saturates. The rule NVIDIA recommends for training in MXFP8.
-- `divide`: amax * (1 / max) (/ global scale), rounded to the scales' format. In NVFP4 the global scale is the array's largest magnitude
-  / (448 * 6), so that the largest block's scale is the largest f8e4m3fn; elements are divided by the rounded scale.
+- `divide`: amax (/ global scale) / max, rounded to the scales' format. In NVFP4 the global scale is the array's largest magnitude
+  / (448 * 6), so that the largest block's scale is the largest f8e4m3fn; elements are x (/ global scale) / the rounded scale. Each of these
+  divisions is rounded to float32, as IEEE 754 has it.
 """
 
 from __future__ import annotations

@@ -52,9 +52,7 @@ def block_scales(amax: Any, divisor: Any, scaling: Scaling) -> Any:
   if scales == F8E8M0FNU:
     amax = amax if divisor is None else quotient(amax, jnp.abs(divisor))
     return jax.lax.bitcast_convert_type(block_exponents(amax, scaling).astype(jnp.uint8), scales.storage)
-  value = amax * np.float32(1 / f.max)  # XLA would replace a division by a constant with this
-  if divisor is not None:
-    value = quotient(value, divisor)
+  value = quotient(amax if divisor is None else quotient(amax, divisor), np.float32(f.max))
   if scales.min_normal == F32.min_normal:  # XLA would flush a subnormal scale, and the block with it, to zero
     value = jnp.where(jnp.abs(value) < F32.min_normal, np.float32(F32.min_normal), value)
   value = jnp.where(amax == 0, jnp.float32(1), value)
@@ -73,16 +71,18 @@ def inverse_power(code: Any) -> tuple[Any, Any]:
 
 
 def block_elements(x: Any, scales: Any, divisor: Any, scaling: Scaling) -> Any:
-  """x / scale (/ global scale) in float32, not rounded to the format yet; 0 where the scale is 0."""
+  """x (/ global scale) / scale in float32, not rounded to the format yet; 0 where the scale is 0."""
+  x = x if divisor is None else quotient(x, divisor)
   if scaling.scale_format == F8E8M0FNU:
     code = jax.lax.bitcast_convert_type(scales, jnp.uint8).astype(jnp.int32)
     first, second = inverse_power(code)
-    return (x if divisor is None else quotient(x, divisor)) * first * second
+    return x * first * second
   scale = scales.astype(jnp.float32)
-  whole = scale if divisor is None else scale * divisor
-  return jnp.where(whole == 0, jnp.float32(0), quotient(x, whole))
+  return jnp.where(scale == 0, jnp.float32(0), quotient(x, scale))
 
 
 def quotient(x: Any, divisor: Any) -> Any:
-  """x / divisor, rounded once: XLA would multiply by the reciprocal of what it sees to be the same for many elements."""
+  """x / divisor, rounded once: XLA would multiply by the reciprocal of what it sees to be the same for many elements, and numbers in the
+  middle between two of a format, of which there are many among bfloat16s, would be rounded to either of them.
+  """
   return x / jnp.where(x == x, divisor, jnp.float32(jnp.nan))
