@@ -32,7 +32,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.numerics import arguments, packing
 from tilewright.numerics.dot import scaled_dot
-from tilewright.numerics.formats import F4E2M1FN, F8E4M3FN, F8E8M0FNU, INT2, INT4, INT8, format_of
+from tilewright.numerics.formats import F4E2M1FN, F8E4M3FN, F8E8M0FNU, INT2, INT4, INT8, Format, format_of
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.quantize import quantize
 from tilewright.numerics.recipes import RECIPES, Recipe
@@ -232,14 +232,18 @@ def _way(config: Any) -> tuple[_Way | None, Any]:
   if config is mode:
     return _Way(_without_saturation(recipe), False), None
   scale = _one_number(getattr(config, "global_scale", None))
-  own = {"block": "block_size", "format": "data_type", "scale_format": "scale_type"}
-  given = {field: getattr(config, name, None) for field, name in own.items()}
-  given = {
-    field: x if field == "block" else format_of(x, f"scaled_dot_general: the {own[field]} of a config")
-    for field, x in given.items()
-    if x is not None
-  }
-  return _Way(_without_saturation(dataclasses.replace(recipe, **given)), True), scale
+  recipe = dataclasses.replace(
+    recipe,
+    block=getattr(config, "block_size", recipe.block),
+    format=_format_of(config, "data_type", recipe.format),
+    scale_format=_format_of(config, "scale_type", recipe.scale_format),
+  )
+  return _Way(_without_saturation(recipe), True), scale
+
+
+def _format_of(config: Any, name: str, default: Format) -> Format:
+  given = getattr(config, name, None)
+  return default if given is None else format_of(given, f"scaled_dot_general: the {name} of a config")
 
 
 def _without_saturation(recipe: Recipe) -> Recipe:
