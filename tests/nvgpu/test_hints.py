@@ -331,13 +331,14 @@ def test_an_accumulator_that_is_taken_apart_or_does_not_fit_is_an_error():
     acc[...] = x_ref[...]
     o_ref[...] = acc[...] if whole else acc[:8, :]
 
-  for whole, shape, message in (
-    (False, (64, 64), r"test_hints\.py.*takes a part of it"),
-    (True, (60, 64), "multiple of 16"),
+  for whole, shape, error, message in (
+    (False, (64, 64), errors.LayoutError, r"test_hints\.py.*takes a part of it"),
+    (True, (60, 64), errors.LayoutError, "multiple of 16"),
+    (True, (1024, 512), errors.ResourceExhaustedError, "scratch buffer 0.*exceeds available registers.*may take 128"),
   ):
     out = S(shape if whole else (8, 64), F32)
     call = pl.pallas_call(kernel, out, scratch_shapes=[plgpu.ACC(shape, F32)])
-    with pytest.raises(errors.LayoutError, match=message):
+    with pytest.raises(error, match=message):
       nvgpu.compile_ptx(native_of(call, S(shape, F32)), "sm_90a")
 
 

@@ -248,6 +248,19 @@ def _copy(src, dst, **options):
   return lambda: jax.eval_shape(call, S((8,), F32))
 
 
+def TMEM(columns):
+  return plgpu.TMEM((128, columns), F32)
+
+
+def _tensor_buffers(*scratch):
+  return plgpu.kernel(lambda *refs: None, out_type=S((8,), F32), scratch_types=scratch)
+
+
+def test_tensor_memory_holds_what_fits_and_takes_turns():
+  _tensor_buffers(TMEM(256), TMEM(256), plgpu.SMEM((8,), F32), plgpu.Barrier())
+  _tensor_buffers(TMEM(256), plgpu.RefUnion(TMEM(256), [TMEM(128), TMEM(128)]))
+
+
 @pytest.mark.parametrize(
   "make, message",
   [
@@ -263,6 +276,8 @@ def _copy(src, dst, **options):
     (lambda: plgpu.SMEM((8,), F32, packed=True), "are for TMEM"),
     (lambda: plgpu.TMEM((128, 768), F32), "exceeds available tensor memory.*768 columns"),
     (lambda: plgpu.TMEM((256, 8), F32), "exceeds available tensor memory.*256 rows"),
+    (lambda: _tensor_buffers(TMEM(384), TMEM(256)), r"float32\[128, 384\] of 384.*exceed available.*take 640 columns"),
+    (lambda: _tensor_buffers(TMEM(256), plgpu.RefUnion(TMEM(64), [TMEM(128), TMEM(256)])), "take 640 columns"),
     (lambda: plgpu.WarpMesh, "deals the work out"),
   ],
 )

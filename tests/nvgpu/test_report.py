@@ -75,6 +75,16 @@ def test_a_function_without_kernels_and_an_unknown_architecture_are_named():
     nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_75"])
 
 
+def test_a_grid_of_more_points_than_a_gpu_has_blocks_is_an_error():
+  part = pl.BlockSpec((1, 1), lambda i, j: (i, j))
+  x = S((1 << 16, 1 << 16), jnp.int8)
+  copy = pl.pallas_call(
+    lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]), x, grid=x.shape, in_specs=[part], out_specs=part
+  )
+  with pytest.raises(errors.ResourceExhaustedError, match=r"4294967296 instances.*at most 2147483647"):
+    nvgpu.report(copy, x, archs="sm_90a")
+
+
 def test_what_lies_in_global_memory_is_reported():
   """A block's buffers that do not fit shared memory, whether its grid is static or dynamic."""
 

@@ -77,10 +77,15 @@ class MemorySpace(enum.Enum):
     return MemoryRef(ty, self)
 
 
+def _columns(shape: tuple[int, ...], dtype: Any) -> int:
+  """Of tensor memory, of 32 bits each."""
+  return -(-shape[1] * jnp.dtype(dtype).itemsize // 4)
+
+
 def _check_tensor_memory(shape: tuple[int, ...], dtype: Any) -> None:
   if len(shape) != 2:
     raise errors.MemorySpaceError(f"TMEM: shape: expected (rows, columns), a 2D shape, got {shape}.")
-  rows, columns = shape[0], -(-shape[1] * jnp.dtype(dtype).itemsize // 4)
+  rows, columns = shape[0], _columns(shape, dtype)
   if rows > TENSOR_ROWS or columns > TENSOR_COLUMNS:
     raise errors.ResourceExhaustedError(
       f"TMEM: {jnp.dtype(dtype).name}{list(shape)} exceeds available tensor memory: it would take {rows} rows and {columns} columns of 32 "
@@ -195,6 +200,29 @@ class RefUnion:
   @property
   def dtype(self) -> Any:
     return jnp.dtype(jnp.int32 if _space(self._leaves(self.refs)[0]) == "tmem" else jnp.int8)
+
+
+def check_scratch(scratch: Any) -> None:
+  """Refuse scratch buffers that take more of tensor memory together than there is; those of a union take turns."""
+
+  def taken(tree: Any) -> tuple[int, list[str]]:
+    total, named = 0, []
+    for ref in jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, RefUnion) or hasattr(x, "get_ref_aval")):
+      if isinstance(ref, RefUnion):
+        columns, names = max((taken(own) for own in ref.refs), key=lambda found: found[0])
+        total, named = total + columns, named + names
+      elif hasattr(ref, "get_ref_aval") and _space(ref) == "tmem":
+        columns = _columns(ref.shape, ref.dtype)
+        total += columns
+        named.append(f"{jnp.dtype(ref.dtype).name}{list(ref.shape)} of {columns} columns")
+    return total, named
+
+  total, named = taken(scratch)
+  if total > TENSOR_COLUMNS:
+    raise errors.ResourceExhaustedError(
+      f"TMEM: the scratch buffers {', '.join(named)} exceed available tensor memory: together they take {total} columns of 32 bits, and a "
+      f"multiprocessor has {TENSOR_COLUMNS}. Use smaller blocks, SMEM, or a RefUnion of those that are not used at the same time."
+    )
 
 
 def _space(ref: Any) -> str:

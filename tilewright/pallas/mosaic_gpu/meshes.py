@@ -35,6 +35,7 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.pallas.kernel import kernel as kernel_on_mesh
+from tilewright.pallas.mosaic_gpu.memory import check_scratch
 from tilewright.pallas.mosaic_gpu.specs import CompilerParams
 
 _UNSET: Any = object()
@@ -127,6 +128,7 @@ def kernel(
     **mesh_kwargs,
   )
   scratch = scratch_types if scratch_shapes is _UNSET else scratch_shapes
+  check_scratch(scratch)
   params = CompilerParams() if compiler_params is None else compiler_params
   if (num_threads or 1) > 1 and any(getattr(params, wish, None) is not None for wish in ("num_warps", "cluster")):
     raise errors.GridError(

@@ -42,16 +42,16 @@ class Report:
 
 
 def report(
-  function: Callable[..., Any], *args: Any, archs: Iterable[str] | None = None, assemble: bool = True
+  function: Callable[..., Any], *args: Any, archs: str | Iterable[str] | None = None, assemble: bool = True
 ) -> list[Report]:
-  """What each kernel that `function(*args)` calls becomes on each architecture; left out, on all of them.
+  """What each kernel that `function(*args)` calls becomes on each architecture, or on the one that is named; left out, on all of them.
 
   Types (`jax.ShapeDtypeStruct`) do for arrays. Kernels that are the same are reported once. `assemble` says whether ptxas is
   asked for registers and spills, where there is one.
   """
   from tilewright.target.nvgpu.arch import ARCHS, named
 
-  machines = [named(arch) for arch in (ARCHS if archs is None else archs)]
+  machines = [named(arch) for arch in (ARCHS if archs is None else [archs] if isinstance(archs, str) else archs)]
   found = list(native_kernels(function, *args))
   if not found:
     raise errors.KernelTypeError(

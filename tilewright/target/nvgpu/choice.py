@@ -166,11 +166,16 @@ def _check_accumulator(kernel: NativeKernel, ref: Value, uses: list[Op], arch: A
         "whole, as in acc[...], or use SMEM."
       )
   options = layouts_of_accumulators(shape, arch, num_warps)
-  if not any(own.num_registers <= MOST_SUMS for own in options):
+  if not options:
     raise errors.LayoutError(
       f"{kernel.name}: {name} is an accumulator (ACC) of shape {shape}, for which tensor cores of {arch.name} with {num_warps} warps "
-      f"have no layout of at most {MOST_SUMS} registers in a thread: expected (m, n) with m a multiple of 16 and n of 8, that warps "
-      "can divide."
+      "have no layout: expected (m, n) with m a multiple of 16 and n of 8, that warps can divide."
+    )
+  fewest = min(own.num_registers for own in options)
+  if fewest > MOST_SUMS:
+    raise errors.ResourceExhaustedError(
+      f"{kernel.name}: {name}, an accumulator (ACC) of shape {shape}, exceeds available registers: with {num_warps} warps it takes {fewest}"
+      f" of each thread, and may take {MOST_SUMS}. Use a smaller one, or more warps."
     )
 
 
