@@ -70,6 +70,24 @@ def test_atomic_operations_give_the_old_value_and_leave_the_new_one(on_gpu, dtyp
     np.testing.assert_array_equal(new, wanted(np.asarray(old), np.asarray(values)))
 
 
+def test_bools_are_added_as_xla_adds_them(on_gpu):
+  old, values = jnp.asarray([True, True, False, False]), jnp.asarray([True, False, True, False])
+  new, before = changed(plt.atomic_add, old, values)
+  np.testing.assert_array_equal(before, old)
+  np.testing.assert_array_equal(new, [True, True, True, False])
+
+
+def test_products_of_narrow_floats_are_added_up_in_float32(on_gpu):
+  a = jnp.asarray(np.random.default_rng(0).standard_normal((16, 32)), jnp.float8_e4m3fn)
+
+  def kernel(a_ref, o_ref):
+    o_ref[...] = plt.dot(a_ref[...], a_ref[...], trans_b=True)
+
+  got = pl.pallas_call(kernel, S((16, 16), F32), compiler_params=plt.CompilerParams())(a)
+  wide = np.asarray(a, np.float64)
+  np.testing.assert_allclose(got, wide @ wide.T, rtol=0, atol=32 * 2.0**-23 * np.abs(wide).max() ** 2 * 32)
+
+
 def test_a_mask_leaves_elements_alone(on_gpu):
   old, values = jnp.arange(40, dtype=F32), jnp.full(40, 0.5)
   new, before = changed(plt.atomic_add, old, values, mask=lambda i: i % 3 == 0)
@@ -133,6 +151,18 @@ def test_assembly_has_several_operands_and_results():
 def test_constraints_that_do_not_fit_are_refused(constraints):
   with pytest.raises(errors.NativeCodeError, match=r"elementwise_inline_asm at .*triton_programs.py:\d+.*constraint"):
     ptx(lambda x: assembled("mov.b32 $0, $1;", constraints, 1, [I32], x), S((64,), I32))
+
+
+@pytest.mark.parametrize("named", ["$2", "${7}", "$x", "${1:x}", "$"])
+def test_operands_that_are_not_there_are_refused(named):
+  """LLVM would end the process."""
+  with pytest.raises(errors.NativeCodeError, match=r"elementwise_inline_asm at .*operands \$0 to \$1, .* got '\$"):
+    ptx(lambda x: assembled(f"mov.b32 $0, {named};", "=r,r", 1, [I32], x), S((64,), I32))
+
+
+def test_assembly_may_hold_dollars_and_labels():
+  text, _ = ptx(lambda x: assembled("$$skip${:uid}: mov.b32 ${0}, $1;", "=r,r,~{memory}", 1, [I32], x), S((64,), I32))
+  assert re.search(r"\$skip\d+: mov\.b32", text)
 
 
 def test_a_barrier_is_one():

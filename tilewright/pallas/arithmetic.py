@@ -77,5 +77,6 @@ def dot(
     raise errors.ShapeMismatchError(
       f"pl.dot: the contracted dimensions differ: {a.shape} (trans_a={trans_a}) and {b.shape} (trans_b={trans_b})."
     )
-  out_dtype = jnp.int32 if jnp.issubdtype(a.dtype, jnp.integer) else jnp.promote_types(a.dtype, jnp.float32)
+  is_wide = a.dtype in (jnp.float64, jnp.complex64, jnp.complex128)
+  out_dtype = jnp.int32 if jnp.issubdtype(a.dtype, jnp.integer) else a.dtype if is_wide else jnp.float32
   return lax.dot_general(a, b, dims, precision=precision, preferred_element_type=out_dtype)

@@ -105,6 +105,8 @@ def _atomically(ctx: Context, view: View, kind: str, value: Value, other: Value)
 @rule("atomic_rmw")
 def _atomic_rmw(ctx: Context, *flat: Value, tree: Any, kind: str) -> Value:
   view, (value, mask) = _arguments(ctx, tree, flat)
+  if kind == "add" and value.tile.dtype == np.bool_:
+    kind = "or"  # as XLA adds them
   if mask is None and ctx.builder.for_gpu:
     mask = ctx.broadcast(ctx.constant(True, np.bool_), value.tile.shape)
   if (old := _atomically(ctx, view, {"add": "sum", "xchg": "set"}.get(kind, kind), value, mask)) is not None:

@@ -9,6 +9,7 @@ h: 16 bits), the first element in the lowest bits; likewise for results:
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def inline_asm(code: BlockCode, op: Op) -> None:
   pack = op.attrs["pack"]
   tiles = [r.tile for r in op.results]
   outs, ins = _registers(op)
+  _check_operands(op, sum(map(len, (*outs, *ins))))
   size = tiles[0].size
   args = [_flat(code.in_memory(v) if v.tile.shape else _kept(code, v)) for v in op.operands]
   results = [code.allocate(t.shape, t.dtype) for t in tiles]
@@ -162,6 +164,23 @@ def _dealt(op: Op, what: str, tiles: list[TileType], tokens: list[str]) -> list[
       f"elementwise_inline_asm at {op.loc or '?'}: the constraints {left} of {op.attrs['constraints']!r} are too many for the {what}."
     )
   return found
+
+
+_NAMED = re.compile(
+  r"\$(?:\$|\{:uid\}|(\d+)|\{(\d+)\}|)"
+)  # a dollar, a number of its own for each copy of the text, or an operand
+
+
+def _check_operands(op: Op, count: int) -> None:
+  """Refuse a text that names operands which are not there: LLVM would end the process."""
+  for found in _NAMED.finditer(op.attrs["text"]):
+    number = found[1] or found[2]
+    if found[0] == "$" or (number is not None and int(number) >= count):
+      rest = op.attrs["text"][found.start() :].splitlines()[0][:20]
+      raise errors.NativeCodeError(
+        f"elementwise_inline_asm at {op.loc or '?'}: asm: expected operands $0 to ${count - 1}, which constraints="
+        f"{op.attrs['constraints']!r} name, and $$ for a dollar, got {rest!r}."
+      )
 
 
 def _escaped(text: str) -> str:
