@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -30,7 +30,7 @@ _COPY_ASYNC = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t, P)
 _COPY = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t)
 _WAIT = ctypes.CFUNCTYPE(I, P)
 _ERROR_TEXT = ctypes.CFUNCTYPE(I, I, ctypes.POINTER(ctypes.c_char_p))
-_API = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint64))
+API = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint64))
 HANDLE, STREAM, ERROR, NO_STREAM = 0x7000, 0x8000, 0x9001, 0x9002  # handles and streams: of the first device
 
 
@@ -43,6 +43,23 @@ class Launched:
   stream: int
   params: list[int]  # the values that the parameters point to
   cluster: tuple[int, ...] = (1, 1, 1)
+
+
+def call(address: int, api: Mapping[str, Any], operands: Sequence[int], results: Sequence[int]) -> int | None:
+  """Call the handler at an address as XLA would, on the addresses of arrays; `api` has functions by name. Gives the error."""
+  functions = (ctypes.c_uint64 * 64)()
+  for name, function in api.items():
+    functions[ffi.api_function_offset(name) // 8] = ctypes.cast(function, P).value or 0
+  lists = []
+  alive = []
+  for addresses in (operands, results):
+    buffers = [(ctypes.c_uint64 * 6)(48, 0, 0, address, 0, 0) for address in addresses]
+    alive += buffers
+    lists.append((ctypes.c_uint64 * max(1, len(buffers)))(*map(ctypes.addressof, buffers)))
+  frame = (ctypes.c_uint64 * 20)()
+  frame[2] = ctypes.addressof(functions)
+  frame[ffi.FRAME_ARGS // 8], frame[ffi.FRAME_RETS // 8] = map(ctypes.addressof, lists)
+  return ctypes.CFUNCTYPE(P, P)(address)(ctypes.addressof(frame))
 
 
 class FakeDriver:
@@ -76,9 +93,9 @@ class FakeDriver:
     }
     self.here = threading.local()  # `device`, on which XLA wants the work of this thread
     self._api = {
-      "XLA_FFI_Stream_Get": _API(self._stream_get),
-      "XLA_FFI_Error_Create": _API(self._error_create),
-      "XLA_FFI_DeviceOrdinal_Get": _API(self._device_get),
+      "XLA_FFI_Stream_Get": API(self._stream_get),
+      "XLA_FFI_Error_Create": API(self._error_create),
+      "XLA_FFI_DeviceOrdinal_Get": API(self._device_get),
     }
     patch = monkeypatch.setattr
     patch(cuda, "capabilities", lambda: tuple(capabilities))
@@ -167,19 +184,7 @@ class FakeDriver:
   ) -> int | None:
     """Call a handler on the addresses of arrays; gives the error."""
     self.num_params, self.here.device = num_params, device
-    api = (ctypes.c_uint64 * 64)()
-    for function, callback in self._api.items():
-      api[ffi.api_function_offset(function) // 8] = ctypes.cast(callback, P).value or 0
-    lists = []
-    alive = []
-    for addresses in (operands, results):
-      buffers = [(ctypes.c_uint64 * 6)(48, 0, 0, address, 0, 0) for address in addresses]
-      alive += buffers
-      lists.append((ctypes.c_uint64 * max(1, len(buffers)))(*map(ctypes.addressof, buffers)))
-    frame = (ctypes.c_uint64 * 20)()
-    frame[2] = ctypes.addressof(api)
-    frame[ffi.FRAME_ARGS // 8], frame[ffi.FRAME_RETS // 8] = map(ctypes.addressof, lists)
-    return self._handler(name)(ctypes.addressof(frame))
+    return call(self.registered[name], self._api, operands, results)
 
   def _handler(self, name: str) -> Any:
     return ctypes.CFUNCTYPE(P, P)(self.registered[name])

@@ -24,9 +24,8 @@ _FREE_SHARED_BYTES = 48 * 1024  # what every kernel may have without asking
 
 _lock = threading.Lock()
 _loaded: list[Any] = []  # code lives as long as the process: XLA keeps handles to it
-_waiting: list[
-  tuple[Any, int, Any]
-] = []  # kernels, devices that were not in use when they were loaded, and the handles of each kernel
+# Kernels, each with a device that was not in use when it was loaded, and with its handles.
+_waiting: list[tuple[Any, int, Any]] = []
 
 
 @functools.cache

@@ -1,0 +1,138 @@
+"""A kernel in several contexts of one process. Each GPU has a context; on one that was not in use when a kernel was loaded, the launcher has a
+handle of no context, and the driver finds the function of the context that the stream belongs to. One GPU can have several contexts too, and
+that is how it is tested where there is one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pathlib
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
+
+from fake_driver import API, call
+from test_launching import affine, plain, transposed_sums, whole
+
+from tilewright.cli.bench_gpu_kernels import matmul
+from tilewright.runtime import cuda, ffi
+from tilewright.target import nvgpu
+from tilewright.target.llvm.kept import Kept
+
+pytestmark = pytest.mark.gpu
+P = ctypes.c_void_p
+
+
+@pytest.fixture
+def launchers(monkeypatch, tmp_path):
+  """What is compiled within has handles that belong to no context, as on GPUs that are not in use yet; gives the launchers' addresses."""
+  found: dict[str, int] = {}
+  register = ffi.register
+
+  def noted(name: str, address: int, platform: str) -> None:
+    found[name] = address
+    register(name, address, platform)
+
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+  monkeypatch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._load))
+  monkeypatch.setattr(cuda, "_is_in_use", lambda device: False)
+  monkeypatch.setattr(ffi, "register", noted)
+  jax.clear_caches()
+  yield found
+  jax.clear_caches()
+
+
+@pytest.mark.parametrize("graphs", [True, False], ids=["command-buffers", "launches"])
+def test_xla_launches_kernels_that_belong_to_no_context(launchers, graphs):
+  def chain(x):
+    for _ in range(8):
+      x = affine(x, -1.0, 2.0)
+    return x, transposed_sums(x)
+
+  run = jax.jit(chain, compiler_options={} if graphs else {"xla_gpu_graph_min_graph_size": 1 << 20})
+  for seed in range(3):
+    x = whole(160, 160, seed=seed)
+    got, sums = run(x)
+    np.testing.assert_array_equal(got, plain(x, 8, -1.0, 2.0))
+    np.testing.assert_array_equal(sums, np.cumsum(np.asarray(x), 0) - np.asarray(x).T)
+  assert len(launchers) == 2
+
+
+class Context:
+  """A context of the first device, with a stream, and arrays in its memory."""
+
+  def __init__(self) -> None:
+    self.handle, self.stream = P(), P()
+    _call("cuCtxCreate_v2", ctypes.byref(self.handle), 0, 0)  # which makes it current
+    _call("cuStreamCreate", ctypes.byref(self.stream), 1)
+
+  def array(self, values: np.ndarray) -> int:
+    place = P()
+    _call("cuCtxSetCurrent", self.handle)
+    _call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(values.nbytes))
+    _call("cuMemcpyHtoD_v2", place, P(values.ctypes.data), ctypes.c_size_t(values.nbytes))
+    return place.value or 0
+
+  def read(self, place: int, like: np.ndarray) -> np.ndarray:
+    result = np.empty_like(like)
+    _call("cuCtxSetCurrent", self.handle)
+    _call("cuStreamSynchronize", self.stream)
+    _call("cuMemcpyDtoH_v2", P(result.ctypes.data), P(place), ctypes.c_size_t(result.nbytes))
+    return result
+
+  def launch(self, address: int, operands: list[int], results: list[int]) -> int | None:
+    """Call a launcher that is told of this context's stream, whatever context is current."""
+
+    def stream_get(args) -> int:
+      args[3] = self.stream.value
+      return 0
+
+    return call(address, {"XLA_FFI_Stream_Get": API(stream_get)}, operands, results)
+
+
+def _call(function: str, *args) -> None:
+  status = getattr(ctypes.CDLL("libcuda.so.1"), function)(*args)
+  assert status == 0, f"{function}: {status}"
+
+
+@pytest.fixture
+def contexts():
+  before = P()
+  _call("cuCtxGetCurrent", ctypes.byref(before))
+  made = [Context() for _ in range(2)]
+  yield made
+  for context in made:
+    _call("cuCtxDestroy_v2", context.handle)
+  _call("cuCtxSetCurrent", before)
+
+
+def _programs():
+  """A small kernel, one with more shared memory than is free, and one with tensor maps."""
+  bf16 = lambda *shape, seed: whole(*shape, seed=seed).astype(jnp.bfloat16)
+  product = lambda a, b: matmul(a, b, (128, 128, 64))
+  yield affine, [whole(16, 256, seed=seed) for seed in range(2)]
+  yield transposed_sums, [whole(160, 160, seed=seed) for seed in range(2)]
+  yield product, [(bf16(256, 128, seed=seed), bf16(128, 256, seed=seed + 5)) for seed in range(2)]
+
+
+@pytest.mark.parametrize("number", range(3), ids=["small", "shared-memory", "tensor-maps"])
+def test_a_launcher_works_for_streams_of_two_contexts(launchers, contexts, number):
+  function, sets = list(_programs())[number]
+  sets = [own if isinstance(own, tuple) else (own,) for own in sets]
+  wanted = [np.asarray(jax.jit(function)(*own)) for own in sets]
+  (address,) = launchers.values()
+  places = []
+  for context, own, result in zip(contexts, sets, wanted):
+    operands = [context.array(np.asarray(x)) for x in own]
+    places.append((operands, context.array(np.zeros_like(result))))
+  for current in contexts:  # it does not matter which is current
+    _call("cuCtxSetCurrent", current.handle)
+    for context, (operands, out) in zip(contexts, places):
+      assert context.launch(address, operands, [out]) is None
+  for context, (_, out), result in zip(contexts, places, wanted):
+    np.testing.assert_array_equal(context.read(out, result), result)
