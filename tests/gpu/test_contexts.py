@@ -1,6 +1,6 @@
-"""A kernel in several contexts of one process. Each GPU has a context; on one that was not in use when a kernel was loaded, the launcher has a
-handle of no context, and the driver finds the function of the context that the stream belongs to. One GPU can have several contexts too, and
-that is how it is tested where there is one.
+"""A kernel in several contexts of one process. Each GPU has a context; on one that was not in use when a kernel was loaded, a launcher has
+a handle of no context, and the driver finds the function of the context that the stream belongs to. One GPU can have several contexts too,
+and that is how it is tested where there is one.
 """
 
 from __future__ import annotations
