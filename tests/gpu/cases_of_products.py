@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 from unittest import mock
 
@@ -59,6 +60,30 @@ def matmul_by_warps() -> Answer:
     architectures, "families", lambda *_: ((architectures.Family((0,), architectures.named("sm_80")),), {})
   ):
     return product("nn", (128, 128, 320), (64, 64, 32))
+
+
+def from_boxes(*args: Any, **options: Any) -> Answer:
+  """As after sm_90a: `mma.sync` on operands that the copy engine brings."""
+  own = architectures.families
+
+  def without_wgmma(*devices: Any) -> Any:
+    families, without = own(*devices)
+    return tuple(dataclasses.replace(f, arch=dataclasses.replace(f.arch, has_wgmma=False)) for f in families), without
+
+  with mock.patch.object(architectures, "families", without_wgmma):
+    return product(*args, **options)
+
+
+@case
+def matmul_from_boxes() -> Answer:
+  """Each stage is used several times."""
+  return from_boxes("nn", (128, 128, 1280), (64, 64, 64))
+
+
+@case
+def matmul_from_boxes_over_edges() -> Answer:
+  """Of 32 and of 64 bytes."""
+  return from_boxes("tt", (72, 50, 144), (32, 64, 16))
 
 
 @case

@@ -1,7 +1,8 @@
-"""Contractions along the grid on an NVIDIA GPU, by warpgroups and, with code for sm_80, by warps, against float64."""
+"""Contractions along the grid on an NVIDIA GPU, by warpgroups and by warps, with the copy engine and without, against float64."""
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import sys
 
@@ -14,19 +15,24 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 from contractions import ORIENTATIONS, block_scaled, contraction
 
+from tilewright.runtime import cuda, jit
 from tilewright.target.nvgpu import arch as architectures
 
 pytestmark = pytest.mark.gpu
 F32, BF16 = jnp.float32, jnp.bfloat16
 
 
-@pytest.fixture(params=["own", "sm_80"])
+@pytest.fixture(params=["own", "without wgmma", "sm_80"])
 def arch(request, monkeypatch):
-  """The device's architecture, or one whose code it runs too."""
-  if request.param != "own":
-    monkeypatch.setattr(
-      architectures, "families", lambda *_: ((architectures.Family((0,), architectures.named(request.param)),), {})
-    )
+  """The device's architecture, that without warpgroups' products, as later ones are, or one whose code it runs too."""
+  ((family, *_), _) = architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
+  known = {
+    "own": family.arch,
+    "without wgmma": dataclasses.replace(family.arch, has_wgmma=False),
+    "sm_80": architectures.named("sm_80"),
+  }
+  chosen = dataclasses.replace(family, arch=known[request.param])
+  monkeypatch.setattr(architectures, "families", lambda *_: ((chosen,), {}))
   jax.clear_caches()
   yield request.param
   jax.clear_caches()

@@ -311,7 +311,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"cp\.async\.mbarrier\.arrive\.noinc\.shared\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
   r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity\.shared\.b64.*\}": (True, _has_ended),
-  r"cp\.async\.bulk\.tensor\.(\d)d\.shared::cluster\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
+  r"cp\.async\.bulk\.tensor\.(\d)d\.shared::(?:cluster|cta)\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
     True,
     _copy_box,
   ),

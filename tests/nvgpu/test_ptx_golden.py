@@ -47,6 +47,7 @@ KERNELS: dict[str, tuple[str, Callable[..., Any], tuple[Any, ...]]] = {
   "rotary": ("sm_90a", _native(ops.rotary), (S((16, 8, 128), BF16), S((16, 64), F32), S((16, 64), F32))),
   "matmul_wgmma": ("sm_90a", functools.partial(programs.matmul, blocks=(64, 64, 64)), (_square, _square)),
   "matmul_mma": ("sm_80", functools.partial(programs.matmul, blocks=(32, 32, 32)), (_square, _square)),
+  "matmul_tma": ("sm_100a", functools.partial(programs.matmul, blocks=(32, 32, 32)), (_square, _square)),
   "attention": ("sm_90a", _native(ops.attention, causal=True, blocks=(16, 16)), (_head, _head, _head)),
 }
 
@@ -70,6 +71,11 @@ def test_the_ptx_is_the_recorded_one(name):
 
 def test_the_matrix_units_are_used():
   assert "wgmma.mma_async" in ptx_of("matmul_wgmma") and "mma.sync" in ptx_of("matmul_mma")
+
+
+@pytest.mark.parametrize("name", ["matmul_wgmma", "matmul_tma"])
+def test_the_copy_engine_is_used_where_there_is_one(name):
+  assert "cp.async.bulk.tensor.2d" in ptx_of(name) and "cp.async.c" not in ptx_of(name)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ that finds it generates neither LLVM IR nor PTX.
     products       dots (the ways to multiply); contraction (single numbers), products (mma.sync), group_products (wgmma) with
                    operand_copies and in_place; few_rows with packed, warp_stages and lane_pieces
     steps ahead    sequential and staging; accumulation (what is added up along the grid), pipeline (the plan), pipelined (its code) with
-                   fragments, warpgroups, turns, computed and decoding
+                   fragments, stage_barriers, boxed_warps, warpgroups, turns, computed and decoding
 """
 
 from __future__ import annotations

@@ -42,6 +42,12 @@ class Arch:
     return self.capability >= (9, 0)
 
   @property
+  def has_own_copies(self) -> bool:
+    """Whether what the copy engine is asked for can be said to be for the block's own shared memory (PTX 8.6). On sm_120 that matters: for
+    memory of a cluster, ptxas writes a test whose it is, and a call, around each copy."""
+    return self.capability >= (10, 0)
+
+  @property
   def has_register_exchange(self) -> bool:
     """Whether warpgroups can give registers to each other (setmaxnreg)."""
     return self.has_tma and self.name.endswith("a")

@@ -191,7 +191,7 @@ def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
   pointer = code.tensor_map(boxes.tensor_map)
   with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
     mbarrier.expect_more(b, barrier, boxes.nbytes)
-    box_copies.bring(b, boxes, pointer, asked.source, asked.target, barrier)
+    box_copies.bring(b, boxes, pointer, asked.source, asked.target, barrier, code.arch.has_own_copies)
   _arrive_by_warps(code, barrier)
 
 

@@ -248,11 +248,13 @@ def places(b: ir.IRBuilder, boxes: Boxes, array: View, number: int) -> list[ir.V
   return found
 
 
-def bring(b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View, barrier: ir.Value) -> None:
-  """Ask for all boxes of a copy to shared memory; the barrier counts their bytes."""
+def bring(
+  b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View, barrier: ir.Value, is_own: bool
+) -> None:
+  """Ask for all boxes of a copy to shared memory; the barrier counts their bytes. `is_own`: see `tma.copy`."""
   to = address(b, shared)
   for number, offset in enumerate(boxes.offsets):
-    tma.copy(b, pointer, b.add(to, I32(offset)), places(b, boxes, array, number), barrier)
+    tma.copy(b, pointer, b.add(to, I32(offset)), places(b, boxes, array, number), barrier, is_own=is_own)
 
 
 def take(b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View) -> None:

@@ -32,9 +32,9 @@ from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.frame import Frame
 from tilewright.target.nvgpu.pipeline import RegisterPlan
+from tilewright.target.nvgpu.stage_barriers import Stages
 from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.turns import Turn, Turns
-from tilewright.target.nvgpu.warpgroups import Stages
 from tilewright.target.nvgpu.wgmma import DEPTH, ROWS
 from tilewright.tile.ir import Op, Value
 
@@ -167,6 +167,7 @@ def init(stages: Stages, is_first: ir.Value) -> None:
 def produce(frame: Frame, arch: Arch, stages: Stages, points: Any) -> None:
   """What the warpgroups do that compute the right operand, slices in turn. The last one fetches blocks, too."""
   b, plan = frame.b, stages.plan
+  assert isinstance(plan, RegisterPlan)
   thread = threads.thread_id(b)
   for group in range(plan.producers // GROUP):
     own, others = (b.append_basic_block(name) for name in ("producer", "others"))
@@ -284,7 +285,7 @@ class Products:
         left = lanes[part].fragments(n * DEPTH, plan.depth)
         if part == 0:
           turn = self.own.take()
-          warpgroups.await_stage(self.stages, turn)
+          self.stages.wait(turn)
           place = self.stages.side(1, turn)
         is_done = part == plan.parts - 1
         runs = plan.leaves_running and not (is_last and n == plan.slices - 1 and is_done)

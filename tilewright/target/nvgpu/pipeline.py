@@ -5,7 +5,8 @@ contraction, keeps the accumulator in registers from the first step to the last,
 ahead. How depends on the hardware:
 
     sm_90a    one warpgroup asks the copy engine for blocks; the others wait for a stage, multiply it with `wgmma`, and give it back
-    others    all threads start copies (`cp.async`), wait for a stage together, and multiply it warp by warp with `mma.sync`
+    later     one thread asks the copy engine; each warp waits for a stage, multiplies it with `mma.sync`, and gives it back
+    before    all threads start copies (`cp.async`), wait for a stage together, and multiply it warp by warp with `mma.sync`
 
 An operand need not be a block as it is. Where it is computed from blocks element by element (a conversion, a product with scales), on
 sm_90a, warps that do nothing else fetch those blocks, compute the operand and write it where `wgmma` reads it. Where both are, the left
@@ -28,17 +29,19 @@ from tilewright.target.nvgpu import accumulation, mma, staging
 from tilewright.target.nvgpu.accumulation import KINDS, Contraction, Inside, Operand, is_plain, runs_at, step_tests
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
+from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.mma import MmaDistribution
-from tilewright.target.nvgpu.staging import PIECE, BoxedBlock, PaddedBlock, SharedBlock
+from tilewright.target.nvgpu.staging import BOX_ALIGNMENT, PIECE, BoxedBlock, BoxedMatrix, PaddedBlock, SharedBlock
 from tilewright.target.nvgpu.threads import GROUP, WARP
-from tilewright.target.nvgpu.tma import TensorMap
+from tilewright.target.nvgpu.tma import MOST_DIMS, MOST_ROWS, SWIZZLE_BYTES, TensorMap
 from tilewright.target.nvgpu.wgmma import ROWS, WgmmaDistribution
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
-_MOST_STAGES = {"wgmma": 6, "computed": 4, "mma": 5}
+_MOST_STAGES = {"wgmma": 6, "computed": 4, "boxed": 8, "mma": 5}
+_ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
 _DEPTH = 64  # of the contraction: a row of 128 bytes
 _MOST_SUMS = 128 * 256  # of two warpgroups: 128 in each thread
 _MOST_AHEAD = 2  # steps before which blocks are asked for that operands in registers are computed from
@@ -66,6 +69,11 @@ class WarpgroupPlan:
   def groups(self) -> int:
     """Warpgroups that multiply."""
     return self.contraction.block[0] // ROWS
+
+  @property
+  def readers(self) -> int:
+    """Who says that a stage is no longer read: warpgroups."""
+    return self.groups
 
   @property
   def producers(self) -> int:
@@ -223,6 +231,77 @@ class RegisterPlan(WarpgroupPlan):
 
 
 @dataclasses.dataclass(frozen=True)
+class BoxedWarpPlan:
+  """Products by warps, of blocks that the copy engine brings. A stage has `depth` of the contraction."""
+
+  contraction: Contraction
+  distribution: MmaDistribution
+  maps: tuple[TensorMap, TensorMap]
+  stages: int
+  depth: int
+
+  writers, cluster = 0, ALONE  # nothing is computed, and nothing is shared
+
+  @property
+  def tensor_maps(self) -> tuple[TensorMap, ...]:
+    return self.maps
+
+  @property
+  def readers(self) -> int:
+    """Who says that a stage is no longer read: warps."""
+    return self.distribution.threads // WARP
+
+  @property
+  def num_threads(self) -> int:
+    return self.distribution.threads
+
+  @property
+  def ahead(self) -> int:
+    """How many stages are asked for before they are read. Of many, all but two: who asks while the others still read the stage before the
+    last need not wait for them."""
+    return self.stages - (2 if self.stages > _ENOUGH_STAGES else 1)
+
+  @property
+  def slices(self) -> int:
+    """Stages that a step takes."""
+    return self.contraction.block[2] // self.depth
+
+  @property
+  def matrices(self) -> tuple[BoxedMatrix, BoxedMatrix]:
+    """How the operands lie in a stage."""
+    left, right = (
+      BoxedMatrix(side.shape[0] if side.k_is_last else self.depth, own.swizzle_bytes)
+      for side, own in zip(self.contraction.sides, self.maps)
+    )
+    return left, right
+
+  @property
+  def copied_bytes(self) -> int:
+    m, n, _ = self.contraction.block
+    return (m + n) * self.depth * 2
+
+  @property
+  def side_bytes(self) -> tuple[int, int]:
+    """Each begins where a swizzle does."""
+    m, n, _ = self.contraction.block
+    left, right = (-(-size * self.depth * 2 // BOX_ALIGNMENT) * BOX_ALIGNMENT for size in (m, n))
+    return left, right
+
+  @property
+  def stage_bytes(self) -> int:
+    return sum(self.side_bytes)
+
+  @property
+  def swizzled_bytes(self) -> int:
+    return self.stages * self.stage_bytes
+
+  @property
+  def shared_bytes(self) -> int:
+    """Stages, and a pair of barriers for each."""
+    return self.swizzled_bytes + 16 * self.stages
+
+
+@dataclasses.dataclass(frozen=True)
 class WarpPlan:
   """Products by warps, of blocks that all threads copy."""
 
@@ -241,7 +320,8 @@ class WarpPlan:
     return sum(block.nbytes for block in self.blocks)
 
 
-Plan = WarpgroupPlan | WarpPlan
+FedPlan = WarpgroupPlan | BoxedWarpPlan  # with stages that some fill and others read
+Plan = FedPlan | WarpPlan
 
 
 def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
@@ -252,6 +332,9 @@ def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
       continue
     if isinstance(plan, WarpPlan):
       found[side.position] = plan.blocks[number].layout(side.shape[1])
+    elif isinstance(plan, BoxedWarpPlan):
+      swizzle = plan.maps[number].swizzle_bytes
+      found[side.position] = shared_for_matrix(side.shape, 16, swizzle) if plan.slices == 1 else None
     else:
       found[side.position] = shared_for_matrix(side.shape, 16, 128) if plan.slices == 1 else None
   return found
@@ -267,6 +350,7 @@ def find(
   return (
     (None if cluster.size > 1 else _register_plan(kernel, contraction, arch))
     or _warpgroup_plan(kernel, contraction, arch, cluster)
+    or _boxed_warp_plan(kernel, contraction, arch, num_warps)
     or _warp_plan(kernel, contraction, arch, num_warps)
   )
 
@@ -379,16 +463,61 @@ def _is_shared(kernel: NativeKernel, c: Contraction, depth: int, cluster: Cluste
   return True
 
 
-def _tensor_map(kernel: NativeKernel, side: Operand, kind: str, depth: int, sharers: int = 1) -> TensorMap:
+def _tensor_map(
+  kernel: NativeKernel, side: Operand, kind: str, depth: int, sharers: int = 1, swizzle: int = SWIZZLE_BYTES
+) -> TensorMap:
+  """The boxes of which an operand of a stage is put together: columns of `swizzle` bytes, of so many rows as one copy brings."""
   assert side.position is not None
   mapping = kernel.mapping.block_mappings[side.position]
   box = [d.block_size for d in mapping.block_shape[:-1]]
   row = max(d for d, dim in enumerate(mapping.block_shape[:-1]) if not isinstance(dim, Squeezed))
   if not side.k_is_last:
     box[row] = depth
-  box[row] //= sharers
+  box[row] = _most_rows(box[row] // sharers)
   array, shape = kernel.mapping.num_prefetch + side.position, tuple(mapping.array_aval.shape)
-  return TensorMap(array, kind, shape, tuple(box), row)
+  # Rows of 128 bytes are swizzled in any case.
+  return TensorMap(
+    array, kind, shape, tuple(box), row, swizzle // 2, swizzle=None if swizzle == SWIZZLE_BYTES else swizzle
+  )
+
+
+def _most_rows(rows: int) -> int:
+  """Of a box: so many that boxes make up all rows, in which the swizzle of the first is that of all."""
+  return max(n for n in range(8, MOST_ROWS + 1, 8) if rows % n == 0)
+
+
+def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> BoxedWarpPlan | None:
+  """Where the copy engine can bring both operands. Of large steps a stage has a part, so that enough stages fit."""
+  m, n, k = c.block
+  distribution = mma.choose(m, n, num_warps)
+  if not arch.has_tma or arch.has_wgmma or distribution is None or k % mma.DEPTH:
+    return None
+  arrays = [kernel.mapping.block_mappings[s.position].array_aval for s in c.sides if s.position is not None]
+  if len(arrays) < 2 or any(len(a.shape) > MOST_DIMS for a in arrays):
+    return None
+  refs = [kernel.body.params[kernel.mapping.num_prefetch + s.position].ref for s in c.sides if s.position is not None]
+  may_be_parted = all(given_layout(ref) is None for ref in refs)
+  depths = [d for d in range(mma.DEPTH, k + 1, mma.DEPTH) if k % d == 0 and (d == k or may_be_parted)]
+  plans = [_boxed_stages(kernel, c, arch, distribution, depth) for depth in depths]
+  # Whole steps if they can be; else parts whose rows are wide, since a box has one row's width.
+  key = lambda p: (min(p.stages, _ENOUGH_STAGES), p.depth == k, min(own.swizzle_bytes for own in p.maps), p.depth)
+  plan = max(plans, key=key)
+  uses = max(2, c.num_steps * plan.slices)  # of stages
+  return dataclasses.replace(plan, stages=min(plan.stages, uses)) if plan.stages >= 2 else None
+
+
+def _boxed_stages(
+  kernel: NativeKernel, c: Contraction, arch: Arch, distribution: MmaDistribution, depth: int
+) -> BoxedWarpPlan:
+  """Stages of a depth, as many as fit."""
+  maps = []
+  for side in c.sides:
+    row_bytes = 2 * (depth if side.k_is_last else side.shape[1])
+    swizzle = next(size for size in (128, 64, 32) if row_bytes % size == 0)
+    maps.append(_tensor_map(kernel, side, c.kind, depth, swizzle=swizzle))
+  plan = BoxedWarpPlan(c, distribution, (maps[0], maps[1]), 1, depth)
+  fitting = (arch.shared_bytes - _RESERVED) // plan.shared_bytes
+  return dataclasses.replace(plan, stages=min(_MOST_STAGES["boxed"], fitting))
 
 
 def _warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> WarpPlan | None:

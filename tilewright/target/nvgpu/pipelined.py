@@ -21,11 +21,13 @@ from tilewright.target.llvm.loops import add, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import (
   accumulation,
+  boxed_warps,
   cluster,
   computed,
   cp_async,
   decoding,
   mma,
+  stage_barriers,
   staging,
   threads,
   warpgroups,
@@ -36,8 +38,9 @@ from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.fragments import FragmentCode, Output
 from tilewright.target.nvgpu.frame import Frame
-from tilewright.target.nvgpu.pipeline import Plan, RegisterPlan, WarpgroupPlan, WarpPlan
+from tilewright.target.nvgpu.pipeline import BoxedWarpPlan, Plan, RegisterPlan, WarpgroupPlan, WarpPlan
 from tilewright.target.nvgpu.registers import RegisterRef
+from tilewright.target.nvgpu.staging import BOX_ALIGNMENT
 from tilewright.target.nvgpu.threads import GROUP
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
@@ -50,6 +53,8 @@ def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> Blo
   """Fill a frame; gives the code of those who hold the sums."""
   if isinstance(plan, WarpgroupPlan):
     return _emit_warpgroups(frame, arch, parallel, plan)
+  if isinstance(plan, BoxedWarpPlan):
+    return _emit_boxed_warps(frame, arch, parallel, plan)
   return _emit_warps(frame, arch, parallel, plan)
 
 
@@ -243,6 +248,35 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
   return code
 
 
+# --- warps: TMA and mma.sync -------------------------------------------------------------------------------------
+
+
+def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: BoxedWarpPlan) -> BlockCode:
+  b = frame.b
+  code = frame.code(arch, plan.num_threads, FragmentCode)
+  frame.begin(code)
+  stages = stage_barriers.Stages(b, plan, frame.shared)
+  code.arena_bytes = BOX_ALIGNMENT + plan.shared_bytes
+  stages.init(b.icmp_unsigned("==", code.thread, I32(0)))
+  threads.barrier(b)
+  _grouped(frame, parallel)
+  prefetched = frame.prefetched(code)
+
+  def ask(step: ir.Value, n: int, number: stage_barriers.Number) -> None:
+    with code.scope():
+      _copy_operands(frame, code, stages, prefetched, step, number, n)
+
+  products = boxed_warps.Products(code, plan, stages, ask)
+
+  def contract(step: ir.Value, sums: Any) -> None:
+    values = products.add(step, read_sums(b, sums))
+    frame.indices[-1] = step
+    write_sums(b, sums, values)
+
+  _each_step(frame, code, plan, contract)
+  return code
+
+
 # --- warpgroups: TMA and wgmma -----------------------------------------------------------------------------------
 
 
@@ -255,7 +289,7 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
   code.thread = b.sub(thread, I32(producers))
   code.is_part = True
   frame.begin(code)
-  stages = warpgroups.Stages(b, plan, frame.shared)
+  stages = stage_barriers.Stages(b, plan, frame.shared)
   code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
   code.arena_bytes = 1024 + plan.shared_bytes
   is_first = b.icmp_unsigned("==", thread, I32(0))
@@ -330,10 +364,10 @@ def _outputs(frame: Frame, code: FragmentCode, plan: WarpgroupPlan) -> dict[Valu
 def _copy_operands(
   frame: Frame,
   code: BlockCode,
-  stages: warpgroups.Stages,
+  stages: stage_barriers.Stages,
   prefetched: Any,
   step: ir.Value,
-  number: ir.Value,
+  number: stage_barriers.Number,
   n: int,
   rank: ir.Value | None = None,
 ) -> None:
@@ -345,10 +379,10 @@ def _copy_operands(
     if tensor_map is not None:
       assert side.position is not None
       copies.append((i, next(pointers), frame.starts(code, side.position, prefetched)))
-  warpgroups.copy(code.b, stages, number, n, copies, rank)
+  stage_barriers.copy(code.b, stages, number, n, copies, rank, code.arch.has_own_copies)
 
 
-def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: warpgroups.Stages) -> None:
+def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: stage_barriers.Stages) -> None:
   """What the warps do that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
   b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
   code = frame.code(arch, producers, BlockCode)

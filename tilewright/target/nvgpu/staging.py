@@ -35,7 +35,7 @@ from tilewright.tile.native import NativeKernel
 PIECE = 16  # bytes
 _MOST_FURTHER = 1 << 23  # bytes that an instruction adds to an address, less one
 _BANKS = 8  # pieces that lie side by side in the banks
-_BOX_ALIGNMENT = 1024  # bytes, after which a swizzle repeats
+BOX_ALIGNMENT = 1024  # bytes, after which a swizzle repeats
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,7 +172,7 @@ class BoxedBlock:
 
   @property
   def nbytes(self) -> int:
-    return -(-self.tensor_map.box_bytes // _BOX_ALIGNMENT) * _BOX_ALIGNMENT
+    return -(-self.tensor_map.box_bytes // BOX_ALIGNMENT) * BOX_ALIGNMENT
 
   @property
   def step_bytes(self) -> int:
@@ -185,6 +185,22 @@ class BoxedBlock:
     if self.tensor_map.is_swizzled:
       return View(pointer, (pitch, 1), self.dtype, object(), align=PIECE, exchange=swizzled_address)
     return View(pointer, (pitch, 1), self.dtype, object(), align=self.step_bytes, is_staged=self.steps == 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class BoxedMatrix:
+  """A matrix in shared memory as the copy engine leaves it, for `ldmatrix`: columns of `width` bytes, each with all rows below one another,
+  and with its pieces exchanged. It starts at a multiple of 1024 bytes."""
+
+  rows: int
+  width: int  # 128, 64 or 32
+
+  def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
+    """Bytes from the start to a piece of a row."""
+    count = self.width // PIECE
+    turn = b.and_(b.udiv(row, I32(_BANKS // count)), I32(count - 1))
+    own = b.add(b.mul(row, I32(self.width)), b.mul(b.xor(b.urem(piece, I32(count)), turn), I32(PIECE)))
+    return b.add(own, b.mul(b.udiv(piece, I32(count)), I32(self.rows * self.width)))
 
 
 def is_wide(kernel: NativeKernel, block: PaddedBlock) -> bool:

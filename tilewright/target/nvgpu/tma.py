@@ -77,15 +77,17 @@ def copy(
   start: Sequence[ir.Value],
   barrier: ir.Value,
   blocks: ir.Value | None = None,
+  is_own: bool = False,
 ) -> None:
   """Ask for the box that starts at an element; the barrier counts its bytes. What lies outside of the array arrives as zero.
 
-  With `blocks`, a mask of ranks in the cluster (i32), the box arrives in the shared memory of each of them, and at their barriers.
+  With `blocks`, a mask of ranks in the cluster (i32), the box arrives in the shared memory of each of them, and at their barriers. With
+  `is_own`, which the architecture must know, it is said to be for this block alone.
   """
   rank = len(start)
   places = ", ".join(f"${2 + i}" for i in range(rank))
   text = (
-    f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    f"cp.async.bulk.tensor.{rank}d.shared::{'cta' if is_own else 'cluster'}.global.mbarrier::complete_tx::bytes"
     f"{'' if blocks is None else '.multicast::cluster'} [$0], [$1, {{{places}}}], [${2 + rank}]"
     f"{'' if blocks is None else f', ${3 + rank}'};"
   )
