@@ -257,7 +257,7 @@ def pipelined_matmul(a: Any, b: Any, tile: int = 64, columns: int = 64, running:
   )(a, b)
 
 
-def pipelined_rows(x: Any, scale: Any) -> Any:
+def pipelined_rows(x: Any, scale: Any, transforms: Any = ()) -> Any:
   """The first warpgroup brings blocks of rows, and columns of which the last hang over the end; the others write half of each block."""
 
   def body(x_ref, scale_ref, o_ref):
@@ -267,7 +267,7 @@ def pipelined_rows(x: Any, scale: Any) -> Any:
       rows = pl.ds(4 * half, 4)
       o_block[rows] = x_block[rows] * scale_ref[index[1]] + x_block[rows].sum()
 
-    blocks = plgpu.BlockSpec((8, 32), lambda i, j: (i, j))
+    blocks = plgpu.BlockSpec((8, 32), lambda i, j: (i, j), transforms=transforms)
     plgpu.emit_pipeline_warp_specialized(
       step,
       grid=(x.shape[0] // 8, -(-x.shape[1] // 32)),

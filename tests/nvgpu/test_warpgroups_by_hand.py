@@ -77,6 +77,15 @@ def test_warpgroups_wait_for_each_other_on_a_gpu(program, arch):
   check(run(native, *args, arch=arch), program)
 
 
+@pytest.mark.parametrize("transforms", [(plgpu.TransposeTransform((1, 0)),), (plgpu.TilingTransform((4, 32)),)])
+def test_each_slot_of_a_pipeline_lies_as_the_transforms_of_its_block_say(transforms):
+  args, wanted = PROGRAMS[pipelined_rows]
+  call = functools.partial(pipelined_rows, transforms=transforms)
+  ((_, native),) = natives(call, *args)
+  for found in (jax.jit(call)(*args), run(native, *args, arch="sm_90a")[0]):
+    np.testing.assert_array_equal(found, wanted(*args)[0])
+
+
 @pytest.mark.parametrize("program", [handed_over, added_up, exchanged], ids=lambda f: f.__name__)
 def test_warpgroups_do_not_race_on_the_simulated_machine(program):
   simulator.reset()

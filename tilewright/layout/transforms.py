@@ -64,6 +64,11 @@ class Swizzle:
 Transform: TypeAlias = Tiling | Transpose | Swizzle
 
 
+def stacked(transforms: Sequence[Transform]) -> tuple[Transform, ...]:
+  """The transforms of several refs one behind another: a new first dimension stays the first."""
+  return tuple(Transpose((0, *(p + 1 for p in t.permutation))) if isinstance(t, Transpose) else t for t in transforms)
+
+
 def transformed(shape: Sequence[int], bits: int, transforms: Sequence[Transform]) -> SharedLayout:
   """Where the elements of a ref lie: row by row in the transformed shape, then swizzled. LayoutError says which transform does not fit."""
   dims = [Digit(size, tuple(int(a == axis) for a in range(len(shape)))) for axis, size in enumerate(shape)]

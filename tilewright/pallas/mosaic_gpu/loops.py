@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
+from tilewright.layout.transforms import stacked
 from tilewright.pallas import primitives
 from tilewright.pallas.mosaic_gpu.copies import zero_filled
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory
@@ -256,9 +257,9 @@ class PipelineBlock:
     self.is_cut_evenly = not any(d and n % d for d, n in zip(self.sizes, ref.shape))
     self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
     self.oob_mode = getattr(spec, "oob_fill_mode", OOBFillMode.ZEROS)
-    transforms = getattr(spec, "transforms", ())
+    self.transforms = tuple(getattr(spec, "transforms", ()))
     shape = ref.shape if self.is_whole else tuple(d for d in self.sizes if d is not None)
-    self.memory = memory_ref(shape, ref.dtype, SharedMemory(tuple(transforms)) if transforms else SMEM)
+    self.memory = memory_ref(shape, ref.dtype, SharedMemory(self.transforms) if self.transforms else SMEM)
 
   def _size(self, dim: Any) -> int | None:
     match dim:
@@ -269,6 +270,11 @@ class PipelineBlock:
       case Blocked(size):
         return size
     raise errors.UnsupportedFeatureError(f"plgpu.{self._what}: blocks are cut by sizes or None, got {dim!r}.")
+
+  def slots(self, count: int) -> Any:
+    """The memory of several blocks, each of which lies as its transforms say."""
+    space = SharedMemory(stacked(self.transforms)) if self.transforms else SMEM
+    return memory_ref((count, *self.memory.shape), self.memory.dtype, space)
 
   @property
   def array(self) -> Any:

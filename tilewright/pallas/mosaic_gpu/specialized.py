@@ -39,7 +39,6 @@ from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_regis
 from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, carrying_loop, point
 from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
-from tilewright.tile.memory import memory_ref
 
 _REGISTERS = 64 * 1024 // 128  # of a multiprocessor, for one thread of each warpgroup
 
@@ -176,11 +175,8 @@ class WarpSpecializedPipeline:
       count = len(copied) if is_manual else min(1, len(copied))
       return [Barrier(num_arrivals=each if is_manual else together, num_barriers=self.num_slots)] * count
 
-    slots = [
-      memory_ref((self.num_slots, *own.memory.shape), own.memory.dtype, own.memory.memory_space) for own in copied
-    ]
     return _Memory(
-      slots,
+      [own.slots(self.num_slots) for own in copied],
       [own.memory for own in outputs],
       barriers(self.manual[0], 1, len(copied)),
       barriers(self.manual[1], self.num_compute, self.num_compute),
