@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.layout.layouts import examples, factors, holders, register_layouts
 from tilewright import errors, layout
 from tilewright.layout import algebra, fragments
+from tilewright.viz import layout as picture
 
 
 def places(of: layout.Layout):
@@ -290,6 +291,20 @@ OF = layout.blocked_for((64, 32), 4, 4)
     (lambda: layout.repeated(OF, (64, 32), (0, 1)), "warps: expected a number for each"),
     (lambda: layout.relayout(OF, OF, 24), "bits: expected"),
     (lambda: layout.print_layout(3), "of: expected a layout"),
+    (lambda: picture.svg(3), "of: expected a layout"),
+    (lambda: layout.splat((4.0, 4), 1), "shape: expected a sequence of integers"),
+    (lambda: layout.strided(64, 1), "shape: expected a sequence of integers"),
+    (lambda: layout.splat((4,), 1.5), "num_warps: expected 1 or more"),
+    (lambda: layout.blocked((8, 8), (1, 1), (-4, -8), (1, 1)), "lanes: expected a number for each"),
+    (lambda: layout.bank_conflicts(OF, OF), "where: expected a layout of shared memory"),
+    (lambda: layout.best_access(OF, OF), "a layout of registers and one of shared memory"),
+    (lambda: layout.shared_tiled((8, 64), None, 0), "bits: expected"),
+    (lambda: layout.shared_tiled((8, 64), None, 24), "bits: expected"),
+    (lambda: layout.shared_tiled((8, 64), None, 4), "pack them first"),
+    (lambda: layout.Swizzle(((7, -1),)), "counted from 0"),
+    (lambda: fragments.tcgen05_repeats("64x64b"), "no shape"),
+    (lambda: fragments.tcgen05_access("32x32b", 4, packed=3), "packed: "),
+    (lambda: fragments.tcgen05_access("16x32bx2", 4, split=-1), "split=…, got -1"),
   ],
 )
 def test_what_has_no_layout_is_an_error_that_says_so(ask, message):

@@ -125,6 +125,17 @@ def test_a_tile_of_another_shape_or_number_of_warps_is_refused():
   a = layout.blocked_for((64,), 4)
   with pytest.raises(errors.LayoutError, match="shape"):
     relayout(a, layout.blocked_for((32,), 4), 32)
+  for part in (
+    layout.register_layout((64, 64), [(16, (0, 1))], lane=[(32, (1, 0))], warp=[(4, (0, 16))]),
+    layout.register_layout((64, 64), [(64, (0, 1)), (2, (32, 0))], lane=[(32, (1, 1))], warp=[(4, (0, 0))]),
+  ):
+    assert not part.holds_all
+    with pytest.raises(errors.LayoutError, match="must hold every element"):
+      relayout(part, layout.blocked_for((64, 64), 4, 8), 16)
+    relayout(layout.blocked_for((64, 64), 4, 8), part, 16)  # it holds what it holds
+  for wrong in (None, 3, layout.shared_tiled((64, 64), None, 16)):
+    with pytest.raises(errors.LayoutError, match="source of a relayout must be a layout of registers"):
+      relayout(wrong, layout.blocked_for((64, 64), 4, 8), 16)
   with pytest.raises(errors.LayoutError, match="warps"):
     relayout(a, layout.blocked_for((64,), 2), 32)
 

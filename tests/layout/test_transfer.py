@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,7 +102,32 @@ def test_what_is_wider_than_an_instruction_is_read_by_several(columns, text):
   assert str(way).startswith(f"tcgen05.ld.32x32b.{text}") and follow(memory, way) == target
 
 
+@pytest.mark.parametrize("name", ["tensor memory", "packed"])
+def test_each_four_of_more_warps_take_their_share_of_the_columns_of_tensor_memory(name):
+  memory, target = PLACES[name], blocked_for(SHAPE, 8, 8)
+  way = transfer(memory, target, 16)
+  (first, then), held = way.steps, way.steps[0].registers
+  assert isinstance(first, TensorMove) and isinstance(then, Plan) and (then.source, then.target) == (held, target)
+  assert held.num_warps == 8 and held.holds_all and not held.is_replicated
+  lane, warp = np.meshgrid(np.arange(32), np.arange(8), indexing="ij")
+  for register in range(held.num_registers):
+    rows, columns = held.coordinates(register=register, lane=lane, warp=warp)
+    assert (rows // 32 == warp % 4).all(), "a warp sees 32 rows, by its number modulo four"
+    assert (columns // 32 == warp // 4).all()
+  assert isinstance(transfer(target, memory, 16).steps[-1], TensorMove)
+  with pytest.raises(errors.LayoutError, match="2 warps cannot divide"):
+    transfer(memory, blocked_for(SHAPE, 2, 8), 16)
+
+
 def test_places_of_other_tiles_are_refused():
+  with pytest.raises(errors.LayoutError, match=r"bits: the source, shared<.* holds elements of 16 bits, got 32"):
+    transfer(PLACES["row-major"], PLACES["coalesced"], 32)
+  with pytest.raises(errors.LayoutError, match="bits: 2 elements of 32 bits do not fit a cell of the target"):
+    transfer(PLACES["coalesced"], PLACES["packed"], 32)
+  with pytest.raises(errors.LayoutError, match="target: expected a layout"):
+    transfer(PLACES["coalesced"], None, 16)
+  with pytest.raises(errors.LayoutError, match="source: expected a layout that holds every element"):
+    transfer(layout.register_layout(SHAPE, lane=[(32, (1, 0))], warp=[(4, (0, 1))]), PLACES["swizzled"], 16)
   with pytest.raises(errors.LayoutError, match="cannot be laid out"):
     transfer(PLACES["coalesced"], shared_tiled((64, 64), None, 16), 16)
   with pytest.raises(errors.LayoutError, match="registers, shared memory or tensor memory"):

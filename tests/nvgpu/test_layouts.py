@@ -113,6 +113,17 @@ def test_a_cast_for_other_warps_than_the_kernel_has_is_an_error():
     nvgpu.compile_ptx(native, "sm_90a", 8)
 
 
+def test_casts_for_different_numbers_of_warps_are_an_error_that_names_both():
+  def body(x):
+    four, eight = (nvgpu_names.layout_cast(x, layout.blocked_for((64, 64), count)) for count in (4, 8))
+    return four + eight
+
+  ((_, native),) = natives(in_one_block(body, S((64, 64), F32)), S((64, 64), F32))
+  places = r"test_layouts\.py:\d+.* is for 4 warps, and that at .*test_layouts\.py:\d+.* for 8"
+  with pytest.raises(errors.LayoutError, match=places):
+    nvgpu.compile_ptx(native, "sm_90a")
+
+
 def test_a_cast_that_no_thread_has_registers_for_is_an_error():
   whole = layout.splat((32, 32), 4)
   ((_, native),) = natives(

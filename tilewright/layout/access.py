@@ -17,7 +17,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.layout.shared import AnyShared, address_conflicts, fewest_wavefronts, wavefronts
-from tilewright.layout.value import WARP, Layout
+from tilewright.layout.value import LANE, LANES, WARP, Layout
 
 VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
 WORD_BYTES = 4
@@ -40,6 +40,8 @@ def accesses(registers: Layout, shared: AnyShared, owners_only: bool = False) ->
 
   With `owners_only`, of warps that hold copies only the first moves them, as when storing.
   """
+  if not isinstance(shared, AnyShared) or not isinstance(registers, Layout) or registers.size(LANE) != LANES:
+    raise errors.LayoutError(f"expected a layout of registers and one of shared memory, got {registers} and {shared}")
   if registers.shape != shared.shape:
     raise errors.LayoutError(f"a tile of shape {registers.shape} is not one of shape {shared.shape}")
   at, inside = _addresses(registers, shared)
@@ -76,6 +78,8 @@ def bank_conflicts(held: Layout | np.ndarray, where: AnyShared | int) -> int:
   if isinstance(where, int):
     return address_conflicts(np.asarray(held), where)
   assert isinstance(held, Layout)
+  if not isinstance(where, AnyShared):
+    raise errors.LayoutError(f"where: expected a layout of shared memory, got {where}")
   way = best_access(held, where)
   width = way.width if way.kind == VECTOR else WORD_BYTES  # a wavefront takes a matrix: 4 bytes of each lane
   parts = max(where.bits // 8 // 16, 1)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from tilewright import errors
 from tilewright.layout.algebra import reshaped
 from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Digit, Layout, layout, register_layout
@@ -54,12 +56,12 @@ def blocked(
 
   `order` lists the dimensions, the fastest first; it is the last one first if not given.
   """
-  if math.prod(lanes) != LANES:
-    raise errors.LayoutError(f"lanes {tuple(lanes)} must be {LANES} in all")
   _check(shape)
   order = _order(shape, order)
   for name, own in (("per_thread", per_thread), ("lanes", lanes), ("warps", warps)):
     _check_numbers(name, own, shape)
+  if math.prod(lanes) != LANES:
+    raise errors.LayoutError(f"lanes {tuple(lanes)} must be {LANES} in all")
   digits: dict[str, list[Digit]] = {REGISTER: [], LANE: [], WARP: []}
   reached = [1] * len(shape)
   for name, counts in ((REGISTER, per_thread), (LANE, lanes), (WARP, warps)):
@@ -138,15 +140,20 @@ def repeated(
 
 
 def _check(shape: Sequence[int], **counts: int) -> None:
+  if (
+    isinstance(shape, str) or not isinstance(shape, Sequence) or not all(isinstance(n, int | np.integer) for n in shape)
+  ):
+    raise errors.LayoutError(f"shape: expected a sequence of integers, got {shape!r}")
   if min(shape, default=1) < 1:
     raise errors.LayoutError(f"a tile of shape {tuple(shape)} has no elements to lay out")
   for name, count in counts.items():
-    if count < 1:
+    if not isinstance(count, int | np.integer) or count < 1:
       raise errors.LayoutError(f"{name}: expected 1 or more, got {count}")
 
 
 def _check_numbers(name: str, numbers: Sequence[int], shape: Sequence[int]) -> None:
-  if len(numbers) != len(shape) or min(numbers, default=1) < 1:
+  whole = all(isinstance(n, int | np.integer) for n in numbers)
+  if len(numbers) != len(shape) or not whole or min(numbers, default=1) < 1:
     raise errors.LayoutError(f"{name}: expected a number for each dimension of {tuple(shape)}, got {tuple(numbers)}")
 
 

@@ -120,6 +120,8 @@ TCGEN05_WIDTHS = {name: columns for name, ((_, columns), _, _) in _TCGEN05.items
 
 def tcgen05_repeats(shape: str) -> tuple[int, ...]:
   """The `.xN` of a shape: powers of two, of which a thread holds at most 128 registers."""
+  if shape not in TCGEN05_SHAPES:
+    raise errors.LayoutError(f"tcgen05 has no shape {shape!r}; there are {', '.join(TCGEN05_SHAPES)}")
   held = math.prod(size for size, _ in _TCGEN05[shape][1]) if shape in _TCGEN05 else 1
   return tuple(1 << i for i in range(8) if held << i <= 128)
 
@@ -130,24 +132,24 @@ def tcgen05_access(shape: str, repeat: int, packed: int = 1, split: int | None =
   A shape of 16 rows is issued twice, for the two halves of a warp's rows. `split` is the immediate of .16x32bx2: how many columns
   the upper lanes are from the lower ones. `packed` is the number of elements in a cell of 32 bits.
   """
-  if shape in TCGEN05_SHAPES and repeat not in tcgen05_repeats(shape):
+  if packed not in (1, 2, 4):
+    raise errors.LayoutError(f"packed: a cell of tensor memory holds 1, 2 or 4 elements, not {packed}")
+  if repeat not in tcgen05_repeats(shape):
     most = max(tcgen05_repeats(shape))
     raise errors.LayoutError(
       f"repeat: tcgen05.ld and tcgen05.st of {shape} are there as .x1, .x2, .x4, … .x{most}, not as .x{repeat}"
     )
   if shape == "16x32bx2":
     # lanes 0-15 read 16 rows at a column, lanes 16-31 the same rows `split` columns further on
-    if split is None:
-      raise errors.LayoutError("16x32bx2 needs the number of columns between its two halves, split=…")
+    if split is None or split < 1:
+      raise errors.LayoutError(f"16x32bx2 needs the number of columns between its two halves, split=…, got {split}")
     rows, width = 16, 1
     registers: list[DigitLike] = []
     lanes: list[DigitLike] = [(16, (1, 0)), (2, (0, split))]
     columns = split + repeat
-  elif shape in _TCGEN05:
+  else:
     (rows, width), registers, lanes = _TCGEN05[shape]
     columns = width * repeat
-  else:
-    raise errors.LayoutError(f"tcgen05 has no shape {shape!r}; there are {', '.join(TCGEN05_SHAPES)}")
   halves: list[DigitLike] = [(2, (16, 0))] if rows == 16 else []
   digits = {
     REGISTER: [Digit(packed, (0, 0, 1)), *_with_cell([*registers, (repeat, (0, width)), *halves])],

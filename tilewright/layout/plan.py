@@ -46,7 +46,7 @@ def relayout(source: Layout, target: Layout, bits: int, matrices: bool = True, p
   """The cheapest plan. `matrices` says whether stmatrix is there (sm_90 and later; ldmatrix is on every target); `piecewise`, whether
   what comes out of shared memory is loaded a few fragments at a time."""
   _check(source, target)
-  if bits < 1 or bits & (bits - 1):
+  if not isinstance(bits, int) or bits < 1 or bits & (bits - 1):
     raise errors.LayoutError(f"bits: expected those of an element, 1, 2, 4, 8, …, got {bits}")
   if source == target:
     return Plan(source, target, bits, (), 0)
@@ -73,8 +73,10 @@ def _cost(steps: tuple[Step, ...], bits: int, num_warps: int) -> int:
 
 
 def _check(source: Layout, target: Layout) -> None:
-  if source.shape != target.shape:
-    raise errors.LayoutError(f"a tile of shape {source.shape} cannot be laid out as one of shape {target.shape}")
   for name, layout in (("source", source), ("target", target)):
     if not isinstance(layout, Layout) or layout.size("lane") != LANES:
       raise errors.LayoutError(f"the {name} of a relayout must be a layout of registers, got {layout}")
+  if source.shape != target.shape:
+    raise errors.LayoutError(f"a tile of shape {source.shape} cannot be laid out as one of shape {target.shape}")
+  if not source.holds_all:
+    raise errors.LayoutError(f"the source of a relayout must hold every element of the tile, got {source}")

@@ -40,6 +40,8 @@ class Swizzle:
     # Their order does not matter, and equal swizzles shall be equal.
     object.__setattr__(self, "bits", tuple(sorted(self.bits)))
     sources, targets = {s for s, _ in self.bits}, {t for _, t in self.bits}
+    if min(sources | targets, default=0) < 0:
+      raise errors.LayoutError(f"swizzle {self.bits}: bits of an address are counted from 0")
     if sources & targets or len(sources) < len(self.bits):
       raise errors.LayoutError(f"swizzle {self.bits}: a bit must not be both moved and changed, nor moved twice")
 
@@ -94,8 +96,10 @@ class SharedLayout:
   def __post_init__(self) -> None:
     if self.elements.names != (OFFSET,):
       raise errors.LayoutError(f"a layout of shared memory has the input {OFFSET!r} alone, got {self.elements.names}")
-    if self.bits % 8:
+    if self.bits in (1, 2, 4):
       raise errors.LayoutError(f"elements of {self.bits} bits have no byte address; pack them first")
+    if not isinstance(self.bits, int) or self.bits < 8 or self.bits & (self.bits - 1):
+      raise errors.LayoutError(f"bits: expected those of an element, 8, 16, 32, …, got {self.bits}")
     object.__setattr__(self, "_hash", hash((self.elements, self.bits, self.swizzle)))  # asked for very often
 
   def __hash__(self) -> int:

@@ -30,6 +30,7 @@ from tilewright.layout.shared import SharedLayout
 from tilewright.layout.trip import ISSUE, LATENCY, WAVEFRONT
 from tilewright.layout.value import LANE, Layout
 
+_CELL_BITS = 32  # of tensor memory
 _TENSOR_WARPS = 4  # that see all rows of tensor memory
 
 
@@ -61,8 +62,8 @@ class TensorMove:
 
   @property
   def cost(self) -> int:
-    """Each warp has its own rows, of which it moves a cell for each lane in a cycle."""
-    return LATENCY // 2 + self.registers.num_registers // max(self.memory.size(CELL), 1) * _TENSOR_WARPS
+    """Each warp has its own rows, of which it moves a cell for each lane in a cycle; of several with the same rows, one after another."""
+    return LATENCY // 2 + self.registers.num_registers // max(self.memory.size(CELL), 1) * self.registers.num_warps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,11 +96,12 @@ def transfer(
 
   `num_warps` is for what goes from memory to memory; a layout of registers says it by itself.
   """
-  if source.shape != target.shape:
-    raise errors.LayoutError(f"a tile of shape {source.shape} cannot be laid out as one of shape {target.shape}")
+  _check(source, target, bits)
   if source == target:
     return Transfer((), 0)
-  held, wanted = (_registers_for(place) for place in (source, target))
+  own = [place.num_warps for place in (source, target) if isinstance(place, Layout) and LANE in place.names]
+  num_warps = own[0] if own else num_warps
+  held, wanted = (_registers_for(place, num_warps) for place in (source, target))
   if held is None and wanted is None:
     pairs = [(own, own) for own in _ordinary(source.shape, bits, num_warps)]
   elif held is None or wanted is None:  # shared memory takes any
@@ -119,7 +121,23 @@ def transfer(
   return min(found, key=lambda way: way.cost)
 
 
-def _registers_for(place: Layout | SharedLayout) -> list[Layout] | None:
+def _check(source: Layout | SharedLayout, target: Layout | SharedLayout, bits: int) -> None:
+  for name, place in (("source", source), ("target", target)):
+    if not isinstance(place, Layout | SharedLayout):
+      raise errors.LayoutError(f"{name}: expected a layout of registers, shared memory or tensor memory, got {place!r}")
+    if isinstance(place, SharedLayout) and place.bits != bits:
+      raise errors.LayoutError(f"bits: the {name}, {place}, holds elements of {place.bits} bits, got {bits}")
+    if isinstance(place, Layout) and place.size(CELL) * bits > _CELL_BITS:
+      raise errors.LayoutError(
+        f"bits: {place.size(CELL)} elements of {bits} bits do not fit a cell of the {name}, {place}"
+      )
+  if source.shape != target.shape:
+    raise errors.LayoutError(f"a tile of shape {source.shape} cannot be laid out as one of shape {target.shape}")
+  if isinstance(source, Layout) and not source.holds_all:
+    raise errors.LayoutError(f"source: expected a layout that holds every element of the tile, got {source}")
+
+
+def _registers_for(place: Layout | SharedLayout, num_warps: int) -> list[Layout] | None:
   """The layouts of registers that a place can be moved to or from at once; None if any will do."""
   if isinstance(place, SharedLayout):
     return None
@@ -127,20 +145,32 @@ def _registers_for(place: Layout | SharedLayout) -> list[Layout] | None:
     return [place]
   if place.names != (ROW, COLUMN, CELL):
     raise errors.LayoutError(f"expected a layout of registers, shared memory or tensor memory, got {place}")
-  return list(_tensor_accesses(place))
+  found = list(_tensor_accesses(place, num_warps))
+  if not found:
+    raise errors.LayoutError(
+      f"{num_warps} warps cannot divide {place} among them: each four of them see all rows of tensor memory, and take their share of "
+      "its columns"
+    )
+  return found
 
 
 @functools.lru_cache(maxsize=64)
-def _tensor_accesses(memory: Layout) -> dict[Layout, tuple[str, int, int]]:
-  """What each shape of tcgen05.ld makes of a tile in tensor memory as a whole: by as few instructions as there can be."""
+def _tensor_accesses(memory: Layout, num_warps: int) -> dict[Layout, tuple[str, int, int]]:
+  """What each shape of tcgen05.ld makes of a tile in tensor memory as a whole: by as few instructions as there can be.
+
+  Of more than four warps, each four take their share of the columns.
+  """
   found: dict[Layout, tuple[str, int, int]] = {}
   columns, packed = memory.size(COLUMN), memory.size(CELL)
+  groups, rest = divmod(num_warps, _TENSOR_WARPS)
   for shape, width in TCGEN05_WIDTHS.items():
-    if columns % width:
+    if rest or columns % (width * groups):
       continue
-    repeat = max(n for n in tcgen05_repeats(shape) if columns // width % n == 0)
-    access = repeated(tcgen05_access(shape, repeat, packed), (memory.size(ROW), columns, packed), (1, 1, 1))
-    way = shape, repeat, columns // width // repeat
+    share = columns // groups
+    repeat = max(n for n in tcgen05_repeats(shape) if share // width % n == 0)
+    part = repeated(tcgen05_access(shape, repeat, packed), (memory.size(ROW), share, packed), (1, 1, 1))
+    access = repeated(part, (memory.size(ROW), columns, packed), (1, groups, 1))
+    way = shape, repeat, share // width // repeat
     found.setdefault(trimmed(read_from_tensor_memory(memory, access)), way)
   return found
 
@@ -152,7 +182,7 @@ def _ordinary(shape: tuple[int, ...], bits: int, num_warps: int) -> list[Layout]
 
 def _move(place: Layout | SharedLayout, registers: Layout, is_store: bool, matrices: bool) -> Move | TensorMove:
   if isinstance(place, Layout):
-    return TensorMove(registers, place, *_tensor_accesses(place)[registers], is_store)
+    return TensorMove(registers, place, *_tensor_accesses(place, registers.num_warps)[registers], is_store)
   own = without_register_copies(registers)
   ways = accesses(own, place, owners_only=is_store)
   way = next(a for a in ways if a.kind == VECTOR or matrices or not is_store)

@@ -156,6 +156,31 @@ class Layout:
     """The terms that are replication. Of all places of an element, the one where these digits are zero is its owner."""
     return tuple(term for term in self.terms if term.is_replication)
 
+  @functools.cached_property
+  def holds_all(self) -> bool:
+    """Whether every element of the tile has a place."""
+    by_axis: list[list[tuple[int, int]]] = [[] for _ in self.shape]
+    for term in self.terms:
+      axes = [axis for axis, move in enumerate(term.moves) if move]
+      if len(axes) > 1:
+        return self._holds_all_of_its_table()
+      for axis in axes:
+        by_axis[axis].append((term.moves[axis], term.size))
+    for size, steps in zip(self.shape, by_axis):
+      reached = 0  # the largest coordinate such that all up to it are held, by the steps so far
+      for move, count in sorted(steps):
+        if move > reached + 1:
+          break
+        reached += move * (count - 1)
+      if reached + 1 < size:
+        return False
+    return True
+
+  def _holds_all_of_its_table(self) -> bool:
+    table = self.table().reshape(-1, self.rank)
+    inside = table[(table < np.asarray(self.shape, np.int64)).all(-1)]
+    return len(np.unique(np.ravel_multi_index(tuple(inside.T), self.shape))) == math.prod(self.shape)
+
   # --- as a function ---------------------------------------------------------------------------------------------
 
   def coordinates(self, **index: Any) -> tuple[Any, ...]:

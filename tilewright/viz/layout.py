@@ -27,6 +27,8 @@ MAX_ROWS = MAX_COLUMNS = 128
 
 def ways(of: Layout | SharedLayout) -> tuple[str, ...]:
   """What a layout can be coloured by, the most telling first."""
+  if not isinstance(of, Layout | SharedLayout):
+    raise errors.LayoutError(f"of: expected a layout, got {of!r}")
   if isinstance(of, SharedLayout):
     return (BANK, LINE)
   if LANE in of.names:

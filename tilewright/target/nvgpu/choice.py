@@ -63,8 +63,16 @@ def search_budget(num_ops: int) -> int:
 
 
 def casts(kernel: NativeKernel) -> list[Layout]:
-  """The layouts that the user gave."""
-  return [read_layout(op.attrs["layout"]) for op in walk(kernel.body.body) if op.name == "layout_cast"]
+  """The layouts that the user gave, which must be for the same number of warps."""
+  found = {op: read_layout(op.attrs["layout"]) for op in walk(kernel.body.body) if op.name == "layout_cast"}
+  first = next(iter(found.items()), None)
+  for op, own in found.items():
+    if first is not None and own.num_warps != first[1].num_warps:
+      raise errors.LayoutError(
+        f"{kernel.name}: the layout_cast at {first[0].loc or '?'} is for {first[1].num_warps} warps, and that at {op.loc or '?'} for "
+        f"{own.num_warps}. All threads of a block hold a tile together: give layouts of the same number of warps."
+      )
+  return list(found.values())
 
 
 def _is_choice(op: Op) -> bool:
