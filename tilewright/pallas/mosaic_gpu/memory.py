@@ -206,7 +206,8 @@ def check_scratch(scratch: Any) -> None:
   """Refuse scratch buffers that take more of tensor memory together than there is; those of a union take turns."""
 
   def taken(tree: Any) -> tuple[int, list[str]]:
-    total, named = 0, []
+    total = 0
+    named: list[str] = []
     for ref in jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, RefUnion) or hasattr(x, "get_ref_aval")):
       if isinstance(ref, RefUnion):
         columns, names = max((taken(own) for own in ref.refs), key=lambda found: found[0])
