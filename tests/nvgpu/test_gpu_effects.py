@@ -96,6 +96,19 @@ def test_prints_are_those_of_python_in_order(on_gpu, capfd):
   assert capfd.readouterr().out == "row 0 is [0 1 2]\nrow 1 is [4 5 6]\nrow 2 is [8 9 10]\n"
 
 
+def test_a_print_that_python_cannot_format_keeps_no_other_and_no_error_from_being_told(on_gpu, capfd):
+  def kernel(x_ref, o_ref):
+    jax.debug.print("{:d}", x_ref[0])
+    jax.debug.print("{:.1f}", x_ref[1])
+    pl.debug_check(x_ref[...], "not zero")  # a number is a condition
+    o_ref[...] = x_ref[...]
+
+  with pl.enable_debug_checks(True), pytest.raises(jax.errors.JaxRuntimeError, match=r"not zero.*element is \[0\]"):
+    jax.block_until_ready(pl.pallas_call(kernel, S((4,), F32))(jnp.arange(4, dtype=F32)))
+  told = capfd.readouterr()
+  assert "1.0\n" in told.out and "Unknown format code 'd'" in told.err
+
+
 def test_a_check_that_fails_names_itself_its_element_and_its_instance(on_gpu):
   x = jnp.arange(8 * 128, dtype=F32).reshape(8, 128)
   with pl.enable_debug_checks(True):

@@ -329,6 +329,18 @@ def print_with_too_few_values(x_ref, o_ref):
   pl.debug_print("{} {}", x_ref[0, 0])
 
 
+def print_of_a_ref(x_ref, o_ref):
+  pl.debug_print("{}", x_ref)
+
+
+def print_of_floats_as_integers(x_ref, o_ref):
+  pl.debug_print("{:d}", x_ref[0, 0])
+
+
+def print_of_arrays_as_numbers(x_ref, o_ref):
+  pl.debug_print("{} {:.2f}", x_ref[0, 0], x_ref[...])
+
+
 def alone(x_ref, o_ref):
   pl.select_ref(0)
 
@@ -400,6 +412,13 @@ BODIES = {
   many_semaphores: (errors.ShapeMismatchError, ValueError, r"shape \(2,\). Pick one with semaphore.at\[i\]"),
   fractional_signal: (errors.ShapeMismatchError, ValueError, r"inc must be an integer scalar, got float32\[\]"),
   print_with_too_few_values: (errors.ShapeMismatchError, ValueError, r"has 2 placeholders but 1 values were given"),
+  print_of_a_ref: (errors.UnreadRefError, TypeError, r"pl.debug_print: got .*read it first"),
+  print_of_floats_as_integers: (
+    errors.ShapeMismatchError,
+    ValueError,
+    r"'{:d}' cannot print values of types float32\[\]",
+  ),
+  print_of_arrays_as_numbers: (errors.ShapeMismatchError, ValueError, r"float32\[\], float32\[\d+, \d+\].*for scalars"),
   alone: (errors.RefTypeError, TypeError, r"pl.select_ref: give at least one ref"),
 }
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -19,7 +20,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.options import enable_debug_checks
-from tilewright.pallas.primitives import Primitive, not_differentiable
+from tilewright.pallas.primitives import Primitive, is_ref, not_differentiable
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
 
@@ -40,7 +41,32 @@ def debug_print(fmt: str, *args: Any) -> None:
     raise errors.ShapeMismatchError(
       f"pl.debug_print: {fmt!r} has {len(fields)} placeholders but {len(args)} values were given."
     )
-  debug_print_p.bind(*(jnp.asarray(a) for a in args), fmt=fmt, has_placeholders=bool(fields))
+  values = [_value(a, "pl.debug_print") for a in args]
+  if fields:
+    _check_format(fmt, values)
+  debug_print_p.bind(*values, fmt=fmt, has_placeholders=bool(fields))
+
+
+def _value(x: Any, what: str) -> jax.Array:
+  if is_ref(x):
+    raise errors.UnreadRefError(
+      f"{what}: got {x}. A ref is not the value that it holds: read it first, as in x_ref[...]."
+    )
+  return jnp.asarray(x)
+
+
+def _check_format(fmt: str, values: Sequence[Any]) -> None:
+  """Format zeros of the same types: what Python refuses would be known when the kernel runs only."""
+  types = [x.dtype for x in values]
+  if any(jnp.issubdtype(t, jax.dtypes.extended) for t in types):
+    return
+  try:
+    fmt.format(*(np.zeros(x.shape, t) for x, t in zip(values, types)))
+  except (ValueError, TypeError, LookupError, AttributeError) as e:
+    shown = ", ".join(f"{t.name}{list(x.shape)}" for x, t in zip(values, types))
+    raise errors.ShapeMismatchError(
+      f"pl.debug_print: {fmt!r} cannot print values of types {shown}: {e}. Formats such as {{:.2f}} are for scalars; {{}} prints any array."
+    ) from e
 
 
 @xla.register(debug_print_p)
@@ -61,7 +87,7 @@ def debug_check(condition: Any, message: str) -> None:
   """Fail with `message` if `condition` is false, provided that `enable_debug_checks` is set; otherwise do nothing."""
   if not enable_debug_checks.value:
     return
-  debug_check_p.bind(jnp.asarray(condition), message=message)
+  debug_check_p.bind(_value(condition, "pl.debug_check").astype(jnp.bool_), message=message)
 
 
 def fail_unless(condition: Any, error: type[Exception], message: str) -> None:

@@ -80,7 +80,7 @@ def _told(text: bytes, header: int, records: int) -> int | None:
     for name, shape in values:
       arrays.append(_array(records + at, np.dtype(name), shape))
       at += -(-arrays[-1].nbytes // ALIGNED) * ALIGNED
-    sys.stdout.write(template.format(*arrays) + "\n")
+    _write(template, arrays)
   if dropped:
     sys.stdout.write(f"({dropped} more prints of this kernel did not fit its log.)\n")
   if not failed:
@@ -92,6 +92,14 @@ def _told(text: bytes, header: int, records: int) -> int | None:
     said += INSTANCE.format(_listed(words[6 : 6 + rank]))
   _errors.append(ctypes.create_string_buffer(said.encode()))
   return ctypes.addressof(_errors[-1])
+
+
+def _write(template: str, arrays: list[np.ndarray]) -> None:
+  """One print: what Python cannot format keeps neither the others nor the error from being told."""
+  try:
+    sys.stdout.write(template.format(*arrays) + "\n")
+  except Exception:
+    traceback.print_exc()
 
 
 def _listed(numbers: Iterable[Any]) -> str:
