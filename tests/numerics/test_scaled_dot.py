@@ -101,13 +101,43 @@ def test_blocks_smaller_than_what_shares_bytes(left, block, right):
   oracle.check(dot(interpret=True)(a, b), a, b)
 
 
-@pytest.mark.parametrize("low, high", [(0, 30), (200, 240)], ids=str)
+@pytest.mark.parametrize(
+  "own, others",
+  [((0, 30), (210, 255)), ((200, 255), (0, 50)), ((254, 255), (0, 1)), ((0, 1), (127, 128)), ((0, 255), (0, 140))],
+  ids=str,
+)
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
-def test_extreme_scales(low, high, native):
-  """The scales of one side make up for those of the other; the smallest is 2^-127, no normal float32."""
-  a = random_q(9, "f8e4m3fn", 4, 64, low=low, high=high)
-  b = random_q(10, "f8e4m3fn", 3, 64, low=min(240, 254 - high), high=min(245, 254 - low))
-  oracle.check(dot(interpret=None if native else True)(a, b), a, b)
+def test_extreme_scales(own, others, native):
+  """The scales of one side make up for those of the other, though elements times either of them are too large or too small."""
+  for left, right in (("f8e4m3fn", "f8e4m3fn"), ("f4e2m1fn", "f8e5m2")):
+    a = random_q(9, left, 4, 64, low=own[0], high=own[1])
+    b = random_q(10, right, 3, 64, block=16 if right == "f8e5m2" else 32, low=others[0], high=others[1])
+    oracle.check(dot(interpret=None if native else True)(a, b), a, b)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+@pytest.mark.parametrize("code, name", [(254, "mxfp8"), (254, "mxint8"), (0, "mxfp4")])
+def test_extreme_scales_of_weights_alone(code, name, native):
+  x = jnp.asarray(np.random.default_rng(47).standard_normal((3, 64)) * (2.0**-100 if code else 2.0**100), jnp.float32)
+  q = quantize(jnp.asarray(np.random.default_rng(48).standard_normal((5, 64)), jnp.float32), name)
+  codes = oracle.raw(q.scales).copy()
+  codes[:, 1] = code
+  w = dataclasses.replace(q, scales=jnp.asarray(codes.view(jnp.float8_e8m0fnu)))
+  oracle.check(dot(interpret=None if native else True)(x, w), x, w)
+  oracle.check(dot(None, None if native else True)(x, w.T), x, w)
+
+
+def test_extreme_scales_of_a_long_sum():
+  """In several steps and parts, of which one has such scales; the result has another dtype."""
+  a, b = random_q(49, "f8e4m3fn", 2, 8192), random_q(50, "f8e4m3fn", 3, 8192, low=120, high=130)
+  codes = oracle.raw(a.scales).copy()
+  codes[:, 100] = 254
+  a = dataclasses.replace(a, scales=jnp.asarray(codes.view(jnp.float8_e8m0fnu)))
+  there = oracle.raw(b.scales).copy()
+  there[:, 100] = 0
+  b = dataclasses.replace(b, scales=jnp.asarray(there.view(jnp.float8_e8m0fnu)))
+  oracle.check(dot()(a, b), a, b)
+  np.testing.assert_array_equal(dot(dtype=jnp.bfloat16)(a, b), dot()(a, b).astype(jnp.bfloat16))
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])

@@ -20,7 +20,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import arguments, gpu_dot
+from tilewright.numerics import arguments, extremes, gpu_dot
 from tilewright.numerics.arguments import DimensionNumbers
 from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
 from tilewright.numerics.contracted import as_one
@@ -291,6 +291,10 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scales: lis
   exact = not is_row and exact_in_bfloat16(plan.lhs, left[-1]) and exact_in_bfloat16(plan.rhs, right[-1])
   operand_dtype = jnp.bfloat16 if exact else jnp.float32
   applied = scales if splits == 1 else []
+  # The kernels for GPUs have no second way to sum.
+  may_be_extreme = plan.how.target != "gpu" and any(
+    extremes.has_powers(side, arrays) for side, arrays in ((plan.lhs, left), (plan.rhs, right))
+  )
 
   def kernel(*refs: Any) -> None:
     inputs, (o_ref, *rest) = refs[: num_left + num_right + len(applied)], refs[num_left + num_right + len(applied) :]
@@ -299,27 +303,42 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scales: lis
       rest[len(scratch_left) : len(scratch_left) + len(scratch_right)],
     )
     acc_ref = o_ref if in_place else rest[-1]
-    x = read_planes(plan.lhs, inputs[:num_left], left_factors, plan.planes, operand_dtype)
-    y = read_planes(plan.rhs, inputs[num_left : num_left + num_right], right_factors, plan.planes, operand_dtype)
+    operand_refs = (inputs[:num_left], inputs[num_left : num_left + num_right])
 
     def finish(total: Any) -> Any:
       for ref in inputs[num_left + num_right :]:
         total = total * (ref[0, 0] if ref.shape == (1, 1) else ref[...])
       return total.astype(o_ref.dtype)
 
-    product = _row_times_rows if is_row else _product(dims)
-    products = [product(p, q) for p, q in zip(x, y)]
-    if steps == 1:
-      o_ref[...] = finish(functools.reduce(jnp.add, products))
-      return
+    def products() -> list[Any]:
+      sides = zip((plan.lhs, plan.rhs), operand_refs, (left_factors, right_factors))
+      x, y = (read_planes(side, refs, factors, plan.planes, operand_dtype) for side, refs, factors in sides)
+      product = _row_times_rows if is_row else _product(dims)
+      return [product(p, q) for p, q in zip(x, y)]
 
-    @pl.when(pl.program_id(4) == 0)
-    def _() -> None:
-      acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
+    def exact_products() -> list[Any]:
+      return [extremes.total((plan.lhs, plan.rhs), operand_refs, (bm, bn), bk, plan.planes, dims)]
 
-    for product in products:
-      acc_ref[...] += product
-    if applied or not in_place:
+    def add(found: list[Any]) -> None:
+      if steps == 1:
+        o_ref[...] = finish(functools.reduce(jnp.add, found))
+        return
+      for product in found:
+        acc_ref[...] += product
+
+    if steps > 1:
+
+      @pl.when(pl.program_id(4) == 0)
+      def _() -> None:
+        acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
+
+    if may_be_extreme:
+      is_extreme = extremes.are_extreme((plan.lhs, plan.rhs), operand_refs)
+      pl.when(jnp.logical_not(is_extreme))(lambda: add(products()))
+      pl.when(is_extreme)(lambda: add(exact_products()))
+    else:
+      add(products())
+    if steps > 1 and (applied or not in_place):
 
       @pl.when(pl.program_id(4) == steps - 1)
       def _() -> None:

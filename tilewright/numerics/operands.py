@@ -253,11 +253,11 @@ def read_planes(
   axis = 1 if side.k_last else 0
   own = side.planes
   data = data_ref[...]
-  for ref, factor in zip(factor_refs, _factors(scales_ref[...], _hidden_exponent(side.format)), strict=True):
+  for ref, factor in zip(factor_refs, _factors(scales_ref[...], hidden_exponent(side.format)), strict=True):
     ref[...] = factor if len(ref.shape) == 2 else jnp.broadcast_to(factor[..., None], ref.shape)
   found = []
   for j in range(count):
-    value = _plane(data, side.format, j % own, axis)
+    value = plane(data, side.format, j % own, axis)
     if count > own:
       value = packing.strided(value, count // own, axis)[j // own]
     for ref in factor_refs:
@@ -272,14 +272,14 @@ def _merged(ref: Any) -> Any:
   return ref.reshape(rows, count * repeats)[...]
 
 
-def _hidden_exponent(f: Format) -> int:
+def hidden_exponent(f: Format) -> int:
   """The scales take up a power of two that decoding would multiply by."""
   if f.width >= 8:
     return 0
   return half_exponent(f) if f.is_float else f.width - 32
 
 
-def _plane(data: Any, f: Format, number: int, axis: int) -> Any:
+def plane(data: Any, f: Format, number: int, axis: int) -> Any:
   """The elements of a plane as float32, divided by 2 to the hidden exponent.
 
   Elements below 8 bits are moved to the top of a word, where their sign is the word's: an integer is then converted as it stands.
