@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -29,6 +31,21 @@ def test_each_group_meets_its_own_weights(name, axis, native):
     size = np.abs(a[rows]) @ np.abs(value[group])
     assert (np.abs(got[rows] - a[rows] @ value[group]) <= (70 + 8) * 2.0**-24 * size).all()
   assert (got[18:] == 0).all()
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
+def test_scales_for_which_weights_would_be_infinite(native):
+  """Small rows make up for them: 2^-100 times 2^127 times elements up to 448."""
+  q = quantize(normal(2, 8, 64, seed=1), "mxfp8")
+  codes = jax.lax.bitcast_convert_type(q.scales, jnp.uint8).at[1, :, 1].set(254)
+  q = dataclasses.replace(q, scales=jax.lax.bitcast_convert_type(codes, jnp.float8_e8m0fnu))
+  x, sizes = normal(6, 64) * 2.0**-100, jnp.array([4, 2], jnp.int32)
+  got = np.asarray(ops.scaled_grouped_matmul(x, q, sizes, interpret=not native, native=native), np.float64)
+  scales = np.repeat(np.exp2(np.asarray(codes, np.float64) - 127), 32, axis=-1)
+  value, a = np.asarray(q.data).astype(np.float64) * scales, np.asarray(x, np.float64)
+  for rows, group in ((slice(0, 4), 0), (slice(4, 6), 1)):
+    size = np.abs(a[rows]) @ np.abs(value[group].T)
+    assert (np.abs(got[rows] - a[rows] @ value[group].T) <= (64 + 8) * 2.0**-24 * size).all()
 
 
 def test_a_global_scale_for_each_group():

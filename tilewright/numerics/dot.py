@@ -4,7 +4,8 @@
     y = scaled_dot(quantize(x, "mxfp8"), quantize(w, "mxfp8", axis=0)) # both sides
 
 Defined as the dot of the dequantised operands. The kernel dequantises blocks on their way into the dot: what is read from memory is
-packed, and nothing is written but the result. The product of the global scales is applied in the epilogue.
+packed, and nothing is written but the result. The product of the global scales is applied in the epilogue. Where elements times scales are
+no float32s, though their products are, blocks are summed one by one (`extremes`; not on GPUs).
 """
 
 from __future__ import annotations

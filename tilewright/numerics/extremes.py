@@ -7,8 +7,8 @@ whatever they are. What is left, a few powers of two, multiplies the sums of eac
 
     sum over blocks of (sum within the block of a * 2^c * b * 2^d) * 2^(what is left of both)
 
-That takes a pass over the results for every block, so it is done only where blocks of the operands have such scales, which `quantize` does
-not make of numbers above 2^-116.
+That takes a pass over the results for every block, so it is done only where blocks of the operands have such scales. `quantize` makes none
+where the largest number of a block is above 2^-95.
 """
 
 from __future__ import annotations

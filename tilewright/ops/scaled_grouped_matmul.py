@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import QArray
+from tilewright.numerics import QArray, extremes
 from tilewright.numerics.gpu_dot import k_last
 from tilewright.numerics.hitype import unboxed
 from tilewright.numerics.operands import Operand, Side, in_planes, matrices, pad_k, read_planes, scratch, specs
@@ -89,12 +89,25 @@ def scaled_grouped_matmul(
 
     @pl.when(groups_ref[t] < num_groups)
     def _() -> None:
-      left = read_planes(plain.side, [x_ref], [], count)
-      right = read_planes(side, [w_ref, s_ref], factors, count)
-      products = [jax.lax.dot_general(p, q, contract, preferred_element_type=jnp.float32) for p, q in zip(left, right)]
-      product = sum(products[1:], products[0]) * whole_ref[0]
-      own = own_rows(block_m, product.shape, t, blocks_ref, groups_ref, starts_ref)
-      o_ref[...] = jnp.where(own, product.astype(o_ref.dtype), o_ref[...])
+      def store(product: Any) -> None:
+        scaled = product * whole_ref[0]
+        own = own_rows(block_m, scaled.shape, t, blocks_ref, groups_ref, starts_ref)
+        o_ref[...] = jnp.where(own, scaled.astype(o_ref.dtype), o_ref[...])
+
+      def product() -> Any:
+        left = read_planes(plain.side, [x_ref], [], count)
+        right = read_planes(side, [w_ref, s_ref], factors, count)
+        found = [jax.lax.dot_general(p, q, contract, preferred_element_type=jnp.float32) for p, q in zip(left, right)]
+        return sum(found[1:], found[0])
+
+      sides, refs = (plain.side, side), ([x_ref], [w_ref, s_ref])
+      if how.on_gpu or not extremes.has_powers(side, arrays):
+        store(product())
+        return
+      is_extreme = extremes.are_extreme(sides, refs)
+      pl.when(jnp.logical_not(is_extreme))(lambda: store(product()))
+      shape = (block_m, block_n)
+      pl.when(is_extreme)(lambda: store(extremes.total(sides, refs, shape, packed.k, count, contract)))
 
   group_of = lambda g, t: jnp.minimum(g[t], num_groups - 1)
   columns = arrays[1].shape[2 if side.k_last else 1]
