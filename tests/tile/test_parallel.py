@@ -97,3 +97,129 @@ def test_instances_that_run_at_the_same_time_have_scratch_memory_of_their_own(or
   rng = np.random.default_rng(0)
   a, b = (jnp.asarray(rng.integers(-4, 5, s.shape), F32) for s in (A, B))
   np.testing.assert_array_equal(matmul(a, b, order), np.asarray(a) @ np.asarray(b))
+
+
+def recurrence(x, when=lambda t: t == 0):
+  """A running sum along the last dimension of the grid, which tells blocks of the output apart as the others do."""
+
+  def kernel(x_ref, o_ref, total):
+    @pl.when(when(pl.program_id(1)))
+    def _():
+      total[...] = jnp.zeros_like(total)
+
+    total[...] += x_ref[...]
+    o_ref[...] = total[...]
+
+  spec = pl.BlockSpec((None, 8), lambda i, t: (i, t))
+  return pl.pallas_call(
+    kernel, S(x.shape, F32), grid=(4, 3), in_specs=[spec], out_specs=spec, scratch_shapes=[pltpu.VMEM((8,), F32)]
+  )(x)
+
+
+def test_a_recurrence_is_parallel_along_the_dimensions_before_it():
+  assert dims(recurrence, S((4, 24), F32)) == [0]
+
+
+def test_a_condition_may_hold_elsewhere_too():
+  """As in a product with sparse blocks, where sums begin anew with every row."""
+  x = S((4, 24), F32)
+  assert dims(lambda x: recurrence(x, lambda t: (t == 0) | (t == 2)), x) == [0]
+  assert dims(lambda x: recurrence(x, lambda t: jnp.where(t == 0, True, t % 2 == 1)), x) == [0]
+  assert dims(lambda x: recurrence(x, lambda t: (t == 1) | (t == 2)), x) == []
+
+
+def seen_as_a_whole(body, shape, grid=(4,), aliased=False):
+  """The parallel dimensions of a kernel of which every instance sees the whole output, and of one that also reads it through an input."""
+  out = S(shape, F32)
+  call = pl.pallas_call(
+    body,
+    out,
+    grid=grid,
+    in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+    out_specs=pl.BlockSpec(memory_space=pl.ANY),
+    input_output_aliases={0: 0} if aliased else {},
+  )
+  return dims(call, out)
+
+
+@pytest.mark.parametrize(
+  "place",
+  [
+    lambda i: (i, slice(None)),
+    lambda i: (pl.ds(2 * i, 2), pl.ds(0, 8)),
+    lambda i: (pl.ds(i * 2 + 1, 1), slice(None)),
+    lambda i: (i + jnp.zeros(8, jnp.int32), jnp.arange(8)),
+    lambda i: (2 * i + jnp.arange(2), slice(None)),
+  ],
+)
+def test_instances_that_write_parts_of_their_own_are_parallel(place):
+  """As programs for Triton do it: every instance has the whole array, and computes where it writes."""
+
+  def kernel(x_ref, o_ref):
+    o_ref[place(pl.program_id(0))] = x_ref[place(pl.program_id(0))] + 1
+
+  assert seen_as_a_whole(kernel, (8, 8)) == [0]
+
+
+def test_a_part_may_be_written_step_by_step_and_read_again():
+  def kernel(x_ref, o_ref):
+    i = pl.program_id(0)
+
+    def step(j, total):
+      o_ref[pl.ds(i * 12 + 4 * j, 4)] = x_ref[pl.ds(4 * j, 4)]
+      return total + o_ref[i * 12 + j]
+
+    o_ref[i * 12] = jax.lax.fori_loop(0, 3, step, 0.0)
+
+  assert seen_as_a_whole(kernel, (48,)) == [0]
+
+
+def test_two_dimensions_tell_parts_apart():
+  def kernel(x_ref, o_ref):
+    i, j = pl.program_id(0), pl.program_id(1)
+    o_ref[pl.ds((i * 3 + j) * 4, 4)] = x_ref[pl.ds(0, 4)]
+
+  assert seen_as_a_whole(kernel, (48,), (4, 3)) == [0, 1]
+
+
+@pytest.mark.parametrize(
+  "place",
+  [
+    lambda i: 0,
+    lambda i: pl.ds(i, 2),  # shares an element with the next
+    lambda i: i // 2,
+    lambda i: 7 - i,
+    lambda i: i * i,
+    lambda i: (2 * i) % 4,
+    lambda i: i.astype(jnp.int8) * jnp.int8(64),  # wraps around
+    lambda i: jnp.where(i > 1, i, 0),
+  ],
+)
+def test_instances_that_may_share_an_element_keep_the_order(place):
+  def kernel(x_ref, o_ref):
+    o_ref[place(pl.program_id(0))] = x_ref[place(pl.program_id(0))]
+
+  assert seen_as_a_whole(kernel, (8,)) == []
+
+
+def test_instances_that_read_what_others_write_keep_the_order():
+  def from_the_output(x_ref, o_ref):
+    i = pl.program_id(0)
+    o_ref[i + 1] = o_ref[i] + 1
+
+  def from_the_input(x_ref, o_ref):
+    i = pl.program_id(0)
+    o_ref[i + 1] = x_ref[i] + 1
+
+  assert seen_as_a_whole(from_the_output, (8,)) == []
+  assert seen_as_a_whole(from_the_input, (8,)) == [0]
+  assert seen_as_a_whole(from_the_input, (8,), aliased=True) == []
+
+
+def test_every_output_must_be_told_apart():
+  def kernel(x_ref, o_ref, total_ref):
+    i = pl.program_id(0)
+    o_ref[i] = x_ref[i]
+    total_ref[0] = x_ref[i]
+
+  assert dims(pl.pallas_call(kernel, (S((8,), F32), S((1,), F32)), grid=(8,)), S((8,), F32)) == []

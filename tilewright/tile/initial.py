@@ -137,13 +137,16 @@ class _Writes:
     return not any(_touches(o, ref) for o in walk(self.kernel.body.body) if o not in inside)
 
   def _guard(self, condition: Value) -> Guard | None:
-    """Where in the grid a condition holds, along dimensions in `same`."""
+    """Where in the grid a condition holds at least, along dimensions in `same`."""
     op = unconverted(condition).owner
     if not isinstance(op, Op) or self.kernel is None:
       return None
     if op.name == "and":
       a, b = (self._guard(v) for v in op.operands)
       return None if a is None or b is None else a + b
+    if op.name == "or" or (op.name == "select" and number(op.operands[1])):  # `where(k == 0, True, …)`
+      guards = [self._guard(v) for v in (op.operands if op.name == "or" else op.operands[:1])]
+      return min((g for g in guards if g is not None), key=lambda g: max(index for _, index in g), default=None)
     if op.name != "eq":
       return None
     position, index = unconverted(op.operands[0]).owner, number(op.operands[1])
