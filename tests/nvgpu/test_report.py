@@ -127,6 +127,19 @@ def test_the_command_shows_code(capsys, stage, words):
 
 
 @pytest.mark.parametrize(
+  "kind, held", [("f64", "f64"), ("s64", "s64"), ("u64", "u64"), ("c128", "f64"), ("c64", "f32")]
+)
+def test_the_command_takes_wide_types_as_they_are(capsys, kind, held):
+  """JAX would make them narrower."""
+  assert main(["ptx", "tests.nvgpu.test_report:doubled", f"{kind}[64]", "--arch", "sm_90a", "--show", "tile"]) == 0
+  assert f"x{held}, any>" in capsys.readouterr().out
+
+
+def doubled(x):
+  return pl.pallas_call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...] + x_ref[...]), S(x.shape, x.dtype))(x)
+
+
+@pytest.mark.parametrize(
   "asked, words, code",
   [
     (["tilewright.ops:softmax", "f32[4,"], "expected a type as", 2),
@@ -137,6 +150,7 @@ def test_the_command_shows_code(capsys, stage, words):
     (["tilewright.ops:softmax", "f32[4,8]", "--arch", "sm_75"], "sm_75", 1),
     (["tilewright.ops:softmax", "f32[4,8]", "--set", "axis=7"], "axis must be between", 1),
     (["tilewright.ops:softmax"], "missing", 1),
+    (["jax.numpy:sin", "f32[4]"], "'sin' calls none", 1),
   ],
 )
 def test_the_command_names_mistakes(capsys, asked, words, code):

@@ -17,7 +17,9 @@ import functools
 import inspect
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -30,6 +32,8 @@ from tilewright.pallas.nvgpu import Report, report
 from tilewright.runtime import ptxas
 
 _TYPE = re.compile(r"([a-z]\w*)\[((?:\d+(?:,\d+)*)?)\]")
+# Elements of so many bytes, by kind, are what JAX computes in half of them unless told otherwise.
+_WIDE_BYTES: dict[str, int] = defaultdict(lambda: 64, {"i": 8, "u": 8, "f": 8, "c": 16})
 _COLUMNS = (
   "kernel",
   "architecture",
@@ -52,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"tilewright ptx: {error}", file=sys.stderr)
     return 2
   try:
-    reports = report(function, *args, archs=arguments.arch.split(",") if arguments.arch else None)
+    with jax.enable_x64(True) if any(a.dtype.itemsize >= _WIDE_BYTES[a.dtype.kind] for a in args) else nullcontext():
+      reports = report(function, *args, archs=arguments.arch.split(",") if arguments.arch else None)
   except (errors.TilewrightError, TypeError) as error:  # a TypeError: the function takes other arguments
     print(f"tilewright ptx: {error}", file=sys.stderr)
     return 1

@@ -9,6 +9,7 @@ The function is traced as if it ran on a GPU; nothing of it runs. Registers and 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -54,8 +55,9 @@ def report(
   machines = [named(arch) for arch in (ARCHS if archs is None else [archs] if isinstance(archs, str) else archs)]
   found = list(native_kernels(function, *args))
   if not found:
+    own = function.func if isinstance(function, functools.partial) else function
     raise errors.KernelTypeError(
-      f"report: expected a function that calls kernels, but {getattr(function, '__name__', function)!r} calls none of them."
+      f"report: expected a function that calls kernels, but {getattr(own, '__name__', own)!r} calls none of them."
     )
   reports = [_report(kernel, native, machine, assemble) for kernel, native in found for machine in machines]
   return list({(r.kernel, r.arch, r.ptx): r for r in reports}.values())
