@@ -182,6 +182,8 @@ def test_devices_of_different_architectures_have_code_of_their_own(machine):
   (name,) = targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16))
   assert driver.loaded == [(0,), (2, 1)]
   assert [re.search(r"\.target (\w+)", ptx)[1] for ptx in driver.assembled] == ["sm_90a", "sm_80"]
+  assert targets(lambda a, b: matmul(a, b, (128, 128, 64)), S((256, 256), BF16), S((256, 256), BF16)) == [name]
+  assert len(driver.assembled) == 2, "it is found again"
   for device in range(3):
     driver.maps.clear()
     assert driver.launch(name, [0x100, 0x200], [0x300], 4, device) is None
@@ -219,7 +221,7 @@ def test_a_kernel_too_large_for_one_of_the_devices_runs_on_the_other(machine):
     targets(f, x)
 
 
-def test_a_kernel_that_says_something_is_heard_on_each_of_the_devices(machine, capfd):
+def test_a_kernel_that_says_something_is_heard_on_each_of_the_devices(machine):
   """Each call has a log of its own, which one device's launcher waits for on that device's stream. Such a call is not recorded."""
 
   def kernel(x_ref, o_ref):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.tile.programs import examples, texts
 from tilewright import errors
-from tilewright.tile.ir import Block, Builder, Function, Value
+from tilewright.tile.ir import Block, Builder, Function, Value, copied, walk
 from tilewright.tile.literal import same_bits
 from tilewright.tile.parser import parse
 from tilewright.tile.printer import to_text
@@ -48,6 +48,19 @@ DTYPES = (
   ),
   *("float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
+
+
+@given(texts())
+@examples(50)
+def test_a_copy_says_the_same_and_shares_nothing_that_changes(text):
+  function = parse(text)
+  own = copied(function)
+  assert to_text(own) == text and not {*walk(own.body)} & {*walk(function.body)}
+  verify(own, "lowered")
+  for op in walk(own.body):
+    op.operands.clear()
+    op.attrs.clear()
+  assert to_text(function) == text
 
 
 @given(texts())

@@ -160,3 +160,20 @@ def users(block: Block) -> dict[Value, list[Op]]:
     for operand in op.operands:
       found.setdefault(operand, []).append(op)
   return found
+
+
+def copied(function: Function) -> Function:
+  """A function of new ops, which passes may change while they leave the other as it is."""
+  values: dict[Value, Value] = {}
+
+  def copy(block: Block) -> Block:
+    made = Block.of([p.type for p in block.params])
+    values.update(zip(block.params, made.params))
+    for op in block.ops:
+      own = Op(op.name, [values[v] for v in op.operands], dict(op.attrs), [copy(b) for b in op.blocks], [], op.loc)
+      own.results = [Value(v.type, own) for v in op.results]
+      values.update(zip(op.results, own.results))
+      made.ops.append(own)
+    return made
+
+  return Function(function.name, copy(function.body))

@@ -6,7 +6,7 @@ import dataclasses
 
 from tilewright.tile.formats import width
 from tilewright.tile.grid import BlockMapping, BoundedSlice, GridMapping
-from tilewright.tile.ir import Function, Value
+from tilewright.tile.ir import Function, Value, copied
 from tilewright.tile.types import Type
 
 
@@ -44,6 +44,12 @@ class NativeKernel:
       return False
     prefetch, inputs = self.mapping.num_prefetch, self.mapping.num_inputs
     return all(number not in (i - prefetch, inputs + o) for i, o in self.input_output_aliases)
+
+
+def copied_kernel(kernel: NativeKernel) -> NativeKernel:
+  """A kernel of new ops, which passes may change while they leave the other as it is."""
+  maps = tuple(None if f is None else copied(f) for f in kernel.index_maps)
+  return dataclasses.replace(kernel, body=copied(kernel.body), index_maps=maps)
 
 
 def index_entries(m: BlockMapping, index_map: Function) -> list[tuple[Value, ...]]:

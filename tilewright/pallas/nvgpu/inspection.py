@@ -20,7 +20,7 @@ from tilewright import errors
 from tilewright.runtime import ptxas
 from tilewright.runtime.ptxas import Resources
 from tilewright.tile.grid import Kernel
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, copied_kernel
 
 # Code generation is imported by the functions below, when it is needed: the parameters beside this module are part of every program.
 
@@ -91,6 +91,7 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
   from tilewright.tile.printer import to_text
 
   wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")]
+  native = copied_kernel(native)  # making code for one architecture changes it
   text, launch = emit_kernel(native, machine, *wishes)
   ptx = to_ptx(text, machine)
   tool = ptxas.find() if assemble else None

@@ -41,7 +41,7 @@ from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Arch, Family
 from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, HANDLES, KERNEL
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, copied_kernel
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _compile_for_each(
   first: errors.TilewrightError | None = None
   for family in families:
     try:
-      own = _compile_for(family, kernel, num_warps, cluster)
+      own = _compile_for(family, copied_kernel(kernel), num_warps, cluster)  # making code for one changes it
     except errors.TilewrightError as e:
       first = first or e
       without |= dict.fromkeys(family.devices, str(e))
