@@ -296,6 +296,35 @@ def test_an_accumulator_adds_up_products(specs):
   np.testing.assert_allclose(jax.jit(call)(a, b), wanted, rtol=0, atol=tolerance)
 
 
+@pytest.mark.parametrize("semantics", [("parallel", "sequential"), None])
+def test_an_accumulator_begins_as_zero(semantics):
+  """At the first step along dimensions that are not parallel; where nothing is said of them, in each instance."""
+
+  def kernel(a_ref, b_ref, o_ref, acc):
+    plgpu.wgmma(acc, a_ref, b_ref)
+    plgpu.wgmma_wait(0)
+
+    @pl.when((pl.program_id(1) == 1) | (semantics is None))
+    def _():
+      o_ref[...] = acc[...]
+
+  a, b = normal(128, 128, dtype=BF16), normal(128, 64, dtype=BF16, seed=1)
+  call = pl.pallas_call(
+    kernel,
+    S((128, 64), F32),
+    grid=(2, 2),
+    in_specs=[plgpu.BlockSpec((64, 64), lambda i, k: (i, k)), plgpu.BlockSpec((64, 64), lambda i, k: (k, 0))],
+    out_specs=pl.BlockSpec((64, 64), lambda i, k: (i, 0)),
+    scratch_shapes=[plgpu.ACC((64, 64), F32)],
+    compiler_params=plgpu.CompilerParams(dimension_semantics=semantics),
+  )
+  first = 0 if semantics else 64  # of k, that the last instance adds up
+  wanted = a[:, first:].astype(np.float64) @ b[first:].astype(np.float64)
+  tolerance = 128 * 2.0**-23 * np.abs(wanted).max()
+  for found in (jax.jit(call)(a, b), run(native_of(call, a, b), a, b)[0]):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+
+
 @pytest.mark.parametrize("arch, instruction", [("sm_90a", "wgmma.mma_async"), ("sm_80", "mma.sync")])
 def test_a_kernel_with_an_accumulator_keeps_its_pipeline(arch, instruction):
   """Hints that a pipeline fulfils anyway do not stand in its way; others do, and hold."""
@@ -416,7 +445,7 @@ def test_rows_of_an_accumulator_have_a_layout_of_their_own():
 def test_a_name_that_does_not_fit_or_means_nothing_here_is_an_error():
   with pytest.raises(errors.LayoutError, match=r"Layout\.WGMMA does not fit a tile of shape \(60, 64\)"):
     plgpu.layout_cast(jnp.zeros((60, 64)), plgpu.Layout.WGMMA)
-  with pytest.raises(errors.LayoutError, match=r"TILED.*missing"):
+  with pytest.raises(errors.LayoutError, match=r"TILED.*expected the arguments \(tiling, warp_dims"):
     plgpu.layout_cast(jnp.zeros((64, 64)), plgpu.Layout.TILED)
 
 

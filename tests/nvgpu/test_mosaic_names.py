@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, natives
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers
 from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas import tpu as pltpu
 from tilewright.pallas.mosaic_gpu.layouts import layout_of
 from tilewright.target import nvgpu
 
@@ -51,6 +52,24 @@ def test_named_layouts_are_those_of_the_hardware():
     assert found in [option[:2] for option in known]
 
 
+def test_earlier_names_of_reduced_layouts_are_known():
+  for name in (plgpu.Layout.WGMMA, plgpu.Layout.TCGEN05):
+    assert getattr(plgpu.Layout, f"{name.name}_ROW") == name.reduce(1)
+    assert getattr(plgpu.Layout, f"{name.name}_COL") == name.reduce(0)
+
+
+def test_a_layout_that_needs_arguments_says_which():
+  with pytest.raises(errors.LayoutError, match=r"TCGEN05_M64_COLLECTIVE: expected the arguments \(columns\)"):
+    layout_of(plgpu.Layout.TCGEN05_M64_COLLECTIVE, (128, 64), 32)
+
+
+def test_memory_like_something_has_its_shape_and_dtype():
+  like = jax.ShapeDtypeStruct((64, 32), BF16)
+  for space in (plgpu.SMEM, plgpu.GMEM, pltpu.VMEM):
+    assert space.like(like) == space((64, 32), BF16)
+
+
+@settings(deadline=None)
 @given(st.sampled_from([ACCUMULATOR, ((64, 16), (16, 16), (8,), (4,)), ((6, 4), (2,)), ((4,),)]), st.data())
 def test_elements_of_a_tiled_array_are_found_again(tiles, data):
   tiling = plgpu.Tiling(tiles)

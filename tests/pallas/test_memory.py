@@ -113,6 +113,17 @@ def test_run_state_outside_and_inside_a_kernel():
   same(run(kernel, arange(3)), arange(3) + 1)
 
 
+def test_a_state_inside_a_kernel_may_begin_with_a_number():
+  def kernel(x_ref, o_ref):
+    def add(total):
+      total[...] = total[...] + x_ref[0]
+
+    o_ref[0] = pl.run_state(add)(1.0)
+
+  call = pl.pallas_call(kernel, jax.ShapeDtypeStruct((1,), jnp.float32))
+  np.testing.assert_array_equal(jax.jit(call)(np.ones(1, np.float32)), [2])
+
+
 def test_empty_values_have_a_type_and_no_promised_contents():
   a = pl.empty((2, 3), jnp.bfloat16)
   assert (a.shape, a.dtype) == ((2, 3), jnp.bfloat16)

@@ -128,7 +128,8 @@ def _observed(jaxpr: Any, seen: Callable[[Any], None], unused: set[Any]) -> None
         own: set[Any] = set()
         _observed(body, own.add, _unused(body))
         for v in own:
-          seen(outer_of.get(v, v))
+          if isinstance(outer := outer_of.get(v, v), _jax.core.Var):  # a number may be what a ref inside begins with
+            seen(outer)
         bound.update(a for a in inner.outer if isinstance(a, _jax.core.Var))
       rest = [a for a in eqn.invars if isinstance(a, _jax.core.Var) and a not in bound]
     else:

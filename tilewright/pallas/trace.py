@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import jaxprs, mapping, targets, validation
+from tilewright.pallas.control import when
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
-from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id_p
-from tilewright.pallas.scoped import is_scratch_type, ref_aval_of
+from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id, program_id_p
+from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
@@ -229,7 +231,11 @@ def _trace(
   with tracing_kernel(GridFrame(static_grid, spec.grid_names)):
     in_refs = [_block_ref(g, a) for g, a in zip(in_groups, array_avals)]
     out_refs = [_block_ref(g, a) for g, a in zip(out_groups, out_avals)]
-    jaxpr, consts = _trace_body(call, [*prefetched, *in_refs, *out_refs, *scratch], s, scratch_tree)
+    avals = [*prefetched, *in_refs, *out_refs, *scratch]
+    closed = _trace_body(call, avals, s, scratch_tree)
+    if begun := _read_first(closed.jaxpr, flat_scratch):
+      closed = _trace_body(call, avals, s, scratch_tree, begun)
+    jaxpr, consts = _detached(call, closed)
 
   inputs = [m for g in in_groups for m in g]
   outputs = [m for g in out_groups for m in g]
@@ -310,12 +316,34 @@ def _block_ref(group: Sequence[BlockMapping], aval: Any) -> Any:
   )
 
 
+def _read_first(jaxpr: Any, types: Sequence[Any]) -> dict[int, Any]:
+  """Scratch memory that begins with values (`begin`) and that the body counts on: it reads it before it writes there. By number, from the
+  last on."""
+  found = {}
+  for number, ty in enumerate(types, -len(types)):
+    if hasattr(ty, "begin"):
+      first = next((eqn for eqn in jaxpr.eqns if jaxpr.invars[number] in eqn.invars[:1]), None)
+      if first is not None and first.primitive.name == "get":
+        found[number] = ty
+  return found
+
+
+def _begin(call: KernelCall, begun: Mapping[int, Any], refs: Sequence[Any]) -> None:
+  """Let scratch memory begin where the steps of a block of threads do: at the first along the dimensions that are not parallel."""
+  semantics = getattr(call.compiler_params, "dimension_semantics", None) or ()
+  steps = [program_id(d) == 0 for d, kind in enumerate(semantics) if kind != "parallel"]
+  is_first = functools.reduce(jnp.logical_and, steps) if steps else True
+  when(is_first)(lambda: begin(list(begun.values()), [refs[number] for number in begun]))
+
+
 def _trace_body(
-  call: KernelCall, avals: Sequence[Any], s: _Structure, scratch_tree: Any
-) -> tuple[Any, tuple[Any, ...]]:
-  """The body's jaxpr, with what it closes over as its first inputs; those values."""
+  call: KernelCall, avals: Sequence[Any], s: _Structure, scratch_tree: Any, begun: Mapping[int, Any] = {}
+) -> Any:
+  """The closed jaxpr of the body. What is `begun` is written before it."""
 
   def body(*refs: Any) -> list[Any]:
+    if begun:
+      _begin(call, begun, refs)
     left = iter(refs)
     take = lambda tree: jax.tree.unflatten(tree, [next(left) for _ in range(tree.num_leaves)])
     args = [*take(s.prefetch_tree), *take(s.input_tree), *take(s.outs_tree)]
@@ -332,7 +360,11 @@ def _trace_body(
     return []
 
   info = _jax.api_util.debug_info("pallas_call kernel", call.kernel, (), {})
-  closed = _jax.trace(body, avals, info.with_unknown_names())
+  return _jax.trace(body, avals, info.with_unknown_names())
+
+
+def _detached(call: KernelCall, closed: Any) -> tuple[Any, tuple[Any, ...]]:
+  """The body's jaxpr, with what it closes over as its first inputs; those values."""
   for const in closed.consts:
     aval = _jax.core.typeof(const)
     if not isinstance(aval, AbstractRef) and getattr(aval, "shape", ()) != ():

@@ -143,6 +143,10 @@ class _Space(enum.Enum):
   def from_type(self, ty: Any) -> MemoryRef:
     return MemoryRef(ty, self)
 
+  def like(self, shape_dtype_like: Any) -> MemoryRef:
+    """Memory for what has this shape and dtype."""
+    return self(shape_dtype_like.shape, shape_dtype_like.dtype)
+
 
 class MemorySpace(_Space):
   """Memory spaces that every target knows. Each target maps them to its own memories."""

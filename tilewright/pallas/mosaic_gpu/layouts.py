@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -81,6 +82,11 @@ class ReducedLayout:
   axes: tuple[int, ...]
 
 
+# Names that earlier versions had for what is left of a tile by a reduction.
+for _name in ("WGMMA", "TCGEN05"):
+  for _left, _axis in (("ROW", 1), ("COL", 0)):
+    setattr(Layout, f"{_name}_{_left}", Layout[_name].reduce(_axis))
+
 SomeLayout = Layout | ParameterizedLayout | ReducedLayout | Value
 
 
@@ -120,20 +126,32 @@ def _before_reduction(layout: Layout | ParameterizedLayout, shape: Shape, axes: 
 
 
 def _named(name: Layout, shape: Shape, bits: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
-  try:
-    if name in _TILED:
-      own = _TILED[name](bits, *args, **kwargs)
-      found = tiled(shape, Tiling(own.tiles), own.warp_dims, own.lane_dims, own.vector_dim)
-      fits = f"expected {' x '.join(map(str, own.tiles[0]))} or multiples"
-    else:
-      found, fits = _OTHERS[name](shape, bits, *args, **kwargs), "its own shape is another"
-  except TypeError as e:
-    raise errors.LayoutError(f"plgpu.Layout.{name.name}: {e}: got {args}, {kwargs}.") from None
+  _check_arguments(name, args, kwargs)
+  if name in _TILED:
+    own = _TILED[name](bits, *args, **kwargs)
+    found = tiled(shape, Tiling(own.tiles), own.warp_dims, own.lane_dims, own.vector_dim)
+    fits = f"expected {' x '.join(map(str, own.tiles[0]))} or multiples"
+  else:
+    found, fits = _OTHERS[name](shape, bits, *args, **kwargs), "its own shape is another"
   if found is None:
     raise errors.LayoutError(
       f"plgpu.Layout.{name.name} does not fit a tile of shape {shape} with elements of {bits} bits: {fits}."
     )
   return found
+
+
+def _check_arguments(name: Layout, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+  rule, given = (
+    (_TILED[name], 1) if name in _TILED else (_OTHERS[name], 2)
+  )  # the bits of an element; a shape before them
+  signature = inspect.signature(rule)
+  try:
+    signature.bind(*[None] * given, *args, **kwargs)
+  except TypeError:
+    wanted = ", ".join(list(signature.parameters)[given:])
+    raise errors.LayoutError(
+      f"plgpu.Layout.{name.name}: expected the arguments ({wanted}), as in plgpu.Layout.{name.name}({wanted}), got {args}, {kwargs}."
+    ) from None
 
 
 class _Tiled(NamedTuple):

@@ -76,6 +76,10 @@ class MemorySpace(enum.Enum):
   def from_type(self, ty: Any) -> MemoryRef:
     return MemoryRef(ty, self)
 
+  def like(self, shape_dtype_like: Any) -> MemoryRef:
+    """Memory for what has this shape and dtype."""
+    return self(shape_dtype_like.shape, shape_dtype_like.dtype)
+
 
 def _columns(shape: tuple[int, ...], dtype: Any) -> int:
   """Of tensor memory, of 32 bits each."""
@@ -133,8 +137,8 @@ class _Accumulator:
 @dataclasses.dataclass(frozen=True)
 class WGMMAAccumulatorRef:
   """An accumulator of matrix products, `ACC((64, 128), jnp.float32)`: a buffer that is read and written as a whole, `acc[...]`, and that
-  lies in registers, laid out as the tensor cores of the GPU add up products. It begins as zero in `plgpu.kernel` and `pl.run_scoped`;
-  among the scratch memory of a `pallas_call`, which goes from one instance to the next, without values.
+  lies in registers, laid out as the tensor cores of the GPU add up products. It begins as zero: in `plgpu.kernel` and `pl.run_scoped`, and
+  among the scratch memory of a `pallas_call` at the first step along its dimensions that are not parallel.
   """
 
   shape: tuple[int, int]
