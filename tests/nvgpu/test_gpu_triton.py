@@ -48,6 +48,13 @@ def test_instances_that_run_at_the_same_time_count_together(on_gpu):
   np.testing.assert_array_equal(histogram(numbers, 10), np.bincount(numbers, minlength=10))
 
 
+@pytest.mark.parametrize("wrong", [{"num_warps": n} for n in (0, 64, 2.5, "4")] + [{"num_stages": -1}], ids=str)
+def test_parameters_that_no_block_of_threads_can_have_are_refused(wrong):
+  (name,) = wrong
+  with pytest.raises(errors.GridError, match=f"{name}: expected"):
+    plt.CompilerParams(**wrong)
+
+
 def test_the_grid_of_a_triton_kernel_is_one_of_blocks_of_threads():
   text, launch = ptx(lambda x: histogram(x, 10), S((256,), I32))
   assert launch.num_blocks == 4 and "atom.global.add.u32" in text.replace(".relaxed", "").replace(".sys", "")

@@ -33,7 +33,9 @@ class CompilerParams(NativeParams):
   def __post_init__(self) -> None:
     super().__post_init__()
     if self.cluster is not None:
-      object.__setattr__(self, "cluster", tuple(self.cluster))
+      object.__setattr__(
+        self, "cluster", tuple(self.cluster) if isinstance(self.cluster, Sequence) else (self.cluster,)
+      )
       if not all(isinstance(n, int) and n > 0 for n in self.cluster) or math.prod(self.cluster) > 8:
         raise errors.GridError(f"cluster: expected positive sizes, at most 8 in all, got {self.cluster}.")
     if self.num_warps is not None and self.num_warps not in (1, 2, 4, 8, 16, 32):
