@@ -60,6 +60,24 @@ def test_kernels_over_rows(body, others, dtype, rows, shape):
   close(got, exactly(body, *args), dtype)
 
 
+@pytest.mark.parametrize("dtype", [BF16, jnp.int16], ids=["bf16", "i16"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_products_without_a_dimension_to_contract(dtype, arch):
+  """Of every element with every other, and of elements of one batch."""
+  x, y = (jnp.arange(n).reshape(shape).astype(dtype) for n, shape in ((48, (16, 3)), (16, (16,))))
+  wide = jnp.float32 if dtype == BF16 else jnp.int32
+
+  def body(x, y):
+    every = jax.lax.dot_general(x, y, (((), ()), ((), ())), preferred_element_type=wide)
+    return every, jax.lax.dot_general(x, y, (((), ()), ((0,), (0,))), preferred_element_type=wide)
+
+  outs = [jax.ShapeDtypeStruct(s, wide) for s in ((16, 3, 16), (16, 3))]
+  every, batched = on_cpu(in_one_block(body, *outs), x, y, arch=arch)
+  x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+  np.testing.assert_array_equal(every, x[:, :, None] * y)
+  np.testing.assert_array_equal(batched, x * y[:, None])
+
+
 def test_half_of_one_plus_tanh_keeps_its_digits():
   """Where tanh is near -1 the sum would cancel. An exponential is off by two units in the last place, the rest by one each."""
   x = jnp.linspace(-40, 40, 256, dtype=F32)[None]

@@ -193,7 +193,7 @@ def _in_registers(code: BlockCode, op: Op, old: Value | None) -> Registers:
     slots = [b.alloca(register) for _ in range(held.steps)]
   for slot in slots:
     b.store(ty.constant(register, 0), slot)
-  depth = math.gcd(parts.ks[-1], _TOGETHER)
+  depth = math.gcd(parts.ks[-1], _TOGETHER) if parts.ks else 1
   first, second = len(parts.batch), len(parts.batch) + len(parts.ms)
   with for_range(b, 0, parts.k, depth) as k, code.scope():
     inner = parts.spread(k, parts.ks, 1 if depth > 1 else 0)
