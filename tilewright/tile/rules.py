@@ -412,3 +412,6 @@ def _counts(rw: Rewriter, start: Value, lower: Value, param: Value, after: Value
   first, begin = rw.splat(start), rw.splat(lower)
   same = start is lower or (first is not None and begin is not None and int(first) == int(begin))
   return same and _is(rw.splat(step.operands[1]), 1)
+
+
+from tilewright.tile import neighbours as _neighbours  # noqa: E402, F401  the rows for gathers and scatters of neighbours

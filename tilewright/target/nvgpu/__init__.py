@@ -17,8 +17,8 @@ that finds it generates neither LLVM IR nor PTX.
                    for each other), roles (what each does to shared memory), box_copies (copies by hand that the copy engine makes)
     layouts        choice (whether to infer them), inference, system and constraints (what ops ask for), hints (what users say), symbolic
                    and relayout (the code that moves a tile), matrix_access
-    products       dots (the ways to multiply); contraction (single numbers), products (mma.sync), group_products (wgmma) with
-                   operand_copies and in_place; few_rows with packed, warp_stages and lane_pieces
+    products       dots (the ways to multiply); long_products (in rounds); contraction (single numbers), products (mma.sync),
+                   group_products (wgmma) with operand_copies and in_place; few_rows with packed, warp_stages and lane_pieces
     steps ahead    sequential and staging; accumulation (what is added up along the grid), pipeline (the plan), pipelined (its code) with
                    fragments, stage_barriers, boxed_warps, warpgroups, turns, computed and decoding
 """

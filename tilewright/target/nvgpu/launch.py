@@ -19,6 +19,7 @@ from tilewright.target.nvgpu import (
   cp_async,
   effects,
   identities,
+  long_products,
   pipeline,
   pipelined,
   streams,
@@ -57,6 +58,7 @@ def emit_kernel(
     )
   if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
+  kernel = long_products.split(kernel, arch)
   return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch))
 
 
@@ -136,7 +138,7 @@ def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
   plan = _pipeline(kernel, arch, num_warps) if kernel.warpgroups == 1 else None
   if plan is not None:
     return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
-  found = choice.choose(kernel, arch, num_warps)
+  found = choice.choose(long_products.split(kernel, arch), arch, num_warps)
   return "Every tile is held in the ordinary layout of its shape.\n" if found is None else found.text(kernel.body)
 
 
