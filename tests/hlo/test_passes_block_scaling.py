@@ -259,9 +259,14 @@ def test_a_tile_that_is_none_is_refused(option):
     *(("8907", False, None), ("90900", False, None), ("91002", True, False), ("91300", True, True)),
   ],
 )
-def test_the_library_is_gated_on_its_version(no_kernels, version, calls, inside):
+def test_the_library_is_gated_on_its_version(no_kernels, version, calls, inside, caplog):
   module = hlo.parse(MXFP8)
-  run_passes(module, [f"block_scaling{{platform=cuda,compute_capability=10.0,cudnn={version}}}"], verify=True)
+  with caplog.at_level(logging.INFO, "tilewright.hlo.block_scaling"):
+    run_passes(module, [f"block_scaling{{platform=cuda,compute_capability=10.0,cudnn={version}}}"], verify=True)
+  where = {True: "is inside of cuDNN's dot", False: "is multiplied after cuDNN's dot"}
+  assert [said for said, text in where.items() if f"the global scale {text}" in caplog.text] == (
+    [inside] if calls else []
+  )
   found = [i for i in module.instructions() if i.opcode == "custom-call"]
   assert bool(found) == calls
   if calls:

@@ -96,7 +96,11 @@ def _library(instruction: Instruction, facts: Facts) -> Instruction | str:
   if instruction.attrs["custom_call_target"] != DOT:
     return "the library has block-scaled dots only"
   refused = block_scaling_library.refuses(instruction, facts)
-  return refused if refused is not None else block_scaling_library.rewrite(instruction, facts)
+  if refused is not None:
+    return refused
+  if len(instruction.operands) > 4:
+    logger.info("%%%s: %s", instruction.name, block_scaling_library.where_the_global_scale_is(facts))
+  return block_scaling_library.rewrite(instruction, facts)
 
 
 def _kernel(instruction: Instruction, facts: Facts) -> Instruction | str:

@@ -10,7 +10,7 @@ import numpy as np
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Instruction
 from tilewright.hlo.passes.block_scaling_expand import builder_at, repeated
-from tilewright.hlo.passes.block_scaling_facts import Facts
+from tilewright.hlo.passes.block_scaling_facts import LIBRARY_SINCE, Facts
 from tilewright.hlo.shape import Shape
 
 TARGET = "__cudnn$blockScaledDot"
@@ -27,6 +27,7 @@ SUPPORTED: frozenset[tuple[str, str, str, int]] = frozenset(
 )
 
 RESULTS = ("f32", "bf16", "f16")
+_GLOBAL_SCALE = "global scale inside"
 
 
 def refuses(instruction: Instruction, facts: Facts) -> str | None:
@@ -55,6 +56,14 @@ def refuses(instruction: Instruction, facts: Facts) -> str | None:
   return None
 
 
+def where_the_global_scale_is(facts: Facts) -> str:
+  """For the log."""
+  since = ".".join(map(str, LIBRARY_SINCE[_GLOBAL_SCALE]))
+  if facts.library_has(_GLOBAL_SCALE):
+    return f"the global scale is inside of cuDNN's dot (from {since} on, this is {facts.cudnn})"
+  return f"the global scale is multiplied after cuDNN's dot, which has it inside from {since} on, this is {facts.cudnn}"
+
+
 def rewrite(instruction: Instruction, facts: Facts) -> Instruction:
   b = builder_at(instruction)
   x, y, sx, sy, *rest = instruction.operands
@@ -67,7 +76,7 @@ def rewrite(instruction: Instruction, facts: Facts) -> Instruction:
   padded = [_pad_rows(b, z) for z in stacked[:2]]
   scales = [swizzled(b, z) for z in stacked[2:]]
   m, n = (z.shape.dimensions[1] for z in padded)
-  inside = bool(rest) and facts.library_has("global scale inside")
+  inside = bool(rest) and facts.library_has(_GLOBAL_SCALE)
   dtype = instruction.shape.element_type
   afterwards = bool(rest) and not inside
   # The global scale is a float32, and what it multiplies is rounded only afterwards.
