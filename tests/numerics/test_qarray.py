@@ -232,6 +232,15 @@ def test_a_value_is_one_variable_of_a_program():
   assert [type(a.aval) for a in jaxpr.jaxpr.invars] == [QType]
   assert "f4e2m1fn[4,64]" in str(jaxpr)
   same(jax.jit(dequantize_value)(v), dequantize(v.array))
+  same(jax.jit(lambda v: dequantize(v, jnp.bfloat16))(v), dequantize(v.array, jnp.bfloat16))
+
+
+def test_a_value_that_is_dequantised_is_a_constant_of_derivatives():
+  x, q = normal(3, 64), quantize(normal(64, 5), "mxfp8", axis=0, interpret=True)
+  slope = jax.jit(jax.grad(lambda x, v: jnp.sum(x @ dequantize(v))))(x, box(q))
+  want = jax.grad(lambda x: jnp.sum(x @ dequantize(q)))(x)
+  np.testing.assert_allclose(slope, want, rtol=1e-6)
+  np.testing.assert_allclose(jax.grad(lambda x: jnp.sum(x @ dequantize_value(box(q))))(x), want, rtol=1e-6)
 
 
 def test_a_value_is_an_operand_of_a_dot():

@@ -3,7 +3,7 @@
 from tilewright.numerics.convert import ROUNDINGS, decode, encode, round_to
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import FORMATS, Format, Specials, format_of
-from tilewright.numerics.hitype import QSpec, QType, QValue, box, dequantize_value, partition_specs, unbox
+from tilewright.numerics.hitype import QSpec, QType, QValue, box, dequantize, dequantize_value, partition_specs, unbox
 from tilewright.numerics.matmuls import (
   BlockScaleConfig,
   get_scaled_dot_general_config,
@@ -11,7 +11,7 @@ from tilewright.numerics.matmuls import (
   scaled_matmul,
 )
 from tilewright.numerics.packing import pack, unpack
-from tilewright.numerics.qarray import QArray, dequantize
+from tilewright.numerics.qarray import QArray
 from tilewright.numerics.quantize import quantize
 from tilewright.numerics.recipes import RECIPES, Recipe
 from tilewright.numerics.swizzle import Prepared, prepare, swizzle_scales, unswizzle_scales

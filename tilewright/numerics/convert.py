@@ -57,13 +57,13 @@ def decode(bits: Any, format: Any) -> Any:
   magnitude = bits & ((1 << (f.width - 1)) - 1)
   match f.specials:
     case Specials.IEEE if f.bias != F16.bias:
-      infinite = jnp.where(value < 0, -jnp.float32(jnp.inf), jnp.float32(jnp.inf))
+      infinite = jnp.where(value < 0, -np.float32(np.inf), np.float32(np.inf))
       value = jnp.where(magnitude == f.infinity_bits, infinite, value)
-      value = jnp.where(magnitude > f.infinity_bits, jnp.float32(jnp.nan), value)
+      value = jnp.where(magnitude > f.infinity_bits, np.float32(np.nan), value)
     case Specials.NAN_ONLY:
-      value = jnp.where(magnitude == f.nan_bits, jnp.float32(jnp.nan), value)
+      value = jnp.where(magnitude == f.nan_bits, np.float32(np.nan), value)
     case Specials.NAN_IS_NEGATIVE_ZERO:
-      value = jnp.where((bits & ((1 << f.width) - 1)) == f.sign_bit, jnp.float32(jnp.nan), value)
+      value = jnp.where((bits & ((1 << f.width) - 1)) == f.sign_bit, np.float32(np.nan), value)
   return value
 
 

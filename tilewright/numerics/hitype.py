@@ -14,15 +14,16 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import PartitionSpec
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import packing
+from tilewright.numerics import packing, qarray
 from tilewright.numerics.formats import Format
-from tilewright.numerics.qarray import QArray, dequantize
+from tilewright.numerics.qarray import QArray
 from tilewright.numerics.swizzle import Prepared, plain_scales
 from tilewright.runtime import _jax
 
@@ -243,12 +244,17 @@ class _Dequantise(_jax.UserPrimitive):
     super().__init__()
 
   def expand(self, value: QValue) -> Any:
-    return dequantize(value.array)
+    return qarray.dequantize(value.array)
 
   def batch(self, axis_data: Any, args: Any, dims: Any) -> Any:
     """What holds for a dimension more is the same for all of them at once."""
     (value,), (dim,) = args, dims
     return dequantize_value(value), dim
+
+  def vjp_fwd(self, nonzero: Any, value: Any) -> Any:
+    """For derivatives towards other arguments, see `_Members`."""
+    del nonzero
+    return self(value), None
 
 
 class _Members(_jax.UserPrimitive):
@@ -321,8 +327,16 @@ def unbox(value: Any) -> QArray:
 
 def unboxed(x: Any) -> Any:
   """What an operand stands for: a value's quantised array; anything else as it is."""
-  is_value = isinstance(x, QValue) or (isinstance(x, _jax.core.Tracer) and isinstance(_jax.core.typeof(x), QType))
-  return unbox(x) if is_value else x
+  return unbox(x) if isinstance(x, QValue) or _is_traced(x) else x
+
+
+def _is_traced(x: Any) -> bool:
+  return isinstance(x, _jax.core.Tracer) and isinstance(_jax.core.typeof(x), QType)
+
+
+def dequantize(q: Any, dtype: Any = jnp.float32) -> jax.Array:
+  """The array that `q`, boxed or not, stands for: elements times scales in float32 (exact but for overflow and underflow), then `dtype`."""
+  return dequantize_value(q).astype(dtype) if _is_traced(q) else qarray.dequantize(unboxed(q), dtype)
 
 
 def dequantize_value(value: Any) -> Any:

@@ -47,7 +47,7 @@ def quantize(
     scales_ref[...] = _bits(scales, scale_format.storage)
     ratio = _ratio(magnitude, largest, scales, scale_format)
     ratio = _bits(_bits(jnp.minimum(ratio, np.float32(f.max)), jnp.int32) | (raw & _SIGN), jnp.float32)
-    bits = encode(jnp.where(ratio == ratio, ratio, jnp.float32(jnp.nan)), f)
+    bits = encode(jnp.where(ratio == ratio, ratio, np.float32(np.nan)), f)
     data_ref[...] = _bits(packing.pack(bits, f.width, 1) if packed else bits, data_ref.dtype)
 
   *outer, k = x.shape

@@ -220,7 +220,7 @@ def exponent_factors(code: Any) -> tuple[Any, Any]:
   low = (code - 127) >> 1
   high = code - 127 - low
   first, second = (jax.lax.bitcast_convert_type((e + 127) << 23, jnp.float32) for e in (low, high))
-  return jnp.where(code == 255, jnp.float32(jnp.nan), first), second
+  return jnp.where(code == 255, np.float32(np.nan), first), second
 
 
 def spread(scales: Any, padded: int, axis: int) -> Any:
@@ -252,7 +252,6 @@ def check_scales(what: str, q: QArray) -> None:
 
 def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
-  q = getattr(q, "array", q)  # of a boxed one
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
   if q.size > q.padded_size:

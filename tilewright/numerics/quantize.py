@@ -24,7 +24,7 @@ from tilewright import errors
 from tilewright.numerics import arguments, formats, kernels_quantize, packing
 from tilewright.numerics.convert import ROUNDINGS, encode
 from tilewright.numerics.formats import format_of
-from tilewright.numerics.launch import How, how
+from tilewright.numerics.launch import How, how, platform
 from tilewright.numerics.qarray import QArray, expand_leading
 from tilewright.numerics.recipes import RULES, Recipe, recipe_of
 from tilewright.numerics.scaling import Scaling, block_elements, block_scales, largest_magnitude, quotient
@@ -110,7 +110,7 @@ def _scaling(recipe: Recipe, scale_format: Any, rounding: str, rule: str | None)
     raise errors.NumberFormatError(f"quantize: rule for {scales.name} scales must be {fitting}, got {rule!r}.")
   if rounding not in ROUNDINGS:
     raise errors.NumberFormatError(f"quantize: rounding must be one of {', '.join(ROUNDINGS)}, got {rounding!r}.")
-  return Scaling(recipe.format, scales, rule, rounding)
+  return Scaling(recipe.format, scales, rule, rounding, divides_once=platform() == "cpu")
 
 
 def _given_scale(given: Any, leading: tuple[int, ...]) -> jax.Array:
@@ -143,7 +143,7 @@ def _global_scale(x: jax.Array, scaling: Scaling) -> jax.Array:
   amax = largest_magnitude(jnp.where(jnp.abs(finite) < jnp.inf, finite, 0))
   scales = scaling.scale_format
   largest = scales.max if scales.exponent_bits < formats.F32.exponent_bits else 1.0
-  found = quotient(amax, np.float32(largest * scaling.format.max))
+  found = quotient(amax, np.float32(largest * scaling.format.max), scaling)
   # XLA would flush a subnormal scale to zero.
   return jnp.where(amax > 0, jnp.maximum(found, np.float32(formats.F32.min_normal)), jnp.float32(1))
 
@@ -184,7 +184,7 @@ def _quantize(
   if kernels_quantize.applies(scaling, apart, divisor, how) and axis is not None:
     data, scales = kernels_quantize.quantize_blocks(apart, divisor, scaling, how)
   else:
-    random_bits = None if key is None else jax.random.bits(key, apart.shape)
+    random_bits = None if key is None else jax.random.bits(key, apart.shape, jnp.uint32)
     data, scales = _by_blocks(apart, divisor, random_bits, scaling)
     if f.width >= 8:
       data = jax.lax.bitcast_convert_type(data, f.storage)
