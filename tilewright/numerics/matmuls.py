@@ -9,8 +9,8 @@ rounding.
 
 A config means what it means in `jax.nn`, whose program is followed operation by operation, with these differences:
 
-- Divisions are rounded once. XLA compiles `jax.nn`'s to products with reciprocals or to approximations, by which numbers in the middle between
-  two elements may go either way: of bfloat16s, about one in a thousand elements of NVFP4 is another one then.
+- Divisions are rounded once. XLA compiles `jax.nn`'s to products with reciprocals or to approximations, by which numbers in the middle
+  between two elements may go either way: of bfloat16s, about one in a thousand elements of NVFP4 is another one then.
 - Scales are computed in float32, those of float16s too. In float16, blocks of MXFP8 below 448 * 2^-14 have saturating or zero elements.
 - A block with an infinity is NaN in NVFP4 too, where `jax.nn` saturates.
 - Derivatives have the dtypes of what they are derivatives of (in `jax.nn`: of the result), the operands may have different ones, and no
