@@ -160,3 +160,20 @@ def test_a_carried_ref_must_be_given_on():
     jax.eval_shape(
       functools.partial(summed, body=lambda _, block, total: None, init=lambda total: total), S((16, 64), F32)
     )
+
+
+def test_barriers_begin_once_where_their_scope_is_entered_once():
+  """All of them before the body, with one fence; those of a scope in a loop begin anew in each round."""
+  ptx = ptx_of(pipelined_matmul, S((128, 192), BF16), S((192, 64), BF16))
+  assert ptx.count("fence.mbarrier_init") == 1 and "mbarrier.inval" not in ptx
+
+
+# --- where shared memory is full -----------------------------------------------------------------------------------
+
+
+def test_what_has_no_room_to_be_laid_out_anew_is_stored_as_it_is_held():
+  """The slots of operands take nearly all of shared memory: sums go to the output from where they are, not through global memory."""
+  program = functools.partial(pipelined_matmul, columns=256, max_concurrent_steps=4)
+  ((_, native),) = natives(program, S((128, 256), BF16), S((256, 256), BF16))
+  ptx, launch = nvgpu.compile_ptx(native, "sm_90a")
+  assert launch.scratch_bytes == 0 and "ld.global" not in ptx

@@ -68,7 +68,7 @@ def _words(kind: SemaphoreArrayType) -> int:
 
 
 def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
-  """Barriers of all warpgroups, or of each (see `BlockCode.sharing`); they begin before the body."""
+  """Barriers of all warpgroups, or of each (see `BlockCode.sharing`); they begin before the body, in front of which all meet."""
   b = code.buffers
   view = code.allocate((max(1, math.prod(kind.shape)),), np.int64, is_shared=True)
   address = b.ptrtoint(b.addrspacecast(view.pointer, ir.PointerType(addrspace=SHARED)), I32)
@@ -80,7 +80,8 @@ def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
 
 
 def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = False) -> None:
-  """One thread lets barriers begin, and all forget their phases. Threads must wait for each other after it; `again`, before it too."""
+  """One thread lets barriers begin, and all forget their phases. Then comes a fence, and threads must wait for each other; `again`, before
+  it too."""
   is_one = b.icmp_unsigned("==", code.thread, I32(0))
   if own.is_for_all:
     is_one = b.and_(is_one, b.icmp_unsigned("==", code.group, I32(0)))
@@ -90,18 +91,32 @@ def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = Fal
       if again:
         mbarrier.end(b, address)
       mbarrier.init(b, address, own.kind.arrivals * threads.GROUP)
-    if code.arch.has_tma:
-      mbarrier.fence_init(b)
   for word in range(own.words):
     b.store(I32(0), b.gep(own.parities, [I32(word)], source_etype=I32))
+
+
+def _tell_begun(code: BlockCode) -> None:
+  """Those who let barriers begin let the copy engine know: once for all of them, as it takes a microsecond."""
+  if code.arch.has_tma:
+    with if_then(code.b, code.b.icmp_unsigned("==", code.thread, I32(0))):
+      mbarrier.fence_init(code.b)
+
+
+def begin(code: BlockCode, *, has_barriers: bool) -> None:
+  """All warpgroups wait for each other before the body, and for the barriers that were allocated."""
+  if has_barriers:
+    _tell_begun(code)
+  threads.barrier(code.b)
+  code.forget_accesses()
 
 
 def meet(code: BlockCode, barriers: Sequence[Barriers] = ()) -> None:
   """All warpgroups wait for each other, and barriers begin again."""
   if barriers:
     threads.barrier(code.b)
-  for own in barriers:
-    _begin(code, code.b, own, again=True)
+    for own in barriers:
+      _begin(code, code.b, own, again=True)
+    _tell_begun(code)
   threads.barrier(code.b)
   code.forget_accesses()
 
@@ -116,6 +131,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
   own = code.env[op.results[0]] = allocate(code, kind)
   code.barrier()
   _begin(code, code.b, own, again=True)
+  _tell_begun(code)
   code.barrier()
 
 
@@ -330,7 +346,9 @@ def _await_copies(code: BlockCode, op: Op) -> None:
 
 
 def _meet(code: BlockCode, op: Op) -> None:
-  meet(code, [code.env[v] for v in op.operands])
+  """Barriers begin again, unless this comes once: they are those of one scope, and have begun before the body."""
+  is_once = code.whole is not None and op in code.whole.ops
+  meet(code, () if is_once else [code.env[v] for v in op.operands])
 
 
 def _set_registers(code: BlockCode, op: Op) -> None:

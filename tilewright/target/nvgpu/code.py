@@ -44,6 +44,7 @@ from tilewright.target.nvgpu.passes import Passes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.relayout import emit
 from tilewright.target.nvgpu.roles import Roles
+from tilewright.target.nvgpu.system import ELEMENTWISE
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Block, Op, Value, walk
@@ -215,6 +216,8 @@ class BlockCode(Passes):
       return
     if layout is None and reads and reads[0].tile.shape == tuple(shape):
       layout = self.layout_of(reads[0])
+    elif layout is not None and len(reads) == 1:
+      layout = self._with_room(reads[0], layout)
     d = self.distribution(shape) if layout is None else Held(layout)
     if len(reads) == 1 and chains.is_looped(self, reads[0]):
       d = dataclasses.replace(distribute(tuple(shape), self.lanes, self.num_threads), unrolled=1)
@@ -301,6 +304,29 @@ class BlockCode(Passes):
     copy = self.new_registers(layout, known.dtype)
     copy.set_elements(self.b, emit(plan, known.elements(self.b), BlockDevice(self, buffer)))
     self.copies.setdefault(v, []).append(copy)
+
+  def _with_room(self, v: Value, layout: Layout) -> Layout:
+    """The layout of a pass over a tile, unless elements would go there through shared memory and that is full: then as they are held."""
+    held = self._held(v)
+    if held is None or held.layout == layout or held.layout.shape != layout.shape:
+      return layout
+    dtype = v.tile.dtype if self._is_chosen(v, layout) else held.dtype
+    plan = relayout(held.layout, layout, 8 * max(1, dtype.itemsize), self.arch.has_stmatrix)
+    has_room = not plan.shared_bytes or self.trip_buffer(plan.shared_bytes) is not None
+    return layout if has_room else held.layout
+
+  def _held(self, v: Value) -> Registers | None:
+    """The registers that an elementwise computation begins with."""
+    known, op = self.env.get(v), v.owner
+    if known is not None or not isinstance(op, Op):
+      return known if isinstance(known, Registers) else None
+    if op.name == "load":
+      ref = self.env.get(op.operands[0])
+      return ref.registers if isinstance(ref, RegisterRef) else None
+    if op.name not in ELEMENTWISE:
+      return None
+    found = (self._held(o) for o in op.operands if o.tile.shape == v.tile.shape)
+    return next((own for own in found if own is not None), None)
 
   def bits_of(self, v: Value, held: Held) -> list[ir.Value]:
     """The thread's vectors of a tile in a layout, step by step, as the integers that memory would hold."""

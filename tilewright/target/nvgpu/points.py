@@ -118,6 +118,8 @@ class Meetings(_Grid):
     self._run_along([d for d in range(last) if d not in self.parallel])
 
   def _run_here(self) -> None:
-    repeats = len(self.parallel) < len(self.frame.sizes) - 1
-    arrivals.meet(self.code, self.barriers if repeats else ())
+    if len(self.parallel) < len(self.frame.sizes) - 1:  # instances follow each other
+      arrivals.meet(self.code, self.barriers)
+    else:
+      arrivals.begin(self.code, has_barriers=bool(self.barriers))
     super()._run_here()
