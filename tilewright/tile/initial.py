@@ -10,15 +10,18 @@ an output:
   the first time (`@pl.when(k == 0)`, where the block does not depend on k), or those that see it at another fixed k, if nothing else reads
   it.
 
+Of an output that instances see as a whole, and write at places that they compute (`outputs_at_computed_places`), nothing can be proven: a
+matmul by hand, say, whose blocks of threads take turns in an order of their own. A target may leave it as it is.
+
 Scratch memory is like an output that the instances of one thread see as a whole, and scoped memory is used by the ops that follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tilewright.tile.boxes import Box, box_of, cover, number, unconverted
-from tilewright.tile.dead_code import VIEWS, accesses
+from tilewright.tile.dead_code import VIEWS, accesses, base_of
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.native import NativeKernel, index_entries
@@ -38,6 +41,32 @@ def outputs_to_poison(kernel: NativeKernel) -> list[int]:
     if i not in aliased and not (covered and _Writes(kernel, _same_block(kernel, index_map)).all_of(first + i)):
       found.append(i)
   return found
+
+
+def outputs_at_computed_places(kernel: NativeKernel) -> set[int]:
+  """The numbers of the outputs that instances see as a whole, and of which they write parts at places that they compute."""
+  mapping = kernel.mapping
+  first = mapping.num_prefetch + mapping.num_inputs
+  whole = {
+    kernel.body.params[first + i]: i
+    for i in range(len(mapping.output_mappings))
+    if kernel.index_maps[mapping.num_inputs + i] is None
+  }
+  stores = (op for op in walk(kernel.body.body) if op.name in ("store", "window_store"))
+  return {
+    whole[base]
+    for op in stores
+    if (base := base_of(op.operands[0])) in whole and next(_computed_starts(op), None) is not None
+  }
+
+
+def _computed_starts(store: Op) -> Iterator[Value]:
+  """What says where the part that is written begins, and is not a fixed number."""
+  starts, ref = list(store.operands[2:]), store.operands[0]
+  while isinstance(op := ref.owner, Op) and op.name in VIEWS:
+    starts += op.operands[1:]
+    ref = op.operands[0]
+  return (v for v in starts if number(v) is None)
 
 
 def outputs_written_first(kernel: NativeKernel) -> set[int]:
