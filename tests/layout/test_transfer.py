@@ -119,6 +119,13 @@ def test_each_four_of_more_warps_take_their_share_of_the_columns_of_tensor_memor
     transfer(memory, blocked_for(SHAPE, 2, 8), 16)
 
 
+@pytest.mark.parametrize("bits", [8, 32, 64, 128])
+def test_elements_of_any_width_go_to_shared_memory_and_back(bits):
+  shared = shared_tiled(SHAPE, None, bits, 128)
+  for way in (transfer(PLACES["wgmma"], shared, bits), transfer(shared, PLACES["columns"], bits)):
+    assert len(way.steps) == 1 and way.cost > 0
+
+
 def test_places_of_other_tiles_are_refused():
   with pytest.raises(errors.LayoutError, match=r"bits: the source, shared<.* holds elements of 16 bits, got 32"):
     transfer(PLACES["row-major"], PLACES["coalesced"], 32)

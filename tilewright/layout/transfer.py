@@ -127,7 +127,7 @@ def _check(source: Layout | SharedLayout, target: Layout | SharedLayout, bits: i
       raise errors.LayoutError(f"{name}: expected a layout of registers, shared memory or tensor memory, got {place!r}")
     if isinstance(place, SharedLayout) and place.bits != bits:
       raise errors.LayoutError(f"bits: the {name}, {place}, holds elements of {place.bits} bits, got {bits}")
-    if isinstance(place, Layout) and place.size(CELL) * bits > _CELL_BITS:
+    if isinstance(place, Layout) and CELL in place.names and place.size(CELL) * bits > _CELL_BITS:
       raise errors.LayoutError(
         f"bits: {place.size(CELL)} elements of {bits} bits do not fit a cell of the {name}, {place}"
       )
