@@ -169,6 +169,18 @@ def test_global_scales_multiply_the_result():
   np.testing.assert_allclose(scaled_dot(a, b, ROWS, global_scale=4.0), 4 * dot()(a, b), rtol=2.0**-22)
 
 
+@pytest.mark.parametrize("sizes", [(1e-18, 1e-18), (1e-38, 1e30), (1e22, 1e12), (1e35, 1e-30)], ids=str)
+def test_the_product_of_global_scales_may_be_out_of_range(sizes):
+  """Small blocks and large scales, or the other way round: the results are float32s."""
+  rng = np.random.default_rng(51)
+  a, b = (quantize(jnp.asarray(rng.standard_normal((n, 48)) * s, jnp.float32), "nvfp4") for n, s in zip((5, 9), sizes))
+  oracle.check(dot(interpret=True)(a, b), a, b)
+  whole = jnp.float32(2.0**40 if sizes[0] < 1 else 2.0**-40)
+  np.testing.assert_array_equal(
+    scaled_dot(a, b, ROWS, global_scale=whole, interpret=True), dot(interpret=True)(a, b) * whole
+  )
+
+
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
 def test_matrices_with_the_contracted_dimension_first(native):
   x = jnp.asarray(np.random.default_rng(15).standard_normal((3, 64)), jnp.float32)

@@ -217,7 +217,7 @@ def contract(
   padded = -(-k // unit) * unit
   plain = [pad_k(operand, padded) for operand in (left, right)]
   operands = [in_planes(operand, count) for operand in plain]
-  scales = _epilogue_scales(a, b, ((lc, rc), (lb, rb)), global_scale)
+  scales = _epilogue_scales(a, b, ((lc, rc), (lb, rb)), global_scale, how)
   if how.target == "gpu" and gpu_dot.applies(plain[0], plain[1]):
     return gpu_dot.contract(plain[0], plain[1], scales, np.dtype(out_dtype), how).reshape(shape)
   blocks = (gpu_blocks if how.target == "gpu" else dot_blocks)(lside.rows, rside.rows, padded, lside.batch, unit)
@@ -235,8 +235,11 @@ def _operand(x: Any, axis: int, batch: tuple[int, ...], name: str) -> tuple[Oper
   ), sizes
 
 
-def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any) -> list[jax.Array]:
-  """What results are multiplied by, as arrays (batch or 1, m or 1, n or 1): all that is one number for a matrix is in one of them."""
+def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any, how: How) -> list[jax.Array]:
+  """What results are multiplied by, as arrays (batch or 1, m or 1, n or 1).
+
+  On GPUs all that is one number for a matrix is in one of them. Elsewhere the product of several may be beyond float32's range.
+  """
   (lc, rc), (lb, rb) = numbers
   found = [] if extra is None else [jnp.asarray(extra, jnp.float32).reshape(1, 1, 1)]
   for q, (contract,), batch, axis in ((a, lc, lb, 2), (b, rc, rb, 1)):
@@ -244,7 +247,9 @@ def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any) -> l
       found.append(jnp.expand_dims(_by_matrix_and_row(q, contract, batch), axis))
   common = [scale for scale in found if scale.shape[1:] == (1, 1)]
   others = [scale for scale in found if scale.shape[1:] != (1, 1)]
-  return [*([functools.reduce(jnp.multiply, common)] if common else []), *others]
+  if len(common) > 1:
+    common = [functools.reduce(jnp.multiply, common)] if how.target == "gpu" else extremes.factors_of(common)
+  return [*common, *others]
 
 
 def _by_matrix_and_row(q: QArray, contract: int, batch: tuple[int, ...]) -> jax.Array:

@@ -20,6 +20,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from tilewright import pallas as pl
 from tilewright.numerics import packing
@@ -111,6 +112,27 @@ def _chunk(side: Side, refs: Sequence[Any], c: Any, chunk: int, count: int) -> t
       value = packing.strided(value, count // own, axis)[j // own]
     found.append(functools.reduce(jnp.multiply, factors, value))
   return found, left
+
+
+def factors_of(scales: Sequence[Any]) -> list[Any]:
+  """float32s that multiply a sum one after the other as the product of several does, which may be none: 10^-25 * 10^-25, say.
+
+  The significands come first, each below 1, and what is left of the exponents in two halves of the same sign: nothing on the way leaves
+  the range unless the result does.
+  """
+  significand, exponent = np.float32(1), np.int32(0)
+  for scale in scales:
+    bits = jax.lax.bitcast_convert_type(scale, jnp.int32)
+    code = (bits >> 23) & 0xFF
+    is_normal = (code > 0) & (code < 0xFF)
+    half = jax.lax.bitcast_convert_type((bits & np.int32(-0x7F800001)) | np.int32(126 << 23), jnp.float32)
+    significand = significand * jnp.where(is_normal, half, scale)
+    exponent = exponent + jnp.where(is_normal, code - 126, 0)
+  significand = jnp.where(exponent < -252, np.float32(0), significand)
+  exponent = jnp.clip(exponent, -252, 254)
+  low = exponent >> 1
+  powers = [jax.lax.bitcast_convert_type((e + _ONE) << 23, jnp.float32) for e in (low, exponent - low)]
+  return [significand, *powers]
 
 
 def _along(ref: Any, axis: int, start: Any, size: int) -> Any:
