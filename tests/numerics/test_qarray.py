@@ -338,3 +338,29 @@ def test_vmap_over_values():
   same(jax.vmap(lambda w: scaled_dot(x, w, rows))(box(q)), jax.vmap(lambda w: scaled_dot(x, w, rows))(q))
   with pytest.raises(errors.ShapeMismatchError, match=r"packed along axis 2"):
     jax.vmap(dequantize_value, in_axes=2)(box(q))
+
+
+@pytest.mark.parametrize(
+  "use",
+  [
+    lambda x, q: x @ q,
+    lambda x, q: q @ x.T,
+    lambda x, q: q + 1,
+    lambda x, q: 2 * q,
+    lambda x, q: x - q.T,
+    lambda x, q: q / 2,
+  ],
+)
+def test_arithmetic_says_what_to_take_instead(use):
+  with pytest.raises(TypeError, match=r"is no array. Take q.dequantize\(\), or scaled_dot for a product"):
+    use(jnp.ones((32, 64)), quantize(jnp.ones((64, 32)), "mxfp8", axis=0))
+
+
+def test_an_index_behind_the_scaled_axis_says_what_to_do():
+  with pytest.raises(errors.ShapeMismatchError, match=r"Take q.dequantize\(\) and index that"):
+    quantize(jnp.ones((64, 32)), "mxfp8", axis=0)[:, 3]
+
+
+def test_a_product_along_an_axis_without_scales_says_along_which_they_are():
+  with pytest.raises(errors.ShapeMismatchError, match=r"scaled axis of b \(64, 32\), which is 1, .*axis of quantize"):
+    scaled_dot(jnp.ones((2, 64)), quantize(jnp.ones((64, 32)), "mxfp8", axis=1))

@@ -111,6 +111,11 @@ def _floats(name: str, x: Any) -> Any:
 
 def _default_numbers(a: Any, b: Any) -> DimensionNumbers:
   contracted = b.axis % b.ndim if isinstance(b, QArray) and b.axis is not None else max(0, b.ndim - 2)
+  if isinstance(b, QArray) and a.shape and a.shape[-1] != b.shape[contracted]:
+    raise errors.ShapeMismatchError(
+      f"scaled_dot: the last dimension of a {tuple(a.shape)} and the scaled axis of b {b.shape}, which is {contracted}, must have the same "
+      "size. Quantise b along the dimension that is contracted (axis of quantize), or give dimension_numbers."
+    )
   return (((len(a.shape) - 1,), (contracted,)), ((), ()))
 
 

@@ -126,13 +126,20 @@ class QArray:
   def __array__(self, *args: Any, **kwargs: Any) -> Any:
     raise TypeError(f"{self!r} is no array. Take q.dequantize(), or scaled_dot for a product with it.")
 
+  def _is_no_operand(self, other: Any) -> Any:
+    """Arithmetic, which would have to choose where to round."""
+    return self.__array__()
+
+  __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __rmatmul__ = _is_no_operand
+
   def __getitem__(self, index: Any) -> QArray:
     """Index leading dimensions, such as that of experts or layers."""
     index = index if isinstance(index, tuple) else (index,)
     kept = self.ndim if self.axis is None else -self.axis
     if any(i is Ellipsis or i is None for i in index) or len(index) > self.ndim - kept:
       raise errors.ShapeMismatchError(
-        f"A QArray of shape {self.shape} is indexed along the dimensions before the scaled axis {self.axis} only, got {index}."
+        f"A QArray of shape {self.shape} is indexed along the dimensions before the scaled axis {self.axis} only, got {index}. "
+        "Take q.dequantize() and index that, or quantise the part."
       )
     count = len(index)
     q = self if count <= self.ndim - 2 else plain_scales(self)  # prepared scales are those of whole matrices
