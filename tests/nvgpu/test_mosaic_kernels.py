@@ -14,6 +14,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.target import nvgpu
+from tilewright.target.llvm.prepared import prepared
 
 I32 = jnp.int32
 
@@ -199,6 +200,32 @@ def test_beyond_the_end_of_an_array_there_are_zeros():
   twice, sums = jax.jit(plgpu.kernel(body, out_type=[S(x.shape, F32), S((16,), F32)]))(x)
   np.testing.assert_array_equal(twice, 2 * x)
   np.testing.assert_array_equal(sums, padded.sum(0).reshape(3, 16).sum(0))
+
+
+def windows(x, wide, step, count):
+  """Parts of an array, `step` elements from one to the next, each brought to shared memory."""
+
+  def body(x_ref, o_ref, buffer):
+    i = jax.lax.axis_index("i")
+    plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(step * i, wide)], buffer)
+    o_ref[i] = buffer[...]
+
+  return plgpu.kernel(
+    body, S((count, wide), F32), grid=(count,), grid_names=("i",), scratch_types=[plgpu.SMEM((wide,), F32)]
+  )(x)
+
+
+def test_windows_that_overlap_end_in_zeros_though_the_array_is_a_multiple_of_them():
+  x = np.arange(1, 33, dtype=np.float32)
+  found = everywhere(lambda x: windows(x, 16, 8, 4), x)
+  np.testing.assert_array_equal(found[:3], [x[8 * i : 8 * i + 16] for i in range(3)])
+  np.testing.assert_array_equal(found[3], np.pad(x[24:], (0, 8)))
+
+
+@pytest.mark.parametrize("step, is_masked", [(16, False), (8, False), (24, True)])
+def test_windows_that_lie_inside_of_the_array_are_not_masked(step, is_masked):
+  ((_, native),) = natives(lambda x: windows(x, 16, step, 2), S((32,), F32))
+  assert ("select" in str(prepared(native).body)) == is_masked
 
 
 def test_copies_under_a_predicate_and_with_a_reduction():

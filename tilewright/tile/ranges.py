@@ -57,9 +57,23 @@ class Bounds:
       found = None if owner is None else self._result(owner, depth)
     if (also := self.known.get(value)) is not None:
       found = also if found is None else found & also
-    info = ml_dtypes.iinfo(ty.dtype)
-    inside = found is not None and int(info.min) <= found.low <= found.high <= int(info.max)
-    return found if inside else None
+    return found if found is not None and _holds(ty, found) else None
+
+  def of_elements(self, value: Value, depth: int = _DEPTH) -> Interval | None:
+    """The bounds of all elements of an integer tile: of places along a dimension, `start + iota`."""
+    ty, op = value.type, value.owner
+    if not isinstance(ty, TileType) or ty.is_scalar or not isinstance(op, Op) or not is_integer(ty.dtype) or depth == 0:
+      return self.of(value, depth)
+    found = None
+    match op.name:
+      case "broadcast":
+        found = self.of_elements(op.operands[0], depth - 1)
+      case "iota":
+        found = Interval(0, max(0, ty.shape[op.attrs["axis"]] - 1))
+      case "add" | "mul":
+        a, b = (self.of_elements(v, depth - 1) for v in op.operands)
+        found = None if a is None or b is None else _binary(op.name, a, b)
+    return found if found is not None and _holds(ty, found) else None
 
   def inside(self, block: Block | None) -> Bounds:
     """What else holds in a block: the conditions under which it runs."""
@@ -123,6 +137,12 @@ class Bounds:
         a, b = (self.of(v, depth - 1) for v in op.operands)
         return None if a is None or b is None else _binary(op.name, a, b)
     return None
+
+
+def _holds(ty: TileType, found: Interval) -> bool:
+  """Whether a type has all numbers of an interval: where it has not, they have wrapped around."""
+  info = ml_dtypes.iinfo(ty.dtype)
+  return int(info.min) <= found.low <= found.high <= int(info.max)
 
 
 _NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}

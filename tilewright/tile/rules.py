@@ -82,6 +82,17 @@ def compare_ranges(rw: Rewriter, op: Op) -> Found:
   return [rw.constant(np.asarray(always), _tile(op.result))] if always or never else None
 
 
+@rule("lt")
+def places_inside(rw: Rewriter, op: Op) -> Found:
+  """Places that all lie before the end of an array, `start + iota < size`."""
+  if _tile(op.result).is_scalar:
+    return None
+  bounds = rw.bounds.inside(rw.blocks[op])
+  places, size = (bounds.of_elements(v) for v in op.operands)
+  is_inside = places is not None and size is not None and places.high < size.low
+  return [rw.constant(np.asarray(True), _tile(op.result))] if is_inside else None
+
+
 @rule("and")
 def rounds_down(rw: Rewriter, op: Op) -> Found:
   """`sign(x) != 1 and x % n != 0`, where a quotient is to be rounded down further, never holds of an x that is not negative."""

@@ -108,7 +108,7 @@ def zero_filled(view: Any) -> jax.Array:
     return value
   slices = [(own, size) for own, size in zip(indexer.indices, indexer.shape) if isinstance(own, _jax.Slice)]
   for axis, (own, size) in enumerate(slices):
-    if size % (own.size * own.stride) == 0:  # the array consists of such parts
+    if isinstance(own.start, int) and own.start + (own.size - 1) * own.stride < size:
       continue
     place = own.start + own.stride * lax.broadcasted_iota(jnp.int32, value.shape, axis)
     value = jnp.where(place < size, value, jnp.zeros((), value.dtype))
