@@ -262,6 +262,20 @@ def test_mistakes_are_named():
 OF = layout.blocked_for((64, 32), 4, 4)
 
 
+def test_the_order_in_which_inputs_are_written_does_not_matter():
+  digits = {"register": [(2, (0, 1)), (2, (8, 0))], "lane": [(4, (0, 2)), (8, (1, 0))], "warp": [(2, (16, 0))]}
+  written = {str(layout.layout((32, 8), dict(own))) for own in itertools.permutations(digits.items())}
+  made = [layout.layout((32, 8), dict(own)) for own in itertools.permutations(digits.items())]
+  assert len(written) == len({*made}) == 1 and made[0].names == ("register", "lane", "warp")
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 9)), max_size=4), st.integers(1, 24))
+@examples(100)
+def test_a_layout_holds_all_if_its_table_has_every_element(digits, size):
+  of = layout.layout((size, 2), {"register": [(2, (0, 1))], "lane": [(n, (move, 0)) for n, move in digits]})
+  assert of.holds_all == ({x for x, _ in of.table().reshape(-1, 2)} >= {*range(size)})
+
+
 @pytest.mark.parametrize(
   "ask, message",
   [

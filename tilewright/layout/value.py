@@ -16,7 +16,7 @@ places that differ only there hold the same element. Coordinates may lie outside
 that counts.
 
 A layout is a value. Neighbouring digits that continue each other are joined when it is built, and that form is unique: two layouts of a
-tile are equal if and only if they are the same function.
+tile are equal if and only if they are the same function, whether registers, lanes or warps are named first.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from tilewright import errors
 
 REGISTER, LANE, WARP, OFFSET = "register", "lane", "warp", "offset"
 LANES = 32
+_NAMES = [REGISTER, LANE, WARP]
 
 DigitLike = tuple[int, Sequence[int]]
 
@@ -71,7 +72,11 @@ class Layout:
 
   def __post_init__(self) -> None:
     object.__setattr__(self, "shape", tuple(self.shape))
-    object.__setattr__(self, "inputs", tuple((name, _joined(digits, self.shape)) for name, digits in self.inputs))
+    inputs = [(name, _joined(digits, self.shape)) for name, digits in self.inputs]
+    # Registers, lanes and warps stand in this order, however they are written.
+    if [name for name, _ in inputs] != _NAMES:
+      inputs.sort(key=lambda own: _NAMES.index(own[0]) if own[0] in _NAMES else len(_NAMES))
+    object.__setattr__(self, "inputs", tuple(inputs))
     if len(set(self.names)) != len(self.names):
       raise errors.LayoutError(f"the inputs {self.names} must have different names")
     object.__setattr__(self, "_hash", hash((self.shape, self.inputs)))
