@@ -66,11 +66,11 @@ def test_blocks_may_hang_over_where_the_copy_engine_fills_with_zeros(orientation
 
 @pytest.mark.parametrize("orientation", ["nn", "tt"])
 def test_a_stage_may_have_a_part_of_a_step(orientation):
-  """Where whole steps leave room for fewer than three stages."""
+  """Where whole steps leave room for fewer than three stages beside another block of threads."""
   f = contraction(orientation, (64, 64, 320), dtype=F32)
   args, wanted = operands(orientation, 64, 64, 640)
   plan = plan_of(f, args, "sm_120a")
-  assert (plan.depth, plan.stages) == (64, 6)
+  assert (plan.depth, plan.stages) == (32, 5)
   check(f, args, wanted, "sm_120a")
 
 
@@ -190,9 +190,11 @@ def test_nothing_spills(orientation, blocks, arch):
 
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("blocks", [(32, 64, 16), (64, 64, 64), (128, 128, 64), (128, 256, 64), (128, 256, 128)])
-def test_stages_fit_and_there_are_as_many_as_do(blocks, arch):
+def test_there_are_as_many_stages_as_fit(blocks, arch):
+  """And as many as fit beside another block of threads, where eight warps are two blocks, if those are three or more."""
   plan = plan_of(functools.partial(matmul, blocks=blocks), (_ARRAY, _ARRAY), arch)
   room = architectures.named(arch).shared_bytes
-  assert plan.shared_bytes + 1024 <= room
-  assert plan.stages == 8 or plan.shared_bytes + plan.stage_bytes + 1024 > room - 2048
-  assert plan.stages >= 3
+  near = room // (256 // plan.num_threads)
+  assert plan.stages >= 3 and plan.shared_bytes + 1024 <= room
+  used = plan.shared_bytes + plan.stage_bytes + 2048 + 16  # with one more
+  assert plan.stages == 8 or used > (near if plan.shared_bytes <= near else room)

@@ -70,6 +70,11 @@ class TensorMap:
     return math.prod(self.box) * self.itemsize * self.box_columns
 
 
+def most_rows(rows: int) -> int:
+  """Of a box: so many that boxes make up all rows, in which the swizzle of the first is that of all."""
+  return max(n for n in range(8, MOST_ROWS + 1, 8) if rows % n == 0)
+
+
 def copy(
   b: ir.IRBuilder,
   tensor_map: ir.Value,
