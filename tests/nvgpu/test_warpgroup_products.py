@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
+import jax
 import jax.numpy as jnp
 import layout_programs
 import numpy as np
@@ -125,16 +126,35 @@ def test_operands_of_a_loop_arrive_ahead_of_time(rounds):
     np.testing.assert_array_equal(got[i], a @ b.T)
 
 
-def test_blocks_that_arrive_ahead_of_time_are_read_where_they_are():
+def stepwise(width, batch=()):
+  """Attention along the grid for a batch: its arguments, its kernel and what it gives."""
   rng = np.random.default_rng(0)
-  args = [jnp.asarray(rng.standard_normal((rows, 64)), BF16) for rows in (64, 320, 320)]
-  ((_, native),) = natives(stepwise_attention, *args)
-  text = nvgpu.compile_ptx(native, "sm_90a")[0]
-  assert "wgmma.mma_async" in text and "ld.global" not in text and "ldmatrix" not in text
-  (got,) = run(native, *args, arch="sm_90a")
+  args = [jnp.asarray(rng.standard_normal((*batch, rows, width)), BF16) for rows in (64, 320, 320)]
+  f = functools.reduce(lambda g, _: jax.vmap(g), batch, stepwise_attention)
+  ((_, native),) = natives(f, *args)
   q, k, v = (np.asarray(a, np.float64) for a in args)
-  e = np.exp(q @ k.T * 0.125)
-  np.testing.assert_allclose(got, e @ v / e.sum(1, keepdims=True), rtol=0, atol=2.0**-8)  # weights are rounded to bf16
+  e = np.exp(q @ k.swapaxes(-1, -2) * 0.125)
+  return args, native, e @ v / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("width, batch", [(32, ()), (64, ()), (128, (2,))])
+def test_blocks_that_arrive_ahead_of_time_are_read_where_they_are(width, batch):
+  """The copy engine brings them, in one box or two."""
+  args, native, wanted = stepwise(width, batch)
+  text, launch = nvgpu.compile_ptx(native, "sm_90a")
+  assert "wgmma.mma_async" in text and "ld.global" not in text and "ldmatrix" not in text
+  assert "cp.async.bulk.tensor" in text and "cp.async.cg" not in text and "cp.async.wait_group" not in text
+  assert [m.swizzle_bytes for m in launch.maps] == [min(2 * width, 128)] * 3
+  (got,) = run(native, *args, arch="sm_90a")
+  np.testing.assert_allclose(got, wanted, rtol=0, atol=2.0**-8)  # weights are rounded to bf16
+
+
+def test_threads_copy_blocks_of_arrays_that_no_tensor_map_describes():
+  args, native, wanted = stepwise(64, (1, 1, 2, 1))
+  text = nvgpu.compile_ptx(native, "sm_90a")[0]
+  assert "cp.async.cg" in text and "cp.async.bulk.tensor" not in text
+  (got,) = run(native, *args, arch="sm_90a")
+  np.testing.assert_allclose(got, wanted, rtol=0, atol=2.0**-8)
 
 
 def test_what_does_not_fit_goes_to_mma_sync():

@@ -19,8 +19,8 @@ that finds it generates neither LLVM IR nor PTX.
                    and relayout (the code that moves a tile), matrix_access
     products       dots (the ways to multiply); long_products (in rounds); contraction (single numbers), products (mma.sync),
                    group_products (wgmma) with operand_copies and in_place; few_rows with packed, warp_stages and lane_pieces
-    steps ahead    sequential and staging; accumulation (what is added up along the grid), pipeline (the plan), pipelined (its code) with
-                   fragments, stage_barriers, boxed_warps, warpgroups, turns, computed and decoding
+    steps ahead    sequential with staging and asked_blocks; accumulation (what is added up along the grid), pipeline (the plan), pipelined
+                   (its code) with fragments, stage_barriers, boxed_warps, warpgroups, turns, computed and decoding
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An input whose block changes from step to step is copied to shared memory a few steps before the body sees it (`staging`). One whose block
 stays the same while matrix products read it is copied there once. Blocks that products of warpgroups alone read lie as those want them
-(`operand_copies`). An output whose block stays the same is kept in shared memory from the
+(`operand_copies`), and the copy engine brings them (`asked_blocks`). An output whose block stays the same is kept in shared memory from the
 first step to the last, and written once.
 
     grid (columns, rows), column sums: out[0, j] += x[i, j].sum(0)
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu import blocks, cp_async, operand_copies, products, staging, streams, tma
+from tilewright.target.nvgpu import asked_blocks, blocks, cp_async, operand_copies, products, staging, streams, tma
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
@@ -172,6 +172,8 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   prefetched = frame.prefetched(code)
   start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align) if plan.inputs else None
   held = [(block, code.own_buffer(block.nbytes, plan.align)) for block in plan.held]
+  asked = asked_blocks.Asked.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
+  by_threads = [block for block in (*plan.inputs, *plan.held) if asked is None or not asked.brings(block)]
   code.in_stages |= {v for block in plan.swizzled for v in _loaded(frame.kernel, block.position)}
 
   def stand(step: ir.Value) -> None:
@@ -191,39 +193,45 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
       at = b.gep(at, [I32(block.nbytes)], source_etype=ty.I8)
     return found
 
-  def fetch(step: ir.Value) -> None:
+  def fetch(step: ir.Value, more: Sequence[tuple[StagedBlock, ir.Value]] = ()) -> None:
+    """Start the copies of a step's blocks, and of some that are to be there with them."""
     stand(step)
+    own = [*more, *((block, b.ptrtoint(at, I32)) for block, at in places(step))]
+    if asked is not None:
+      asked.ask(step, own, prefetched)
     with code.scope():
-      for block, at in places(step):
+      for block, to in (each for each in own if each[0] in by_threads):
         view = frame.view(code, block.position, prefetched, None)
-        staging.copy_block(b, code.thread, code.num_threads, view, block, b.ptrtoint(at, I32))
+        staging.copy_block(b, code.thread, code.num_threads, view, block, to)
+
+  def commit() -> None:
+    if by_threads:
+      cp_async.commit(b)
 
   stand(i64(0))
   kept = _kept_outputs(frame, code, plan, prefetched)
-  for block, memory_of_block in held:
-    assert memory_of_block is not None
-    with code.scope():
-      view = frame.view(code, block.position, prefetched, None)
-      to = b.ptrtoint(b.addrspacecast(memory_of_block.pointer, ir.PointerType(addrspace=SHARED)), I32)
-      staging.copy_block(b, code.thread, code.num_threads, view, block, to)
   if plan.inputs:
     code.has_stages = True
+    staying = [(block, asked_blocks.address(b, own)) for block, own in held if own is not None]
     for ahead in range(count - 1):
       if ahead < plan.count:
-        fetch(i64(ahead))
-      cp_async.commit(b)  # what is held arrives with the first step
+        fetch(i64(ahead), staying if ahead == 0 else ())  # what is held arrives with the first step
+      commit()
   code.settle_memory()
   with for_range(b, 0, plan.count) as step, code.scope():
     staged: dict[int, Callable[[View], View]] = {n: _here(copy.view) for n, copy in kept.items()}
     if plan.inputs:
-      cp_async.wait(b, count - 2)
-      if plan.swizzled:
+      if asked is not None:
+        asked.wait(step)
+      if by_threads:
+        cp_async.wait(b, count - 2)
+      if any(isinstance(block, SwizzledBlock) for block in by_threads):
         tma.fence_writes(b)
       code.barrier()  # the step's blocks are there, and nobody reads those that are replaced
       later = b.add(step, i64(count - 1))
       with if_then(b, b.icmp_signed("<", later, i64(plan.count))):
         fetch(later)
-      cp_async.commit(b)
+      commit()
       staged |= {block.position: _there(block, b.addrspacecast(at, ty.PTR)) for block, at in places(step)}
       staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
     stand(step)
