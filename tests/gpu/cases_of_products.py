@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -62,28 +63,28 @@ def matmul_by_warps() -> Answer:
     return product("nn", (128, 128, 320), (64, 64, 32))
 
 
-def from_boxes(*args: Any, **options: Any) -> Answer:
+def from_boxes(make: Callable[..., Answer], *args: Any) -> Answer:
   """As after sm_90a: `mma.sync` on operands that the copy engine brings."""
-  own = architectures.families
+  own, rates = architectures.families, {name: {architectures.MMA: 1024} for name in architectures.ARCHS}
 
   def without_wgmma(*devices: Any) -> Any:
     families, without = own(*devices)
     return tuple(dataclasses.replace(f, arch=dataclasses.replace(f.arch, has_wgmma=False)) for f in families), without
 
-  with mock.patch.object(architectures, "families", without_wgmma):
-    return product(*args, **options)
+  with mock.patch.object(architectures, "families", without_wgmma), mock.patch.dict(architectures._RATES, rates):
+    return make(*args)
 
 
 @case
 def matmul_from_boxes() -> Answer:
   """Each stage is used several times."""
-  return from_boxes("nn", (128, 128, 1280), (64, 64, 64))
+  return from_boxes(product, "nn", (128, 128, 1280), (64, 64, 64))
 
 
 @case
 def matmul_from_boxes_over_edges() -> Answer:
   """Of 32 and of 64 bytes."""
-  return from_boxes("tt", (72, 50, 144), (32, 64, 16))
+  return from_boxes(product, "tt", (72, 50, 144), (32, 64, 16))
 
 
 @case
@@ -212,6 +213,11 @@ def attention_along_the_grid() -> Answer:
   q, k, v = (normal(rows, 64, seed=i) for i, rows in enumerate((64, 256, 256)))
   p = softmax_of(exact(q) @ exact(k).T / 8)
   return jax.jit(warpgroup_programs.stepwise_attention)(q, k, v), p @ exact(v), 0.05
+
+
+@case
+def attention_along_the_grid_from_boxes() -> Answer:
+  return from_boxes(attention_along_the_grid)
 
 
 # --- scaled products -----------------------------------------------------------------------------------------------

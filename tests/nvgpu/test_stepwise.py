@@ -10,6 +10,7 @@ import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, natives
 from stepwise import column_sums, log_sum_exp
+from test_warpgroup_products import stepwise
 
 from tilewright.target import nvgpu
 
@@ -53,3 +54,35 @@ def test_blocks_are_copied_ahead_and_outputs_written_once():
   after = text[text.index("cp.async.wait_group 2;") :]
   assert text.count("ld.global") == 0 and after.count("st.global") == 1
   assert launch.shared_bytes >= 4 * 16 * 128 * 2, "four stages"
+
+
+# --- blocks that warps multiply ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width, batch", [(32, ()), (64, ()), (128, (2,))])
+def test_the_copy_engine_brings_what_warps_multiply(width, batch):
+  """After sm_90a, which alone has wgmma; `ldmatrix` reads it through the swizzle."""
+  args, native, wanted = stepwise(width, batch)
+  text, launch = nvgpu.compile_ptx(native, "sm_100a")
+  assert "cp.async.bulk.tensor" in text and "ldmatrix" in text and "mma.sync" in text
+  assert "cp.async.cg" not in text and "cp.async.wait_group" not in text and "ld.global" not in text
+  assert [m.swizzle_bytes for m in launch.maps] == [min(2 * width, 128)] * 3
+  (got,) = run(native, *args, arch="sm_100a")
+  np.testing.assert_allclose(got, wanted, rtol=0, atol=2.0**-8)
+
+
+def test_what_it_brings_is_found_where_no_matrix_instruction_multiplies():
+  """Of eight keys at a time, too few for the second product."""
+  args, native, wanted = stepwise(64, block=8)
+  text, launch = nvgpu.compile_ptx(native, "sm_100a")
+  assert len(launch.maps) == 3 and "cp.async.cg" not in text
+  (got,) = run(native, *args, arch="sm_100a")
+  np.testing.assert_allclose(got, wanted, rtol=0, atol=2.0**-8)
+
+
+def test_threads_copy_what_no_tensor_map_describes():
+  args, native, wanted = stepwise(64, (1, 1, 2, 1))
+  text, launch = nvgpu.compile_ptx(native, "sm_100a")
+  assert not launch.maps and "cp.async.cg" in text
+  (got,) = run(native, *args, arch="sm_100a")
+  np.testing.assert_allclose(got, wanted, rtol=0, atol=2.0**-8)

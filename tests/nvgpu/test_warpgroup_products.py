@@ -126,11 +126,11 @@ def test_operands_of_a_loop_arrive_ahead_of_time(rounds):
     np.testing.assert_array_equal(got[i], a @ b.T)
 
 
-def stepwise(width, batch=()):
+def stepwise(width, batch=(), block=64):
   """Attention along the grid for a batch: its arguments, its kernel and what it gives."""
   rng = np.random.default_rng(0)
   args = [jnp.asarray(rng.standard_normal((*batch, rows, width)), BF16) for rows in (64, 320, 320)]
-  f = functools.reduce(lambda g, _: jax.vmap(g), batch, stepwise_attention)
+  f = functools.reduce(lambda g, _: jax.vmap(g), batch, functools.partial(stepwise_attention, block=block))
   ((_, native),) = natives(f, *args)
   q, k, v = (np.asarray(a, np.float64) for a in args)
   e = np.exp(q @ k.swapaxes(-1, -2) * 0.125)

@@ -19,7 +19,7 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.frame import Frame
-from tilewright.target.nvgpu.staging import StagedBlock, SwizzledBlock
+from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock, TiledBlock
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.grid import Squeezed
@@ -45,6 +45,18 @@ def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | No
   columns = swizzle * 8 // layout.bits
   number = kernel.mapping.num_prefetch + block.position
   return TensorMap(number, _KINDS[layout.bits], tuple(array.shape), tuple(box), row, columns, swizzle=swizzle)
+
+
+def tiled(kernel: NativeKernel, arch: Arch, block: StagedBlock) -> TiledBlock | None:
+  """A block that products of warps read, as the copy engine brings it, if it can and there are no others."""
+  if arch.has_wgmma or not isinstance(block, PaddedBlock) or len(block.shape) != 2 or block.dtype.itemsize != 2:
+    return None
+  rows, columns = block.shape
+  swizzle = next((n for n in _SWIZZLES if columns * 2 % n == 0), None)
+  if swizzle is None or rows % 8:
+    return None
+  found = TiledBlock(block.position, shared_for_matrix((rows, columns), 16, swizzle), block.dtype)
+  return found if _box(kernel, found, arch) is not None else None
 
 
 def _swizzle(layout: SharedLayout) -> int | None:

@@ -22,9 +22,9 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.layout.access import VECTOR, accesses
-from tilewright.layout.algebra import without_register_copies
+from tilewright.layout.algebra import transposed, without_register_copies
 from tilewright.layout.plan import Plan, relayout
-from tilewright.layout.shared import StridedShared
+from tilewright.layout.shared import AnyShared, SharedLayout, StridedShared
 from tilewright.layout.trip import Trip
 from tilewright.layout.value import Layout
 from tilewright.target.llvm import types as ty
@@ -220,7 +220,9 @@ def in_place(code: BlockCode, op: Op, i: int) -> Staged | None:
   if not isinstance(view, View) or not view.is_staged or view.has_edges:
     return None
   wanted, bits = _wanted(code, op, i), 8 * value.tile.dtype.itemsize
-  shared = StridedShared(value.tile.shape, tuple(view.strides[a] for a in axes), bits)
+  shared: AnyShared = StridedShared(value.tile.shape, tuple(view.strides[a] for a in axes), bits)
+  if view.tiled is not None:
+    shared = SharedLayout(transposed(view.tiled.elements, axes), bits, view.tiled.swizzle)
   ways = accesses(without_register_copies(wanted), shared)
   way = next((a for a in ways if a.kind != VECTOR), None)
   return None if way is None else Staged(Plan(wanted, wanted, bits, (), 0), Trip(shared, way, way), view)

@@ -29,7 +29,7 @@ from tilewright.target.nvgpu.block_memory import SHARED
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.frame import Frame
 from tilewright.target.nvgpu.hints import given_layout
-from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock
+from tilewright.target.nvgpu.staging import PaddedBlock, StagedBlock, SwizzledBlock, TiledBlock
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.initial import outputs_written_first
@@ -66,6 +66,11 @@ class Steps:
   @property
   def swizzled(self) -> list[SwizzledBlock]:
     return [block for block in (*self.inputs, *self.held) if isinstance(block, SwizzledBlock)]
+
+  @property
+  def in_place(self) -> list[SwizzledBlock]:
+    """Those that only products of warpgroups can read."""
+    return [block for block in self.swizzled if not isinstance(block, TiledBlock)]
 
   @property
   def align(self) -> int:
@@ -174,7 +179,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   held = [(block, code.own_buffer(block.nbytes, plan.align)) for block in plan.held]
   asked = asked_blocks.Asked.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
   by_threads = [block for block in (*plan.inputs, *plan.held) if asked is None or not asked.brings(block)]
-  code.in_stages |= {v for block in plan.swizzled for v in _loaded(frame.kernel, block.position)}
+  code.in_stages |= {v for block in plan.in_place for v in _loaded(frame.kernel, block.position)}
 
   def stand(step: ir.Value) -> None:
     for d in reversed(plan.dims):
@@ -242,7 +247,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
 
 
 def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
-  """With blocks laid out for the products that read them, where warpgroups multiply."""
+  """With blocks laid out for the products that read them: where warpgroups multiply, and where the copy engine brings them to warps."""
 
   def laid_out(block: StagedBlock) -> StagedBlock:
     index_map = kernel.index_maps[block.position]
@@ -252,15 +257,17 @@ def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
       return block
     found = {operand_copies.wanted_by_products(code, v) for v in _loaded(kernel, block.position)}
     layout = found.pop()
-    return block if layout is None or found else SwizzledBlock(block.position, layout)
+    if layout is not None and not found:
+      return SwizzledBlock(block.position, layout)
+    return asked_blocks.tiled(kernel, code.arch, block) or block
 
   inputs, held = ([laid_out(block) for block in own] for own in (plan.inputs, plan.held))
   inputs.sort(key=lambda block: -block.layout.swizzle.span if isinstance(block, SwizzledBlock) else 0)
   found = dataclasses.replace(plan, inputs=tuple(inputs), held=tuple(held))
-  if not found.swizzled:
-    return plan
+  if not found.in_place:
+    return found
   found = dataclasses.replace(found, stages=min(plan.stages, _SWIZZLED_STAGES))
-  loads = {v for block in found.swizzled for v in _loaded(kernel, block.position)}
+  loads = {v for block in found.in_place for v in _loaded(kernel, block.position)}
   return found if operand_copies.leaves_room(code, loads, found.staged_bytes + 2 * found.align) else plan
 
 

@@ -27,7 +27,7 @@ from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu import cp_async, tma
 from tilewright.target.nvgpu.symbolic import Number, value_of
 from tilewright.target.nvgpu.tma import SWIZZLE_BYTES, TensorMap
-from tilewright.target.nvgpu.views import SwizzledView, View, swizzled_address
+from tilewright.target.nvgpu.views import SwizzledView, View, swizzled_address, whole
 from tilewright.tile.grid import Blocked, BoundedSlice, Squeezed
 from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
@@ -154,6 +154,17 @@ class SwizzledBlock:
     """The block as products see it."""
     dtype = np.dtype(f"V{self.layout.bits // 8}")
     return SwizzledView(pointer, (0, 0), dtype, object(), layout=self.layout)
+
+
+@dataclasses.dataclass(frozen=True)
+class TiledBlock(SwizzledBlock):
+  """As that, for the products of warps, which read it by `ldmatrix`. Any other code finds its elements too."""
+
+  dtype: np.dtype
+
+  def view(self, pointer: ir.Value) -> View:
+    own, strides = self.layout, (self.layout.shape[1], 1)
+    return View(pointer, strides, self.dtype, object(), tiled=own, along=whole(own), is_staged=True)
 
 
 StagedBlock = PaddedBlock | SwizzledBlock
