@@ -22,7 +22,7 @@ from tilewright.target import nvgpu
 BF16 = jnp.bfloat16
 KEYS, QUERIES, DEPTH = 256, 256, 32
 PLAN = Plan(calling.How(False, True, True), DEPTH**-0.5, None, 0, KEYS - QUERIES, 64, 64)
-archs = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+archs = pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
 
 
 def normal(seed, *shape):
@@ -41,7 +41,7 @@ def run_on(arch, f, *args):
   ((_, native),) = natives(f, *args)
   text = nvgpu.compile_ptx(native, arch, 4)[0]
   assert ("wgmma.mma_async" if arch == "sm_90a" else "mma.sync") in text
-  assert "cp.async" in text
+  assert ("cp.async.cg" if arch == "sm_80" else "cp.async.bulk.tensor") in text
   return run(native, *args, arch=arch, num_warps=4)
 
 
