@@ -1,8 +1,8 @@
 """Blocks of the steps of a sequential dimension that the copy engine brings (sm_90): see `sequential`.
 
-They are blocks that products alone read: laid out as `wgmma` wants them, or, where there is none, in the widest swizzle that a row allows, for
-`ldmatrix`. One thread asks for the blocks of a stage, whose barrier counts their bytes, and all threads wait for it. That nobody reads a stage any more
-which is filled again, follows from the barrier that all threads meet at before.
+They are blocks that products alone read: laid out as `wgmma` wants them, or, where there is none, in the widest swizzle that a row allows,
+for `ldmatrix`. One thread asks for the blocks of a stage, whose barrier counts their bytes, and all threads wait for it. That nobody reads
+a stage any more which is filled again, follows from the barrier that all threads meet at before.
 """
 
 from __future__ import annotations

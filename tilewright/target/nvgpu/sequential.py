@@ -2,8 +2,8 @@
 
 An input whose block changes from step to step is copied to shared memory a few steps before the body sees it (`staging`). One whose block
 stays the same while matrix products read it is copied there once. Blocks that products of warpgroups alone read lie as those want them
-(`operand_copies`), and the copy engine brings what products read, where there is one (`asked_blocks`). An output whose block stays the same is kept in shared memory from the
-first step to the last, and written once.
+(`operand_copies`), and the copy engine brings what products read, where there is one (`asked_blocks`). An output whose block stays the same
+is kept in shared memory from the first step to the last, and written once.
 
     grid (columns, rows), column sums: out[0, j] += x[i, j].sum(0)
       x     four stages: while rows i are added up, i + 1 to i + 3 are under way
