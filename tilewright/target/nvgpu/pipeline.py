@@ -41,7 +41,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _MOST_STAGES = {"wgmma": 6, "computed": 4, "boxed": 8, "mma": 5}
-_BUSY_WARPS = 8  # with as many sums as they can have, that keep a multiprocessor's tensor cores busy
+_MOST_NEIGHBOURS = 4  # blocks of threads on a multiprocessor
 _FEWEST_DEEP = 32  # a part of a step, so that waiting for it is a small part of the work
 _ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
 _DEPTH = 64  # of the contraction: a row of 128 bytes
@@ -498,24 +498,28 @@ def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps
     d for d in range(mma.DEPTH, k + 1, mma.DEPTH) if d == k or (may_be_parted and d >= _FEWEST_DEEP and k % d == 0)
   ]
   plans = [_boxed_stages(kernel, c, arch, distribution, depth) for depth in depths]
-  room = _shared_room(arch, distribution)
-  # Whole steps if they can be; else parts whose rows are wide, since a box has one row's width.
+  # Whole steps, if they leave room for another block of threads; else parts whose rows are wide, since a box has one row's width.
   key = lambda p: (
-    *(p.stages >= _ENOUGH_STAGES and p.shared_bytes <= room, min(p.stages, _ENOUGH_STAGES)),
+    *(min(arch.shared_bytes // p.shared_bytes, _most_neighbours(c), 2), min(p.stages, _ENOUGH_STAGES)),
     *(p.depth == k, min(own.swizzle_bytes for own in p.maps), p.depth),
   )
-  plan = max(plans, key=key)
+  plan = max((p for p in plans if p.stages >= 2), key=key, default=None)
+  if plan is None:
+    return None
   uses = max(2, c.num_steps * plan.slices)  # of stages
-  return dataclasses.replace(plan, stages=min(plan.stages, uses)) if plan.stages >= 2 else None
+  return dataclasses.replace(plan, stages=min(plan.stages, uses))
 
 
 def _boxed_stages(
   kernel: NativeKernel, c: Contraction, arch: Arch, distribution: MmaDistribution, depth: int
 ) -> BoxedWarpPlan:
-  """Stages of a depth, as many as fit, or as fit where two blocks of four warps share a multiprocessor.
+  """Stages of a depth, as many as fit where as many blocks of threads share a multiprocessor as keep it busy, if those are enough stages.
 
-  bf16 4096 x 4096 x 4096 on an H200, in blocks of 128 x 128 x 64 by four warps: 338 TFLOP/s with seven stages, 391 with three; in blocks of
-  128 x 256 x 64 by eight warps, with four: 461. By `cp.async` 337 and 387.
+  bf16 4096 x 4096 x 4096 on an H200, TFLOP/s of one run each or two:
+
+      128 x 128 x 64, four warps     alone, 7 stages  338         two blocks, 3 stages   391, 441     `cp.async`  337
+      128 x 256 x 64, eight warps    alone, 4 stages  461, 450                                        `cp.async`  387
+      64 x 64 x 64, four warps       two, 6 stages    274         four blocks, 3 stages  304
   """
   maps = []
   for side in c.sides:
@@ -523,15 +527,15 @@ def _boxed_stages(
     swizzle = next(size for size in (128, 64, 32) if row_bytes % size == 0)
     maps.append(_tensor_map(kernel, side, c.kind, depth, swizzle=swizzle))
   plan = BoxedWarpPlan(c, distribution, (maps[0], maps[1]), 1, depth)
-  near, alone = (
-    room // plan.shared_bytes for room in (_shared_room(arch, distribution), arch.shared_bytes - _RESERVED)
-  )
-  return dataclasses.replace(plan, stages=min(_MOST_STAGES["boxed"], near if near >= _ENOUGH_STAGES else alone))
+  fitting = [(arch.shared_bytes // n - _RESERVED) // plan.shared_bytes for n in range(_most_neighbours(c), 0, -1)]
+  stages = next((n for n in fitting if n >= _ENOUGH_STAGES), fitting[-1])
+  return dataclasses.replace(plan, stages=min(_MOST_STAGES["boxed"], stages))
 
 
-def _shared_room(arch: Arch, distribution: MmaDistribution) -> int:
-  """The part of shared memory that leaves room for as many blocks of threads as keep a multiprocessor busy."""
-  return arch.shared_bytes // max(1, _BUSY_WARPS * WARP // distribution.threads) - _RESERVED
+def _most_neighbours(c: Contraction) -> int:
+  """Blocks of threads that shall share a multiprocessor, so that those which wait leave it to others: as their sums take registers."""
+  m, n, _ = c.block
+  return max(1, min(_MOST_NEIGHBOURS, _MOST_SUMS // (m * n)))
 
 
 def _warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> WarpPlan | None:
