@@ -69,9 +69,13 @@ def _words(kind: SemaphoreArrayType) -> int:
 
 def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
   """Barriers of all warpgroups, or of each (see `BlockCode.sharing`); they begin before the body, in front of which all meet."""
-  b = code.buffers
-  view = code.allocate((max(1, math.prod(kind.shape)),), np.int64, is_shared=True)
-  address = b.ptrtoint(b.addrspacecast(view.pointer, ir.PointerType(addrspace=SHARED)), I32)
+  b, at = code.buffers, code.arena_bytes
+  code.allocate((max(1, math.prod(kind.shape)),), np.int64, is_shared=True)
+  # Of numbers, which are added up once: through a pointer to any memory, LLVM would find the address anew in each round of a loop.
+  address = b.add(b.ptrtoint(b.addrspacecast(code.arena, ir.PointerType(addrspace=SHARED)), I32), I32(at))
+  if not code.is_sharing:
+    each = (code.arena_bytes - at) // code.groups
+    address = b.add(address, b.mul(code.group, I32(each)))
   with code.b.goto_entry_block():
     parities = code.b.alloca(I32, size=_words(kind))
   made = Barriers(kind, address, parities, code.is_sharing)
