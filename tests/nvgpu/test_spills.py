@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import pytest
 from gpu_programs import by_rows, layer_norm, natives, softmax
 
+from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.runtime import ptxas
 from tilewright.target.nvgpu import compile_ptx
 
@@ -49,3 +50,17 @@ def test_long_rows_fit_the_registers(name):
   body, (width, *others) = ROWS[name]
   arrays = [S((4096, width) if size is not None else (width,), BF16) for size in (width, *others)]
   assert spilled(body, *arrays) == 0
+
+
+@pytest.mark.parametrize("layout", [plgpu.Layout.WGMMA, plgpu.Layout.TCGEN05_TMEM_NATIVE, plgpu.Layout.WGMMA.reduce(1)])
+def test_tiles_that_are_held_as_the_user_says_fit_the_registers(layout):
+  """Of 128 x 128 numbers, four warps have 128 in each thread."""
+
+  def body(x_ref, o_ref):
+    x = x_ref[...]
+    sums = plgpu.layout_cast(x.sum(1) if isinstance(layout, plgpu.ReducedLayout) else x, layout)
+    o_ref[...] = x * sums[:, None] if sums.ndim == 1 else sums + 1
+
+  ((_, native),) = natives(plgpu.kernel(body, S((128, 128), jnp.float32)), S((128, 128), jnp.float32))
+  ptx, _ = compile_ptx(native, "sm_90a")
+  assert ptxas.resources(ptx, "sm_90a").spilled_bytes == 0

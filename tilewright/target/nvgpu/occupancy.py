@@ -18,12 +18,14 @@ from tilewright.target.nvgpu.arithmetic import LENGTHY
 from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.types import TileType
 
 _SHORT = 40  # ops of a body that gets by with forty registers
 # Functions that are faster with sixty-four.
 _WIDE = frozenset(("sin", "cos", "tan", "erf", "erfc", "cbrt", "lgamma", "digamma"))
 _SHARED = 1 / 8  # of an input that is the same for all instances, what takes registers while others are reduced
 _FEW_BLOCKS = 256  # about two for each multiprocessor
+_BESIDES = 40  # registers that a thread needs besides those of a tile
 
 
 def choose_threads(kernel: NativeKernel, asked: int | None, arch: Arch) -> int:
@@ -64,12 +66,21 @@ def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> i
 
 def resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
   """How many blocks of threads a multiprocessor shall have room for: of those that take many steps, its share of all there are."""
-  wanted = max(1, _resident_threads(kernel, arch, num_threads) // num_threads)
+  wanted = _resident_threads(kernel, arch, num_threads)
+  if choice.casts(kernel):  # tiles are held as the user says, not passed over
+    wanted = min(wanted, threads.REGISTERS // (_largest_tile(kernel) // num_threads + _BESIDES))
+  wanted = max(1, wanted // num_threads)
   grid = kernel.mapping.grid
   if len(parallel) == len(grid) or None in grid:
     return wanted
   share = -(-math.prod(grid[d] or 0 for d in parallel) // streams.PROCESSORS)
   return max(1, min(wanted, share))
+
+
+def _largest_tile(kernel: NativeKernel) -> int:
+  """How many registers of 32 bits all threads need to hold it."""
+  tiles = (v.tile for op in walk(kernel.body.body) for v in op.results if isinstance(v.type, TileType))
+  return max((math.prod(t.shape) * max(1, t.dtype.itemsize) // 4 for t in tiles), default=0)
 
 
 def _resident_threads(kernel: NativeKernel, arch: Arch, num_threads: int) -> int:
