@@ -66,11 +66,11 @@ class Bounds:
       return self.of(value, depth)
     found = None
     match op.name:
-      case "broadcast":
+      case "broadcast" | "reshape" | "transpose" | "convert":
         found = self.of_elements(op.operands[0], depth - 1)
       case "iota":
         found = Interval(0, max(0, ty.shape[op.attrs["axis"]] - 1))
-      case "add" | "mul":
+      case "add" | "sub" | "mul":
         a, b = (self.of_elements(v, depth - 1) for v in op.operands)
         found = None if a is None or b is None else _binary(op.name, a, b)
     return found if found is not None and _holds(ty, found) else None
@@ -125,6 +125,9 @@ class Bounds:
         return Interval(1, _MOST) if size is None else Interval(size, size)
       case "convert":
         return self.of(op.operands[0], depth - 1)
+      case "sign":
+        a = self.of(op.operands[0], depth - 1)
+        return None if a is None else Interval(*(int(end > 0) - int(end < 0) for end in (a.low, a.high)))
       case "select":
         a, b = (self.of(v, depth - 1) for v in op.operands[1:])
         return None if a is None or b is None else Interval(min(a.low, b.low), max(a.high, b.high))

@@ -65,8 +65,8 @@ def select_known(rw: Rewriter, op: Op) -> Found:
 
 @rule("lt", "le", "gt", "ge", "eq", "ne")
 def compare_ranges(rw: Rewriter, op: Op) -> Found:
-  """A comparison that the ranges of both sides decide: a loop's index is never negative."""
-  a, b = (rw.bounds.of(v) for v in op.operands)
+  """A comparison that the ranges of both sides decide: a loop's index is never negative, and a mask of rows that all exist holds."""
+  a, b = (rw.bounds.of_elements(v) for v in op.operands)
   if a is None or b is None:
     return None
   if op.name in ("gt", "ge"):
@@ -108,9 +108,9 @@ def rounds_down(rw: Rewriter, op: Op) -> Found:
   return None
 
 
-@rule("program_id", "num_programs")
+@rule("program_id", "num_programs", "min", "max", "sign")
 def known_position(rw: Rewriter, op: Op) -> Found:
-  """Along a dimension of one instance, and the size of a static grid."""
+  """Along a dimension of one instance, the size of a static grid, and what is computed from them and cannot vary."""
   found = rw.bounds.of(op.result)
   if found is None or found.low != found.high:
     return None
