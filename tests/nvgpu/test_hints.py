@@ -253,6 +253,23 @@ def test_buffers_that_do_not_fit_shared_memory_are_named():
     nvgpu.compile_ptx(native_of(call, x), "sm_90a")
 
 
+def test_a_block_with_transforms_that_does_not_fit_shared_memory_is_named():
+  x, block = S((1024, 512), F32), (256, 512)
+  swizzled = plgpu.BlockSpec(block, lambda i: (i, 0), transforms=[plgpu.SwizzleTransform(128)])
+  call = pl.pallas_call(
+    lambda x_ref, y_ref, o_ref: o_ref.__setitem__(..., x_ref[...] + y_ref[...]),
+    x,
+    grid=(4,),
+    in_specs=[pl.BlockSpec(block, lambda i: (i, 0)), swizzled],
+    out_specs=pl.BlockSpec(block, lambda i: (i, 0)),
+  )
+  said = (
+    r"the block of args\[1\] of the kernel .*: float32\[256, 512\] of 524288 bytes with transforms exceeds available"
+  )
+  with pytest.raises(errors.ResourceExhaustedError, match=said):
+    nvgpu.compile_ptx(native_of(call, x, x), "sm_90a")
+
+
 # --- accumulators ------------------------------------------------------------------------------------------------
 
 

@@ -207,7 +207,9 @@ class Frame:
       ref = body.params[num_prefetch + k]
       if code.inferred is not None and ref in code.inferred.shared:
         if ref not in self.placed:
+          code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
           self.placed[ref] = code.allocate_ref(ref)
+          code.location = ""
         copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=k >= mapping.num_inputs))
         views.append(copies[-1].view)
         continue
