@@ -24,7 +24,7 @@ def compiled(f, out, args, arch):
 @pytest.mark.parametrize("contract", [(1, 0), (1, 1), (0, 0)])
 @pytest.mark.parametrize(
   "dtype, arch, instruction",
-  [(BF16, "sm_90a", "wgmma"), (BF16, "sm_80", "mma.sync"), (jnp.int8, "sm_80", "mma.sync"), (F32, "sm_80", "fma.rn")],
+  [(BF16, "sm_90a", "wgmma"), (BF16, "sm_80", "mma.sync"), (jnp.int8, "sm_80", "mma.sync")],
 )
 def test_long_products_are_added_up_in_rounds(dtype, arch, instruction, contract, k):
   k = k * 2 if np.dtype(dtype).itemsize == 1 else k
@@ -35,6 +35,14 @@ def test_long_products_are_added_up_in_rounds(dtype, arch, instruction, contract
   (got,) = run(native, *args, arch=arch)
   wanted = np.tensordot(*(np.asarray(a, np.float64) for a in args), (contract[:1], contract[1:]))
   np.testing.assert_array_equal(np.asarray(got, np.float64), wanted)
+
+
+def test_a_few_rows_are_multiplied_in_rounds_too():
+  args = [small_integers(shape, BF16, i) for i, shape in enumerate([(8, 1024), (1024, 128)])]
+  native, _, launch = compiled(lambda a, b: jnp.dot(a, b, preferred_element_type=F32), S((8, 128), F32), args, "sm_80")
+  assert launch.workspace_bytes == 0
+  (got,) = run(native, *args, arch="sm_80")
+  np.testing.assert_array_equal(got, np.asarray(args[0], np.float64) @ np.asarray(args[1], np.float64))
 
 
 def test_sums_of_halves_are_rounded_once():

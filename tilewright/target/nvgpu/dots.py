@@ -48,7 +48,7 @@ def dot(system: System, op: Op) -> None:
   lhs, rhs = (_operand(system, op, i) for i in range(2))
   found: list[tuple[str, tuple[Place, ...], int]] = []
   work = op.operands[0].tile.size * result.shape[-1] if _is_matrix(op) else _multiplications(op)
-  if _is_matrix(op) and _has_tensor_cores(system.arch, op):
+  if _is_matrix(op) and has_tensor_cores(system.arch, op):
     bits = lhs.bits
     faster = 16 // bits if bits < 16 else 1
     for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
@@ -138,7 +138,8 @@ def _multiplications(op: Op) -> int:
   return lhs.size * max(free, 1)
 
 
-def _has_tensor_cores(arch: Arch, op: Op) -> bool:
+def has_tensor_cores(arch: Arch, op: Op) -> bool:
+  """Whether tensor cores multiply what a dot multiplies, and add it up as it asks."""
   a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
   if a != b or np.dtype(op.attrs["dtype"]).name not in _TYPES.get(a, ()):
     return False

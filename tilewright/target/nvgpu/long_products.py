@@ -16,6 +16,7 @@ import dataclasses
 
 import numpy as np
 
+from tilewright.target.nvgpu import dots
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.tile.dead_code import accesses, base_of, eliminate_dead_code
@@ -25,11 +26,14 @@ from tilewright.tile.types import TileType
 
 _DEPTH = 256  # k of a long product, at least
 _LONG = 0.5  # of shared memory, that both operands take: with less, there is room for another block of threads
+_LONGER = (
+  4 << 20
+)  # bytes of operands that tensor cores do not multiply: a copy in global memory is faster, as long as it is small
 _MOST_SUMS = 32768  # elements of the result: more would not stay in registers, round by round
 _ROUND = 48 << 10  # bytes of both operands that a round multiplies, at most
 _PIECES = (128, 64, 32, 16)  # k of a round
 _ROUNDS = 4  # at least, so that copies run ahead
-_FEW = 32  # rows: products of fewer have code of their own (`few_rows`)
+_FEW = 32  # rows: products of so many have code of their own, where k is last on both sides (`few_rows`)
 
 
 def split(kernel: NativeKernel, arch: Arch) -> NativeKernel:
@@ -110,8 +114,10 @@ def _piece(kernel: NativeKernel, op: Op, arch: Arch) -> int | None:
   if op.name != "dot" or not _is_of_matrices(op) or not all(_is_block(kernel, v) for v in op.operands):
     return None
   k, sizes = _depth(op), [v.tile.size * v.tile.dtype.itemsize for v in op.operands]
-  result = op.result.tile
-  if k < _DEPTH or min(result.shape) <= _FEW or result.size > _MOST_SUMS or arch.shared_bytes * _LONG >= sum(sizes):
+  result, most = op.result.tile, _LONG * arch.shared_bytes if dots.has_tensor_cores(arch, op) else _LONGER
+  if k < _DEPTH or result.size > _MOST_SUMS or sum(sizes) <= most:
+    return None
+  if min(result.shape) <= _FEW and all(dims[0] == 1 for dims in op.attrs["contract"]):
     return None
   fitting = (piece for piece in _PIECES if sum(sizes) // k * piece <= _ROUND and k >= _ROUNDS * piece)
   return next(fitting, None)
