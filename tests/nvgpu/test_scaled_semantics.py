@@ -87,7 +87,11 @@ def test_rounds_ahead_are_taken_in_order(k, warps):
   [
     ("nvfp4", 16, 32, 2048, 1),  # sixteen rounds, eight at once
     ("nvfp4", 15, 64, 512, 2),
+    ("nvfp4", 9, 32, 512, 1),  # one row more than two fours
     ("mxfp4", 10, 32, 512, 1),
+    ("nvfp4", 11, 32, 256, 1),
+    ("nvfp4", 13, 32, 256, 1),
+    ("nvfp4", 14, 32, 256, 1),
     ("int4", 16, 32, 256, 1),
     ("nvfp4", 16, 32, 384, 1),  # three rounds: one at a time, through stages
     ("nvfp4", 16, 40, 256, 2),  # rows that do not exist
@@ -101,6 +105,42 @@ def test_weights_go_straight_to_registers_where_most_of_a_round_is_x(recipe, m, 
   is_straight = "ld.global.L1::no_allocate" in nvgpu.compile_ptx(native, "sm_90a", warps)[0]
   assert is_straight == (k != 384 and n != 40)
   holds(x, w, warps=warps)
+
+
+def product_of_few_rows(after, times=1, m=10, n=32, k=1024):
+  """What `after` makes of a product of x and w, so many times."""
+
+  def kernel(x_ref, w_ref, o_ref):
+    def step(i, total):
+      got = jax.lax.dot_general(x_ref[i], w_ref[i], (((1,), (1,)), ((), ())), preferred_element_type=F32)
+      return total + after(got)
+
+    if times == 1:
+      o_ref[...] = after(jax.lax.dot_general(x_ref[0], w_ref[0], (((1,), (1,)), ((), ())), preferred_element_type=F32))
+    else:
+      o_ref[...] = jax.lax.fori_loop(0, times, step, jnp.zeros((m, n), F32))
+
+  x, w = (np.random.default_rng(i).integers(-4, 5, (times, r, k)).astype(BF16) for i, r in ((0, m), (1, n)))
+  call = lambda x, w: pl.pallas_call(kernel, jax.ShapeDtypeStruct((m, n), F32))(x, w)
+  ((_, native),) = natives(call, x, w)
+  exact = sum(np.asarray(after(np.float64(x[i]) @ np.float64(w[i]).T)) for i in range(times))
+  return native, (x, w), exact
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_reads_a_product_once_adds_up_its_sums(times):
+  """Also where the next product of a loop goes through the memory that they lie in."""
+  native, operands, exact = product_of_few_rows(lambda z: z * 2, times)
+  (got,) = run(native, *operands, arch="sm_90a", num_warps=4)
+  assert (got == exact).all()
+
+
+def test_sums_that_are_read_once_take_one_barrier():
+  barriers = [
+    nvgpu.compile_ptx(product_of_few_rows(after)[0], "sm_90a", 4)[0].count("bar.sync")
+    for after in (lambda z: z * 2, lambda z: z * z.sum())
+  ]
+  assert barriers[0] == 1 < barriers[1]
 
 
 @pytest.mark.parametrize("way", ["reversed", "numbered", "one row", "exchanged in eights"])

@@ -26,6 +26,7 @@ from tilewright.target.nvgpu.code import AHEAD, IN_PLACE, BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
+from tilewright.target.nvgpu.system import ELEMENTWISE
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import View
 from tilewright.tile.ir import Op, Value
@@ -53,12 +54,16 @@ def dot(code: BlockCode, op: Op) -> None:
   staged = [v for v in op.operands if behind_transposes(v)[0] in code.in_stages]
   assert not staged, "what lies in stages can only be read by warpgroups, see operand_copies.leaves_room"
   parts = Dot(code, op)
-  layout = None if result.tile.is_scalar or _way(code, parts) is not None else code.layout_of(result)
+  way = _way(code, parts)
+  layout = None if result.tile.is_scalar or way is not None else code.layout_of(result)
   if layout is not None and not layout.is_padded:
     _hold(code, op, _in_registers)
     return
   if _is_added_to_a_ref(code, op):
     code.env[result] = Deferred()
+    return
+  if way is not None and way[0] == "rows" and few_rows.is_left_in_sums(code, parts) and _is_asked_for_once(code, op):
+    code.env[result] = few_rows.product(code, parts, way[1])
     return
   memory = code.allocate(result.tile.shape, result.tile.dtype)
   _multiply(code, op, memory, accumulate=False)
@@ -99,6 +104,12 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
       _multiply(code, operand.owner, into, accumulate=True)
       return True
   return False
+
+
+def _is_asked_for_once(code: BlockCode, op: Op) -> bool:
+  """Whether a result is only used by an elementwise op in the same block, so that each element is asked for once."""
+  users = code.users.get(op.result, [])
+  return len(users) == 1 and users[0].name in ELEMENTWISE and users[0] in code.current.ops
 
 
 def _is_added_to_a_ref(code: BlockCode, op: Op) -> bool:

@@ -11,7 +11,8 @@ long as both operands agree: a lane takes a run of neighbours, so that its loads
 
 Where w is stored the other way round, so that its rows lie side by side, a lane takes a short run of k and neighbouring rows instead.
 
-Warps share k, and where k is too short for that, n. Their sums meet in shared memory.
+Warps share k, and where k is too short for that, n. Their sums meet in shared memory: all threads add them up there, or whatever is done
+to the result adds up those it asks for (`product`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from tilewright.target.nvgpu.instructions import pure
 from tilewright.target.nvgpu.lane_pieces import can_take
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
-from tilewright.target.nvgpu.views import View
+from tilewright.target.nvgpu.views import SummedView, View
 from tilewright.target.nvgpu.warp_stages import Part, Stages, memory_of, part_of, rounds_at_once, sources, stage_bytes
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
@@ -47,9 +48,9 @@ _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit e
 _STAGES = 2  # one round of a warp on its way while one is multiplied: on an H200, 13.3 us for one row of 8192, and 14.7 with three
 # Warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all.
 _MOST_ALONG_K = 8
-# Where most of a round is x, which all blocks of threads read, weights go straight to registers, and a warp waits for a round before it
-# asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, thirteen 14.4 and 14.8, ten 14.2 and 14.3, eight
-# 14.4 and 12.5.
+# Where half of a round or more is x, which all blocks of threads read, weights go straight to registers, and a warp waits for a round
+# before it asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, thirteen 14.4 and 14.8, ten 14.2 and
+# 14.3, one 12.3 and 11.8.
 _STRAIGHT_TILES = 2
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _APART = 4  # elements after each row of sums, so that lanes with rows of their own meet in no bank
@@ -114,7 +115,41 @@ def _is_turned(code: BlockCode, v: Value) -> bool:
   return any(_is_turned(code, o) for o in op.operands if isinstance(o.type, TileType))
 
 
+def is_left_in_sums(code: BlockCode, parts: Dot) -> bool:
+  """Whether `product` is worth it: where threads have more than one element each. On an H200, ten rows of 8192 take 14.43 us then and 14.68
+  if all sums are added up first, fourteen 14.86 and 14.98, sixteen 14.67 and 14.87, but eight 13.06 and 12.97, two 12.09 and 11.98."""
+  return len(parts.ms) == len(parts.ns) == 1 and parts.dtype == np.float32 and parts.m * parts.n > code.num_threads
+
+
+def product(code: BlockCode, parts: Dot, how: Plan) -> SummedView:
+  """The product as sums that are not added up yet: what reads it once needs no other place for it, nor a barrier behind that."""
+  sums = _sums(code, parts, how, is_left=True)
+  own = sums.strides[1:]
+  return SummedView(sums.pointer, own, sums.dtype, sums.base, align=_APART, terms=how.along_k, apart=sums.strides[0])
+
+
 def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: bool) -> None:
+  b, sums = code.b, _sums(code, parts, how, is_left=False)
+  code.sync({sums.base}, {into.base})
+  shape = (*parts.ms, *parts.ns)
+  split = len(parts.ms)
+
+  def each(index: list[Index], lanes: int, step: Any) -> None:
+    m, n = (_number(b, index[:split], parts.ms), _number(b, index[split:], parts.ns))
+    total = code.load(sums, [Index(0), m, n], lanes)
+    for k in range(1, how.along_k):
+      total = b.fadd(total, code.load(sums, [Index(k), m, n], lanes))
+    if accumulate:
+      total = b.fadd(code.load(into, index, lanes), total)
+    code.store(into, index, total)
+
+  # Vectors so narrow that every thread has some.
+  lanes = min(code.lanes, 1 << max(1, math.prod(shape) // code.num_threads).bit_length() - 1)
+  code.each_step(distribute(shape, lanes, code.num_threads), each)
+
+
+def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
+  """What each warp along k adds up, in shared memory: (warps, rows of x, rows of w)."""
   b = code.b
   run, along_k, along_n = how.run, how.along_k, how.along_n
   tiles, columns = parts.n // ROWS // along_n, _columns(parts)
@@ -142,9 +177,17 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
       for number in range(at_once):
         own.multiply(chunk(add(b, c, number * along_k)), slots)
   else:
+    code.sync(set(), {stages.memory.base})  # sums of a product before may lie there
     for c in stages.rounds(own_k, rounds, along_k):
       own.multiply(chunk(c), slots)
-  _gather(code, parts, slots, (along_k, own_k, rows, q), into, accumulate, stages)
+  shape = (along_k, columns * COLUMNS, parts.n + _APART)
+  if stages is None:
+    sums = code.allocate(shape, np.float32)
+    code.sync(set(), {sums.base})
+  else:
+    sums = stages.reused(shape, np.float32, in_own=is_left)
+  _write(code, slots, (own_k, rows, q), sums)
+  return sums
 
 
 def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any], own_rounds: int) -> Stages | None:
@@ -164,7 +207,7 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any
         return None
       blocks[v] = block, start if block.rows == count else 0
     sizes.append(stage_bytes([blocks[v][0] for v in found]))
-  straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] > sizes[1] else []
+  straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] >= sizes[1] else []
   in_registers = {v: (*blocks.pop(v), [row for pair in rows for row in pair]) for v in straight}
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
   fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= code.free_bytes]
@@ -235,45 +278,15 @@ def _pair(code: BlockCode, parts: Dot, side: str, row: Index, inner: list[Index]
   return packed.pair_at(code, value, parts.place([], free, inner, side))
 
 
-def _gather(
-  code: BlockCode,
-  parts: Dot,
-  slots: Any,
-  place: tuple[int, ir.Value, Any, Any],
-  into: View,
-  accumulate: bool,
-  stages: Stages | None,
-) -> None:
-  """Add up what the warps along k have, and write the result."""
+def _write(code: BlockCode, slots: Any, place: tuple[ir.Value, Any, Any], sums: View) -> None:
   b = code.b
-  along_k, own_k, numbers, q = place
-  columns = _columns(parts)
-  rows = columns * COLUMNS
-  sums = (along_k, rows, parts.n + _APART)
-  partial = code.allocate(sums, np.float32) if stages is None else stages.reused(sums, np.float32)
-  code.sync(set(), {partial.base})
+  own_k, numbers, q = place
   for t, tile in enumerate(slots):
     for c, column in enumerate(tile):
       for i, slot in enumerate(column):
         n = numbers[t][i // 2]
         m = b.add(b.mul(q, i64(2)), i64(c * COLUMNS + i % 2))
-        code.store(partial, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
-  code.sync({partial.base}, {into.base})
-  shape = (*parts.ms, *parts.ns)
-  split = len(parts.ms)
-
-  def each(index: list[Index], lanes: int, step: Any) -> None:
-    m, n = (_number(b, index[:split], parts.ms), _number(b, index[split:], parts.ns))
-    total = code.load(partial, [Index(0), m, n], lanes)
-    for k in range(1, along_k):
-      total = b.fadd(total, code.load(partial, [Index(k), m, n], lanes))
-    if accumulate:
-      total = b.fadd(code.load(into, index, lanes), total)
-    code.store(into, index, total)
-
-  # Vectors so narrow that every thread has some.
-  lanes = min(code.lanes, 1 << max(1, math.prod(shape) // code.num_threads).bit_length() - 1)
-  code.each_step(distribute(shape, lanes, code.num_threads), each)
+        code.store(sums, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
 
 
 def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:

@@ -111,6 +111,18 @@ class SwizzledView(View):
     return False
 
 
+@dataclasses.dataclass(eq=False)
+class SummedView(View):
+  """Floats that are only read, each the sum of several that lie a number of elements apart: they are added up where they are asked for."""
+
+  terms: int = 1
+  apart: int = 0
+
+  @property
+  def is_plain(self) -> bool:
+    return False
+
+
 def view_of(memory: Memory) -> View:
   if isinstance(memory, View):
     return memory
@@ -368,6 +380,8 @@ def _parted(b: ir.IRBuilder, place: Any) -> tuple[Any, int]:
 
 def load(b: ir.IRBuilder, view: View, index: Sequence[Index], lanes: int) -> ir.Value:
   """The elements at an index; poison where they lie outside."""
+  if isinstance(view, SummedView):
+    return _sum(b, view, index, lanes)
   mask, shared = _mask(b, view, index, lanes)
   if mask is None:
     return _load_inside(b, view, index, lanes)
@@ -403,6 +417,15 @@ def _is_one_access(view: View, lanes: int, align: int) -> bool:
   """Whether one access of so many elements side by side says what the kernel says about caches."""
   itemsize = view.dtype.itemsize
   return not view.cache or caching.can_access(lanes * itemsize, max(align, itemsize))
+
+
+def _sum(b: ir.IRBuilder, view: SummedView, index: Sequence[Index], lanes: int) -> ir.Value:
+  total: Any = None
+  for n in range(view.terms):
+    start = b.gep(view.pointer, [i64(n * view.apart)], source_etype=ty.memory_type(view.dtype))
+    term = load(b, View(start, view.strides, view.dtype, view.base, align=view.align), index, lanes)
+    total = term if total is None else b.fadd(total, term)
+  return total
 
 
 def load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, align: int) -> ir.Value:
