@@ -314,6 +314,34 @@ def test_an_accumulator_adds_up_products(specs):
 
 
 @pytest.mark.parametrize("semantics", [("parallel", "sequential"), None])
+def test_an_accumulator_that_a_body_sets_to_zero_is_left_to_it(semantics):
+  def kernel(a_ref, b_ref, o_ref, acc):
+    @pl.when(pl.program_id(1) == 0)
+    def _():
+      acc[...] = jnp.zeros_like(acc)
+
+    acc[...] += jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
+
+    @pl.when(pl.program_id(1) == 1)
+    def _():
+      o_ref[...] = acc[...]
+
+  a, b = normal(128, 128, dtype=BF16), normal(128, 64, dtype=BF16, seed=1)
+  call = pl.pallas_call(
+    kernel,
+    S((128, 64), F32),
+    grid=(2, 2),
+    in_specs=[pl.BlockSpec((64, 64), lambda i, k: (i, k)), pl.BlockSpec((64, 64), lambda i, k: (k, 0))],
+    out_specs=pl.BlockSpec((64, 64), lambda i, k: (i, 0)),
+    scratch_shapes=[plgpu.ACC((64, 64), F32)],
+    compiler_params=plgpu.CompilerParams(dimension_semantics=semantics),
+  )
+  wanted = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+  for found in (jax.jit(call)(a, b), run(native_of(call, a, b), a, b)[0]):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=128 * 2.0**-23 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("semantics", [("parallel", "sequential"), None])
 def test_an_accumulator_begins_as_zero(semantics):
   """At the first step along dimensions that are not parallel; where nothing is said of them, in each instance."""
 

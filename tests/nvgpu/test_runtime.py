@@ -376,14 +376,18 @@ def test_outputs_that_may_stay_unwritten_begin_as_poison(driver, monkeypatch):
 
 
 def test_outputs_that_are_written_at_computed_places_are_left_as_they_are(driver):
-  """Of a kernel over a mesh, which may write all of them in an order of its own. One that is written at fixed places is filled."""
+  """Of a kernel of several warpgroups, which may write all of them in an order of its own. One that is written at fixed places is filled,
+  and so is any of other kernels."""
 
   def kernel(x_ref, o_ref, p_ref):
     i = jax.lax.axis_index("i")
     o_ref[pl.ds(2 * i, 2)] = x_ref[pl.ds(2 * i, 2)]
     p_ref[0] = x_ref[0]
 
-  call = mosaic_gpu.kernel(kernel, [S((4, 256), F32), S((8, 256), F32)], grid=(2,), grid_names=("i",))
-  text = jax.jit(call).trace(XY[0]).lower(lowering_platforms=("cuda",)).as_text()
-  assert re.search(r"output_operand_aliases = \[.*output_tuple_indices = \[1\]", text), text
-  assert text.count("output_operand_alias<") == 1
+  def text(**threads):
+    call = mosaic_gpu.kernel(kernel, [S((4, 256), F32), S((8, 256), F32)], grid=(2,), grid_names=("i",), **threads)
+    return jax.jit(call).trace(XY[0]).lower(lowering_platforms=("cuda",)).as_text()
+
+  several = text(num_threads=2, thread_name="wg")
+  assert re.search(r"output_operand_aliases = \[.*output_tuple_indices = \[1\]", several), several
+  assert several.count("output_operand_alias<") == 1 and text().count("output_operand_alias<") == 2

@@ -33,6 +33,7 @@ def test_each_group_meets_its_own_weights(name, axis, native):
   assert (got[18:] == 0).all()
 
 
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="tensor cores multiply weights that are bf16s or float32s")
 @pytest.mark.parametrize("native", [False, True], ids=["portable", "native"])
 def test_scales_for_which_weights_would_be_infinite(native):
   """Small rows make up for them: 2^-100 times 2^127 times elements up to 448."""

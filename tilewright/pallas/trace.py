@@ -319,13 +319,26 @@ def _block_ref(group: Sequence[BlockMapping], aval: Any) -> Any:
 def _read_first(jaxpr: Any, types: Sequence[Any]) -> dict[int, Any]:
   """Scratch memory that begins with values (`begin`) and that the body counts on: it reads it before it writes there. By number, from the
   last on."""
-  found = {}
-  for number, ty in enumerate(types, -len(types)):
-    if hasattr(ty, "begin"):
-      first = next((eqn for eqn in jaxpr.eqns if jaxpr.invars[number] in eqn.invars[:1]), None)
-      if first is not None and first.primitive.name == "get":
-        found[number] = ty
-  return found
+  begins = ((number, ty) for number, ty in enumerate(types, -len(types)) if hasattr(ty, "begin"))
+  return {number: ty for number, ty in begins if _first_use(jaxpr, jaxpr.invars[number]) == "get"}
+
+
+def _first_use(jaxpr: Any, ref: Any) -> str | None:
+  """The primitive that uses a ref first. Of a conditional, a write counts before a read: a body that writes in some instances knows in
+  which, as one that sets sums to zero at its first step."""
+  for eqn in jaxpr.eqns:
+    place = next((i for i, v in enumerate(eqn.invars) if v is ref), None)
+    if place is None:
+      continue
+    if eqn.primitive is not _jax.conditionals.cond_p:
+      return eqn.primitive.name
+    branches = [branch.jaxpr for branch in eqn.params["branches"]]
+    uses = [
+      _first_use(branch, branch.invars[place - 1]) for branch in branches
+    ]  # the first operand is the branch's number
+    if any(uses):
+      return "swap" if "swap" in uses else next(use for use in uses if use)
+  return None
 
 
 def _begin(call: KernelCall, begun: Mapping[int, Any], refs: Sequence[Any]) -> None:

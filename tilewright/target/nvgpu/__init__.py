@@ -214,8 +214,8 @@ def _compile_for(
     with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
       loadable = other.submit(_loadable, ptx, launch, family.assembling)
       launcher = jit.object_code(host)
-      # Filling an array takes as long as writing it does.
-      written = outputs_at_computed_places(kernel)
+      # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
+      written = outputs_at_computed_places(kernel) if kernel.warpgroups > 1 else set()
       poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)
       return Code(
         machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
