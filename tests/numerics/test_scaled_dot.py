@@ -365,7 +365,9 @@ def test_mistakes_are_named():
   x, q = jnp.ones((2, 64)), quantize(jnp.ones((64, 64)), "mxfp8", axis=0)
   with pytest.raises(errors.ShapeMismatchError, match=r"b is scaled along axis 0, but axis 1 is contracted"):
     scaled_dot(x, q, ROWS)
-  with pytest.raises(errors.ShapeMismatchError, match=r"last dimension of a \(2, 32\) and the scaled axis of b .* same size"):
+  with pytest.raises(
+    errors.ShapeMismatchError, match=r"last dimension of a \(2, 32\) and the scaled axis of b .* same size"
+  ):
     scaled_dot(x[:, :32], q)
   with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
     jax.grad(lambda q: scaled_dot(x, q).sum(), allow_int=True)(q)
