@@ -138,7 +138,7 @@ class _Accumulator:
 class WGMMAAccumulatorRef:
   """An accumulator of matrix products, `ACC((64, 128), jnp.float32)`: a buffer that is read and written as a whole, `acc[...]`, and that
   lies in registers, laid out as the tensor cores of the GPU add up products. It begins as zero: in `plgpu.kernel` and `pl.run_scoped`, and
-  among the scratch memory of a `pallas_call` at the first step along its dimensions that are not parallel.
+  among the scratch memory of a `pallas_call` at the first step along its dimensions that are not parallel, unless the body writes it first.
   """
 
   shape: tuple[int, int]
