@@ -313,6 +313,24 @@ def test_an_accumulator_adds_up_products(specs):
   np.testing.assert_allclose(jax.jit(call)(a, b), wanted, rtol=0, atol=tolerance)
 
 
+def _check_added_up(kernel, semantics, first=0):
+  """A kernel with an accumulator gives the product of two matrices in two steps along k; of k from `first` on."""
+  a, b = normal(128, 128, dtype=BF16), normal(128, 64, dtype=BF16, seed=1)
+  call = pl.pallas_call(
+    kernel,
+    S((128, 64), F32),
+    grid=(2, 2),
+    in_specs=[plgpu.BlockSpec((64, 64), lambda i, k: (i, k)), plgpu.BlockSpec((64, 64), lambda i, k: (k, 0))],
+    out_specs=pl.BlockSpec((64, 64), lambda i, k: (i, 0)),
+    scratch_shapes=[plgpu.ACC((64, 64), F32)],
+    compiler_params=plgpu.CompilerParams(dimension_semantics=semantics),
+  )
+  wanted = a[:, first:].astype(np.float64) @ b[first:].astype(np.float64)
+  tolerance = 128 * 2.0**-23 * np.abs(wanted).max()
+  for found in (jax.jit(call)(a, b), run(native_of(call, a, b), a, b)[0]):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+
+
 @pytest.mark.parametrize("semantics", [("parallel", "sequential"), None])
 def test_an_accumulator_that_a_body_sets_to_zero_is_left_to_it(semantics):
   def kernel(a_ref, b_ref, o_ref, acc):
@@ -326,19 +344,7 @@ def test_an_accumulator_that_a_body_sets_to_zero_is_left_to_it(semantics):
     def _():
       o_ref[...] = acc[...]
 
-  a, b = normal(128, 128, dtype=BF16), normal(128, 64, dtype=BF16, seed=1)
-  call = pl.pallas_call(
-    kernel,
-    S((128, 64), F32),
-    grid=(2, 2),
-    in_specs=[pl.BlockSpec((64, 64), lambda i, k: (i, k)), pl.BlockSpec((64, 64), lambda i, k: (k, 0))],
-    out_specs=pl.BlockSpec((64, 64), lambda i, k: (i, 0)),
-    scratch_shapes=[plgpu.ACC((64, 64), F32)],
-    compiler_params=plgpu.CompilerParams(dimension_semantics=semantics),
-  )
-  wanted = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
-  for found in (jax.jit(call)(a, b), run(native_of(call, a, b), a, b)[0]):
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=128 * 2.0**-23 * np.abs(wanted).max())
+  _check_added_up(kernel, semantics)
 
 
 @pytest.mark.parametrize("semantics", [("parallel", "sequential"), None])
@@ -353,21 +359,7 @@ def test_an_accumulator_begins_as_zero(semantics):
     def _():
       o_ref[...] = acc[...]
 
-  a, b = normal(128, 128, dtype=BF16), normal(128, 64, dtype=BF16, seed=1)
-  call = pl.pallas_call(
-    kernel,
-    S((128, 64), F32),
-    grid=(2, 2),
-    in_specs=[plgpu.BlockSpec((64, 64), lambda i, k: (i, k)), plgpu.BlockSpec((64, 64), lambda i, k: (k, 0))],
-    out_specs=pl.BlockSpec((64, 64), lambda i, k: (i, 0)),
-    scratch_shapes=[plgpu.ACC((64, 64), F32)],
-    compiler_params=plgpu.CompilerParams(dimension_semantics=semantics),
-  )
-  first = 0 if semantics else 64  # of k, that the last instance adds up
-  wanted = a[:, first:].astype(np.float64) @ b[first:].astype(np.float64)
-  tolerance = 128 * 2.0**-23 * np.abs(wanted).max()
-  for found in (jax.jit(call)(a, b), run(native_of(call, a, b), a, b)[0]):
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+  _check_added_up(kernel, semantics, first=0 if semantics else 64)
 
 
 @pytest.mark.parametrize("arch, instruction", [("sm_90a", "wgmma.mma_async"), ("sm_80", "mma.sync")])

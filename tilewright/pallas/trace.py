@@ -333,9 +333,8 @@ def _first_use(jaxpr: Any, ref: Any) -> str | None:
     if eqn.primitive is not _jax.conditionals.cond_p:
       return eqn.primitive.name
     branches = [branch.jaxpr for branch in eqn.params["branches"]]
-    uses = [
-      _first_use(branch, branch.invars[place - 1]) for branch in branches
-    ]  # the first operand is the branch's number
+    operand = place - 1  # the first is the branch's number
+    uses = [_first_use(branch, branch.invars[operand]) for branch in branches]
     if any(uses):
       return "swap" if "swap" in uses else next(use for use in uses if use)
   return None

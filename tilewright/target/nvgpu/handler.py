@@ -103,12 +103,7 @@ def _tell(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:
 
 def _stream(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
   """The stream on which XLA wants the work."""
-  ask = struct(b, 4)
-  fill(b, ask, [i64(32), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
-  error = b.call(api_function(b, api, "XLA_FFI_Stream_Get"), [ask])
-  with if_then(b, b.icmp_unsigned("!=", error, _NULL), ends=True):
-    b.ret(error)
-  return read(b, ask, 24)
+  return read(b, _asked(b, frame, api, "XLA_FFI_Stream_Get", 32), 24)
 
 
 def _handle(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
@@ -124,13 +119,18 @@ def _handle(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
 
 def device_number(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
   """The number of the device on which XLA wants the work, as the driver counts them."""
+  return b.zext(read(b, _asked(b, frame, api, "XLA_FFI_DeviceOrdinal_Get", 28), 24, I32), I64)
+
+
+def _asked(b: ir.IRBuilder, frame: ir.Value, api: ir.Value, function: str, nbytes: int) -> ir.Value:
+  """What XLA answers to a question about a call: a struct of so many bytes with its size, an extension, the context, and the answer. An
+  error is returned."""
   ask = struct(b, 4)
-  # struct XLA_FFI_DeviceOrdinal_Get_Args: size, extension, context, and the number, an int.
-  fill(b, ask, [i64(28), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
-  error = b.call(api_function(b, api, "XLA_FFI_DeviceOrdinal_Get"), [ask])
+  fill(b, ask, [i64(nbytes), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
+  error = b.call(api_function(b, api, function), [ask])
   with if_then(b, b.icmp_unsigned("!=", error, _NULL), ends=True):
     b.ret(error)
-  return b.zext(read(b, ask, 24, I32), I64)
+  return ask
 
 
 def _places(b: ir.IRBuilder, frame: ir.Value, mapping: GridMapping, has_scratch: bool) -> list[ir.Value]:
