@@ -9,6 +9,7 @@ import pytest
 from jax import lax
 
 from tests.cpu.native import computes_the_same
+from tilewright import pallas as pl
 
 IMAGES = jnp.asarray(np.random.default_rng(0).integers(-9, 9, (2, 7, 9, 3)), jnp.float32)
 LAYOUT = ("NHWC", "HWIO", "NHWC")
@@ -71,3 +72,17 @@ def test_cumulative_operations(axis, reverse):
   computes_the_same(lambda x: lax.cumprod(jnp.sign(x), axis, reverse), x)
   # Each step rounds a sum of exponentials and a logarithm; there are nine at most.
   computes_the_same(lambda x: lax.cumlogsumexp(x / 9, axis, reverse), x, ulps=32)
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16])
+def test_long_sums_of_exponentials_are_rounded_at_the_end(dtype):
+  x = jnp.asarray(np.random.default_rng(2).uniform(6, 8, 512), dtype)
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = lax.cumlogsumexp(x_ref[...])
+
+  got = np.asarray(pl.pallas_call(kernel, jax.ShapeDtypeStruct(x.shape, dtype))(x), np.float64)
+  wanted = np.logaddexp.accumulate(np.asarray(x, np.float64))
+  # 512 steps of a few roundings in float32 of numbers below 16, then half a unit of the result.
+  steps = 512 * 4 * 16 * 2.0**-24
+  assert (np.abs(got - wanted) <= steps + float(jnp.finfo(dtype).eps) / 2 * wanted).all()

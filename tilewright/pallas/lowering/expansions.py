@@ -75,12 +75,13 @@ for _name, _compare in (("eq_to", lax.eq), ("le_to", lax.le), ("lt_to", lax.lt))
 
 @expansion("cumlogsumexp")
 def _cumlogsumexp(x: Any, *, axis: int, reverse: bool) -> Any:
-  """One element after another, each the log of a sum of exponentials."""
-  lines = jnp.moveaxis(x, axis, 0)
+  """One element after another, each the log of a sum of exponentials; of numbers of sixteen bits and fewer, a sum in float32: rounded to
+  those, it would soon be so large that nothing changes it any more."""
+  lines = jnp.moveaxis(x.astype(jnp.promote_types(x.dtype, jnp.float32)), axis, 0)
 
   def step(total: Any, row: Any) -> Any:
     total = jnp.logaddexp(total, row)
     return total, total
 
-  start = jnp.full(lines.shape[1:], -jnp.inf, x.dtype)
-  return jnp.moveaxis(lax.scan(step, start, lines, reverse=reverse)[1], 0, axis)
+  start = jnp.full(lines.shape[1:], -jnp.inf, lines.dtype)
+  return jnp.moveaxis(lax.scan(step, start, lines, reverse=reverse)[1], 0, axis).astype(x.dtype)
