@@ -351,6 +351,16 @@ def test_the_derivative_towards_the_plain_operand():
   assert (np.abs(ours - want) <= (5 + 2) * oracle.UNIT * size).all()
 
 
+@pytest.mark.parametrize("wrapped", [lambda f: f, jax.jit, jax.checkpoint], ids=["plain", "jit", "checkpoint"])
+def test_a_derivative_that_is_refused_leaves_the_others_as_they_were(wrapped):
+  x, q = jnp.ones((3, 64)), quantize(jnp.ones((64, 5)), "nvfp4", axis=0)
+  f = wrapped(lambda x, q: scaled_dot(x, q).sum())
+  before = jax.grad(f)(x, q)
+  with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
+    jax.grad(f, argnums=1, allow_int=True)(x, q)
+  np.testing.assert_array_equal(jax.grad(f)(x, q), before)
+
+
 def test_a_global_scale_beyond_float16_does_not_get_lost_in_derivatives():
   x = jnp.asarray(np.random.default_rng(45).standard_normal((3, 64)), jnp.float32)
   q = quantize(jnp.asarray(np.random.default_rng(46).standard_normal((64, 5)), jnp.float32), "mxfp8", axis=0)

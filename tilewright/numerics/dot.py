@@ -79,7 +79,7 @@ def scaled_dot(
 
   Differentiable towards an operand that is not quantised; towards a quantised one it is an error: see `scaled_dot_general`.
   """
-  a, b = _floats("a", unboxed(a)), _floats("b", unboxed(b))
+  a, b = (_without_derivatives(_floats(name, unboxed(x))) for name, x in (("a", a), ("b", b)))
   numbers = dimension_numbers or _default_numbers(a, b)
   wanted = jnp.float32 if preferred_element_type is None else preferred_element_type
   out_dtype = arguments.dtype("scaled_dot: preferred_element_type", wanted)
@@ -135,26 +135,37 @@ def _scaled_dot(numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: 
   return contract(numbers, out_dtype, how, a, b, global_scale)
 
 
-def _is_primal(x: Any) -> bool:
-  """Whether this is what JAX hands to a rule that asks which of its arguments are differentiated."""
-  return hasattr(x, "perturbed")
+@jax.custom_jvp
+def _constant(x: jax.Array) -> jax.Array:
+  """A member of a quantised array, of which no derivative is taken.
+
+  The rules of the dot itself are no place to refuse one: JAX keeps what it has begun there, and each later derivative of such a dot fails.
+  """
+  return x
+
+
+@_constant.defjvp
+def _refused(primals: Any, tangents: Any) -> Any:
+  raise errors.NumberFormatError(
+    "scaled_dot: a derivative towards a quantised array was asked for. Differentiate towards the array it was made from, with "
+    "scaled_dot_general, or keep the QArray out of the differentiated arguments."
+  )
+
+
+def _without_derivatives(x: Any) -> Any:
+  """An operand whose members, if it is quantised, refuse derivatives. Only what JAX traces may be asked for one."""
+  if not isinstance(x, QArray):
+    return x
+  return jax.tree.map(lambda leaf: _constant(leaf) if isinstance(leaf, _jax.core.Tracer) else leaf, x)
 
 
 def _forward(numbers: Any, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> Any:
-  if any(leaf.perturbed for q in (a, b) if isinstance(q, QArray) for leaf in jax.tree.leaves(q, is_leaf=_is_primal)):
-    raise errors.NumberFormatError(
-      "scaled_dot: a derivative towards a quantised array was asked for. Differentiate towards the array it was made from, with "
-      "scaled_dot_general, or keep the QArray out of the differentiated arguments."
-    )
-  a, b, global_scale = jax.tree.map(lambda x: x.value, (a, b, global_scale), is_leaf=_is_primal)
   return contract(numbers, out_dtype, how, a, b, global_scale), (a, b, global_scale)
 
 
 def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
   a, b, global_scale = kept
   da, db, dscale = None, None, None  # zero
-  if isinstance(g, jax.custom_derivatives.SymbolicZero):
-    return da, db, dscale
   (lc, rc), (lb, rb) = numbers
   dtype = jnp.bfloat16 if g.dtype == jnp.bfloat16 else jnp.float32
   scaled = (g if global_scale is None else g.astype(jnp.float32) * global_scale.reshape(())).astype(dtype)
@@ -196,8 +207,7 @@ def _towards(
   return jnp.transpose(out, [order.index(d) for d in range(x.ndim)]).astype(x.dtype)
 
 
-_scaled_dot.defvjp(_forward, _backward, symbolic_zeros=True)
-# JAX has no rule for symbolic zeros where `shard_map` is evaluated step by step; inside of `jit` none is needed.
+_scaled_dot.defvjp(_forward, _backward)
 _compiled = jax.jit(_scaled_dot, static_argnums=(0, 1, 2), inline=True)
 
 
