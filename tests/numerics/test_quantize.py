@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright import errors
-from tilewright.numerics import FORMATS, RECIPES, dequantize, encode, quantize, round_to
+from tilewright.numerics import FORMATS, RECIPES, dequantize, encode, quantize, round_to, unpack
 from tilewright.numerics.scaling import corrected
 
 MX = [name for name in RECIPES if name.startswith("mx")]
@@ -98,6 +98,23 @@ def test_scales_in_the_middle_between_two_are_rounded_to_even(axis, interpret):
   q = jax.jit(lambda x: quantize(x, "nvfp4", axis=axis, global_scale=0.375, interpret=interpret))(x if axis else x.T)
   want = encode(amax / np.float32(0.375) / np.float32(6), "f8e4m3fn", saturate=True)
   np.testing.assert_array_equal(oracle.raw(q.scales).reshape(-1), want)
+
+
+@pytest.mark.parametrize("interpret", [None, True])
+@pytest.mark.parametrize("options", [{}, {"rounding": "toward_zero"}, {"axis": 0}, {"axis": None}])
+def test_elements_and_scales_are_divided_by_the_global_scale_first(options, interpret):
+  """In two divisions, each rounded. By the product of both divisors, one element in a thousand is another."""
+  x = normal(256, 256, seed=8).astype(jnp.bfloat16)
+  q = jax.jit(lambda x: quantize(x, "nvfp4", interpret=interpret, **options))(x)
+  values = np.asarray(x.astype(jnp.float32)) / np.float32(q.global_scale)
+  axis = options.get("axis", -1)
+  parts = values.reshape(1, -1) if axis is None else np.moveaxis(values, axis, -1).reshape(-1, 16)
+  scales = np.asarray(round_to(np.abs(parts).max(1) / np.float32(6), "f8e4m3fn", saturate=True))
+  rounding = options.get("rounding", "nearest_even")
+  want = np.asarray(encode(parts / scales[:, None], "f4e2m1fn", rounding=rounding))
+  got = np.asarray(unpack(q.data, 4, -1 if axis is None else axis))
+  got = got.reshape(1, -1) if axis is None else np.moveaxis(got, axis, -1).reshape(-1, 16)
+  np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("off", [-2, -1, 0, 1, 2])

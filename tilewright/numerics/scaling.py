@@ -53,7 +53,7 @@ def block_scales(amax: Any, divisor: Any, scaling: Scaling) -> Any:
   if scales == F8E8M0FNU:
     amax = amax if divisor is None else quotient(amax, jnp.abs(divisor), scaling)
     return jax.lax.bitcast_convert_type(block_exponents(amax, scaling).astype(jnp.uint8), scales.storage)
-  amax_there = amax if divisor is None else quotient(amax, divisor, scaling)
+  amax_there = amax if divisor is None else _first_quotient(amax, divisor, scaling)
   value = quotient(amax_there, np.float32(f.max), scaling)
   if scales.min_normal == F32.min_normal:  # XLA would flush a subnormal scale, and the block with it, to zero
     value = jnp.where(jnp.abs(value) < F32.min_normal, np.float32(F32.min_normal), value)
@@ -74,7 +74,7 @@ def inverse_power(code: Any) -> tuple[Any, Any]:
 
 def block_elements(x: Any, scales: Any, divisor: Any, scaling: Scaling) -> Any:
   """x (/ global scale) / scale in float32, not rounded to the format yet; 0 where the scale is 0."""
-  x = x if divisor is None else quotient(x, divisor, scaling)
+  x = x if divisor is None else _first_quotient(x, divisor, scaling)
   if scaling.scale_format == F8E8M0FNU:
     code = jax.lax.bitcast_convert_type(scales, jnp.uint8).astype(jnp.int32)
     first, second = inverse_power(code)
@@ -90,6 +90,11 @@ def quotient(x: Any, divisor: Any, scaling: Scaling) -> Any:
   if scaling.divides_once:
     return x / jnp.where(x == x, divisor, np.float32(np.nan))
   return corrected(x / divisor, x, divisor)
+
+
+def _first_quotient(x: Any, divisor: Any, scaling: Scaling) -> Any:
+  """A quotient that is divided again. XLA would divide once, by the product of both divisors, if it saw that."""
+  return jnp.where(x == x, quotient(x, divisor, scaling), np.float32(np.nan))
 
 
 def corrected(near: Any, x: Any, divisor: Any) -> Any:
