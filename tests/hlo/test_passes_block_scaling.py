@@ -478,3 +478,25 @@ def test_elements_of_four_bits_go_into_the_kernel_as_memory_holds_them(block):
     compiled = jax.jit(f).lower(x, w, scales).compile()
   assert compiled.memory_analysis().temp_size_in_bytes < n * k
   close(np.asarray(compiled(x, w, scales)), want, k)
+
+
+@pytest.mark.parametrize("kind", ["int4", "int2", "float4_e2m1fn"])
+def test_inside_of_xla_the_last_block_of_packed_elements_may_be_cut(kind):
+  """They are padded to whole blocks, in a fusion: XLA's CPU back end ends the process at a pad of packed elements by itself."""
+  import jax
+  import jax.numpy as jnp
+
+  from tilewright import numerics  # noqa: F401  which offers its kernels
+
+  rng, n, k, cut = np.random.default_rng(6), 5, 128, 120
+  w = jnp.asarray(rng.integers(0, 2, (k, n)), jnp.float32).astype(kind)
+  scales, x = (jnp.asarray(rng.standard_normal(s), jnp.float32) for s in ((4, n), (3, k)))
+
+  def f(x, w, s):
+    return x[:, :cut] @ (w.astype(jnp.float32) * jnp.repeat(s, 32, axis=0))[:cut]
+
+  want = np.asarray(jax.jit(f)(x, w, scales))
+  with hlo.install("block_scaling") as hook:
+    got = np.asarray(jax.jit(f)(x, w, scales))
+  assert hook.changed
+  close(got, want, cut)

@@ -221,6 +221,20 @@ def _reshapes_as_bitcasts(module: Module) -> None:
         computation.remove(instruction)
 
 
+def _pads_as_loops(module: Module) -> None:
+  """XLA's CPU back end pads elements that share bytes within fusions only; it ends the process at a pad of them by itself."""
+  for computation in [c for c in module.computations if not c.is_fusion]:
+    for instruction in list(computation.instructions):
+      if instruction.opcode != "pad" or not 1 < PRIMITIVE_TYPES[instruction.shape.element_type].bits < 8:
+        continue
+
+      def pad(b: Builder, *operands: Instruction, like: Instruction = instruction) -> Instruction:
+        return b.op("pad", operands, like.shape, **like.attrs)
+
+      b = block_scaling_expand.builder_at(instruction)
+      _replace(instruction, block_scaling_expand.loop(b, module, pad, instruction.operands))
+
+
 def _packed(shape: Shape) -> Shape:
   if shape.is_tuple:
     return dataclasses.replace(shape, tuple_shapes=tuple(_packed(s) for s in shape.tuple_shapes))
@@ -286,6 +300,8 @@ class BlockScaling(Pass):
       module.remove_unreachable_computations()
       if has_layouts:
         _reshapes_as_bitcasts(module)
+      if packs and facts.platform == "cpu":
+        _pads_as_loops(module)
       for instruction in module.instructions() if packs else ():
         instruction.shape = _packed(instruction.shape)  # what was put in follows what was there
     return changed

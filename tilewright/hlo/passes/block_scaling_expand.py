@@ -1,14 +1,26 @@
-"""What the rewrites of block-scaled calls share: where instructions are put, and scales repeated for each element."""
+"""What the rewrites of block-scaled calls share: where instructions are put, loops of their own, and scales repeated for each element."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilewright.hlo.builder import Builder
-from tilewright.hlo.ir import Instruction
+from tilewright.hlo.ir import Instruction, Module
 
 
 def builder_at(instruction: Instruction) -> Builder:
   assert instruction.parent is not None
   return Builder(instruction.parent, before=instruction, metadata=instruction.metadata)
+
+
+def loop(
+  b: Builder, module: Module, function: Callable[..., Instruction], operands: tuple[Instruction, ...]
+) -> Instruction:
+  """What a function makes of operands, as a fusion."""
+  inner = Builder(f"block_scaling_{function.__name__}")
+  computation = inner.finish(function(inner, *(inner.parameter(operand.shape) for operand in operands)))
+  module.add_computation(computation)
+  return b.op("fusion", operands, computation.root.shape, kind="kLoop", calls=computation)
 
 
 def repeated(b: Builder, scales: Instruction, sizes: tuple[int, ...]) -> Instruction:

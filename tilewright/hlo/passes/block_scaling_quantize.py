@@ -18,7 +18,7 @@ import numpy as np
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes import exact_floats
-from tilewright.hlo.passes.block_scaling_expand import builder_at, repeated
+from tilewright.hlo.passes.block_scaling_expand import builder_at, loop, repeated
 from tilewright.hlo.passes.exact_floats import F32, Array, FloatType, float_type
 
 
@@ -53,7 +53,7 @@ def quantize(instruction: Instruction, fused: bool) -> Instruction:
     return exact_floats.as_floats(found, data_shape.element_type)
 
   def step(function: Callable[..., Instruction], *operands: Instruction) -> Instruction:
-    return _loop(b, module, function, operands) if fused else function(b, *operands)
+    return loop(b, module, function, operands) if fused else function(b, *operands)
 
   found = step(codes, step(largest, x))
   return b.make_tuple(step(data, x, found), step(scales, found))
@@ -102,17 +102,7 @@ def dequantized(b: Builder, data: Instruction, scales: Instruction, target: str,
   if not fused:
     return values(b, data, scales)
   assert b.computation.parent is not None
-  return _loop(b, b.computation.parent, values, (data, scales))
-
-
-def _loop(
-  b: Builder, module: Module, function: Callable[..., Instruction], operands: tuple[Instruction, ...]
-) -> Instruction:
-  """What a function makes of operands, as a fusion."""
-  inner = Builder(f"block_scaling_{function.__name__}")
-  computation = inner.finish(function(inner, *(inner.parameter(operand.shape) for operand in operands)))
-  module.add_computation(computation)
-  return b.op("fusion", operands, computation.root.shape, kind="kLoop", calls=computation)
+  return loop(b, b.computation.parent, values, (data, scales))
 
 
 def _maximum(module: Module) -> Computation:
