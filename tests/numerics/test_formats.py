@@ -183,6 +183,10 @@ def test_mistakes_are_named():
   with pytest.raises(errors.NumberFormatError, match="pack: bits must be an array of integers"):
     packing.pack(x, 4)
   for change in (packing.pack, packing.unpack):
+    with pytest.raises(
+      errors.NumberFormatError, match="width must be 2, 4, 6, 8, 16 or 32 bits of an element, got 'a'"
+    ):
+      change(jnp.zeros(4, jnp.uint8), "a")
     with pytest.raises(errors.ShapeMismatchError, match="axis must be one integer between -1 and 0"):
       change(jnp.zeros(4, jnp.uint8), 4, axis=1)
   with pytest.raises(errors.ShapeMismatchError, match="6-bit elements come in 3 bytes at a time"):

@@ -70,6 +70,22 @@ def test_prepared_scales_are_taken(swizzled):
       scaled_matmul(q.data[..., :95], q.data[..., :95], padded, padded)
 
 
+@pytest.mark.parametrize("rows, k", [(128, 64), (256, 96), (128, 32), (1, 40)])
+def test_padded_scales_are_taken_where_the_rows_need_no_padding(rows, k):
+  q = quantize(normal(2, rows, k), "mxfp8")
+  padded = prepare(q, swizzled=False).scales.scales
+  data = q.data[..., :k]
+  want = scaled_matmul(data, data, q.scales, q.scales, block_size=32)
+  np.testing.assert_array_equal(scaled_matmul(data, data, padded, padded, block_size=32), want)
+
+
+def test_blocks_that_do_not_end_with_a_byte():
+  x = jnp.asarray(np.random.default_rng(3).integers(-6, 7, (1, 4, 8)), jnp.float32).astype(jnp.float4_e2m1fn)
+  scales = 2.0 ** jnp.arange(12).reshape(1, 4, 3)
+  value = np.asarray(x).astype(np.float64) * np.repeat(np.asarray(scales), 3, axis=-1)[..., :8]
+  np.testing.assert_array_equal(scaled_matmul(x, x, scales, scales, block_size=3)[0], value[0] @ value[0].T)
+
+
 @pytest.mark.parametrize("configs", [["mxfp8", "mxfp8", None], ["nvfp4"] * 3], ids=str)
 def test_training_follows_the_quantised_dots(configs):
   x, w, g = normal(6, 64), normal(10, 64, seed=1), normal(6, 10, seed=2)
@@ -196,6 +212,10 @@ def test_what_jax_takes_is_taken():
   whole = jnp.ones((2, 3, 32), jnp.int32)
   got = scaled_dot_general(whole, whole, (((-1,), (-1,)), ((0,), (0,))), configs=["mxfp8"] * 3)
   assert got.dtype == jnp.float32 and (got == 32).all()
+  small = whole.astype(jnp.float8_e5m2)
+  np.testing.assert_array_equal(
+    scaled_dot_general(small, whole, (((2,), (2,)), ((0,), (0,))), configs=["mxfp8"] * 3), got
+  )
 
 
 @pytest.mark.parametrize("given", [("mxfp8",), ("nvfp4",), ("nvfp4", 0.25), ("mxfp8", 0.25)])
@@ -203,6 +223,15 @@ def test_a_config_says_what_jax_s_says(given):
   ours, theirs = (f(*given) for f in (get_scaled_dot_general_config, jax.nn.get_scaled_dot_general_config))
   for field in ("mode", "block_size", "data_type", "scale_type", "global_scale", "infer_only"):
     assert getattr(ours, field) == getattr(theirs, field), field
+
+
+def test_dtypes_and_sizes_of_blocks_that_are_none_are_named():
+  x = jnp.ones((1, 3, 64))
+  with pytest.raises(errors.NumberFormatError, match=r"rhs must be an array of floats up to float32, .* got complex64"):
+    scaled_dot_general(x[0], x[0].astype(jnp.complex64), ROWS, configs=["mxfp8"] * 3)
+  for size in (0, "32"):
+    with pytest.raises(errors.NumberFormatError, match="block_size must be an integer of at least 1, got"):
+      scaled_matmul(x, x, x[..., :2], x[..., :2], block_size=size)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 64), (1, 3, 32)])

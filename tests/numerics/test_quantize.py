@@ -233,6 +233,12 @@ def test_what_is_no_array_of_floats_is_named():
     quantize(jnp.float32(3), "int8", axis=None)
   with pytest.raises(errors.NumberFormatError, match=r"q must be a QArray"):
     dequantize(jnp.ones(4))
+  with pytest.raises(errors.NumberFormatError, match=r"dequantize: dtype must be a dtype, got 'f99'"):
+    dequantize(quantize(jnp.ones(4), "int8"), "f99")
+  with pytest.raises(errors.NumberFormatError, match=r"key must be a key, .* got 3"):
+    quantize(jnp.ones(4), "int8", rounding="stochastic", key=3)
+  with pytest.raises(errors.NumberFormatError, match=r"block for int8 must be a positive integer; got True"):
+    quantize(jnp.ones(4), "int8", block=True)
 
 
 def test_a_format_may_be_given_as_a_dtype():
@@ -245,6 +251,14 @@ def test_a_global_scale_may_be_asked_for_or_declined():
     assert quantize(x, "nvfp4", global_scale=none).global_scale is None
   asked, recipe = quantize(x, "nvfp4", global_scale=True), quantize(x, "nvfp4")
   assert asked.global_scale == recipe.global_scale
+
+
+def test_a_global_scale_may_be_an_array_of_one_number():
+  """As the configs of `jax.nn` have it."""
+  x = normal(64, 4)
+  assert quantize(x, "nvfp4", axis=0, global_scale=jnp.full((1,), 0.5)) == quantize(
+    x, "nvfp4", axis=0, global_scale=0.5
+  )
 
 
 @pytest.mark.parametrize("scale_format", ["f8e8m0fnu", "f32", "bf16", "f16"])

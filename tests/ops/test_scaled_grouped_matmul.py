@@ -59,6 +59,18 @@ def test_a_global_scale_for_each_group():
   np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.max(jnp.abs(want))))
 
 
+@pytest.mark.parametrize("name, native", [("int8", False), ("int8", True), ("int4", True)])
+def test_one_scale_for_all_groups_or_for_each(name, native):
+  x, w, sizes = normal(6, 32), normal(2, 32, 8, seed=1), jnp.array([4, 2], jnp.int32)
+  turned = (lambda z: jnp.swapaxes(z, -1, -2)) if name == "int4" else lambda z: z
+  scaled = lambda w: quantize(turned(w), name, axis=None)
+  for q in (scaled(w), jax.vmap(scaled)(w * jnp.array([1.0, 100.0])[:, None, None])):
+    value = turned(q.dequantize())
+    want = jnp.concatenate([x[:4] @ value[0], x[4:] @ value[1]])
+    got = ops.scaled_grouped_matmul(x, q, sizes, interpret=not native, native=native)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.max(jnp.abs(want))))
+
+
 def test_boxed_and_prepared_weights_are_taken():
   x, q, sizes = normal(6, 32), quantize(normal(2, 8, 32, seed=1), "mxfp8"), jnp.array([4, 2], jnp.int32)
   dot = jax.jit(lambda q: ops.scaled_grouped_matmul(x, q, sizes, interpret=True))

@@ -41,6 +41,13 @@ def axis(what: str, axis: Any, shape: tuple[int, ...]) -> int:
   return int(axis) % ndim
 
 
+def integer(what: str, x: Any, least: int) -> int:
+  """One whole number, such as how many elements share a scale. True is none."""
+  if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
+    raise errors.NumberFormatError(f"{what} must be an integer of at least {least}, got {x!r}.")
+  return int(x)
+
+
 def dtype(what: str, x: Any) -> np.dtype:
   try:
     return np.dtype(x)

@@ -21,7 +21,7 @@ from jax.sharding import PartitionSpec
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.numerics import packing, qarray
+from tilewright.numerics import arguments, packing, qarray
 from tilewright.numerics.formats import Format
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.swizzle import Prepared, plain_scales
@@ -336,7 +336,8 @@ def _is_traced(x: Any) -> bool:
 
 def dequantize(q: Any, dtype: Any = jnp.float32) -> jax.Array:
   """The array that `q`, boxed or not, stands for: elements times scales in float32 (exact but for overflow and underflow), then `dtype`."""
-  return dequantize_value(q).astype(dtype) if _is_traced(q) else qarray.dequantize(unboxed(q), dtype)
+  wanted = arguments.dtype("dequantize: dtype", dtype)
+  return dequantize_value(q).astype(wanted) if _is_traced(q) else qarray.dequantize(unboxed(q), wanted)
 
 
 def dequantize_value(value: Any) -> Any:

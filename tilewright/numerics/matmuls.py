@@ -87,37 +87,47 @@ def given(name: str, x: jax.Array, scales: Any, block_size: int | None) -> QArra
       f"scaled_matmul: {name} and {name}_scales must have shapes (B, rows, K) and (B, rows, blocks), got {x.shape} and {scales.shape}."
     )
   rows, k = x.shape[1:]
-  if k == 0:  # of no elements, blocks may have any size
-    block_size = block_size or 1
-  whole = scales.shape[1] in (rows, 1) and k % max(1, scales.shape[2]) == 0 and marked is None
-  block = block_size if block_size is not None else k // max(1, scales.shape[2]) if whole else None
-  if block is None or -(-k // block) > scales.shape[2]:
+  if block_size is not None:
+    block_size = arguments.integer("scaled_matmul: block_size", block_size, 1)
+  block = block_size if marked is not None and k else _block_of(x.shape, scales.shape, block_size)
+  num_blocks = 0 if block is None else -(-k // block)
+  is_plain = marked is None and scales.shape[1] in (rows, 1) and scales.shape[2] in (num_blocks, 1)
+  if block is None or not (is_plain or scales.shape[1:] == padded_shape(rows, num_blocks)):
     raise errors.ShapeMismatchError(
       f"scaled_matmul: {name}_scales of shape {scales.shape} do not divide {name} of shape {x.shape} into blocks. "
       "If they are padded, pass block_size."
     )
-  if marked is None and (scales.shape[1:] == padded_shape(rows, -(-k // block))) and not whole:
-    marked = Prepared(scales, False)
   if not jnp.issubdtype(scales.dtype, jnp.floating):
     scales = scales.astype(jnp.float32)
-  data, f = _stored(name, x)
-  padded = -(-k // block) * block
+  padded = num_blocks * block
+  data, f = _stored(name, x, padded)
   if padded != k:
     units, num_bytes = packing.unit(f.width) if f.width < 8 else (1, 1)
     data = jnp.pad(data, ((0, 0), (0, 0), (0, (padded - k) // units * num_bytes)))
-  held = Prepared(scales, marked.swizzled) if marked is not None else scales
+  held = scales if is_plain else Prepared(scales, marked is not None and marked.swizzled)
   return QArray(data, held, None, f, block, -1, k)
 
 
-def _stored(name: str, x: jax.Array) -> tuple[jax.Array, Any]:
-  """Elements as a QArray keeps them: below 8 bits as packed bytes."""
+def _block_of(shape: tuple[int, ...], scales: tuple[int, ...], given: int | None) -> int | None:
+  """How many elements share a scale: as given, or from the shapes; None if those do not say."""
+  (_, rows, k), (_, scale_rows, columns) = shape, scales
+  if given is not None:
+    return given
+  if k == 0:  # of no elements, blocks may have any size
+    return 1
+  return k // columns if scale_rows in (rows, 1) and columns and k % columns == 0 else None
+
+
+def _stored(name: str, x: jax.Array, padded: int) -> tuple[jax.Array, Any]:
+  """Elements as a QArray keeps them, which will be padded to so many: below 8 bits as packed bytes."""
   is_integer = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_
   if is_integer and x.dtype not in (jnp.int8, jnp.int4, jnp.int2):
     x = x.astype(jnp.float32)
   f = format_of(x.dtype, f"scaled_matmul: the dtype of {name}")
   if f not in (F4E2M1FN, INT4, INT2):
     return x, f
-  if x.shape[-1] % packing.unit(f.width)[0]:  # they fill no whole bytes: each has one of its own
+  unit, _ = packing.unit(f.width)
+  if x.shape[-1] % unit or padded % unit:  # they fill no whole bytes: each has one of its own
     wide = F8E4M3FN if f.is_float else INT8
     return x.astype(wide.dtype), wide
   grouped = x.reshape(*x.shape[:-1], -1, 8 // f.width)
@@ -171,7 +181,7 @@ def scaled_dot_general(
   """dot_general of floats that are quantised on the way, as `jax.nn.scaled_dot_general`.
 
   Args:
-    lhs: float32, bfloat16 or float16, or integers, which are converted to float32.
+    lhs: float32, bfloat16 or float16; smaller floats and integers are converted to float32.
     rhs: the same.
     dimension_numbers: as for `jax.lax.dot_general`.
     preferred_element_type: the dtype of the result.
@@ -194,8 +204,8 @@ def scaled_dot_general(
       f"scaled_dot_general: configs must be three, for lhs, rhs and the derivatives, got {configs!r}."
     )
   (lc, rc), (lb, rb) = numbers
-  x, batch, ms = _stacked(_as_float(lhs), lc, lb)
-  w, _, ns = _stacked(_as_float(rhs), rc, rb)
+  x, batch, ms = _stacked(_as_float("lhs", lhs), lc, lb)
+  w, _, ns = _stacked(_as_float("rhs", rhs), rc, rb)
   ways, scales = zip(*(_way(c) for c in configs))
   leaves, tree = jax.tree.flatten((x, w, scales))
   x, w, scales = jax.tree.unflatten(tree, _jax.vary_together(leaves))
@@ -262,9 +272,16 @@ def _one_number(given: Any) -> Any:
   return scale.reshape(())
 
 
-def _as_float(x: jax.Array) -> jax.Array:
+def _as_float(name: str, x: jax.Array) -> jax.Array:
+  """An operand as numbers that are quantised; those of other dtypes are float32s too, without loss but for wide integers."""
+  if x.dtype in (jnp.float32, jnp.bfloat16, jnp.float16):
+    return x
   is_integer = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_
-  return x.astype(jnp.float32) if is_integer else x
+  if not is_integer and not (jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize == 1):
+    raise errors.NumberFormatError(
+      f"scaled_dot_general: {name} must be an array of floats up to float32, or of integers, got {x.dtype}. Convert it first."
+    )
+  return x.astype(jnp.float32)
 
 
 def _stacked(x: jax.Array, contracted: Sequence[int], batch: Sequence[int]) -> tuple[jax.Array, Any, Any]:

@@ -24,7 +24,7 @@ from tilewright.numerics import arguments
 def unit(width: int) -> tuple[int, int]:
   """How many elements of a width make up how many bytes."""
   if width not in (2, 4, 6, 8, 16, 32):
-    raise errors.NumberFormatError(f"Elements of {width} bits cannot be packed; 2, 4, 6, 8, 16 and 32 bits can.")
+    raise errors.NumberFormatError(f"width must be 2, 4, 6, 8, 16 or 32 bits of an element, got {width!r}.")
   bits = math.lcm(8, width)
   return bits // width, bits // 8
 
@@ -34,7 +34,7 @@ def packed_size(size: int, width: int) -> int:
   elements, num_bytes = unit(width)
   if size % elements:
     raise errors.ShapeMismatchError(
-      f"{size} elements of {width} bits do not fill whole bytes. Pad them to a multiple of {elements}."
+      f"{size} elements of {width} bits along the axis do not fill whole bytes. Pad them to a multiple of {elements}."
     )
   return size // elements * num_bytes
 
@@ -55,9 +55,9 @@ def _interleave(planes: list[Any], axis: int) -> Any:
 
 def pack(bits: jax.Array, width: int, axis: int = -1) -> jax.Array:
   """Bytes that hold the low `width` bits of each uint8, packed along an axis whose size fills whole bytes."""
+  elements, num_bytes = unit(width)
   if width >= 8:
     return bits
-  elements, num_bytes = unit(width)
   bits = arguments.integers("pack: bits", bits)
   axis = arguments.axis("pack: axis", axis, bits.shape)
   packed_size(bits.shape[axis], width)
@@ -95,11 +95,11 @@ def planes(packed: Any, width: int, axis: int = -1) -> list[Any]:
 
 def unpack(packed: jax.Array, width: int, axis: int = -1) -> jax.Array:
   """The bits of the elements of `width` bits that are packed along `axis`, one element in each uint8."""
+  _, num_bytes = unit(width)
   if width >= 8:
     return packed
   packed = arguments.integers("unpack: packed", packed)
   axis = arguments.axis("unpack: axis", axis, packed.shape)
-  _, num_bytes = unit(width)
   if packed.shape[axis] % num_bytes:
     raise errors.ShapeMismatchError(
       f"unpack: {width}-bit elements come in {num_bytes} bytes at a time, and axis {axis} of {packed.shape} is no multiple of that."

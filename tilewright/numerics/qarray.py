@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.numerics import packing
+from tilewright.numerics import arguments, packing
 from tilewright.numerics.convert import decode
 from tilewright.numerics.formats import F8E8M0FNU, Format, format_of
 from tilewright.numerics.swizzle import Prepared, plain_scales
@@ -261,6 +261,7 @@ def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
   """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
+  dtype = arguments.dtype("dequantize: dtype", dtype)
   if q.size > q.padded_size:
     raise errors.ShapeMismatchError(
       f"dequantize: the data hold {q.padded_size} elements along axis {q.axis} and {q.size} were to be there. An array that is padded "

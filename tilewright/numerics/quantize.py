@@ -80,13 +80,17 @@ def quantize(
     )
   block = block if block is not None or axis is None else recipe.block
   unit = packing.unit(scaling.format.width)[0]
-  if block is not None and (not isinstance(block, int | np.integer) or block < 1 or block % unit):
+  if block is not None and (
+    isinstance(block, bool) or not isinstance(block, int | np.integer) or block < 1 or block % unit
+  ):
     expected = "a positive integer" if unit == 1 else f"a positive multiple of {unit}, as its elements fill whole bytes"
     raise errors.NumberFormatError(f"quantize: block for {scaling.format.name} must be {expected}; got {block!r}.")
   if (rounding == "stochastic") != (key is not None):
     raise errors.NumberFormatError(
       f"quantize: rounding={rounding!r} {'needs' if key is None else 'takes no'} key, a key of jax.random."
     )
+  if key is not None and not hasattr(key, "dtype"):
+    raise errors.NumberFormatError(f"quantize: key must be a key, as jax.random.key(seed) makes it, got {key!r}.")
   if isinstance(global_scale, str) and global_scale == "recipe":
     global_scale = recipe.global_scale
   if isinstance(global_scale, bool | np.bool_):
@@ -121,6 +125,8 @@ def _given_scale(given: Any, leading: tuple[int, ...]) -> jax.Array:
     raise errors.NumberFormatError(
       f'quantize: global_scale must be a number, True, None or "recipe", got {given!r}.'
     ) from None
+  if scale.size == 1 and scale.shape != leading[: scale.ndim]:
+    scale = scale.reshape(())
   if scale.shape != leading[: scale.ndim]:
     more = f", or one for each leading index: an array of shape {leading} or the beginning of it" if leading else ""
     raise errors.ShapeMismatchError(f"quantize: global_scale must be one number{more}; got shape {scale.shape}.")

@@ -48,10 +48,15 @@ def unswizzle_scales(swizzled: jax.Array, rows: int, columns: int) -> jax.Array:
     raise errors.ShapeMismatchError(
       f"unswizzle_scales: swizzled must have shape (..., rows to 128, columns to 4), got {swizzled.shape}."
     )
+  rows, columns = (
+    arguments.integer(f"unswizzle_scales: {name}", size, 0) for name, size in (("rows", rows), ("columns", columns))
+  )
   *batch, from_rows, from_columns = swizzled.shape
-  if (from_rows, from_columns) != padded_shape(rows, columns):
+  to_rows, to_columns = padded_shape(rows, columns)
+  if (from_rows, from_columns) != (to_rows, to_columns):
     raise errors.ShapeMismatchError(
-      f"Swizzled scales of {rows} rows and {columns} blocks must have shape {padded_shape(rows, columns)}, got {(from_rows, from_columns)}."
+      f"unswizzle_scales: swizzled, of {rows} rows and {columns} blocks, must have shape (..., {to_rows}, {to_columns}), got "
+      f"{swizzled.shape}."
     )
   count = math.prod(batch)
   apart = _as_bits(swizzled).reshape(count, from_rows // _ROWS, from_columns // _COLUMNS, 32, 4, _COLUMNS)

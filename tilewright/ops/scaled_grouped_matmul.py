@@ -6,6 +6,7 @@ the dot, as in `tilewright.numerics.scaled_dot`.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -23,6 +24,14 @@ from tilewright.ops.grouped_matmul import own_rows, tiles_of
 from tilewright.pallas import tpu
 
 
+def _along_an_axis(weights: Any) -> Any:
+  """Weights with one scale for all, as if that were along the axis that is contracted."""
+  if not isinstance(weights, QArray) or weights.axis is not None or weights.ndim != 3:
+    return weights
+  axis = -1 if weights.format.width < 8 else -2
+  return dataclasses.replace(weights, axis=axis, size=weights.shape[axis])
+
+
 def scaled_grouped_matmul(
   x: jax.Array,
   weights: Any,
@@ -36,7 +45,8 @@ def scaled_grouped_matmul(
   Args:
     x: `(m, k)` of float32, bfloat16 or float16; the rows of group 0 come first, then those of group 1, and so on.
     weights: a QArray `(groups, k, n)` scaled along axis 1, or `(groups, n, k)` scaled along axis 2, boxed or not; a global scale may be
-      one for all or one for each group, and scales may be prepared.
+      one for all or one for each group, and scales may be prepared. With one scale for the array it is `(groups, k, n)`, or
+      `(groups, n, k)` of elements below 8 bits, which share bytes along the last axis.
     group_sizes: integers `(groups,)`: how many rows each group has. Rows that are left over give 0.
     interpret: True for the portable lowering on any backend.
     native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
@@ -46,7 +56,7 @@ def scaled_grouped_matmul(
   """
   x = calling.floating("scaled_grouped_matmul", "x", x)
   group_sizes = calling.array("scaled_grouped_matmul", "group_sizes", group_sizes)
-  weights = plain_scales(unboxed(weights))
+  weights = _along_an_axis(plain_scales(unboxed(weights)))
   if not isinstance(weights, QArray) or weights.ndim != 3 or weights.axis not in (-1, -2):
     raise errors.ShapeMismatchError(
       "scaled_grouped_matmul: weights must be a QArray of three dimensions scaled along axis 1 or 2, got "
