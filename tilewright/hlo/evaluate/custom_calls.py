@@ -108,7 +108,7 @@ def block_scaled_dot(instruction: Instruction, operands: Sequence[Value]) -> Val
   batch = tuple(range(x.ndim - 2))
   product = dot_general(left, right, (batch, batch), ((x.ndim - 1,), (y.ndim - 1,)), F64)
   if len(rest) > 1:
-    product = product * rest[1].astype(F64)
+    product = product * rest[1].astype(F64).reshape(())  # of any rank
   return convert(product, instruction.shape.dtype)
 
 
@@ -120,7 +120,8 @@ def quantize(instruction: Instruction, operands: Sequence[Value]) -> Value:
   data, scales = instruction.shape.tuple_shapes
   x = operands[0].astype(np.float32)
   info = ml_dtypes.finfo(data.dtype)
-  apart = x.reshape(*x.shape[:-1], scales.dimensions[-1], -1)
+  blocks = scales.dimensions[-1]
+  apart = x.reshape(*x.shape[:-1], blocks, x.shape[-1] // max(1, blocks))
   exponent = int(np.floor(np.log2(float(info.max))))
   amax = np.max(np.abs(apart), axis=-1, initial=0)
   wanted = amax * np.float32(2.0**-exponent)
