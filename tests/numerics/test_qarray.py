@@ -53,6 +53,17 @@ def test_jit_and_eval_shape():
   assert jax.tree.map(lambda a: (a.shape, a.dtype), shapes) == jax.tree.map(lambda a: (a.shape, a.dtype), q)
 
 
+def test_an_exported_program_with_one_is_kept_as_bytes():
+  pytest.importorskip("flatbuffers", reason="jax.export needs it for that")
+  from jax import export
+
+  x, w = normal(3, 50), normal(8, 50, seed=1)
+  f = lambda x, q: scaled_dot(x, q, (((1,), (1,)), ((), ())))
+  for q in (quantize(w, "nvfp4"), quantize(w, "mxfp6_e2m3"), prepare(quantize(w, "mxfp8"))):
+    kept = export.export(jax.jit(f))(x, q).serialize()
+    np.testing.assert_allclose(export.deserialize(kept).call(x, q), f(x, q), rtol=1e-5, atol=1e-5)
+
+
 def test_vmap_over_leading_dimensions():
   x = normal(3, 4, 64)
   q = jax.vmap(lambda x: quantize(x, "nvfp4"))(x)

@@ -204,7 +204,9 @@ def check_rounding(rounding: str, random_bits: Any, shape: tuple[int, ...]) -> N
   if rounding not in ROUNDINGS:
     raise errors.NumberFormatError(f"encode: rounding must be one of {', '.join(ROUNDINGS)}, got {rounding!r}.")
   if (rounding == "stochastic") != (random_bits is not None):
-    wants = "needs random_bits: jax.random.bits(key, x.shape)" if random_bits is None else "takes no random_bits"
+    wants = (
+      "needs random_bits: jax.random.bits(key, x.shape, jnp.uint32)" if random_bits is None else "takes no random_bits"
+    )
     raise errors.NumberFormatError(f"encode: rounding={rounding!r} {wants}.")
   if random_bits is not None and (random_bits.shape != shape or random_bits.dtype != jnp.uint32):
     raise errors.ShapeMismatchError(

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import export
 
 from tilewright import errors
 from tilewright.numerics import arguments, packing
@@ -200,6 +202,25 @@ def _flatten_with_keys(q: QArray) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 
 jax.tree_util.register_pytree_with_keys(QArray, _flatten_with_keys, _unflatten, _flatten)
+
+
+def _fixed_to_bytes(fixed: tuple[Any, ...]) -> bytes:
+  """What is fixed of a QArray, for programs of `jax.export` that are kept as bytes."""
+  f, *numbers = fixed
+  return json.dumps([f.name, *numbers]).encode()
+
+
+def _fixed_from_bytes(kept: bytes | bytearray) -> tuple[Any, ...]:
+  name, *numbers = json.loads(bytes(kept))
+  return (format_of(name), *numbers)
+
+
+export.register_pytree_node_serialization(
+  QArray,
+  serialized_name="tilewright.numerics.QArray",
+  serialize_auxdata=_fixed_to_bytes,
+  deserialize_auxdata=_fixed_from_bytes,
+)
 
 
 # --- what it stands for ------------------------------------------------------------------------------------------

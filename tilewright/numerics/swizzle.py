@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+from jax import export
 
 from tilewright import errors
 from tilewright.numerics import arguments
@@ -89,6 +90,12 @@ class Prepared:
 
 
 jax.tree_util.register_dataclass(Prepared, data_fields=["scales"], meta_fields=["swizzled"])
+export.register_pytree_node_serialization(
+  Prepared,
+  serialized_name="tilewright.numerics.Prepared",
+  serialize_auxdata=lambda fixed: bytes([fixed[0]]),
+  deserialize_auxdata=lambda kept: (bool(kept[0]),),
+)
 
 
 def prepare(q: QArray, *, swizzled: bool = True) -> QArray:
