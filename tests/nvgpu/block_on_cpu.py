@@ -301,12 +301,13 @@ def _store_words(m: _Machine) -> Any:
   return VOID, [I32] * 5, body
 
 
-def _hinted(m: _Machine, name: str, hint: str, count: str | None, bits: str) -> Any:
+def _hinted(m: _Machine, name: str, hint: str, count: str | None, bits: str, further: str | None) -> Any:
   """A load or store of global memory; what the caches are told changes no value."""
   number, own, policy = int(count or 1), ir.IntType(int(bits)), [I64] * ("cache_hint" in hint)
   word = I16 if bits == "8" else own  # a byte is in a register of two
   result = ir.LiteralStructType([word] * number) if count else word
-  at = lambda b, args, i: b.gep(b.inttoptr(args[0], PTR), [I32(i)], source_etype=own)
+  place = lambda b, args: b.inttoptr(b.add(args[0], I64(int(further or 0))), PTR)
+  at = lambda b, args, i: b.gep(place(b, args), [I32(i)], source_etype=own)
 
   def load(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
     words = [b.load(at(b, args, i), typ=own) for i in range(number)]
@@ -578,7 +579,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"cp\.async\.bulk\.prefetch\..*": (True, lambda m: (VOID, [I64, I64], lambda b, tid, args: None)),
   r"applypriority\..*": (True, lambda m: (VOID, [I64], lambda b, tid, args: None)),
   r"createpolicy\..*": (False, lambda m: (I64, [], lambda b: I64(0))),
-  rf"(ld|st)\.(?:volatile\.)?global([^ ]*?)(?:\.v(\d))?\.b(8|16|32){_OPERANDS}": (True, _hinted),
+  r"(ld|st)\.(?:volatile\.)?global([^ ]*?)(?:\.v(\d))?\.b(8|16|32) [^;\[]*\[\$\d+(?:\+(\d+))?\][^;]*;": (True, _hinted),
   r"cp\.async\.c[ag]\.shared\.global(?:\.L2::\d+B)? \[\$0(\+\d+)?\], \[\$1(\+\d+)?\], (\d+)(, \$2)?;": (
     True,
     _copy_bytes,

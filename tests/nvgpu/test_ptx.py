@@ -265,8 +265,8 @@ def test_a_plain_matmul_is_pipelined_where_the_hardware_can():
 # --- block-scaled products ---------------------------------------------------------------------------------------
 
 
-def _weights(m: int, arch: str) -> str:
-  args = (S((m, 2048), jnp.bfloat16), S((64, 1024), jnp.uint8), S((64, 128), jnp.float8_e4m3fn))
+def _weights(m: int, arch: str, k: int = 2048) -> str:
+  args = (S((m, k), jnp.bfloat16), S((64, k // 2), jnp.uint8), S((64, k // 16), jnp.float8_e4m3fn))
   ((kernel, native),) = natives(scaled_programs.weights, *args)
   return nvgpu.compile_ptx(native, arch, kernel.compiler_params.num_warps)[0]
 
@@ -288,6 +288,23 @@ def test_packed_weights_go_from_wide_loads_to_tensor_cores_in_registers(m):
   assert loop.count("lop3.b32") == rounds * tiles * rows * pairs // 2
   assert loop.count("and.b32") <= rounds * (tiles * rows * pairs + 64)
   assert text.count("mma.sync") == rounds * tiles * 8 * -(-m // 8)
+
+
+@pytest.mark.parametrize("m", [9, 16])
+def test_scales_of_two_rounds_are_copied_at_a_time_and_weights_asked_for_midway(m):
+  rounds, products = 8, 32
+  text = _weights(m, "sm_90a", 8192)
+  before, *each = re.split(r"cp\.async\.wait_group", text)
+  assert len(each) == rounds
+  assert re.search(r"cp\.async\.cg.*cp\.async\.ca.*ld\.global\.L1::no_allocate", before, re.DOTALL), (
+    "first what caches have"
+  )
+  copies = [part.count("cp.async.ca.shared.global") for part in (before, *each)]
+  assert copies == [2, *(0, 2) * (rounds // 2 - 1), 0, 0], "sixteen rows of 32, in two rounds, by each"
+  for part in each[:-1]:
+    done = part[: part.index("ld.global.L1::no_allocate")].count("mma.sync")
+    assert part.count("mma.sync") == products and abs(done - products // 2) <= 4
+  assert "ld.global" not in each[-1]
 
 
 @pytest.mark.parametrize("rest, count", [(0xFF00FFFF, 1), (0xFF00FFFE, 0)])

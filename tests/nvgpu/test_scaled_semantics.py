@@ -95,6 +95,7 @@ def test_rounds_ahead_are_taken_in_order(k, warps):
     ("int4", 16, 32, 256, 1),
     ("nvfp4", 16, 32, 384, 1),  # three rounds: one at a time, through stages
     ("nvfp4", 16, 40, 256, 2),  # rows that do not exist
+    ("nvfp4", 16, 40, 2048, 2),  # in eight rounds
   ],
 )
 def test_weights_go_straight_to_registers_where_most_of_a_round_is_x(recipe, m, n, k, warps, monkeypatch):

@@ -77,7 +77,7 @@ def both_sides(recipe: str, size: int) -> Case:
 
 
 CASES: tuple[Case, ...] = (
-  *(weights("nvfp4", rows) for rows in (1, 4, 8, 9, 10, 11, 12, 13, 16)),
+  *(weights("nvfp4", rows) for rows in (1, 4, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
   weights("mxfp8", 1),
   both_sides("mxfp8", 4096),
   both_sides("nvfp4", 4096),

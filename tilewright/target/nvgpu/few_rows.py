@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,16 @@ from tilewright.target.nvgpu.lane_pieces import can_take
 from tilewright.target.nvgpu.registers import RegisterRef, Registers
 from tilewright.target.nvgpu.threads import WARP
 from tilewright.target.nvgpu.views import SummedView, View
-from tilewright.target.nvgpu.warp_stages import Part, Stages, memory_of, part_of, rounds_at_once, sources, stage_bytes
+from tilewright.target.nvgpu.warp_stages import (
+  Part,
+  Stages,
+  in_twos,
+  memory_of,
+  part_of,
+  rounds_at_once,
+  sources,
+  stage_bytes,
+)
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
@@ -178,8 +188,8 @@ def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
         own.multiply(chunk(add(b, c, number * along_k)), slots)
   else:
     code.sync(set(), {stages.memory.base})  # sums of a product before may lie there
-    for c in stages.rounds(own_k, rounds, along_k):
-      own.multiply(chunk(c), slots)
+    for c in stages.rounds(own_k, rounds):
+      own.multiply(chunk(c), slots, stages.midway)
   shape = (along_k, columns * COLUMNS, parts.n + _APART)
   if stages is None:
     sums = code.allocate(shape, np.float32)
@@ -209,9 +219,11 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any
     sizes.append(stage_bytes([blocks[v][0] for v in found]))
   straight = _straight(code, parts, rounds, tiles, own_rounds, blocks) if sizes[0] >= sizes[1] else []
   in_registers = {v: (*blocks.pop(v), [row for pair in rows for row in pair]) for v in straight}
+  at_once = rounds_at_once(_STAGES, own_rounds, bool(straight))
+  blocks = {v: (in_twos(block, memory_of(code, v), _STAGES, at_once), start) for v, (block, start) in blocks.items()}
   each = stage_bytes([block for block, _ in blocks.values()]) * (code.num_threads // WARP)
   fits = [n for n in range(2, min(_STAGES, own_rounds) + 1) if code.room_for(n * each) <= code.free_bytes]
-  return Stages(code, blocks, fits[-1], in_registers) if fits and blocks else None
+  return Stages(code, blocks, fits[-1], rounds // own_rounds, in_registers) if fits and blocks else None
 
 
 def _straight(
@@ -244,11 +256,13 @@ class _Fragments:
       for rows in self.w_rows
     ]
 
-  def multiply(self, chunk: ir.Value, slots: Any) -> None:
-    """Add the products of a round to the sums."""
+  def multiply(self, chunk: ir.Value, slots: Any, midway: Callable[[], None] = lambda: None) -> None:
+    """Add the products of a round to the sums; `midway`: what is to be done when half of it is."""
     b, kind = self.code.b, packed.KINDS[self.parts.lhs.tile.dtype]
     places = self.places(chunk)
     for at in range(0, len(places), 2):
+      if at == len(places) // 4 * 2:
+        midway()
       pairs = self.left(places, at)
       for own, columns in zip(self.right(places, at), slots):
         for slot, pair in zip(columns, pairs):

@@ -57,16 +57,16 @@ class LanePieces:
   def pieces(self) -> int:
     return self.block.rows // _APART
 
-  def load(self, part: Any, stage: int, line: int) -> None:
-    """Read a part; nothing waits for it until it is used. `line`: see `cp_async.copy`."""
+  def load(self, start: Any, further: int, stage: int, line: int) -> None:
+    """Read a part, so many after `start`, which the instruction adds; nothing waits for it until it is used. `line`: as in `cp_async`."""
     b, hint = self.b, f".L1::no_allocate.L2::{line}B" if line else ""
     asm = ir.InlineAsm(
       ir.FunctionType(ir.LiteralStructType([I32] * 4), [I64]),
-      f"ld.global{hint}.v4.b32 {{$0, $1, $2, $3}}, [$4];",
+      f"ld.global{hint}.v4.b32 {{$0, $1, $2, $3}}, [$4+{further * self.block.row_bytes}];",
       "=r,=r,=r,=r,l,~{memory}",
       side_effect=True,
     )
-    column = b.add(b.mul(i64(part), i64(self.block.row_bytes)), b.mul(self.q, i64(PIECE)))
+    column = b.add(b.mul(i64(start), i64(self.block.row_bytes)), b.mul(self.q, i64(PIECE)))
     for n in range(self.pieces):
       place = b.add(b.mul(self.rows[n], i64(self.source.strides[0])), column)
       pointer = b.gep(self.source.pointer, [place], source_etype=I8)

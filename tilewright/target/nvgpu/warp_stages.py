@@ -8,7 +8,8 @@ the columns of some rows:
     made of   (64, 4096) u8                                 [:, 64 p : 64 p + 64]
               (64, 512) e4m3                                [:, 8 p : 8 p + 8]
 
-All of it is on its way equally early: what is small would be waited for as long as what is large.
+All of it is on its way about equally early: what is small would be waited for as long as what is large. But what is on its way comes in the
+order in which it was asked for, so that a round asks first for what all blocks of threads read, which is in the second cache.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ _LINE_ROWS = WARP // _LINE_PIECES  # of which the lanes of a warp copy a line ea
 # all of them and 12.9 if for its own alone, eight rows 12.7 and 13.4, sixteen 14.9 and 15.5; more of them make no difference.
 _LINE, _LINE_PTX = 128, 74
 _SHARED = ir.PointerType(addrspace=3)
+# Rounds whose short parts are copied at a time. On an H200, eight rows of 8192 take 12.36 us then and 12.61 with one, twelve 14.18 and
+# 14.60, sixteen 14.18 and 14.51, nine 14.41 and 14.37. With four, sixteen take 15.58, where they take 14.93 with two: more than memory
+# brings is asked for at once.
+_TOGETHER = 2
 _MOST_AT_ONCE = 4  # rounds of an iteration: on an H200, eight rows of 8192 take 13.2 us, and 13.6 with two
 _MOST_IN_REGISTERS = 8  # and where weights go straight to registers: sixteen rows take 14.3 us, and 14.9 with four
 
@@ -72,6 +77,22 @@ class Part(PaddedBlock):
   def view(self, pointer: ir.Value) -> View:
     own = super().view(pointer)
     return dataclasses.replace(own, exchange=_address, is_staged=False) if self.is_exchanged else own
+
+
+@dataclasses.dataclass(frozen=True)
+class ShortPart(Part):
+  """As that, with one piece in each row that is shorter than others, such as scales: those of two rounds are copied together.
+
+  The first cache looks up one line after another. A copy of such pieces has as many lines as rows, and those of two rounds are mostly in
+  the same ones.
+  """
+
+  @property
+  def pitch(self) -> int:
+    return _TOGETHER * self.row_bytes
+
+  def view(self, pointer: ir.Value) -> View:
+    return dataclasses.replace(super().view(pointer), is_staged=False)
 
 
 def _turn(b: ir.IRBuilder, row: ir.Value, half: ir.Value, size: int) -> ir.Value:
@@ -169,7 +190,9 @@ class Stages:
   """The stages of a warp, used in turn: while it multiplies what lies in one, the others are filled.
 
   The next part is asked for before the warp waits for the one it multiplies; or after that, where some tiles go straight to registers:
-  then less is on its way, and the first part arrives sooner.
+  then less is on its way, and the first part arrives sooner. What goes to registers is asked for last, and in the midst of a round. On an
+  H200, nine rows of 8192 take 14.41 us then and 14.57 where ptxas chooses the place, thirteen 14.59 and 14.80, sixteen 14.41 and 14.53;
+  asked for before all else, sixteen take 14.78 where they take 14.54 otherwise.
   """
 
   def __init__(
@@ -177,19 +200,23 @@ class Stages:
     code: Any,
     blocks: dict[Value, tuple[Part, Any]],
     count: int,
+    step: int,
     in_registers: Mapping[Value, tuple[Part, Any, Sequence[Any]]] | None = None,
   ):
-    """`blocks`: the rows of each tile that the warp needs of one part, and the number of the first of them. Of tiles `in_registers` each
-    lane reads its own pieces, of the rows that are given too."""
+    """`blocks`: the rows of each tile that the warp needs of one part, and the number of the first of them. `step`: parts from a round to
+    the next. Of tiles `in_registers` each lane reads its own pieces, of the rows that are given too."""
     self.waits_first = bool(in_registers)
-    self.code, self.b, self.blocks, self.count = code, code.b, blocks, count
+    self.code, self.b, self.blocks, self.count, self.step = code, code.b, blocks, count, step
+    self._next: tuple[Any, int, int, Any] | None = None  # what `midway` asks for
     self.pieces: dict[Value, LanePieces] = {}
     for v, (block, first, rows) in (in_registers or {}).items():
       view = memory_of(code, v)
       assert view is not None
       self.pieces[v] = LanePieces(code, view, block, first, rows, count, _known)
     self.nbytes = stage_bytes([block for block, _ in blocks.values()])
-    self.memory = code.allocate((code.num_threads // WARP * count * self.nbytes,), "uint8")
+    total = code.num_threads // WARP * count * self.nbytes
+    # Copies of lines to lines: on an H200, sixteen rows take 22 us where stages begin 32 bytes after a multiple of 128, and else 14.
+    self.memory = code.own_buffer(total) or code.allocate((total,), np.uint8)
     b = self.b
     warp = b.udiv(code.thread, I32(WARP))
     self.lane = b.urem(code.thread, I32(WARP))
@@ -206,29 +233,26 @@ class Stages:
         self._copies(start, further, stage)
     cp_async.commit(b)
 
+  @property
+  def _line(self) -> int:
+    return _LINE if self.code.arch.ptx >= _LINE_PTX else 0
+
   def _copies(self, start: Any, further: int, stage: Any) -> None:
     b, offset = self.b, 0
     part = b.add(start, i64(further))
-    line = _LINE if self.code.arch.ptx >= _LINE_PTX else 0
-    for own in self.pieces.values():
-      own.load(part, int(stage.constant), line)
     for v, (block, first) in self.blocks.items():
       view = self.views[v]
       assert view is not None
-      to = b.ptrtoint(b.addrspacecast(self._place(stage, offset), _SHARED), I32)
-      if self.pieces and self._has_lines(block) and not view.has_edges:
+      place = self._place(self._stage_of(block, further // self.step, stage), offset)
+      to = b.ptrtoint(b.addrspacecast(place, _SHARED), I32)
+      if isinstance(block, ShortPart):
+        self._copy_short(view, block, first, start, further, to)
+      elif self.pieces and block.is_exchanged and not view.has_edges:
         self._copy_lines(view, block, first, start, further, to)
       else:
         source = subview(b, view, [first, b.mul(i64(part), i64(block.shape[1]))], [1, 1], [])
-        copy_block(b, self.lane, WARP, source, block, to, line=line if block.row_bytes < line else 0)
+        copy_block(b, self.lane, WARP, source, block, to, line=self._line if block.row_bytes < self._line else 0)
       offset += block.nbytes
-
-  def _has_lines(self, block: Part) -> bool:
-    """Whether rows are copied four at a time. Two at a time, with more addresses, are better where no lane is left out then, but would be
-    of four. Of the time before there were lines, on an H200, ten rows of 8192 take 0.987, and 0.997 with four at a time, fourteen 0.975 and
-    0.985; twelve 1.012 and 0.974, thirteen 0.998 and 0.987, sixteen 0.984 and 0.983. What differs is mostly the order in which ptxas puts
-    instructions."""
-    return block.is_exchanged and block.rows % _LINE_ROWS != _LINE_ROWS // 2
 
   def _copy_lines(self, view: View, block: Part, first: Any, start: Any, further: int, to: ir.Value) -> None:
     """Start the copies of rows of two lines of the banks, eight lanes a line. Of a lane's pieces those of a row, in all parts, lie
@@ -242,30 +266,57 @@ class Stages:
       number = b.add(i64(first), b.add(b.zext(row, I64), i64(below)))
       offset = b.add(b.mul(number, i64(view.strides[0])), column)
       source = b.gep(view.pointer, [offset], source_etype=ty.memory_type(view.dtype))
-      with contextlib.ExitStack() as stack:
-        if below + _LINE_ROWS > block.rows:
-          stack.enter_context(if_then(b, b.icmp_unsigned("<", b.add(row, I32(below)), I32(block.rows))))
+      with self._rows_below(block, row, below, _LINE_ROWS):
         for half, place in enumerate(places):
           here = further * block.row_bytes + half * _BANKS
           cp_async.copy(b, place, source, PIECE, None, (below * block.pitch, here))
+
+  def _copy_short(self, view: View, block: ShortPart, first: Any, start: Any, further: int, to: ir.Value) -> None:
+    """Start the copies of the pieces of a round and of those after it, in the first of them: neighbouring lanes copy those of a row."""
+    if further // self.step % _TOGETHER:
+      return
+    b, apart = self.b, WARP // _TOGETHER
+    row, which = b.udiv(self.lane, I32(_TOGETHER)), b.urem(self.lane, I32(_TOGETHER))
+    place = b.add(to, b.add(b.mul(row, I32(block.pitch)), b.mul(which, I32(block.row_bytes))))
+    part = b.add(b.add(i64(start), i64(further)), b.mul(b.zext(which, I64), i64(self.step)))
+    number = b.add(i64(first), b.zext(row, I64))
+    offset = b.add(b.mul(number, i64(view.strides[0])), b.mul(part, i64(block.shape[1])))
+    source = b.gep(view.pointer, [offset], source_etype=ty.memory_type(view.dtype))
+    for below in range(0, block.rows, apart):
+      here = below * view.strides[0] * view.dtype.itemsize
+      with self._rows_below(block, row, below, apart):
+        cp_async.copy(b, place, source, block.piece, None, (below * block.pitch, here))
+
+  def _rows_below(self, block: Part, row: ir.Value, below: int, apart: int) -> contextlib.AbstractContextManager[Any]:
+    """Around a copy of so many rows at a time by the lanes of a warp, which may be more than are left."""
+    if below + apart <= block.rows:
+      return contextlib.nullcontext()
+    return if_then(self.b, self.b.icmp_unsigned("<", self.b.add(row, I32(below)), I32(block.rows)))
+
+  def _stage_of(self, block: Part, number: int, stage: Any) -> Any:
+    """Where the part of a round lies, the n-th of an iteration, for which other parts have a stage."""
+    return I32(number // _TOGETHER % self.count) if isinstance(block, ShortPart) else stage
 
   def _place(self, stage: Any, offset: int) -> ir.Value:
     b = self.b
     start = b.add(b.mul(stage, I32(self.nbytes)), I32(offset))
     return b.gep(self.own, [b.zext(start, I64)], source_etype=I8)
 
-  def rounds(self, first: ir.Value, stop: int, step: int) -> Iterator[ir.Value]:
-    """The parts `range(first, stop, step)`, a multiple of `step` of them. What is emitted for one finds its elements in a stage.
+  def rounds(self, first: ir.Value, stop: int) -> Iterator[ir.Value]:
+    """The parts `range(first, stop, step)`, a multiple of `step` of them. What is emitted for one finds its elements in a stage, and calls
+    `midway`.
 
     An iteration takes whole turns of the stages where it can: which stage is meant, and how far it is to the next part, are constants then.
     """
-    b, code = self.b, self.code
+    b, code, step = self.b, self.code, self.step
     tiles = [*self.blocks, *self.pieces]
     known = {v: code.env[v] for v in tiles if v in code.env}
     own, lead = stop // step, self.count - 1
     at_once = rounds_at_once(self.count, own, self.waits_first)
     for n in range(lead):
       self.fill(first, n * step, I32(n))
+      self._next = first, n * step, n, None
+      self.midway()
     with b.goto_entry_block():
       slot = b.alloca(I32)
     b.store(I32(0), slot)
@@ -282,7 +333,8 @@ class Stages:
           threads.warp_barrier(b)  # what lanes copied for each other is there, and what they read before is read
           if self.waits_first:
             self.fill(start, ahead, free, is_inside)
-          self._enter(part, stage)
+          self._enter(part, stage, n)
+          self._next = (start, ahead, int(free.constant), is_inside) if self.pieces else None
           yield part
           if not self.waits_first:
             threads.warp_barrier(b)  # before the stage is filled again
@@ -292,17 +344,29 @@ class Stages:
       del code.env[v]
     code.env.update(known)
 
+  def midway(self) -> None:
+    """In the midst of a round, let each lane ask for the pieces of the next one that go straight to its registers."""
+    if not self.pieces or self._next is None:
+      return
+    start, further, stage, inside = self._next
+    threads.warp_barrier(self.b)  # before which ptxas does not put them
+    with contextlib.nullcontext() if inside is None else if_then(self.b, inside):
+      for own in self.pieces.values():
+        own.load(start, further, stage, self._line)
+
   def _after(self, stage: ir.Value, number: int) -> ir.Value:
     """The stage that comes so many after one, fewer than there are."""
     b, later = self.b, self.b.add(stage, I32(number))
     return b.select(b.icmp_unsigned(">=", later, I32(self.count)), b.sub(later, I32(self.count)), later)
 
-  def _enter(self, part: ir.Value, stage: ir.Value) -> None:
-    """Let the tiles lie in a stage, with their elements of a part where their own indices say."""
+  def _enter(self, part: ir.Value, stage: ir.Value, n: int) -> None:
+    """Let the tiles lie in a stage, with their elements of a part, the n-th of an iteration, where their own indices say."""
     b, offset = self.b, 0
     for v, (block, first) in self.blocks.items():
-      own = block.view(self._place(stage, offset))
-      back = b.add(b.mul(i64(first), i64(own.strides[0])), b.mul(part, i64(block.shape[1])))
+      own = block.view(self._place(self._stage_of(block, n, stage), offset))
+      inside = n % _TOGETHER * block.shape[1] if isinstance(block, ShortPart) else 0  # of a row
+      columns = b.sub(b.mul(part, i64(block.shape[1])), i64(inside))
+      back = b.add(b.mul(i64(first), i64(own.strides[0])), columns)
       pointer = b.gep(own.pointer, [b.neg(back)], source_etype=ty.memory_type(block.dtype))
       self.code.env[v] = dataclasses.replace(own, pointer=pointer, base=self.memory.base)
       offset += block.nbytes
@@ -342,6 +406,14 @@ def part_of(code: Any, v: Value, rows: int, parts: int) -> Part | None:
   known = math.gcd(width, view.strides[0], view.align) * dtype.itemsize
   piece = next((n for n in cp_async.SIZES if known % n == 0), None)
   return None if piece is None else Part(0, (min(rows, v.tile.shape[0]), width), dtype, piece)
+
+
+def in_twos(block: Part, view: View | None, stages: int, at_once: int) -> Part:
+  """A part whose pieces are copied for two rounds at a time, if they are short and an iteration has whole turns of stages of such twos."""
+  is_short = block.rows > 1 and block.row_bytes == block.piece < PIECE
+  if not is_short or view is None or view.has_edges or at_once % (_TOGETHER * stages):
+    return block
+  return ShortPart(block.position, block.shape, block.dtype, block.piece)
 
 
 def stage_bytes(blocks: list[Part]) -> int:
