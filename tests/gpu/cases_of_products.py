@@ -238,6 +238,14 @@ def scaled_one_after_the_other(recipe: str) -> Answer:
     return scaled(recipe, 512, both=True, k=1024)
 
 
+def few_rows_in_rounds(rows: int) -> Answer:
+  """As of many rows of weights: two blocks of threads for a multiprocessor, and several rounds of each warp."""
+  with mock.patch.object(gpu_dot, "few_blocks", lambda *_: (32, 1)):
+    return scaled("nvfp4", rows, both=False, k=8192)
+
+
+for _rows in (8, 13):
+  CASES[f"nvfp4_weights_times_{_rows}_rows_in_rounds"] = lambda rows=_rows: few_rows_in_rounds(rows)
 for _recipe in ("mxfp8", "nvfp4"):
   CASES[f"{_recipe}_by_{_recipe}"] = lambda r=_recipe: scaled(r, 128, both=True, k=640 if r == "mxfp8" else 768)
   CASES[f"{_recipe}_one_after_the_other"] = lambda r=_recipe: scaled_one_after_the_other(r)
