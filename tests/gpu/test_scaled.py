@@ -47,10 +47,9 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k, dtype):
 
 
 @pytest.mark.parametrize("recipe, block", [("nvfp4", None), ("mxfp4", None), ("int4", 64)])
-@pytest.mark.parametrize(
-  "n, k", [(4352, 512), (4352, 8192), (96, 1024)]
-)  # rows enough for all multiprocessors, and too few
+@pytest.mark.parametrize("n, k", [(4352, 512), (4352, 8192), (96, 1024)])
 def test_every_number_of_a_few_rows_times_packed_weights(recipe, block, n, k):
+  """Rows of weights enough for all multiprocessors, and too few."""
   x, w = _normal(16, k, dtype=jnp.bfloat16), numerics.quantize(_normal(n, k, seed=1), recipe, block=block)
   for got in jax.jit(lambda x, w: [numerics.scaled_dot(x[:m], w, ROWS) for m in range(1, 17)])(x, w):
     _holds(got, x[: len(got)], w)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tilewright import hlo
@@ -81,16 +82,12 @@ def test_a_wrong_call_that_a_dot_uses_is_refused_too():
 
 
 def test_the_evaluator_refuses_a_wrong_call_in_the_same_words():
-  import numpy as np
-
   module = hlo.parse(call(DOT, ["f32[3,4]", "f32[5,4]"], "f32[3,5]"))
   with pytest.raises(hlo.HloError, match=r"%c, a call of .*: expected 3 to 5 operands"):
     hlo.evaluate(module, np.zeros((3, 4), np.float32), np.zeros((5, 4), np.float32))
 
 
 def test_the_evaluator_takes_a_global_scale_of_any_rank():
-  import numpy as np
-
   sizes = ["f32[3,4]", "f32[5,4]", "f32[3,1]", "f32[5,1]", "f32[1,1,1]"]
   ones = [np.ones(shape, np.float32) for shape in ((3, 4), (5, 4), (3, 1), (5, 1))]
   found = hlo.evaluate(hlo.parse(call(DOT, sizes, "f32[3,5]")), *ones, np.full((1, 1, 1), 2, np.float32))
@@ -99,8 +96,6 @@ def test_the_evaluator_takes_a_global_scale_of_any_rank():
 
 @pytest.mark.parametrize("sizes, scales", [((2, 0), (2, 0)), ((0, 32), (0, 1)), ((2, 0), (2, 3))])
 def test_the_evaluator_quantises_no_elements(sizes, scales):
-  import numpy as np
-
   listed = lambda shape: ",".join(map(str, shape))
   text = call(QUANTIZE, [f"f32[{listed(sizes)}]"], f"(f8e4m3fn[{listed(sizes)}], f8e8m0fnu[{listed(scales)}])")
   found = hlo.evaluate(hlo.parse(text), np.zeros(sizes, np.float32))
