@@ -6,6 +6,7 @@
     tilewright ptx MODULE:FUNCTION TYPE...   what a function's kernels become on NVIDIA GPUs
     tilewright hlo FILE    run passes over an HLO module, compare, draw
     tilewright schedule FILE   order an HLO module's instructions, and say what that gains and why
+    tilewright cache info  what is kept on disk; `clear` removes it
 
 Each command is a module with a function `run(arguments) -> exit code`. It is imported when it is called, so that
 `doctor` works where JAX does not.
@@ -67,6 +68,9 @@ def parser() -> argparse.ArgumentParser:
   hlo.add_argument("--html", metavar="FILE", help="draw the module as a page")
   hlo.add_argument("--diff", action="store_true", help="print what each pass changed")
   hlo.add_argument("--list", action="store_true", help="print the passes there are and stop")
+
+  cache = commands.add_parser("cache", help="the compiled code that is kept on disk")
+  cache.add_argument("action", choices=["info", "clear"], help="say what there is, or remove it")
 
   from tilewright.cli.schedule_arguments import add_arguments
 

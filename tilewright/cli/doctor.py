@@ -321,21 +321,13 @@ def _ptxas() -> str | None:
 
 
 def cache() -> Row:
-  directory = kernel_cache.directory()
-  if not directory.exists():
-    return Row("kernel cache", OK, f"{directory} (empty: it is made when it is first needed)")
-  if not os.access(directory, os.W_OK):
-    return Row(
-      "kernel cache", BROKEN, f"{directory} cannot be written", "set TILEWRIGHT_CACHE_DIR to a directory of yours"
-    )
-  count = size = 0
-  for path in directory.rglob("*"):
-    try:
-      if path.is_file():
-        count, size = count + 1, size + path.stat().st_size
-    except OSError:  # removed by another process meanwhile
-      continue
-  return Row("kernel cache", OK, f"{directory} ({count} files, {size / 2**20:.1f} MiB)")
+  found = kernel_cache.info()
+  if found.refused is not None:
+    advice = "chmod 700 it if it is yours, or set TILEWRIGHT_CACHE_DIR to a directory that only you can write to"
+    return Row("kernel cache", BROKEN, f"{found.directory} {found.refused}", advice)
+  if not found.entries:
+    return Row("kernel cache", OK, f"{found.directory} (empty: it is made when it is first needed)")
+  return Row("kernel cache", OK, f"{found.directory} ({found.entries} files, {found.nbytes / 2**20:.1f} MiB)")
 
 
 # --- the command -------------------------------------------------------------------------------------------------
