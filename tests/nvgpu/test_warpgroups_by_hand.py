@@ -28,6 +28,8 @@ from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import triton as plt
 from tilewright.target import nvgpu, simulator
+from tilewright.target.llvm.prepared import prepared
+from tilewright.tile.ir import walk
 
 
 def integers(*shape, dtype=np.float32):
@@ -75,6 +77,30 @@ def test_warpgroups_wait_for_each_other_on_a_gpu(program, arch):
   args = PROGRAMS[program][0]
   ((_, native),) = natives(program, *args)
   check(run(native, *args, arch=arch), program)
+
+
+def test_a_store_writes_nothing_that_another_warpgroup_writes():
+  """A slice of a slice is one slice: to read the first and write it back would undo what others wrote to it meanwhile."""
+
+  @functools.partial(
+    plgpu.kernel, out_type=S((64, 256), F32), grid=(2,), grid_names=("i",), num_threads=3, thread_name="wg"
+  )
+  def kernel(x_ref, o_ref):
+    i, wg = jax.lax.axis_index("i"), jax.lax.axis_index("wg")
+
+    @pl.when(wg < 2)
+    def _():
+      rows, columns = x_ref[i], pl.ds(64 * wg, 64)
+      o_ref.at[:, pl.ds(i * 128, 128)].at[:, columns].at[pl.ds(rows, 16)][...] = jnp.full((16, 64), rows + wg, F32)
+
+  x = np.array([16, 32], np.int32)
+  ((_, native),) = natives(kernel, x)
+  ops = {op.name: op for op in walk(prepared(native).body.body)}
+  assert "dynamic_update_slice" not in ops and ops["window_store"].attrs["sizes"] == (16, 64)
+  (found,) = run(native, x, arch="sm_90a")
+  for i, row in enumerate(x):
+    for wg in range(2):
+      assert (found[row : row + 16, 128 * i + 64 * wg :][:, :64] == row + wg).all()
 
 
 @pytest.mark.parametrize("transforms", [(plgpu.TransposeTransform((1, 0)),), (plgpu.TilingTransform((4, 32)),)])

@@ -329,6 +329,30 @@ def test_views_of_views_index_what_the_first_view_left():
   same(run(kernel, x), expected)
 
 
+@pytest.mark.parametrize("start", [-1, 0, 2, 3])
+def test_a_slice_of_a_slice_with_starts_that_are_computed(start):
+  """Elements of the second that lie outside of the first are poison to a load, and left alone by a store."""
+
+  def body(start_ref, x_ref, o_ref, read_ref):
+    at = start_ref[0]
+    o_ref[...] = jnp.full_like(o_ref, -1.0)
+    o_ref.at[pl.ds(at + 2, 4)].at[pl.ds(at, 2), pl.ds(1, 3)][...] = x_ref[0:2, 0:3]
+    o_ref.at[pl.ds(8, 3)].at[at][...] = x_ref[7]
+    read_ref[...] = x_ref.at[pl.ds(at + 2, 4)].at[pl.ds(at, 2)].at[:, pl.ds(at + 1, 2)][...]
+
+  x = np.arange(80, dtype=np.float32).reshape(10, 8)
+  out = [jax.ShapeDtypeStruct((12, 8), np.float32), jax.ShapeDtypeStruct((2, 2), np.float32)]
+  found, read = pl.pallas_call(body, out_shape=out)(np.array([start], np.int32), x)
+  wanted, wanted_read = np.full((12, 8), -1, np.float32), np.full((2, 2), np.nan, np.float32)
+  for row in (row for row in range(2) if 0 <= start + row < 4):
+    wanted[2 * start + 2 + row, 1:4] = x[row, :3]
+    wanted_read[row] = x[2 * start + 2 + row, start + 1 : start + 3]
+  if -3 <= start < 3:
+    wanted[8 + start % 3] = x[7]
+  np.testing.assert_array_equal(found, wanted)
+  np.testing.assert_array_equal(read, wanted_read)
+
+
 def test_swapping_through_a_ref_gives_what_stood_there():
   def kernel(x_ref, o_ref, old_ref):
     o_ref[...] = x_ref[...]

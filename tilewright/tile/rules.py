@@ -82,14 +82,16 @@ def compare_ranges(rw: Rewriter, op: Op) -> Found:
   return [rw.constant(np.asarray(always), _tile(op.result))] if always or never else None
 
 
-@rule("lt")
+@rule("lt", "ge")
 def places_inside(rw: Rewriter, op: Op) -> Found:
-  """Places that all lie before the end of an array, `start + iota < size`."""
+  """Places that all lie before the end of an array, `start + iota < size`, or behind its begin, where the op stands."""
   if _tile(op.result).is_scalar:
     return None
   bounds = rw.bounds.inside(rw.blocks[op])
-  places, size = (bounds.of_elements(v) for v in op.operands)
-  is_inside = places is not None and size is not None and places.high < size.low
+  places, limit = (bounds.of_elements(v) for v in op.operands)
+  if places is None or limit is None:
+    return None
+  is_inside = places.high < limit.low if op.name == "lt" else places.low >= limit.high
   return [rw.constant(np.asarray(True), _tile(op.result))] if is_inside else None
 
 

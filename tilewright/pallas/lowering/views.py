@@ -6,6 +6,9 @@ a bitcast of one width), it becomes one. The first index that is not, if there i
     slices and scalars         window_load, window_store
     with arrays or steps       gather_load, scatter_store: NumPy's rules for the order of the dimensions
 
+A slice of a slice is one slice, from the sum of both starts on. Elements of the second that lie outside of the first (`Limit`) are poison
+to a load and left alone by a store. A store must not write what it does not select: other warpgroups may be writing there.
+
 Whatever comes after that is rare, and is done to the value: read the part, apply the rest; to write, put the new part back into it.
 This is the portable target's own code, traced and lowered, so it means the same.
 """
@@ -42,20 +45,31 @@ def is_static(x: Any) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
+class Limit:
+  """Of the elements i along an axis of a ref that an index selects, those count for which `start + step * i` lies in [0, size)."""
+
+  axis: int
+  start: Value
+  step: int
+  size: int
+
+
+@dataclasses.dataclass(frozen=True)
 class View:
-  """A ref after the transforms that are views of memory, and those that are left."""
+  """A ref after the transforms that are views of memory, and those that are left; the first of these may have limits."""
 
   ctx: Context
   ref: Value
   rest: tuple[Any, ...]
+  limits: tuple[Limit, ...] = ()
 
   @classmethod
   def of(cls, ctx: Context, ref: Value, transforms: Sequence[Any]) -> View:
-    rest = _merged(ctx, ref.ref.shape, transforms)
-    while rest and (view := _as_view(ctx, ref, rest[0])) is not None:
+    rest, limits = _merged(ctx, ref.ref.shape, transforms)
+    while rest and not limits and (view := _as_view(ctx, ref, rest[0])) is not None:
       ref = view
-      rest.pop(0)
-    return cls(ctx, ref, tuple(rest))
+      rest, limits = _merged(ctx, ref.ref.shape, rest[1:])
+    return cls(ctx, ref, tuple(rest), tuple(limits))
 
   @property
   def may_repeat(self) -> bool:
@@ -105,7 +119,7 @@ class View:
   def atomic(self, kind: str, value: Value, other: Value) -> Value | None:
     """Combine a value into what is there, in one step for each element; None where an element cannot be addressed by itself."""
     ctx, shape, dtype = self.ctx, self.ref.ref.shape, self.ref.ref.dtype
-    if dtype.kind == "c" or computed_in(dtype) is not None or len(self.rest) > 1:
+    if dtype.kind == "c" or computed_in(dtype) is not None or len(self.rest) > 1 or self.limits:
       return None
     positions: list[Value] = []
     attrs: dict[str, Any] = {"axes": (), "sizes": shape, "steps": (1,) * len(shape), "dropped": (), "batch": ()}
@@ -124,7 +138,9 @@ class View:
       whole = ctx.emit("load", ref, **_said(cache))
       return _on_values(ctx, lambda value, transforms: refs.read(value, transforms), [transform], whole)
     if (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
-      return ctx.emit("window_load", ref, *window.starts, **window.attributes, **_said(cache))
+      part = ctx.emit("window_load", ref, *window.starts, **window.attributes, **_said(cache))
+      inside = self._within_limits(transform, part.tile.shape)
+      return part if inside is None else ctx.emit("select", inside, part, self.poison(part.tile))
     positions, attrs = _arrays(ctx, transform, ref.ref.shape)
     return ctx.emit("gather_load", ref, *positions, **attrs, **_said(cache))
 
@@ -135,10 +151,28 @@ class View:
       whole = _on_values(ctx, put, [transform], ctx.emit("load", ref), new)
       ctx.builder.emit_all("store", [ref, whole], **_said(cache))
     elif kind == "set" and (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
+      if (inside := self._within_limits(transform, new.tile.shape)) is not None:  # targets write where it holds only
+        old = ctx.emit("window_load", ref, *window.starts, **window.attributes)
+        new = ctx.emit("select", inside, new, old)
       ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes, **_said(cache))
     else:
       positions, attrs = _arrays(ctx, transform, ref.ref.shape)
       ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs, **_said(cache))
+
+  def _within_limits(self, indexer: Any, shape: Sequence[int]) -> Value | None:
+    """Which elements that an index selects lie within its limits; None if it has none."""
+    ctx, found = self.ctx, None
+    kept = [axis for axis, index in enumerate(indexer.indices) if isinstance(index, Slice)]
+    for limit in self.limits:
+      dtype = limit.start.tile.dtype
+      of = lambda number: ctx.broadcast_scalar(ctx.constant(number, dtype), shape)
+      place = ctx.broadcast_scalar(limit.start, shape)
+      if limit.axis in kept:
+        along = ctx.emit("iota", shape=tuple(shape), dtype=dtype, axis=kept.index(limit.axis))
+        place = ctx.emit("add", place, along if limit.step == 1 else ctx.emit("mul", along, of(limit.step)))
+      for inside in (ctx.emit("ge", place, of(0)), ctx.emit("lt", place, of(limit.size))):
+        found = inside if found is None else ctx.emit("and", found, inside)
+    return found
 
 
 def _said(cache: str) -> dict[str, Any]:
@@ -149,53 +183,91 @@ def _said(cache: str) -> dict[str, Any]:
 # --- an index of an index ----------------------------------------------------------------------------------------
 
 
-def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> list[Any]:
+def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> tuple[list[Any], list[Limit]]:
   """The transforms, with an index that follows the first one taken together with it: then only what both select is read or written."""
-  rest = list(transforms)
+  rest, limits = list(transforms), list[Limit]()
   while len(rest) > 1 and isinstance(rest[0], NDIndexer) and isinstance(rest[1], NDIndexer):
-    if (both := _merge(ctx, shape, rest[0], rest[1])) is None:
+    if (both := _merge(ctx, shape, rest[0], rest[1], limits)) is None:
       break
-    rest[:2] = [both]
-  return rest
+    rest[:2], limits = [both[0]], both[1]
+  return rest, limits
 
 
-def _merge(ctx: Context, shape: Sequence[int], outer: Any, inner: Any) -> Any | None:
-  """One index for two, where it means the same: where the second cannot leave what the first selects without leaving the ref too."""
+def _merge(
+  ctx: Context, shape: Sequence[int], outer: Any, inner: Any, limits: Sequence[Limit]
+) -> tuple[Any, list[Limit]] | None:
+  """One index for two, and its limits, given those of the first. None where the first is a view of memory: the second is a window of that."""
   if outer.int_indexer_shape or inner.int_indexer_shape:
     return None
+  is_view = not limits and _surely_inside(outer, shape)
   indices: list[Any] = []
+  found: list[Limit] = []
   inner_indices = iter(inner.indices)
-  for index, dim in zip(outer.indices, shape):
+  for axis, (index, dim) in enumerate(zip(outer.indices, shape)):
+    own_limits = [limit for limit in limits if limit.axis == axis]
     if not isinstance(index, Slice):
       indices.append(index)
+      found += own_limits
       continue
     own = next(inner_indices)
-    if index.is_dynamic_size:
+    if index.is_dynamic_size or (isinstance(own, Slice) and own.is_dynamic_size):
       return None
     if is_static(index.start) and index.start == 0 and index.size == dim and index.stride == 1:
       indices.append(own)
       continue
-    start = own.start if isinstance(own, Slice) else own
-    size, stride = (own.size, own.stride) if isinstance(own, Slice) else (1, 1)
-    if not is_static(start) or not is_static(size):
+    start, size, stride = (own.start, own.size, own.stride) if isinstance(own, Slice) else (own, 1, 1)
+    if not isinstance(own, Slice):
+      start = wrapped(ctx, start, index.size)
+    is_inside = is_static(start) and start >= 0 and start + (size - 1) * stride < index.size
+    if not is_inside and is_view:
       return None
-    start = start + index.size if start < 0 and not isinstance(own, Slice) else start
-    if start < 0 or start + (size - 1) * stride >= index.size:
-      return None
-    offset = start * index.stride
+    for limit in own_limits:
+      moved = _as_value(ctx, _plus(ctx, limit.start, _times(ctx, start, limit.step)))
+      found.append(Limit(axis, moved, limit.step * stride, limit.size))
+    if not is_inside:
+      found.append(Limit(axis, _as_value(ctx, start), stride, index.size))
+    begin = _plus(ctx, index.start, _times(ctx, start, index.stride))
     if isinstance(own, Slice):
-      indices.append(Slice(_plus(ctx, index.start, offset), size, stride * index.stride))
-    elif is_static(index.start) and index.start >= 0:
-      indices.append(index.start + offset)
-    else:  # a slice does not count from the end where its start is negative, as a scalar would
-      return None
-  return NDIndexer(tuple(indices), tuple(shape), ())
+      indices.append(Slice(begin, size, stride * index.stride))
+    elif is_static(begin):
+      if begin < 0:
+        return None
+      indices.append(begin)
+    else:  # a slice does not count from the end where its start is negative, as a scalar with a sign would
+      indices.append(ctx.emit("convert", begin, dtype=np.dtype(np.uint32)))
+  return NDIndexer(tuple(indices), tuple(shape), ()), found
 
 
-def _plus(ctx: Context, x: Any, number: int) -> Any:
+def _as_value(ctx: Context, x: Any) -> Value:
+  """An index as a signed scalar."""
   if is_static(x):
-    return x + number
-  return x if number == 0 else ctx.emit("add", x, ctx.constant(number, x.tile.dtype))
+    return ctx.constant(int(x), np.int32)
+  is_wide = x.tile.dtype.kind == "i" and x.tile.dtype.itemsize >= 4
+  return x if is_wide else ctx.emit("convert", x, dtype=np.dtype(np.int32))
+
+
+def _plus(ctx: Context, x: Any, y: Any) -> Any:
+  if is_static(x) and is_static(y):
+    return x + y
+  if is_static(y) and y == 0:
+    return x
+  if is_static(x) and x == 0:
+    return y
+  return ctx.emit("add", *_alike(ctx, x, y))
+
+
+def _times(ctx: Context, x: Any, number: int) -> Any:
+  if is_static(x):
+    return x * number
+  return x if number == 1 else ctx.emit("mul", *_alike(ctx, x, number))
+
+
+def _alike(ctx: Context, x: Any, y: Any) -> tuple[Value, Value]:
+  """Two indices as values of one dtype, with a sign."""
+  a, b = _as_value(ctx, x), _as_value(ctx, y)
+  dtype = max(a.tile.dtype, b.tile.dtype, key=lambda d: d.itemsize)
+  a, b = (v if v.tile.dtype == dtype else ctx.emit("convert", v, dtype=dtype) for v in (a, b))
+  return a, b
 
 
 # --- views of memory ---------------------------------------------------------------------------------------------
