@@ -196,7 +196,7 @@ def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> tu
 def _merge(
   ctx: Context, shape: Sequence[int], outer: Any, inner: Any, limits: Sequence[Limit]
 ) -> tuple[Any, list[Limit]] | None:
-  """One index for two, and its limits, given those of the first. None where the first is a view of memory: the second is a window of that."""
+  """One index for two, and its limits, given those of the first; None where the first is a view and the second is better a window of it."""
   if outer.int_indexer_shape or inner.int_indexer_shape:
     return None
   is_view = not limits and _surely_inside(outer, shape)
