@@ -34,7 +34,10 @@ def by_rows(
   `arrays` and `outs` have a common number of rows: rank 2, or rank 1 with one element per row (which the body sees as a column).
   `shared` are arrays of rank 1 that every block sees whole, as a row.
   """
-  num_rows = arrays[0].shape[0]
+  num_rows, num_arrays = (
+    arrays[0].shape[0],
+    len(arrays),
+  )  # the kernel closes over no array, which would have it traced again
   if num_rows == 0 or any(0 in x.shape for x in arrays):
     return [jnp.zeros(o.shape, o.dtype) for o in outs]
   row_elements = max(math.prod(x.shape[1:]) for x in (*arrays, *outs))
@@ -45,8 +48,8 @@ def by_rows(
 
   def kernel(*refs: Any) -> None:
     inputs, results = refs[: -len(outs)], refs[-len(outs) :]
-    values = [ref[...][:, None] if ref.ndim == 1 else ref[...] for ref in inputs[: len(arrays)]]
-    computed = body(*values, *(ref[...][None, :] for ref in inputs[len(arrays) :]))
+    values = [ref[...][:, None] if ref.ndim == 1 else ref[...] for ref in inputs[:num_arrays]]
+    computed = body(*values, *(ref[...][None, :] for ref in inputs[num_arrays:]))
     for ref, value in zip(results, computed if isinstance(computed, tuple) else (computed,)):
       ref[...] = value.reshape(ref.shape).astype(ref.dtype)
 
@@ -79,7 +82,7 @@ def summed_over_rows(
   Rows are dealt to a few groups, which run at the same time; within a group each block is added to the group's sums, and the groups'
   sums are added at the end.
   """
-  num_rows, width = arrays[0].shape
+  (num_rows, width), num_arrays = arrays[0].shape, len(arrays)
   if num_rows == 0 or width == 0:
     return jnp.zeros(out.shape, out.dtype), [jnp.zeros((width,), jnp.float32)] * num_sums
   block = tiling.rows_per_gpu_block(num_rows, width) if how.on_gpu else tiling.rows_per_block(num_rows, width * 4, 3)
@@ -97,8 +100,8 @@ def summed_over_rows(
       for ref in sums:
         ref[...] = jnp.zeros(ref.shape, ref.dtype)
 
-    values = [ref[...][:, None] if ref.ndim == 1 else ref[...] for ref in inputs[: len(arrays)]]
-    rows, *parts = body(*values, *(ref[...][None, :] for ref in inputs[len(arrays) :]))
+    values = [ref[...][:, None] if ref.ndim == 1 else ref[...] for ref in inputs[:num_arrays]]
+    rows, *parts = body(*values, *(ref[...][None, :] for ref in inputs[num_arrays:]))
     out_ref[...] = rows.astype(out_ref.dtype)
     first = (pl.program_id(0) * steps + step) * block
     for ref, part in zip(sums, parts):

@@ -24,7 +24,7 @@ from tilewright.pallas import jaxprs, targets
 from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of
-from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval
+from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -327,7 +327,7 @@ def _build(
   )
   if options.debug:
     print(f"The kernel jaxpr for {built.name}:\n{built.jaxpr}")
-  return eliminate_dead_code(built)
+  return shared(eliminate_dead_code(built))
 
 
 # --- one body of several -----------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Tracing a kernel call: from specs and a Python body to a `Kernel`.
 
 The specs become block mappings, the body is traced once to a jaxpr over refs, what it closes over becomes an input, and dead code goes.
-Traces are kept, keyed by what they depend on (`fingerprint`), so that building and calling the same kernel again costs little.
+Traces are kept, keyed by what they depend on (`fingerprint`), so that building and calling the same kernel again costs little. What has no
+such key is traced again, and compared with earlier kernels by its contents (`content`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import jax
 import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import jaxprs, mapping, targets, validation
+from tilewright.pallas.content import content
 from tilewright.pallas.control import when
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id, program_id_p
@@ -28,6 +30,8 @@ from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import BlockMapping, CostEstimate, GridMapping, Kernel
 from tilewright.tile.memory import MemoryRef, TpuMemorySpace
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,59 +68,75 @@ class KernelCall:
 # --- traces that are kept ----------------------------------------------------------------------------------------
 
 
-class _TraceCache:
-  """The most recently used traces. Bounded, and safe to use from several threads."""
+class _Recent(Generic[T]):
+  """The most recently used values. Bounded, and safe to use from several threads."""
 
   def __init__(self, size: int):
     self.size = size
-    self.entries: collections.OrderedDict[Any, Traced] = collections.OrderedDict()
+    self.entries: collections.OrderedDict[Any, T] = collections.OrderedDict()
     self.lock = threading.Lock()
 
-  def get(self, key: Any) -> Traced | None:
+  def get(self, key: Any) -> T | None:
     with self.lock:
       found = self.entries.get(key)
       if found is not None:
         self.entries.move_to_end(key)
       return found
 
-  def put(self, key: Any, value: Traced) -> None:
+  def put(self, key: Any, value: T) -> None:
     with self.lock:
       self.entries[key] = value
       while len(self.entries) > self.size:
         self.entries.popitem(last=False)
 
 
-_traces = _TraceCache(1024)
+_traces = _Recent[Traced](1024)
+
+
+_kernels = _Recent[Kernel](1024)
 
 
 def _out_key(out_shape: Any) -> Any:
   leaves, tree = jax.tree.flatten(out_shape, is_leaf=is_out_leaf)
-  return tree, tuple(out_aval(x) for x in leaves)
+  return fingerprint(tree), tuple(out_aval(x) for x in leaves)
 
 
 def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid: tuple[Any, ...]) -> Traced:
-  """The trace of a call for operands of these types: one that is kept, or a new one."""
+  """The trace of a call for operands of these types: one that is kept, or a new one.
+
+  Tracing is skipped only where the key holds everything that it would read. Otherwise the kernel is traced again, and if that gives the
+  same program it is the same `Kernel`, which JAX has compiled already.
+  """
   interpret = targets.effective_interpret(call.interpret)
   spec = call.grid_spec
   said = (call.name, call.compiler_params, call.cost_estimate, call.metadata, interpret, call.debug)
   try:
     key = (
-      *(fingerprint(x) for x in (call.kernel, spec.in_specs, spec.out_specs, spec.scratch_shapes, *said)),
+      fingerprint((call.kernel, spec.in_specs, spec.out_specs, spec.scratch_shapes, *said, in_tree)),
       _out_key(call.out_shape),
       tuple(sorted(call.aliases.items())),
       (spec.num_scalar_prefetch, spec.grid_names, static_grid),
-      in_tree,
       in_avals,
       _jax.trace_context(),
     )
-    hash(key)
-  except (NoFingerprint, TypeError):
+    found = _traces.get(key)
+  except (NoFingerprint, TypeError, RecursionError):
     return _trace(call, in_tree, in_avals, static_grid, interpret)
-  found = _traces.get(key)
   if found is None:
     found = _trace(call, in_tree, in_avals, static_grid, interpret)
     if not any(isinstance(c, _jax.core.Tracer) for c in found.consts):
       _traces.put(key, found)
+  return found
+
+
+def shared(kernel: Kernel) -> Kernel:
+  """The kernel of the same contents that was traced before, if there is one: JAX compiles equal parameters once, and jaxprs are equal
+  only to themselves."""
+  key = content(kernel)
+  found = _kernels.get(key)
+  if found is None:
+    found = kernel
+    _kernels.put(key, found)
   return found
 
 
@@ -268,7 +288,7 @@ def _trace(
   kernel = eliminate_dead_code(kernel)
   if call.debug:
     print(f"The kernel jaxpr for pallas_call {call.title}:\n{kernel.jaxpr}\n{kernel.grid_mapping}")
-  return Traced(kernel, consts, s.out_tree)
+  return Traced(shared(kernel), consts, s.out_tree)
 
 
 @contextlib.contextmanager
