@@ -15,6 +15,7 @@ from jax import lax
 from language import F32, I32, S, arange, cropped, examples, numbers, padded, pointwise, poison, run, same
 
 from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import specs
 from tilewright.tile.memory import TpuMemorySpace
 
@@ -313,14 +314,44 @@ def test_an_aliased_output_starts_with_the_input():
   same(run(kernel, x, x[3], input_output_aliases={0: 0}), x.at[0].set(x[3]))
 
 
-def test_aliased_operands_in_place_are_one_memory_under_two_names():
+@pytest.mark.parametrize("space", [pl.ANY, HBM, plgpu.GMEM], ids=str)
+def test_aliased_operands_in_place_are_one_memory_under_two_names(space):
   def kernel(x_ref, o_ref):
     o_ref[0] = 9.0
     o_ref[1] = x_ref[0]
+    x_ref[2] = 7.0
 
-  spec = pl.BlockSpec(memory_space=pl.ANY)
-  out = run(kernel, arange(3), in_specs=[spec], out_specs=spec, input_output_aliases={0: 0})
-  same(out, np.array([9, 9, 2], np.float32))
+  spec = pl.BlockSpec(memory_space=space)
+  x = arange(4)
+  out = run(kernel, x, in_specs=[spec], out_specs=spec, input_output_aliases={0: 0})
+  same(out, np.array([9, 9, 7, 3], np.float32))
+  same(x, np.arange(4, dtype=np.float32))
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_what_is_written_to_an_input_stays_in_the_call(is_cut):
+  """Later steps see it, as they do in a loop over NumPy arrays; the output and the caller's array do not."""
+
+  def kernel(x_ref, o_ref, seen_ref):
+    x_ref[...] = x_ref[...] + 1
+    seen_ref[...] = x_ref[...][None, :2]
+
+  spec = pl.BlockSpec((2,), lambda i: (i // 2,)) if is_cut else pl.BlockSpec()
+  seen_spec = pl.BlockSpec((1, 2), lambda i: (i, 0))
+  x = arange(4)
+  out, seen = run(
+    kernel,
+    x,
+    out=(S((4,), F32), S((4, 2), F32)),
+    grid=4,
+    in_specs=[spec],
+    out_specs=(spec, seen_spec),
+    input_output_aliases={0: 0},
+  )
+  same(out, np.arange(4, dtype=np.float32))
+  same(x, np.arange(4, dtype=np.float32))
+  wanted = [[1, 2], [2, 3], [3, 4], [4, 5]] if is_cut else [[i + 1, i + 2] for i in range(4)]
+  same(seen, np.array(wanted, np.float32))
 
 
 @pytest.mark.parametrize("as_dict", [False, True])

@@ -17,7 +17,7 @@ from tilewright.tile.memory import MemorySpace, TpuMemorySpace
 
 Slice = _jax.indexing.Slice
 
-# Where an operand is not copied for the kernel: its ref is the array's own memory.
+# Where an operand is not copied for the kernel: its ref is the array's own memory. (So it is in spaces that say `holds_arrays`.)
 _WHOLE_ARRAY_SPACES = (
   MemorySpace.ANY,
   MemorySpace.HOST,
@@ -67,7 +67,7 @@ def make_block_mapping(
     if hasattr(space, "check_ref"):
       space.check_ref(aval.shape, aval.dtype, origin)
     block = AbstractRef(ShapedArray(aval.shape, aval.dtype), space)
-    in_place = space in _WHOLE_ARRAY_SPACES
+    in_place = space in _WHOLE_ARRAY_SPACES or getattr(space, "holds_arrays", False)
     return BlockMapping(shape, None, None, aval, block, origin, spec.pipeline_mode, in_place)
 
   if spec.block_shape is None:

@@ -37,6 +37,11 @@ class MemorySpace(enum.Enum):
     return True
 
   @property
+  def holds_arrays(self) -> bool:
+    """Whether a ref of a whole operand here is the array's own memory, so that an output aliased to it is the same ref."""
+    return self is MemorySpace.GMEM
+
+  @property
   def tile_space(self) -> str:
     """The name in the tile IR; what is not shared memory is where the target finds it best."""
     return SHARED_MEMORY if self is MemorySpace.SMEM else "any"

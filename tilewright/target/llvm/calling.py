@@ -13,7 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tilewright.tile.dead_code import accesses
 from tilewright.tile.formats import computed_in, is_small_integer, poison_value, width
+from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
 
 
@@ -58,6 +60,7 @@ def call(
     results.append(jax.ShapeDtypeStruct((scratch_bytes,), jnp.uint8))
   first = mapping.num_dynamic_bounds + mapping.num_prefetch
   operands = tuple(x if i >= first and into[i - first] else _unpacked(x) for i, x in enumerate(operands))
+  written = {base for op in walk(kernel.body.body) for base in accesses(op)[1]}
   aliases: dict[int, int] = {}
   extra: list[Any] = []
   for source, target in kernel.input_output_aliases:
@@ -69,6 +72,10 @@ def call(
       # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
       aliases[len(operands) + len(extra)] = target
       extra.append(operands[operand])
+      if kernel.body.params[source] in written:
+        # What the body writes to its blocks is not for the caller to see: a result that nobody uses makes XLA copy the operand.
+        aliases[operand] = len(results)
+        results.append(jax.ShapeDtypeStruct(operands[operand].shape, operands[operand].dtype))
   for output in poisoned:
     aliases[len(operands) + len(extra)] = output
     extra.append(_unpacked(jnp.full(avals[output].shape, poison_value(avals[output].dtype), avals[output].dtype)))

@@ -10,6 +10,9 @@ Each step cuts the instance's blocks out of the arrays, runs the body on them, a
 
 A block is read and written like any other index (see `refs`): the part of it outside of the array is poison when read and
 dropped when written. An operand without an index map is not cut at all: the body gets the array.
+
+What a body writes to an input is kept in a copy of the array that belongs to the call: later steps see it, the caller does not. If input
+and output are aliased in place (`pl.ANY`, `plgpu.GMEM`), they are one memory.
 """
 
 from __future__ import annotations
@@ -54,11 +57,24 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
   global_refs = find_globals(kernel.jaxpr)
   global_values = tuple(ref.initial() for ref in global_refs.values())
 
-  def step(indices: tuple[Any, ...], state: Any) -> Any:
-    return _step(kernel, grid, indices, prefetched, inputs, aliases, global_refs, state)
+  written = _written_inputs(kernel)
 
-  state = _loop(grid, step, (outputs, scratch, global_values))
-  return list(state[0])
+  def step(indices: tuple[Any, ...], state: Any) -> Any:
+    changed, rest = state
+    seen = [changed[written.index(i)] if i in written else x for i, x in enumerate(inputs)]
+    return _step(kernel, grid, indices, prefetched, seen, written, aliases, global_refs, rest)
+
+  _, (found, *_) = _loop(grid, step, (tuple(inputs[i] for i in written), (outputs, scratch, global_values)))
+  return list(found)
+
+
+def _written_inputs(kernel: Kernel) -> list[int]:
+  """The numbers of the inputs that the body writes to."""
+  mapping = kernel.grid_mapping
+  of_inputs = kernel.jaxpr.invars[mapping.num_prefetch : mapping.num_prefetch + mapping.num_inputs]
+  effects = (_jax.state_types.WriteEffect, _jax.state_types.AccumEffect)
+  written = {e.input for e in kernel.jaxpr.effects if isinstance(e, effects)}
+  return [i for i, v in enumerate(of_inputs) if v in written]
 
 
 def _first_scratch(mapping: GridMapping) -> int:
@@ -118,10 +134,12 @@ def _step(
   indices: tuple[Any, ...],
   prefetched: Sequence[Any],
   inputs: Sequence[Any],
+  written: Sequence[int],
   aliases: dict[int, int],
   global_refs: dict[Any, GlobalRef],
   state: Any,
 ) -> Any:
+  """One step: gives the inputs that are `written`, then the next state."""
   mapping = kernel.grid_mapping
   outputs, scratch, global_values = state
   num_vmapped = mapping.num_vmapped
@@ -153,7 +171,8 @@ def _step(
     write_block(m, place, y, cell.value)
     for m, place, y, cell in zip(mapping.output_mappings, places[len(inputs) :], outputs, out_cells)
   )
-  return outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values())
+  changed = tuple(write_block(mapping.input_mappings[i], places[i], inputs[i], in_cells[i].value) for i in written)
+  return changed, (outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values()))
 
 
 def _own_prefetch(x: Any, vmapped_dims: Sequence[int], indices: Sequence[Any]) -> Any:
