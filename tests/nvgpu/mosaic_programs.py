@@ -211,7 +211,9 @@ def exchanged(x: Any) -> Any:
   return plgpu.kernel(body, out_type=S(x.shape, x.dtype), num_threads=2, thread_name="wg")(x)
 
 
-def pipelined_matmul(a: Any, b: Any, tile: int = 64, columns: int = 64, running: int = 0, **options: Any) -> Any:
+def pipelined_matmul(
+  a: Any, b: Any, tile: int = 64, columns: int = 64, running: int = 0, transforms: Any = TILED, **options: Any
+) -> Any:
   """Two warpgroups have half of the rows each of a product whose operands a third one brings; some of them are left `running`."""
   (m, depth), n = a.shape, b.shape[1]
 
@@ -235,8 +237,8 @@ def pipelined_matmul(a: Any, b: Any, tile: int = 64, columns: int = 64, running:
         step,
         grid=(depth // tile,),
         in_specs=[
-          plgpu.BlockSpec((2 * tile, tile), lambda k: (i, k), transforms=TILED),
-          plgpu.BlockSpec((tile, columns), lambda k: (k, j), transforms=TILED, delay_release=running),
+          plgpu.BlockSpec((2 * tile, tile), lambda k: (i, k), transforms=transforms),
+          plgpu.BlockSpec((tile, columns), lambda k: (k, j), transforms=transforms, delay_release=running),
         ],
         memory_registers=40,
         wg_axis="wg",

@@ -162,6 +162,7 @@ def test_an_accumulator_can_begin_with_values():
 def test_a_union_is_as_large_as_its_largest_tree():
   smem, tmem = plgpu.SMEM, plgpu.TMEM
   assert plgpu.RefUnion(smem((4,), F32), [smem((8,), F32), smem((4,), BF16)]).shape == (40,)
+  assert plgpu.RefUnion(smem((64, 3), jnp.int4), smem((1,), F32)).shape == (96,)
   assert plgpu.RefUnion(tmem((128, 4), F32), tmem((128, 8), F32)).shape == (128, 8)
   with pytest.raises(NotImplementedError, match="one memory space"):
     plgpu.RefUnion(smem((4,), F32), tmem((128, 8), F32))

@@ -14,6 +14,7 @@ from gpu_programs import BF16, F32, S, natives
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mosaic_programs import (
+  TILED,
   added_up,
   exchanged,
   handed_over,
@@ -163,15 +164,17 @@ def test_products_read_what_another_warpgroup_brought_where_it_is(program):
   assert not any(move in ptx for move in ("cp.async.c", "ldmatrix", "stmatrix", "ld.global"))
 
 
-@pytest.mark.parametrize("columns, running", [(128, 0), (64, 1)])
-def test_operands_may_be_several_tiles_wide_and_products_left_running(columns, running):
-  """While one runs, the next begins; what it reads is given back a step later, and the last one is waited for after the loop."""
+@pytest.mark.parametrize("columns, running, transforms", [(128, 0, TILED), (64, 1, TILED), (64, 1, ())])
+def test_operands_may_be_several_tiles_wide_and_products_left_running(columns, running, transforms):
+  """While one runs, the next begins; what it reads is given back a step later, and the last one is waited for after the loop. Operands that
+  are copied for the product (they do not lie swizzled) are overwritten in the next round, so that such a product is waited for at once."""
   a, b = integers(128, 192, dtype=BF16), integers(192, 128, dtype=BF16)
-  program = functools.partial(pipelined_matmul, columns=columns, running=running, max_concurrent_steps=2)
+  options = dict(columns=columns, running=running, transforms=transforms, max_concurrent_steps=2)
+  program = functools.partial(pipelined_matmul, **options)
   ((_, native),) = natives(program, a, b)
   ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
   waits = re.findall(r"wgmma\.wait_group\.sync\.aligned (\d);", ptx)
-  assert waits == ["1", "0"] if running else set(waits) == {"0"}
+  assert waits == ["1", "0"] if running and transforms else set(waits) == {"0"}
   for found in (jax.jit(program)(a, b), run(native, a, b, arch="sm_90a")[0]):
     np.testing.assert_array_equal(found, products(a, b))
 

@@ -20,6 +20,7 @@ from tilewright.layout.fragments import TENSOR_COLUMNS, TENSOR_ROWS
 from tilewright.layout.transforms import Transform, transformed
 from tilewright.runtime import _jax
 from tilewright.target.nvgpu.hints import SHARED_MEMORY, space_text
+from tilewright.tile.formats import width
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
 from tilewright.tile.types import ACCUMULATOR
 
@@ -88,7 +89,7 @@ class MemorySpace(enum.Enum):
 
 def _columns(shape: tuple[int, ...], dtype: Any) -> int:
   """Of tensor memory, of 32 bits each."""
-  return -(-shape[1] * jnp.dtype(dtype).itemsize // 4)
+  return -(-shape[1] * width(dtype) // 32)
 
 
 def _check_tensor_memory(shape: tuple[int, ...], dtype: Any) -> None:
@@ -116,7 +117,7 @@ class SharedMemory:
   def check_ref(self, shape: Sequence[int], dtype: Any, origin: str = "SMEM") -> None:
     """LayoutError says which transform does not fit a ref."""
     try:
-      transformed(tuple(shape), 8 * jnp.dtype(dtype).itemsize, self.transforms)
+      transformed(tuple(shape), width(dtype), self.transforms)
     except errors.LayoutError as e:
       raise errors.LayoutError(f"{origin}: {e}") from None
 
@@ -204,7 +205,7 @@ class RefUnion:
     leaves = [self._leaves(tree) for tree in self.refs]
     if _space(leaves[0][0]) == "tmem":
       return TENSOR_ROWS, max(sum(ref.shape[-1] for ref in own) for own in leaves)
-    return (max(sum(math.prod(ref.shape) * ref.dtype.itemsize for ref in own) for own in leaves),)
+    return (max(sum(-(-math.prod(ref.shape) * width(ref.dtype) // 8) for ref in own) for own in leaves),)
 
   @property
   def dtype(self) -> Any:

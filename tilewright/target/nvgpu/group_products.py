@@ -73,6 +73,8 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
   values: list[Any] = [nothing] * layout.num_registers
   if old is not None:  # before the operands take buffers
     values = products.old_sums(code, layout, dtype, old)
+  # A product that is left running still reads its operands in the next round, when copies of its own are overwritten.
+  pending = code.pending.get(op, 0) if all(_stays(code, op, i) for i in range(2)) else 0
   operands: list[Any] = []
   for i in range(2):
     operands.append(_operand(code, op, i))
@@ -102,7 +104,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.turned, right.turned), adds)
   wgmma.commit(b)
   code.busy.clear()
-  return products.held_sums(code, layout, dtype, wgmma.wait(b, values, code.pending.get(op, 0)))
+  return products.held_sums(code, layout, dtype, wgmma.wait(b, values, pending))
 
 
 # --- products that are left running ------------------------------------------------------------------------------
@@ -204,6 +206,14 @@ def _operand(code: BlockCode, op: Op, i: int) -> Any:
   buffer = code.trip_buffer(wanted.nbytes, wanted.swizzle.span)
   assert buffer is not None, "see is_possible"
   return _place(code, value, wanted, buffer)
+
+
+def _stays(code: BlockCode, op: Op, i: int) -> bool:
+  """Whether an operand is read where it lies in shared memory, rather than from a copy made for this product or from registers."""
+  assert code.inferred is not None
+  wanted = code.inferred.wanted(op, i)
+  known = isinstance(wanted, SharedLayout) and _known(code, op.operands[i], wanted) is not None
+  return known or _in_place(code, op, i) is not None
 
 
 def _in_place(code: BlockCode, op: Op, i: int) -> Placed | None:
