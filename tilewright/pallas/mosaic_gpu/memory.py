@@ -117,7 +117,7 @@ class SharedMemory:
   def check_ref(self, shape: Sequence[int], dtype: Any, origin: str = "SMEM") -> None:
     """LayoutError says which transform does not fit a ref."""
     try:
-      transformed(tuple(shape), width(dtype), self.transforms)
+      transformed(tuple(shape), 8 * jnp.dtype(dtype).itemsize, self.transforms)  # int4 takes a byte there
     except errors.LayoutError as e:
       raise errors.LayoutError(f"{origin}: {e}") from None
 
