@@ -22,7 +22,7 @@ from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.runtime import _jax
 from tilewright.target import xla
-from tilewright.tile.memory import SemaphoreType, dma_semaphore
+from tilewright.tile.memory import SemaphoreType, bytes_per_element, dma_semaphore
 
 Slice = _jax.indexing.Slice
 
@@ -225,7 +225,7 @@ class _Window:
     number: Any = math.prod(d for axis, d in enumerate(self.shape) if axis not in dynamic)
     for count in dynamic.values():
       number = number * count
-    return jnp.asarray(number * max(1, jnp.dtype(self.cell.value.dtype).itemsize), jnp.int32)
+    return jnp.asarray(number * bytes_per_element(self.cell.value.dtype), jnp.int32)
 
 
 def _windows(view: Any, limits: Mapping[int, int] = {}) -> list[tuple[Any, _Window]]:

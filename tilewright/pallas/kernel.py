@@ -23,7 +23,7 @@ from tilewright import errors
 from tilewright.pallas import jaxprs, targets
 from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
-from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of
+from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
@@ -227,7 +227,7 @@ def _call_body(
   begin(scratch_types, refs[num_in + num_out :])
   inputs = jax.tree.unflatten(in_tree, refs[:num_in])
   outputs = jax.tree.unflatten(out_tree, refs[num_in : num_in + num_out])
-  scratch = jax.tree.unflatten(scratch_tree, refs[num_in + num_out :])
+  scratch = jax.tree.unflatten(scratch_tree, [shown(ref) for ref in refs[num_in + num_out :]])
   args = [*inputs, *(outputs if many_outputs else (outputs,))]
   result = body(*args, **scratch) if isinstance(scratch, Mapping) else body(*args, *scratch)
   if jax.tree.leaves(result):

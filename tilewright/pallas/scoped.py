@@ -51,6 +51,12 @@ def begin(types: Sequence[Any], refs: Sequence[Any]) -> None:
       ty.begin(ref)
 
 
+def shown(ref: Any) -> Any:
+  """A ref as a body gets it: memory spaces whose refs have transforms show them (`shown`)."""
+  space: Any = getattr(_jax.core.typeof(ref), "memory_space", None)
+  return space.shown(ref) if hasattr(space, "shown") else ref
+
+
 def is_scratch_type(x: Any) -> bool:
   return hasattr(x, "get_ref_aval") or isinstance(x, _jax.core.AbstractValue | jax.ShapeDtypeStruct)
 
@@ -75,7 +81,7 @@ def run_scoped(
 
   def flat_f(*flat_refs: Any) -> list[Any]:
     begin(flat_types, flat_refs)
-    args, kwargs = jax.tree.unflatten(in_tree, flat_refs)
+    args, kwargs = jax.tree.unflatten(in_tree, [shown(ref) for ref in flat_refs])
     leaves, tree = jax.tree.flatten(f(*args, **kwargs))
     out_trees.append(tree)
     return leaves

@@ -24,7 +24,7 @@ from tilewright.pallas.content import content
 from tilewright.pallas.control import when
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id, program_id_p
-from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of
+from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
@@ -376,7 +376,7 @@ def _trace_body(
   def body(*refs: Any) -> list[Any]:
     if begun:
       _begin(call, begun, refs)
-    left = iter(refs)
+    left = map(shown, refs)
     take = lambda tree: jax.tree.unflatten(tree, [next(left) for _ in range(tree.num_leaves)])
     args = [*take(s.prefetch_tree), *take(s.input_tree), *take(s.outs_tree)]
     scratch = take(scratch_tree)

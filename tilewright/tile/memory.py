@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,6 +95,13 @@ def is_semaphore(dtype: Any) -> bool:
   return isinstance(dtype, _SemaphoreDType)
 
 
+def bytes_per_element(dtype: Any) -> int:
+  """How many bytes a copy counts for an element: at least one, and for a PRNG key those of its words."""
+  if isinstance(dtype, _jax.prng.KeyTy):
+    return 4 * math.prod(dtype._impl.key_shape)
+  return max(1, jnp.dtype(dtype).itemsize)
+
+
 @dataclasses.dataclass(frozen=True)
 class MemoryRef:
   """Like `jax.ShapeDtypeStruct`, with a memory space: the type of a ref that is yet to be allocated."""
@@ -112,6 +120,11 @@ class MemoryRef:
   @property
   def ndim(self) -> int:
     return len(self.shape)
+
+  @property
+  def transforms(self) -> tuple[Any, ...]:
+    """How the ref lies in memory, where its memory space says so."""
+    return getattr(self.memory_space, "transforms", ())
 
   def get_array_aval(self) -> Any:
     return self.inner_aval

@@ -416,3 +416,90 @@ def test_buffers_count_what_is_under_way() -> None:
   assert buffers.with_next_fetch((1, 2)).advance_next_fetch((4, 3)).next_fetch_indices == (2, 0)
   assert buffers.is_input and not buffers.is_output and buffers.use_lookahead and not buffers.has_indirect
   assert pltpu.BufferedRef.input(TILE, jnp.float32, source_memory_space=pltpu.VMEM).window_ref is None
+
+
+@pytest.mark.parametrize("space", [pltpu.SMEM, pltpu.KEY, None], ids=str)
+@pytest.mark.parametrize("one", [True, False], ids=["one key", "a key for each step"])
+def test_keys_are_brought_from_hbm(space: Any, one: bool) -> None:
+  keys = jax.random.key(3) if one else jax.random.split(jax.random.key(3), 2)
+  spec = pl.BlockSpec(memory_space=space) if one else pl.BlockSpec((1,), lambda i: (i,), memory_space=space)
+
+  def body(key: Any, o: Any) -> None:
+    o[...] = jax.random.bits(key[...] if one else key[0], (8, 8))
+
+  def kernel(keys: Any, o: Any) -> None:
+    pltpu.emit_pipeline(body, grid=(2,), in_specs=[spec], out_specs=[pl.BlockSpec((8, 8), lambda i: (i, 0))])(keys, o)
+
+  wanted = [jax.random.bits(keys if one else keys[i], (8, 8)) for i in range(2)]
+  np.testing.assert_array_equal(run(kernel, S((16, 8), jnp.uint32), keys), np.concatenate(wanted))
+
+
+def test_none_in_a_tree_of_refs_is_none_for_the_body() -> None:
+  def body(pair: Any, absent: Any, o: Any) -> None:
+    assert pair["bias"] is None and absent is None
+    o[...] = pair["x"][...] + 1
+
+  def kernel(x: Any, o: Any) -> None:
+    specs = [{"x": TILE, "bias": None}, None]
+    pltpu.emit_pipeline(body, grid=(4, 3), in_specs=specs, out_specs=TILE)({"x": x, "bias": None}, None, o)
+
+  np.testing.assert_array_equal(run(kernel, S(X.shape, X.dtype), X), X + 1)
+
+
+@pytest.mark.target("portable")
+@pytest.mark.parametrize("refs, spec", [((None,), TILE), (((0, 1),), TILE)])
+def test_what_is_not_a_ref_is_named(refs: Any, spec: Any) -> None:
+  def kernel(x: Any, o: Any) -> None:
+    pltpu.emit_pipeline(lambda *_: None, grid=(4, 3), in_specs=[spec])(*refs)
+
+  with pytest.raises(errors.RefTypeError, match="expected one ref for the spec"):
+    run(kernel, S(X.shape, X.dtype), X)
+
+
+@pytest.mark.target("portable")
+def test_a_window_of_the_whole_array_is_one_buffer() -> None:
+  """For any step: a map of zeros. A block that only may be the same at every step has two buffers."""
+  shape = X.shape
+  windows = {
+    "whole": (pl.BlockSpec(shape, lambda i: (0, 0)), shape),
+    "no map": (pl.BlockSpec(shape), shape),
+    "no block": (pl.BlockSpec(), shape),
+    "squeezed": (pl.BlockSpec((1, None, *shape), lambda i: (0, 0, 0, 0)), (1, 1, *shape)),
+    "computed": (pl.BlockSpec(shape, lambda i: (0 * i, 0)), (2, *shape)),
+    "a part": (pl.BlockSpec((8, 24), lambda i: (0, 0)), (2, 8, 24)),
+    "elements": (pl.BlockSpec((pl.Element(32), pl.Element(24)), lambda i: (0, 0)), (2, *shape)),
+  }
+  found = {}
+
+  def kernel(x: Any, o: Any) -> None:
+    for name, (spec, _) in windows.items():
+      _, describe = pltpu.emit_pipeline_with_allocations(lambda *_: None, grid=(3,), in_specs=[spec])
+      (buffers,) = describe(x.reshape(1, 1, *shape) if name == "squeezed" else x)
+      found[name] = tuple(buffers.window_ref.shape)
+
+  run(kernel, S(shape, X.dtype), X)
+  assert found == {name: wanted for name, (_, wanted) in windows.items()}
+
+
+@pytest.mark.parametrize("mode", [None, pl.Buffered(3)])
+def test_whole_arrays_are_fetched_once_and_written_once(mode: Any) -> None:
+  whole = pl.BlockSpec((1, *X.shape), lambda i: (0, 0, 0), pipeline_mode=mode)
+  squeezed = pl.BlockSpec((None, *X.shape), lambda i: (0, 0, 0), pipeline_mode=mode)
+
+  def body(x: Any, o: Any) -> None:
+    at_first = pl.program_id(0) == 0
+    o[0] = jnp.where(at_first, 0, o[0]) + x[...]
+
+  def kernel(x: Any, o: Any) -> None:
+    pltpu.emit_pipeline(body, grid=(3,), in_specs=[squeezed], out_specs=[whole])(x, o)
+
+  np.testing.assert_array_equal(run(kernel, S((1, *X.shape), X.dtype), X[None]), 3 * X[None])
+
+
+@pytest.mark.target("portable")
+def test_a_grid_that_is_known_to_be_empty_is_an_error() -> None:
+  def kernel(x: Any, o: Any) -> None:
+    pltpu.emit_pipeline(add_one, grid=(0, 3), in_specs=[TILE], out_specs=[TILE])(x, o)
+
+  with pytest.raises(ValueError, match="strictly positive"):
+    run(kernel, S(X.shape, X.dtype), X)

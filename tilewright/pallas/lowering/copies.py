@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tilewright.pallas.dma import fix_sizes
 from tilewright.pallas.lowering.effects import as_int32, no_remote, signal, wait
+from tilewright.pallas.lowering.keys import with_words, words_of
 from tilewright.pallas.lowering.memory import leaves
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.pallas.lowering.views import NDIndexer, View
@@ -29,6 +30,7 @@ class End:
   ctx: Context
   ref: Value
   transforms: tuple[Any, ...]
+  words: tuple[int, ...] = ()  # the dimensions of an element that is a key
 
   def view(self, limits: Mapping[int, int] = {}) -> tuple[View, dict[int, Value]]:
     """The view with static sizes, as large as its ref and these limits allow, and how many elements count along an axis."""
@@ -38,7 +40,7 @@ class End:
         transform, more = fix_sizes(transform, limits)
         counts.update({axis: as_int32(self.ctx, count) for axis, count in more})
       fixed.append(transform)
-    return View.of(self.ctx, self.ref, fixed), counts
+    return View.of(self.ctx, self.ref, with_words(fixed, self.words) if self.words else fixed), counts
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -55,20 +57,23 @@ class End:
     return number
 
 
-def _with_end(ctx: Context, view: Any, use: Callable[[End], None], transforms: tuple[Any, ...] = ()) -> None:
+def _with_end(
+  ctx: Context, flat: Sequence[Value], view: Any, use: Callable[[End], None], transforms: tuple[Any, ...] = ()
+) -> None:
   """Use the end of a copy that a view is; where it is one of several refs (`select_ref`), there is a case for each."""
   if isinstance(view, Value):
-    use(End(ctx, view, transforms))
+    words = next(words_of(var.aval) for var, operand in zip(ctx.eqn.invars, flat) if operand is view)
+    use(End(ctx, view, transforms, words))
     return
   if not view.multiref:
-    _with_end(ctx, view.ref, use, (*view.transforms, *transforms))
+    _with_end(ctx, flat, view.ref, use, (*view.transforms, *transforms))
     return
   choice, *rest = view.transforms
   cases = []
   for ref in view.ref:
     block = Block.of([])
     with ctx.builder.into(block):
-      _with_end(ctx, ref, use, (*rest, *transforms))
+      _with_end(ctx, flat, ref, use, (*rest, *transforms))
       ctx.builder.emit_all("yield", [])
     cases.append(block)
   ctx.builder.emit_all("switch", [as_int32(ctx, choice.idx)], cases)
@@ -116,17 +121,17 @@ def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, prior
 
   def from_source(source: End) -> None:
     size = source.number_of_bytes()
-    _with_end(ctx, target, lambda t: _copy(ctx, source, t, add=add))
+    _with_end(ctx, flat, target, lambda t: _copy(ctx, source, t, add=add))
     for semaphore in (arrived, left):
       if semaphore is not None:
         signal(ctx, semaphore, size)
 
-  _with_end(ctx, source, from_source)
+  _with_end(ctx, flat, source, from_source)
   return []
 
 
 @rule("dma_wait")
 def _dma_wait(ctx: Context, *flat: Value, tree: Any) -> list[Value]:
   moved, semaphore = leaves(tree, flat)
-  _with_end(ctx, moved, lambda end: wait(ctx, semaphore, end.number_of_bytes()))
+  _with_end(ctx, flat, moved, lambda end: wait(ctx, semaphore, end.number_of_bytes()))
   return []

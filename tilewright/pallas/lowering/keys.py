@@ -98,17 +98,17 @@ def _gather(
 def _get(ctx: Context, words: Any, ref: Value, *flat: Value, tree: Any) -> Value:
   from tilewright.pallas.lowering import memory
 
-  return memory.read(ctx, ref, _with_words(memory.transforms(tree, flat), words))
+  return memory.read(ctx, ref, with_words(memory.transforms(tree, flat), words))
 
 
 @_keyed("swap")
 def _swap(ctx: Context, words: Any, ref: Value, value: Value, *flat: Value, tree: Any) -> Value:
   from tilewright.pallas.lowering import memory
 
-  return memory.exchange(ctx, ref, value, _with_words(memory.transforms(tree, flat), words))
+  return memory.exchange(ctx, ref, value, with_words(memory.transforms(tree, flat), words))
 
 
-def _with_words(transforms: Sequence[Any], words: tuple[int, ...]) -> list[Any]:
+def with_words(transforms: Sequence[Any], words: tuple[int, ...]) -> list[Any]:
   """Indices of keys as indices of their words: all of them."""
   found = []
   for t in transforms:

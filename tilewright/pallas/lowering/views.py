@@ -185,7 +185,7 @@ def _said(cache: str) -> dict[str, Any]:
 
 def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> tuple[list[Any], list[Limit]]:
   """The transforms, with an index that follows the first one taken together with it: then only what both select is read or written."""
-  rest, limits = list(transforms), list[Limit]()
+  rest, limits = [t for t in transforms if not getattr(t, "is_whole", False)], list[Limit]()
   while len(rest) > 1 and isinstance(rest[0], NDIndexer) and isinstance(rest[1], NDIndexer):
     if (both := _merge(ctx, shape, rest[0], rest[1], limits)) is None:
       break

@@ -23,13 +23,13 @@ from tilewright import errors
 from tilewright.layout.transforms import stacked
 from tilewright.pallas import primitives
 from tilewright.pallas.mosaic_gpu.copies import zero_filled
-from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory
+from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory, Whole, behind
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.primitives import ReadEffect, ShapedArray, TransformedRef
-from tilewright.pallas.scoped import run_scoped
+from tilewright.pallas.scoped import run_scoped, shown
 from tilewright.runtime import _jax
 from tilewright.runtime._jax import ds
-from tilewright.tile.grid import Blocked, Squeezed
+from tilewright.tile.grid import Blocked, Element, Squeezed
 from tilewright.tile.memory import memory_ref
 
 T = TypeVar("T")
@@ -166,7 +166,7 @@ def planar_snake(lin_idx: jax.Array, shape: tuple[Any, Any], minor_dim: int, til
 def emit_pipeline(
   body: Callable[..., T],
   *,
-  grid: Sequence[int],
+  grid: Sequence[int | jax.Array],
   in_specs: Sequence[Any] = (),
   out_specs: Sequence[Any] = (),
   max_concurrent_steps: int = 1,
@@ -175,28 +175,41 @@ def emit_pipeline(
   """Make a loop over blocks out of a body: a function of whole refs, to be called inside a kernel.
 
   The body gets the indices of a step, then a ref for each input and output, and with `init_carry` what it returned the step before; the
-  function gives the last. Inputs that the body only reads are read where they are: the compiler brings ahead what products need. Other
-  blocks, and those that hang over the end of their array, lie in shared memory, as their transforms say, and are zero beyond the end.
-  `max_concurrent_steps` means nothing.
+  function gives the last. Specs may be trees, for trees of refs, with None for None. Inputs that the body only reads are read where they
+  are: the compiler brings ahead what products need. Other blocks, and those that hang over the end of their array, lie in shared memory,
+  as their transforms say, and are zero beyond the end. `max_concurrent_steps` means nothing.
   """
   grid = tuple(grid)
-  specs = [*in_specs, *out_specs]
+  sides = tuple(in_specs), tuple(out_specs)
+  specs, tree = jax.tree.flatten(sides)
+  num_inputs = len(jax.tree.leaves(sides[0]))
   longest = max((getattr(spec, "delay_release", 0) for spec in specs), default=0)
   if max_concurrent_steps <= longest:
     raise errors.GridError(
       f"plgpu.emit_pipeline: max_concurrent_steps: expected more than any delay_release, {longest}, got {max_concurrent_steps}."
     )
+  if any(isinstance(size, int) and size < 1 for size in grid):
+    raise errors.GridError(
+      f"plgpu.emit_pipeline: All elements in the grid must be strictly positive, but got grid={grid}. Leave the pipeline out where "
+      "there is nothing to do, or pass the size as an array."
+    )
 
   def pipeline(*refs: Any) -> T | None:
-    if len(refs) != len(specs):
+    flat = jax.tree.leaves(refs, is_leaf=primitives.is_ref)
+    if len(flat) != len(specs):
       raise errors.BlockSpecError(
-        f"plgpu.emit_pipeline: expected a ref for each of {len(specs)} specs, got {len(refs)}."
+        f"plgpu.emit_pipeline: expected a ref for each of {len(specs)} specs, got {len(flat)}."
       )
-    blocks = [PipelineBlock(spec, ref) for spec, ref in zip(specs, refs)]
+    blocks = [PipelineBlock(spec, ref) for spec, ref in zip(specs, flat)]
     carried = Carry("emit_pipeline", init_carry)
-    written = _written(body, len(grid), blocks, carried)
+
+    def call(index: tuple[Any, ...], seen: Sequence[Any], carry: Any) -> Any:
+      inputs, outputs = jax.tree.unflatten(tree, seen)
+      return body(index, *inputs, *outputs, *(() if init_carry is None else (carry,)))
+
+    written = _written(call, len(grid), blocks, carried)
     for number, own in enumerate(blocks):
-      is_read = number < len(in_specs) and not written[number]
+      is_read = number < num_inputs and not written[number]
       own.is_in_place = own.is_whole or (is_read and own.is_cut_evenly)
 
     def run(*memory: Any) -> Any:
@@ -206,26 +219,39 @@ def emit_pipeline(
 
       def step(n: Any, carry: Any) -> Any:
         index = point(n, grid)
-        for own in blocks[: len(in_specs)]:
+        for own in blocks[:num_inputs]:
           own.bring(index)
-        carry = body(index, *(own.seen(index) for own in blocks), *(() if init_carry is None else (carry,)))
-        for own in blocks[len(in_specs) :]:
+        carry = call(index, [own.seen(index) for own in blocks], carry)
+        for own in blocks[num_inputs:]:
           own.take(index)
         return carry
 
-      return carried.loop(math.prod(grid), step)
+      return carried.loop(num_steps("emit_pipeline", grid), step)
 
     return carried.whole(run_scoped(run, *(own.memory for own in blocks if not own.is_in_place)))
 
   return pipeline
 
 
-def _written(body: Callable[..., Any], rank: int, blocks: Sequence[PipelineBlock], carry: Carry) -> list[bool]:
+def num_steps(what: str, grid: Sequence[Any]) -> Any:
+  """How many points a grid has: an int, or an int32 scalar where a size is one."""
+  if all(isinstance(size, int) for size in grid):
+    return math.prod(grid)
+  count = jnp.int32(1)
+  for size in grid:
+    size = jnp.asarray(size)
+    if size.shape != () or not jnp.issubdtype(size.dtype, jnp.integer):
+      raise errors.GridError(f"plgpu.{what}: grid: expected integer scalars, got {size.dtype}{list(size.shape)}.")
+    count = count * size.astype(jnp.int32)
+  return count
+
+
+def _written(call: Callable[..., Any], rank: int, blocks: Sequence[PipelineBlock], carry: Carry) -> list[bool]:
   """Whether the body of a pipeline writes to each of its blocks; to be sure, to all if it writes to the arrays they are cut from."""
 
   def flat(*args: Any) -> list[Any]:
     index, seen, rest = args[:rank], args[rank : rank + len(blocks)], args[rank + len(blocks) :]
-    body(tuple(index), *seen, *(() if carry.is_none else (carry.whole(rest),)))
+    call(tuple(index), [all_of(shown(ref)) for ref in seen], carry.whole(rest))
     return []
 
   avals = [
@@ -241,6 +267,12 @@ def _written(body: Callable[..., Any], rank: int, blocks: Sequence[PipelineBlock
   return [len(outside) + rank + number in changed for number in range(len(blocks))]
 
 
+def all_of(ref: Any) -> Any:
+  """All of a block's memory, as a view, as a slot of several would be."""
+  view = ref if isinstance(ref, TransformedRef) else TransformedRef(ref, ())
+  return TransformedRef(view.ref, (*view.transforms, Whole(tuple(ref.shape))))
+
+
 class PipelineBlock:
   """A block of an operand of a pipeline: what a body sees of it, the memory for it if it has any, and what is copied at a step."""
 
@@ -250,11 +282,13 @@ class PipelineBlock:
     self.is_whole = spec.block_shape is None or "gmem" in str(spec.memory_space)
     self.is_in_place = self.is_whole
     self.sizes = [] if self.is_whole else [self._size(d) for d in spec.block_shape]
+    # An index counts blocks, or elements where a dimension is cut by elements.
+    self.units = [1 if isinstance(d, Element) else size for d, size in zip(spec.block_shape or (), self.sizes)]
     if not self.is_whole and len(self.sizes) != len(ref.shape):
       raise errors.BlockRankError(
         f"plgpu.{what}: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
       )
-    self.is_cut_evenly = not any(d and n % d for d, n in zip(self.sizes, ref.shape))
+    self.is_cut_evenly = not any(d and (n % d or u != d) for d, u, n in zip(self.sizes, self.units, ref.shape))
     self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
     self.oob_mode = getattr(spec, "oob_fill_mode", OOBFillMode.ZEROS)
     self.transforms = tuple(getattr(spec, "transforms", ()))
@@ -269,7 +303,11 @@ class PipelineBlock:
         return dim
       case Blocked(size):
         return size
-    raise errors.UnsupportedFeatureError(f"plgpu.{self._what}: blocks are cut by sizes or None, got {dim!r}.")
+      case Element(size, (0, 0)):
+        return size
+    raise errors.UnsupportedFeatureError(
+      f"plgpu.{self._what}: blocks are cut by sizes, pl.Element without padding, or None, got {dim!r}."
+    )
 
   def slots(self, count: int) -> Any:
     """The memory of several blocks, each of which lies as its transforms say."""
@@ -281,15 +319,17 @@ class PipelineBlock:
     """The ref that a block is cut from."""
     return self.ref.ref if isinstance(self.ref, TransformedRef) else self.ref
 
-  def part(self, index: tuple[Any, ...]) -> Any:
+  def part(self, index: tuple[Any, ...], ref: Any = None) -> Any:
+    """The block at an index of the grid, as a view."""
     at = self.index_map(*index)
     at = at if isinstance(at, tuple | list) else (at,)
-    return self.ref.at[tuple(i if size is None else ds(i * size, size) for i, size in zip(at, self.sizes))]
+    ref = self.ref if ref is None else ref
+    return ref.at[tuple(i if size is None else ds(i * u, size) for i, u, size in zip(at, self.units, self.sizes))]
 
   def seen(self, index: tuple[Any, ...]) -> Any:
     if self.is_whole:
       return self.ref
-    return self.part(index) if self.is_in_place else self.buffer
+    return self.part(index, behind(self.transforms, self.ref)) if self.is_in_place else all_of(self.buffer)
 
   def bring(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:

@@ -17,12 +17,14 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.layout.fragments import TENSOR_COLUMNS, TENSOR_ROWS
-from tilewright.layout.transforms import Transform, transformed
+from tilewright.layout.transforms import Swizzle, Tiling, Transform, Transpose, transformed
 from tilewright.runtime import _jax
 from tilewright.target.nvgpu.hints import SHARED_MEMORY, space_text
 from tilewright.tile.formats import width
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
 from tilewright.tile.types import ACCUMULATOR
+
+TransformedRef = _jax.state_types.TransformedRef
 
 
 class MemorySpace(enum.Enum):
@@ -121,12 +123,82 @@ class SharedMemory:
     except errors.LayoutError as e:
       raise errors.LayoutError(f"{origin}: {e}") from None
 
+  def shown(self, ref: Any) -> Any:
+    """A ref as the body of a kernel gets it: behind what undoes its transforms."""
+    return behind(self.transforms, ref)
+
   @property
   def tile_space(self) -> str:
     return space_text(self.transforms)
 
   def __str__(self) -> str:
     return self.tile_space
+
+
+@jax.tree_util.register_pytree_node_class
+class Whole(_jax.indexing.NDIndexer):
+  """An index of everything, among the `transforms` of a ref, which tell bodies how the ref lies in memory.
+
+  Refs have the shape that the kernel sees, whatever their transforms, so that what undoes a transform changes nothing.
+  """
+
+  __slots__ = ("said",)
+  is_whole = True  # code generators leave it out
+
+  def __init__(self, shape: tuple[int, ...], said: Any = None):
+    super().__init__(tuple(_jax.indexing.Slice(0, size) for size in shape), shape, ())
+    self.said = said
+
+  def __repr__(self) -> str:
+    return f"{type(self).__name__}({self.said})"
+
+  def tree_flatten(self) -> tuple[tuple[()], Any]:
+    return (), (self.shape, self.said)
+
+  @classmethod
+  def tree_unflatten(cls, data: Any, _: Any) -> Whole:
+    return cls(*data)
+
+
+@jax.tree_util.register_pytree_node_class
+class UntilingTransform(Whole):
+  """Undoes a `TilingTransform`."""
+
+  __slots__ = ()
+  tiling = property(lambda self: self.said)
+
+
+@jax.tree_util.register_pytree_node_class
+class UntransposeTransform(Whole):
+  """Undoes a `TransposeTransform`."""
+
+  __slots__ = ()
+  permutation = property(lambda self: self.said)
+
+
+@jax.tree_util.register_pytree_node_class
+class UnswizzleRef(Whole):
+  """Undoes a `SwizzleTransform`."""
+
+  __slots__ = ()
+  swizzle = property(lambda self: self.said)
+
+
+def behind(transforms: Sequence[Transform], ref: Any) -> Any:
+  """A ref, or a view of one, behind what undoes transforms: the last one first."""
+  undone: list[Whole] = []
+  shape = tuple(ref.shape)
+  for own in reversed(transforms):
+    match own:
+      case Tiling(tiling):
+        undone.append(UntilingTransform(shape, tiling))
+      case Transpose(permutation):
+        undone.append(UntransposeTransform(shape, permutation))
+      case Swizzle(swizzle):
+        undone.append(UnswizzleRef(shape, swizzle))
+  if isinstance(ref, TransformedRef):
+    return TransformedRef(ref.ref, (*ref.transforms, *undone))
+  return TransformedRef(ref, tuple(undone)) if undone else ref
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,7 +24,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,7 +35,7 @@ from tilewright import errors
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_registers
-from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, carrying_loop, point
+from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, all_of, carrying_loop, num_steps, point
 from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
 
@@ -69,7 +68,7 @@ class _Memory:
 def emit_pipeline_warp_specialized(
   body: Callable[..., Any],
   *,
-  grid: Sequence[int],
+  grid: Sequence[int | jax.Array],
   memory_registers: int,
   in_specs: Any = (),
   out_specs: Any = (),
@@ -87,7 +86,7 @@ def emit_pipeline_warp_specialized(
   Args:
     body: gets the indices of a step, a ref for each input and output, then (if asked for) a produced and a consumed barrier for each input
       that is copied, and with a `compute_context` the carry, of which it returns the next.
-    grid: the steps.
+    grid: the steps; sizes may be scalars that the kernel computes.
     memory_registers: how many registers a thread of the memory warpgroup needs; the others share what it does not
       (`set_max_registers`).
     in_specs, out_specs: trees of block specs. Blocks of outputs are shared by the warpgroups that compute.
@@ -135,7 +134,7 @@ class WarpSpecializedPipeline:
   """A function of whole refs, which every warpgroup calls; `get_allocations` says what memory it needs, if it is to be given that."""
 
   body: Callable[..., Any]
-  grid: tuple[int, ...]
+  grid: tuple[int | jax.Array, ...]
   in_specs: Any
   out_specs: Any
   num_slots: int
@@ -221,7 +220,7 @@ class WarpSpecializedPipeline:
       # What is on its way is used before others may change the barriers, or the memory.
       @when(self.is_last)
       def _() -> None:
-        lax.fori_loop(max(0, step.count - self.num_slots), step.count, lambda n, _: step.await_use(n), None)
+        lax.fori_loop(step.last(self.num_slots), step.count, lambda n, _: step.await_use(n), None)
 
     @when(jnp.logical_not(is_memory))
     def _() -> None:
@@ -229,8 +228,12 @@ class WarpSpecializedPipeline:
 
       def run(carry: Any) -> Any:
         carry = carrying_loop("emit_pipeline_warp_specialized", step.count, step.compute, carry)
-        for n in range(max(0, step.count - self.delay), step.count):
-          step.release(n)
+        first = step.last(self.delay)
+        if isinstance(first, int):
+          for n in range(first, step.count):
+            step.release(n)
+        elif self.delay:
+          lax.fori_loop(first, step.count, lambda n, _: step.release(n), None)
         return carry
 
       if self.compute_context is None:
@@ -246,10 +249,14 @@ class _Step:
     self, pipeline: WarpSpecializedPipeline, inputs: list[PipelineBlock], outputs: list[PipelineBlock], memory: _Memory
   ):
     self.pipeline, self.inputs, self.outputs, self.memory = pipeline, inputs, outputs, memory
-    self.count = math.prod(pipeline.grid)
+    self.count = num_steps("emit_pipeline_warp_specialized", pipeline.grid)
     self.copied = [own for own in inputs if not own.is_whole]
     for own, buffer in zip([own for own in outputs if not own.is_whole], memory.outputs):
       own.buffer = buffer
+
+  def last(self, steps: int) -> Any:
+    """The number of the first among the last so many steps."""
+    return max(0, self.count - steps) if isinstance(self.count, int) else jnp.maximum(0, self.count - steps)
 
   def _slot(self, n: Any) -> Any:
     return lax.rem(jnp.int32(n), jnp.int32(self.pipeline.num_slots))
@@ -281,7 +288,7 @@ class _Step:
         barrier_wait(barrier)
     buffers = iter(memory.slots)
     seen = [own.ref if own.is_whole else next(buffers).at[slot] for own in self.inputs]
-    given = [own.ref if own.is_whole else own.buffer for own in self.outputs]
+    given = [own.ref if own.is_whole else all_of(own.buffer) for own in self.outputs]
     args = [*_as_tree(pipeline.in_specs, seen), *_as_tree(pipeline.out_specs, given)]
     for is_manual, barriers in zip(pipeline.manual, (produced, consumed)):
       args += barriers if is_manual else []

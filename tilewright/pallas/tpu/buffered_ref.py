@@ -240,7 +240,8 @@ class BufferedRef(BufferedRefBase):
     if _same_memory(space, source_memory_space):
       count, window = 0, None
     else:
-      count, window = buffer_count, memory_ref((buffer_count, *block), dtype, space)
+      slots = () if is_trivial_windowing else (buffer_count,)
+      count, window = buffer_count, memory_ref((*slots, *block), dtype, space)
     semaphores = None if window is None or buffer_type is BufferType.MANUAL else SemaphoreType.DMA((count,))
     return cls(
       _spec=spec,
@@ -285,8 +286,18 @@ class BufferedRef(BufferedRefBase):
 
   @property
   def buffer_count(self) -> int:
-    """The number of slots of the window."""
+    """The number of buffers that were asked for; 0 for an operand that is used where it is."""
     return self._buffer_count
+
+  @property
+  def num_slots(self) -> int:
+    """The number of slots of the window. A window for the one block that is the whole array is that block itself."""
+    return min(1, self._buffer_count) if self.is_trivial_windowing else self._buffer_count
+
+  def _in_window(self, slot: Any, index: tuple[Any, ...]) -> Any:
+    """The part of a slot at an index."""
+    place = index if self.is_trivial_windowing else (slot, *index)
+    return self.window_ref.at[place] if place else self.window_ref
 
   @property
   def is_buffered(self) -> bool:
@@ -363,9 +374,10 @@ class BufferedRef(BufferedRefBase):
     return self.wait_out_slot
 
   def _slot(self, counter: Any) -> Any:
-    if counter is None or self._buffer_count <= 1:
+    count = self.num_slots
+    if counter is None or count <= 1:
       return 0
-    return counter % self._buffer_count if is_static(counter) else lax.rem(counter, jnp.int32(self._buffer_count))
+    return counter % count if is_static(counter) else lax.rem(counter, jnp.int32(count))
 
   @property
   def current_copy_in_slot(self) -> Any:
@@ -409,8 +421,7 @@ class BufferedRef(BufferedRefBase):
     if not self.is_buffered:
       return self.window_ref
     slot = self.current_copy_out_slot if self.is_output else self.current_wait_in_slot
-    rest = [0 if isinstance(d, Squeezed) else slice(None) for d in self._dims(None) or ()]
-    return self.window_ref.at[(slot, *rest)]
+    return self._in_window(slot, tuple(0 if isinstance(d, Squeezed) else slice(None) for d in self._dims(None) or ()))
 
   def compute_slice(self, grid_indices: Sequence[Any]) -> tuple[Any, ...]:
     """The index of the block in the array, as if it did not hang over the edge."""
@@ -420,7 +431,7 @@ class BufferedRef(BufferedRefBase):
   def _copy(self, ref: Any, grid_indices: Sequence[Any], slot: Any, *, out: bool) -> dma.AsyncCopyDescriptor:
     in_array, in_slot = self.get_dma_slice(ref, grid_indices)
     array = ref.at[in_array] if in_array else ref
-    window = self.window_ref.at[(slot, *in_slot)]
+    window = self._in_window(slot, in_slot)
     if out:
       return dma.make_async_copy(window, array, self.sem_sends.at[slot])
     return dma.make_async_copy(array, window, self.sem_recvs.at[slot])

@@ -27,14 +27,16 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas.control import when
+from tilewright.pallas.primitives import ShapedArray
 from tilewright.pallas.scoped import run_scoped
-from tilewright.pallas.specs import BlockSpec
+from tilewright.pallas.specs import BlockSpec, canonical_block_dim
 from tilewright.pallas.tpu.block_window import is_static
 from tilewright.pallas.tpu.buffered_ref import BufferedRef, add_if
 from tilewright.pallas.tpu.grid_scope import GridPoint, call_in_grid
 from tilewright.pallas.tpu.params import Tiling
 from tilewright.pallas.tpu.pipeline_grid import PipelineGrid, partition
 from tilewright.pallas.tracing import current_frame
+from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked, Buffered, RevisitMode, Squeezed
 from tilewright.tile.memory import MemorySpace
 
@@ -135,7 +137,7 @@ class Operand:
 
   @property
   def slots(self) -> int:
-    return self.buffers.buffer_count
+    return self.buffers.num_slots
 
   @property
   def copies_in(self) -> bool:
@@ -342,7 +344,10 @@ def _as_tuple(specs: Any) -> tuple[Any, ...]:
 
 
 def flatten_operands(in_specs: Any, out_specs: Any, refs: Sequence[Any]) -> tuple[list[Any], list[BlockSpec], int, Any]:
-  """Refs and specs side by side, how many of them are inputs, and the tree of the refs."""
+  """Refs and specs side by side, how many of them are inputs, and the tree of the refs.
+
+  A ref without a spec is seen as a whole. Where spec and ref are both None there is no operand: the body gets None.
+  """
   specs = (*_as_tuple(in_specs), *_as_tuple(out_specs))
   if len(refs) != len(specs):
     raise errors.TreeMismatchError(
@@ -356,16 +361,23 @@ def flatten_operands(in_specs: Any, out_specs: Any, refs: Sequence[Any]) -> tupl
     raise errors.TreeMismatchError(
       f"emit_pipeline: the specs {tree} do not match the structure of the refs. {e}"
     ) from e
-  for spec in flat_specs:
+  for spec, ref in zip(flat_specs, flat_refs):
     if not _is_spec(spec):
       raise errors.BlockSpecError(f"emit_pipeline: expected a pl.BlockSpec, got {spec!r}.")
+    if not hasattr(ref, "dtype") and not (spec is None and ref is None):
+      raise errors.RefTypeError(
+        f"emit_pipeline: expected one ref for the spec {spec}, got {ref!r}. Give each ref of a tree a spec of its own, and None for None."
+      )
+  present = [None if ref is None else spec or BlockSpec() for spec, ref in zip(flat_specs, flat_refs)]
+  own_tree = jax.tree.structure(jax.tree.unflatten(tree, present), is_leaf=lambda x: isinstance(x, BlockSpec))
   num_inputs = len(jax.tree.leaves(_as_tuple(in_specs), is_leaf=_is_spec))
-  return flat_refs, [BlockSpec() if s is None else s for s in flat_specs], num_inputs, tree
+  num_inputs -= sum(spec is None for spec in present[:num_inputs])
+  return [r for r in flat_refs if r is not None], [s for s in present if s is not None], num_inputs, own_tree
 
 
 def make_buffers(spec: BlockSpec, ref: Any, is_input: bool, grid_rank: int, tiling: Tiling | None) -> BufferedRef:
   mode = spec.pipeline_mode
-  is_trivial = spec.block_shape is None
+  is_trivial = _is_whole(spec, tuple(ref.shape), grid_rank)
   if mode is None:
     mode = Buffered(1 if is_trivial else 2)
   if is_input:
@@ -384,6 +396,24 @@ def make_buffers(spec: BlockSpec, ref: Any, is_input: bool, grid_rank: int, tili
     is_trivial_windowing=is_trivial,
     prefetched_count=mode.prefetched_count,
   )
+
+
+def _is_whole(spec: BlockSpec, shape: tuple[int, ...], grid_rank: int) -> bool:
+  """Whether every step sees the whole array: its block has the array's shape, and its index map gives zeros for any step."""
+  if spec.block_shape is None:
+    return True
+  dims = [canonical_block_dim(d, "a pipeline operand") for d in spec.block_shape]
+  if not all(isinstance(d, Blocked | Squeezed) for d in dims) or tuple(d.block_size for d in dims) != shape:
+    return False
+  found: list[Any] = []
+
+  def look(*indices: Any) -> list[Any]:
+    found.extend(described.compute_index(*indices))
+    return []
+
+  described = BufferedRef.input(spec, jnp.float32)
+  _jax.trace(look, [ShapedArray((), jnp.dtype(jnp.int32))] * grid_rank, what="index map")
+  return all(is_static(entry) and entry == 0 for entry in found)
 
 
 def _memory_space(ref: Any) -> Any:
@@ -424,8 +454,8 @@ def emit_pipeline(
 
   Args:
     body: gets a ref to a block of each input and output, then the scratch refs; runs once for each point of the grid.
-    grid: the sizes of the pipeline's grid; they may be dynamic.
-    in_specs: how each input is cut; index maps take the indices of this grid.
+    grid: the sizes of the pipeline's grid; they may be dynamic. Sizes that are known are positive.
+    in_specs: how each input is cut; index maps take the indices of this grid. A tree of specs is for a tree of refs; None for None.
     out_specs: how each output is cut.
     tiling: how the operands are tiled, on a TPU.
     core_axis: grid dimensions of the kernel along which cores share the work.

@@ -70,6 +70,11 @@ def canonical_sizes(grid: Sequence[Any]) -> tuple[Any, ...]:
       raise errors.GridError(f"emit_pipeline: grid must have integer sizes, got {tuple(grid)}.")
     try:
       sizes.append(operator.index(size))
+      if sizes[-1] < 1:
+        raise errors.GridError(
+          f"emit_pipeline: All elements in the grid must be strictly positive, but got grid={tuple(grid)}. Leave the pipeline out where "
+          "there is nothing to do, or pass the size as an array."
+        )
     except TypeError:
       if jnp.shape(size) != () or not jnp.issubdtype(jnp.asarray(size).dtype, jnp.integer):
         raise errors.GridError(f"emit_pipeline: dynamic grid sizes must be integer scalars, got {size}.") from None

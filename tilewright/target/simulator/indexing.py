@@ -64,7 +64,9 @@ def describe(transforms: Sequence[Any]) -> str:
       return f"{part.start}:{stop}" + (f":{part.step}" if part.step != 1 else "")
     return str(part.tolist())
 
-  shown = ["[" + ", ".join(show(p) for p in concrete(t)) + "]" for t in transforms if isinstance(t, NDIndexer)]
+  shown = [
+    "[" + ", ".join(show(p) for p in concrete(t)) + "]" for t in transforms if type(t) is NDIndexer
+  ]  # not `Whole`
   return "".join(shown) or "[...]"
 
 

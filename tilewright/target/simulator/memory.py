@@ -20,7 +20,7 @@ from tilewright.runtime import _jax
 from tilewright.target.simulator import clocks, indexing
 from tilewright.target.simulator.options import Options
 from tilewright.target.xla.refs import poison_value
-from tilewright.tile.memory import MemorySpace, TpuMemorySpace, is_semaphore
+from tilewright.tile.memory import MemorySpace, TpuMemorySpace, bytes_per_element, is_semaphore
 
 SHARED_SPACES = (MemorySpace.ANY, MemorySpace.HOST, TpuMemorySpace.HBM, TpuMemorySpace.HOST, TpuMemorySpace.VMEM_SHARED)
 
@@ -163,5 +163,4 @@ def size_in_bytes(view: Any) -> int:
 
 
 def num_bytes(shape: Sequence[int], dtype: Any) -> int:
-  itemsize = 1 if is_key(dtype) else max(1, np.dtype(dtype).itemsize)
-  return math.prod(shape) * itemsize
+  return math.prod(shape) * bytes_per_element(dtype)
