@@ -1,21 +1,26 @@
 """Tilewright: the kernel compiler that stays in JAX.
 
 `tilewright.pallas` is the kernel language, `tilewright.hlo` the program XLA compiles, as Python objects. `fuse_into`
-fuses a program into a library kernel.
+fuses a program into a library kernel; `replace_pallas` runs programs written for JAX's own Pallas unchanged.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-  """`fuse_into` brings the kernel language with it, which the command does not always need: it is imported when it is
-  asked for."""
-  if name == "fuse_into":
-    from tilewright.fusing import fuse_into
+# Names that bring more with them than the command always needs: they are imported when they are asked for.
+_LATE = {
+  "fuse_into": "tilewright.fusing",
+  "pretend": "tilewright.runtime.pretend",
+  "replace_pallas": "tilewright.replacing",
+}
 
-    return fuse_into
+
+def __getattr__(name: str) -> Any:
+  if name in _LATE:
+    return getattr(importlib.import_module(_LATE[name]), name)
   raise AttributeError(f"module 'tilewright' has no attribute {name!r}")

@@ -151,6 +151,10 @@ class OutOfBoundsError(TilewrightError, IndexError):
   """The simulated machine saw an access outside of a buffer."""
 
 
+class ReplacementWarning(TilewrightWarning):
+  """Part of the program is bound to JAX's own Pallas although `replace_pallas` is in force."""
+
+
 class DeprecatedNameWarning(TilewrightWarning, DeprecationWarning):
   """A name that JAX has deprecated was used. It still works."""
 

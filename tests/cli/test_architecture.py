@@ -12,7 +12,20 @@ import pytest
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "tilewright"
 FILES = sorted(PACKAGE.rglob("*.py"))
 # A package may import those behind it.
-LAYERS = ("cli", "fusing.py", "viz", "ops", "numerics", "pallas", "target", "tile", "hlo", "runtime", "layout")
+LAYERS = (
+  "cli",
+  "fusing.py",
+  "replacing.py",
+  "viz",
+  "ops",
+  "numerics",
+  "pallas",
+  "target",
+  "tile",
+  "hlo",
+  "runtime",
+  "layout",
+)
 
 
 @functools.cache

@@ -53,3 +53,28 @@ def test_the_version_is_that_of_the_project():
 
   project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
   assert project["version"] == tilewright.__version__
+
+
+def test_types_of_arguments_have_the_names_of_hlo_or_of_numpy():
+  from tilewright.cli.ptx import parse_type
+
+  for text in ("bf16[16, 128]", "bfloat16[16,128]"):
+    assert (parse_type(text).shape, parse_type(text).dtype.name) == ((16, 128), "bfloat16")
+  for text, name in (
+    ("f32[]", "float32"),
+    ("i32[4]", "int32"),
+    ("bool[4]", "bool"),
+    ("float8_e4m3fn[2]", "float8_e4m3fn"),
+  ):
+    assert parse_type(text).dtype.name == name
+  with pytest.raises(ValueError, match="float12"):
+    parse_type("float12[3]")
+
+
+def test_modules_of_the_current_folder_are_found(tmp_path, monkeypatch):
+  from tilewright.cli.hlo import load_function
+
+  (tmp_path / "kernels_of_mine.py").write_text("def f(x): return x")
+  monkeypatch.chdir(tmp_path)
+  monkeypatch.setattr(sys, "path", [p for p in sys.path if p not in ("", str(tmp_path))])
+  assert load_function("kernels_of_mine:f")(3) == 3

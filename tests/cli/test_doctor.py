@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 import tomllib
 
@@ -18,8 +19,15 @@ def test_a_healthy_installation_passes(capsys):
   out = capsys.readouterr().out
   for name in ("tilewright", "Python", "jax", "jaxlib", "numpy", "ml_dtypes", "llvmlite", "LLVM", "CPU features"):
     assert name in out
-  for name in ("JAX devices", "GPU", "GPU driver", "NCCL", "NVSHMEM", "ptxas", "kernel cache"):
+  for name in ("JAX devices", "GPU", "GPU driver", "NCCL", "ptxas", "kernel cache"):
     assert name in out
+
+
+def test_extras_that_it_names_exist_and_the_command_names_no_other():
+  project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+  source = pathlib.Path(doctor.__file__).read_text()
+  named = set(",".join(re.findall(r"tilewright\[([\w,]+)\]", source)).split(","))
+  assert named == {"cuda"} and set(project["optional-dependencies"]) == {*named, "test"}
 
 
 def test_it_asks_for_what_the_project_asks_for():

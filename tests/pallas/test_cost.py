@@ -65,6 +65,15 @@ def test_a_kernel_counts_for_every_instance_or_as_it_says():
   assert eqn.params["cost_estimate"].flops == 3 * 123
 
 
+def test_keyword_arguments_that_are_not_arrays_stay_as_they_are():
+  def f(x, *, twice, scale, mode, bias):
+    assert mode == "add" and isinstance(scale, float)
+    return x * scale + bias if twice else x
+
+  found = pl.estimate_cost(f, S((8,), jnp.float32), twice=True, scale=2.0, mode="add", bias=S((8,), jnp.float32))
+  assert (found.flops, found.bytes_accessed) == (16, 3 * 32)
+
+
 def test_an_estimate_is_written_as_json():
   assert json.loads(pl.CostEstimate(1, 2, 3).to_json()) == {
     "flops": 1,

@@ -1,6 +1,7 @@
 """The command `tilewright`.
 
     tilewright doctor      what is here, and what to do about what is missing
+    tilewright run PROGRAM.py   run a program written for jax.experimental.pallas, unchanged
     tilewright demo        compile and run a few kernels, and check them
     tilewright bench cpu   time kernels beside their peers
     tilewright ptx MODULE:FUNCTION TYPE...   what a function's kernels become on NVIDIA GPUs
@@ -30,6 +31,12 @@ def parser() -> argparse.ArgumentParser:
 
   commands.add_parser(
     "doctor", help="say what is here: versions, CPU, GPU, libraries, caches; and what to do about the rest"
+  )
+
+  from tilewright.cli import run
+
+  run.add_arguments(
+    commands.add_parser("run", help="run a program written for jax.experimental.pallas, unchanged, with our kernels")
   )
 
   demo = commands.add_parser("demo", help="compile and run a few kernels on the CPU and check them against float64")

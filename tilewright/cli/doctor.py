@@ -276,7 +276,7 @@ def gpu() -> Iterator[Row]:
       "-" if absent else complaint,
       "only needed for NVIDIA GPUs: install their driver",
     )
-    yield Row("GPU", MISSING, "-", "only needed to run kernels on NVIDIA GPUs")
+    yield Row("GPU", MISSING, "-", "only needed to run kernels on NVIDIA GPUs; JAX uses them with 'tilewright[cuda]'")
     return
   version, devices = answer
   yield Row("GPU driver", OK, f"supports CUDA {version // 1000}.{version % 1000 // 10}")
@@ -288,21 +288,14 @@ def gpu() -> Iterator[Row]:
 
 def gpu_libraries() -> Iterator[Row]:
   answer, _ = ask(_ASK_NCCL)
-  yield _optional("NCCL", f"{answer}" if answer else None, "for several GPUs: pip install 'tilewright[cuda,nccl]'")
-
-  nvshmem = _versions(["nvshmem4py-cu13", "nvshmem4py-cu12", "nvidia-nvshmem-cu13", "nvidia-nvshmem-cu12"])
-  yield _optional("NVSHMEM", nvshmem, "for kernels that reach into other GPUs: pip install 'tilewright[nvshmem]'")
-
+  yield _optional(
+    "NCCL", f"{answer}" if answer else None, "only for JAX's collectives between GPUs: it comes with 'tilewright[cuda]'"
+  )
   yield _optional("ptxas", _ptxas(), f"only for resource reports and offline checks: {ptxas.ADVICE}")
 
 
 def _optional(name: str, found: str | None, advice: str) -> Row:
   return Row(name, OK, found) if found else Row(name, MISSING, "-", advice)
-
-
-def _versions(distributions: Iterable[str]) -> str | None:
-  found = [f"{d} {v}" for d in distributions if (v := installed_version(d))]
-  return ", ".join(found) or None
 
 
 def _ptxas() -> str | None:

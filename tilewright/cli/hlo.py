@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import pathlib
 import re
 import sys
@@ -103,10 +104,18 @@ def load_function(text: str) -> Any:
   if not colon:
     raise ImportError(f"expected file.py:function or package.module:function, got {text!r}")
   try:
-    home = _python_file(place) if place.endswith(".py") else importlib.import_module(place)
+    home = _python_file(place) if place.endswith(".py") else _module(place)
   except Exception as error:  # the user's code: anything may go wrong in it
     raise ImportError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
   return getattr(home, function)
+
+
+def _module(name: str) -> Any:
+  """A module, found in the current folder as `python -m` finds it."""
+  here = os.getcwd()
+  if here not in sys.path and "" not in sys.path:
+    sys.path.insert(0, here)
+  return importlib.import_module(name)
 
 
 def _python_file(place: str) -> Any:

@@ -4,9 +4,10 @@
     tilewright ptx mine.py:my_kernel 'f32[64,64]' 'f32[64]' --arch sm_90a --show ptx
     tilewright ptx tilewright.ops:attention 'bf16[8,1024,64]' 'bf16[8,1024,64]' 'bf16[8,1024,64]' --set causal=True
 
-Types are written as in HLO. `--set` gives keyword arguments; a function that takes `native`, as those of `tilewright.ops`, gets
-`native=True`. Registers and spills come from ptxas and are left out where there is none. Exit code 0: all well; 1: a kernel does not
-compile; 2: the function or a type cannot be read.
+Types are written as in HLO, or with the names of NumPy's dtypes (bfloat16[16,128]). Modules are found in the current
+folder too. `--set` gives keyword arguments; a function that takes `native`, as those of `tilewright.ops`, gets
+`native=True`. Registers and spills come from ptxas and are left out where there is none. Exit code 0: all well; 1: a
+kernel does not compile; 2: the function or a type cannot be read.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import jax
+import numpy as np
 
 from tilewright import errors
 from tilewright.cli.hlo import load_function
@@ -87,10 +89,18 @@ def _row(r: Report) -> list[str]:
 def parse_type(text: str) -> jax.ShapeDtypeStruct:
   """`bf16[16,128]` as the type of an array."""
   match = _TYPE.fullmatch(text.replace(" ", ""))
-  dtype = PRIMITIVE_TYPES[match[1]].dtype if match and match[1] in PRIMITIVE_TYPES else None
+  dtype = _dtype(match[1]) if match else None
   if match is None or dtype is None:
-    raise ValueError(f"expected a type as bf16[16,128], s32[4] or f32[], got {text!r}")
+    raise ValueError(f"expected a type as bf16[16,128], s32[4], float32[8] or f32[], got {text!r}")
   return jax.ShapeDtypeStruct(tuple(int(n) for n in match[2].split(",") if n), dtype)
+
+
+def _dtype(name: str) -> np.dtype | None:
+  """A dtype by its name in HLO (bf16, s32, pred), in JAX's programs (i32, u8, bool) or in NumPy (bfloat16, float8_e4m3fn)."""
+  if name in PRIMITIVE_TYPES:
+    return PRIMITIVE_TYPES[name].dtype
+  known = {row.dtype.name: row.dtype for row in PRIMITIVE_TYPES.values() if row.dtype is not None}
+  return known.get(name) or known.get(re.sub(r"^i(?=\d+$)", "int", name))
 
 
 def with_settings(function: Callable[..., Any], settings: list[str]) -> Callable[..., Any]:

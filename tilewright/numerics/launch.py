@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from tilewright.pallas import cpu, nvgpu
+from tilewright.runtime import pretend
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,5 +41,5 @@ def platform() -> str:
   """Where a program that is traced now will run, unless its inputs say otherwise."""
   chosen = jax.config.jax_default_device
   if chosen is None:
-    return jax.default_backend()
+    return pretend.real_backend()
   return chosen if isinstance(chosen, str) else chosen.platform

@@ -19,6 +19,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas import cpu, nvgpu
 from tilewright.pallas.native_params import NativeParams
+from tilewright.runtime import pretend
 
 FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
 
@@ -53,7 +54,7 @@ def platform() -> str:
   """Where a program that is traced now will run, unless its inputs say otherwise."""
   chosen = jax.config.jax_default_device
   if chosen is None:
-    return jax.default_backend()
+    return pretend.real_backend()
   return chosen if isinstance(chosen, str) else chosen.platform
 
 

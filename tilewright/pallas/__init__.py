@@ -35,6 +35,7 @@ from tilewright.pallas.primitives import (
 from tilewright.pallas.scoped import get_global, run_scoped, with_scoped
 from tilewright.pallas.semaphores import DeviceIdType, semaphore_read, semaphore_signal, semaphore_wait
 from tilewright.pallas.specs import BlockSpec, CompilerParams, GridSpec, no_block_spec
+from tilewright.runtime import pretend as _pretend
 from tilewright.runtime._jax import JAX_VERSION as _JAX_VERSION
 from tilewright.runtime._jax import Slice, ds, dslice
 from tilewright.tile.grid import (
@@ -50,6 +51,8 @@ from tilewright.tile.grid import (
   squeezed,
 )
 from tilewright.tile.memory import MemoryRef, MemorySpace, semaphore, semaphore_dtype
+
+_pretend.from_environment()
 
 ANY = MemorySpace.ANY
 HOST = MemorySpace.HOST

@@ -175,9 +175,15 @@ def estimate_cost(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> CostEst
   Args:
     fun: a JAX function.
     *args: arrays or `jax.ShapeDtypeStruct`s.
-    **kwargs: the same.
+    **kwargs: the same; anything else in them, as a bool or a float, reaches `fun` as it is.
   """
-  closed = jax.make_jaxpr(lambda args, kwargs: fun(*args, **kwargs))(args, kwargs)
+  leaves, tree = jax.tree.flatten(kwargs)
+  traced = {i: leaf for i, leaf in enumerate(leaves) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")}
+
+  def call(args: Any, traced: dict[int, Any]) -> Any:
+    return fun(*args, **jax.tree.unflatten(tree, [traced.get(i, leaf) for i, leaf in enumerate(leaves)]))
+
+  closed = jax.make_jaxpr(call)(args, traced)
   count = _count(closed)
   moved = sum(_nbytes(a) for a in (*closed.in_avals, *closed.out_avals))
   return CostEstimate(count.flops, count.transcendentals, moved, count.remote_bytes)

@@ -43,6 +43,7 @@ from jax._src.lax.lax import (
   _ragged_dot_general_impl as ragged_dot_general_impl,
 )  # a grouped contraction in terms of others
 from jax._src.lax.parallel import axis_index_p  # axis_index over a named grid dimension
+from jax._src import lib  # cuda_versions, which programs ask for the version of CUDA
 from jax._src.lib import xla_client  # make_cpu_client: a client that computes in the calling thread
 from jax._src.random import prng  # random_wrap: bits to keys of any implementation, registered or not
 from jax._src.state import discharge  # rules that turn ref effects into values outside kernels

@@ -112,6 +112,7 @@ def test_there_is_no_tpu_here_unless_the_mesh_says_so() -> None:
 
 def test_a_mesh_of_cores() -> None:
   mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=2)
+  assert [core.id for core in mesh.devices] == [0, 1]
   assert dict(mesh.shape) == {"core": 2} and mesh.axis_names == ("core",) and mesh.core_type is pltpu.CoreType.TC
   assert pltpu.TensorCoreMesh(axis_name="core").num_cores >= 1
   mesh.check_is_compatible_with(pltpu.TensorCoreMesh(axis_name="core", num_cores=2))

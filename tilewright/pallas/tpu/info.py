@@ -287,8 +287,9 @@ def get_tpu_info() -> TpuInfo:
   kind, cores = _device()
   if kind not in _DEVICE_KINDS:
     raise errors.DeviceKindError(
-      f"get_tpu_info: the device is {kind!r}, not a TPU. Name one: get_tpu_info_for_chip(pltpu.ChipVersion.TPU_V5E, 1), or trace "
-      "under jax.sharding.use_abstract_mesh with a mesh of abstract TPU devices."
+      f"get_tpu_info: the device is {kind!r}, not a TPU. Name one: get_tpu_info_for_chip(pltpu.ChipVersion.TPU_V5E, 1); or pretend "
+      "to have one, with tilewright.pretend('v5e') or TILEWRIGHT_PRETEND=v5e; or trace under jax.sharding.use_abstract_mesh with a mesh of "
+      "abstract TPU devices."
     )
   return dataclasses.replace(_CHIPS[_DEVICE_KINDS[kind]], num_cores=cores or 1)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import jax
+import numpy as np
 from jax import lax
 
 from tilewright import errors
@@ -40,6 +41,13 @@ def _default_num_cores() -> int:
   return get_tpu_info().num_cores if is_tpu_device() else 1
 
 
+@dataclasses.dataclass(frozen=True)
+class TensorCore:
+  """One core of a `TensorCoreMesh`."""
+
+  id: int
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TensorCoreMesh:
   """The TensorCores of one device, along one named axis. Off a TPU a device has one core unless `num_cores` says otherwise."""
@@ -58,6 +66,11 @@ class TensorCoreMesh:
   @property
   def axis_names(self) -> tuple[str, ...]:
     return (self.axis_name,)
+
+  @property
+  def devices(self) -> np.ndarray:
+    """The cores, as an array with the mesh's one axis."""
+    return np.array([TensorCore(i) for i in range(self.num_cores)], dtype=object)
 
   @property
   def core_type(self) -> CoreType:

@@ -8,6 +8,7 @@ import enum
 import jax
 
 from tilewright import errors
+from tilewright.runtime.pretend import pretended
 
 
 class GpuVersion(enum.Enum):
@@ -71,7 +72,9 @@ class GpuInfo:
 
 
 def is_gpu_device() -> bool:
-  """Whether JAX's default device is a GPU."""
+  """Whether JAX's default device is a GPU, or is pretended to be one."""
+  if (as_if := pretended()) is not None:
+    return as_if.platform == "gpu"
   return jax.devices()[0].platform in ("gpu", "cuda", "rocm")
 
 
@@ -90,7 +93,9 @@ def get_gpu_info() -> GpuInfo:
   """The facts about JAX's default device, which must be a GPU."""
   device = jax.devices()[0]
   if not is_gpu_device():
-    raise errors.UnsupportedFeatureError(f"get_gpu_info: the default device is {device.device_kind!r}, not a GPU.")
+    raise errors.UnsupportedFeatureError(
+      f"get_gpu_info: the default device is {device.device_kind!r}, not a GPU. tilewright.pretend('h100') answers for one that is not here."
+    )
   # The driver adds details to the name ("NVIDIA H100 80GB HBM3"), so the longest match is meant.
   found = [v for v in GpuVersion if v.value in device.device_kind]
   if found:
