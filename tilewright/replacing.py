@@ -58,23 +58,24 @@ class StandIn(types.ModuleType):
 
   def __init__(self, name: str, ours: str | None):
     super().__init__(name, f"Stands in for `{name}`: {f'the names of `{ours}`' if ours else 'it has no names'}.")
-    self.__dict__["_ours"] = ours
+    self.__stands_for__ = importlib.import_module(ours) if ours else types.ModuleType(name)
 
   def __getattr__(self, name: str) -> Any:
-    ours = self.__dict__["_ours"]
-    if ours is not None and not name.startswith("__"):  # its place in the import system is its own
+    if not name.startswith("__"):  # its place in the import system is its own
       try:
-        return getattr(importlib.import_module(ours), name)
+        return getattr(self.__stands_for__, name)
+      except errors.MissingNameError:  # it says what to write instead
+        raise
       except AttributeError:
         pass
-    raise AttributeError(_missing(self.__name__, ours, name))
+    raise AttributeError(_missing(self.__name__, name))
 
   def __dir__(self) -> list[str]:
-    ours = self.__dict__["_ours"]
-    return sorted({*super().__dir__(), *(dir(importlib.import_module(ours)) if ours else ())})
+    return sorted({*super().__dir__(), *dir(self.__stands_for__)})
 
 
-def _missing(module: str, ours: str | None, name: str) -> str:
+def _missing(module: str, name: str) -> str:
+  ours = MODULES.get(module)
   if ours is None:
     return f"{module}.{name}: Tilewright replaces {PALLAS}, and has nothing in place of {module}. Run this part with JAX alone."
   return (
@@ -88,8 +89,7 @@ class _Loader(importlib.abc.Loader):
     return StandIn(spec.name, MODULES.get(spec.name))
 
   def exec_module(self, module: types.ModuleType) -> None:
-    if ours := MODULES.get(module.__name__):
-      importlib.import_module(ours)
+    """A stand-in has its names from the start."""
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -115,7 +115,7 @@ class _Finder(importlib.abc.MetaPathFinder):
       return None
     # Reached by `import parent.name` and by `from parent import name` for a name that is not there. Without `name=` the import statement
     # shows this message instead of its own.
-    raise ModuleNotFoundError(_missing(parent, MODULES.get(parent), name))
+    raise ModuleNotFoundError(_missing(parent, name))
 
 
 def _importer() -> str:

@@ -32,21 +32,26 @@ def printed(program: str) -> str:
 
 
 def test_the_kernel_runs_as_shown():
-  kernel, _, _ = blocks("python")
+  kernel, _, _, _ = blocks("python")
   assert len(lines(kernel)) <= 15
   # A row is 500 equal numbers, each 1/500 rounded; their sum is rounded 499 times: within 500 roundings of 1.
   assert 0 <= float(printed(kernel)) <= 500 * 2.0**-24
 
 
+def test_a_kernel_of_jax_runs_on_ours_as_shown():
+  _, program, _, _ = blocks("python")
+  assert float(printed(program)) == 8  # the sum of eight ones
+
+
 def test_the_layer_is_fused_as_shown():
-  _, layer, _ = blocks("python")
+  _, _, layer, _ = blocks("python")
   z = (1 + 1e-6) ** -0.5  # every element of the product: 256 equal terms of z / 256, each sum rounded
   gelu = z / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
   assert abs(float(printed(layer)) - gelu) < 8192 * 2.0**-24  # the mean of as many numbers, and gelu's slope is about 1
 
 
 def test_the_pass_changes_a_compiled_program_as_shown():
-  _, _, user_pass = blocks("python")
+  _, _, _, user_pass = blocks("python")
   assert len(lines(user_pass)) <= 20
   error = float(printed(user_pass).split(":")[1])
   assert 1e-3 < error < 0.024  # XLA's own tanh would be far closer

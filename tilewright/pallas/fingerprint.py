@@ -143,6 +143,7 @@ class _Walk:
     return ("builtin", f)
 
   def module(self, m: types.ModuleType) -> Any:
+    m = vars(m).get("__stands_for__", m)  # `replacing`: its attributes are those of another module
     if not _is_constant_module(m.__name__):
       raise NoFingerprint
     self.modules.append(m)
