@@ -159,7 +159,10 @@ def _run_on_meshes(
   flat_out, out_tree = jax.tree.flatten(out_type, is_leaf=is_out_leaf)
   out_avals = [out_aval(x) for x in flat_out]
   in_refs = [_jax.core.typeof(x) if _is_ref(x) else _array_ref(_jax.core.typeof(x)) for x in flat_args]
-  out_refs = [_array_ref(a, getattr(x, "memory_space", None)) for a, x in zip(out_avals, flat_out)]
+  out_refs = [
+    _array_ref(a, None if isinstance(x, jax.Array) else getattr(x, "memory_space", None))
+    for a, x in zip(out_avals, flat_out)
+  ]
   many_outputs = isinstance(out_type, tuple | list)
   scratch_types, scratch_tree = jax.tree.flatten(scratch, is_leaf=is_scratch_type)
   scratch_avals = [ref_aval_of(t, "scratch_types") for t in scratch_types]

@@ -1,0 +1,53 @@
+"""Memory that is written once, as a value.
+
+`run_state` gives its body every value that it closes over as a ref. Such memory is allocated, written once as a whole, and only read:
+
+    ref = alloc                       x
+    store(ref, x)             →       …
+    y = load(ref)                     y = x
+
+What is read is what was written, as all reads come later. Memory that a kernel asked for by name (`smem`, `acc`) stays memory.
+"""
+
+from __future__ import annotations
+
+from tilewright.tile.ir import Block, Function, Op, Value, users, walk
+
+_SPACE = "scratch"  # memory of no named kind
+
+
+def promote(function: Function) -> int:
+  """Replace loads of memory that is written once by what was written, in place. Gives how many."""
+  used = users(function.body)
+  replaced: dict[Value, Value] = {}
+  for block in _blocks(function.body):
+    for op in block.ops:
+      if op.name == "alloc" and op.attrs["space"] == _SPACE:
+        store, loads = _written_once(op, block, used.get(op.result, []))
+        if store is not None:
+          replaced.update((load.result, store.operands[1]) for load in loads)
+  if replaced:
+    for op in walk(function.body):
+      op.operands = [_final(replaced, v) for v in op.operands]
+  return len(replaced)
+
+
+def _blocks(block: Block) -> list[Block]:
+  return [block, *(inner for op in walk(block) for inner in op.blocks)]
+
+
+def _written_once(alloc: Op, block: Block, uses: list[Op]) -> tuple[Op | None, list[Op]]:
+  """The store to an allocation and the loads of it, if it stands in the same block and in front of all of them."""
+  stores = [op for op in uses if op.name == "store" and op.operands[0] is alloc.result]
+  loads = [op for op in uses if op.name == "load"]
+  if len(stores) != 1 or not loads or len(uses) != 1 + len(loads) or stores[0] not in block.ops:
+    return None, []
+  before = block.ops[: block.ops.index(stores[0])]
+  early = {op for own in before for op in (own, *(nested for inner in own.blocks for nested in walk(inner)))}
+  return (None, []) if early.intersection(loads) else (stores[0], loads)
+
+
+def _final(replaced: dict[Value, Value], value: Value) -> Value:
+  while value in replaced:
+    value = replaced[value]
+  return value
