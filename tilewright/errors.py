@@ -147,6 +147,10 @@ class DeadlockError(TilewrightError, RuntimeError):
   """A wait that can never end."""
 
 
+class RaceError(TilewrightError, ValueError):
+  """A kernel uses memory before a copy or a product is done with it."""
+
+
 class OutOfBoundsError(TilewrightError, IndexError):
   """The simulated machine saw an access outside of a buffer."""
 

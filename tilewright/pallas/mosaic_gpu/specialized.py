@@ -265,10 +265,13 @@ class _Step:
 
   def bring(self, n: Any) -> None:
     """Copy the blocks of a step, when those who used its slot before are done: in this pipeline, or in the one before it."""
-    is_new = (n < self.pipeline.num_slots) & self.pipeline.is_first
-    when(jnp.logical_not(is_new))(lambda: self.await_use(n))
+    is_used = jnp.logical_not((n < self.pipeline.num_slots) & self.pipeline.is_first)
     slot, index, produced = self._slot(n), point(n, self.pipeline.grid), self.memory.produced
     for number, (own, buffer) in enumerate(zip(self.copied, self.memory.slots)):
+      if number < len(
+        self.memory.consumed
+      ):  # one for each, or one for all: a block is brought when its own slot is free
+        when(is_used)(functools.partial(barrier_wait, self.memory.consumed[number].at[slot]))
       barrier = produced[number if len(produced) > 1 else 0]
       copy_gmem_to_smem(own.part(index), buffer.at[slot], barrier.at[slot], oob_mode=own.oob_mode)
 

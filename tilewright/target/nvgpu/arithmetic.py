@@ -56,6 +56,9 @@ def compute(b: ir.IRBuilder, op: Any, args: list[ir.Value], arch: Arch) -> ir.Va
   return arithmetic.compute(b, op, args)
 
 
+_BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
+
+
 def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype, arch: Arch) -> ir.Value:
   """Between dtypes as XLA does, by the conversions that the architecture has."""
   if source == target:
@@ -68,7 +71,21 @@ def convert(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np.dtype, ar
     return small_floats.encode(b, x, small)
   if target == _BFLOAT16 and ty.element_type(x.type) == F32 and ty.is_float(source):
     return round_to_bfloat16(b, x)
+  if source in _BYTES and ty.is_float(target) and target.itemsize in (2, 4):
+    floats, result = _floats_of_bytes(b, x, source == np.int8), ty.register_type(target, ty.lanes_of(x))
+    return floats if floats.type == result else b.fptrunc(floats, result)
   return arithmetic.convert(b, x, source, target)
+
+
+def _floats_of_bytes(b: ir.IRBuilder, x: ir.Value, is_signed: bool) -> ir.Value:
+  """Integers of eight bits as floats, which have them all: 2^23 + n is a float whose lowest byte is n.
+
+  That takes instructions of full rate. Those that convert integers run at an eighth of it."""
+  lanes, sign = ty.lanes_of(x), 128 if is_signed else 0
+  words = ty.register_type(np.int32, lanes)
+  bits = b.xor(b.zext(x, words), ty.constant(words, 0x4B000000 + sign))
+  floats = ty.register_type(np.float32, lanes)
+  return b.fsub(b.bitcast(bits, floats), ty.constant(floats, 2.0**23 + sign))
 
 
 def float_pair(b: ir.IRBuilder, kind: str, low: ir.Value, high: ir.Value) -> ir.Value:
@@ -187,6 +204,9 @@ def _comes_from(v: Value, names: tuple[str, ...]) -> bool:
     seen.add(op)
     if op.name in names:
       if all(o.tile.dtype.itemsize <= 2 for o in op.operands):
+        return True
+    elif op.name == "load":
+      if "dot" in names and op.operands[0].ref.is_accumulator:  # tensor cores multiply nothing else
         return True
     elif op.name in ("mul", "select", "add", "sub"):
       waiting += op.operands

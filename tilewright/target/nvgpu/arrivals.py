@@ -373,6 +373,8 @@ STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   "meet": _meet,
   "commit_copies": _commit,
   "await_copies": _await_copies,
-  "await_products": lambda code, op: None,  # products that may be under way there look for it, see `group_products`
+  "await_products": lambda code, op: (
+    None
+  ),  # of architectures whose products are done where they stand; else see `ir.products`
   "set_registers": _set_registers,
 }

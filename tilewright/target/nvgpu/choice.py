@@ -168,7 +168,7 @@ def _check_accumulator(kernel: NativeKernel, ref: Value, uses: list[Op], arch: A
   """An accumulator is read and written as a whole, and tensor cores have layouts for its shape."""
   name, shape = _names(kernel).get(ref, "an accumulator that the body allocates"), ref.ref.shape
   for op in uses:
-    if op.name not in ("load", "store") or (op.name == "store" and op.operands[1] is ref):
+    if op.name not in ("load", "store", "mma", "mma_wait") or (op.name == "store" and op.operands[1] is ref):
       raise errors.LayoutError(
         f"{op.loc or kernel.name}: {name} is an accumulator (ACC), in registers, but {op.name} takes a part of it: read and write it as a "
         "whole, as in acc[...], or use SMEM."

@@ -87,7 +87,6 @@ class BlockCode(Passes):
     self.fences: list[tuple[ir.Instruction, Callable[[Set[Op]], bool]]] = []
     self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets the copy engine know of an array
     self.awaited: set[Value] = set()  # barriers that some warpgroup waits for
-    self.pending: dict[Op, int] = {}  # of products that are left running: how many may be under way behind them
     self.has_stores = False  # whether the copy engine writes to global memory
     self.sets_registers = False  # whether warpgroups exchange registers
     self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write

@@ -303,6 +303,15 @@ def _store(system: System, op: Op) -> None:
     _memory(system, op, wanted, strides)
 
 
+@rule("mma")
+def _mma(system: System, op: Op) -> None:
+  """A product is held where it is added up."""
+  held, product = system.held(op.operands[0]), system.of(op.operands[1])
+  assert held is not None and product is not None
+  system.uses[op, 1] = held
+  system.say(Equal(product, held))
+
+
 @rule("gather_load")
 def _gather(system: System, op: Op) -> None:
   _row_by_row(system, op.operands[0])
@@ -451,7 +460,7 @@ def _switch(system: System, op: Op) -> None:
 @rule(
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
   *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
-  *("commit_copies", "await_copies", "await_products", "set_registers"),
+  *("commit_copies", "await_copies", "await_products", "set_registers", "mma_wait"),
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""

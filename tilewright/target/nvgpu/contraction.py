@@ -42,6 +42,9 @@ def dot(code: BlockCode, op: Op) -> None:
   if not result.tile.size:
     code.env[result] = code.allocate(result.tile.shape, result.tile.dtype)
     return
+  if any(user.name == "mma" for user in code.users.get(result, ())):  # where it is started
+    code.env[result] = Deferred()
+    return
   if code.contraction is not None and _is_added_to_a_ref(code, op):
     code.env[result] = Deferred()
     return

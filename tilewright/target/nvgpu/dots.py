@@ -47,8 +47,8 @@ def dot(system: System, op: Op) -> None:
     return _scalar_result(system, op)
   lhs, rhs = (_operand(system, op, i) for i in range(2))
   found: list[tuple[str, tuple[Place, ...], int]] = []
-  work = op.operands[0].tile.size * result.shape[-1] if _is_matrix(op) else _multiplications(op)
-  if _is_matrix(op) and has_tensor_cores(system.arch, op):
+  work = op.operands[0].tile.size * result.shape[-1] if is_matrix(op) else _multiplications(op)
+  if is_matrix(op) and has_tensor_cores(system.arch, op):
     bits = lhs.bits
     faster = 16 // bits if bits < 16 else 1
     for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
@@ -56,17 +56,28 @@ def dot(system: System, op: Op) -> None:
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work // (rate * faster)
         found += [(kind, option, price) for option in options if option[2].num_registers <= MOST_SUMS]  # type: ignore[union-attr]
+  if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply
+    found = [own for own in found if own[0] == WGMMA] or found
+    return _say(system, op, (lhs, rhs, result), found)
   rows = tuple(shared_tiled(v.shape, None, v.bits) for v in (lhs, rhs))
   for whole_rows in (False, True):
     blocked = blocked_for(result.shape, system.num_warps, max(128 // result.bits, 1), whole_rows=whole_rows)
     found.append((FMA, (*rows, blocked), _QUARTERS * work // FMA_RATE))
+  _say(system, op, (lhs, rhs, result), found)
+
+
+def _say(
+  system: System, op: Op, over: tuple[Variable, Variable, Variable], found: list[tuple[str, tuple[Place, ...], int]]
+) -> None:
+  """The operands and the result of a product lie in one of these ways."""
   kinds: dict[tuple[Place, ...], str] = {}
   prices: dict[tuple[Place, ...], int] = {}
   for kind, option, price in found:
     if option not in kinds or price < prices[option]:
       kinds[option], prices[option] = kind, price * system.weight
+  lhs, rhs, result = over
   meaning = f"{lhs}, {rhs} and {result} must be those of {' or '.join(dict.fromkeys(kinds.values()))}"
-  constraint = OneOf((lhs, rhs, result), tuple(kinds), meaning, tuple(prices.values()))
+  constraint = OneOf(over, tuple(kinds), meaning, tuple(prices.values()))
   system.dots[op] = constraint, tuple(kinds.values())
   system.say(constraint)
 
@@ -96,7 +107,7 @@ def _operand(system: System, op: Op, i: int) -> Variable:
     system.say(SharedAccess(start, shared, system.weight))
   else:
     system.link(op, i, wanted)
-  if not _is_matrix(op):
+  if not is_matrix(op):
     return wanted
   contracted = op.attrs["contract"][i][0]
   place = 1 if i == 0 else 0  # of the contracted dimension, as the instruction sees it
@@ -125,7 +136,7 @@ def _only_dots(system: System, value: Value) -> bool:
   )
 
 
-def _is_matrix(op: Op) -> bool:
+def is_matrix(op: Op) -> bool:
   (left, right), (batch, _) = op.attrs["contract"], op.attrs["batch"]
   return len(left) == len(right) == 1 and not batch and all(v.tile.rank == 2 for v in op.operands)
 
@@ -155,9 +166,16 @@ def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variabl
   )
   registers = wgmma_left_registers(lhs.shape, lhs.bits, system.num_warps)
   integers = np.dtype(op.attrs["dtype"]).kind in "iu"
+  source = behind_transposes(op.operands[0])[0].owner
+  is_load = isinstance(source, Op) and source.name == "load"
+  is_by_hand = any(user.name == "mma" for user in system.users[op.result])
   found: list[tuple[Place, ...]] = []
   for way in wgmma_ways(result.shape, system.num_warps, integers):
     left: tuple[Place, ...] = (*stored, *registers) if way.across == 1 else stored  # registers go with groups along m
+    if (
+      registers and way.across == 1 and is_by_hand and not is_load
+    ):  # a tile that the user has in registers stays there
+      left = registers
     fitting = [b for b in right if way.width % _wide(b, 1) == 0 or way.width == result.shape[1]]
     found += [(a, b, way.accumulator) for a in left for b in fitting]
   return found

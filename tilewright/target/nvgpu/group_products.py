@@ -21,6 +21,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from tilewright import errors
 from tilewright.layout.access import best_access
 from tilewright.layout.options import Warpgroups, wgmma_ways
 from tilewright.layout.shared import SharedLayout
@@ -37,9 +38,7 @@ from tilewright.target.nvgpu.relayout import store
 from tilewright.target.nvgpu.threads import GROUP
 from tilewright.target.nvgpu.views import SwizzledView, View
 from tilewright.target.nvgpu.wgmma import ROWS, Matrix
-from tilewright.tile.dead_code import VIEWS
-from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS
+from tilewright.tile.ir import Op, Value
 
 
 def as_matrix(shared: SharedLayout, contracted: int) -> Matrix | None:
@@ -61,20 +60,48 @@ def is_possible(code: BlockCode, op: Op) -> bool:
 
 
 def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
-  """`old + dot(…)`, held in the layout of the result."""
-  b, dtype = code.b, op.result.tile.dtype
+  """`old + dot(…)`, held in the layout of the result, when it is done."""
+  dtype, layout = op.result.tile.dtype, code.layout_of(op.result)
+  assert layout is not None
+  values = None if old is None else products.old_sums(code, layout, dtype, old)  # before the operands take buffers
+  return products.held_sums(code, layout, dtype, wgmma.wait(code.b, _start(code, op, layout, values)))
+
+
+def start(code: BlockCode, op: Op) -> None:
+  """`mma(acc, dot)`: start to add a product to an accumulator. Until it is waited for, nothing touches the accumulator's registers."""
+  acc, product = code.memory_of(op.operands[0]), op.operands[1].owner
+  assert isinstance(acc, RegisterRef) and isinstance(product, Op)
+  own = acc.registers
+  assert code.inferred is not None and code.inferred.dots.get(product) == WGMMA, "see ir.products.is_for_warpgroups"
+  if not is_possible(code, product):
+    raise errors.ResourceExhaustedError(
+      f"{op.loc or '?'}: the operands of this wgmma exceed available shared memory. Keep them in SMEM with a TilingTransform and a "
+      "SwizzleTransform that tensor cores can read, or make them smaller."
+    )
+  # A copy that was made of an operand for this product alone is soon overwritten, by the next one that needs room.
+  stays = all(_stays(code, product, i) for i in range(2))
+  values = _start(code, product, own.layout, products.unpacked(code.b, own))
+  products.put(code.b, own, values if stays else wgmma.wait(code.b, values))
+
+
+def wait(code: BlockCode, op: Op) -> None:
+  """`mma_wait(acc…)`: what is in flight goes through the wait, so that nothing that is done to it moves across."""
+  found = [acc.registers for ref in op.operands if isinstance(acc := code.memory_of(ref), RegisterRef)]
+  values = [products.unpacked(code.b, own) for own in found]
+  done = iter(wgmma.wait(code.b, [v for own in values for v in own], op.attrs["pending"]))
+  for own, before in zip(found, values):
+    products.put(code.b, own, [next(done) for _ in before])
+
+
+def _start(code: BlockCode, op: Op, layout: Layout, old: list[ir.Value] | None) -> list[ir.Value]:
+  """Start a product, which is added to old values or is the sum; what its registers will be, when it is done."""
+  b = code.b
   depth, kind, total = KINDS[op.operands[0].tile.dtype.name]
-  layout = code.layout_of(op.result)
-  assert layout is not None and code.inferred is not None
   way = _way(code, layout, total)
   (m, k), n = products.sizes(op)
   fragments = m // (ROWS * way.down), n // (way.width * way.across)
   nothing = ir.Constant(F32 if total == "f32" else I32, ir.Undefined)
-  values: list[Any] = [nothing] * layout.num_registers
-  if old is not None:  # before the operands take buffers
-    values = products.old_sums(code, layout, dtype, old)
-  # A product that is left running still reads its operands in the next round, when copies of its own are overwritten.
-  pending = code.pending.get(op, 0) if all(_stays(code, op, i) for i in range(2)) else 0
+  values: list[Any] = [nothing] * layout.num_registers if old is None else old
   operands: list[Any] = []
   for i in range(2):
     operands.append(_operand(code, op, i))
@@ -104,48 +131,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.turned, right.turned), adds)
   wgmma.commit(b)
   code.busy.clear()
-  return products.held_sums(code, layout, dtype, wgmma.wait(b, values, pending))
-
-
-# --- products that are left running ------------------------------------------------------------------------------
-
-
-def left_running(code: BlockCode, loop: Op) -> list[Registers]:
-  """Find the products of a loop that are added to registers, round by round, and behind which the user says that some may be under way.
-
-  Nothing else in the loop touches those registers, which are given: when it is over, they are to be waited for (`settle`)."""
-  found: list[Registers] = []
-  (body,) = loop.blocks
-  for op in body.ops:
-    ref, pending = _accumulated(code, op, body) if code.groups > 1 and op.name == "dot" else (None, 0)
-    memory = None if ref is None else code.env.get(ref)
-    if ref is None or not pending or not isinstance(memory, RegisterRef) or code.inferred is None:
-      continue
-    inside = [own for own in walk(body) if ref in own.operands]
-    if code.inferred.dots.get(op) == WGMMA and len(inside) == 2:
-      code.pending[op] = pending
-      found.append(memory.registers)
-  return found
-
-
-def _accumulated(code: BlockCode, dot: Op, body: Block) -> tuple[Value | None, int]:
-  """The ref that a product is loaded from, added to and stored to, and how many may be under way after that."""
-  added = products.added_to(code, dot, body)
-  stores = [] if added is None else code.users.get(added[0].result, [])
-  load = None if added is None else added[1].owner
-  if len(stores) != 1 or stores[0].name != "store" or stores[0] not in body.ops:
-    return None, 0
-  if not isinstance(load, Op) or load.name != "load" or load.operands[0] is not stores[0].operands[0]:
-    return None, 0
-  later = body.ops[body.ops.index(stores[0]) + 1 :]
-  wait = next((op for op in later if not OPS[op.name].is_pure and op.name not in VIEWS), None)
-  return load.operands[0], wait.attrs["pending"] if wait is not None and wait.name == "await_products" else 0
-
-
-def settle(code: BlockCode, sums: Registers) -> None:
-  """Until all products that are added to some registers are done."""
-  values = wgmma.wait(code.b, products.unpacked(code.b, sums))
-  products.put(code.b, sums, values)
+  return values
 
 
 def _way(code: BlockCode, layout: Layout, total: str) -> Warpgroups:
@@ -209,11 +195,12 @@ def _operand(code: BlockCode, op: Op, i: int) -> Any:
 
 
 def _stays(code: BlockCode, op: Op, i: int) -> bool:
-  """Whether an operand is read where it lies in shared memory, rather than from a copy made for this product or from registers."""
+  """Whether an operand is read where it lies in shared memory, or from registers, rather than from a copy made for this product."""
   assert code.inferred is not None
   wanted = code.inferred.wanted(op, i)
-  known = isinstance(wanted, SharedLayout) and _known(code, op.operands[i], wanted) is not None
-  return known or _in_place(code, op, i) is not None
+  if _in_place(code, op, i) is not None or isinstance(wanted, Layout):
+    return True
+  return _known(code, op.operands[i], wanted) is not None
 
 
 def _in_place(code: BlockCode, op: Op, i: int) -> Placed | None:

@@ -75,10 +75,15 @@ def tile_of_stack(view: Op) -> int | None:
 
 
 def layout_in_stack(ref: Value) -> SharedLayout | None:
-  """The layout of such a view of a ref whose layout the user gives."""
+  """The layout of a view of a ref whose layout the user gives: of one tile of a stack, or of a part, as a buffer of its own would lie."""
   view = ref.owner
-  if not isinstance(view, Op) or view.name != "subview" or tile_of_stack(view) is None:
+  if not isinstance(view, Op) or view.name != "subview":
     return None
+  if tile_of_stack(view) is None:
+    try:
+      return given_layout(ref.ref)
+    except errors.LayoutError:  # a part that cuts through tiles
+      return None
   given = given_layout(view.operands[0].ref) if not isinstance(view.operands[0].owner, Op) else None
   return None if given is None else one_of(given, ref.ref.shape)
 

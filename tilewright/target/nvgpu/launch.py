@@ -26,6 +26,7 @@ from tilewright.target.nvgpu import (
   threads,
   tma,
 )
+from tilewright.target.nvgpu import ir as gpu_level
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.frame import Frame, Launch
@@ -47,7 +48,7 @@ def emit_kernel(
   rewrite(kernel.body, identities.RULES)
   parallel = tuple(parallel_dims(kernel))
   if kernel.warpgroups > 1:
-    return _emit_warpgroups(kernel, arch, parallel)
+    return _emit_warpgroups(gpu_level.lower(kernel, arch), arch, parallel)
   wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
   plan = _pipeline(kernel, arch, num_warps, wished)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:

@@ -49,6 +49,10 @@ class Roles:
       for found, ref in _accesses(op):
         (self._writes if found else self._reads).setdefault(base_of(ref), []).append((op, ref))
 
+  def comes_to(self, op: Op) -> frozenset[int]:
+    """The warpgroups that may come to an op."""
+    return self._who[op]
+
   def reads_only(self, buffer: Value) -> bool:
     """Whether no warpgroup reads a part of a buffer that it also writes."""
     return not any(

@@ -218,12 +218,8 @@ def _dynamic_update_slice(code: BlockCode, op: Op) -> None:
 
 
 def _for(code: BlockCode, op: Op) -> None:
-  if operand_copies.run_loop(code, op):
-    return
-  running = group_products.left_running(code, op)
-  control.STATEMENTS["for"](code, op)
-  for sums in running:
-    group_products.settle(code, sums)
+  if not operand_copies.run_loop(code, op):
+    control.STATEMENTS["for"](code, op)
 
 
 STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
@@ -239,6 +235,8 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "arg_reduce": reductions.arg_reduce,
   "cumulative": reductions.cumulative,
   "dot": contraction.dot,
+  "mma": group_products.start,
+  "mma_wait": group_products.wait,
   "concatenate": _concatenate,
   "pad": _pad,
   "dynamic_update_slice": _dynamic_update_slice,

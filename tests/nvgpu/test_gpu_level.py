@@ -1,0 +1,179 @@
+"""The GPU level: products that are started and waited for, layouts of shared memory, and what the verifier finds."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import BF16, F32, S, natives
+from mosaic_programs import TILED
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.target.llvm.prepared import prepared
+from tilewright.target.nvgpu import compile_ptx, ir
+from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.tile.ir import walk
+
+
+def lowered(program, *args):
+  """The ops of the GPU level of a program, by name and in order, and what they are for."""
+  ((_, native),) = natives(program, *args)
+  return [op for op in walk(ir.lower(prepared(native), ARCHS["sm_90a"]).body.body)]
+
+
+def matmul(body, *, transforms=TILED, extra=()):
+  """A kernel of two warpgroups: the second brings both operands, the first runs `body(acc, a_smem, b_smem, full, empty)`."""
+
+  def program(a, b):
+    @functools.partial(
+      plgpu.kernel,
+      out_type=S((64, 64), F32),
+      num_threads=2,
+      thread_name="wg",
+      scratch_types=dict(
+        a_smem=plgpu.SMEM((2, 64, 64), BF16, transforms=transforms),
+        b_smem=plgpu.SMEM((2, 64, 64), BF16, transforms=transforms),
+        full=plgpu.Barrier(num_arrivals=2, num_barriers=2),
+        empty=plgpu.Barrier(num_barriers=2),
+      ),
+    )
+    def kernel(a_ref, b_ref, o_ref, a_smem, b_smem, full, empty):
+      @pl.when(jax.lax.axis_index("wg") == 1)
+      def _():
+        @pl.loop(0, 4)
+        def _(k):
+          slot = jax.lax.rem(k, 2)
+          pl.when(k >= 2)(lambda: plgpu.barrier_wait(empty.at[slot]))
+          for source, target in ((a_ref.at[:, pl.ds(64 * k, 64)], a_smem), (b_ref.at[pl.ds(64 * k, 64)], b_smem)):
+            plgpu.copy_gmem_to_smem(source, target.at[slot], full.at[slot])
+
+      @pl.when(jax.lax.axis_index("wg") == 0)
+      def _():
+        def scope(acc):
+          pl.loop(0, 4)(lambda k: body(acc, a_smem, b_smem, full, empty, k))
+          o_ref[...] = acc[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64)))
+
+    return kernel(a, b)
+
+  return program
+
+
+def at_once(acc, a_smem, b_smem, full, empty, k):
+  slot = jax.lax.rem(k, 2)
+  plgpu.barrier_wait(full.at[slot])
+  plgpu.wgmma(acc, a_smem.at[slot], b_smem.at[slot])
+  plgpu.wgmma_wait(0)
+  plgpu.barrier_arrive(empty.at[slot])
+
+
+def one_later(acc, a_smem, b_smem, full, empty, k):
+  """A slot is given back when the next product has been started."""
+  slot = jax.lax.rem(k, 2)
+  plgpu.barrier_wait(full.at[slot])
+  plgpu.wgmma(acc, a_smem.at[slot], b_smem.at[slot])
+  plgpu.wgmma_wait(1)
+  pl.when(k > 0)(lambda: plgpu.barrier_arrive(empty.at[1 - slot]))
+
+
+def too_early(acc, a_smem, b_smem, full, empty, k):
+  slot = jax.lax.rem(k, 2)
+  plgpu.barrier_wait(full.at[slot])
+  plgpu.wgmma(acc, a_smem.at[slot], b_smem.at[slot])
+  plgpu.wgmma_wait(1)
+  plgpu.barrier_arrive(empty.at[slot])
+
+
+def without_waiting(acc, a_smem, b_smem, full, empty, k):
+  slot = jax.lax.rem(k, 2)
+  plgpu.wgmma(acc, a_smem.at[slot], b_smem.at[slot])
+  plgpu.wgmma_wait(0)
+  plgpu.barrier_arrive(empty.at[slot])
+
+
+def integers(*shape):
+  return np.asarray(np.random.default_rng(0).integers(-4, 5, shape), BF16)
+
+
+A, B = integers(64, 256), integers(256, 64)
+
+
+@pytest.mark.parametrize(("body", "waits"), [(at_once, [0]), (one_later, [1, 0])])
+def test_products_are_waited_for_where_it_is_said_and_where_they_are_read(body, waits):
+  ops = lowered(matmul(body), A, B)
+  assert [op.attrs["pending"] for op in ops if op.name == "mma_wait"] == waits
+  names = [op.name for op in ops]
+  assert names.count("mma") == 1 and "await_products" not in names
+  ((_, native),) = natives(matmul(body), A, B)
+  (found,) = run(native, A, B, arch="sm_90a")
+  np.testing.assert_array_equal(found, A.astype(np.float32) @ B.astype(np.float32))
+
+
+def test_operands_without_transforms_lie_as_tensor_cores_read_them():
+  ((_, native),) = natives(matmul(at_once, transforms=()), A, B)
+  (found,) = run(native, A, B, arch="sm_90a")
+  np.testing.assert_array_equal(found, A.astype(np.float32) @ B.astype(np.float32))
+  spaces = {op.operands[0].ref.space for op in lowered(matmul(at_once, transforms=()), A, B) if op.name == "mma"}
+  assert spaces == {"acc"}
+  loads = [
+    op for op in lowered(matmul(at_once, transforms=()), A, B) if op.name == "load" and op.result.tile.dtype == BF16
+  ]
+  swizzled = {op.operands[0].ref.space for op in loads if op.operands[0].ref.space.startswith("smem")}
+  assert swizzled == {"smem.tile-8x64.swizzle-128"}
+  ptx, launch = compile_ptx(prepared(natives(matmul(at_once, transforms=()), A, B)[0][1]), "sm_90a")
+  assert launch.scratch_bytes == 0 and "cp.async.bulk.tensor" in ptx and "ldmatrix" not in ptx
+
+
+def line_of(f, text):
+  """The file and line of the first line of a function that contains a text."""
+  import inspect
+
+  lines, first = inspect.getsourcelines(f)
+  return f"test_gpu_level.py:{first + next(n for n, line in enumerate(lines) if text in line)}"
+
+
+def test_a_slot_that_a_product_still_reads_is_not_released():
+  with pytest.raises(errors.RaceError) as e:
+    lowered(matmul(too_early), A, B)
+  assert line_of(too_early, "wgmma(") in str(e.value) and line_of(too_early, "barrier_arrive") in str(e.value)
+
+
+def test_what_a_copy_brings_is_waited_for():
+  with pytest.raises(errors.RaceError, match="without a barrier_wait") as e:
+    lowered(matmul(without_waiting), A, B)
+  assert line_of(without_waiting, "wgmma(") in str(e.value) and line_of(matmul, "copy_gmem_to_smem") in str(e.value)
+
+
+def test_a_tile_in_registers_is_multiplied_from_there():
+  """What the user computes stays where it is: it does not go through shared memory."""
+
+  def scaled(acc, a_smem, b_smem, full, empty, k):
+    slot = jax.lax.rem(k, 2)
+    plgpu.barrier_wait(full.at[slot])
+    plgpu.wgmma(acc, (a_smem[slot].astype(F32) * 2).astype(BF16), b_smem.at[slot])
+    plgpu.wgmma_wait(0)
+    plgpu.barrier_arrive(empty.at[slot])
+
+  ((_, native),) = natives(matmul(scaled), A, B)
+  ptx, _ = compile_ptx(prepared(native), "sm_90a")
+  assert re.search(r"wgmma\.mma_async[^\n]*\}, \{", ptx)
+  ((_, native),) = natives(matmul(scaled), A, B)
+  (found,) = run(native, A, B, arch="sm_90a")
+  np.testing.assert_array_equal(found, 2 * (A.astype(np.float32) @ B.astype(np.float32)))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bytes_become_floats_exactly(dtype):
+  every = np.arange(256, dtype=np.uint8).view(dtype).reshape(2, 128)
+  body = lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...].astype(jnp.bfloat16))
+  ((_, native),) = natives(lambda x: pl.pallas_call(body, out_shape=S(x.shape, BF16))(x), every)
+  (found,) = run(native, every, arch="sm_90a")
+  np.testing.assert_array_equal(found.astype(np.float32), every.astype(np.float32))

@@ -1,0 +1,36 @@
+"""The GPU level: what a GPU does, as ops of the tile IR.
+
+Kernels that say themselves who copies, waits and multiplies (several warpgroups, `pallas.mosaic_gpu`) enter here. In the tile IR a product
+is finished where it stands; on a GPU it is started, runs beside other code, and is waited for:
+
+    tile IR                                GPU level
+    ───────                                ─────────
+    %s = load %acc                         %p = dot %a, %b
+    %p = dot %a, %b                        mma %acc, %p                 started: the accumulator is in flight
+    %t = add %s, %p                        …
+    store %acc, %t                         mma_wait %acc {pending=0}    done
+    %v = load %acc                         %v = load %acc
+
+    shared_layouts   how buffers lie of which the user did not say it: as tensor cores and TMA read them
+    products         products become `mma`, and waits stand in front of whatever needs their results
+    verify           what a kernel releases or reads too early: the error names both lines
+
+`ops` has the rows of the table, `flight` which products may be in flight at each op.
+"""
+
+from __future__ import annotations
+
+from tilewright.target.nvgpu.arch import WGMMA, Arch
+from tilewright.target.nvgpu.ir import ops, products, shared_layouts, verify
+from tilewright.tile.native import NativeKernel
+
+__all__ = ["lower", "ops"]
+
+
+def lower(kernel: NativeKernel, arch: Arch) -> NativeKernel:
+  """A kernel of several warpgroups at the GPU level. Its body is changed in place."""
+  if WGMMA in arch.rates:
+    kernel = shared_layouts.choose(kernel)
+    products.start(kernel.body, arch)
+  verify.verify(kernel)
+  return kernel

@@ -1,0 +1,163 @@
+"""What a kernel of several warpgroups surely does too early. Each finding names the two lines that race.
+
+- A warpgroup arrives at a barrier behind which others copy into a buffer, while a product of its own still reads that part of it:
+
+      plgpu.wgmma(acc, a_smem.at[slot], …)
+      plgpu.barrier_arrive(consumed.at[slot])        wgmma_wait(0) must come first
+
+- A warpgroup reads a buffer into which copies arrive at a barrier, and waits at no barrier before it.
+
+Only what is wrong in every run is reported: the same slot by the same value, in the same round of a loop. That a barrier guards a buffer is
+seen from the copies: those that follow a wait fill what the wait was for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+from tilewright import errors
+from tilewright.target.nvgpu.hints import is_in_shared
+from tilewright.target.nvgpu.ir import flight
+from tilewright.target.nvgpu.operands import behind_transposes
+from tilewright.target.nvgpu.roles import Roles
+from tilewright.tile.dead_code import VIEWS, base_of
+from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.ops import OPS
+
+
+@dataclasses.dataclass(frozen=True)
+class Copy:
+  """A copy into shared memory that arrives at a barrier."""
+
+  store: Op
+  arrival: Op
+
+  @property
+  def buffer(self) -> Value:
+    return base_of(self.store.operands[0])
+
+  @property
+  def barrier(self) -> Value:
+    return self.arrival.operands[0]
+
+
+def verify(kernel: NativeKernel) -> None:
+  """Raise an error for the first thing that is done too early."""
+  body = kernel.body.body
+  copies = [copy for block in _blocks(body) for copy in _copies(block)]
+  _released_too_early(kernel.name, body, _guarded(body))
+  if not any(op.name == "meet" for op in body.ops[1:]):  # behind which everything may be there
+    _read_too_early(kernel, copies)
+
+
+def _blocks(block: Block) -> Iterator[Block]:
+  yield block
+  for op in walk(block):
+    yield from op.blocks
+
+
+def _copies(block: Block) -> Iterator[Copy]:
+  """The copies of a block: a store of what was loaded, and an arrival with nothing but index arithmetic in between."""
+  store: Op | None = None
+  for op in block.ops:
+    if op.name == "arrive" and op.attrs["of_copy"] and store is not None:
+      yield Copy(store, op)
+    if op.name == "store" and is_in_shared(base_of(op.operands[0]).ref):
+      store = op
+    elif not OPS[op.name].is_pure and op.name not in VIEWS:
+      store = None
+
+
+# --- releases ----------------------------------------------------------------------------------------------------
+
+
+def _guarded(body: Block) -> Mapping[Value, set[Value]]:
+  """The buffers that are filled behind a wait at each barrier."""
+  found: dict[Value, set[Value]] = {}
+  for block in _blocks(body):
+    waits: list[Value] = []
+    is_open = True  # whether the next wait goes with those before it
+    copies = {copy.store: copy for copy in _copies(block)}
+    for op in block.ops:
+      own = [inner for inner in _with_nested(op) if inner.name == "await"]
+      if own:
+        waits = [*(waits if is_open else []), *(inner.operands[0] for inner in own)]
+        is_open = True
+      if op in copies:
+        is_open = False
+        for barrier in waits:
+          found.setdefault(barrier, set()).add(copies[op].buffer)
+  return found
+
+
+def _with_nested(op: Op) -> list[Op]:
+  return [op, *(nested for inner in op.blocks for nested in walk(inner))]
+
+
+def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Value]]) -> None:
+  def visit(block: Block, number: int, state: flight.State) -> None:
+    arrival = block.ops[number]
+    if arrival.name != "arrive" or arrival.attrs["of_copy"]:
+      return
+    barrier, *index = arrival.operands
+    started = [op for op in block.ops[:number] if op in state]  # in the same round
+    for product in started:
+      for view in _operands(product):
+        if base_of(view) in guarded.get(barrier, ()) and index and _slot(view) == index:
+          raise errors.RaceError(
+            f"The kernel '{name}': the wgmma at {product.loc or '?'} may still read its operand where the barrier_arrive at "
+            f"{arrival.loc or '?'} lets others overwrite it. Call plgpu.wgmma_wait first, or arrive later (delay_release)."
+          )
+
+  flight.follow(body, visit)
+
+
+def _operands(product: Op) -> Iterator[Value]:
+  """The views of shared memory that a product reads."""
+  dot = product.operands[1].owner
+  for value in dot.operands if isinstance(dot, Op) else ():
+    load = behind_transposes(value)[0].owner
+    if isinstance(load, Op) and load.name == "load" and is_in_shared(base_of(load.operands[0]).ref):
+      yield load.operands[0]
+
+
+def _slot(view: Value) -> Sequence[Value]:
+  """Where a view stands along the leading dimensions that it drops: the slot of a ring."""
+  op = view.owner
+  while isinstance(op, Op) and op.name in VIEWS:
+    if op.name == "subview" and op.attrs["dropped"]:
+      return [op.operands[1 + axis] for axis in op.attrs["dropped"]]
+    op = op.operands[0].owner
+  return []
+
+
+# --- reads -------------------------------------------------------------------------------------------------------
+
+
+def _read_too_early(kernel: NativeKernel, copies: Sequence[Copy]) -> None:
+  filled = {copy.buffer: copy for copy in copies}
+  roles = Roles(kernel)
+
+  def visit(block: Block, wg: int, has_waited: bool) -> bool:
+    """The ops that a warpgroup comes to, in order; of a loop the first round, as later ones have waited where this one does."""
+    for op in block.ops:
+      if wg not in roles.comes_to(op):
+        continue
+      has_waited |= op.name == "await" or any([visit(inner, wg, has_waited) for inner in op.blocks])
+      copy = filled.get(base_of(op.operands[0])) if op.name == "load" else None
+      if copy is not None and not has_waited and not _is_behind_copy(op, copy):
+        raise errors.RaceError(
+          f"The kernel '{kernel.name}': what the copy_gmem_to_smem at {copy.store.loc or '?'} brings is read at {op.loc or '?'} without a "
+          "barrier_wait before it. Wait at the copy's barrier first."
+        )
+    return has_waited
+
+  for wg in range(kernel.warpgroups):
+    visit(kernel.body.body, wg, False)
+
+
+def _is_behind_copy(load: Op, copy: Copy) -> bool:
+  """Whether a load is the copy's own."""
+  return load.result is copy.store.operands[1]
