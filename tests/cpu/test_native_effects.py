@@ -286,16 +286,6 @@ def test_different_bodies_run_on_their_own_meshes():
   np.testing.assert_array_equal(run(compiler_params=cpu.CompilerParams()), run(interpret=True))
 
 
-def test_cores_that_must_meet_are_refused():
-  def body(o_ref, sem):
-    pltpu.core_barrier(sem, core_axis_name="core")
-    o_ref[...] = jnp.zeros_like(o_ref)
-
-  mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
-  with pytest.raises(errors.DeadlockError, match=r"test_native_effects.py:\d+.*InterpretParams"):
-    pl.kernel(body, S((4,), F32), mesh=mesh, scratch_types=[REGULAR], compiler_params=cpu.CompilerParams())()
-
-
 def test_talking_to_another_device_is_refused():
   def kernel(x_ref, o_ref, sem):
     pl.semaphore_signal(sem, 1, device_id=0, device_id_type=pl.DeviceIdType.LOGICAL)

@@ -63,6 +63,7 @@ class AsyncCopyDescriptor:
   src_sem: Any = None
   device_id: Any = None
   device_id_type: DeviceIdType = DeviceIdType.MESH
+  core: Any = None  # of the mesh that the kernel runs on, where it is another one
 
   @property
   def is_remote(self) -> bool:
@@ -70,7 +71,7 @@ class AsyncCopyDescriptor:
 
   def start(self, priority: int = 0, *, add: bool = False) -> None:
     """Start the copy; with `add`, the destination accumulates instead of being replaced."""
-    flat, tree = _jax.flatten((self.src_ref, self.dst_ref, self.dst_sem, self.src_sem, self.device_id))
+    flat, tree = _jax.flatten((self.src_ref, self.dst_ref, self.dst_sem, self.src_sem, self.device_id, self.core))
     dma_start_p.bind(*flat, tree=tree, device_id_type=self.device_id_type, priority=priority, add=add)
 
   def wait(self) -> None:
@@ -123,7 +124,7 @@ def make_async_remote_copy(
   device_id: Any,
   device_id_type: DeviceIdType = DeviceIdType.MESH,
 ) -> AsyncCopyDescriptor:
-  """Describe a copy from this device to another one (or to itself).
+  """Describe a copy from this device to another one (or to itself), or from this core of a mesh to another one.
 
   Every device runs the same kernel: the one that sends waits for `send_sem`, the one that receives for `recv_sem`.
 
@@ -139,7 +140,8 @@ def make_async_remote_copy(
   src, dst = _as_view(src_ref), _as_view(dst_ref)
   _check_ends(what, src, dst)
   send, recv = _check_semaphore(what, send_sem), _check_semaphore(what, recv_sem)
-  return AsyncCopyDescriptor(src, dst, recv, send, semaphores.canonical_device_id(device_id, what), device_id_type)
+  target = semaphores.target_of(device_id, what)
+  return AsyncCopyDescriptor(src, dst, recv, send, target.device, device_id_type, target.core)
 
 
 def async_remote_copy(
@@ -172,7 +174,8 @@ class _Operand:
   position: int
 
 
-def _operands(tree: Any, flat: Any) -> Any:
+def operands(tree: Any, flat: Any) -> Any:
+  """The arguments of a signal or a copy, with positions in place of its operands."""
   return _jax.unflatten(tree, [_Operand(i) for i in range(len(flat))])
 
 
@@ -182,7 +185,7 @@ def _ref_positions(part: Any, flat: Any) -> list[int]:
 
 @dma_start_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> Any:
-  src, dst, dst_sem, src_sem, device_id = _operands(tree, flat)
+  src, dst, dst_sem, src_sem, device_id, _ = operands(tree, flat)
   found: set[Any] = (
     {effects.semaphore_effect} if device_id is None else {effects.semaphore_effect, effects.comms_effect}
   )
@@ -198,7 +201,7 @@ def _(*flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> A
 
 @dma_wait_p.def_effectful_abstract_eval
 def _(*flat: Any, tree: Any) -> Any:
-  _, sem = _operands(tree, flat)
+  _, sem = operands(tree, flat)
   refs = _ref_positions(sem, flat)
   return [], {effects.semaphore_effect, *(e(i) for i in refs for e in (ReadEffect, WriteEffect))}
 
@@ -326,7 +329,8 @@ def _signal(sem: Any, nbytes: Any) -> None:
 
 @xla.register(dma_start_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Any]:
-  src, dst, dst_sem, src_sem, device_id = _jax.unflatten(tree, flat)
+  src, dst, dst_sem, src_sem, device_id, core = _jax.unflatten(tree, flat)
+  semaphores.check_own_core(ctx, core)
   limits = _common_limits(src, dst)
   value = read_view(src, limits)
   nbytes = _nbytes(src)

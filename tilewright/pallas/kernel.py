@@ -340,7 +340,7 @@ on_mesh_p.multiple_results = True
 
 
 @on_mesh_p.def_effectful_abstract_eval
-def _(*avals: Any, jaxpr: Any, axes: Any) -> Any:
+def _(*avals: Any, jaxpr: Any, axes: Any, first: int) -> Any:
   return [], set(_jax.core.positional_effects(jaxpr))
 
 
@@ -352,7 +352,7 @@ def _on_mesh(jaxpr: Any, mesh: Any, start: int, several: bool, args: Sequence[An
   core = program_id_p.bind(axis=0) - start
 
   def run() -> None:
-    on_mesh_p.bind(core, *args, jaxpr=_with_core(jaxpr), axes=axes)
+    on_mesh_p.bind(core, *args, jaxpr=_with_core(jaxpr), axes=axes, first=start)
 
   lax.cond((core >= 0) & (core < math.prod(s for _, s in axes)), run, lambda: None)
 
@@ -374,7 +374,7 @@ def core_coordinates(core: Any, axes: Sequence[tuple[Any, int]]) -> list[Any]:
 
 
 @xla.register(on_mesh_p)
-def _(ctx: xla.Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
+def _(ctx: xla.Context, core: Any, *args: Any, jaxpr: Any, axes: Any, first: int) -> list[Any]:
   coordinates = core_coordinates(core, axes)
   instance = dataclasses.replace(
     ctx.instance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import math
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.debugging import fail_unless
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, flatten_ref, int32_scalar
-from tilewright.pallas.tracing import GridMarker
+from tilewright.pallas.tracing import GridMarker, core_axes, mesh_axes
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
@@ -53,14 +54,50 @@ def int32(x: Any, what: str, name: str) -> Any:
   return x.astype(jnp.int32)
 
 
-def canonical_device_id(device_id: Any, what: str) -> Any:
+@dataclasses.dataclass(frozen=True)
+class Target:
+  """Who a signal or a copy is for: a device, None for this one, and the number of a core of its mesh, None for this one."""
+
+  device: Any = None
+  core: Any = None
+
+
+def target_of(device_id: Any, what: str) -> Target:
+  """What a `device_id` names. The axes of a dict are those of the devices, of the kernel's mesh of cores, or several of them as a tuple."""
   if device_id is None:
-    return None
-  if isinstance(device_id, Mapping):
-    return {axis: int32(i, what, f"device_id[{axis!r}]") for axis, i in device_id.items()}
+    return Target()
   if isinstance(device_id, tuple | list):
-    return tuple(int32(i, what, "device_id") for i in device_id)
-  return int32(device_id, what, "device_id")
+    return Target(tuple(int32(i, what, "device_id") for i in device_id))
+  if not isinstance(device_id, Mapping):
+    return Target(int32(device_id, what, "device_id"))
+  coordinates: dict[Any, Any] = {}
+  for axes, number in device_id.items():
+    number = int32(number, what, f"device_id[{axes!r}]")
+    first, *others = axes if isinstance(axes, tuple) else (axes,)
+    for axis in reversed(others):
+      coordinates[axis] = lax.rem(number, jnp.int32(_size(axis, what)))
+      number = lax.div(number, jnp.int32(_size(axis, what)))
+    coordinates[first] = number
+  own = core_axes()
+  devices = {axis: i for axis, i in coordinates.items() if axis not in own}
+  return Target(devices or None, _core_number(own, coordinates) if own.keys() & coordinates.keys() else None)
+
+
+def _size(axis: Any, what: str) -> int:
+  try:
+    return int(lax.axis_size(axis))
+  except NameError:
+    raise errors.GridError(
+      f"{what}: device_id names the axis {axis!r}; known are the axes {list(mesh_axes())} of devices and {list(core_axes())} of cores."
+    ) from None
+
+
+def _core_number(axes: Mapping[Any, int], coordinates: Mapping[Any, Any]) -> Any:
+  """The number of a core in row-major order of its mesh; along axes without a coordinate it is where this one is."""
+  number: Any = jnp.int32(0)
+  for axis, size in axes.items():
+    number = number * size + (coordinates[axis] if axis in coordinates else lax.axis_index(axis))
+  return number
 
 
 # --- signal ------------------------------------------------------------------------------------------------------
@@ -90,26 +127,23 @@ def semaphore_signal(
     sem_or_view: one semaphore. For another device, the one that this ref names there.
     inc: how much to add.
     device_id: which device; None means this one. A tuple with a coordinate for each mesh axis, a dict for some of them (the
-      others are this device's own), or one int.
+      others are this device's own), or one int. In a dict, an axis of the kernel's own mesh names one of its cores, and a tuple of axes has
+      one number for all of them.
     device_id_type: how `device_id` is to be read.
     core_index: which core of the device, where it has several.
   """
   what = "pl.semaphore_signal"
   view = semaphore_view(sem_or_view, what)
-  core = None if core_index is None else int32(core_index, what, "core_index")
-  flat, tree = _jax.flatten((view, int32(inc, what, "inc"), canonical_device_id(device_id, what), core))
+  target = target_of(device_id, what)
+  core = target.core if core_index is None else int32(core_index, what, "core_index")
+  flat, tree = _jax.flatten((view, int32(inc, what, "inc"), target.device, core))
   semaphore_signal_p.bind(*flat, tree=tree, device_id_type=device_id_type)
 
 
 @xla.register(semaphore_signal_p)
 def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
   view, inc, device_id, core = _jax.unflatten(tree, flat)
-  if core is not None:
-    message = (
-      f"The signal at {source_line(ctx.eqn)} is for another core. The portable lowering runs cores one after another, with semaphores they "
-      "share; use interpret=pltpu.InterpretParams()."
-    )
-    fail_unless(core == _own_core(ctx.instance), errors.UnsupportedFeatureError, message)
+  check_own_core(ctx, core)
   if device_id is not None:
     axes = device_axes()
     target = logical_device_id(device_id, device_id_type, axes)
@@ -118,6 +152,13 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> 
   count = view.ref.read(view.transforms)
   view.ref.write(view.transforms, count + inc)
   return []
+
+
+def check_own_core(ctx: xla.Context, core: Any) -> None:
+  """The portable lowering runs one core, or cores that do not talk to each other: fail for any other core."""
+  if core is not None:
+    message = f"The {ctx.eqn.primitive} at {source_line(ctx.eqn)} is for another core, but the kernel runs on one."
+    fail_unless(core == _own_core(ctx.instance), errors.GridError, message)
 
 
 def _own_core(instance: xla.Instance) -> Any:

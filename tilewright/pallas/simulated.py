@@ -56,12 +56,16 @@ def _(ctx: Context, *, axis_name: Any) -> Any:
 
 
 @register(on_mesh_p)
-def _(ctx: Context, core: Any, *args: Any, jaxpr: Any, axes: Any) -> list[Any]:
+def _(ctx: Context, core: Any, *args: Any, jaxpr: Any, axes: Any, first: int) -> list[Any]:
   sizes = [size for _, size in axes]
   coordinates = tuple(int(i) for i in np.unravel_index(int(core), sizes))
   names = {name: i for (name, _), i in zip(axes, coordinates)}
   instance = dataclasses.replace(
-    ctx.instance, indices=coordinates, sizes=tuple(sizes), axis_indices={**ctx.instance.axis_indices, **names}
+    ctx.instance,
+    indices=coordinates,
+    sizes=tuple(sizes),
+    axis_indices={**ctx.instance.axis_indices, **names},
+    first_core=first,
   )
   return ctx.evaluate(jaxpr, (), [core, *args], instance)
 
@@ -198,6 +202,11 @@ def device_number(ctx: Context, device_id: Any, kind: DeviceIdType) -> int:
   return int(np.ravel_multi_index(coordinates, list(axes.values()))) if axes else 0
 
 
+def _core_number(ctx: Context, core: Any) -> int | None:
+  """The number among all cores of a device of a core of this body's mesh."""
+  return None if core is None else ctx.instance.first_core + int(core)
+
+
 def _target(ctx: Context, sem: Any, device: int | None = None, core: int | None = None) -> tuple[Any, int]:
   """One semaphore, here or on another device: the array it is in, and its number there."""
   found, transforms = simulator.resolve(sem)
@@ -210,7 +219,7 @@ def _target(ctx: Context, sem: Any, device: int | None = None, core: int | None 
 def _(ctx: Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> list[Any]:
   view, inc, device_id, core = _jax.unflatten(tree, flat)
   device = device_number(ctx, device_id, device_id_type)
-  ctx.core.world.signal(ctx.core, *_target(ctx, view, device, None if core is None else int(core)), int(inc))
+  ctx.core.world.signal(ctx.core, *_target(ctx, view, device, _core_number(ctx, core)), int(inc))
   return []
 
 
@@ -256,13 +265,13 @@ def _(ctx: Context, *, tag: Any) -> Any:
 
 @register(dma.dma_start_p)
 def _(ctx: Context, *flat: Any, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Any]:
-  src, dst, dst_sem, src_sem, device_id = _jax.unflatten(tree, flat)
-  device = device_number(ctx, device_id, device_id_type)
+  src, dst, dst_sem, src_sem, device_id, core = _jax.unflatten(tree, flat)
+  device, core = device_number(ctx, device_id, device_id_type), _core_number(ctx, core)
   found, transforms = simulator.resolve(dst)
   world = ctx.core.world
   left = None if src_sem is None else _target(ctx, src_sem)
-  arrived = _target(ctx, dst_sem, device)
-  world.start_copy(ctx.core, src, (world.on_device(found, device), transforms), left, arrived, ctx.where, add=add)
+  arrived = _target(ctx, dst_sem, device, core)
+  world.start_copy(ctx.core, src, (world.on_device(found, device, core), transforms), left, arrived, ctx.where, add=add)
   return []
 
 

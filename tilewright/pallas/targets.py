@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects
+from tilewright.pallas import cores, effects
 from tilewright.pallas.cpu import CompilerParams as CpuParams
 from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
 from tilewright.runtime import _jax, cuda
@@ -88,10 +88,10 @@ _NAMES = {"cpu": "CPU", "cuda": "GPU"}
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
 
-  The portable lowering runs instances one after another, so that warpgroups which wait for each other are left to the simulator.
+  The portable lowering runs instances one after another, so that warpgroups and cores which wait for each other are left to the simulator.
   """
   is_plain = isinstance(kernel.interpret, bool | None)
-  if is_plain and kernel.warpgroups == 1:
+  if is_plain and kernel.warpgroups == 1 and not cores.run_together(kernel):
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules
   from tilewright.target import simulator

@@ -99,6 +99,12 @@ def in_kernel() -> bool:
   return bool(_frames.stack)
 
 
+def core_axes() -> dict[Hashable, int]:
+  """The named axes of the grid of the kernel that is being traced: the cores of its mesh."""
+  named = next((frame for frame in reversed(_frames.stack) if frame.names), None)
+  return {} if named is None else dict(zip(named.names or (), named.sizes))
+
+
 def mesh_axes() -> dict[Hashable, int]:
   """The named axes of the devices around the kernel (from shard_map), in mesh order."""
   own = {name for frame in _frames.stack for name in (frame.names or ())} | {

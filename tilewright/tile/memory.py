@@ -184,6 +184,10 @@ class TpuMemorySpace(_Space):
   HOST = "host"
 
 
+# Memories that the cores of a device share.
+SHARED_SPACES = (MemorySpace.ANY, MemorySpace.HOST, TpuMemorySpace.HBM, TpuMemorySpace.HOST, TpuMemorySpace.VMEM_SHARED)
+
+
 class SemaphoreType(enum.Enum):
   """Kinds of semaphores. Used as a scratch type, bare or called with a shape."""
 

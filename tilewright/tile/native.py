@@ -18,7 +18,7 @@ class NativeKernel:
   from, where that is not poison or zero.
 
   With several `warpgroups` the last dimension of the grid is theirs: the instances along it run side by side, as one block of threads, and
-  share all scratch memory but accumulators.
+  share all scratch memory but accumulators. They may also be cores of a mesh (`are_cores`), which wait for each other by semaphores.
 
   With `in_order` instances run one after another, whatever else is known of the grid. A kernel with `has_side_effects` runs though nobody
   uses its outputs."""
@@ -34,6 +34,7 @@ class NativeKernel:
   has_side_effects: bool = False
   scratch_values: tuple[tuple[int, ...] | None, ...] = ()
   warpgroups: int = 1
+  are_cores: bool = False
 
   def is_packed(self, number: int) -> bool:
     """Whether an input or output is taken as XLA packs it: elements of less than a byte, of which each instance gets a block of its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -10,7 +11,9 @@ import jax
 import numpy as np
 
 from tilewright import errors
+from tilewright.pallas import cores
 from tilewright.pallas.effects import has_side_effects
+from tilewright.pallas.lowering import cores as lowered_cores
 from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.keys import on_words
 from tilewright.pallas.lowering.memory import memory_type
@@ -39,7 +42,7 @@ def _num_programs(ctx: Context, *, axis: int) -> Value:
 
 
 @rule("on_mesh")
-def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any) -> list[Value]:
+def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any, first: int) -> list[Value]:
   """One body of several, on its own mesh: the number of the core within it, the last axis fastest, gives its position."""
   position: list[tuple[Value, int]] = []
   left = core
@@ -47,6 +50,8 @@ def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any) -> 
     divisor = ctx.constant(size, np.int32)
     position.insert(0, (ctx.emit("rem", left, divisor), size))
     left = ctx.emit("div", left, divisor)
+  if ctx.builder.cores is not None:
+    ctx.builder.cores.first = first
   with ctx.builder.placed(position):
     return lower_jaxpr(ctx.builder, jaxpr, (), [core, *args])
 
@@ -255,6 +260,11 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
 
   `for_gpu` atomic operations are such, and assembly is kept. Elsewhere atomic operations are reads and writes of instances in order.
   """
+  together = cores.run_together(kernel)
+  if together and for_gpu:
+    raise errors.NativeCodeError(
+      f"The cores of kernel '{kernel.name}' signal each other, which cannot be compiled for GPUs. Pass interpret=True."
+    )
   kernel = on_words(kernel)
   mapping = kernel.grid_mapping
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
@@ -270,7 +280,9 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
         raise errors.NativeCodeError("Symbolic shapes cannot be compiled to native code. Pass interpret=True.")
       dense = dense_strides(tuple(m.array_aval.shape))
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
-    types.append(memory_type(var.aval, strides))
+    ty = memory_type(var.aval, strides)
+    is_own = together and position >= len(mapping.block_mappings) and not lowered_cores.is_shared(var.aval)
+    types.append(lowered_cores.of_all(ty, math.prod(mapping.grid)) if is_own else ty)  # type: ignore[type-var]
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
   types += [memory_type(ref.aval) for ref in global_refs.values()]
@@ -285,16 +297,29 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
   emitter.device_axes = dict(zip(axes, body.params[at:]))
   emitter.globals = dict(zip(global_refs, params[own:]))
   values = [None] * mapping.num_scratch + [_first_value(ref) for ref in global_refs.values()]
-  lower_jaxpr(emitter, kernel.jaxpr, (), params[:own])
+  seen = params[:own]
+  if together:
+    at = own - mapping.num_scratch
+    seen[at:] = lowered_cores.begin(emitter, kernel, seen[at:], [v.aval for v in kernel.jaxpr.invars[at:]])
+  lower_jaxpr(emitter, kernel.jaxpr, (), seen)
   scratch = tuple(v.type for v in body.params[first_scratch:])
   if kernel.warpgroups > 1:
     check_shared(kernel, scratch, global_refs)
+  if together and global_refs:
+    raise errors.UnsupportedFeatureError(
+      f"The kernel '{kernel.name}': cores that signal each other have no memory that outlives an instance natively, such as that of "
+      "pl.get_global or of random number generators with a state. Pass it as an operand, or use interpret=True."
+    )
   values += [None] * (len(scratch) - len(values))
   maps = [_lower_index_map(kernel, m) for m in mapping.block_mappings]
   maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
   if getattr(kernel.compiler_params, "grid_is_parallel", False):
     semantics = ("parallel",) * len(mapping.grid)
+  warpgroups = kernel.warpgroups
+  if together:
+    warpgroups, semantics = math.prod(int(d or 1) for d in mapping.grid), None
+    mapping = dataclasses.replace(mapping, grid=(warpgroups,), grid_names=None)
   return NativeKernel(
     kernel.name,
     body,
@@ -306,7 +331,8 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
     in_order=bool(global_refs) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
     scratch_values=tuple(values),
-    warpgroups=kernel.warpgroups,
+    warpgroups=warpgroups,
+    are_cores=together,
   )
 
 

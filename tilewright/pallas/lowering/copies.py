@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.pallas.dma import fix_sizes
-from tilewright.pallas.lowering.effects import as_int32, no_remote, signal, wait
+from tilewright.pallas.lowering.effects import as_int32, check_own_core, no_remote, signal, wait
 from tilewright.pallas.lowering.keys import with_words, words_of
 from tilewright.pallas.lowering.memory import leaves
 from tilewright.pallas.lowering.table import Context, rule
@@ -79,6 +79,10 @@ def _with_end(
   ctx.builder.emit_all("switch", [as_int32(ctx, choice.idx)], cases)
 
 
+def _on_core(end: End, core: Value | None) -> End:
+  return end if core is None else dataclasses.replace(end, ref=end.ctx.builder.cores.part(end.ctx, end.ref, core))
+
+
 def _copy(ctx: Context, source: End, target: End, *, add: bool) -> None:
   # Along a dimension of dynamic size no more is moved than fits both ends.
   limits: dict[int, int] = {}
@@ -116,15 +120,17 @@ def _fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 
 @rule("dma_start")
 def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Value]:
-  source, target, arrived, left, device_id = leaves(tree, flat)
+  source, target, arrived, left, device_id, core = leaves(tree, flat)
   no_remote(ctx, device_id)
+  check_own_core(ctx, core)
+  there = None if core is None or ctx.builder.cores is None else as_int32(ctx, core)
 
   def from_source(source: End) -> None:
     size = source.number_of_bytes()
-    _with_end(ctx, flat, target, lambda t: _copy(ctx, source, t, add=add))
-    for semaphore in (arrived, left):
-      if semaphore is not None:
-        signal(ctx, semaphore, size)
+    _with_end(ctx, flat, target, lambda t: _copy(ctx, source, _on_core(t, there), add=add))
+    signal(ctx, arrived, size, there)
+    if left is not None:
+      signal(ctx, left, size)
 
   _with_end(ctx, flat, source, from_source)
   return []

@@ -25,7 +25,7 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
 # Primitives whose rule says why they cannot be compiled, better than that there is no rule.
-REFUSED = frozenset({"check", "concurrent_cores", "elementwise_inline_asm"})
+REFUSED = frozenset({"check", "elementwise_inline_asm"})
 
 _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
 
@@ -33,8 +33,11 @@ _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretPar
 # --- semaphores --------------------------------------------------------------------------------------------------
 
 
-def semaphore_index(ctx: Context, view: Any, *, checked: bool = True) -> tuple[Value, list[Value]]:
-  """The array of semaphores that a view is of, and the index of the one that it shows; `checked`, it is inside."""
+def semaphore_index(
+  ctx: Context, view: Any, *, checked: bool = True, core: Value | None = None
+) -> tuple[Value, list[Value]]:
+  """The array of semaphores that a view is of, and the index of the one that it shows, to this core or to another one; `checked`, it is
+  inside."""
   base: Any = view
   transforms: list[Any] = []
   while not isinstance(base, Value):
@@ -45,6 +48,10 @@ def semaphore_index(ctx: Context, view: Any, *, checked: bool = True) -> tuple[V
   # For each dimension, where the view begins, how far apart its elements are, and how many there are, unless an index has taken one.
   starts, steps, sizes = [ctx.constant(0, np.int32) for _ in shape], [1] * len(shape), [*shape]
   taken: set[int] = set()
+  cores = ctx.builder.cores
+  if of_cores := cores is not None and base in cores.wholes:
+    starts[0] = cores.own if core is None else cores.number(ctx, core)
+    taken.add(0)
   for transform in transforms:
     if not isinstance(transform, NDIndexer):
       raise refused(f"A semaphore transformed other than by an index, at {ctx.builder.loc},")
@@ -57,7 +64,7 @@ def semaphore_index(ctx: Context, view: Any, *, checked: bool = True) -> tuple[V
         steps[d], sizes[d] = steps[d] * index.stride, int(index.size)
       else:
         taken.add(d)
-  for start, size in zip(starts, shape if checked else ()):
+  for start, size in [*zip(starts, shape)][int(of_cores) :] if checked else ():
     for condition in (
       ctx.emit("ge", start, ctx.constant(0, np.int32)),
       ctx.emit("lt", start, ctx.constant(size, np.int32)),
@@ -66,8 +73,8 @@ def semaphore_index(ctx: Context, view: Any, *, checked: bool = True) -> tuple[V
   return base, starts
 
 
-def signal(ctx: Context, view: Any, amount: Value) -> None:
-  semaphore, index = semaphore_index(ctx, view)
+def signal(ctx: Context, view: Any, amount: Value, core: Value | None = None) -> None:
+  semaphore, index = semaphore_index(ctx, view, core=core)
   ctx.builder.emit_all("signal", [semaphore, amount, *index])
 
 
@@ -98,28 +105,16 @@ def as_int32(ctx: Context, x: Any) -> Value:
 def _signal(ctx: Context, *flat: Value, tree: Any, device_id_type: Any) -> list[Value]:
   view, amount, device_id, core = leaves(tree, flat)
   no_remote(ctx, device_id)
-  if core is not None:
-    ctx.check(
-      ctx.emit("eq", as_int32(ctx, core), _own_core(ctx)),
-      f"UnsupportedFeatureError: The signal at {ctx.where} is for another core. A native kernel runs cores one after another, with "
-      f"semaphores they share; {_SIMULATOR}",
-    )
-  signal(ctx, view, as_int32(ctx, amount))
+  check_own_core(ctx, core)
+  signal(ctx, view, as_int32(ctx, amount), None if core is None else as_int32(ctx, core))
   return []
 
 
-def _own_core(ctx: Context) -> Value:
-  """The number of the core an instance runs on: its place in the mesh, or 0 where there is only one."""
-  kernel = ctx.builder.kernel
-  number = ctx.constant(0, np.int32)
-  if kernel is None or kernel.mesh is None:
-    return number
-  position = ctx.builder.position
-  if position is None:
-    position = tuple((ctx.emit("program_id", axis=axis), size) for axis, size in enumerate(kernel.grid_mapping.grid))
-  for index, size in position:
-    number = ctx.emit("add", ctx.emit("mul", number, ctx.constant(size, np.int32)), index)
-  return number
+def check_own_core(ctx: Context, core: Any) -> None:
+  """Where a kernel runs on one core, there is no other."""
+  if core is not None and ctx.builder.cores is None:
+    message = f"GridError: The {ctx.eqn.primitive} at {ctx.where} is for another core, but the kernel runs on one."
+    ctx.check(ctx.emit("eq", as_int32(ctx, core), ctx.constant(0, np.int32)), message)
 
 
 @rule("semaphore_wait")
@@ -137,10 +132,7 @@ def _read(ctx: Context, *flat: Value, tree: Any) -> Value:
 
 @rule("concurrent_cores")
 def _concurrent_cores(ctx: Context, *, num_cores: int) -> list[Value]:
-  raise errors.DeadlockError(
-    f"The barrier at {ctx.builder.loc} is for {num_cores} cores, but a native kernel runs cores one after another: the first would wait "
-    "for ever. Use interpret=pltpu.InterpretParams(), which runs them side by side."
-  )
+  return []  # they run side by side
 
 
 # --- refs that outlive an instance -------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ class Emitter(Builder):
 
   `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
   outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh; `body` is
-  the whole body, which gets a parameter for memory that warpgroups share. Code
+  the whole body, which gets a parameter for memory that warpgroups share; `cores` are those of a mesh that run side by side. Code
   `for_gpu` may have atomic operations and assembly; `in_order` is set where a rule relies on the order of instances.
   """
 
@@ -47,6 +47,7 @@ class Emitter(Builder):
     self.globals: dict[Any, Value] = {}
     self.device_axes: dict[Any, Value] = {}
     self.body: Block | None = None
+    self.cores: Any = None
     self.for_gpu = False
     self.in_order = False
 

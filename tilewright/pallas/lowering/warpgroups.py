@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
+from tilewright.pallas.cores import talk
+from tilewright.pallas.lowering import cores
 from tilewright.pallas.lowering.effects import semaphore_index, signal
 from tilewright.pallas.lowering.memory import allocate, leaves, memory_type
 from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
@@ -49,7 +51,12 @@ def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) 
   names = (kernel.grid_mapping.grid_names or ()) if kernel is not None else ()
   sizes = dict(zip(names, kernel.grid_mapping.grid)) if kernel is not None else {}
   avals = [v.aval for v in jaxpr.invars[len(consts) :]]
-  if _are_several(ctx) and [axis for axis in collective_axes if sizes.get(axis) != 1] == [names[-1]]:
+  shared = [axis for axis in collective_axes if sizes.get(axis) != 1]
+  if ctx.builder.cores is not None and shared and set(shared) == {name for name, size in sizes.items() if size != 1}:
+    refs = _allocate_shared(ctx, avals)
+  elif ctx.builder.cores is not None and not shared and talk(jaxpr):
+    refs = cores.allocate(ctx, avals)
+  elif _are_several(ctx) and shared == [names[-1]]:
     refs = _allocate_shared(ctx, avals)
   else:
     check_alone(collective_axes, sizes, ctx.builder.loc)
@@ -62,7 +69,8 @@ def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:
   kernel, body = ctx.builder.kernel, ctx.builder.body
   assert kernel is not None and body is not None
   refs = [Value(memory_type(aval), body) for aval in avals]
-  check_shared(kernel, [v.type for v in refs])
+  if kernel.warpgroups > 1:
+    check_shared(kernel, [v.type for v in refs])
   body.params.extend(refs)
   ctx.builder.emit_all("meet", [v for v in refs if not isinstance(v.type, RefType)])
   return refs

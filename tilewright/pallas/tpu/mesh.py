@@ -125,8 +125,8 @@ def run_on_first_core(core_axis_name: str) -> Callable[[Callable[[], None]], Non
   return decorator
 
 
-# Marks where cores must run side by side. The portable lowering runs them one after another and cannot go on there; the
-# simulated machine runs them as threads and has nothing to do.
+# Marks where cores must run side by side: as threads of the simulated machine, or as coroutines natively. The portable lowering runs them
+# one after another and cannot go on there.
 concurrent_cores_p = Primitive("concurrent_cores")
 concurrent_cores_p.multiple_results = True
 concurrent_cores_p.def_effectful_abstract_eval(lambda *, num_cores: ([], {effects.semaphore_effect}))
@@ -149,5 +149,5 @@ def core_barrier(sem: Any, *, core_axis_name: str) -> None:
   concurrent_cores_p.bind(num_cores=num_cores)
   me = lax.axis_index(core_axis_name)
   for distance in range(1, num_cores):
-    semaphores.semaphore_signal(sem, 1, core_index=lax.rem(me + distance, num_cores))
+    semaphores.semaphore_signal(sem, 1, device_id={core_axis_name: lax.rem(me + distance, num_cores)})
   semaphores.semaphore_wait(sem, num_cores - 1)

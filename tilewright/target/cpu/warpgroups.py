@@ -11,6 +11,9 @@ is a DeadlockError, with the line at which each of them waits.
 A barrier is a number of arrivals, and for each warpgroup a number of waits: the n-th wait is for n times the arrivals of a phase. If
 another phase has ended by then, the wait fails, as a GPU would wait for ever.
 
+Cores of a mesh that signal each other (`NativeKernel.are_cores`) run in the same way. They have semaphores, and a wait that finds too
+small a count lets the others run.
+
 Coroutines are those of the C library (getcontext, makecontext, swapcontext).
 """
 
@@ -92,12 +95,15 @@ class Turns:
 def check_host() -> None:
   if sys.platform != "linux":
     raise errors.UnsupportedFeatureError(
-      "Kernels of several warpgroups (num_threads) are native code only on Linux, whose C library has coroutines. Use interpret=True."
+      "Kernels of several warpgroups (num_threads), or of cores that signal each other, are native code only on Linux, whose C library has "
+      "coroutines. Use interpret=True."
     )
 
 
 class WarpgroupCode(HostCode):
-  """The code of a body that several warpgroups run, each its own way."""
+  """The code of a body that several warpgroups or cores run, each its own way."""
+
+  meetings = HostCode.meetings | {"signal", "wait"}
 
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns):
     super().__init__(b, host, arena, STATEMENTS)
@@ -167,8 +173,19 @@ def _clear(code: HostCode, memory: Memory, shape: tuple[int, ...]) -> None:
   )
 
 
+def _wait(code: WarpgroupCode, op: Op) -> None:
+  b = code.b
+  semaphore, amount, *index = op.operands
+  memory, place = code.memory_of(semaphore), [Index(code.scalar_index(i)) for i in index]
+  needed = b.trunc(code.scalar_index(amount), I32)
+  code.turns.until(lambda: b.icmp_signed(">=", code.load(memory, place, 1), needed), f"waits at {op.loc}")
+  if op.attrs["decrement"]:
+    code.store(memory, place, b.sub(code.load(memory, place, 1), needed))
+
+
 STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   **statements.STATEMENTS,
+  "wait": _wait,
   "alloc_semaphores": _alloc,
   "arrive": _arrive,
   "await": _await,
@@ -221,7 +238,7 @@ class Block:
     own: Any
     for kind, own in zip(self.kernel.scratch, shared):
       if isinstance(kind, SemaphoreArrayType):
-        own = Barriers(own, effects.semaphores(code, kind.shape), kind.arrivals)
+        own = Barriers(own, effects.semaphores(code, kind.shape), kind.arrivals) if kind.arrivals else own
       elif own is None:
         assert isinstance(kind, RefType)
         own = code.allocate(kind.shape, kind.dtype)
@@ -322,17 +339,23 @@ class Block:
     b, module = code.b, self.module
     text = lambda words: effects.text_pointer(module, words)
     size = 1024 * (1 + len(groups))
+    name = self.kernel.name.replace("%", "%%")
+    noun, who, advice = (
+      ("core", f"The cores of kernel '{name}'", "Signal each semaphore as often as it is waited for.")
+      if self.kernel.are_cores
+      else (
+        "warpgroup",
+        f"The warpgroups of a block of kernel '{name}'",
+        "Arrive at each barrier as often as its num_arrivals, for every wait.",
+      )
+    )
     buffer = b.call(external(module, "malloc", PTR, [I64]), [i64(size)])
     parts: list[ir.Value] = []
     for number, group in enumerate(groups):
       done = b.icmp_signed("!=", b.load(group.own(_DONE), typ=I64), i64(0))
       where = b.load(group.own(_WHERE), typ=PTR)
-      parts += [text(f"\n  warpgroup {number} "), b.select(done, text("is done"), where)]
-    form = (
-      f"DeadlockError: The warpgroups of a block of kernel '{self.kernel.name.replace('%', '%%')}' wait for each other for ever:"
-      + "%s%s" * len(groups)
-      + "\nArrive at each barrier as often as its num_arrivals, for every wait."
-    )
+      parts += [text(f"\n  {noun} {number} "), b.select(done, text("is done"), where)]
+    form = f"DeadlockError: {who} wait for each other for ever:" + "%s%s" * len(groups) + f"\n{advice}"
     write = external(module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
     b.call(write, [buffer, i64(size), text(form), *parts])
     b.cmpxchg(code.error, i64(0), b.ptrtoint(buffer, I64), "seq_cst", "seq_cst")

@@ -45,6 +45,7 @@ class Code(Accesses):
   """The state of emitting one function. Targets say where values are kept; `statements` are the ops carried out where they stand."""
 
   target = ""  # the name that errors give it
+  meetings = frozenset({"arrive", "await", "meet"})  # ops between which others may write
 
   def __init__(self, b: ir.IRBuilder, lanes: int, arena: ir.Value, statements: Statements):
     super().__init__(b, arena)
@@ -308,7 +309,7 @@ class Code(Accesses):
     for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
       if o.name in _WRITES:
         found.add(self.base_of(o.operands[_WRITES[o.name]]))
-      elif o.name in _MEETINGS:
+      elif o.name in self.meetings:
         found |= self._bases_exchanged()
     return found
 
@@ -399,9 +400,8 @@ def _used_in(v: Value, op: Op) -> bool:
   return any(v in o.operands for inner in op.blocks for o in walk(inner))
 
 
-# Which operand an op writes through; and ops between which others may write.
+# Which operand an op writes through.
 _WRITES = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}
-_MEETINGS = frozenset({"arrive", "await", "meet"})
 _WORTH_KEEPING = 12
 _LONGEST_CHAIN = 64  # ops
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet

@@ -28,11 +28,12 @@ from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.simulator.machine import Core
-from tilewright.target.simulator.memory import SHARED_SPACES, Address, Buffer, Semaphores, is_key
+from tilewright.target.simulator.memory import Address, Buffer, Semaphores, is_key
 from tilewright.target.xla.evaluate import _globals as _portable_globals
 from tilewright.target.xla.evaluate import _rules as _portable_rules
 from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import Kernel, source_line
+from tilewright.tile.memory import SHARED_SPACES
 
 AbstractRef = _jax.state_types.AbstractRef
 
@@ -58,6 +59,7 @@ class Instance:
   sizes: tuple[int, ...]
   axis_indices: dict[Hashable, int]
   mesh_axes: tuple[tuple[Hashable, int], ...]
+  first_core: int = 0  # the number of the first core of the mesh on which one of several bodies runs
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,8 +22,9 @@ from tilewright.runtime import _jax
 from tilewright.target.simulator import indexing
 from tilewright.target.simulator.evaluate import Instance, Program, evaluate
 from tilewright.target.simulator.machine import Core, World
-from tilewright.target.simulator.memory import SHARED_SPACES, Address, Buffer
+from tilewright.target.simulator.memory import Address, Buffer
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Kernel, Squeezed
+from tilewright.tile.memory import SHARED_SPACES
 from tilewright.tile.types import ACCUMULATOR
 
 

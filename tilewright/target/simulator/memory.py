@@ -20,9 +20,7 @@ from tilewright.runtime import _jax
 from tilewright.target.simulator import clocks, indexing
 from tilewright.target.simulator.options import Options
 from tilewright.target.xla.refs import poison_value
-from tilewright.tile.memory import MemorySpace, TpuMemorySpace, bytes_per_element, is_semaphore
-
-SHARED_SPACES = (MemorySpace.ANY, MemorySpace.HOST, TpuMemorySpace.HBM, TpuMemorySpace.HOST, TpuMemorySpace.VMEM_SHARED)
+from tilewright.tile.memory import bytes_per_element, is_semaphore
 
 
 @dataclasses.dataclass(frozen=True)

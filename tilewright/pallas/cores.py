@@ -1,0 +1,40 @@
+"""Cores of one mesh that talk to each other: which kernels need their cores to run side by side.
+
+Most kernels over a mesh do not: their cores work apart, and may run one after another. Those whose cores signal each other, copy to each
+other, or share memory of a scope wait for what another core does. They run as coroutines natively, and as threads of the simulated machine
+otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tilewright.pallas import dma, jaxprs, semaphores
+from tilewright.pallas.scoped import run_scoped_p
+from tilewright.runtime import _jax
+from tilewright.tile.grid import Kernel
+
+
+def run_together(kernel: Kernel) -> bool:
+  """Whether the cores of a kernel's mesh wait for each other. (Warpgroups always may: they are not meant here.)"""
+  if kernel.mesh is None or kernel.warpgroups > 1 or any(not isinstance(d, int) for d in kernel.grid_mapping.grid):
+    return False
+  return math.prod(kernel.grid_mapping.grid) > 1 and talk(kernel.jaxpr)
+
+
+def talk(jaxpr: Any) -> bool:
+  """Whether an equation, or one inside of it, concerns several cores."""
+  return any(
+    _concerns_others(eqn) or any(talk(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
+    for eqn in jaxpr.eqns
+  )
+
+
+def _concerns_others(eqn: Any) -> bool:
+  if eqn.primitive in (semaphores.semaphore_signal_p, dma.dma_start_p):
+    *_, core = dma.operands(eqn.params["tree"], eqn.invars)
+    return core is not None
+  if eqn.primitive is run_scoped_p:
+    return bool(eqn.params["collective_axes"])
+  return eqn.primitive.name == "concurrent_cores"

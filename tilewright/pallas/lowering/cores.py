@@ -1,0 +1,106 @@
+"""Cores of one mesh that run side by side, natively.
+
+The body of such a kernel is lowered once, for a grid of all cores in a row whose instances are coroutines (`target.cpu.warpgroups`).
+Scratch memory and semaphores that each core has for itself are one array of the kernel, with a first dimension of cores:
+
+    VMEM((8, 128), f32) on 4 cores      ref<4x8x128xf32>, of which core i sees the i-th part
+    a copy to core j                    a store to the j-th part
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.pallas.lowering.memory import memory_type
+from tilewright.pallas.lowering.table import Context, Emitter
+from tilewright.tile.grid import Kernel
+from tilewright.tile.ir import Block, Value
+from tilewright.tile.memory import SHARED_SPACES
+from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
+
+
+@dataclasses.dataclass(eq=False)
+class Cores:
+  """How many cores there are, the number of the one that an instance is, and the memory that each has for itself: from what one core sees
+  of it to that of all. Of semaphores a core sees all, and picks its own by their first index."""
+
+  count: int
+  own: Value
+  wholes: dict[Value, Value] = dataclasses.field(default_factory=dict)
+  first: int = 0  # of the cores that run the present body
+
+  def number(self, ctx: Context, core: Value) -> Value:
+    """The number, among all, of a core of the present body's mesh. There is one of this number, or the call fails."""
+    zero, count = ctx.constant(0, np.int32), ctx.constant(self.count, np.int32)
+    number = ctx.emit("add", core, ctx.constant(self.first, np.int32)) if self.first else core
+    for holds in (ctx.emit("ge", number, zero), ctx.emit("lt", number, count)):
+      ctx.check(
+        holds, f"GridError: There is no core of the number used at {ctx.where}; the kernel runs on {self.count}."
+      )
+    return number
+
+  def part(self, ctx: Context, ref: Value, core: Value) -> Value:
+    """What another core sees where this one sees `ref`."""
+    whole = self.wholes.get(ref)
+    if whole is None:
+      if isinstance(ref.owner, Block):
+        return ref  # an operand, which all cores share
+      raise errors.NativeCodeError(
+        f"The copy at {ctx.builder.loc} is to memory of another core that is not known there. Copy to scratch memory of the kernel, or of "
+        "the pl.run_scoped around the copy."
+      )
+    return _part(ctx, whole, self.number(ctx, core))
+
+  def see(self, ctx: Context, param: Value) -> Value:
+    """What this core sees of a parameter that holds the memory of all."""
+    seen = param if isinstance(param.type, SemaphoreArrayType) else _part(ctx, param, self.own)
+    self.wholes[seen] = param
+    return seen
+
+
+def _part(ctx: Context, whole: Value, core: Value) -> Value:
+  shape = whole.ref.shape
+  zeros = [ctx.constant(0, np.int32)] * (len(shape) - 1)
+  return ctx.emit("subview", whole, core, *zeros, sizes=(1, *shape[1:]), steps=(1,) * len(shape), dropped=(0,))
+
+
+def is_shared(aval: Any) -> bool:
+  return getattr(aval, "memory_space", None) in SHARED_SPACES
+
+
+def of_all(ty: RefType | SemaphoreArrayType, count: int) -> RefType | SemaphoreArrayType:
+  """The type of memory that each of so many cores has one of."""
+  shape = (count, *ty.shape)
+  if isinstance(ty, SemaphoreArrayType):
+    return dataclasses.replace(ty, shape=shape)
+  return dataclasses.replace(ty, shape=shape, strides=dense_strides(shape))
+
+
+def begin(emitter: Emitter, kernel: Kernel, scratch: Sequence[Value], avals: Sequence[Any]) -> list[Value]:
+  """Where a body starts: what a core sees of the scratch memory, and where in its mesh it is."""
+  grid = kernel.grid_mapping.grid
+  ctx = Context(emitter, None)
+  emitter.cores = Cores(math.prod(int(d or 1) for d in grid), ctx.emit("program_id", axis=0))
+  position: list[tuple[Value, int]] = []
+  left = emitter.cores.own
+  for size in reversed(grid):
+    divisor = ctx.constant(size, np.int32)
+    position.insert(0, (ctx.emit("rem", left, divisor), int(size or 1)))
+    left = ctx.emit("div", left, divisor)
+  emitter.position = tuple(position)
+  return [v if is_shared(aval) else emitter.cores.see(ctx, v) for v, aval in zip(scratch, avals, strict=True)]
+
+
+def allocate(ctx: Context, avals: Sequence[Any]) -> list[Value]:
+  """Memory of a scope that other cores reach for: it is the kernel's, and semaphores are back at zero where the scope ends."""
+  cores, body = ctx.builder.cores, ctx.builder.body
+  assert cores is not None and body is not None
+  params = [Value(of_all(memory_type(aval), cores.count), body) for aval in avals]
+  body.params.extend(params)
+  return [cores.see(ctx, v) for v in params]
