@@ -89,6 +89,10 @@ class UnreadRefError(TilewrightError, AttributeError, TypeError):
   """A ref stands where the value it holds should."""
 
 
+class SideEffectError(TilewrightError, ValueError):
+  """`has_side_effects` is none of the values it may have."""
+
+
 class InputWriteError(TilewrightError, ValueError):
   """A kernel writes to one of its inputs."""
 

@@ -15,6 +15,7 @@ from language import F32, S, arange, pointwise, run, same
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import dma, effects
+from tilewright.pallas import tpu as pltpu
 from tilewright.runtime import _jax
 from tilewright.tile.memory import SemaphoreType, TpuMemorySpace
 
@@ -169,6 +170,34 @@ def test_a_kernel_with_side_effects_stays():
 
   assert calls_left(True) == 1
   assert calls_left(False) == 0
+
+
+@pytest.mark.target("native")
+@pytest.mark.parametrize(
+  "said, unused, equal",
+  [
+    (False, 0, 1),
+    (pltpu.SideEffectType.PURE, 0, 1),
+    (pltpu.SideEffectType.DATAFLOW_SIDE_EFFECTING, 0, 2),
+    (pltpu.SideEffectType.SIDE_EFFECTING, 1, 2),
+  ],
+)
+def test_side_effects_that_follow_the_dataflow_go_with_the_outputs_and_are_not_merged(said, unused, equal):
+  call = lambda x: run(pointwise(jnp.sin), x, compiler_params=pltpu.CompilerParams(has_side_effects=said))
+
+  def calls(f):
+    return jax.jit(f).lower(arange(4)).compile().as_text().count("custom-call(")
+
+  assert calls(lambda x: (call(x), x + 1)[1]) == unused
+  assert calls(lambda x: call(x) + call(x)) == equal
+
+
+@pytest.mark.target("portable")
+@pytest.mark.parametrize("said", ["invalid", 1, None, "pure"])
+def test_an_unknown_kind_of_side_effects_is_refused(said):
+  params = pltpu.CompilerParams(has_side_effects=said)
+  with pytest.raises(ValueError, match=r"Invalid side effect type: .* has_side_effects must be True, False or"):
+    run(pointwise(jnp.sin), arange(4), compiler_params=params)
 
 
 def test_a_debug_print_happens_though_nobody_uses_the_outputs(capfd):

@@ -223,3 +223,75 @@ def test_every_output_must_be_told_apart():
     total_ref[0] = x_ref[i]
 
   assert dims(pl.pallas_call(kernel, (S((8,), F32), S((1,), F32)), grid=(8,)), S((8,), F32)) == []
+
+
+def said_parallel(index_map, grid=(4, 3), block=(8, 8), memory_space=None, table=False):
+  """The parallel dimensions of a kernel that says both are, with an output cut in some way beside one that the grid tells apart."""
+
+  def kernel(*refs):
+    whole, own = refs[-2:]
+    whole[...] = jnp.zeros_like(whole)
+    own[...] = jnp.zeros_like(own)
+
+  spec = pl.BlockSpec(None if index_map is None else block, index_map, memory_space=memory_space)
+  call = pl.pallas_call(
+    kernel,
+    [S((256, 8), F32), S((256, 256), F32)],
+    grid_spec=pltpu.PrefetchScalarGridSpec(
+      int(table), grid, [], [spec, pl.BlockSpec((8, 8), lambda i, j, *_: (i, j))], ()
+    ),
+    compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "parallel")),
+  )
+  return dims(call, *[S((64,), jnp.int32)] * table)
+
+
+@pytest.mark.parametrize(
+  "index_map, expected",
+  [
+    (lambda i, j: (0, 0), []),  # memory of a core
+    (lambda i, j: (i, 0), [0]),
+    (lambda i, j: (j + 1, 0), [1]),
+    (lambda i, j: (i * 3 + j, 0), [0, 1]),
+    (lambda i, j: (i * 2 + j, 0), []),  # 0, 2 and 1, 0
+    (lambda i, j: (i + j, 0), []),
+    (lambda i, j: (i // 2, 0), []),
+    (lambda i, j: (i // 2 * 2 + i % 2, j), [0, 1]),
+    (lambda i, j: (jnp.where(j > 0, i, 0), 0), []),
+    (lambda i, j: (3 - i, j // 2), [0]),
+  ],
+)
+def test_what_is_said_to_be_parallel_keeps_its_order_where_blocks_are_shared(index_map, expected):
+  assert said_parallel(index_map) == expected
+
+
+def test_what_is_said_to_be_parallel_of_other_outputs():
+  assert said_parallel(lambda i, j, t: (t[i], 0), table=True) == [0]  # only the user can know
+  assert said_parallel(lambda i, j: (i // 2, 0), grid=(1 << 20, 3)) == []  # looked at in a corner of the grid
+  assert said_parallel(lambda i, j: (i, 0), block=(pl.Element(8), 8)) == []  # blocks overlap
+  assert said_parallel(lambda i, j: (i * 8, 0), block=(pl.Element(8), 8)) == [0]
+  assert said_parallel(None) == []  # each instance writes all of it
+
+
+def test_an_output_that_serves_as_memory_of_a_core():
+  """As in kernels of attention that keep running sums in outputs nobody reads: threads must not share the block."""
+
+  def kernel(x_ref, total, o_ref):
+    @pl.when(pl.program_id(1) == 0)
+    def _():
+      total[...] = jnp.zeros_like(total)
+
+    total[...] += x_ref[...]
+    o_ref[...] = total[...]
+
+  call = pl.pallas_call(
+    kernel,
+    (S((8, 128), F32), S((64, 128), F32)),
+    grid=(8, 4),
+    in_specs=[pl.BlockSpec((8, 128), lambda i, j: (i * 4 + j, 0))],
+    out_specs=(pl.BlockSpec((8, 128), lambda i, j: (0, 0)), pl.BlockSpec((8, 128), lambda i, j: (i, 0))),
+    compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "arbitrary")),
+  )
+  x = np.random.default_rng(0).integers(0, 9, (8, 4, 8, 128)).astype(np.float32)
+  total, sums = call(x.reshape(-1, 128))
+  np.testing.assert_array_equal(sums.reshape(8, 8, 128), x.sum(1))
+  np.testing.assert_array_equal(total, x[-1].sum(0))

@@ -207,7 +207,7 @@ def _dce(used_outputs: Sequence[bool], eqn: Any) -> tuple[list[bool], Any]:
   if not any(used_outputs) and not _jax.pe.has_effects(eqn):
     return [False] * len(eqn.invars), None
   kernel = Kernel(**eqn.params)
-  if all(used_outputs) or effects.says_side_effects(kernel.compiler_params):
+  if all(used_outputs) or effects.said_side_effects(kernel.compiler_params) is not effects.SideEffects.PURE:
     return [True] * len(eqn.invars), eqn
   aliased = {out for _, out in kernel.input_output_aliases}
   used = [u or i in aliased for i, u in enumerate(used_outputs)]

@@ -18,6 +18,11 @@ Where the table says no, JAX refuses the transformation and names the effect.
 
 from __future__ import annotations
 
+import enum
+
+import numpy as np
+
+from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Kernel
 
@@ -85,12 +90,37 @@ def call_effects(body_effects: object) -> set[KernelEffect]:
   return {e for e in seen if isinstance(e, _VISIBLE_OUTSIDE)}
 
 
+class SideEffects(enum.Enum):
+  """What the user says of a whole call. Equal pure calls may be one. One whose side effects follow the dataflow is never merged with an
+  equal one, but goes if nobody uses its outputs. One with side effects always stays."""
+
+  PURE = "pure"
+  DATAFLOW_SIDE_EFFECTING = "dataflow_side_effecting"
+  SIDE_EFFECTING = "side_effecting"
+
+
+def said_side_effects(compiler_params: object) -> SideEffects:
+  said = getattr(compiler_params, "has_side_effects", False)
+  if isinstance(said, bool | np.bool_):
+    return SideEffects.SIDE_EFFECTING if said else SideEffects.PURE
+  found = next((e for e in SideEffects if isinstance(said, enum.Enum) and said.value == e.value), None)
+  if found is None:
+    raise errors.SideEffectError(
+      f"Invalid side effect type: {said!r}. compiler_params: has_side_effects must be True, False or a pltpu.SideEffectType."
+    )
+  return found
+
+
 def says_side_effects(compiler_params: object) -> bool:
   """Whether the user says that a call must stay though nobody uses its outputs."""
-  said = getattr(compiler_params, "has_side_effects", False)
-  return said if isinstance(said, bool) else getattr(said, "name", "PURE") != "PURE"
+  return said_side_effects(compiler_params) is SideEffects.SIDE_EFFECTING
 
 
 def has_side_effects(kernel: Kernel) -> bool:
-  """Whether a call must stay though nobody uses its outputs."""
-  return says_side_effects(kernel.compiler_params) or bool(call_effects(kernel.jaxpr.effects))
+  """Whether a call must not be merged with an equal one."""
+  return said_side_effects(kernel.compiler_params) is not SideEffects.PURE or bool(call_effects(kernel.jaxpr.effects))
+
+
+def is_removable(kernel: Kernel) -> bool:
+  """Whether a call may go if nobody uses its outputs."""
+  return not says_side_effects(kernel.compiler_params) and not call_effects(kernel.jaxpr.effects)

@@ -20,8 +20,8 @@ class NativeKernel:
   With several `warpgroups` the last dimension of the grid is theirs: the instances along it run side by side, as one block of threads, and
   share all scratch memory but accumulators. They may also be cores of a mesh (`are_cores`), which wait for each other by semaphores.
 
-  With `in_order` instances run one after another, whatever else is known of the grid. A kernel with `has_side_effects` runs though nobody
-  uses its outputs."""
+  With `in_order` instances run one after another, whatever else is known of the grid. A call with `has_side_effects` is
+  never merged with an equal one; unless it `is_removable`, it runs though nobody uses its outputs."""
 
   name: str
   body: Function
@@ -32,6 +32,7 @@ class NativeKernel:
   dimension_semantics: tuple[str, ...] | None = None
   in_order: bool = False
   has_side_effects: bool = False
+  is_removable: bool = False
   scratch_values: tuple[tuple[int, ...] | None, ...] = ()
   warpgroups: int = 1
   are_cores: bool = False

@@ -1,8 +1,10 @@
 """Which grid dimensions may run at the same time.
 
-A dimension is parallel if the user says so, or if it is proven: each of its indices writes its own block of every output, and nothing is
-carried from one instance to the next in scratch memory or in an array that the kernel sees as a whole. A dimension of size one always is.
-In a kernel whose instances act on one another or print (`in_order`), no other one is.
+A dimension is parallel if it is proven: each of its indices writes its own block of every output, and nothing is carried from one instance
+to the next in scratch memory or in an array that the kernel sees as a whole. It is too if the user says "parallel", unless its indices
+visit the same block of some output (`revisits`): an output that serves as memory of a core keeps the order. "concurrent" dimensions are
+those of a programming model in which instances share all memory. A dimension of size one is always parallel. In a kernel whose
+instances act on one another or print (`in_order`), no other one is.
 
 An output's blocks are told apart by dimension d if one entry of its index map is the index d itself and its block dimension counts whole
 blocks (or single elements): then different d mean different, disjoint blocks. Of an output that every instance sees as a whole, the body
@@ -22,6 +24,7 @@ from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Function, Op, Value
 from tilewright.tile.native import NativeKernel, index_entries
+from tilewright.tile.revisits import tells_blocks_apart
 from tilewright.tile.types import RefType
 
 
@@ -37,7 +40,10 @@ def _parallel_dims(kernel: NativeKernel) -> list[int]:
     return [d for d in range(len(grid)) if grid[d] == 1]
   said = kernel.dimension_semantics
   is_said = [said is not None and d < len(said) for d in range(len(grid))]
-  given = [d for d in range(len(grid)) if grid[d] == 1 or (is_said[d] and said is not None and said[d] == "parallel")]
+  given: list[int] = []
+  for d in range(len(grid)):
+    if grid[d] == 1 or (said is not None and is_said[d] and _holds(kernel, said[d], d, given)):
+      given.append(d)
   proven: list[int] = []
   for d in range(len(grid)):
     if d not in given and not is_said[d] and _tells_outputs_apart(kernel, d, [*given, *proven]):
@@ -48,6 +54,23 @@ def _parallel_dims(kernel: NativeKernel) -> list[int]:
     while proven and not _begins_anew(kernel, [*given, *proven]):
       proven.pop()
   return sorted([*given, *proven])
+
+
+def _holds(kernel: NativeKernel, said: str, dim: int, parallel: Sequence[int]) -> bool:
+  """Whether instances along a dimension may run at the same time, given what the user says of it."""
+  if said != "parallel":
+    return said == "concurrent"
+  mapping = kernel.mapping
+  for number, index_map in enumerate(kernel.index_maps[mapping.num_inputs :]):
+    m = mapping.output_mappings[number]
+    if index_map is None:
+      if not m.in_place and not _touches_parts(kernel, number, dim, parallel):
+        return False
+    elif not _tells_blocks_apart(m, index_map, dim) and not tells_blocks_apart(
+      m.block_shape, index_entries(m, index_map), index_map, mapping.grid, dim
+    ):
+      return False
+  return True
 
 
 def _begins_anew(kernel: NativeKernel, parallel: list[int]) -> bool:

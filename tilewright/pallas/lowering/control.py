@@ -12,7 +12,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.pallas import cores
-from tilewright.pallas.effects import has_side_effects
+from tilewright.pallas.effects import has_side_effects, is_removable
 from tilewright.pallas.lowering import cores as lowered_cores
 from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.keys import on_words
@@ -315,7 +315,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
   maps[mapping.num_inputs : mapping.num_inputs] = [None] * len(axes)
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
   if getattr(kernel.compiler_params, "grid_is_parallel", False):
-    semantics = ("parallel",) * len(mapping.grid)
+    semantics = ("concurrent" if for_gpu else "parallel",) * len(mapping.grid)
   warpgroups = kernel.warpgroups
   if together:
     warpgroups, semantics = math.prod(int(d or 1) for d in mapping.grid), None
@@ -330,6 +330,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
     in_order=bool(global_refs) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
+    is_removable=is_removable(kernel),
     scratch_values=tuple(values),
     warpgroups=warpgroups,
     are_cores=together,

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from tilewright.tile.dead_code import accesses
 from tilewright.tile.formats import computed_in, is_small_integer, poison_value, width
@@ -80,5 +81,8 @@ def call(
     aliases[len(operands) + len(extra)] = output
     extra.append(_unpacked(jnp.full(avals[output].shape, poison_value(avals[output].dtype), avals[output].dtype)))
   run = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
-  outputs = run(*operands, *extra)
+  # XLA keeps a call with side effects unless this attribute says that it may go when nobody uses its outputs.
+  removable = {"xla_allow_dce_side_effecting_op": "true"} if kernel.has_side_effects and kernel.is_removable else {}
+  with set_xla_metadata(**removable):
+    outputs = run(*operands, *extra)
   return [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]

@@ -1,0 +1,101 @@
+"""Whether instances along a grid dimension that is said to be parallel visit the same block of an output.
+
+On a TPU every core has its own copy of a block, so a block that all indices of a parallel dimension share serves as memory of a core:
+
+    dimension_semantics=("parallel", "arbitrary"), out_specs=[…, BlockSpec((8, 128), lambda i, j: (0, 0))]
+
+Here blocks lie in the array itself, and two threads would write one block at the same time. The index map is evaluated at the points of
+the grid, all at once (of a large or dynamic grid at those of one corner): points of one block must agree in their index along the
+dimension. An entry that is read from prefetched scalars is not known before the kernel runs; where it depends on the dimension, the user's
+word counts.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright.tile.grid import BlockDim, Blocked, Element, Squeezed
+from tilewright.tile.ir import Function, Op, Value
+
+_POINTS = 1 << 14  # at most as many points are looked at
+
+
+def _div(a: Any, b: Any) -> Any:
+  quotient = np.abs(a) // np.maximum(np.abs(b), 1)
+  return np.where((a < 0) != (b < 0), -quotient, quotient)
+
+
+_COMPUTED: dict[str, Callable[..., Any]] = {
+  **{
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "abs": np.abs,
+    "sign": np.sign,
+  },
+  **{"div": _div, "rem": lambda a, b: a - b * _div(a, b), "min": np.minimum, "max": np.maximum},
+  **{"and": operator.and_, "or": operator.or_, "xor": operator.xor, "not": np.invert},
+  **{"shl": operator.lshift, "shr_arithmetic": operator.rshift},
+  **{"eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge},
+  "select": np.where,
+}
+
+
+def tells_blocks_apart(
+  block_shape: Sequence[BlockDim],
+  entries: Sequence[tuple[Value, ...]],
+  index_map: Function,
+  grid: Sequence[int | None],
+  dim: int,
+) -> bool:
+  """Whether instances that differ in their index along a dimension never see the same block, as far as that can be known."""
+  points = _corner(grid)
+  known: dict[Value, Any] = dict(zip(index_map.params, points))
+  keys: list[Any] = []
+  for kind, entry in zip(block_shape, entries):
+    at = _evaluated(entry[0], known)
+    if at is None or not isinstance(kind, Blocked | Squeezed | Element):
+      if any(_depends(v, index_map.params[dim]) for v in entry):
+        return True
+    elif isinstance(kind, Element):  # blocks at any element may overlap
+      keys.append(at // kind.block_size if not (at % kind.block_size).any() else np.zeros_like(at))
+    else:
+      keys.append(at)
+  blocks = np.stack([np.broadcast_to(k, points[dim].shape) for k in [*keys, points[dim]]], 1)
+  return len(np.unique(blocks[:, :-1], axis=0)) == len(np.unique(blocks, axis=0)) if keys else False
+
+
+def _corner(grid: Sequence[int | None]) -> list[Any]:
+  """The indices of the points of a grid along each dimension, or of those at its corner."""
+  sizes = [8 if size is None else max(size, 1) for size in grid]
+  while np.prod(sizes, dtype=float) > _POINTS:
+    largest = int(np.argmax(sizes))
+    sizes[largest] = (sizes[largest] + 1) // 2
+  return [axis.ravel() for axis in np.indices(sizes)]
+
+
+def _evaluated(v: Value, known: dict[Value, Any]) -> Any:
+  """A scalar at all points; None if it is not known."""
+  if v not in known:
+    known[v] = _computed(v.owner, known) if isinstance(v.owner, Op) else None
+  return known[v]
+
+
+def _computed(op: Op, known: dict[Value, Any]) -> Any:
+  if op.name == "constant":
+    return np.asarray(op.attrs["value"]).astype(np.int64) if np.ndim(op.attrs["value"]) == 0 else None
+  operands = [_evaluated(v, known) for v in op.operands]
+  if any(x is None for x in operands):
+    return None
+  if op.name == "convert":
+    return operands[0]
+  return _COMPUTED[op.name](*operands) if op.name in _COMPUTED else None
+
+
+def _depends(v: Value, index: Value) -> bool:
+  return v is index or (isinstance(v.owner, Op) and any(_depends(x, index) for x in v.owner.operands))
