@@ -282,7 +282,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
     ty = memory_type(var.aval, strides)
     is_own = together and position >= len(mapping.block_mappings) and not lowered_cores.is_shared(var.aval)
-    types.append(lowered_cores.of_all(ty, math.prod(mapping.grid)) if is_own else ty)  # type: ignore[type-var]
+    types.append(lowered_cores.of_all(ty, math.prod(mapping.grid)) if is_own else ty)
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
   types += [memory_type(ref.aval) for ref in global_refs.values()]
