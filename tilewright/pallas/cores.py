@@ -17,8 +17,9 @@ from tilewright.tile.grid import Kernel
 
 
 def run_together(kernel: Kernel) -> bool:
-  """Whether the cores of a kernel's mesh wait for each other. (Warpgroups always may: they are not meant here.)"""
-  if kernel.mesh is None or kernel.warpgroups > 1 or any(not isinstance(d, int) for d in kernel.grid_mapping.grid):
+  """Whether the cores of a kernel's mesh wait for each other. (Blocks of threads and their warpgroups are not meant.)"""
+  of_threads = any(hasattr(mesh, "num_threads") for mesh in kernel.mesh or ())
+  if kernel.mesh is None or of_threads or any(not isinstance(d, int) for d in kernel.grid_mapping.grid):
     return False
   return math.prod(kernel.grid_mapping.grid) > 1 and talk(kernel.jaxpr)
 
