@@ -73,9 +73,8 @@ def compute(
   types = [jax.eval_shape(lambda a=a: a) for a in args]
   fn, values, scalars = fuser.get_fusion_values(f, *types)
   scalars = tuple(jnp.asarray(s)[None] for s in scalars)
-  block_fn, (value_specs, *arg_specs), _ = fuser.pull_block_spec(fn, specs, grid_len=len(grid), strict_mode=strict)(
-    values, *types
-  )
+  pull = fuser.pull_block_spec(fn, specs, grid_len=len(grid), strict_mode=strict, consistent_random=True)
+  block_fn, (value_specs, *arg_specs), _ = pull(values, *types)
   leaves = jax.tree.leaves(jax.eval_shape(f, *types))
   flat_specs = jax.tree.leaves(specs, is_leaf=lambda s: isinstance(s, pl.BlockSpec))
   outs = [poison(t.shape, t.dtype) for t in leaves]

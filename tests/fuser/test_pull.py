@@ -14,7 +14,7 @@ from jax import lax
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import fuser
-from tilewright.pallas.fuser.table import RULES
+from tilewright.pallas.fuser.table import MOVING_KEYS, RULES
 
 
 def numbers(*shape: int, dtype: Any = np.float32, seed: int = 0) -> jax.Array:
@@ -127,6 +127,10 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = {
   "random_bits of raw keys": (lambda k: jax.random.bits(k, (8, 12)), (jax.random.PRNGKey(3),), (4, 4)),
   "uniform": (lambda k: jax.random.uniform(k, (8, 12)), (K,), (4, None)),
   "key_data": (lambda k: jax.random.key_data(k), (K,), (2,)),
+  "fold_in": (lambda k, i: jax.random.bits(jax.random.fold_in(k, i), (8, 12)), (K, jnp.int32(3)), (4, 4)),
+  "split of a key": (lambda k: jax.random.key_data(jax.random.split(k, 8)), (K,), (4, 1)),
+  "seed": (lambda x: x + jax.random.uniform(jax.random.key(4), (8, 12)), (A,), (4, 4)),
+  "unstack": (lambda x: sum(jnp.unstack(x, axis=1)[1:]), (T,), (2, 4)),
   "jit": (jax.jit(lambda x: x * 2), (A,), (4, 4)),
   "custom_jvp": (with_jvp, (A,), (4, 4)),
   "custom_vjp": (with_vjp, (A,), (4, 4)),
@@ -161,7 +165,8 @@ def test_cases_reach_every_rule():
   from tilewright.pallas.fuser.elementwise import ELEMENTWISE
   from tilewright.pallas.fuser.inlining import trace_flat
 
-  reached: set[str] = {"scalar_prefetch", "custom_fusion"}  # tested with prefetched scalars and with custom fusions
+  reached: set[str] = {"scalar_prefetch", "custom_fusion", "random_clone"}  # tested where scalars, ... are
+  reached |= {"get", "swap", "addupdate", MOVING_KEYS}  # tested with refs and with keys
 
   def walk(jaxpr: Any) -> None:
     for eqn in jaxpr.eqns:
@@ -174,7 +179,7 @@ def test_cases_reach_every_rule():
     leaves, tree = jax.tree.flatten(args)
     avals = [jax.typeof(x) for x in leaves]
     walk(trace_flat(lambda *a, f=f, tree=tree: jax.tree.leaves(f(*jax.tree.unflatten(tree, a))), avals)[0])
-  alike = {"cummin", "cumlogsumexp", "reduce_xor", "expand_dims"}  # rows shared with one that is reached
+  alike = {"cummin", "cumlogsumexp", "reduce_xor", "expand_dims", "unstack"}  # rows shared with one that is reached
   assert set(RULES) - reached - set(ELEMENTWISE) - alike == set()
 
 
@@ -232,12 +237,12 @@ def test_what_is_not_used_has_no_spec_and_is_not_computed():
   np.testing.assert_array_equal(block_fn((0, 0), (), A[:4, :4], None), A[:4, :4])
 
 
-def test_memory_space_and_pipeline_mode_survive():
+def test_pipeline_mode_survives_and_memory_space_is_that_of_the_result():
   from tilewright.pallas import tpu as pltpu
 
   spec = pl.BlockSpec((4, 4), lambda i, j: (i, j), pipeline_mode=pl.Buffered(3), memory_space=pltpu.VMEM)
   _, (found,), _ = fuser.pull_block_spec(lambda x: x.T * 2, spec, grid_len=2)(A)
-  assert (found.memory_space, found.pipeline_mode) == (pltpu.VMEM, pl.Buffered(3))
+  assert (found.memory_space, found.pipeline_mode) == (None, pl.Buffered(3))
   pushed = fuser.push_block_spec(lambda x: x.T * 2, spec)(A)
   assert (pushed.memory_space, pushed.pipeline_mode) == (pltpu.VMEM, pl.Buffered(3))
 

@@ -10,6 +10,7 @@ from tilewright.pallas.fuser import elementwise as _elementwise
 from tilewright.pallas.fuser import gathering as _gathering
 from tilewright.pallas.fuser import randomness as _randomness
 from tilewright.pallas.fuser import reducing as _reducing
+from tilewright.pallas.fuser import refs as _refs
 from tilewright.pallas.fuser import shaping as _shaping
 from tilewright.pallas.fuser import slicing as _slicing
 from tilewright.pallas.fuser.compare import compare_jaxprs

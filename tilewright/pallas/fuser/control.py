@@ -7,6 +7,7 @@ whole along the dimension that is scanned; the loop runs inside the block.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,7 +88,7 @@ def _pull_while(site: Site, out_views: Sequence[Any]) -> Pulled:
           carry[i], "its condition looks at a value that is cut", "Carry what the condition needs as a separate value."
         )
   body_site_vars = site.eqn.invars[num_cond:]
-  of_body = Site(site.eqn.replace(invars=body_site_vars), site.scalar, site.inner, site.same)
+  of_body = dataclasses.replace(site, eqn=site.eqn.replace(invars=body_site_vars))
   program = _invariant(of_body, site.params["body_jaxpr"], num_body, len(carry), carry, [])
   cond_consts = [_only(site, f, a.shape) for f, a in zip(test.in_views[:num_cond], in_avals)]
   body_consts = [_only(site, f, a.shape) for f, a in zip(program.in_views[:num_body], in_avals[num_cond:])]

@@ -25,7 +25,7 @@ from tilewright.pallas.fuser.pull import pull_block_spec
 from tilewright.pallas.fuser.push import push_block_spec
 from tilewright.pallas.fuser.values import get_fusion_values
 from tilewright.pallas.primitives import program_id
-from tilewright.pallas.specs import BlockSpec, PrefetchScalarGridSpec
+from tilewright.pallas.specs import BlockSpec, PrefetchScalarGridSpec, no_block_spec
 from tilewright.runtime import _jax
 from tilewright.target.xla import refs as values_of_refs
 from tilewright.tile.grid import BlockMapping, Kernel
@@ -93,9 +93,16 @@ def make_prologue(f: Callable[[], Any], spec: Any, grid_len: int, path: tuple[An
   fn, values, scalars = get_fusion_values(f)
   handler = make_scalar_prefetch_handler(*path)
   block_fn, (specs,), _ = pull_block_spec(
-    fn, spec, scalar_prefetch_handler=handler, grid_len=grid_len, strict_mode=False
+    fn, spec, scalar_prefetch_handler=handler, grid_len=grid_len, strict_mode=False, consistent_random=True
   )(values)
-  return Prologue(block_fn, values, specs, scalars)
+  return Prologue(block_fn, values, _in_memory(specs, spec.memory_space), scalars)
+
+
+def _in_memory(specs: Any, memory_space: Any) -> Any:
+  """The specs of blocks that a kernel reads in place of one in this memory space."""
+  has_blocks = lambda s: s is not no_block_spec and s.block_shape is not None
+  place = lambda s: s.replace(memory_space=memory_space) if has_blocks(s) else s
+  return jax.tree.map(place, specs, is_leaf=lambda s: s is no_block_spec or isinstance(s, BlockSpec))
 
 
 def make_epilogue(
@@ -106,7 +113,7 @@ def make_epilogue(
   out_specs = push_block_spec(f, *specs)(*types)
   handler = make_scalar_prefetch_handler(*path)
   block_fn, (value_specs, *_), _ = pull_block_spec(
-    fn, out_specs, scalar_prefetch_handler=handler, grid_len=grid_len, strict_mode=True
+    fn, out_specs, scalar_prefetch_handler=handler, grid_len=grid_len, strict_mode=True, consistent_random=True
   )(values, *types)
   outs = jax.tree.leaves(jax.eval_shape(f, *types))
   return Epilogue(block_fn, values, value_specs, scalars, tuple(outs), tuple(out_specs))

@@ -84,10 +84,12 @@ class Scope:
 
   @classmethod
   def of_program(cls, jaxpr: Any, consts: Sequence[Any], known: dict[Any, Getter] | None = None) -> Scope:
-    """The scope of a function that is being cut. What it closes over must be scalars."""
+    """The scope of a function that is being cut. What it closes over must be scalars or refs."""
     known = dict(known or {})
     for var, const in zip(jaxpr.invars, consts):
       marked = all(e.primitive is scalar_prefetch_p for e in jaxpr.eqns if any(a is var for a in e.invars))
+      if isinstance(var.aval, _jax.state_types.AbstractRef):
+        continue
       if not marked and getattr(var.aval, "shape", ()) != ():
         raise errors.FusionError(
           f"pull_block_spec: the function closes over an array of type {var.aval.str_short(short_dtypes=True)}, which "

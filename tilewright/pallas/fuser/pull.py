@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -27,6 +27,7 @@ from tilewright.pallas.fuser import views
 from tilewright.pallas.fuser.compare import compare_jaxprs
 from tilewright.pallas.fuser.inlining import inline, on_leaves, trace_flat
 from tilewright.pallas.fuser.prefetch import Prefetched, Scope, make_scalar_prefetch_handler
+from tilewright.pallas.fuser.refs import ACCESSES, WRITES, Accesses, accessed_type, is_ref
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, cut_to, rules_of
 from tilewright.pallas.fuser.views import UNUSED, BlockIndices, View
 from tilewright.pallas.specs import BlockSpec, no_block_spec
@@ -140,11 +141,25 @@ class Program:
     return [read(a, s) for a, s in zip(self.outputs, self.out_slots)]
 
 
+@dataclasses.dataclass(frozen=True)
+class Mode:
+  """How a program is pulled: see the arguments of `pull_block_spec`."""
+
+  comparison: Comparison
+  strict: bool
+  consistent_random: bool
+
+
 def pull_jaxpr(
-  jaxpr: Any, consts: Sequence[Any], out_views: Sequence[Any], scope: Scope, comparison: Comparison, strict: bool
+  jaxpr: Any, consts: Sequence[Any], out_views: Sequence[Any], scope: Scope, mode: Mode, inside: bool = False
 ) -> Program:
-  """Walk a flat jaxpr, whose first inputs are `consts`, backwards from views of its outputs."""
+  """Walk a flat jaxpr, whose first inputs are `consts`, backwards from views of its outputs.
+
+  `inside` says that this is the body of a loop or a branch.
+  """
   needed: dict[Any, list[View]] = {}
+  accesses = Accesses()
+  comparison = mode.comparison
 
   def demand(atom: Any, view: Any, eqn: Any) -> int | None:
     """Note that a value is needed in a view; gives the number of that view among those of the value."""
@@ -152,11 +167,12 @@ def pull_jaxpr(
       return None
     if isinstance(atom, core.Literal):
       return 0
+    view = views.whole(atom.aval) if views.is_key(atom.aval) else view
     found = needed.setdefault(atom, [])
     for slot, other in enumerate(found):
       if comparison.same(view, other, atom.aval.shape):
         return slot
-    if found and strict:
+    if found and mode.strict and not is_ref(atom.aval):
       raise _conflict(atom, found[0], view, eqn, jaxpr)
     found.append(view)
     return len(found) - 1
@@ -164,27 +180,37 @@ def pull_jaxpr(
   def pull_inside(inner: Any, views_: Sequence[Any], known: Sequence[Any]) -> Program:
     body, body_consts = inline(*_jax.detach(inner))
     own = body.invars[len(body_consts) :]
-    inside = Scope.of_program(body, body_consts, {v: k for v, k in zip(own, known) if k is not None})
-    return pull_jaxpr(body, body_consts, views_, inside, comparison, strict)
+    body_scope = Scope.of_program(body, body_consts, {v: k for v, k in zip(own, known) if k is not None})
+    return pull_jaxpr(body, body_consts, views_, body_scope, mode, inside=True)
 
   out_slots = tuple(demand(a, v, None) for a, v in zip(jaxpr.outvars, out_views, strict=True))
   steps: list[Step] = []
   for eqn in reversed(jaxpr.eqns):
     found = [needed.get(v, []) for v in eqn.outvars]
-    site = Site(eqn, scope.scalar, pull_inside, comparison.same)
-    for i in range(max(map(len, found), default=0)):
-      wanted = tuple(f[i] if i < len(f) else UNUSED for f in found)
+    site = Site(eqn, scope.scalar, pull_inside, comparison.same, mode.consistent_random)
+    demands = [tuple(f[i] if i < len(f) else UNUSED for f in found) for i in range(max(map(len, found), default=0))]
+    writes = eqn.primitive.name in WRITES
+    if not demands and writes:
+      demands = [(_view_of_write(site, () if inside else zip(jaxpr.outvars, out_views)),)]
+    elif not demands and eqn.effects and eqn.primitive.name != "get":
+      raise site.refuse(None, "it has an effect and no result that is used", "Move it out of the fused function.")
+    elif writes and len(demands) > 1:
+      raise site.refuse(demands[0][0], "what it wrote over is needed in two ways", "Use it in one way only.")
+    for i, wanted in enumerate(demands):
       rules = rules_of(site)
       usage = rules.usage(site, [v is not UNUSED for v in wanted])
       pulled = rules.pull(site, wanted)
       state = pulled.state if isinstance(pulled, Pulled) else None
       in_views = list(pulled.in_views if isinstance(pulled, Pulled) else pulled)
       in_views = [v if u & Usage.VALUE else UNUSED for v, u in zip(in_views, usage, strict=True)]
+      if eqn.primitive.name in ACCESSES:
+        accesses.add(site, in_views[0])
       slots = tuple(demand(a, v, eqn) for a, v in zip(eqn.invars, in_views, strict=True))
       taken = tuple(
         needed[a][s] if s is not None and isinstance(a, core.Var) else v for a, s, v in zip(eqn.invars, slots, in_views)
       )
-      steps.append(Step(site, wanted, taken, tuple(i if v is not UNUSED else None for v in wanted), slots, state))
+      out_places = tuple(i if i < len(f) and v is not UNUSED else None for f, v in zip(found, wanted))
+      steps.append(Step(site, wanted, taken, out_places, slots, state))
   inputs = tuple(jaxpr.invars[len(consts) :])
   return Program(
     inputs,
@@ -194,6 +220,22 @@ def pull_jaxpr(
     tuple(out_views),
     out_slots,
     tuple(reversed(steps)),
+  )
+
+
+def _view_of_write(site: Site, outputs: Iterable[tuple[Any, Any]]) -> View:
+  """How a value that is written to a ref is cut where nobody needs what was there before: as the output of its shape, if
+  the whole value is written when all blocks of that output are computed."""
+  value = accessed_type(site.eqn)
+  if not value.shape:
+    return views.whole(value)
+  for atom, view in outputs:
+    if view is not UNUSED and view.block_shape is not None and atom.aval.shape == value.shape:
+      return view
+  raise site.refuse(
+    None,
+    f"how the value of type {value.str_short(short_dtypes=True)} that it writes is cut does not follow from the outputs",
+    "Make the function return a value of that shape too, or write the ref with get_stateful_output_fusion_values.",
   )
 
 
@@ -275,6 +317,7 @@ def pull_block_spec(
   grid_len: int | None = None,
   grid: Any = None,
   strict_mode: bool = True,
+  consistent_random: bool = False,
 ) -> Callable[..., tuple[Callable[..., Any], Any, Any]]:
   """Cut a function by saying how its outputs are cut.
 
@@ -286,18 +329,20 @@ def pull_block_spec(
     grid_len: the number of grid dimensions; by default the number of arguments of the index maps.
     grid: the grid itself, in place of its length.
     strict_mode: whether a value that is needed in two different blocks is an error.
+    consistent_random: whether a block of random bits is that block of the whole array's bits. By default each block is
+      drawn from a key of its own: the key with the block's indices folded in.
 
   Returns:
     A function of the types of the arguments that gives `block_fn, arg_specs, kwarg_specs`. `block_fn(grid_indices,
-    prefetched_scalars, *blocks)` computes the blocks of the outputs. A spec is `pl.no_block_spec` for an argument that
-    is a scalar or not needed.
+    prefetched_scalars, *blocks)` computes the blocks of the outputs; refs and PRNG keys are passed whole. A spec is
+    `pl.no_block_spec` for an argument that is a scalar or not needed.
   """
   handler = scalar_prefetch_handler or make_scalar_prefetch_handler()
   if grid_len is None and grid is not None:
     grid_len = len(grid) if isinstance(grid, tuple | list) else 1
 
   def pull(*args: Any, **kwargs: Any) -> tuple[Callable[..., Any], Any, Any]:
-    return _pull(f, out_block_specs, handler, grid_len, strict_mode, args, kwargs)
+    return _pull(f, out_block_specs, handler, grid_len, strict_mode, consistent_random, args, kwargs)
 
   return pull
 
@@ -308,6 +353,7 @@ def _pull(
   handler: Any,
   grid_len: int | None,
   strict: bool,
+  consistent_random: bool,
   args: tuple[Any, ...],
   kwargs: dict[str, Any],
 ) -> tuple[Callable[..., Any], Any, Any]:
@@ -336,7 +382,8 @@ def _pull(
 
   comparison = _comparison(maps, specs, length, scope.prefetched_avals())
   wanted = [views.from_spec(s, i, a) for i, (s, a) in enumerate(zip(specs, out_avals))]
-  program = pull_jaxpr(jaxpr, consts, wanted, scope, comparison, strict)
+  program = pull_jaxpr(jaxpr, consts, wanted, scope, Mode(comparison, strict, consistent_random))
+
   in_views = tuple(
     hull(found, v.aval.shape, comparison) if found else None for v, found in zip(program.inputs, program.in_views)
   )
@@ -364,7 +411,7 @@ def _pull(
       for x, view, found, v in zip(given, in_views, program.in_views, program.inputs, strict=True)
     ]
     outs = program.run(inputs, at)
-    results = [_from_block(x, w, a) for x, w, a in zip(outs, wanted, out_avals)]
+    results = [_from_block(x, w, a, at) for x, w, a in zip(outs, wanted, out_avals)]
     return jax.tree.unflatten(trees[-1], results)
 
   in_specs = [to_spec(v, a) for v, a in zip(in_views, avals)]
@@ -416,8 +463,8 @@ def _check_spec(spec: Any, aval: Any) -> None:
 
 def _to_views(x: Any, view: View | None, found: Sequence[View], aval: Any, at: tuple[Any, ...]) -> list[Any]:
   """The blocks of an input, one for each view in which it is needed, out of the one that was read."""
-  if view is None:
-    return []
+  if view is None or is_ref(aval):
+    return [x] * len(found)
   if views.is_key(aval):
     x = jax.random.key_data(x) if views.is_key(core.typeof(x)) else jnp.asarray(x)
     x = x.reshape(*views.sizes(view, aval.shape), *x.shape[x.ndim - 1 :])
@@ -430,10 +477,11 @@ def _to_views(x: Any, view: View | None, found: Sequence[View], aval: Any, at: t
   return [cut_to(x, v, v.block_index_transform(*at), view, aval.shape) for v in found]
 
 
-def _from_block(x: Any, view: View, aval: Any) -> Any:
+def _from_block(x: Any, view: View, aval: Any, at: tuple[Any, ...]) -> Any:
   """A block the way a kernel sees it: without squeezed dimensions."""
   shape = views.kept_sizes(view, aval.shape)
   if views.is_key(aval):
+    x = cut_to(x, view, view.block_index_transform(*at), views.whole(aval), aval.shape)
     return jax.random.wrap_key_data(x.reshape(*shape, x.shape[-1]), impl=aval.dtype._impl.name)
   x = jnp.asarray(x, aval.dtype)
   return x if x.shape == shape else x.reshape(shape)

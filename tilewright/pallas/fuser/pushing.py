@@ -64,14 +64,15 @@ def same_specs(a: BlockSpec, b: BlockSpec, shape: Sequence[int], grid_len: int |
   return compare_jaxprs(*jaxprs)
 
 
-def elementwise(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
-  """The spec that the operands have; operands without one are to be cut the same way."""
-  out = site.out_avals[0].shape
+def elementwise(site: Site, specs: Sequence[Any], shape: Sequence[int] | None = None) -> Sequence[Any]:
+  """The spec that the operands of this shape (by default that of the result) have; operands without one are to be cut
+  the same way."""
+  out = site.out_avals[0].shape if shape is None else shape
   given = [s for s, a in zip(specs, site.in_avals) if s is not no_block_spec and a.shape == out]
   if not given:
     return [no_block_spec] * len(site.out_avals)
   for other in given[1:]:
-    if not same_specs(given[0], other, site.out_avals[0].shape, None):
+    if not same_specs(given[0], other, out, None):
       raise errors.FusionConflictError(
         f"Illegal binary push: the operands of '{site.eqn.primitive}' are cut in different ways, "
         f"{given[0].block_shape} and {other.block_shape}. "

@@ -291,7 +291,8 @@ def _pull_reshape(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   if view.block_shape is None:
     return [view, *rest]
   shape, change = reshaped(site, view, out.shape, operand.shape, view.block_shape)
-  return [view.then(shape, change), *rest]
+  # An element of the result is a block of one element: which of its dimensions the kernel sees says nothing here.
+  return [view.then([1 if views.is_squeezed(d) else d for d in shape], change), *rest]
 
 
 def _push_reshape(site: Site, specs: Sequence[Any]) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from tilewright.pallas.fuser import views
+from tilewright.pallas.fuser import pushing, views
 from tilewright.pallas.fuser.pushing import derived, shape_of
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, agreed, cut, define, is_literal
 from tilewright.pallas.fuser.views import UNUSED, View, covers, is_blocked, is_squeezed, size_of
@@ -297,6 +297,35 @@ def _evaluate_stack(blocks: Blocks, *parts: Any) -> list[Any]:
   return [found]
 
 
+def _push_stack(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
+  axis = site.params["axis"]
+  given = pushing.elementwise(site, specs, site.in_avals[0].shape)[0]
+  if given is no_block_spec:
+    return [given]
+  shape = shape_of(given, site.in_avals[0])
+  add = lambda items, x: (*items[:axis], x, *items[axis:])
+  return [derived(given, add(shape, len(specs)), lambda i: add(i, 0))]
+
+
+def _pull_unstack(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
+  """All that is needed of any of the results, in one view."""
+  axis, operand = site.params["axis"], site.in_avals[0]
+
+  def widened(view: View) -> View:
+    if view.block_shape is None:
+      return views.whole(operand, view)
+    add = lambda items, x: (*items[:axis], x, *items[axis:])
+    return view.then(add(tuple(view.block_shape), Blocked(operand.shape[axis])), lambda i: add(tuple(i), 0))
+
+  return [agreed(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)]
+
+
+def _evaluate_unstack(blocks: Blocks, x: Any) -> list[Any]:
+  axis = blocks.params["axis"]
+  row = lambda i: lax.squeeze(lax.slice_in_dim(x, i, i + 1, axis=axis), (axis,))
+  return [None if v is UNUSED else row(i) for i, v in enumerate(blocks.out_views)]
+
+
 def _pull_tile(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   (view,) = out_views
   if view.block_shape is None:
@@ -464,7 +493,8 @@ define("slice", pull=_pull_slice, evaluate=_evaluate_slice, push=_push_slice)
 define("dynamic_slice", pull=_pull_dynamic_slice, evaluate=_evaluate_dynamic_slice, usage=_index_usage(1))
 define("dynamic_update_slice", pull=_pull_update, evaluate=_evaluate_update, push=_push_update)
 define("concatenate", pull=_pull_concatenate, evaluate=_evaluate_concatenate, push=_push_concatenate)
-define("stack", pull=_pull_stack, evaluate=_evaluate_stack)
+define("stack", pull=_pull_stack, evaluate=_evaluate_stack, push=_push_stack)
+define("unstack", pull=_pull_unstack, evaluate=_evaluate_unstack)
 define("tile", pull=_pull_tile, evaluate=_evaluate_tile)
 define("split", pull=_pull_split, evaluate=_evaluate_split, push=_push_split)
 define("pad", pull=_pull_pad, evaluate=_evaluate_pad, push=_push_pad)

@@ -10,8 +10,8 @@ A row has four functions:
 | push | given how the operands are cut, how is the output? | the permuted block |
 
 While they are evaluated, blocks have the rank of the whole value: a squeezed dimension is one of size one. So a rule
-may keep the axes of its equation. Blocks of PRNG keys are their data, an array of unsigned integers with one dimension
-more.
+may keep the axes of its equation. Arrays of PRNG keys are never cut, and are their data: unsigned integers with one
+dimension more.
 """
 
 from __future__ import annotations
@@ -45,13 +45,15 @@ class Site:
   """An equation, as the rules that look at types see it.
 
   `scalar(atom)` reads a number where index maps are computed, if it is known there; `inner(jaxpr, ...)` pulls or pushes
-  through a jaxpr inside the equation; `same` compares views.
+  through a jaxpr inside the equation; `same` compares views. `consistent_random` says how random bits are drawn (see
+  `randomness`).
   """
 
   eqn: Any
   scalar: Callable[[Any], Callable[[Any], Any] | None]
   inner: Callable[..., Any]
   same: Callable[[View, View, Sequence[int]], bool]
+  consistent_random: bool = False
 
   @property
   def params(self) -> Any:
@@ -144,6 +146,14 @@ class Rules:
 
 RULES: dict[str, Rules] = {}
 
+# The row of operations on keys that only move them.
+MOVING_KEYS = "operations that move keys"
+MOVE = {
+  *("broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "expand_dims", "gather"),
+  *("optimization_barrier", "reshape", "rev", "select_n", "slice", "split", "squeeze", "stack", "tile", "transpose"),
+  "unstack",
+}
+
 
 def define(
   *names: str, pull: PullRule, evaluate: EvaluateRule, push: PushRule = no_push, usage: UsageRule = needs_all
@@ -154,7 +164,8 @@ def define(
 
 
 def rules_of(site: Site) -> Rules:
-  found = RULES.get(site.eqn.primitive.name)
+  name = site.eqn.primitive.name
+  found = RULES.get(MOVING_KEYS if name in MOVE and any(map(views.is_key, site.out_avals)) else name)
   if found is None:
     line = source_line(site.eqn) or "an unknown line"
     raise errors.UnsupportedFusionError(

@@ -193,13 +193,9 @@ def is_key(aval: Any) -> bool:
 def from_spec(spec: Any, position: int, aval: Any) -> View:
   """The view of an output, from what the user said about it."""
   if not isinstance(spec, BlockSpec) or spec.block_shape is None:
-    return whole(aval) if not isinstance(spec, BlockSpec) else whole(aval).replace(memory_space=spec.memory_space)
-  return View(
-    spec.block_shape,
-    lambda *outs: outs[position],
-    memory_space=spec.memory_space,
-    pipeline_mode=spec.pipeline_mode,
-  )
+    return whole(aval)
+  # Where the output lies says nothing about where the blocks from which it is computed do.
+  return View(spec.block_shape, lambda *outs: outs[position], pipeline_mode=spec.pipeline_mode)
 
 
 KEY_SPEC = BlockSpec(memory_space=MemorySpace.KEY)
