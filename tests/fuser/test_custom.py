@@ -122,6 +122,38 @@ def test_inside_of_a_kernel_it_is_its_pallas_implementation(native):
   np.testing.assert_array_equal(pl.pallas_call(kernel, out_shape=X, **options)(X), X * 100)
 
 
+def closing_over(w):
+  """A function that closes over what it adds, with a rule that knows the block."""
+  add = fuser.custom_fusion(lambda x: x + w[...])
+  add.def_pull_block_spec(lambda out_views: out_views)
+
+  @add.def_eval_rule
+  def _(ctx, x):
+    ((i, j),) = ctx.out_block_indices
+    return (x + lax.dynamic_slice(X * 3, (i * 4, j * 4), (4, 4)),)
+
+  return add
+
+
+@pytest.mark.parametrize("make", [lambda: X * 3, lambda: jax.new_ref(X * 3)])
+def test_a_custom_fusion_may_close_over_arrays_and_refs(make):
+  spec, _ = blocks_of((8, 12), (4, 4))
+  add = closing_over(make())
+  np.testing.assert_array_equal(add(X), X * 4)
+  np.testing.assert_array_equal(jax.jit(add)(X), X * 4)
+  block_fn, (x_spec,), _ = fuser.pull_block_spec(lambda x: add(x) * 2, spec, grid_len=2)(X)
+  assert x_spec.block_shape == (4, 4)
+  np.testing.assert_array_equal(block_fn((1, 2), (), X[4:, 8:]), X[4:, 8:] * 8)
+
+
+def test_a_custom_fusion_may_close_over_values_that_are_traced():
+  np.testing.assert_array_equal(jax.jit(lambda w: closing_over(w)(X))(X * 3), X * 4)
+  np.testing.assert_array_equal(jax.grad(lambda w: closing_over(w)(X).sum())(X * 3), jnp.ones_like(X))
+  product = fuser.fusible(lambda x, out: out(x()) if out is not None else x())
+  fused = fuser.fuse(lambda x, w: product(closing_over(w)(x)) * 2)
+  np.testing.assert_array_equal(jax.jit(fused)(X, X * 3), X * 8)
+
+
 # --- evaluate ----------------------------------------------------------------------------------------------------
 
 

@@ -91,14 +91,14 @@ class custom_fusion:
     inside, inside_consts = None, ()
     if self.pallas_impl is not None:
       inside, inside_consts, _ = _traced(self.pallas_impl, in_tree, avals)
-    if consts or inside_consts:
-      raise errors.FusionError(
-        f"custom_fusion: {self.fun} closes over arrays. Make them arguments, so that rules can cut them."
-      )
     outs = custom_fusion_p.bind(
+      *consts,
+      *inside_consts,
       *leaves,
       jaxpr=core.ClosedJaxpr(jaxpr, ()),
+      num_consts=len(consts),
       pallas_jaxpr=None if inside is None else core.ClosedJaxpr(inside, ()),
+      num_pallas_consts=len(inside_consts),
       eval_rule=self.eval_rule,
       pull_block_spec_rule=self.pull_block_spec_rule,
       push_block_spec_rule=self.push_block_spec_rule,
@@ -113,8 +113,30 @@ def _traced(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> tuple[
   return jaxpr, consts, trees[-1]
 
 
-def _compute(*args: Any, jaxpr: Any, **_: Any) -> list[Any]:
-  return core.eval_jaxpr(_jax.open_jaxpr(jaxpr)[0], (), *args)
+# Operands of the primitive: what the function closes over, what its implementation for kernels does, and the arguments.
+# Rules are given the arguments only.
+
+
+def _whole(args: Sequence[Any], params: Any) -> tuple[Any, list[Any]]:
+  """The jaxpr of the function, and the operands it takes."""
+  own = params["num_consts"]
+  return _jax.open_jaxpr(params["jaxpr"])[0], [*args[:own], *args[own + params["num_pallas_consts"] :]]
+
+
+def _in_kernel(args: Sequence[Any], params: Any) -> tuple[Any, list[Any]]:
+  """What a kernel computes in place of the function, and the operands it takes."""
+  if params["pallas_jaxpr"] is None:
+    return _whole(args, params)
+  return _jax.open_jaxpr(params["pallas_jaxpr"])[0], list(args[params["num_consts"] :])
+
+
+def _num_consts(site: Site) -> int:
+  return int(site.params["num_consts"] + site.params["num_pallas_consts"])
+
+
+def _compute(*args: Any, **params: Any) -> list[Any]:
+  jaxpr, operands = _whole(args, params)
+  return core.eval_jaxpr(jaxpr, (), *operands)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
@@ -128,9 +150,33 @@ def _batch(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
 
 
 custom_fusion_p.def_impl(_compute)
-custom_fusion_p.def_abstract_eval(lambda *_, jaxpr, **__: [v.aval for v in _jax.open_jaxpr(jaxpr)[0].outvars])
+
+
+@custom_fusion_p.def_effectful_abstract_eval
+def _types(*avals: Any, **params: Any) -> tuple[list[Any], Any]:
+  jaxpr, places = _whole(range(len(avals)), params)
+  is_input = lambda e: isinstance(e, _jax.effects.JaxprInputEffect)
+  effects = {e.replace(input=places[e.input]) if is_input(e) else e for e in core.positional_effects(jaxpr)}
+  return [v.aval for v in jaxpr.outvars], effects
+
+
 _jax.mlir.register_lowering(custom_fusion_p, _jax.mlir.lower_fun(_compute, multiple_results=True))
 _jax.ad.primitive_jvps[custom_fusion_p] = _jvp
+
+
+@_jax.discharge_rule(custom_fusion_p)
+def _discharge(*args: Any, **params: Any) -> tuple[list[Any], list[Any]]:
+  """The function on the contents of the refs it closes over, and what it leaves in them."""
+  jaxpr, places = _whole(range(len(args)), params)
+  body, consts = _jax.detach(_jax.discharge.discharge_state(_jax.pe.close_jaxpr(jaxpr)))
+  outs = core.eval_jaxpr(body, (), *consts, *(args[i] for i in places))
+  refs = [i for i, v in zip(places, jaxpr.invars) if isinstance(v.aval, _jax.state_types.AbstractRef)]
+  left: list[Any] = [None] * len(args)
+  for i, x in zip(refs, outs[len(jaxpr.outvars) :]):
+    left[i] = x
+  return left, outs[: len(jaxpr.outvars)]
+
+
 _jax.batching.primitive_batchers[custom_fusion_p] = _batch
 
 
@@ -140,13 +186,14 @@ _jax.batching.primitive_batchers[custom_fusion_p] = _batch
 def _pull(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   found = site.params["pull_block_spec_rule"](tuple(out_views))
   found = found if isinstance(found, tuple | list) else (found,)
-  if len(found) != len(site.in_avals):
+  consts, avals = _num_consts(site), site.in_avals[_num_consts(site) :]
+  if len(found) != len(avals):
     raise site.refuse(
       next(v for v in out_views if v is not UNUSED),
-      f"its pull rule gave {len(found)} views for {len(site.in_avals)} operands",
+      f"its pull rule gave {len(found)} views for {len(avals)} operands",
       "Return one fuser.BlockIndexTransform for each.",
     )
-  return [_as_view(v, a) for v, a in zip(found, site.in_avals)]
+  return [*[UNUSED] * consts, *(_as_view(v, a) for v, a in zip(found, avals))]
 
 
 def _as_view(found: Any, aval: Any) -> View:
@@ -159,12 +206,16 @@ def _as_view(found: Any, aval: Any) -> View:
   raise errors.FusionError(f"custom_fusion: a pull rule must give fuser.BlockIndexTransform, got {found!r}.")
 
 
+def _plain(indices: Any) -> Any:
+  return tuple(indices) if isinstance(indices, tuple) else indices
+
+
 def _evaluate(blocks: Blocks, *args: Any) -> list[Any]:
   """Rules of users see blocks as kernels do: without squeezed dimensions."""
-  avals = blocks.site.in_avals
+  avals, consts = blocks.site.in_avals, _num_consts(blocks.site)
   given = [
     None if v is UNUSED else jnp.reshape(x, views.kept_sizes(v, a.shape))
-    for x, v, a in zip(args, blocks.in_views, avals)
+    for x, v, a in zip(args[consts:], blocks.in_views[consts:], avals[consts:])
   ]
   specs = tuple(
     no_block_spec
@@ -173,7 +224,7 @@ def _evaluate(blocks: Blocks, *args: Any) -> list[Any]:
     for v, i in zip(blocks.out_views, blocks.out_indices)
   )
   prefetched = blocks.program_indices[0].prefetched
-  context = CustomEvalContext(specs, tuple(blocks.out_indices), prefetched.scalars, prefetched.handler)
+  context = CustomEvalContext(specs, tuple(map(_plain, blocks.out_indices)), prefetched.scalars, prefetched.handler)
   outs = blocks.params["eval_rule"](context, *given)
   outs = outs if isinstance(outs, tuple | list) else (outs,)
   used = [i for i, v in enumerate(blocks.out_views) if v is not UNUSED]
@@ -194,7 +245,7 @@ def _push(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
     raise site.refuse(
       next(s for s in specs if s is not no_block_spec), "it has no push rule", "Give it one with def_push_block_spec."
     )
-  found = rule(tuple(specs))
+  found = rule(tuple(specs[_num_consts(site) :]))
   return list(found) if isinstance(found, tuple | list) else [found]
 
 
@@ -204,15 +255,13 @@ define(custom_fusion_p.name, pull=_pull, evaluate=_evaluate, push=_push)
 # --- inside kernels ----------------------------------------------------------------------------------------------
 
 
-def _inside(params: Any) -> Any:
-  return params["jaxpr"] if params["pallas_jaxpr"] is None else params["pallas_jaxpr"]
-
-
 @rule(custom_fusion_p.name)
 def _lower_in_kernel(ctx: Any, *args: Any, **params: Any) -> Any:
-  return lower_jaxpr(ctx.builder, _jax.open_jaxpr(_inside(params))[0], (), args)
+  jaxpr, operands = _in_kernel(args, params)
+  return lower_jaxpr(ctx.builder, jaxpr, (), operands)
 
 
 @xla.register(custom_fusion_p)
 def _evaluate_in_kernel(ctx: Any, *args: Any, **params: Any) -> list[Any]:
-  return core.eval_jaxpr(_jax.open_jaxpr(_inside(params))[0], (), *args)
+  jaxpr, operands = _in_kernel(args, params)
+  return core.eval_jaxpr(jaxpr, (), *operands)

@@ -17,7 +17,6 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tilewright import errors
 from tilewright.pallas.fuser.inlining import evaluate_equation
 from tilewright.runtime import _jax
 
@@ -84,19 +83,11 @@ class Scope:
 
   @classmethod
   def of_program(cls, jaxpr: Any, consts: Sequence[Any], known: dict[Any, Getter] | None = None) -> Scope:
-    """The scope of a function that is being cut. What it closes over must be scalars or refs."""
+    """The scope of a function that is being cut: numbers that it closes over are known."""
     known = dict(known or {})
     for var, const in zip(jaxpr.invars, consts):
       marked = all(e.primitive is scalar_prefetch_p for e in jaxpr.eqns if any(a is var for a in e.invars))
-      if isinstance(var.aval, _jax.state_types.AbstractRef):
-        continue
-      if not marked and getattr(var.aval, "shape", ()) != ():
-        raise errors.FusionError(
-          f"pull_block_spec: the function closes over an array of type {var.aval.str_short(short_dtypes=True)}, which "
-          "has to be cut too. Make it "
-          "an argument: fn, values, scalars = fuser.get_fusion_values(f, *types), then pull fn with (values, *types)."
-        )
-      if not isinstance(const, core.Tracer) and not marked:
+      if getattr(var.aval, "shape", ()) == () and not isinstance(const, core.Tracer) and not marked:
         known[var] = lambda _, const=const: const  # type: ignore[misc]
     return cls(jaxpr, known)
 

@@ -158,6 +158,7 @@ def pull_jaxpr(
   `inside` says that this is the body of a loop or a branch.
   """
   needed: dict[Any, list[View]] = {}
+  closed_over = set(jaxpr.invars[: len(consts)])
   accesses = Accesses()
   comparison = mode.comparison
 
@@ -167,6 +168,12 @@ def pull_jaxpr(
       return None
     if isinstance(atom, core.Literal):
       return 0
+    if atom in closed_over and atom.aval.shape != () and not is_ref(atom.aval):
+      raise errors.FusionError(
+        f"pull_block_spec: the function closes over an array of type {atom.aval.str_short(short_dtypes=True)}, which "
+        "has to be cut too. Make it an argument: fn, values, scalars = fuser.get_fusion_values(f, *types), then pull "
+        "fn with (values, *types)."
+      )
     view = views.whole(atom.aval) if views.is_key(atom.aval) else view
     found = needed.setdefault(atom, [])
     for slot, other in enumerate(found):
