@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 
@@ -250,8 +251,13 @@ def test_tensors_go_into_a_kernel_and_come_out_of_it(monkeypatch):
 
 
 def test_what_cannot_be_says_so_where_it_is_used():
-  with pytest.raises(errors.UnsupportedFeatureError, match="elementwise_inline_asm"):
-    plgpu.inline_mgpu(arg_types=(plgpu.RefType(),))(lambda ctx, ref: ref)(None)
+  double = plgpu.inline_mgpu(arg_types=(plgpu.RefType(),), return_type=S((4,), F32))(lambda ctx, ref: ref)
+  call = functools.partial(pl.pallas_call, lambda x_ref, o_ref: o_ref.__setitem__(..., double(x_ref)), S((4,), F32))
+  for interpret in (False, True, plgpu.InterpretGPUParams()):
+    with pytest.raises(errors.UnsupportedFeatureError, match="elementwise_inline_asm"):
+      call(interpret=interpret)(np.zeros(4, np.float32))
+  ignored = call(interpret=plgpu.InterpretGPUParams(inline_mgpu="ignore"))(np.zeros(4, np.float32))
+  assert np.isnan(ignored).all()
   with pytest.raises(errors.UnsupportedFeatureError, match="cannot wait for each other"):
     plgpu.kernel(lambda barrier: None, scratch_types=[plgpu.ClusterBarrier(collective_axes=("c",))])()
   with pytest.raises(errors.UnsupportedFeatureError, match="make_async_remote_copy"):

@@ -49,7 +49,7 @@ def arange(*shape, dtype=F32):
 def message_of(call):
   with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as caught:
     jax.block_until_ready(call())
-  return str(caught.value)
+  return f"{type(caught.value).__name__}: {caught.value}"
 
 
 # --- it computes what the portable lowering computes --------------------------------------------------------------

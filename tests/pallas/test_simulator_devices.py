@@ -349,7 +349,7 @@ def test_an_error_on_one_device_stops_all_and_the_next_kernel_works():
   def f(x):
     return pl.pallas_call(kernel, out(x.shape), scratch_shapes=[REGULAR], interpret=Params())(x)
 
-  assert "out-of-bounds write" in message_of(lambda: on_devices(f, x=4)(data(4)))
+  assert "Out-of-bounds write" in message_of(lambda: on_devices(f, x=4)(data(4)))
   sim.reset_tpu_interpret_mode_state()
   run = on_devices(lambda x: permute_right(x, 4, Params()), x=4)
   np.testing.assert_array_equal(run(data(4)), np.roll(data(4), 8, axis=0))
@@ -369,7 +369,7 @@ def test_a_device_that_failed_before_does_not_keep_the_others_waiting():
 
   run = on_devices(f, x=4)
   message = message_of(lambda: run(data(4)))
-  assert "out-of-bounds write" in message
+  assert "Out-of-bounds write" in message
   sim.reset_tpu_interpret_mode_state()
   again = on_devices(lambda x: permute_right(x, 4, Params()), x=4)
   np.testing.assert_array_equal(again(data(4)), np.roll(data(4), 8, axis=0))

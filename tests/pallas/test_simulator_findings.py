@@ -15,6 +15,7 @@ from test_simulator import ANY, F32, HBM, SMEM, VMEM, Params, Semantics, arange,
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import dma
+from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas.tpu import interpret as sim
 from tilewright.tile.memory import SemaphoreType
 
@@ -52,7 +53,7 @@ def test_a_read_outside_of_a_buffer_names_line_buffer_shape_and_index():
     "test_simulator_findings.py:" in message
     and "(8,)" in message
     and "[6:10]" in message
-    and "out-of-bounds read" in message
+    and "Out-of-bounds read" in message
   )
 
 
@@ -71,7 +72,7 @@ def test_one_element_outside_can_be_poison():
 
 def test_padded_bounds_allow_what_a_tile_holds():
   np.testing.assert_array_equal(read_at(6, buffer_bounds="padded"), [6, 7, np.nan, np.nan])
-  assert "out-of-bounds read" in message_of(lambda: read_at(126, buffer_bounds="padded"))
+  assert "Out-of-bounds read" in message_of(lambda: read_at(126, buffer_bounds="padded"))
 
 
 def test_a_write_outside_of_a_buffer_always_raises():
@@ -81,7 +82,7 @@ def test_a_write_outside_of_a_buffer_always_raises():
   call = pl.pallas_call(
     kernel, out((8,)), in_specs=[pl.BlockSpec(memory_space=SMEM)], interpret=Params(out_of_bounds_reads="uninitialized")
   )
-  assert "out-of-bounds write" in message_of(lambda: call(jnp.array([8])))
+  assert "Out-of-bounds write" in message_of(lambda: call(jnp.array([8])))
 
 
 def test_what_a_mask_hides_may_lie_outside():
@@ -365,3 +366,100 @@ def test_parameters_are_checked():
   assert Params(num_cores_or_threads=2).get_vector_clock_size(4) == 16
   with pytest.raises(errors.KernelTypeError, match="vector_clock_size"):
     Params(vector_clock_size=4).get_vector_clock_size(4)
+
+
+# --- how errors and races reach the user --------------------------------------------------------------------------
+
+
+def write_at(place, interpret):
+  def kernel(i, o):
+    o[i[0]] = jnp.float32(1)
+
+  specs = [pl.BlockSpec(memory_space=SMEM)]
+  return pl.pallas_call(kernel, out((8,)), in_specs=specs, interpret=interpret)(jnp.array([place]))
+
+
+@pytest.mark.parametrize("params", [Params(), plgpu.InterpretGPUParams()], ids=["tpu", "gpu"])
+def test_what_stops_a_kernel_keeps_its_type_and_its_message_comes_first(params):
+  for caught in (errors.OutOfBoundsError, jax.errors.JaxRuntimeError):
+    with pytest.raises(caught, match="^Out-of-bounds write of outputs"):
+      write_at(8, params)
+  with pytest.raises(jax.errors.JaxRuntimeError) as caught:
+    jax.block_until_ready(jax.jit(lambda: write_at(8, params))())
+  assert "Out-of-bounds write" in str(caught.value).splitlines()[0]
+  assert "Traceback" not in str(caught.value)
+  with pytest.raises(errors.OutOfBoundsError, match="^Out-of-bounds write"), plgpu.force_gpu_interpret_mode():
+    jax.block_until_ready(jax.jit(lambda: write_at(8, False))())
+  plgpu.reset_gpu_interpret_mode_state()
+  assert plgpu.interpret_error() is None
+
+
+def test_a_view_may_hang_over_the_edge_if_what_is_read_of_it_does_not():
+  def kernel(i, x, o):
+    o[...] = x.at[pl.ds(i[0], 8)].at[pl.ds(0, 2)][...]
+
+  call = pl.pallas_call(
+    kernel, out((2,)), in_specs=[pl.BlockSpec(memory_space=SMEM), pl.BlockSpec()], interpret=Params()
+  )
+  np.testing.assert_array_equal(call(jnp.array([6]), arange(8)), [6, 7])
+  assert "Out-of-bounds read" in message_of(lambda: call(jnp.array([7]), arange(8)))
+
+
+def on_warpgroups(body, count, **options):
+  """A kernel of `count` warpgroups that have a row each of a scratch buffer and of the output."""
+  scratch = [plgpu.SMEM((count, 8), F32), plgpu.Barrier(num_arrivals=count)]
+  return plgpu.kernel(
+    body,
+    out_type=out((count, 8)),
+    num_threads=count,
+    thread_name="wg",
+    scratch_types=scratch,
+    interpret=plgpu.InterpretGPUParams(**options),
+  )()
+
+
+def test_the_interpreter_of_gpus_has_no_limits_of_hardware():
+  def body(o_ref, rows, ready):
+    wg = jax.lax.axis_index("wg")
+    rows[wg] = jnp.full((8,), wg, F32)
+    plgpu.barrier_arrive(ready)
+    plgpu.barrier_wait(ready)
+    o_ref[wg] = rows[jax.lax.rem(wg + 1, 12)]
+
+  np.testing.assert_array_equal(on_warpgroups(body, 12)[:, 0], np.roll(np.arange(12), -1))
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_the_interpreter_of_gpus_finds_races(waits):
+  def body(o_ref, rows, ready):
+    wg = jax.lax.axis_index("wg")
+    rows[wg] = jnp.full((8,), wg, F32)
+    if waits:
+      plgpu.barrier_arrive(ready)
+      plgpu.barrier_wait(ready)
+    o_ref[wg] = rows[1 - wg]
+
+  plgpu.reset_gpu_interpret_mode_state()
+  jax.block_until_ready(on_warpgroups(body, 2, detect_races=True))
+  assert bool(plgpu.interpret_races()) is not waits
+  plgpu.reset_gpu_interpret_mode_state()
+  assert not plgpu.interpret_races()
+
+
+def test_blocks_of_a_cluster_share_what_they_allocate_together():
+  def body(o_ref):
+    c = jax.lax.axis_index("c")
+
+    def scoped(rows, ready):
+      rows[c] = jnp.full((8,), c, F32)
+      plgpu.barrier_arrive(ready)
+      plgpu.barrier_wait(ready)
+      o_ref[jax.lax.axis_index("i"), c] = rows[1 - c]
+
+    memory = plgpu.SMEM((2, 8), F32), plgpu.Barrier(num_arrivals=2)
+    pl.run_scoped(scoped, *memory, collective_axes="c")
+
+  kernel = functools.partial(plgpu.kernel, body, out_type=out((3, 2, 8)), grid=(3,), grid_names=("i",))
+  for interpret in (True, plgpu.InterpretGPUParams()):
+    found = kernel(cluster=(2,), cluster_names=("c",), interpret=interpret)()
+    np.testing.assert_array_equal(found[..., 0], [[1, 0]] * 3)

@@ -174,7 +174,15 @@ def _(*avals: Any, **params: Any) -> Any:
   return outs, found
 
 
-pallas_call_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, pallas_call_p))
+def apply_eagerly(primitive: Any, *operands: Any, **params: Any) -> Any:
+  """A call outside of `jit`. What stops an interpreted kernel is raised here as it is."""
+  if not params["interpret"]:
+    return _jax.dispatch.apply_primitive(primitive, *operands, **params)
+  with targets.own_errors():
+    return jax.block_until_ready(_jax.dispatch.apply_primitive(primitive, *operands, **params))
+
+
+pallas_call_p.def_impl(functools.partial(apply_eagerly, pallas_call_p))
 
 
 def _run(run: Callable[..., list[Any]], *operands: Any, **params: Any) -> Any:

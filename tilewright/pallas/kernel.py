@@ -21,7 +21,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import jaxprs, targets
-from tilewright.pallas.call import kernel_params, pallas_call_p
+from tilewright.pallas.call import apply_eagerly, kernel_params, pallas_call_p
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
@@ -416,7 +416,7 @@ def _(*args: Any, **params: Any) -> Any:
   return _discharge(args, params)
 
 
-mesh_kernel_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, mesh_kernel_p))
+mesh_kernel_p.def_impl(functools.partial(apply_eagerly, mesh_kernel_p))
 
 
 def _refuse(transformation: str, name: str) -> errors.UnsupportedFeatureError:

@@ -17,7 +17,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas import debugging, dma, primitives, scoped, semaphores
 from tilewright.pallas.kernel import on_mesh_p
-from tilewright.pallas.mosaic_gpu import barriers
+from tilewright.pallas.mosaic_gpu import barriers, foreign
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id, get_barrier_semaphore_p
 from tilewright.runtime import _jax
@@ -169,6 +169,14 @@ def _(ctx: Context, condition: Any, *, message: str) -> list[Any]:
 def _(ctx: Context, nanos: Any) -> list[Any]:
   time.sleep(max(0, int(nanos)) * 1e-9)
   return []
+
+
+@register(foreign.inline_mgpu_p)
+def _(ctx: Context, *args: Any, out_avals: Any, message: str) -> list[Any]:
+  if getattr(ctx.instance.program.options, "inline_mgpu", "error") == "error":
+    raise errors.UnsupportedFeatureError(f"{ctx.where}: {message}")
+  options = ctx.instance.program.options
+  return [np.full(a.shape, simulator.uninitialized_value(a.dtype, options), a.dtype) for a in out_avals]
 
 
 # --- semaphores --------------------------------------------------------------------------------------------------

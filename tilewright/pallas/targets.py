@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,6 +32,31 @@ def effective_interpret(interpret: Any) -> Any:
   """The `interpret` argument in force: a surrounding `force_tpu_interpret_mode` wins over a call's own."""
   forced = forced_interpret.value
   return interpret if forced is None else forced
+
+
+def own_errors() -> contextlib.AbstractContextManager[None]:
+  """A context in which what stops a simulated kernel is raised as it is, if the program is run in it."""
+  from tilewright.target import simulator
+
+  return simulator.own_errors()
+
+
+class ForcedInterpretation:
+  """A context manager: kernels traced inside of it run with `interpret=params` (None changes nothing), and what stops one that is run
+  inside of it is raised as it is."""
+
+  def __init__(self, params: Any):
+    self._params = params
+    self._stack = contextlib.ExitStack()
+
+  def __enter__(self) -> None:
+    with contextlib.ExitStack() as stack:
+      stack.enter_context(own_errors())
+      stack.enter_context(forced_interpret(self._params))
+      self._stack = stack.pop_all()
+
+  def __exit__(self, *exc: Any) -> bool | None:
+    return self._stack.__exit__(*exc)
 
 
 # Parameters that are about one target: a kernel that has them is native code for that platform, or an error.
@@ -88,10 +114,11 @@ _NAMES = {"cpu": "CPU", "cuda": "GPU"}
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
 
-  The portable lowering runs instances one after another, so that warpgroups and cores which wait for each other are left to the simulator.
+  The portable lowering runs instances one after another, so that those which wait for each other or share memory are left to the simulator:
+  warpgroups, cores that signal each other, and blocks of threads that allocate together (`collective_axes`).
   """
   is_plain = isinstance(kernel.interpret, bool | None)
-  if is_plain and kernel.warpgroups == 1 and not cores.run_together(kernel):
+  if is_plain and kernel.warpgroups == 1 and not cores.run_together(kernel) and not _shares_memory(kernel):
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules
   from tilewright.target import simulator
@@ -104,3 +131,10 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
     )
   communicates = any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects)
   return simulator.run(kernel, *operands, communicates=communicates)
+
+
+def _shares_memory(kernel: Kernel) -> bool:
+  """Whether several instances on a mesh allocate memory together."""
+  sizes = dict(zip(kernel.grid_mapping.grid_names or (), kernel.grid_mapping.grid))
+  scopes = (eqn for eqn in xla.every_equation(kernel.jaxpr) if eqn.primitive.name == "run_scoped")
+  return any(sizes.get(axis, 1) != 1 for eqn in scopes for axis in eqn.params["collective_axes"])

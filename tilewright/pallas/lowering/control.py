@@ -304,7 +304,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
   lower_jaxpr(emitter, kernel.jaxpr, (), seen)
   scratch = tuple(v.type for v in body.params[first_scratch:])
   if kernel.warpgroups > 1:
-    check_shared(kernel, scratch, global_refs)
+    check_shared(kernel, scratch, global_refs, for_gpu=for_gpu)
   if together and global_refs:
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': cores that signal each other have no memory that outlives an instance natively, such as that of "

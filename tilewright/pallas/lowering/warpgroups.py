@@ -26,8 +26,18 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType, SemaphoreArrayType
 
 
-def check_shared(kernel: Kernel, scratch: Sequence[Any], global_refs: Collection[Any] = ()) -> None:
-  """Refuse memory that warpgroups cannot share."""
+_MOST_ON_GPU = 8  # warpgroups of 128 threads: a block has at most 1024
+
+
+def check_shared(
+  kernel: Kernel, scratch: Sequence[Any], global_refs: Collection[Any] = (), *, for_gpu: bool = False
+) -> None:
+  """Refuse memory that warpgroups cannot share, and more of them than a GPU has room for."""
+  if for_gpu and kernel.warpgroups > _MOST_ON_GPU:
+    raise errors.GridError(
+      f"The kernel '{kernel.name}': num_threads: a GPU has room for {_MOST_ON_GPU} warpgroups in a block, got {kernel.warpgroups}. Use "
+      "fewer, or interpret=plgpu.InterpretGPUParams()."
+    )
   if global_refs:
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) have no memory that outlives an instance, such as "
@@ -112,6 +122,11 @@ def _said(ctx: Context, name: str, **attrs: Any) -> list[Value]:
   if _are_several(ctx) and ctx.builder.for_gpu:
     ctx.builder.emit_all(name, [], **attrs)
   return []
+
+
+@rule("inline_mgpu")
+def _inline_mgpu(ctx: Context, *args: Value, out_avals: Any, message: str) -> list[Value]:
+  raise errors.UnsupportedFeatureError(f"{ctx.where}: {message}")
 
 
 @rule("barrier_wait")

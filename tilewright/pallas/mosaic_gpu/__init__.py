@@ -48,6 +48,9 @@ from tilewright.pallas.mosaic_gpu.foreign import RefType, ShapeDtypeStruct, as_t
 from tilewright.pallas.mosaic_gpu.interpret import (
   InterpretGPUParams,
   force_gpu_interpret_mode,
+  interpret_error,
+  interpret_races,
+  reset_gpu_interpret_mode_state,
   set_gpu_interpret_mode,
 )
 from tilewright.pallas.mosaic_gpu.layouts import (
@@ -176,6 +179,8 @@ __all__ = [
   "griddepcontrol_launch_dependents",
   "griddepcontrol_wait",
   "inline_mgpu",
+  "interpret_error",
+  "interpret_races",
   "kernel",
   "layout_cast",
   "load",
@@ -188,6 +193,7 @@ __all__ = [
   "print_layout",
   "query_cluster_cancel",
   "remote_ref",
+  "reset_gpu_interpret_mode_state",
   "semaphore_signal",
   "semaphore_signal_multicast",
   "semaphore_signal_parallel",

@@ -9,10 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.layout.transforms import Transform
+from tilewright.pallas import effects, primitives
 from tilewright.pallas.mosaic_gpu.layouts import SomeLayout
+from tilewright.runtime import _jax
+from tilewright.target import xla
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,18 +35,39 @@ class ShapeDtypeStruct:
   layout: SomeLayout
 
 
+inline_mgpu_p = primitives.Primitive("inline_mgpu")
+inline_mgpu_p.multiple_results = True
+
+
+@inline_mgpu_p.def_effectful_abstract_eval
+def _(*avals: Any, out_avals: Any, message: str) -> Any:
+  read = {primitives.ReadEffect(i) for i, aval in enumerate(avals) if isinstance(aval, primitives.AbstractRef)}
+  return list(out_avals), {*read, effects.semaphore_effect}  # so that it stays, whatever it would have done
+
+
+@xla.register(inline_mgpu_p)
+def _(ctx: xla.Context, *args: Any, out_avals: Any, message: str) -> list[Any]:
+  raise errors.UnsupportedFeatureError(message)
+
+
 def inline_mgpu(*, arg_types: Any = (), return_type: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """A decorator for a function that writes Mosaic GPU's own operations. The function it gives raises an error where it is called."""
+  """A decorator for a function that writes Mosaic GPU's own operations. What it gives can be traced, but not compiled: only the simulated
+  machine can leave such a call out, `InterpretGPUParams(inline_mgpu="ignore")`, and gives uninitialised values then."""
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
-    def refused(*args: Any) -> Any:
-      raise errors.UnsupportedFeatureError(
+    def call(*args: Any) -> Any:
+      message = (
         f"plgpu.inline_mgpu: {getattr(f, '__name__', 'a function')!r} writes operations of Mosaic GPU's compiler, which is not used here. "
-        "Write them with jax.numpy, plgpu.layout_cast and plgpu.load, or as PTX by tilewright.pallas.triton.elementwise_inline_asm."
+        "Write them with jax.numpy, plgpu.layout_cast and plgpu.load, or as PTX by tilewright.pallas.triton.elementwise_inline_asm. "
+        'interpret=plgpu.InterpretGPUParams(inline_mgpu="ignore") leaves them out.'
       )
+      types, tree = jax.tree.flatten(return_type, is_leaf=lambda x: isinstance(x, ShapeDtypeStruct))
+      avals = tuple(primitives.ShapedArray(tuple(ty.shape), jnp.dtype(ty.dtype)) for ty in types)
+      flat, _ = _jax.flatten(tuple(args))
+      return jax.tree.unflatten(tree, inline_mgpu_p.bind(*flat, out_avals=avals, message=message))
 
-    return refused
+    return call
 
   return decorate
 

@@ -39,7 +39,6 @@ from tilewright.pallas.mosaic_gpu.memory import check_scratch
 from tilewright.pallas.mosaic_gpu.specs import CompilerParams
 
 _UNSET: Any = object()
-_MOST_WARPGROUPS = 8  # of 128 threads each: a block has at most 1024
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,8 +67,8 @@ class Mesh:
       raise errors.GridError(
         f"num_threads and thread_name go together, got {self.num_threads} and {self.thread_name!r}."
       )
-    if self.num_threads is not None and not 1 <= self.num_threads <= _MOST_WARPGROUPS:
-      raise errors.GridError(f"num_threads: expected 1 to {_MOST_WARPGROUPS} warpgroups, got {self.num_threads}.")
+    if self.num_threads is not None and self.num_threads < 1:
+      raise errors.GridError(f"num_threads: expected 1 or more warpgroups, got {self.num_threads}.")
     names = list(self._axes())
     if len(set(names)) < len(names):
       raise errors.GridError(f"grid_names, cluster_names, thread_name: expected different names, got {names}.")
@@ -114,7 +113,7 @@ def kernel(
     compiler_params: a `plgpu.CompilerParams`. Its `dimension_semantics` are "parallel" throughout.
     grid, grid_names: the blocks, and what `lax.axis_index` calls their axes.
     cluster, cluster_names: the blocks of a cluster. They are blocks like others: what they copy together, each copies for itself.
-    num_threads, thread_name: the warpgroups of a block, at most eight, and what `lax.axis_index` calls their axis.
+    num_threads, thread_name: the warpgroups of a block, on a GPU at most eight, and what `lax.axis_index` calls their axis.
     interpret, debug: as for `pallas_call`.
     **mesh_kwargs: more of `Mesh`: `kernel_name`.
   """

@@ -9,7 +9,6 @@ for race in pltpu.interpret_races():
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from tilewright.pallas import targets
 from tilewright.target import simulator
@@ -41,17 +40,11 @@ class InterpretParams(simulator.Options):
   """
 
 
-class force_tpu_interpret_mode:
+class force_tpu_interpret_mode(targets.ForcedInterpretation):
   """A context manager: kernels traced inside of it run with `interpret=params` (None changes nothing)."""
 
   def __init__(self, params: InterpretParams | None = InterpretParams()):  # noqa: B008  frozen
-    self._context = targets.forced_interpret(params)
-
-  def __enter__(self) -> None:
-    self._context.__enter__()
-
-  def __exit__(self, *exc: Any) -> None:
-    self._context.__exit__(*exc)
+    super().__init__(params)
 
 
 def set_tpu_interpret_mode(params: InterpretParams | None = InterpretParams()) -> None:  # noqa: B008  frozen

@@ -21,9 +21,16 @@ primitive its rule.
 from tilewright.target.simulator import control as _control  # registers the rules of refs and control flow
 from tilewright.target.simulator.clocks import Race, Site
 from tilewright.target.simulator.evaluate import Context, Instance, register
-from tilewright.target.simulator.launch import errors_raised, races, reset, run
+from tilewright.target.simulator.launch import errors_raised, own_errors, races, reset, run
 from tilewright.target.simulator.machine import Core, persistent
-from tilewright.target.simulator.memory import Buffer, Semaphores, num_bytes, resolve, size_in_bytes
+from tilewright.target.simulator.memory import (
+  Buffer,
+  Semaphores,
+  num_bytes,
+  resolve,
+  size_in_bytes,
+  uninitialized_value,
+)
 from tilewright.target.simulator.options import Options
 
 __all__ = [
@@ -37,6 +44,7 @@ __all__ = [
   "Site",
   "errors_raised",
   "num_bytes",
+  "own_errors",
   "persistent",
   "races",
   "register",
@@ -44,6 +52,7 @@ __all__ = [
   "resolve",
   "run",
   "size_in_bytes",
+  "uninitialized_value",
 ]
 
 del _control

@@ -1,4 +1,4 @@
-"""Calls that XLA does not wait for in a thread of its own.
+"""Calls that XLA does not wait for in a thread of its own, and whose errors are one line.
 
 A kernel that talks to other devices may block until they arrive. XLA runs all devices of a host on one small thread pool: were
 the callback to block there, on a machine with few cores the other devices would find no thread to arrive on. So the call that

@@ -1,16 +1,19 @@
 """From a kernel in a JAX program to the simulated machine: one call per device.
 
-XLA calls the kernel on each device with the operands as NumPy arrays: by a callback, or, if it talks to other devices, by
-`handoff`. The calls find each other here: such a kernel starts when all devices have arrived and ends when all have finished.
+XLA calls the kernel on each device with the operands as NumPy arrays: on the CPU by `handoff`, which gives an error back without the
+traceback of a callback in front of it, elsewhere by a callback. The calls find each other here: a kernel that talks to other devices starts
+when all have arrived and ends when all have finished.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import math
 import threading
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -37,6 +40,34 @@ errors_raised: list[BaseException] = []  # what stopped kernels since the last r
 _failures: list[BaseException] = []  # the same, since devices last met
 _turns: list[Gathering] = []  # calls whose devices have all arrived, in the order in which they run
 _meeting = threading.Condition()
+
+
+@contextlib.contextmanager
+def own_errors() -> Iterator[None]:
+  """Raise what stopped a kernel as it was, instead of the exception into which JAX puts its text."""
+  before = tuple(errors_raised)
+  try:
+    yield
+  except jax.errors.JaxRuntimeError:
+    new = [error for error in errors_raised if error not in before]
+    if not new:
+      raise
+    raise _as_jax_raises(new[0]) from None
+
+
+def _as_jax_raises(error: BaseException) -> BaseException:
+  """The error, which those who catch what JAX raises when a program fails catch too."""
+  if not isinstance(error, Exception):
+    return error
+  found = _also_of_jax(type(error))(*error.args)
+  found.__dict__.update(error.__dict__)
+  return found.with_traceback(error.__traceback__)
+
+
+@functools.cache
+def _also_of_jax(kind: type[Exception]) -> type[Exception]:
+  own = {"__module__": kind.__module__, "__doc__": kind.__doc__, "__str__": kind.__str__}
+  return type(kind.__name__, (kind, jax.errors.JaxRuntimeError), own)
 
 
 def reset() -> None:
@@ -234,8 +265,8 @@ def _lower(ctx: Any, *operands: Any, launch: Launch) -> Any:
 
 
 def _lower_on_cpu(ctx: Any, *operands: Any, launch: Launch) -> Any:
-  if not launch.communicates:
-    return _lower(ctx, *operands, launch=launch)
+  if not launch.communicates and getattr(ctx.module_context.axis_context, "num_devices", None) != 1:
+    return _lower(ctx, *operands, launch=launch)  # XLA may divide the program around it among devices, and asks where this runs
   ctx.module_context.add_keepalive(launch)
   return jax.ffi.ffi_lowering(handoff.register(), has_side_effect=True)(ctx, *operands)
 
@@ -317,4 +348,4 @@ def _encode_array(y: np.ndarray) -> np.ndarray:
   return y.astype(_carrier(y.dtype)) if _carrier(y.dtype) != y.dtype else y
 
 
-__all__ = ["Launch", "errors_raised", "races", "reset", "run"]
+__all__ = ["Launch", "errors_raised", "own_errors", "races", "reset", "run"]
