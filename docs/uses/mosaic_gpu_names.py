@@ -346,6 +346,8 @@ def _simulated():
 
   params = plgpu.InterpretGPUParams(detect_races=True, num_tma_threads_per_device=2)
   same(run(kernel, count(), interpret=params), 2 * np.arange(8))
+  plgpu.reset_gpu_interpret_mode_state()
+  assert not plgpu.interpret_races() and plgpu.interpret_error() is None
   with plgpu.force_gpu_interpret_mode(params):
     same(run(kernel, count()), 2 * np.arange(8))
   plgpu.set_gpu_interpret_mode(None)

@@ -377,7 +377,11 @@ def test_a_check_that_fails_ends_the_others_too():
       lambda: jax.jit(kernel(lambda o: o.__setitem__(..., pl.get_global(plgpu.SMEM((8,), F32))[...]))).lower(),
       "outlives an instance",
     ),
-    (lambda: plgpu.Mesh(num_threads=9, thread_name="wg"), "1 to 8 warpgroups"),
+    (lambda: plgpu.Mesh(num_threads=0, thread_name="wg"), "1 or more warpgroups"),
+    (
+      lambda: natives(plgpu.kernel(lambda o: None, S((8,), F32), num_threads=9, thread_name="wg")),
+      "room for 8 warpgroups",
+    ),
     (lambda: jax.jit(kernel(lambda o, s: None, plgpu.SemaphoreType.REGULAR)).lower(), "Use plgpu.Barrier"),
     (lambda: jax.jit(kernel(lambda o, b: plgpu.barrier_wait(b), plgpu.Barrier(num_barriers=2))).lower(), "barrier.at"),
     (lambda: jax.jit(kernel(lambda o, s: plgpu.barrier_wait(s), plgpu.SMEM((), F32))).lower(), "expected a barrier"),

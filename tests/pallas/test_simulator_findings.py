@@ -382,13 +382,13 @@ def write_at(place, interpret):
 @pytest.mark.parametrize("params", [Params(), plgpu.InterpretGPUParams()], ids=["tpu", "gpu"])
 def test_what_stops_a_kernel_keeps_its_type_and_its_message_comes_first(params):
   for caught in (errors.OutOfBoundsError, jax.errors.JaxRuntimeError):
-    with pytest.raises(caught, match="^Out-of-bounds write of outputs"):
+    with pytest.raises(caught, match=r"^Out-of-bounds write of outputs"):
       write_at(8, params)
   with pytest.raises(jax.errors.JaxRuntimeError) as caught:
     jax.block_until_ready(jax.jit(lambda: write_at(8, params))())
   assert "Out-of-bounds write" in str(caught.value).splitlines()[0]
   assert "Traceback" not in str(caught.value)
-  with pytest.raises(errors.OutOfBoundsError, match="^Out-of-bounds write"), plgpu.force_gpu_interpret_mode():
+  with pytest.raises(errors.OutOfBoundsError, match=r"^Out-of-bounds write"), plgpu.force_gpu_interpret_mode():
     jax.block_until_ready(jax.jit(lambda: write_at(8, False))())
   plgpu.reset_gpu_interpret_mode_state()
   assert plgpu.interpret_error() is None

@@ -115,10 +115,10 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
 
   The portable lowering runs instances one after another, so that those which wait for each other or share memory are left to the simulator:
-  warpgroups, cores that signal each other, and blocks of threads that allocate together (`collective_axes`).
+  warpgroups, and cores or blocks of threads that signal each other or allocate together.
   """
   is_plain = isinstance(kernel.interpret, bool | None)
-  if is_plain and kernel.warpgroups == 1 and not cores.run_together(kernel) and not _shares_memory(kernel):
+  if is_plain and kernel.warpgroups == 1 and not cores.run_together(kernel):
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules
   from tilewright.target import simulator
@@ -131,10 +131,3 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
     )
   communicates = any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects)
   return simulator.run(kernel, *operands, communicates=communicates)
-
-
-def _shares_memory(kernel: Kernel) -> bool:
-  """Whether several instances on a mesh allocate memory together."""
-  sizes = dict(zip(kernel.grid_mapping.grid_names or (), kernel.grid_mapping.grid))
-  scopes = (eqn for eqn in xla.every_equation(kernel.jaxpr) if eqn.primitive.name == "run_scoped")
-  return any(sizes.get(axis, 1) != 1 for eqn in scopes for axis in eqn.params["collective_axes"])

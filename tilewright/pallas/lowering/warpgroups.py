@@ -25,7 +25,6 @@ from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType, SemaphoreArrayType
 
-
 _MOST_ON_GPU = 8  # warpgroups of 128 threads: a block has at most 1024
 
 

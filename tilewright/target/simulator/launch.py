@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 import threading
 import time
@@ -64,7 +63,6 @@ def _as_jax_raises(error: BaseException) -> BaseException:
   return found.with_traceback(error.__traceback__)
 
 
-@functools.cache
 def _also_of_jax(kind: type[Exception]) -> type[Exception]:
   own = {"__module__": kind.__module__, "__doc__": kind.__doc__, "__str__": kind.__str__}
   return type(kind.__name__, (kind, jax.errors.JaxRuntimeError), own)
@@ -266,7 +264,9 @@ def _lower(ctx: Any, *operands: Any, launch: Launch) -> Any:
 
 def _lower_on_cpu(ctx: Any, *operands: Any, launch: Launch) -> Any:
   if not launch.communicates and getattr(ctx.module_context.axis_context, "num_devices", None) != 1:
-    return _lower(ctx, *operands, launch=launch)  # XLA may divide the program around it among devices, and asks where this runs
+    return _lower(
+      ctx, *operands, launch=launch
+    )  # XLA may divide the program around it among devices, and asks where this runs
   ctx.module_context.add_keepalive(launch)
   return jax.ffi.ffi_lowering(handoff.register(), has_side_effect=True)(ctx, *operands)
 

@@ -8,7 +8,7 @@ kernel language registers the rules of its primitives beside them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import jax
@@ -104,14 +104,6 @@ def subjaxprs(eqn: Any) -> Iterable[Any]:
     for item in value if isinstance(value, tuple | list) else (value,):
       if isinstance(item, _jax.core.ClosedJaxpr | _jax.core.Jaxpr):
         yield _jax.open_jaxpr(item)[0]
-
-
-def every_equation(jaxpr: Any) -> Iterator[Any]:
-  """The equations of a jaxpr, and of those inside of them."""
-  for eqn in jaxpr.eqns:
-    yield eqn
-    for inner in subjaxprs(eqn):
-      yield from every_equation(inner)
 
 
 def uses_language(jaxpr: Any) -> bool:
