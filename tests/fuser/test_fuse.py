@@ -137,11 +137,36 @@ def test_a_call_inside_jit_is_found():
   np.testing.assert_array_equal(fuser.fuse(lambda x: sum(inner(x + 1)))(X), X + 2 + (X + 1) * 4)
 
 
-@pytest.mark.parametrize("f, message", [(lambda k, x: x + 1, "No fusible"), (lambda k, x: k(*k(x, x)), "2 calls")])
-def test_fuse_needs_one_call(f, message):
-  kernel = pair(True, [])
-  with pytest.raises(ValueError, match=message):
-    fuser.fuse(lambda x: f(kernel, x))(X)
+def test_fuse_needs_a_call():
+  with pytest.raises(ValueError, match="No fusible"):
+    fuser.fuse(lambda x: x + 1)(X)
+
+
+def noted(name, seen):
+  """A kernel that notes whether something follows it."""
+
+  @fuser.fusible
+  def kernel(x, out):
+    seen.append((name, out is not None))
+    return x() if out is None else out(x())
+
+  return kernel
+
+
+def test_of_several_calls_the_first_is_fused():
+  seen = []
+  a, b = noted("a", seen), noted("b", seen)
+  np.testing.assert_array_equal(fuser.fuse(lambda x: b(a(x + 1) * 2) + 3)(X), X * 2 + 5)
+  assert seen[-1] == ("a", True) and ("b", True) not in seen
+
+
+def test_a_fuse_inside_of_another_is_part_of_it():
+  seen = []
+  a = noted("a", seen)
+  inner = fuser.fuse(lambda x: a(x * 2) + 3)
+  np.testing.assert_array_equal(fuser.fuse(lambda x: inner(x + 1) * 7)(X), ((X + 1) * 2 + 3) * 7)
+  assert seen == [("a", False), ("a", True)]
+  np.testing.assert_array_equal(inner(X), X * 2 + 3)
 
 
 def test_a_kernel_must_return_what_its_fusions_give():

@@ -247,6 +247,13 @@ def test_pipeline_mode_survives_and_memory_space_is_that_of_the_result():
   assert (pushed.memory_space, pushed.pipeline_mode) == (pltpu.VMEM, pl.Buffered(3))
 
 
+def test_ints_and_blocked_dimensions_are_equal():
+  assert (pl.Blocked(4), 8) == (4, pl.Blocked(8)) and hash(pl.Blocked(4)) == hash(4)
+  assert pl.Blocked(4) != 8 and pl.Blocked(4) != pl.Element(4) and pl.Blocked(1) is not None and pl.Blocked(1) != None  # noqa: E711
+  _, (found,), _ = fuser.pull_block_spec(lambda x: x.sum(1), pl.BlockSpec((4,), lambda i: (i,)), grid_len=1)(A)
+  assert found.block_shape == (4, 12)
+
+
 @pytest.mark.parametrize(
   "dim, kept",
   [(None, None), (pl.squeezed, pl.squeezed), (4, 4), (pl.Blocked(4), pl.Blocked(4)), (pl.Element(4), pl.Element(4))],

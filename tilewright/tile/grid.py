@@ -58,11 +58,17 @@ class Squeezed:
 squeezed = Squeezed()
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Blocked:
-  """The default: the index map gives block numbers."""
+  """The default: the index map gives block numbers. A plain int means the same, and is equal to it."""
 
   block_size: int
+
+  def __eq__(self, other: object) -> bool:
+    return self.block_size == (other.block_size if isinstance(other, Blocked) else other)
+
+  def __hash__(self) -> int:
+    return hash(self.block_size)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ block.
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -171,6 +172,10 @@ class _Static:
     return repr(self.tree)
 
 
+# Whether a function is being traced for `fuse`.
+_fusing: contextvars.ContextVar[bool] = contextvars.ContextVar("fusing", default=False)
+
+
 # --- fuse --------------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +191,8 @@ def fuse(
   """Fuse what stands around a call of a fusible function into it.
 
   Args:
-    f: a function with one call of a `fusible` in its body.
+    f: a function with a call of a `fusible` in its body. Of several calls the first is fused with what stands around it;
+      the others are computed as they are. A `fuse` inside of another one does nothing: its call belongs to the outer.
     resolve_fusion_dtypes: whether values of types that only exist in a program (PRNG keys) are replaced by the arrays
       they are stored as.
     debug: whether to print the jaxpr before fusion and the jaxpr of each fusion.
@@ -209,6 +215,8 @@ def fuse(
 
   @functools.wraps(func)
   def wrapper(*args: Any, **kwargs: Any) -> Any:
+    if _fusing.get():
+      return func(*args, **kwargs)
     fixed = {i % max(len(args), 1) for i in positions}
     dynamic = [None if i in fixed else a for i, a in enumerate(args)]
     named = {k: v for k, v in kwargs.items() if k not in names}
@@ -223,7 +231,11 @@ def fuse(
       return out
 
     info = _jax.api_util.debug_info("fuse", func, args, kwargs).with_unknown_names()
-    closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
+    outer = _fusing.set(True)
+    try:
+      closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
+    finally:
+      _fusing.reset(outer)
     run = functools.partial(_fuse_jaxpr, debug=debug, strict=strict_mode)
     outs = dtypes.run_on_arrays(closed, leaves, run) if resolve_fusion_dtypes else run(closed, leaves)
     return jax.tree.unflatten(trees[-1], outs)
@@ -239,14 +251,8 @@ def _fuse_jaxpr(closed: Any, args: Sequence[Any], debug: bool, strict: bool) -> 
   calls = [i for i, e in enumerate(jaxpr.eqns) if e.primitive is fusible_p]
   if not calls:
     raise errors.FusionError(
-      "No fusible eqn found: fuse needs one call of a fuser.fusible function in its body whose results are used, "
+      "No fusible eqn found: fuse needs a call of a fuser.fusible function in its body whose results are used, "
       "outside of loops and branches."
-    )
-  if len(calls) > 1:
-    lines = ", ".join(source_line(jaxpr.eqns[i]) or "an unknown line" for i in calls)
-    raise errors.FusionError(
-      f"fuse found {len(calls)} calls of fusible functions, at {lines}, but fuses around one. Fuse each call in a "
-      "function of its own."
     )
   known = dict(zip(jaxpr.invars, (*consts, *args), strict=True))
   eqn = jaxpr.eqns[calls[0]]
