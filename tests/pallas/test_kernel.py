@@ -14,6 +14,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import dma
 from tilewright.pallas import tpu as pltpu
+from tilewright.runtime import _jax
 
 VMEM = pltpu.VMEM
 
@@ -25,6 +26,16 @@ def cores(count=2, name="core"):
 def double_row(x_ref, o_ref):
   i = lax.axis_index("core")
   o_ref[i] = 2 * x_ref[i]
+
+
+def test_axis_names_are_known_where_jax_checks_jaxprs():
+  def body(x_ref, o_ref):
+    @pl.when(lax.axis_index("core") < 2)
+    def _():
+      double_row(x_ref, o_ref)
+
+  with _jax.config.enable_checks(True):
+    same(pl.kernel(body, S((2, 3), F32), mesh=cores())(arange(2, 3)), 2 * arange(2, 3))
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["eager", "jit"])

@@ -176,7 +176,7 @@ def _run_on_meshes(
     with tracing_kernel(GridFrame(tuple(axes.values()), tuple(axes))):
       info = _jax.api_util.debug_info("kernel", body, (), {})
       closed = _jax.trace(flat_body, [*in_refs, *out_refs, *scratch_avals], info.with_unknown_names())
-    jaxpr, consts = _jax.detach(closed)
+      jaxpr, consts = _jax.detach(closed)  # with jax_enable_checks this looks for the axes that the body names
     traced.append((jaxprs.resolve_axis_names(jaxpr, tuple(axes), program_id_p), consts))
 
   captured = _unique([c for _, consts in traced for c in consts])

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas.tracing import current_frame
+from tilewright.pallas.tracing import current_frame, current_point
 from tilewright.runtime import _jax
 from tilewright.target import xla
 
@@ -74,14 +74,19 @@ def _grid_axis(what: str, axis: Any) -> int:
 
 def program_id(axis: int) -> jax.Array:
   """The position of this instance along dimension `axis` of the grid (a number, or its name), as an int32 scalar."""
-  return program_id_p.bind(axis=_grid_axis("pl.program_id", axis))
+  axis = _grid_axis("pl.program_id", axis)
+  point = current_point()
+  return program_id_p.bind(axis=axis) if point is None else jnp.asarray(point.indices[axis], jnp.int32)
 
 
 def num_programs(axis: int) -> int | jax.Array:
   """The size of the grid along dimension `axis` (a number, or its name): an int where it is static."""
   axis = _grid_axis("pl.num_programs", axis)
   size = current_frame("pl.num_programs").sizes[axis]
-  return size if isinstance(size, int) else num_programs_p.bind(axis=axis)
+  if isinstance(size, int):
+    return size
+  point = current_point()
+  return num_programs_p.bind(axis=axis) if point is None else point.sizes[axis]
 
 
 @xla.register(program_id_p)

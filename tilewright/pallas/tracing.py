@@ -33,9 +33,18 @@ class GridMarker:
   frame: GridFrame
 
 
+@dataclasses.dataclass(frozen=True)
+class GridPoint:
+  """Where in a grid something runs: one index and one size for each dimension."""
+
+  indices: tuple[Any, ...]
+  sizes: tuple[Any, ...]
+
+
 class _Frames(threading.local):
   def __init__(self) -> None:
     self.stack: list[GridFrame] = []
+    self.points: list[GridPoint | None] = []  # where it is known: one for each frame
 
 
 _frames = _Frames()
@@ -48,9 +57,11 @@ _REF_AS_VALUE = re.compile(
 
 
 @contextlib.contextmanager
-def tracing_kernel(frame: GridFrame) -> Iterator[None]:
+def tracing_kernel(frame: GridFrame, point: GridPoint | None = None) -> Iterator[None]:
+  """Trace what runs in a grid; at a point of it whose indices are at hand already, if one is given."""
   named = [(name, size) for name, size in zip(frame.names or (), frame.sizes) if isinstance(size, int)]
   _frames.stack.append(frame)
+  _frames.points.append(point)
   try:
     # A kernel body is the same program on every device: which values vary between devices is not tracked inside it.
     with (
@@ -65,6 +76,7 @@ def tracing_kernel(frame: GridFrame) -> Iterator[None]:
     raise better from e
   finally:
     _frames.stack.pop()
+    _frames.points.pop()
 
 
 def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
@@ -93,6 +105,11 @@ def current_frame(what: str) -> GridFrame:
       f"{what} has a meaning only inside a kernel: call it from the body given to pallas_call, kernel or core_map."
     )
   return _frames.stack[-1]
+
+
+def current_point() -> GridPoint | None:
+  """The point of the innermost grid, where its indices are at hand."""
+  return _frames.points[-1] if _frames.points else None
 
 
 def in_kernel() -> bool:

@@ -147,6 +147,27 @@ def test_the_body_sees_the_grid_of_the_pipeline() -> None:
   np.testing.assert_array_equal(out[::8, 0], 2 * np.arange(4) + 3)
 
 
+@pytest.mark.parametrize("is_dynamic", [False, True])
+def test_index_maps_see_the_grid_of_the_pipeline(is_dynamic: bool) -> None:
+  def reversed_rows(i: Any, j: Any) -> Any:
+    last = jax.lax.cond(j >= 0, lambda: pl.num_programs(0) - 1, lambda: 0)
+    return last - pl.program_id(0), pl.num_programs(1) - 1 - j
+
+  def kernel(n: Any, x: Any, o: Any) -> None:
+    pltpu.emit_pipeline(
+      add_one,
+      grid=(n[0] if is_dynamic else 3, 2),
+      in_specs=[pl.BlockSpec((8, 128), reversed_rows)],
+      out_specs=[pl.BlockSpec((8, 128), lambda i, j: (pl.program_id(0), pl.program_id(1)))],
+    )(x, o)
+
+  x = np.arange(24 * 256, dtype=np.float32).reshape(24, 256)
+  n = jnp.array([3], jnp.int32)
+  out = run(kernel, x, n, x, scalars=1, grid=(1,))
+  expected = x.reshape(3, 8, 2, 128)[::-1, :, ::-1].reshape(x.shape) + 1
+  np.testing.assert_array_equal(out, expected)
+
+
 def test_steps_may_be_passed_to_the_body() -> None:
   def body(step: Any, x: Any, o: Any) -> None:
     i, j = step

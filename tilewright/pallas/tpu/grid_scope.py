@@ -1,13 +1,12 @@
-"""A grid inside a kernel: in the body of a pipeline, `program_id` and `num_programs` mean the pipeline's own grid.
+"""A grid inside a kernel: in the body and the index maps of a pipeline, `program_id` and `num_programs` mean the pipeline's own grid.
 
-The body is traced once with the inner grid around it. If the resulting jaxpr asks for its position, it is replayed with those
-equations replaced by the values at hand; equations that hold such jaxprs (branches, loops, scoped memory) are rebuilt around
-replayed bodies. Otherwise it is put in place as it is.
+An index map is called with the indices at hand, and `program_id` gives those. The body is traced once with the inner grid around it. If
+the resulting jaxpr asks for its position, it is replayed with those equations replaced by the values at hand; equations that hold such
+jaxprs (branches, loops, scoped memory) are rebuilt around replayed bodies. Otherwise it is put in place as it is.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,17 +17,27 @@ from tilewright import errors
 from tilewright.pallas import jaxprs
 from tilewright.pallas.primitives import num_programs_p, program_id_p
 from tilewright.pallas.scoped import run_scoped_p
-from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.pallas.specs import BlockSpec
+from tilewright.pallas.tracing import GridFrame, GridPoint, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import source_line
 
 
-@dataclasses.dataclass(frozen=True)
-class GridPoint:
-  """Where in the inner grid the body runs: one index and one size for each dimension."""
+def index_map_in_grid(spec: BlockSpec, sizes: Sequence[Any]) -> BlockSpec:
+  """The spec with an index map that runs at the point of the inner grid for which it is called."""
+  index_map = spec.index_map
+  if index_map is None:
+    return spec
 
-  indices: tuple[Any, ...]
-  sizes: tuple[Any, ...]
+  def at_point(*indices: Any) -> Any:
+    with tracing_kernel(_frame(sizes), GridPoint(indices, tuple(sizes))):
+      return index_map(*indices)
+
+  return spec.replace(index_map=at_point)
+
+
+def _frame(sizes: Sequence[Any]) -> GridFrame:
+  return GridFrame(tuple(s if isinstance(s, int) else None for s in sizes))
 
 
 def call_in_grid(f: Callable[[], None], point: GridPoint) -> None:
@@ -38,8 +47,7 @@ def call_in_grid(f: Callable[[], None], point: GridPoint) -> None:
     f()
     return []
 
-  sizes = tuple(s if isinstance(s, int) else None for s in point.sizes)
-  with tracing_kernel(GridFrame(sizes)):
+  with tracing_kernel(_frame(point.sizes)):
     closed = _jax.trace(flat, (), what="pipeline body")
   jaxpr, consts = _jax.open_jaxpr(closed)
   _replay(jaxpr, consts, (), point)

@@ -32,10 +32,10 @@ from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.specs import BlockSpec, canonical_block_dim
 from tilewright.pallas.tpu.block_window import is_static
 from tilewright.pallas.tpu.buffered_ref import BufferedRef, add_if
-from tilewright.pallas.tpu.grid_scope import GridPoint, call_in_grid
+from tilewright.pallas.tpu.grid_scope import call_in_grid, index_map_in_grid
 from tilewright.pallas.tpu.params import Tiling
-from tilewright.pallas.tpu.pipeline_grid import PipelineGrid, partition
-from tilewright.pallas.tracing import current_frame
+from tilewright.pallas.tpu.pipeline_grid import PipelineGrid, canonical_sizes, partition
+from tilewright.pallas.tracing import GridPoint, current_frame
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked, Buffered, RevisitMode, Squeezed
 from tilewright.tile.memory import MemorySpace
@@ -375,8 +375,9 @@ def flatten_operands(in_specs: Any, out_specs: Any, refs: Sequence[Any]) -> tupl
   return [r for r in flat_refs if r is not None], [s for s in present if s is not None], num_inputs, own_tree
 
 
-def make_buffers(spec: BlockSpec, ref: Any, is_input: bool, grid_rank: int, tiling: Tiling | None) -> BufferedRef:
-  mode = spec.pipeline_mode
+def make_buffers(spec: BlockSpec, ref: Any, is_input: bool, grid: Sequence[Any], tiling: Tiling | None) -> BufferedRef:
+  mode, grid_rank = spec.pipeline_mode, len(grid)
+  spec = index_map_in_grid(spec, canonical_sizes(grid))
   is_trivial = _is_whole(spec, tuple(ref.shape), grid_rank)
   if mode is None:
     mode = Buffered(1 if is_trivial else 2)
@@ -429,7 +430,7 @@ def make_pipeline_allocations(
   """Descriptions of the buffers that a pipeline with these specs needs for these refs."""
   flat_refs, specs, num_inputs, _ = flatten_operands(in_specs, out_specs, refs)
   return tuple(
-    make_buffers(spec, ref, i < num_inputs, len(grid), tiling) for i, (spec, ref) in enumerate(zip(specs, flat_refs))
+    make_buffers(spec, ref, i < num_inputs, grid, tiling) for i, (spec, ref) in enumerate(zip(specs, flat_refs))
   )
 
 
@@ -476,7 +477,7 @@ def emit_pipeline(
     flat_refs, specs, num_inputs, tree = flatten_operands(in_specs, out_specs, refs)
     given = _given_allocations(allocations, len(flat_refs))
     missing = tuple(
-      make_buffers(spec, ref, i < num_inputs, len(grid), tiling) if given[i] is None else None
+      make_buffers(spec, ref, i < num_inputs, grid, tiling) if given[i] is None else None
       for i, (spec, ref) in enumerate(zip(specs, flat_refs))
     )
 

@@ -71,7 +71,7 @@ def emit_pipeline_with_async_prefetch(
     started = []
     for ref, spec in zip(flat, specs):
       # Nothing is in the window yet, whatever the spec says about what will be.
-      described = dataclasses.replace(pipeline.make_buffers(spec, ref, True, len(grid), tiling), prefetched_count=0)
+      described = dataclasses.replace(pipeline.make_buffers(spec, ref, True, grid, tiling), prefetched_count=0)
       buffers = jax.tree.map(get_global, described, is_leaf=lambda x: hasattr(x, "get_ref_aval"))
       operand = pipeline.Operand(buffers.initialize_slots(), ref, share, no_pipelining)
       operand.prologue(pipeline.Progress())
