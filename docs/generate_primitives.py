@@ -24,6 +24,7 @@ import jax
 import tilewright.pallas.fuser
 import tilewright.pallas.mosaic_gpu
 import tilewright.pallas.tpu
+import tilewright.pallas.tpu_sc
 import tilewright.pallas.triton  # noqa: F401
 from tilewright.pallas.lowering import REFUSED, RULES
 from tilewright.runtime import _jax

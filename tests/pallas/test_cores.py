@@ -171,7 +171,7 @@ def test_cores_that_all_wait_are_a_deadlock(interpret):
     pl.semaphore_wait(sem, 2)
 
   f = pl.kernel(body, S((2,), I32), mesh=cores(), scratch_types=[REGULAR], interpret=interpret)
-  with pytest.raises(Exception, match=r"(?s)DeadlockError.*test_cores\.py"):
+  with pytest.raises(Exception, match=r"(?s)Deadlock.*test_cores\.py"):
     jax.block_until_ready(f())
 
 
@@ -182,7 +182,7 @@ def test_a_core_that_does_not_exist_is_an_error(interpret, count):
     pl.semaphore_signal(sem, 1, device_id={"core": 5})
 
   f = pl.kernel(body, S((2,), I32), mesh=cores(count), scratch_types=[REGULAR], interpret=interpret)
-  with pytest.raises(Exception, match="GridError"):
+  with pytest.raises(Exception, match=r"no core of the number|does not exist|is for another core"):
     jax.block_until_ready(f())
 
 

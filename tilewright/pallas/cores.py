@@ -38,4 +38,4 @@ def _concerns_others(eqn: Any) -> bool:
     return core is not None
   if eqn.primitive is run_scoped_p:
     return bool(eqn.params["collective_axes"])
-  return eqn.primitive.name == "concurrent_cores"
+  return eqn.primitive.name in ("concurrent_cores", "fetch_and_add")

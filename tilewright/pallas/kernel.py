@@ -29,7 +29,7 @@ from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
-from tilewright.tile.memory import MemorySpace
+from tilewright.tile.memory import CoreMemorySpace, MemorySpace
 
 _UNSET: Any = object()
 
@@ -166,6 +166,9 @@ def _run_on_meshes(
   many_outputs = isinstance(out_type, tuple | list)
   scratch_types, scratch_tree = jax.tree.flatten(scratch, is_leaf=is_scratch_type)
   scratch_avals = [ref_aval_of(t, "scratch_types") for t in scratch_types]
+  for ty in scratch_types:
+    if isinstance(space := getattr(ty, "memory_space", None), CoreMemorySpace) and space.mesh not in meshes:
+      raise errors.MemorySpaceError(f"scratch_types: {ty} is on {space.mesh}, but the kernel runs on {list(meshes)}.")
 
   traced = []
   for body, mesh in zip(bodies, meshes):

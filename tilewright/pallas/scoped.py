@@ -22,6 +22,7 @@ from tilewright.pallas.tracing import current_frame
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
+from tilewright.tile.memory import SemaphoreType
 
 run_scoped_p = Primitive("run_scoped")
 run_scoped_p.multiple_results = True
@@ -188,6 +189,17 @@ def get_global(what: Any) -> Any:
   """
   current_frame("pl.get_global")
   return get_global_p.bind(aval=ref_aval_of(what, "pl.get_global"), key=_GlobalKey())
+
+
+core_semaphore_p = Primitive("core_semaphore")
+core_semaphore_p.ref_allocating = True
+core_semaphore_p.is_effectful = lambda params: True
+core_semaphore_p.def_effectful_abstract_eval(lambda *, aval, key: (aval, {effects.global_effect}))
+
+
+def core_semaphore() -> Any:
+  """A semaphore, at zero, that each core of a mesh has for as long as the kernel runs, for those that run side by side."""
+  return core_semaphore_p.bind(aval=SemaphoreType.REGULAR.get_ref_aval(), key=_GlobalKey())
 
 
 @xla.register_globals(get_global_p)

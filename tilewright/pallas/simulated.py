@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas import debugging, dma, primitives, scoped, semaphores
+from tilewright.pallas import debugging, dma, primitives, scoped, semaphores, tpu_sc
 from tilewright.pallas.kernel import on_mesh_p
 from tilewright.pallas.mosaic_gpu import barriers, foreign
 from tilewright.pallas.semaphores import DeviceIdType
@@ -142,6 +142,20 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
 @register(scoped.get_global_p)
 def _(ctx: Context, *, aval: Any, key: Any) -> Any:
   return ctx.allocate(("global", key), aval, f"the global ref of {ctx.where}", shared=True)
+
+
+@register(scoped.core_semaphore_p)
+def _(ctx: Context, *, aval: Any, key: Any) -> Any:
+  return ctx.allocate(("core semaphore", key), aval, f"the semaphore of {ctx.where}", shared=False)
+
+
+@register(tpu_sc.fetch_and_add_p)
+def _(ctx: Context, *flat: Any, tree: Any) -> Any:
+  view, value, core = _jax.unflatten(tree, flat)
+  found, transforms = simulator.resolve(view)
+  there = ctx.core.world.on_device(found, ctx.core.device, _core_number(ctx, core))
+  value = np.asarray(value)
+  return ctx.update(_jax.state_types.TransformedRef(there, transforms), lambda old: old + value, atomic=True)
 
 
 # --- debugging and time ------------------------------------------------------------------------------------------

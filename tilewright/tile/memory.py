@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from tilewright import errors
 from tilewright.runtime import _jax
 
 AbstractRef = _jax.state_types.AbstractRef
@@ -130,7 +131,10 @@ class MemoryRef:
     return self.inner_aval
 
   def get_ref_aval(self) -> Any:
-    return AbstractRef(self.inner_aval, self.memory_space)
+    return AbstractRef(self.inner_aval, getattr(self.memory_space, "space", self.memory_space))
+
+  def __matmul__(self, mesh: Any) -> MemoryRef:
+    return MemoryRef(self.inner_aval, CoreMemorySpace(self.memory_space, mesh))
 
   def __repr__(self) -> str:
     return f"MemoryRef<{self.memory_space}>{{{self.inner_aval.str_short()}}}"
@@ -144,8 +148,29 @@ def memory_ref(shape: Sequence[int], dtype: Any, memory_space: Any) -> MemoryRef
   return MemoryRef(_jax.core.ShapedArray(tuple(shape), dtype), memory_space)
 
 
+@dataclasses.dataclass(frozen=True)
+class CoreMemorySpace:
+  """A memory of the cores of one mesh, `VMEM @ mesh`, among several meshes that a kernel runs on."""
+
+  space: Any
+  mesh: Any
+
+  def __post_init__(self) -> None:
+    if self.space not in getattr(self.mesh, "supported_memory_spaces", ()):
+      raise errors.MemorySpaceError(f"The memory space {self.space} is not one of the cores of {self.mesh!r}.")
+
+  def __call__(self, shape: Sequence[int], dtype: Any) -> MemoryRef:
+    return memory_ref(shape, dtype, self)
+
+  def __str__(self) -> str:
+    return f"{self.space}@{self.mesh.core_type}"
+
+
 class _Space(enum.Enum):
   """What the members of every memory-space enum share: printing, and being called to describe an allocation."""
+
+  def __matmul__(self, mesh: Any) -> CoreMemorySpace:
+    return CoreMemorySpace(self, mesh)
 
   def __str__(self) -> str:
     return self.value
@@ -194,6 +219,9 @@ class SemaphoreType(enum.Enum):
   REGULAR = "regular"
   DMA = "dma"
   BARRIER = "barrier"
+
+  def __matmul__(self, mesh: Any) -> MemoryRef:
+    return self(()) @ mesh
 
   def __call__(self, shape: Sequence[int]) -> MemoryRef:
     dtype = {"regular": RegularSemaphore, "dma": DMASemaphore, "barrier": BarrierSemaphore}[self.value]()

@@ -21,7 +21,7 @@ from tilewright.pallas.lowering.memory import memory_type
 from tilewright.pallas.lowering.table import Context, Emitter
 from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Block, Value
-from tilewright.tile.memory import SHARED_SPACES
+from tilewright.tile.memory import SHARED_SPACES, TpuMemorySpace
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 
 
@@ -86,6 +86,12 @@ def begin(emitter: Emitter, kernel: Kernel, scratch: Sequence[Value], avals: Seq
   """Where a body starts: what a core sees of the scratch memory, and where in its mesh it is."""
   grid = kernel.grid_mapping.grid
   ctx = Context(emitter, None)
+  of_one = [m for m in kernel.mesh if getattr(m, "num_subcores", None) and m.num_cores > 1]
+  if of_one and any(getattr(aval, "memory_space", None) is TpuMemorySpace.VMEM_SHARED for aval in avals):
+    raise errors.NativeCodeError(
+      f"The kernel '{kernel.name}': memory that the subcores of each of several SparseCores share (VMEM_SHARED) cannot be compiled to "
+      "native code yet. Pass interpret=True."
+    )
   emitter.cores = Cores(math.prod(int(d or 1) for d in grid), ctx.emit("program_id", axis=0))
   position: list[tuple[Value, int]] = []
   left = emitter.cores.own

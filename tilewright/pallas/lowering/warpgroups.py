@@ -85,6 +85,11 @@ def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:
   return refs
 
 
+@rule("core_semaphore")
+def _core_semaphore(ctx: Context, *, aval: Any, key: Any) -> Value:
+  return cores.allocate(ctx, [aval])[0]
+
+
 @rule("barrier_arrive")
 def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool) -> list[Value]:
   view = leaves(tree, flat)

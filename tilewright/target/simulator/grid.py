@@ -24,7 +24,7 @@ from tilewright.target.simulator.evaluate import Instance, Program, evaluate
 from tilewright.target.simulator.machine import Core, World
 from tilewright.target.simulator.memory import Address, Buffer
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Kernel, Squeezed
-from tilewright.tile.memory import SHARED_SPACES
+from tilewright.tile.memory import SHARED_SPACES, TpuMemorySpace
 from tilewright.tile.types import ACCUMULATOR
 
 
@@ -194,7 +194,11 @@ class CoreRun:
     self.places: list[Place | None] = [None] * len(self.blocks)
 
   def _own(self, key: Any, aval: Any, label: str) -> Any:
-    shared = getattr(aval, "memory_space", None) in SHARED_SPACES
+    space = getattr(aval, "memory_space", None)
+    shared = space in SHARED_SPACES
+    subcores = getattr((self.program.kernel.mesh or (None,))[0], "num_subcores", None)
+    if space is TpuMemorySpace.VMEM_SHARED and subcores:  # those of one SparseCore share it
+      key = (key, self.core.index // subcores)
     return self.world.allocate(Address(self.core.device, None if shared else self.core.index, key), aval, label)
 
   def _scratch(self, number: int, aval: Any) -> Any:
