@@ -259,7 +259,7 @@ def _(ctx: Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
 
 
 @register(barriers.barrier_wait_p)
-def _(ctx: Context, *flat: Any, tree: Any, arrivals: int) -> list[Any]:
+def _(ctx: Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list[Any]:
   """All arrivals are counted; the n-th wait of a core is for those of n phases."""
   found, position = _target(ctx, _jax.unflatten(tree, flat))
   phase = found.phases.get((ctx.core.agent, position), 0) + 1

@@ -3,8 +3,8 @@
 The last dimension of a mesh with `num_threads` is that of the warpgroups. Scratch memory of the kernel is what they share, and so is memory
 of `run_scoped(…, collective_axes=…)`: it becomes more scratch memory, before which all warpgroups meet.
 
-One warpgroup alone needs no barriers: where it has come to a wait, what it does itself is done. So on a GPU they are nothing, and elsewhere
-counters that tell of waits that cannot end.
+One warpgroup alone waits for its own copies only. Elsewhere than on a GPU those are done where they stand, and barriers are counters that
+tell of waits that cannot end.
 """
 
 from __future__ import annotations
@@ -54,6 +54,11 @@ def _are_several(ctx: Context) -> bool:
   return ctx.builder.kernel is not None and ctx.builder.kernel.warpgroups > 1
 
 
+def _is_asynchronous(ctx: Context) -> bool:
+  """Whether copies and products go on beside other code, or other warpgroups do."""
+  return ctx.builder.for_gpu or _are_several(ctx)
+
+
 @rule("run_scoped")
 def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) -> list[Value]:
   kernel = ctx.builder.kernel
@@ -93,10 +98,10 @@ def _core_semaphore(ctx: Context, *, aval: Any, key: Any) -> Value:
 @rule("barrier_arrive")
 def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool) -> list[Value]:
   view = leaves(tree, flat)
-  if _are_several(ctx):
+  if _is_asynchronous(ctx):
     barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
     ctx.builder.emit_all("arrive", [barrier, *index], of_copy=of_copy)
-  elif not ctx.builder.for_gpu:
+  else:
     signal(ctx, view, ctx.constant(1, np.int32))
   return []
 
@@ -118,12 +123,12 @@ def _await_products(ctx: Context, *, pending: int) -> list[Value]:
 
 @rule("set_max_registers")
 def _set_max_registers(ctx: Context, *, count: int, increase: bool) -> list[Value]:
-  return _said(ctx, "set_registers", count=count, increase=increase)
+  return _said(ctx, "set_registers", count=count, increase=increase) if _are_several(ctx) else []
 
 
 def _said(ctx: Context, name: str, **attrs: Any) -> list[Value]:
-  """What means something to one of several warpgroups on a GPU alone."""
-  if _are_several(ctx) and ctx.builder.for_gpu:
+  """What means something on a GPU alone."""
+  if ctx.builder.for_gpu:
     ctx.builder.emit_all(name, [], **attrs)
   return []
 
@@ -134,14 +139,12 @@ def _inline_mgpu(ctx: Context, *args: Value, out_avals: Any, message: str) -> li
 
 
 @rule("barrier_wait")
-def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> list[Value]:
+def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int, is_lazy: bool) -> list[Value]:
   view = leaves(tree, flat)
-  several = _are_several(ctx)
-  if ctx.builder.for_gpu and not several:
-    return []
   barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
-  if several:
-    ctx.builder.emit_all("await", [barrier, *index], message=ctx.where)
+  if _is_asynchronous(ctx):
+    attrs: dict[str, Any] = {"is_lazy": True} if is_lazy and ctx.builder.for_gpu else {}
+    ctx.builder.emit_all("await", [barrier, *index], message=ctx.where, **attrs)
     return []
   message = (
     f"DeadlockError: The barrier_wait at {ctx.where} can never end: there have been too few arrivals by then, and the block has only one "

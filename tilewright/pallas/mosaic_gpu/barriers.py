@@ -102,9 +102,17 @@ def _arrive(view: Any, *, of_copy: bool = False) -> None:
 
 def barrier_wait(barrier: Any) -> None:
   """Wait until the next phase of a barrier has ended."""
-  view = check_barrier("barrier_wait", barrier)
+  _wait(check_barrier("barrier_wait", barrier), is_lazy=False)
+
+
+def wait_before_use(barrier: Any) -> None:
+  """The same for the copies that arrive there, wherever what they bring is first looked at."""
+  _wait(check_barrier("barrier_wait", barrier), is_lazy=True)
+
+
+def _wait(view: Any, *, is_lazy: bool) -> None:
   flat, tree = _jax.flatten(view)
-  barrier_wait_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals)
+  barrier_wait_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals, is_lazy=is_lazy)
 
 
 # --- one warpgroup: arrivals are counted, and a wait takes them off -----------------------------------------------
@@ -118,6 +126,6 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
 
 
 @xla.register(barrier_wait_p)
-def _(ctx: xla.Context, *flat: Any, tree: Any, arrivals: int) -> list[Any]:
+def _(ctx: xla.Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list[Any]:
   semaphores.take(_jax.unflatten(tree, flat), arrivals, ctx)
   return []

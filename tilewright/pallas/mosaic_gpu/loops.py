@@ -5,25 +5,34 @@
       i, j = info.index
       …
 
-`emit_pipeline` gives a body a block of each operand, one step after another.
+`emit_pipeline` gives a body a block of each operand, one step after another. With `max_concurrent_steps` = s, the blocks of inputs lie in s
+slots, and copies run ahead of the body. A slot is filled again when the products that read it are done, `delay_release` = d steps later:
+
+    copies         0 … s - d - 1 before the loop
+    step n         wait for copy n; body; all products but those of the newest d steps are done; copy n + s - d to the slot of n - d
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from tilewright import errors
 from tilewright.layout.transforms import stacked
 from tilewright.pallas import primitives
-from tilewright.pallas.mosaic_gpu.copies import zero_filled
+from tilewright.pallas.control import when
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_wait
+from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, zero_filled
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory, Whole, behind
+from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.primitives import ReadEffect, ShapedArray, TransformedRef
 from tilewright.pallas.scoped import run_scoped, shown
@@ -175,9 +184,9 @@ def emit_pipeline(
   """Make a loop over blocks out of a body: a function of whole refs, to be called inside a kernel.
 
   The body gets the indices of a step, then a ref for each input and output, and with `init_carry` what it returned the step before; the
-  function gives the last. Specs may be trees, for trees of refs, with None for None. Inputs that the body only reads are read where they
-  are: the compiler brings ahead what products need. Other blocks, and those that hang over the end of their array, lie in shared memory,
-  as their transforms say, and are zero beyond the end. `max_concurrent_steps` means nothing.
+  function gives the last. Specs may be trees, for trees of refs, with None for None. Blocks lie in shared memory, as their transforms say,
+  and are zero beyond the end of their array; those of inputs that the body only reads come ahead of their step, as `max_concurrent_steps`
+  allows. With one step at a time, such inputs are read where they are.
   """
   grid = tuple(grid)
   sides = tuple(in_specs), tuple(out_specs)
@@ -208,29 +217,88 @@ def emit_pipeline(
       return body(index, *inputs, *outputs, *(() if init_carry is None else (carry,)))
 
     written = _written(call, len(grid), blocks, carried)
+    count = num_steps("emit_pipeline", grid)
+    num_slots = min(max_concurrent_steps, count) if isinstance(count, int) else max_concurrent_steps
+    ring: list[PipelineBlock] = []
     for number, own in enumerate(blocks):
       is_read = number < num_inputs and not written[number]
-      own.is_in_place = own.is_whole or (is_read and own.is_cut_evenly)
+      if is_read and own.can_come_ahead and num_slots > 1:
+        ring.append(own)
+      own.is_in_place = own.is_whole or (is_read and own.is_cut_evenly and own not in ring)
+    here = [own for own in blocks if not own.is_in_place and own not in ring]
 
-    def run(*memory: Any) -> Any:
-      buffers = iter(memory)
-      for own in blocks:
-        own.buffer = None if own.is_in_place else next(buffers)
+    def run(buffers: Sequence[Any], slots: Sequence[Any], barriers: Sequence[Any]) -> Any:
+      for own, buffer in zip(here, buffers):
+        own.buffer = buffer
+      ahead = Ahead(ring, slots, barriers[0], grid, count, min(longest, num_slots - 1)) if ring else None
 
       def step(n: Any, carry: Any) -> Any:
         index = point(n, grid)
+        if ahead is not None:
+          ahead.wait(n)
         for own in blocks[:num_inputs]:
-          own.bring(index)
+          if own in here:
+            own.bring(index)
         carry = call(index, [own.seen(index) for own in blocks], carry)
         for own in blocks[num_inputs:]:
           own.take(index)
+        if ahead is not None:
+          ahead.go_on(n)
         return carry
 
-      return carried.loop(num_steps("emit_pipeline", grid), step)
+      if ahead is not None:
+        ahead.begin()
+      found = carried.loop(count, step)
+      if ahead is not None:
+        wgmma_wait(0)
+      return found
 
-    return carried.whole(run_scoped(run, *(own.memory for own in blocks if not own.is_in_place)))
+    barriers = [Barrier(num_arrivals=len(ring), num_barriers=num_slots)] if ring else []
+    memory = [own.memory for own in here], [own.slots(num_slots) for own in ring], barriers
+    return carried.whole(run_scoped(run, *memory))
 
   return pipeline
+
+
+class Ahead:
+  """The inputs of a pipeline whose blocks come ahead of the body, through slots; one barrier for all that a step needs."""
+
+  def __init__(
+    self, blocks: Sequence[PipelineBlock], slots: Sequence[Any], full: Any, grid: Any, count: Any, delay: int
+  ):
+    self.blocks, self.slots, self.full, self.grid, self.count, self.delay = blocks, slots, full, grid, count, delay
+    self.num_slots = full.shape[0]
+    self.lead = self.num_slots - delay  # steps that copies are ahead
+
+  def _slot(self, n: Any) -> Any:
+    return lax.rem(jnp.int32(n), jnp.int32(self.num_slots))
+
+  def begin(self) -> None:
+    for n in range(self.lead):
+      self._when_there_is(n, functools.partial(self._copy, n))
+
+  def wait(self, n: Any) -> None:
+    """Until the blocks of a step are there, which the body then sees."""
+    slot = self._slot(n)
+    barrier_wait(self.full.at[slot])
+    for own, buffer in zip(self.blocks, self.slots):
+      own.buffer = buffer.at[slot]
+
+  def go_on(self, n: Any) -> None:
+    """When products no longer read the slot that is next, fill it."""
+    wgmma_wait(self.delay)
+    self._when_there_is(n + self.lead, functools.partial(self._copy, n + self.lead))
+
+  def _when_there_is(self, n: Any, action: Callable[[], None]) -> None:
+    if not isinstance(n, int) or not isinstance(self.count, int):
+      when(n < self.count)(action)
+    elif n < self.count:
+      action()
+
+  def _copy(self, n: Any) -> None:
+    slot, index = self._slot(n), point(jnp.int32(n), self.grid)
+    for own, buffer in zip(self.blocks, self.slots):
+      copy_gmem_to_smem(own.part(index), buffer.at[slot], self.full.at[slot], oob_mode=own.oob_mode)
 
 
 def num_steps(what: str, grid: Sequence[Any]) -> Any:
@@ -294,6 +362,11 @@ class PipelineBlock:
     self.transforms = tuple(getattr(spec, "transforms", ()))
     shape = ref.shape if self.is_whole else tuple(d for d in self.sizes if d is not None)
     self.memory = memory_ref(shape, ref.dtype, SharedMemory(self.transforms) if self.transforms else SMEM)
+
+  @property
+  def can_come_ahead(self) -> bool:
+    """Whether a block is copied as it is."""
+    return not self.is_whole and isinstance(self.ref.dtype, np.dtype) and bool(self.memory.shape)
 
   def _size(self, dim: Any) -> int | None:
     match dim:

@@ -33,7 +33,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas.control import when
-from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait, wait_before_use
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_registers
 from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, all_of, carrying_loop, num_steps, point
 from tilewright.pallas.primitives import is_ref
@@ -169,15 +169,15 @@ class WarpSpecializedPipeline:
     return True if self.state is None else self.state == PipelinePipeline.STOP
 
   def _memory(self, copied: Sequence[PipelineBlock], outputs: Sequence[PipelineBlock]) -> _Memory:
-    def barriers(is_manual: bool, each: int, together: int) -> list[Any]:
-      """One for each input that is copied if the body uses them, else one for all."""
-      count = len(copied) if is_manual else min(1, len(copied))
-      return [Barrier(num_arrivals=each if is_manual else together, num_barriers=self.num_slots)] * count
+    def barriers(are_apart: bool, each: int, together: int) -> list[Any]:
+      """One for each input that is copied if the body uses them, or is done with them, one by one; else one for all."""
+      count = len(copied) if are_apart else min(1, len(copied))
+      return [Barrier(num_arrivals=each if are_apart else together, num_barriers=self.num_slots)] * count
 
     return _Memory(
       [own.slots(self.num_slots) for own in copied],
       [own.memory for own in outputs],
-      barriers(self.manual[0], 1, len(copied)),
+      barriers(any(self.manual), 1, len(copied)),
       barriers(self.manual[1], self.num_compute, self.num_compute),
       [Barrier(num_arrivals=self.num_compute)] if outputs else [],
       [Barrier()] if outputs else [],
@@ -288,7 +288,7 @@ class _Step:
     produced, consumed = ([own.at[slot] for own in barriers] for barriers in (memory.produced, memory.consumed))
     if not pipeline.manual[0]:
       for barrier in produced:
-        barrier_wait(barrier)
+        wait_before_use(barrier)
     buffers = iter(memory.slots)
     seen = [own.ref if own.is_whole else next(buffers).at[slot] for own in self.inputs]
     given = [own.ref if own.is_whole else all_of(own.buffer) for own in self.outputs]

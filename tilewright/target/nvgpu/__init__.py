@@ -204,6 +204,7 @@ def _compile_for(
     if found is not None:
       return found
   from tilewright.target.nvgpu import handler
+  from tilewright.target.nvgpu.ir import is_by_hand
   from tilewright.tile.initial import outputs_at_computed_places, outputs_to_poison
 
   kernel = prepared(kernel)
@@ -215,7 +216,7 @@ def _compile_for(
       loadable = other.submit(_loadable, ptx, launch, family.assembling)
       launcher = jit.object_code(host)
       # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
-      written = outputs_at_computed_places(kernel) if kernel.warpgroups > 1 else set()
+      written = outputs_at_computed_places(kernel) if is_by_hand(kernel, machine) else set()
       poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)
       return Code(
         machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned

@@ -34,7 +34,7 @@ from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
 from tilewright.target.nvgpu.hints import is_in_shared
 from tilewright.target.nvgpu.views import View
-from tilewright.tile.dead_code import VIEWS
+from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.ops import OPS
 from tilewright.tile.types import SemaphoreArrayType
@@ -129,7 +129,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
   """Barriers that one warpgroup has for itself; or semaphores."""
   kind = op.results[0].type
   assert isinstance(kind, SemaphoreArrayType)
-  if code.groups == 1 or not kind.arrivals:
+  if not code.is_by_hand or not kind.arrivals:
     effects.STATEMENTS["alloc_semaphores"](code, op)
     return
   own = code.env[op.results[0]] = allocate(code, kind)
@@ -228,8 +228,11 @@ def _ask(code: BlockCode, load: Op, store: Op, arrival: Op) -> bool:
   boxes = box_copies.plan(source, target, load.result.tile.shape)
   if boxes is None:
     return False
-  if target.base in code.read | code.written:  # what other threads did there is done, and the engine knows it
-    tma.fence_writes(code.b)
+  if (
+    target.base in code.read | code.written
+  ):  # what other threads did there is done, and what they wrote the engine knows
+    roles, buffer = code.roles, base_of(store.operands[0])
+    _may_fence(code, lambda engine: roles is None or roles.is_filled_by_threads(buffer, engine))
     code.barrier()
   code.asked_for[arrival] = Asked(boxes, source, target)
   return True
@@ -237,7 +240,7 @@ def _ask(code: BlockCode, load: Op, store: Op, arrival: Op) -> bool:
 
 def start_copy(code: BlockCode, op: Op) -> bool:
   """Carry out a store as a copy that is on its way, if it is one, and an arrival that waits for it comes next: whether it was."""
-  arrival = _arrival_of(code, op) if code.groups > 1 else None
+  arrival = _arrival_of(code, op) if code.is_by_hand else None
   load = box_copies.load_behind(op.operands[1])
   if arrival is None or load is None or load.result in code.env:
     return False
@@ -317,11 +320,14 @@ def start_store(code: BlockCode, op: Op, array: View) -> bool:
   """Let the copy engine carry out a store, if it is a copy of shared memory, in boxes, to an array that is written in no other way: whether
   it does."""
   load = op.operands[1].owner
-  if code.tensor_map is None or array.home not in code.only_copied or not isinstance(load, Op) or load.name != "load":
+  if code.tensor_map is None or array.home not in code.only_copied or not isinstance(load, Op):
     return False
-  if load.result in code.env or not is_in_shared(load.operands[0].ref):
+  if load.name not in ("load", "window_load") or load.result in code.env or not is_in_shared(load.operands[0].ref):
     return False
   source = views.view_of(code.memory_of(load.operands[0]))
+  if load.name == "window_load":  # what lies outside of the buffer is not said
+    starts = [code.scalar_index(s) for s in load.operands[1:]]
+    source = views.subview(code.b, source, starts, load.attrs["steps"], load.attrs["dropped"])
   boxes = box_copies.plan(array, source, load.result.tile.shape)
   if boxes is None:
     return False

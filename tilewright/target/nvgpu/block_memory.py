@@ -62,6 +62,7 @@ class BlockMemory(Code):
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
     self.is_part = False  # whether other threads of the block do something else
     self.groups = 1  # warpgroups that each run the body
+    self.is_by_hand = False  # whether the kernel says itself who copies and waits: see `divide`
     self.group: Any = None  # which of several this is
     self.is_sharing = False  # whether what is allocated is for all of them
     self.written: set[Any] = set()
@@ -76,7 +77,10 @@ class BlockMemory(Code):
   def divide(self, groups: int) -> None:
     """Let warpgroups run the body each for itself: from here on, the threads are those of one."""
     b, every = self.b, self.thread
-    self.groups = groups
+    self.groups, self.is_by_hand = groups, True
+    if groups == 1:
+      self.group = I32(0)
+      return
     self.group = threads.from_lane(b, b.udiv(every, I32(threads.GROUP)), I32(0))
     self.thread = b.urem(every, I32(threads.GROUP))
 
@@ -129,7 +133,7 @@ class BlockMemory(Code):
   def allocate_rows(self, kind: RefType) -> View:
     """A buffer that the user wants in shared memory, row by row; where it begins at a multiple of 128 bytes, the copy engine knows it."""
     nbytes = kind.size * kind.dtype.itemsize
-    if self.groups == 1 or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
+    if not self.is_by_hand or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
       return self.allocate(kind.shape, kind.dtype, is_shared=True)
     self.arena_bytes = -(-self.arena_bytes // 128) * 128
     home = shared_tiled(kind.shape, None, 8 * kind.dtype.itemsize)

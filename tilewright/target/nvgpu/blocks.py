@@ -87,6 +87,10 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Me
     code.location = _scratch_name(kernel, number)
     if number in known:
       found.append(known[number])
+    elif (
+      isinstance(ref.type, SemaphoreArrayType) and not ref.type.arrivals
+    ):  # of one warpgroup, see `lowering.warpgroups`
+      found.append(effects.counters(code, ref.type.shape))
     elif isinstance(ref.type, SemaphoreArrayType):
       with code.sharing():
         found.append(arrivals.allocate(code, ref.type))
@@ -192,7 +196,7 @@ class Block:
     strides = dense_strides(tuple(m.array_aval.shape))
     policy = code.read_policy if streams.is_stream(kernel, position, code.arch) else None
     array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
-    if code.groups > 1 and code.arch.has_tma:  # where copies are written by hand, by the copy engine
+    if code.is_by_hand and code.arch.has_tma:  # where copies are written by hand, by the copy engine
       array.home = Array(kernel.mapping.num_prefetch + position, tuple(m.array_aval.shape))
       array.along = whole(array.home)
     if index_map is None:

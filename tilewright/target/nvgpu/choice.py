@@ -10,6 +10,7 @@ Scratch buffers that are only read and written as a whole, and are small enough,
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,11 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.distribution import MOST_SUMS
 from tilewright.target.nvgpu.hints import accumulators as layouts_of_accumulators
 from tilewright.target.nvgpu.hints import given_layout, is_accumulator
+from tilewright.tile.dead_code import base_of
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.ops import OPS
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.types import RefType
 
@@ -104,10 +107,24 @@ def _free_refs(kernel: NativeKernel, arch: Arch, others: set[Value]) -> list[Val
   starts = kernel.scratch_values or (None,) * len(scratch)
   begun = {ref for ref, start in zip(scratch, starts) if start is not None}
   found = [v for v in _refs(kernel) if v not in others and isinstance(v.type, RefType)]
-  found = [v for v in found if v in scratch or isinstance(v.owner, Op)]
+  found = [v for v in found if (v in scratch or isinstance(v.owner, Op)) and v not in copied_refs(kernel)]
   if sum(v.ref.size * v.ref.dtype.itemsize for v in found) > arch.shared_bytes // _FREE_SHARE:
     return []
   return [v for v in found if v.ref.rank > 1 and v.ref.size and v not in begun and _is_only_accessed(v, used)]
+
+
+def copied_refs(kernel: NativeKernel) -> set[Value]:
+  """Buffers in shared memory that copies by hand fill or drain, as TMA knows them: row by row, where nothing else is said."""
+  found: set[Value] = set()
+  body = kernel.body.body
+  for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
+    for op, after in itertools.pairwise(op for op in block.ops if not OPS[op.name].is_pure):
+      if after.name == "arrive" and after.attrs["of_copy"] and op.name == "store":
+        found.add(base_of(op.operands[0]))
+      load = op.operands[1].owner if after.name == "commit_copies" and len(op.operands) > 1 else None
+      if isinstance(load, Op) and load.name in ("load", "window_load"):
+        found.add(base_of(load.operands[0]))
+  return found
 
 
 def _is_only_accessed(ref: Value, used: Mapping[Value, list[Op]]) -> bool:

@@ -47,8 +47,9 @@ def emit_kernel(
   """The LLVM IR of a kernel, and how to launch it."""
   rewrite(kernel.body, identities.RULES)
   parallel = tuple(parallel_dims(kernel))
-  if kernel.warpgroups > 1:
+  if gpu_level.is_by_hand(kernel, arch):
     return _emit_warpgroups(gpu_level.lower(kernel, arch), arch, parallel)
+  gpu_level.without_barriers(kernel.body.body)
   wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
   plan = _pipeline(kernel, arch, num_warps, wished)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
@@ -136,7 +137,7 @@ def _check_registers(kernel: NativeKernel) -> None:
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
   """The layouts of a kernel in words, for those who look at how it was compiled."""
   num_warps = launch.num_threads // kernel.warpgroups // threads.WARP
-  plan = _pipeline(kernel, arch, num_warps) if kernel.warpgroups == 1 else None
+  plan = _pipeline(kernel, arch, num_warps) if not gpu_level.is_by_hand(kernel, arch) else None
   if plan is not None:
     return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
   found = choice.choose(long_products.split(kernel, arch), arch, num_warps)

@@ -113,12 +113,17 @@ class Meetings(_Grid):
   def run(self, number: Any) -> None:
     """One point, with all of the other dimensions."""
     self._stand(number)
-    last = len(self.frame.sizes) - 1
-    self.frame.indices[last] = self.frame.b.zext(self.code.group, I64)
-    self._run_along([d for d in range(last) if d not in self.parallel])
+    if self.code.groups > 1:
+      self.frame.indices[self._own] = self.frame.b.zext(self.code.group, I64)
+    self._run_along([d for d in range(self._own) if d not in self.parallel])
+
+  @property
+  def _own(self) -> int:
+    """How many dimensions there are besides that of several warpgroups."""
+    return len(self.frame.sizes) - (self.code.groups > 1)
 
   def _run_here(self) -> None:
-    if len(self.parallel) < len(self.frame.sizes) - 1:  # instances follow each other
+    if len(self.parallel) < self._own:  # instances follow each other
       arrivals.meet(self.code, self.barriers)
     else:
       arrivals.begin(self.code, has_barriers=bool(self.barriers))

@@ -38,7 +38,7 @@ class Roles:
 
   def __init__(self, kernel: NativeKernel):
     self._count, grid = kernel.warpgroups, kernel.mapping.grid
-    self._axis = len(grid) - 1 - kernel.mapping.num_vmapped
+    self._axis = len(grid) - 1 - kernel.mapping.num_vmapped if self._count > 1 else None
     self._params = set(kernel.body.params)
     self._who: dict[Op, frozenset[int]] = {}
     self._numbers: dict[tuple[Value, int], np.ndarray | None] = {}
@@ -61,6 +61,10 @@ class Roles:
       for read in self._reads.get(buffer, ())
       for wg in self._who[written[0]] & self._who[read[0]]
     )
+
+  def is_filled_by_threads(self, buffer: Value, engine: Set[Op]) -> bool:
+    """Whether anything but the copies that the copy `engine` makes writes to a buffer."""
+    return any(written[0] not in engine for written in self._writes.get(buffer, ()))
 
   def is_written_by_threads(self, load: Op, engine: Set[Op]) -> bool:
     """Whether threads write to what is loaded: anyone, by anything but the copies that the copy `engine` makes."""

@@ -145,7 +145,8 @@ def _copy(code: BlockCode, op: Op) -> None:
 def _alloc(code: BlockCode, op: Op) -> None:
   memory = code.allocate_ref(op.result)
   code.env[op.results[0]] = memory
-  if must_poison(op, code.current):
+  is_shared = code.is_by_hand and hints.is_in_shared(op.result.ref)  # where copies arrive beside the threads
+  if not is_shared and must_poison(op, code.current):
     poison(code, memory, op.attrs["shape"])
 
 

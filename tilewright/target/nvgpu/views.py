@@ -298,8 +298,13 @@ def _tiled_address(
   """The same in a buffer that is tiled and swizzled: lanes lie side by side if they are a vector of a row of a tile."""
   places: list[Number | int] = []
   step: int | None = 0
+  first: Any = 0  # bytes to the slot of a ring: by itself, so that what is left is the same in every round of a loop
   for axis, a in enumerate(view.along):
     own = index[a.dim] if a.dim is not None else Index(0)
+    if a.dim is None and not isinstance(a.start, int) and (apart := _bytes_apart(tiled, axis)) is not None:
+      first = add(b, first, mul(b, a.start, apart))
+      places.append(0)
+      continue
     place = add(b, a.start, mul(b, own.base, a.scale))
     places.append(place if isinstance(place, int) else Number(b, b.trunc(place, I32), tiled.shape[axis]))
     if own.step and lanes > 1:
@@ -309,11 +314,17 @@ def _tiled_address(
       together = own.step * a.scale == 1 and align % lanes == 0 and _run(tiled, axis) % lanes == 0
       step = 1 if together and step == 0 else None
   offset = tiled.address(places)
-  pointer = b.gep(
-    view.pointer, [i64(offset) if isinstance(offset, int) else b.zext(offset.value, I64)], source_etype=ty.I8
-  )
+  start = view.pointer if isinstance(first, int) else b.gep(view.pointer, [i64(first)], source_etype=ty.I8)
+  pointer = b.gep(start, [i64(offset) if isinstance(offset, int) else b.zext(offset.value, I64)], source_etype=ty.I8)
   size = view.dtype.itemsize
   return pointer, step, math.gcd(size * lanes, _ALIGNED) if step == 1 else size
+
+
+def _bytes_apart(tiled: SharedLayout, axis: int) -> int | None:
+  """How many bytes further on the next element along a dimension lies, if that is the same everywhere and the swizzle repeats there."""
+  terms = [t for t in tiled.offset_terms if t.input == str(axis)]
+  nbytes = terms[0].moves[0] * tiled.bits // 8 if len(terms) == 1 and terms[0].place == 1 else 0
+  return nbytes if nbytes and nbytes % tiled.swizzle.span == 0 else None
 
 
 def _run(tiled: SharedLayout, axis: int) -> int:

@@ -13,87 +13,29 @@ seen from the copies: those that follow a wait fill what the wait was for.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright import errors
 from tilewright.target.nvgpu.hints import is_in_shared
 from tilewright.target.nvgpu.ir import flight
+from tilewright.target.nvgpu.ir.copies import Copy, blocks_of, copies_of, guarded
 from tilewright.target.nvgpu.operands import behind_transposes
 from tilewright.target.nvgpu.roles import Roles
 from tilewright.tile.dead_code import VIEWS, base_of
-from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import OPS
-
-
-@dataclasses.dataclass(frozen=True)
-class Copy:
-  """A copy into shared memory that arrives at a barrier."""
-
-  store: Op
-  arrival: Op
-
-  @property
-  def buffer(self) -> Value:
-    return base_of(self.store.operands[0])
-
-  @property
-  def barrier(self) -> Value:
-    return self.arrival.operands[0]
 
 
 def verify(kernel: NativeKernel) -> None:
   """Raise an error for the first thing that is done too early."""
   body = kernel.body.body
-  copies = [copy for block in _blocks(body) for copy in _copies(block)]
-  _released_too_early(kernel.name, body, _guarded(body))
+  copies = [copy for block in blocks_of(body) for copy in copies_of(block)]
+  _released_too_early(kernel.name, body, guarded(body))
   if not any(op.name == "meet" for op in body.ops[1:]):  # behind which everything may be there
     _read_too_early(kernel, copies)
 
 
-def _blocks(block: Block) -> Iterator[Block]:
-  yield block
-  for op in walk(block):
-    yield from op.blocks
-
-
-def _copies(block: Block) -> Iterator[Copy]:
-  """The copies of a block: a store of what was loaded, and an arrival with nothing but index arithmetic in between."""
-  store: Op | None = None
-  for op in block.ops:
-    if op.name == "arrive" and op.attrs["of_copy"] and store is not None:
-      yield Copy(store, op)
-    if op.name == "store" and is_in_shared(base_of(op.operands[0]).ref):
-      store = op
-    elif not OPS[op.name].is_pure and op.name not in VIEWS:
-      store = None
-
-
 # --- releases ----------------------------------------------------------------------------------------------------
-
-
-def _guarded(body: Block) -> Mapping[Value, set[Value]]:
-  """The buffers that are filled behind a wait at each barrier."""
-  found: dict[Value, set[Value]] = {}
-  for block in _blocks(body):
-    waits: list[Value] = []
-    is_open = True  # whether the next wait goes with those before it
-    copies = {copy.store: copy for copy in _copies(block)}
-    for op in block.ops:
-      own = [inner for inner in _with_nested(op) if inner.name == "await"]
-      if own:
-        waits = [*(waits if is_open else []), *(inner.operands[0] for inner in own)]
-        is_open = True
-      if op in copies:
-        is_open = False
-        for barrier in waits:
-          found.setdefault(barrier, set()).add(copies[op].buffer)
-  return found
-
-
-def _with_nested(op: Op) -> list[Op]:
-  return [op, *(nested for inner in op.blocks for nested in walk(inner))]
 
 
 def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Value]]) -> None:
