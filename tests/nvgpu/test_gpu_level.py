@@ -16,6 +16,7 @@ from mosaic_programs import TILED
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas.nvgpu import report
 from tilewright.target.llvm.prepared import prepared
 from tilewright.target.nvgpu import compile_ptx, ir
 from tilewright.target.nvgpu.arch import ARCHS
@@ -177,3 +178,82 @@ def test_bytes_become_floats_exactly(dtype):
   ((_, native),) = natives(lambda x: pl.pallas_call(body, out_shape=S(x.shape, BF16))(x), every)
   (found,) = run(native, every, arch="sm_90a")
   np.testing.assert_array_equal(found.astype(np.float32), every.astype(np.float32))
+
+
+def test_a_report_shows_the_gpu_level():
+  (found,) = report(matmul(at_once), A, B, archs="sm_90a", assemble=False)
+  assert "mma_wait" in found.gpu and "mma_wait" not in found.tile and "await_products" in found.tile
+
+
+def pipelined(a, b, *, steps=3, delay=1, transforms=()):
+  """One warpgroup that multiplies what its own copies bring."""
+
+  def body(a_ref, b_ref, o_ref, acc):
+    spec = functools.partial(plgpu.BlockSpec, (64, 64), transforms=transforms, delay_release=delay)
+    plgpu.emit_pipeline(
+      lambda _, a_smem, b_smem: plgpu.wgmma(acc, a_smem, b_smem),
+      grid=(a.shape[1] // 64,),
+      in_specs=[spec(lambda k: (0, k)), spec(lambda k: (k, 0))],
+      max_concurrent_steps=steps,
+    )(a_ref, b_ref)
+    o_ref[...] = acc[...]
+
+  return plgpu.kernel(body, out_type=S((64, 64), F32), scratch_types=[plgpu.ACC((64, 64))])(a, b)
+
+
+@pytest.mark.parametrize(("steps", "delay"), [(2, 0), (2, 1), (3, 1), (6, 2)])
+def test_a_pipeline_of_one_warpgroup_brings_blocks_ahead(steps, delay):
+  program = functools.partial(pipelined, steps=steps, delay=delay)
+  wanted = A.astype(np.float32) @ B.astype(np.float32)
+  np.testing.assert_array_equal(jax.jit(program)(A, B), wanted)
+  for arch in ("sm_80", "sm_90a"):
+    ((_, native),) = natives(program, A, B)
+    np.testing.assert_array_equal(run(native, A, B, arch=arch)[0], wanted)
+  ops = lowered(program, A, B)
+  waits = [op.attrs["pending"] for op in ops if op.name == "mma_wait"]
+  assert waits == ([delay, 0] if delay else [0])
+
+
+def test_a_pipeline_waits_for_an_input_where_it_is_first_read():
+  """The second product's operand may come while the first runs."""
+
+  def program(a, b):
+    def step(_, a_smem, b_smem, a_free, b_free, accs):
+      first, second = accs
+      plgpu.wgmma(first, a_smem, a_smem)
+      plgpu.wgmma_wait(0)
+      plgpu.barrier_arrive(a_free)
+      plgpu.wgmma(second, b_smem, b_smem)
+      plgpu.wgmma_wait(0)
+      plgpu.barrier_arrive(b_free)
+      return accs
+
+    def body(a_ref, b_ref, o_ref):
+      def compute(run):
+        def scope(first, second):
+          run((first, second))
+          o_ref[...] = first[...] + second[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64)), plgpu.ACC((64, 64)))
+
+      spec = functools.partial(plgpu.BlockSpec, (64, 64), transforms=TILED)
+      plgpu.emit_pipeline_warp_specialized(
+        step,
+        grid=(4,),
+        memory_registers=40,
+        in_specs=[spec(lambda k: (0, k)), spec(lambda k: (k, 0))],
+        wg_axis="wg",
+        num_compute_wgs=1,
+        max_concurrent_steps=2,
+        manual_consumed_barriers=True,
+        compute_context=compute,
+      )(a_ref, b_ref)
+
+    return plgpu.kernel(body, out_type=S((64, 64), F32), num_threads=2, thread_name="wg")(a, b)
+
+  names = [op.name for op in lowered(program, A, B) if op.name in ("mma", "await")]
+  assert names[-4:] == ["await", "mma", "await", "mma"]
+  ((_, native),) = natives(program, A, B)
+  blocks = [A[:, k : k + 64].astype(np.float32) for k in range(0, 256, 64)]
+  blocks += [B[k : k + 64].astype(np.float32) for k in range(0, 256, 64)]
+  np.testing.assert_array_equal(run(native, A, B, arch="sm_90a")[0], sum(block @ block for block in blocks))

@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
   ptx.add_argument("types", metavar="TYPE", nargs="*", help="of each argument, as bf16[16,128]")
   ptx.add_argument("--arch", metavar="A,B", default="", help="architectures, as sm_90a (default: all)")
   ptx.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a keyword argument")
-  ptx.add_argument("--show", choices=["tile", "llvm", "ptx"], help="print this code instead of the table")
+  ptx.add_argument("--show", choices=["tile", "gpu", "llvm", "ptx"], help="print this code instead of the table")
 
   hlo = commands.add_parser(
     "hlo", help="run passes over an HLO module, compare values before and after, draw the graph"

@@ -40,6 +40,7 @@ class Report:
   tile: str
   llvm: str
   ptx: str
+  gpu: str = ""  # the tile IR at the GPU level: of kernels that copy, wait and multiply by hand, with their asynchronous products
 
 
 def report(
@@ -92,6 +93,8 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
 
   wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")]
   native = copied_kernel(native)  # making code for one architecture changes it
+  shown = lambda: "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None)
+  tile = shown()
   text, launch = emit_kernel(native, machine, *wishes)
   ptx = to_ptx(text, machine)
   tool = ptxas.find() if assemble else None
@@ -104,9 +107,10 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
     launch.scratch_bytes,
     tensor_columns(ptx),
     ptxas.resources(ptx, machine.name, tool) if tool else None,
-    "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None),
+    tile,
     text,
     ptx,
+    shown(),
   )
 
 

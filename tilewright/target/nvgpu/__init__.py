@@ -96,12 +96,14 @@ def compile_ptx(
   from tilewright.target.nvgpu.ptx import to_ptx
 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
+  tile = kernel_text(kernel) if dump.directory() is not None else ""  # making code changes the body
   with garbage.postponed():
     text, launch = emit_kernel(kernel, machine, num_warps, cluster)
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
-  stages.stage("tile.txt", lambda: kernel_text(kernel))
+  stages.stage("tile.txt", lambda: tile)
+  stages.stage("gpu.txt", lambda: kernel_text(kernel))
   stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
