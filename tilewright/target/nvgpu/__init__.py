@@ -92,6 +92,7 @@ def compile_ptx(
   kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
 ) -> tuple[str, Launch]:
   """The PTX of a kernel for an architecture, and how to launch it."""
+  from tilewright.target.nvgpu.ir import is_by_hand
   from tilewright.target.nvgpu.launch import emit_kernel, layouts_text
   from tilewright.target.nvgpu.ptx import to_ptx
 
@@ -103,7 +104,8 @@ def compile_ptx(
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
   stages.stage("tile.txt", lambda: tile)
-  stages.stage("gpu.txt", lambda: kernel_text(kernel))
+  if is_by_hand(kernel, machine):
+    stages.stage("gpu.txt", lambda: kernel_text(kernel))
   stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
