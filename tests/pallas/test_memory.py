@@ -413,3 +413,38 @@ def test_the_dtypes_jax_has_pass_through_a_kernel():
     out = run(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]), x, grid=2, in_specs=[spec], out_specs=spec)
     assert out.dtype == dtype
     np.testing.assert_array_equal(np.asarray(out).astype(np.float32), np.ones(5, np.float32))
+
+
+@pytest.mark.parametrize("semantics", [None, ("parallel", "arbitrary")])
+def test_prefetched_scalars_are_memory_of_the_call(semantics):
+  """As in kernels of paged attention, which keep the number of the buffer in turn there. Index maps see what was passed."""
+
+  def kernel(state, x_ref, o_ref):
+    o_ref[...] = x_ref[...] + 100 * state[0]
+    state[0] += 1
+
+    @pl.when(pl.program_id(1) == 1)
+    def _():
+      state[1] = state[0]
+
+    o_ref[0] = state[1].astype(F32)
+
+  spec = pl.BlockSpec((8,), lambda i, j, s: (2 * i + j + s[0],))
+  call = pl.pallas_call(
+    kernel,
+    S((48,), F32),
+    grid_spec=tpu.PrefetchScalarGridSpec(1, (2, 2), [spec], spec, ()),
+    compiler_params=tpu.CompilerParams(dimension_semantics=semantics),
+  )
+
+  def expected(first, x):
+    out = (x + 100 * (first + np.arange(4).repeat(8))).reshape(4, 8)
+    out[:, 0] = [-1, first + 2, first + 2, first + 4]
+    return out.ravel().astype(F32)
+
+  states, x = jnp.array([[0, -1], [1, -1]], I32), arange(48)
+  same(call(states[0], x)[:32], expected(0, np.asarray(x[:32])))
+  both = jax.vmap(call, (0, None))(states, x)
+  same(both[0, :32], expected(0, np.asarray(x[:32])))
+  same(both[1, 8:40], expected(1, np.asarray(x[8:40])))
+  same(states, np.array([[0, -1], [1, -1]], np.int32))

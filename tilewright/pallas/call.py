@@ -114,7 +114,7 @@ def _bind(call: KernelCall, args: Any) -> Any:
   traced = trace(call, in_tree, in_avals, static_grid)
   operands = _jax.vary_together([*flat_args, *traced.consts])
   out = pallas_call_p.bind(*bounds, *operands, **kernel_params(traced.kernel))
-  return jax.tree.unflatten(traced.out_tree, out)
+  return jax.tree.unflatten(traced.out_tree, out[: traced.out_tree.num_leaves])  # behind them is state of the call
 
 
 def _is_jax_value(x: Any) -> bool:

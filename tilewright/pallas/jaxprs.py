@@ -92,6 +92,11 @@ def written_atoms(eqn: Any) -> list[Any]:
   return [e.input for e in eqn.effects if isinstance(e, _WRITES)]
 
 
+def written_inputs(jaxpr: Any) -> set[Any]:
+  """The refs among the inputs that a jaxpr writes to."""
+  return {e.input for e in jaxpr.effects if isinstance(e, _WRITES)}
+
+
 def find_write(jaxpr: Any, var: Any) -> Any | None:
   """The innermost equation that writes to a ref, for its source line."""
   for eqn in jaxpr.eqns:

@@ -28,7 +28,7 @@ from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
-from tilewright.tile.grid import BlockMapping, CostEstimate, GridMapping, Kernel
+from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
 from tilewright.tile.memory import MemoryRef, TpuMemorySpace
 
 T = TypeVar("T")
@@ -285,7 +285,7 @@ def _trace(
     debug=call.debug,
     metadata=tuple(sorted(call.metadata.items())) if call.metadata else None,
   )
-  kernel = eliminate_dead_code(kernel)
+  kernel = eliminate_dead_code(_with_scalar_state(kernel))
   if call.debug:
     print(f"The kernel jaxpr for pallas_call {call.title}:\n{kernel.jaxpr}\n{kernel.grid_mapping}")
   return Traced(shared(kernel), consts, s.out_tree)
@@ -441,6 +441,46 @@ def _consts_as_inputs(jaxpr: Any, consts: Sequence[Any], position: int) -> tuple
     for i, (a, r) in enumerate(zip(avals, ref_avals))
   ]
   return _jax.detach(closed)[0], mappings
+
+
+def _with_scalar_state(kernel: Kernel) -> Kernel:
+  """The kernel with more outputs in place of the prefetched scalars that its body writes to.
+
+  Such scalars are memory that is private to the call and lives as long as its grid. An output that begins with the operand's values is
+  that memory: each instance sees it whole, so targets keep the instances that use it in order. The caller drops it. Index maps see the
+  operand as it was passed, since blocks may be fetched before the instances in front of them have run.
+  """
+  m = kernel.grid_mapping
+  written = jaxprs.written_inputs(kernel.jaxpr)
+  numbers = [i for i, v in enumerate(kernel.jaxpr.invars[: m.num_prefetch]) if v in written]
+  if not numbers:
+    return kernel
+  avals = [v.aval for v in kernel.jaxpr.invars]
+  first_scratch = len(avals) - m.num_scratch
+
+  def body(*refs: Any) -> list[Any]:
+    state = dict(zip(numbers, refs[first_scratch:]))
+    own = [*refs[:first_scratch], *refs[first_scratch + len(numbers) :]]
+    _jax.core.eval_jaxpr(kernel.jaxpr, (), *(state.get(i, ref) for i, ref in enumerate(own)))
+    return []
+
+  refs = [avals[i] for i in numbers]
+  info = kernel.jaxpr.debug_info.with_unknown_names()
+  with _jax.config._check_vma(False):
+    closed = _jax.trace(body, [*avals[:first_scratch], *refs, *avals[first_scratch:]], info)
+  types = [ShapedArray(r.shape, r.dtype) for r in refs]
+  whole = [
+    BlockMapping(tuple(Blocked(d) for d in t.shape), None, None, t, r, f"prefetched scalar {i}")
+    for t, r, i in zip(types, refs, numbers)
+  ]
+  return kernel.replace(
+    jaxpr=_jax.detach(closed)[0],
+    grid_mapping=dataclasses.replace(
+      m, block_mappings=(*m.block_mappings, *whole), num_outputs=m.num_outputs + len(whole)
+    ),
+    out_avals=(*kernel.out_avals, *types),
+    input_output_aliases=(*kernel.input_output_aliases, *((i, m.num_outputs + k) for k, i in enumerate(numbers))),
+  )
 
 
 def kernel_name(call: KernelCall) -> tuple[str, str]:

@@ -56,15 +56,11 @@ def _starts(avals: Sequence[Any]) -> list[int]:
 
 
 def check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]]) -> None:
-  """Refuse a kernel that writes to an input, naming the line."""
+  """Refuse a kernel that writes to an input, naming the line. Prefetched scalars are memory of the kernel, and may be written."""
   shared = {into for into, _ in aliases}
-  names = [f"the prefetched scalar {i}" for i in range(grid_mapping.num_prefetch)] + [
-    m.origin for m in grid_mapping.input_mappings
-  ]
-  written = {
-    e.input for e in jaxpr.effects if isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect)
-  }
-  for i, (name, var) in enumerate(zip(names, jaxpr.invars)):
+  names = [m.origin for m in grid_mapping.input_mappings]
+  written = jaxprs.written_inputs(jaxpr)
+  for i, (name, var) in enumerate(zip(names, jaxpr.invars[grid_mapping.num_prefetch :]), grid_mapping.num_prefetch):
     if var in written and i not in shared:
       eqn = jaxprs.find_write(jaxpr, var)
       where = source_line(eqn) if eqn is not None else "an unknown line"
