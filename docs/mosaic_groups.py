@@ -50,8 +50,8 @@ GROUPS = [
   Group(
     "barriers",
     "Barrier barrier_arrive barrier_wait barrier_test ClusterBarrier",
-    "mbarriers among several warpgroups; with one, nothing to wait for. None between blocks of a cluster",
-    "counted; a wait that cannot end is a `DeadlockError`",
+    "mbarriers among several warpgroups; with one, nothing to wait for. None between blocks of a cluster; `barrier_test` is an error",
+    "counted; a wait that cannot end is a `DeadlockError`. `barrier_test` is for `interpret=`",
   ),
   Group(
     "products",

@@ -351,3 +351,23 @@ def _simulated():
   with plgpu.force_gpu_interpret_mode(params):
     same(run(kernel, count()), 2 * np.arange(8))
   plgpu.set_gpu_interpret_mode(None)
+
+
+@use("plgpu", "barrier_test")
+def _asked():
+  def kernel(o_ref, barrier):
+    plgpu.barrier_arrive(barrier)
+    o_ref[0] = plgpu.barrier_test(barrier).astype(jnp.float32)
+
+  call = plgpu.kernel(
+    kernel, out_type=jax.ShapeDtypeStruct((1,), jnp.float32), scratch_types=[plgpu.Barrier()], interpret=True
+  )
+  same(call(), np.ones(1))
+
+
+@use("plgpu", "transform_ref")
+def _transformed():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = plgpu.transform_ref(x_ref, plgpu.TilingTransform((4,)))[1]
+
+  same(run(kernel, count(), shape=(4,)), np.arange(4, 8))

@@ -268,6 +268,16 @@ def _(ctx: Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list
   return []
 
 
+@register(barriers.barrier_test_p)
+def _(ctx: Context, *flat: Any, tree: Any, arrivals: int) -> Any:
+  found, position = _target(ctx, _jax.unflatten(tree, flat))
+  world = ctx.core.world
+  with world.changed:
+    world.stop_if_failed()  # a core may ask again and again
+    phase = found.phases.get((ctx.core.agent, position), 0) + 1
+    return np.bool_(found.counts.flat[position] >= phase * arrivals)
+
+
 @register(semaphores.semaphore_read_p)
 def _(ctx: Context, *flat: Any, tree: Any) -> Any:
   found, position = _target(ctx, _jax.unflatten(tree, flat))

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
+from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.table import Context, is_key, lower_jaxpr, physical, rule
 from tilewright.pallas.lowering.views import View, refused
 from tilewright.runtime import _jax
+from tilewright.target.xla import refs
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.memory import is_semaphore
-from tilewright.tile.types import RefType, SemaphoreArrayType, TileType, dense_strides
+from tilewright.tile.types import ACCUMULATOR, RefType, SemaphoreArrayType, TileType, dense_strides
 
 
 @rule("get")
@@ -21,7 +24,20 @@ def _get(ctx: Context, ref: Value, *flat: Value, tree: Any) -> Value:
 
 
 def read(ctx: Context, ref: Value, through: Sequence[Any]) -> Value:
+  if _is_part_of_accumulator(ctx, ref, through):
+    return expand(ctx, lambda whole: refs.read(whole, through), View.of(ctx, ref, ()).load())[0]
   return View.of(ctx, ref, through).load()
+
+
+def _is_part_of_accumulator(ctx: Context, ref: Value, through: Sequence[Any]) -> bool:
+  """Whether a fixed part of an accumulator is meant. On a GPU it is in registers: all of it is read or written, and parts of the tile."""
+  if not through or not ctx.builder.for_gpu or ref.ref.space != ACCUMULATOR:
+    return False
+  if any(isinstance(leaf, Value) for leaf in _jax.flatten(tuple(through))[0]):
+    return False
+  whole = jax.ShapeDtypeStruct(ref.ref.shape, ref.ref.dtype)
+  is_cut = any(not isinstance(t, _jax.indexing.NDIndexer) for t in through)
+  return is_cut or jax.eval_shape(lambda x: refs.read(x, through), whole).shape != ref.ref.shape
 
 
 @rule("swap")
@@ -31,6 +47,11 @@ def _swap(ctx: Context, ref: Value, value: Value, *flat: Value, tree: Any) -> Va
 
 def exchange(ctx: Context, ref: Value, value: Value, through: Sequence[Any]) -> Value:
   """Write a value, and give what stood there."""
+  if _is_part_of_accumulator(ctx, ref, through):
+    all_of_it = View.of(ctx, ref, ())
+    old, whole = expand(ctx, lambda x, new: refs.write(x, through, new), all_of_it.load(), value)
+    all_of_it.store(whole)
+    return old
   view = View.of(ctx, ref, through)
   old = view.load()
   view.store(value)

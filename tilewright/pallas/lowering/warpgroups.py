@@ -153,3 +153,11 @@ def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int, is_lazy: bool) -
   count = ctx.constant(arrivals, np.int32)
   ctx.builder.emit_all("wait", [barrier, count, *index], decrement=True, message=message)
   return []
+
+
+@rule("barrier_test")
+def _test(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> list[Value]:
+  raise errors.UnsupportedFeatureError(
+    f"plgpu.barrier_test at {ctx.where}: native code cannot ask whether a barrier's phase has ended. Use plgpu.barrier_wait, in a "
+    "warpgroup of its own where another would be held up, or interpret=plgpu.InterpretGPUParams()."
+  )

@@ -15,7 +15,7 @@ from tilewright.layout.transforms import Tiling as TilingTransform
 from tilewright.layout.transforms import Transform
 from tilewright.layout.transforms import Transpose as TransposeTransform
 from tilewright.pallas.mosaic_gpu.atomics import atomic_add, atomic_and, atomic_max, atomic_min, atomic_or, atomic_xor
-from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_test, barrier_wait
 from tilewright.pallas.mosaic_gpu.clusters import (
   ClusterBarrier,
   TryClusterCancelResult,
@@ -80,6 +80,7 @@ from tilewright.pallas.mosaic_gpu.memory import (
   RefUnion,
   TMEMLayout,
   WGMMAAccumulatorRef,
+  transform_ref,
   transpose_ref,
 )
 from tilewright.pallas.mosaic_gpu.meshes import Mesh, kernel
@@ -162,6 +163,7 @@ __all__ = [
   "atomic_or",
   "atomic_xor",
   "barrier_arrive",
+  "barrier_test",
   "barrier_wait",
   "broadcasted_iota",
   "cluster_ref",
@@ -202,6 +204,7 @@ __all__ = [
   "set_max_registers",
   "tcgen05_commit_arrive",
   "tcgen05_mma",
+  "transform_ref",
   "transpose_ref",
   "try_cluster_cancel",
   "wait_gmem_to_smem",

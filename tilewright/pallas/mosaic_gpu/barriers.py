@@ -20,11 +20,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
 from tilewright.pallas.control import when
-from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, is_ref
+from tilewright.pallas.primitives import Primitive, ReadEffect, ShapedArray, WriteEffect, is_ref
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.memory import BlockBarrier, memory_ref
@@ -115,6 +116,19 @@ def _wait(view: Any, *, is_lazy: bool) -> None:
   barrier_wait_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals, is_lazy=is_lazy)
 
 
+barrier_test_p = Primitive("barrier_test")
+barrier_test_p.def_effectful_abstract_eval(
+  lambda *flat, **params: (ShapedArray((), jnp.dtype(jnp.bool_)), {ReadEffect(0), effects.semaphore_effect})
+)
+
+
+def barrier_test(barrier: Any) -> jax.Array:
+  """Whether the phase that the next `barrier_wait` of this warpgroup waits for has ended. It does not count as a wait."""
+  view = check_barrier("barrier_test", barrier)
+  flat, tree = _jax.flatten(view)
+  return barrier_test_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals)
+
+
 # --- one warpgroup: arrivals are counted, and a wait takes them off -----------------------------------------------
 
 
@@ -129,3 +143,9 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
 def _(ctx: xla.Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list[Any]:
   semaphores.take(_jax.unflatten(tree, flat), arrivals, ctx)
   return []
+
+
+@xla.register(barrier_test_p)
+def _(ctx: xla.Context, *flat: Any, tree: Any, arrivals: int) -> Any:
+  view = _jax.unflatten(tree, flat)
+  return view.ref.read(view.transforms) >= arrivals

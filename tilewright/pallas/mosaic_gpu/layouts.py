@@ -115,8 +115,9 @@ def _before_reduction(layout: Layout | ParameterizedLayout, shape: Shape, axes: 
   name, args, kwargs = (
     (layout, (), ()) if isinstance(layout, Layout) else (layout.layout_cls, layout.args, layout.kwargs)
   )
-  if args and isinstance(args[0], Sequence):
-    return tuple(args[0])
+  given = args[0] if args else dict(kwargs).get("shape")
+  if isinstance(given, Sequence):
+    return tuple(given)
   least = _TILED[name](bits, *args, **dict(kwargs)).tiles[0] if name in _TILED else (1, 1)
   whole = list(shape)
   for axis in sorted(a % (len(shape) + len(axes)) for a in axes):
@@ -235,23 +236,23 @@ _TILED: dict[Layout, Callable[..., _Tiled]] = {
 }
 
 
-def _splat(shape: Shape, bits: int, given: Sequence[int] | None = None) -> Value | None:
-  return splat(shape, WARPS) if given is None or tuple(given) in ((), shape) else None
+def _splat(tile: Shape, bits: int, shape: Sequence[int] | None = None) -> Value | None:
+  return splat(tile, WARPS) if shape is None or tuple(shape) in ((), tile) else None
 
 
-def _strided(shape: Shape, bits: int, given: Sequence[int] | None = None, vec_size: int | None = None) -> Value | None:
-  if given is not None and tuple(given) != shape:
+def _strided(tile: Shape, bits: int, shape: Sequence[int] | None = None, vec_size: int | None = None) -> Value | None:
+  if shape is not None and tuple(shape) != tile:
     return None
-  return strided(shape, WARPS, 1 if vec_size is None else vec_size)
+  return strided(tile, WARPS, 1 if vec_size is None else vec_size)
 
 
 def _copied(
-  shape: Shape, bits: int, given: Sequence[int] | None = None, dtype: Any = None, swizzle: int = 128
+  tile: Shape, bits: int, shape: Sequence[int] | None = None, dtype: Any = None, swizzle: int = 128
 ) -> Value | None:
   """Coalesced: 16 bytes of a row for each thread, or as many as there are for it."""
-  if given is not None and tuple(given) != shape:
+  if shape is not None and tuple(shape) != tile:
     return None
-  return blocked_for(shape, WARPS, max(128 // bits, 1))
+  return blocked_for(tile, WARPS, max(128 // bits, 1))
 
 
 _HELD = 128  # elements of a tile that a thread may hold in registers

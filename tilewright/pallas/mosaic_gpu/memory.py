@@ -328,3 +328,30 @@ class TMEMLayout(enum.Enum):
 def transpose_ref(ref: Any, permutation: Sequence[int]) -> Any:
   """A view of a ref with its dimensions in another order."""
   return ref.transpose(tuple(permutation))
+
+
+def transform_ref(ref: Any, transforms: Transform | Sequence[Transform]) -> Any:
+  """A view of a ref as transforms show it, one after another: its dimensions in another order (`TransposeTransform`), or cut into tiles
+  (`TilingTransform`): of shape (64, 64) by (8, 64), one of shape (8, 1, 8, 64). A swizzle changes no element's index."""
+  for own in (transforms,) if isinstance(transforms, Transform) else tuple(transforms):
+    match own:
+      case Transpose():
+        ref = ref.transpose(tuple(own.permutation))
+      case Tiling():
+        ref = _tiled_view(ref, own.tiling)
+      case Swizzle():
+        pass
+      case _:
+        raise errors.LayoutError(f"plgpu.transform_ref: transforms: expected plgpu's transforms, got {own!r}.")
+  return ref
+
+
+def _tiled_view(ref: Any, tile: Sequence[int]) -> Any:
+  shape, rank = tuple(ref.shape), len(tile)
+  lead, last = shape[: len(shape) - rank], shape[len(shape) - rank :]
+  if len(shape) < rank or any(n % t for n, t in zip(last, tile)):
+    raise errors.LayoutError(f"plgpu.transform_ref: a tiling {tuple(tile)} does not divide a ref of shape {shape}.")
+  split = [part for n, t in zip(last, tile) for part in (n // t, t)]
+  outer = [len(lead) + 2 * k for k in range(rank)]
+  order = (*range(len(lead)), *outer, *(k + 1 for k in outer))
+  return ref.reshape((*lead, *split)).transpose(order)

@@ -12,8 +12,6 @@ from tilewright import errors
 
 _INSTEAD = {
   "write plgpu.warp_map(f), which gives f the number of each warp": "WarpMesh",
-  "write plgpu.barrier_wait, in a warpgroup of its own where another would be held up": "barrier_test",
-  "give transforms where a ref is made, SMEM(…, transforms=…), and use ref.transpose(…) or ref.reshape(…)": "transform_ref",
 }
 ADVICE = {name: advice for advice, names in _INSTEAD.items() for name in names.split()}
 

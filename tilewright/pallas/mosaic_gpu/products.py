@@ -25,12 +25,17 @@ def _tile(x: Any) -> jax.Array:
   return primitives.load(x) if primitives.is_ref(x) else jnp.asarray(x)
 
 
+_EIGHT_BITS = (jnp.dtype(jnp.float8_e4m3fn), jnp.dtype(jnp.float8_e5m2))  # kinds that one wgmma may mix
+
+
 def product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
   """`a @ b`, of refs or tiles, in the dtype of what it is added to."""
   a, b = _tile(a), _tile(b)
   shapes = f"acc {list(acc.shape)}, a {list(a.shape)}, b {list(b.shape)}"
   if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or tuple(acc.shape) != (a.shape[0], b.shape[1]):
     raise errors.ShapeMismatchError(f"plgpu.{what}: expected acc (m, n), a (m, k) and b (k, n), got {shapes}.")
+  if a.dtype != b.dtype and all(x.dtype in _EIGHT_BITS for x in (a, b)):
+    a, b = a.astype(jnp.float16), b.astype(jnp.float16)  # which holds the numbers of both exactly
   if a.dtype != b.dtype:
     raise errors.ShapeMismatchError(f"plgpu.{what}: a and b must have one dtype, got {a.dtype} and {b.dtype}.")
   return jnp.dot(a, b, preferred_element_type=acc.dtype)

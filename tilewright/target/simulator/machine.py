@@ -257,7 +257,7 @@ class World:
 
   def signal(self, core: Core, semaphores: Semaphores, position: int, amount: int) -> None:
     with self.changed:
-      self._stop_if_failed()
+      self.stop_if_failed()
       semaphores.counts.flat[position] += amount
       if self.clocks is not None:
         own = self.clocks.of_core(core.agent).clock
@@ -271,7 +271,7 @@ class World:
     wait = Wait(semaphores, position, value, where)
     with self.changed:
       while semaphores.counts.flat[position] < value:
-        self._stop_if_failed()
+        self.stop_if_failed()
         if self._advance(semaphores, position):
           continue
         self.waiting[core] = wait
@@ -299,7 +299,7 @@ class World:
     add: bool,
   ) -> None:
     with self.changed:
-      self._stop_if_failed()
+      self.stop_if_failed()
       moments = None if self.clocks is None else self.clocks.start_copy(core.agent)
       copy = Copy(memory.resolve(source), destination, left, arrived, add, where, moments)
       self._check(*copy.source, where, "read", None)
@@ -377,12 +377,12 @@ class World:
         self.error = error
       self.changed.notify_all()
 
-  def _stop_if_failed(self) -> None:
+  def stop_if_failed(self) -> None:
     if self.error is not None:
       raise Stopped
 
   def _stop_if_stuck(self) -> None:
-    self._stop_if_failed()
+    self.stop_if_failed()
     if not self.running or len(self.waiting) < len(self.running) or any(w.can_end for w in self.waiting.values()):
       return
     lines = "\n".join(f"  {core} waits for {wait}" for core, wait in self.waiting.items())

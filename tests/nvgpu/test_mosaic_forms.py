@@ -1,0 +1,156 @@
+"""Forms of plgpu programs: layouts by keyword, views of accumulators and of tiled memory, mixed kinds of fp8, barriers that are asked."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from block_on_cpu import run
+from gpu_programs import BF16, F32, S, natives
+from mosaic_programs import TILED
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
+
+Layout = plgpu.Layout
+X = np.arange(4096, dtype=np.float32).reshape(64, 64)
+SMALL = np.asarray(X % 7 - 3, BF16)
+PRODUCT = SMALL.astype(np.float32) @ SMALL.astype(np.float32)
+
+
+def check(body, wanted, *args, scratch=(), on_gpu=True, **options):
+  """A kernel gives what is wanted on the CPU and, as code for a GPU, on the model of one."""
+  kernel = plgpu.kernel(body, out_type=S(wanted.shape, wanted.dtype), scratch_types=list(scratch), **options)
+  found = [jax.jit(kernel)(*args)]
+  if on_gpu:
+    ((_, native),) = natives(kernel, *args)
+    found += run(native, *args, arch="sm_90a")
+  for own in found:
+    np.testing.assert_array_equal(own, wanted)
+
+
+@pytest.mark.parametrize(
+  "layout",
+  [Layout.WG_STRIDED(shape=(64, 64), vec_size=2), Layout.WG_SPLAT(shape=(64, 64)), Layout.WGMMA_TRANSPOSED],
+  ids=str,
+)
+def test_casts_to_layouts(layout):
+  check(lambda x_ref, o_ref: o_ref.__setitem__(..., plgpu.layout_cast(2 * x_ref[...], layout)), 2 * X, X)
+
+
+@pytest.mark.parametrize("layout", [Layout.TMA_INDICES, Layout.TMA_INDICES_4], ids=str)
+def test_rows_are_copied_by_indices_in_a_layout_for_them(layout):
+  def body(x_ref, rows_ref, o_ref, buffer, ready):
+    plgpu.copy_gmem_to_smem(x_ref.at[plgpu.load(rows_ref, layout=layout)], buffer, ready)
+    plgpu.barrier_wait(ready)
+    o_ref[...] = buffer[...]
+
+  rows = np.arange(64, dtype=np.int32)[::-1].copy()
+  check(body, X[rows], X, rows, scratch=[plgpu.SMEM((64, 64), F32), plgpu.Barrier()])
+
+
+ACCUMULATORS = {
+  "sliced": (lambda acc: acc[8:40, 32:64], PRODUCT[8:40, 32:]),
+  "a view of a view": (lambda acc: acc.at[:, 16:48].at[32:][...], PRODUCT[32:, 16:48]),
+  "transposed": (lambda acc: plgpu.transpose_ref(acc, (1, 0))[...], PRODUCT.T),
+  "flipped": (lambda acc: acc[...][::-1] + jnp.flip(acc[...], 1), PRODUCT[::-1] + PRODUCT[:, ::-1]),
+}
+
+
+@pytest.mark.parametrize("name", ACCUMULATORS)
+def test_parts_of_accumulators_are_read(name):
+  read, wanted = ACCUMULATORS[name]
+
+  def body(x_ref, o_ref, acc):
+    plgpu.wgmma(acc, x_ref, x_ref)
+    o_ref[...] = read(acc)
+
+  check(body, wanted, SMALL, scratch=[plgpu.ACC((64, 64))])
+
+
+def test_products_are_added_to_parts_of_accumulators():
+  def body(x_ref, o_ref, acc):
+    for half in range(2):
+      columns = pl.ds(32 * half, 32)
+      plgpu.wgmma(acc.at[:, columns], x_ref, x_ref.at[:, columns])
+    o_ref[...] = acc[...]
+
+  check(body, PRODUCT, SMALL, scratch=[plgpu.ACC((64, 64))])
+
+
+def test_a_part_of_an_accumulator_that_is_computed_is_refused_on_gpus():
+  def body(i_ref, o_ref, acc):
+    o_ref[...] = acc[pl.ds(i_ref[0], 8)]
+
+  kernel = plgpu.kernel(body, out_type=S((8, 64), F32), scratch_types=[plgpu.ACC((64, 64))])
+  ((_, native),) = natives(kernel, np.zeros(1, np.int32))
+  with pytest.raises(errors.LayoutError, match="takes a part of it"):
+    run(native, np.zeros(1, np.int32), arch="sm_90a")
+
+
+def test_one_index_of_a_tiled_ref():
+  def body(x_ref, o_ref, buffer):
+    buffer[1] = x_ref[...]
+    o_ref[...] = (buffer.at[1].at[3][...] + buffer[1, 3] + buffer.at[1, 3][...]).astype(F32)
+
+  check(body, 3 * SMALL[3].astype(np.float32), SMALL, scratch=[plgpu.SMEM((2, 64, 64), BF16, transforms=TILED)])
+
+
+@pytest.mark.parametrize("view, wanted", [
+  (lambda ref: ref.reshape((2, 32, 64)).at[1], SMALL[32:]),
+  (lambda ref: plgpu.transform_ref(ref, TILED).at[3, 0], SMALL[24:32]),
+  (lambda ref: plgpu.transform_ref(ref, plgpu.TransposeTransform((1, 0))), SMALL.T),
+], ids=["reshaped", "tiled", "transposed"])  # fmt: skip
+def test_views_of_tiled_refs(view, wanted):
+  def body(x_ref, o_ref, buffer):
+    buffer[...] = x_ref[...]
+    o_ref[...] = view(buffer)[...]
+
+  check(body, wanted, SMALL, scratch=[plgpu.SMEM((64, 64), BF16, transforms=TILED)], on_gpu=False)
+
+
+def test_products_of_two_kinds_of_fp8():
+  a, b = (SMALL.astype(dtype) for dtype in (jnp.float8_e4m3fn, jnp.float8_e5m2))
+
+  def body(a_ref, b_ref, o_ref, acc):
+    plgpu.wgmma(acc, a_ref, plgpu.transpose_ref(b_ref, (1, 0)))
+    o_ref[...] = acc[...]
+
+  check(body, a.astype(np.float32) @ b.astype(np.float32).T, a, b, scratch=[plgpu.ACC((64, 64))])
+
+
+@pytest.mark.parametrize("interpret", [True, plgpu.InterpretGPUParams()], ids=["portable", "simulated"])
+def test_a_barrier_can_be_asked_whether_its_phase_has_ended(interpret):
+  def body(o_ref, barrier):
+    plgpu.barrier_arrive(barrier)
+    o_ref[0] = plgpu.barrier_test(barrier).astype(jnp.int32)
+    plgpu.barrier_arrive(barrier)
+    o_ref[1] = plgpu.barrier_test(barrier).astype(jnp.int32)
+    plgpu.barrier_wait(barrier)
+    o_ref[2] = plgpu.barrier_test(barrier).astype(jnp.int32)
+
+  kernel = plgpu.kernel(
+    body, out_type=S((3,), jnp.int32), scratch_types=[plgpu.Barrier(num_arrivals=2)], interpret=interpret
+  )
+  np.testing.assert_array_equal(kernel(), [0, 1, 0])
+
+
+def test_semaphores_of_blocks_of_threads_and_of_warpgroups():
+  """One that the warpgroups of a block share, and one of the whole kernel."""
+
+  def body(o_ref, own):
+    everyone = pl.get_global(plgpu.SemaphoreType.REGULAR)
+    i, wg = jax.lax.axis_index("i"), jax.lax.axis_index("wg")
+    pl.semaphore_signal(own, 1)
+    pl.semaphore_wait(own, 2, decrement=False)
+    o_ref[i, wg] = i + 1
+    pl.semaphore_signal(everyone, 1)
+    pl.semaphore_wait(everyone, 6, decrement=False)
+    o_ref[i, wg] = o_ref[i, wg] + o_ref[jax.lax.rem(i + 1, 3), 1 - wg] % 10 * 10
+
+  options = dict(grid=(3,), grid_names=("i",), num_threads=2, thread_name="wg", interpret=True)
+  found = plgpu.kernel(body, out_type=S((3, 2), jnp.int32), scratch_types=[plgpu.SemaphoreType.REGULAR], **options)()
+  np.testing.assert_array_equal(found % 10, [[1, 1], [2, 2], [3, 3]])
+  np.testing.assert_array_equal(found // 10, [[2, 2], [3, 3], [1, 1]])
