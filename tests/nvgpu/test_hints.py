@@ -395,7 +395,7 @@ def test_an_accumulator_stays_in_registers():
 def test_an_accumulator_that_is_taken_apart_or_does_not_fit_is_an_error():
   def kernel(x_ref, o_ref, acc):
     acc[...] = x_ref[...]
-    o_ref[...] = acc[...] if whole else acc[:8, :]
+    o_ref[...] = acc[...] if whole else acc[pl.ds(pl.program_id(0), 8), :]
 
   for whole, shape, error, message in (
     (False, (64, 64), errors.LayoutError, r"test_hints\.py.*takes a part of it"),
@@ -403,7 +403,7 @@ def test_an_accumulator_that_is_taken_apart_or_does_not_fit_is_an_error():
     (True, (1024, 512), errors.ResourceExhaustedError, "scratch buffer 0.*exceeds available registers.*may take 128"),
   ):
     out = S(shape if whole else (8, 64), F32)
-    call = pl.pallas_call(kernel, out, scratch_shapes=[plgpu.ACC(shape, F32)])
+    call = pl.pallas_call(kernel, out, grid=2, scratch_shapes=[plgpu.ACC(shape, F32)])
     with pytest.raises(error, match=message):
       nvgpu.compile_ptx(native_of(call, S(shape, F32)), "sm_90a")
 

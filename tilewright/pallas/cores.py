@@ -24,6 +24,20 @@ def run_together(kernel: Kernel) -> bool:
   return math.prod(kernel.grid_mapping.grid) > 1 and talk(kernel.jaxpr)
 
 
+def allocate_together(kernel: Kernel) -> bool:
+  """Whether several blocks of threads, of a cluster say, have memory of a scope in common."""
+  sizes = dict(zip(kernel.grid_mapping.grid_names or (), kernel.grid_mapping.grid))
+
+  def found(jaxpr: Any) -> bool:
+    return any(
+      (eqn.primitive is run_scoped_p and any(sizes.get(axis, 1) != 1 for axis in eqn.params["collective_axes"]))
+      or any(found(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
+      for eqn in jaxpr.eqns
+    )
+
+  return kernel.mesh is not None and found(kernel.jaxpr)
+
+
 def talk(jaxpr: Any) -> bool:
   """Whether an equation, or one inside of it, concerns several cores."""
   return any(

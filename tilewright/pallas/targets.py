@@ -118,7 +118,8 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
   warpgroups, and cores or blocks of threads that signal each other or allocate together.
   """
   is_plain = isinstance(kernel.interpret, bool | None)
-  if is_plain and kernel.warpgroups == 1 and not cores.run_together(kernel):
+  together = kernel.warpgroups > 1 or cores.run_together(kernel) or cores.allocate_together(kernel)
+  if is_plain and not together:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules
   from tilewright.target import simulator
