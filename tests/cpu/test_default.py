@@ -43,7 +43,7 @@ def close(actual, x):
 
 
 def is_native(text: str) -> bool:
-  return "tilewright_cpu_" in text
+  return "@tilewright_cpu(" in text
 
 
 def lowered(f, *args, platforms=None) -> str:
@@ -171,5 +171,7 @@ def test_several_threads_compile_and_call_at_once():
 
 def test_the_same_kernel_is_compiled_once_and_shared():
   x = arange(5, 8)
-  once, again = (re.findall(r"tilewright_cpu_\w+", lowered(f, x)) for f in (call, lambda x: call(x + 1)))
+  once, again = (
+    re.findall(r"@tilewright_cpu\(.*code = \"(\w+)\"", lowered(f, x)) for f in (call, lambda x: call(x + 1))
+  )
   assert once == again and len(once) == 1

@@ -44,7 +44,7 @@ def compiled(tmp_path_factory):
 
   with pytest.MonkeyPatch.context() as patch:
     patch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-    patch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._load))
+    patch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._link, nvgpu._register))
     patch.setattr(cuda, "_is_in_use", lambda device: False)
     patch.setattr(ffi, "register", noted)
     yield found

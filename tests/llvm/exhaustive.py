@@ -14,7 +14,7 @@ import math_report
 import numpy as np
 from llvmlite import ir
 
-from tilewright.runtime import jit
+from tilewright.runtime import jit, linking
 from tilewright.target.llvm import math, types
 from tilewright.target.llvm.math.lanes import INF, Lanes, where
 
@@ -68,9 +68,9 @@ def worst(name: str, start: int = 0, stop: int = 2**32) -> tuple[float, float]:
   b.store(next_most.value, errors_at, align=8)
   b.store(next_place.value, places_at, align=4)
   b.ret_void()
-  engine = jit.link(jit.object_code(str(module)))
+  engine = linking.link(jit.object_code(str(module)))
   call = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
-    engine.get_function_address("sweep")
+    engine.address("sweep")
   )
   errors, places = np.zeros(LANES), np.zeros(LANES, np.uint32)
   call(start, stop, errors.ctypes.data, places.ctypes.data)

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tilewright.runtime import cache, jit
+from tilewright.runtime import cache, jit, linking
 from tilewright.target.llvm.kept import Kept
 
 
@@ -73,7 +73,7 @@ def test_threads_that_ask_at_once_get_one():
 
 def test_object_code_is_linked_without_its_text():
   code = jit.object_code('define i32 @"answer"() { ret i32 42 }')
-  address = jit.link(bytes(code)).get_function_address("answer")
+  address = linking.link(bytes(code)).address("answer")
   assert ctypes.CFUNCTYPE(ctypes.c_int)(address)() == 42
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
-from tilewright.runtime import jit
+from tilewright.runtime import jit, linking
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.small_floats import decode, encode
 from tilewright.tile.formats import SMALL_FLOATS
@@ -32,8 +32,8 @@ def _loop(make, source: ir.Type, target: ir.Type, lanes: int):
     x = b.load(b.gep(into, [i], source_etype=source), typ=vector(source), align=1)
     b.store(make(b, x), b.gep(out, [i], source_etype=target), align=1)
   b.ret_void()
-  engine = jit.link(jit.object_code(str(module)))
-  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(engine.get_function_address("f"))
+  engine = linking.link(jit.object_code(str(module)))
+  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(engine.address("f"))
 
   def run(array: np.ndarray, dtype) -> np.ndarray:
     padded = np.concatenate([array, np.zeros(-array.size % lanes, array.dtype)])

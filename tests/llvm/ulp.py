@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from tilewright.runtime import jit
+from tilewright.runtime import jit, linking
 from tilewright.target.llvm import math, types
 
 ELEMENTS = {"f32": types.F32, "f64": types.F64}
@@ -39,8 +39,8 @@ def compiled(name: str, kind: str, lanes: int) -> Callable[..., np.ndarray]:
   b.cbranch(b.icmp_unsigned("<", following, count), loop, done)
   b.position_at_end(done)
   b.ret_void()
-  engine = jit.link(jit.object_code(str(module)))
-  address = engine.get_function_address("loop")
+  engine = linking.link(jit.object_code(str(module)))
+  address = engine.address("loop")
   call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (arity + 1), ctypes.c_int64)(address)
 
   def run(*arrays: np.ndarray) -> np.ndarray:

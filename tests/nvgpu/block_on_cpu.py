@@ -23,7 +23,7 @@ import hopper_on_cpu
 import numpy as np
 from llvmlite import ir
 
-from tilewright.runtime import jit
+from tilewright.runtime import jit, linking
 from tilewright.target.llvm.small_floats import encode
 from tilewright.target.llvm.types import F32, I8, I16, I32, I64, PTR, VOID
 from tilewright.target.nvgpu import arch as architectures
@@ -79,24 +79,22 @@ def execute(
   if workspace is None:
     workspace = np.zeros(max(1, launch.workspace_bytes), np.uint8)
   named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
-  engine = jit.link(jit.object_code(_for_host(text, len(arrays) + 1 + len(bounds), launch)))
+  engine = linking.link(jit.object_code(_for_host(text, len(arrays) + 1 + len(bounds), launch)))
   maps = [hopper_on_cpu.tensor_map(m, arrays[m.array]) for m in launch.maps]
   given = (*arrays, workspace, *bounds, *maps)
   pointers = (ctypes.c_uint64 * len(given))(*(a.ctypes.data for a in given))
   size = (launch.cluster + 1) * hopper_on_cpu.WINDOW
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
-  barriers = engine.get_global_value_address("barriers")
+  barriers = engine.address("barriers")
   size_of_block, blocks = launch.num_threads, launch.cluster
   together = size_of_block * blocks
   counts = [size_of_block] * blocks + [32] * (together // 32) + [_named_count(named, n) for n in range(_NAMED)] * blocks
   counts += [128] * (together // 128) + [together]
   for n, count in enumerate(counts):
     _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
-  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int32] * 4)(
-    engine.get_function_address("blocks")
-  )
+  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int32] * 4)(engine.address("blocks"))
   start = -(-low // hopper_on_cpu.WINDOW) * hopper_on_cpu.WINDOW
-  ctypes.c_uint32.from_address(engine.get_global_value_address("window")).value = start
+  ctypes.c_uint32.from_address(engine.address("window")).value = start
   workers = []
   for t in range(together):
     rank, own = divmod(t, size_of_block)

@@ -108,7 +108,7 @@ class FakeDriver:
 
   def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what this process has loaded, but not what is on disk."""
-    monkeypatch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._load))
+    monkeypatch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._link, nvgpu._register))
 
   def load(self, devices: Sequence[int]) -> Any:
     """Handles that tell kernels and devices apart, which the process keeps."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from llvmlite import ir
 
 from tests.layout.layouts import register_layouts
-from tilewright.runtime import jit
+from tilewright.runtime import jit, linking
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.target.nvgpu.distribution import Held, distribute, ordinary
 from tilewright.target.nvgpu.threads import WARP
@@ -35,7 +35,7 @@ def places(d, threads):
       at += 1
   b.ret_void()
   call = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_void_p)(
-    jit.link(jit.object_code(str(module))).get_function_address("indices")
+    linking.link(jit.object_code(str(module))).address("indices")
   )
   found = np.zeros((threads, d.steps, len(d.shape)), np.int64)
   for t in range(threads):

@@ -23,6 +23,7 @@ from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.trace import KernelCall, eliminate_dead_code, trace
 from tilewright.pallas.unchecked import without_varying_axes
 from tilewright.runtime import _jax
+from tilewright.target.llvm import calling
 from tilewright.tile.grid import CostEstimate, Kernel
 
 pallas_call_p = _jax.core.Primitive("pallas_call")
@@ -205,7 +206,10 @@ def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
   module = ctx.module_context
   exporting = module.lowering_parameters.for_export
   platform = targets.native_platform(Kernel(**params), module.platforms, for_export=exporting)
-  return (_lower_run if platform is None else _lower_native[platform])(ctx, *operands, **params)
+  if platform is None:
+    return _lower_run(ctx, *operands, **params)
+  with calling.keeping(module.add_keepalive):
+    return _lower_native[platform](ctx, *operands, **params)
 
 
 _jax.mlir.register_lowering(pallas_call_p, _lower)

@@ -10,12 +10,16 @@ import ctypes
 import functools
 import pathlib
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import jax
 
 # struct XLA_FFI_CallFrame: size 0, extension 8, api 16, ctx 24, stage 32, args 40, rets 80. Both lists have their pointer at +32.
 FRAME_EXTENSION, FRAME_API, FRAME_CONTEXT = 8, 16, 24
 FRAME_ARGS, FRAME_RETS = 40 + 32, 80 + 32
+# The attributes begin at 120: their number at +16, the types at +24, the names at +32, the values at +40.
+FRAME_NUM_ATTRS, FRAME_ATTR_TYPES, FRAME_ATTRS = 120 + 16, 120 + 24, 120 + 40
 # struct XLA_FFI_Buffer: size 0, extension 8, dtype 16, data 24.
 BUFFER_DATA = 24
 # A call that carries the metadata extension asks for the version: the metadata's pointer at +24, in it the version's major and minor.
@@ -42,8 +46,27 @@ def api_function_offset(name: str) -> int:
   return 48 + 8 * names.index(name)
 
 
-def register(name: str, address: int, platform: str) -> None:
-  """Let XLA call the handler at an address under a name."""
+def _capsule(address: int) -> Any:
   make = ctypes.pythonapi.PyCapsule_New
   make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-  jax.ffi.register_ffi_target(name, make(address, None, None), platform=platform)
+  return make(address, None, None)
+
+
+def register(name: str, address: int | Mapping[str, int], platform: str) -> None:
+  """Let XLA call a handler under a name: at an address, or at one for each stage. The same may be registered again, and nothing else."""
+  stages = (
+    {stage: _capsule(own) for stage, own in address.items()} if isinstance(address, Mapping) else _capsule(address)
+  )
+  jax.ffi.register_ffi_target(name, stages, platform=platform)
+
+
+_state_infos: dict[str, Any] = {}
+
+
+def register_state(name: str, type_id: int, deleter: int, platform: str) -> None:
+  """Let handlers have a state of a type, which XLA numbers at `type_id` and deletes by calling a function."""
+  info = _state_infos.setdefault(
+    name, (ctypes.c_uint64 * 3)(24, 0, deleter)
+  )  # struct XLA_FFI_TypeInfo: size, extension, deleter
+  parts = {"type_id": _capsule(type_id), "type_info": _capsule(ctypes.addressof(info))}
+  jax.ffi.register_ffi_type(name, parts, platform=platform)

@@ -1,26 +1,47 @@
-"""LLVM modules to machine code in this process.
+"""LLVM modules to machine code for this processor.
 
-`object_code(text)` compiles, `link(code)` makes the result callable, and `environment()` is what it depends on besides the text: code that
-was kept on disk under all of that can be linked by another process.
+`object_code(text)` compiles, and `environment()` is what the result depends on besides the text: code that was kept on disk under all of
+that can be linked (`runtime.linking`) by another process. LLVM is loaded when something is compiled, and not before: that takes longer than
+everything else a process does whose code is on disk.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib.metadata
+import importlib.util
+import pathlib
+import platform
 import threading
-from typing import Any
-
-import llvmlite
-import llvmlite.binding as llvm
+from typing import TYPE_CHECKING, Any
 
 from tilewright import __version__
+from tilewright.runtime import cache
+
+if TYPE_CHECKING:
+  import llvmlite.binding as llvm
+else:
+
+  class _Lazily:
+    """LLVM, loaded when something of it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+      import llvmlite.binding
+
+      return getattr(llvmlite.binding, name)
+
+  llvm = _Lazily()
 
 lock = threading.RLock()  # LLVM's global state is not ours to share between threads
-_engines: list[Any] = []  # compiled code lives as long as the process: XLA keeps its addresses
 
 
 @functools.cache
 def host_machine() -> Any:
+  """The target machine that compiles for this processor. It is never handed to anything that would dispose of it."""
+  return new_host_machine()
+
+
+def new_host_machine() -> Any:
   """A target machine for this processor, with everything it can do."""
   llvm.initialize_native_target()
   llvm.initialize_native_asmprinter()
@@ -35,17 +56,53 @@ def host_features() -> frozenset[str]:
   return frozenset(name for name, present in llvm.get_host_cpu_features().items() if present)
 
 
+@functools.cache
 def llvm_version() -> int:
-  """LLVM's major version."""
-  return int(llvm.llvm_version_info[0])
+  """LLVM's major version: as it was when a process with this very library asked it, else by asking."""
+  name = cache.key("version", *_library())
+  known = cache.get("llvm", name)
+  if known is None:
+    known = str(llvm.llvm_version_info[0]).encode()
+    cache.put("llvm", name, known)
+  return int(known)
+
+
+@functools.cache
+def _library() -> tuple[str, ...]:
+  """Which LLVM there is, without loading it: the version of llvmlite, and the sizes of its libraries."""
+  found = importlib.util.find_spec("llvmlite")
+  folders = (found.submodule_search_locations or []) if found else []
+  libraries = sorted(path for folder in folders for path in pathlib.Path(folder, "binding").glob("*llvmlite*.*"))
+  return (importlib.metadata.version("llvmlite"), *(f"{path.name} {path.stat().st_size}" for path in libraries))
+
+
+# What Linux says of a processor that instructions depend on: on x86, then on ARM.
+_X86_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+_ARM_FIELDS = ("Features", "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision")
+
+
+def _processor() -> tuple[str, ...]:
+  """What code for this processor depends on."""
+  try:
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+      lines = []
+      for line in file:  # the first processor's
+        if not line.strip():
+          break
+        lines.append(line)
+  except OSError:
+    lines = []
+  said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+  known = [f"{name}: {said[name]}" for name in (*_X86_FIELDS, *_ARM_FIELDS) if name in said]
+  if not ("flags" in said or "Features" in said):
+    known += [llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
+  return (platform.system(), platform.machine(), *known)
 
 
 @functools.cache
 def environment() -> tuple[str, ...]:
   """Everything besides the IR that machine code depends on."""
-  version = ".".join(map(str, llvm.llvm_version_info))
-  features = llvm.get_host_cpu_features().flatten()
-  return (__version__, llvmlite.__version__, version, llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
+  return (__version__, *_library(), *_processor())
 
 
 def optimise(module: Any, machine: Any, level: int = 1) -> None:
@@ -85,19 +142,3 @@ def object_code(text: str) -> bytes:
   """Compile LLVM IR text for this processor."""
   with lock:
     return host_machine().emit_object(_optimised(text))
-
-
-def define(name: str, address: int) -> None:
-  """Let code that is linked from now on call the function at an address by a name."""
-  with lock:
-    llvm.add_symbol(name, address)
-
-
-def link(code: bytes) -> Any:
-  """An engine whose functions, in `object_code`'s result, have addresses."""
-  with lock:
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    _engines.append(engine)
-    return engine

@@ -18,8 +18,9 @@ import traceback
 from collections.abc import Iterable
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
+
+from tilewright.runtime import linking
 
 _SYMBOL = "tilewright_print"
 _SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p))
@@ -119,15 +120,19 @@ def _parse_report(text: bytes) -> Any:
 _report_callback = _REPORT_SIGNATURE(_report)
 
 
+def _address(callback: Any) -> int:
+  return ctypes.cast(callback, ctypes.c_void_p).value or 0
+
+
 @functools.cache
 def symbol() -> str:
   """The name under which compiled code finds the function."""
-  llvm.add_symbol(_SYMBOL, ctypes.cast(_callback, ctypes.c_void_p).value)
+  linking.define(_SYMBOL, _address(_callback))
   return _SYMBOL
 
 
 @functools.cache
 def report_symbol() -> str:
   """The name under which compiled code finds the function that reads a log."""
-  llvm.add_symbol(REPORT, ctypes.cast(_report_callback, ctypes.c_void_p).value)
+  linking.define(REPORT, _address(_report_callback))
   return REPORT

@@ -8,19 +8,20 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tilewright.runtime import cache, dump, ffi, garbage, jit
-from tilewright.target.cpu import hosts
+from tilewright.runtime import cache, dump, garbage, jit, linking
+from tilewright.target.cpu import hosts, lifetime
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.llvm.calling import call
+from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
+from tilewright.target.llvm import buffers
+from tilewright.target.llvm.calling import call, keep
 from tilewright.target.llvm.identity import code_version, identity
 from tilewright.target.llvm.kept import Kept
 from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
+_HERE = "this machine"
 _SMALL = 1 << 15  # elements: less work than this is not worth a second thread
-_HANDLER = "handler"  # what XLA calls, in the code of each kernel
-_LAUNCH = "tilewright_cpu_launch"  # what handlers call
 
 
 @functools.cache
@@ -31,11 +32,11 @@ def host() -> Host:
 
 @garbage.postponed()
 def to_llvm(kernel: NativeKernel, machine: Host) -> str:
-  """The LLVM IR of a kernel, with the handler that XLA calls."""
+  """The LLVM IR of a kernel, with the facts that the launcher needs."""
   # Imported here: a process that finds all its code on disk generates none.
   from llvmlite import ir
 
-  from tilewright.target.cpu.handler import Facts, emit_handler
+  from tilewright.target.cpu.handler import Facts, emit_facts
   from tilewright.target.cpu.launch import emit_point, emit_poison
   from tilewright.target.cpu.packed import packed_bytes
 
@@ -43,10 +44,12 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
   module = ir.Module("tilewright")
   parallel = parallel_dims(kernel)
   point, arena_bytes = emit_point(module, kernel, machine, parallel)
+  buffers.check_total(kernel, arena_bytes, buffers.host_memory(), _HERE)
   facts = Facts(
     point=point,
     prepare=emit_poison(module, kernel, machine),
     arena_bytes=arena_bytes,
+    no_memory=buffers.no_memory(kernel, arena_bytes),
     num_operands=mapping.num_dynamic_bounds + mapping.num_prefetch + mapping.num_inputs,
     num_bounds=mapping.num_dynamic_bounds,
     result_bytes=[
@@ -59,7 +62,7 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     parallel=parallel,
     inline=not parallel or _total_elements(kernel) < _SMALL,
   )
-  emit_handler(module, facts, _HANDLER, _LAUNCH)
+  emit_facts(module, facts, lifetime.FACTS)
   return str(module)
 
 
@@ -68,32 +71,31 @@ def _total_elements(kernel: NativeKernel) -> int:
   return sum(m.array_aval.size for m in kernel.mapping.block_mappings)
 
 
-def _load(name: str, code: bytes) -> str:
-  """Let XLA call compiled code; gives the name for that."""
-  _provide_launcher()
-  target = f"tilewright_cpu_{name[:24]}"
-  ffi.register(target, jit.link(code).get_function_address(_HANDLER), "cpu")
-  return target
+_kept_launcher = Kept("cpu", lambda _, code: Launcher(linking.link(code)), Launcher.register)
 
 
 @functools.cache
-def _provide_launcher() -> None:
-  """Let the code of kernels find the function that all of them share."""
+def _launcher() -> Launcher:
+  """The functions that all kernels share."""
 
   def build() -> bytes:
     from tilewright.target.cpu import handler
 
-    return jit.object_code(handler.launcher(_LAUNCH))
+    return jit.object_code(handler.launcher())
 
-  kept = Kept("cpu", lambda _, code: jit.define(_LAUNCH, jit.link(code).get_function_address(_LAUNCH)))
-  kept.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
-
-
-_kept = Kept("cpu", _load)
+  return _kept_launcher.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
 
 
-def compile_kernel(kernel: NativeKernel) -> str:
-  """The name under which XLA can call a kernel as it was lowered. The same code is compiled once per process, and kept on disk."""
+def _link(name: str, code: bytes) -> Resident:
+  return Resident(_launcher(), name, linking.link(code))
+
+
+_kept = Kept("cpu", _link, Resident.publish, Resident.hold, Resident.free)
+
+
+def compile_kernel(kernel: NativeKernel) -> Hold:
+  """Keeps the code of a kernel, as it was lowered, in memory, where XLA finds it by its name. Code is kept on disk, too."""
+  buffers.check(kernel, buffers.host_memory(), _HERE)
   said = identity(kernel, "target/cpu")
   if said is not None and not dump.directory():
     found = _kept.find(cache.key(said, *jit.environment()))
@@ -113,4 +115,6 @@ def compile_kernel(kernel: NativeKernel) -> str:
 def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
   packed = [kernel.is_packed(i) for i in range(len(kernel.mapping.block_mappings))]
-  return call(kernel, compile_kernel(kernel), operands, packed)
+  code = compile_kernel(kernel)
+  keep(code)
+  return call(kernel, lifetime.TARGET, operands, packed, attributes={lifetime.ATTRIBUTE: code.name})

@@ -16,10 +16,10 @@ from tilewright.runtime import printing
 from tilewright.target.llvm import semaphores as counting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
-from tilewright.target.llvm.frame import external
+from tilewright.target.llvm.frame import external, text_pointer
 from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.memory import Memory
-from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
+from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.control import NO_LAYOUT
 from tilewright.tile.ir import Block, Op, walk
 
@@ -29,15 +29,6 @@ _DIGITS = 11  # of a number, and its sign
 
 def can_fail(block: Block) -> bool:
   return any(op.name in _FAILING for op in walk(block))
-
-
-def text_pointer(module: ir.Module, text: str) -> ir.Value:
-  """A zero-terminated string in the module's read-only data."""
-  raw = bytearray(text.encode() + b"\0")
-  data = ir.Constant(ir.ArrayType(I8, len(raw)), raw)
-  variable = ir.GlobalVariable(module, data.type, module.get_unique_name("text"))
-  variable.initializer, variable.global_constant, variable.linkage = data, True, "internal"
-  return variable.bitcast(PTR)
 
 
 def fail_unless(

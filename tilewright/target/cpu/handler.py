@@ -1,13 +1,14 @@
 """The FFI handler of CPU kernels, in LLVM: collects pointers and spreads the parallel grid points over XLA's thread pool.
 
-    handler(frame)              what XLA calls: a function of each kernel's own, which does nothing but this:
-      launch(frame, facts)      one piece of code for all kernels, compiled once
+    execute(frame)              what XLA calls: one piece of code for all kernels, compiled once, which finds a kernel's facts (`records`)
+      launch(frame, facts)
         worker(state)           takes chunks of grid points until none is left
           run(..., first, end)  the kernel's own function, for the grid points of a chunk
 
 Work is handed out in chunks through an atomic counter. The calling thread takes chunks too, so nothing depends on another thread ever
 running; it waits only for chunks that another thread has begun. The shared state is on the heap and freed by whoever leaves last, since
-a task may be started by the pool after all work is done.
+a task may be started by the pool after all work is done. Such a task must not touch the kernel's facts or code, which may be freed by then:
+they are looked at only by who has a chunk.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.runtime import ffi
-from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
+from tilewright.target.cpu import records
+from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 
@@ -28,7 +30,9 @@ from tilewright.target.llvm.types import I32, I64, PTR, VOID
 _NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _FACTS, _ERROR, _ARRAYS = (8 * i for i in range(8))
 # The facts of a kernel, in words of 64 bits; then come the bytes of each result, then for each dimension of the grid its size (or _DYNAMIC)
 # and whether it is parallel.
-_RUN, _PREPARE, _ARENA, _NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS, _RANK, _INLINE, _RESULTS = (8 * i for i in range(9))
+_RUN, _PREPARE, _NO_MEMORY, _ARENA, _NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS, _RANK, _INLINE, _RESULTS = (
+  8 * i for i in range(10)
+)
 _DYNAMIC = -1
 _RUN_TYPE = ir.FunctionType(VOID, [PTR, PTR, PTR, I64, I64])
 _HUGE_PAGE = 1 << 21
@@ -47,6 +51,7 @@ class Facts:
   point: ir.Function  # (arrays, sizes, arena, number): runs a parallel grid point
   prepare: ir.Function | None  # (arrays): runs before any instance
   arena_bytes: int
+  no_memory: str  # what to say if there are not so many bytes
   num_operands: int
   num_bounds: int
   result_bytes: Sequence[int]
@@ -55,11 +60,11 @@ class Facts:
   inline: bool  # whether the calling thread does all the work
 
 
-def emit_handler(module: ir.Module, facts: Facts, name: str, launch: str) -> None:
-  """The function XLA calls, and the kernel's facts. `launch` is the name of the function that all kernels share."""
+def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
+  """The kernel's facts, as a constant that the launcher reads."""
   null = ir.Constant(PTR, None)
   words = [
-    *(_emit_run(module, facts.point), facts.prepare or null),
+    *(_emit_run(module, facts.point), facts.prepare or null, text_pointer(module, facts.no_memory)),
     *(
       facts.arena_bytes,
       facts.num_operands,
@@ -77,12 +82,9 @@ def emit_handler(module: ir.Module, facts: Facts, name: str, launch: str) -> Non
   ]
   values = [i64(word) if isinstance(word, int) else word for word in words]
   table = ir.LiteralStructType([PTR if isinstance(v, ir.Function) else v.type for v in values])
-  constant = ir.GlobalVariable(module, table, "facts")
-  constant.linkage, constant.global_constant = "internal", True
+  constant = ir.GlobalVariable(module, table, name)
+  constant.global_constant = True
   constant.initializer = ir.Constant(table, [v.bitcast(PTR) if isinstance(v, ir.Function) else v for v in values])
-  handler = ir.Function(module, ir.FunctionType(PTR, [PTR]), name)
-  b = ir.IRBuilder(handler.append_basic_block("entry"))
-  b.ret(b.call(external(module, launch, PTR, [PTR, PTR]), [handler.args[0], constant], tail=True))
 
 
 def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:
@@ -100,10 +102,10 @@ def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:
 # --- of all kernels ----------------------------------------------------------------------------------------------
 
 
-def launcher(name: str) -> str:
-  """The LLVM IR of the function that all kernels share."""
+def launcher() -> str:
+  """The LLVM IR of the functions that all kernels share."""
   module = ir.Module("tilewright")
-  _emit_launch(module, _emit_worker(module), name)
+  records.emit(module, _emit_launch(module, _emit_worker(module)))
   return str(module)
 
 
@@ -113,13 +115,8 @@ def _emit_worker(module: ir.Module) -> ir.Function:
   worker.linkage = "internal"
   (state,) = worker.args
   b = ir.IRBuilder(worker.append_basic_block("entry"))
-  facts = read(b, state, _FACTS)
-  run = read(b, facts, _RUN, _RUN_TYPE.as_pointer())
-  memory = b.call(external(module, "malloc", PTR, [I64]), [b.add(read(b, facts, _ARENA, I64), i64(64))])
-  address = b.and_(b.add(b.ptrtoint(memory, I64), i64(63)), i64(-64))
-  arena = b.inttoptr(address, PTR)
-  arrays = at(b, state, _ARRAYS)
-  sizes = _word(b, arrays, _num_arrays(b, facts))
+  slot = b.alloca(PTR)  # the memory that instances work in, once there is something to do
+  b.store(ir.Constant(PTR, None), slot)
   points, chunk = read(b, state, _POINTS, I64), read(b, state, _CHUNK, I64)
   take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
   b.branch(take)
@@ -129,13 +126,29 @@ def _emit_worker(module: ir.Module) -> ir.Function:
   b.position_at_end(work)
   end = b.add(first, chunk)
   end = b.select(b.icmp_signed("<", end, points), end, points)
-  b.call(run, [arrays, sizes, arena, first, end])
+  facts, arrays = read(b, state, _FACTS), at(b, state, _ARRAYS)
+  run = read(b, facts, _RUN, _RUN_TYPE.as_pointer())
+  sizes = _word(b, arrays, _num_arrays(b, facts))
+  with if_then(b, _is_null(b, b.load(slot))):
+    b.store(b.call(external(module, "malloc", PTR, [I64]), [b.add(read(b, facts, _ARENA, I64), i64(64))]), slot)
+    with if_then(b, _is_null(b, b.load(slot))):
+      b.cmpxchg(at(b, state, _ERROR), i64(0), read(b, facts, _NO_MEMORY, I64), "seq_cst", "seq_cst")
+  memory = b.load(slot)
+  with if_then(
+    b, b.not_(_is_null(b, memory))
+  ):  # without memory its share of the work counts as done, and the call has failed
+    arena = b.inttoptr(b.and_(b.add(b.ptrtoint(memory, I64), i64(63)), i64(-64)), PTR)
+    b.call(run, [arrays, sizes, arena, first, end])
   b.atomic_rmw("add", at(b, state, _DONE), b.sub(end, first), "seq_cst")
   b.branch(take)
   b.position_at_end(out)
-  b.call(external(module, "free", VOID, [PTR]), [memory])
+  b.call(external(module, "free", VOID, [PTR]), [b.load(slot)])
   b.ret_void()
   return worker
+
+
+def _is_null(b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
+  return b.icmp_unsigned("==", pointer, ir.Constant(PTR, None))
 
 
 def _word(b: ir.IRBuilder, array: ir.Value, number: Any) -> ir.Value:
@@ -164,22 +177,18 @@ def _emit_task(module: ir.Module, worker: ir.Function) -> ir.Function:
   return task
 
 
-def _emit_launch(module: ir.Module, worker: ir.Function, name: str) -> None:
+def _emit_launch(module: ir.Module, worker: ir.Function) -> ir.Function:
   """`launch(frame, facts)`: an error of XLA's, or null."""
-  launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR]), name)
+  launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR]), "launch")
+  launch.linkage = "internal"
   frame, facts = launch.args
   b = ir.IRBuilder(launch.append_basic_block("entry"))
   null = ir.Constant(PTR, None)
-  extension = read(b, frame, ffi.FRAME_EXTENSION)
-  with if_then(b, b.icmp_unsigned("!=", extension, null), ends=True):
-    version = read(b, extension, ffi.METADATA_POINTER)
-    major, minor = ffi.api_version()
-    b.store(I32(major), at(b, version, ffi.VERSION_MAJOR))
-    b.store(I32(minor), at(b, version, ffi.VERSION_MINOR))
-    b.ret(null)
   num_arrays, rank = _num_arrays(b, facts), read(b, facts, _RANK, I64)
   words = b.add(i64(_ARRAYS // 8), b.add(num_arrays, rank))
   state = b.call(external(module, "malloc", PTR, [I64]), [b.mul(words, i64(8))])
+  with if_then(b, _is_null(b, state), ends=True):
+    b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), read(b, facts, _NO_MEMORY, I64)))
   arrays = at(b, state, _ARRAYS)
   _emit_arrays(b, module, frame, facts, arrays)
   points = _emit_sizes(b, frame, facts, _word(b, arrays, num_arrays))
@@ -198,6 +207,7 @@ def _emit_launch(module: ir.Module, worker: ir.Function, name: str) -> None:
   with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
     b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), message))
   b.ret(null)
+  return launch
 
 
 def _emit_arrays(b: ir.IRBuilder, module: ir.Module, frame: ir.Value, facts: ir.Value, arrays: ir.Value) -> None:

@@ -32,7 +32,7 @@ from tilewright.target.cpu import effects, statements
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.frame import at, external, read
+from tilewright.target.llvm.frame import at, external, read, text_pointer
 from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
@@ -84,7 +84,7 @@ class Turns:
     b.position_at_end(look)
     b.cbranch(is_so(), done, wait)
     b.position_at_end(wait)
-    b.store(effects.text_pointer(b.module, where), self.own(_WHERE))
+    b.store(text_pointer(b.module, where), self.own(_WHERE))
     swap = external(b.module, "swapcontext", I32, [PTR, PTR])
     b.call(swap, [b.load(self.own(_CONTEXT), typ=PTR), read(b, self.state, _MAIN)])
     b.branch(look)
@@ -337,7 +337,7 @@ class Block:
   def _report(self, code: HostCode, groups: Sequence[Turns]) -> None:
     """Say where all those wait that are not done. The text is never freed: the call has failed."""
     b, module = code.b, self.module
-    text = lambda words: effects.text_pointer(module, words)
+    text = lambda words: text_pointer(module, words)
     size = 1024 * (1 + len(groups))
     name = self.kernel.name.replace("%", "%%")
     noun, who, advice = (

@@ -6,7 +6,10 @@ others are unpacked by XLA before the call, to one element per byte, and packed 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import contextvars
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -18,6 +21,24 @@ from tilewright.tile.dead_code import accesses
 from tilewright.tile.formats import computed_in, is_small_integer, poison_value, width
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
+
+_keepers: contextvars.ContextVar[Callable[[Any], None] | None] = contextvars.ContextVar("keepers", default=None)
+_kept_for_ever: list[Any] = []
+
+
+@contextlib.contextmanager
+def keeping(keeper: Callable[[Any], None]) -> Iterator[None]:
+  """Inside, what the code that is called depends on is handed to `keeper`, which keeps it as long as the program that is being lowered."""
+  before = _keepers.set(keeper)
+  try:
+    yield
+  finally:
+    _keepers.reset(before)
+
+
+def keep(held: Any) -> None:
+  """Keep something as long as the program that is being lowered; for ever where nobody says which one that is."""
+  (_keepers.get() or _kept_for_ever.append)(held)
 
 
 def _unpacked_dtype(dtype: Any) -> Any:
@@ -47,11 +68,12 @@ def call(
   packed: Sequence[bool],
   scratch_bytes: int = 0,
   poisoned: Sequence[int] = (),
+  attributes: Mapping[str, str] = types.MappingProxyType({}),
 ) -> list[Any]:
   """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
 
   `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result; `poisoned`
-  are the outputs that XLA fills with poison before the call.
+  are the outputs that XLA fills with poison before the call; `attributes` is what the handler is told besides.
   """
   mapping = kernel.mapping
   avals = [m.array_aval for m in mapping.output_mappings]
@@ -84,5 +106,5 @@ def call(
   # XLA keeps a call with side effects unless this attribute says that it may go when nobody uses its outputs.
   removable = {"xla_allow_dce_side_effecting_op": "true"} if kernel.has_side_effects and kernel.is_removable else {}
   with set_xla_metadata(**removable):
-    outputs = run(*operands, *extra)
+    outputs = run(*operands, *extra, **attributes)
   return [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]

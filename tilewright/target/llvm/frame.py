@@ -25,6 +25,15 @@ def external(module: ir.Module, name: str, result: Any, args: list[Any], *, var_
   return found or ir.Function(module, ir.FunctionType(result, args, var_arg=var_arg), name)
 
 
+def text_pointer(module: ir.Module, text: str) -> ir.Value:
+  """A zero-terminated string in the module's read-only data."""
+  raw = bytearray(text.encode() + b"\0")
+  data = ir.Constant(ir.ArrayType(I8, len(raw)), raw)
+  variable = ir.GlobalVariable(module, data.type, module.get_unique_name("text"))
+  variable.initializer, variable.global_constant, variable.linkage = data, True, "internal"
+  return variable.bitcast(PTR)
+
+
 def struct(b: ir.IRBuilder, words: int) -> ir.Value:
   """Room for a struct on the stack, as an untyped pointer."""
   return b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, words)), I64), PTR)

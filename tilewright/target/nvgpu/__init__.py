@@ -33,7 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from tilewright import errors
-from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, printing, ptxas
+from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, linking, printing, ptxas
 from tilewright.target.llvm.calling import call
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
@@ -114,37 +114,38 @@ def compile_ptx(
   return ptx, launch
 
 
-def _load(name: str, code: bytes) -> Callee:
-  """Let XLA call a kernel."""
-  import llvmlite.binding as llvm
-
+def _link(name: str, code: bytes) -> Callee:
+  """Bring a kernel onto the devices, and its launcher into memory."""
   parts = Code.from_bytes(code)
   for function in _DRIVER_FUNCTIONS:
-    llvm.add_symbol(function, cuda.function_address(function))
+    linking.define(function, cuda.function_address(function))
   if _LAUNCH_WITH_CLUSTERS.encode() in parts.launcher:  # which drivers have since CUDA 11.8
-    llvm.add_symbol(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
+    linking.define(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
   printing.report_symbol()
-  engine = jit.link(parts.launcher)
+  launcher = linking.link(parts.launcher)
   (devices,) = (own.devices for own in _families()[0] if own.arch.name == parts.arch)
   handles = cuda.load(parts.kernel, KERNEL, parts.shared_bytes, devices)
   if len(handles) == 1:
-    _set(engine, HANDLE, handles[0])
+    _set(launcher, HANDLE, handles[0])
   else:
-    _set(engine, HANDLES, ctypes.addressof(handles))
-  target, address = f"tilewright_cuda_{name[:24]}", engine.get_function_address(HANDLER)
-  ffi.register(target, address, "CUDA")
-  return Callee(target, parts.workspace_bytes, parts.poisoned, address)
+    _set(launcher, HANDLES, ctypes.addressof(handles))
+  return Callee(f"tilewright_cuda_{name[:24]}", parts.workspace_bytes, parts.poisoned, launcher.address(HANDLER))
 
 
-def _set(engine: Any, variable: str, value: int) -> None:
-  ctypes.c_uint64.from_address(engine.get_global_value_address(variable)).value = value
+def _register(callee: Callee) -> None:
+  """Let XLA call a kernel."""
+  ffi.register(callee.name, callee.address, "CUDA")
+
+
+def _set(launcher: linking.Linked, variable: str, value: int) -> None:
+  ctypes.c_uint64.from_address(launcher.address(variable)).value = value
 
 
 def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
   return architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
 
 
-_kept = Kept("nvgpu", _load)
+_kept = Kept("nvgpu", _link, _register)
 
 
 def _loadable(ptx: str, launch: Launch, device: int) -> bytes:

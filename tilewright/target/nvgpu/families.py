@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
-from tilewright.runtime import ffi, jit
+from tilewright.runtime import ffi, jit, linking
 from tilewright.target.llvm.frame import at, emit_error, read
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR
@@ -21,17 +21,15 @@ from tilewright.target.nvgpu.symbols import HANDLER
 _NULL = ir.Constant(PTR, None)
 _HANDLER = ir.FunctionType(PTR, [PTR])
 _lock = threading.Lock()
-_registered: set[str] = set()
+_linked: dict[str, linking.Linked] = {}
 
 
 def register(name: str, launchers: Mapping[int, int], without: Mapping[int, str]) -> None:
   """Let XLA call, under a name, the launchers at these addresses by device; `without` says why there is none for others."""
   with _lock:
-    if name in _registered:
-      return
-    engine = jit.link(jit.object_code(to_llvm(launchers, without)))
-    ffi.register(name, engine.get_function_address(HANDLER), "CUDA")
-    _registered.add(name)
+    if name not in _linked:
+      _linked[name] = linking.link(jit.object_code(to_llvm(launchers, without)))
+    ffi.register(name, _linked[name].address(HANDLER), "CUDA")
 
 
 def to_llvm(launchers: Mapping[int, int], without: Mapping[int, str]) -> str:

@@ -43,7 +43,7 @@ _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eigh
 _MOST_BLOCKS = (
   1 << 31
 ) - 1  # of a launch along the first dimension (CUDA C programming guide, table of compute capabilities)
-_MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
+MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
 
@@ -256,7 +256,7 @@ class Frame:
         f"The kernel '{self.kernel.name}' has {launch.launched_blocks} instances, which exceed available blocks of threads: a grid of a GPU"
         f" has at most {_MOST_BLOCKS}. Use larger blocks, or make a dimension of the grid a loop in the kernel."
       )
-    if launch.workspace_bytes > _MOST_WORKSPACE:
+    if launch.workspace_bytes > MOST_WORKSPACE:
       raise errors.ResourceExhaustedError(
         f"The kernel '{self.kernel.name}' exceeds available shared memory, {code.arch.shared_bytes} bytes on {code.arch.name}, and global "
         f"memory cannot take its place: {launch.launched_blocks} blocks of threads would need {launch.workspace_bytes} bytes of it. "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright import errors
+from tilewright.target.llvm import buffers
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64
 from tilewright.target.nvgpu import (
@@ -29,7 +30,7 @@ from tilewright.target.nvgpu import (
 from tilewright.target.nvgpu import ir as gpu_level
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.cluster import ALONE, Cluster
-from tilewright.target.nvgpu.frame import Frame, Launch
+from tilewright.target.nvgpu.frame import MOST_WORKSPACE, Frame, Launch
 from tilewright.target.nvgpu.hints import given_layout
 from tilewright.target.nvgpu.occupancy import choose_threads, resident_blocks
 from tilewright.target.nvgpu.points import Meetings, Points
@@ -45,6 +46,7 @@ def emit_kernel(
   kernel: NativeKernel, arch: Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
 ) -> tuple[str, Launch]:
   """The LLVM IR of a kernel, and how to launch it."""
+  buffers.check(kernel, MOST_WORKSPACE, "a launch")
   rewrite(kernel.body, identities.RULES)
   parallel = tuple(parallel_dims(kernel))
   if gpu_level.is_by_hand(kernel, arch):

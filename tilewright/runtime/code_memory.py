@@ -1,0 +1,148 @@
+"""Memory for machine code: pages of a few large mappings, written once, then only read and executed, and given back.
+
+    address = code_memory.place(lambda address: bytes, nbytes)      # contents may depend on where they will be
+    code_memory.free(address, nbytes)
+
+A system bounds how many mappings a process may have (65,530 on Linux unless configured). A piece of code takes whole pages of a region, and
+all pages of a region that are not being written have the same protection, so that a region is one mapping however many pieces it holds.
+No page is ever writable and executable at once. Pages that are freed go back to the system and are zero when they are used again.
+
+Nothing here belongs to a Python object: when the interpreter ends, threads of XLA may still run code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import functools
+import mmap
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tilewright import errors
+
+_PAGE = mmap.PAGESIZE
+_REGION = 4 << 20  # bytes of a region, unless a piece of code is larger
+_READ, _WRITE, _EXECUTE = 1, 2, 4  # from sys/mman.h
+_DONTNEED = 4
+_FAILED = ctypes.c_void_p(-1).value
+_lock = threading.RLock()
+
+
+@functools.cache
+def _libc() -> Any:
+  libc = ctypes.CDLL(None, use_errno=True)
+  libc.mprotect.argtypes = libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+  libc.mmap.restype = ctypes.c_void_p
+  libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+  libc.calloc.restype, libc.calloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]
+  libc.free.argtypes = [ctypes.c_void_p]
+  return libc
+
+
+def _refused() -> errors.NativeCodeError:
+  said = os.strerror(ctypes.get_errno())
+  return errors.NativeCodeError(
+    f"The system refuses memory for machine code ({said}). Security policies may forbid it, as they would other just-in-time compilers; "
+    "use interpret=True for the portable lowering."
+  )
+
+
+def _protect(address: int, nbytes: int, how: int) -> None:
+  if _libc().mprotect(address, nbytes, how):
+    raise _refused()
+
+
+def zeros(nbytes: int) -> int:
+  """The address of memory that code writes to, from the heap: aligned to sixteen bytes, until `free_zeros`."""
+  address = _libc().calloc(1, max(1, nbytes))
+  if not address:
+    raise MemoryError(f"There are no {nbytes} bytes for the variables of compiled code.")
+  return address
+
+
+def free_zeros(address: int) -> None:
+  _libc().free(address)
+
+
+@dataclasses.dataclass(eq=False)
+class _Region:
+  """Pages of one mapping. `free` has the runs of pages that nothing uses, in order: the first, and the one after the last."""
+
+  base: int
+  pages: int
+  free: list[tuple[int, int]]
+
+  @classmethod
+  def of(cls, nbytes: int) -> _Region:
+    base = _libc().mmap(None, nbytes, _READ | _WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+    if base == _FAILED:
+      raise _refused()
+    # A page that was written makes the kernel's record of anonymous pages; parts of the mapping share it, and can be joined again.
+    ctypes.c_uint8.from_address(base).value = 0
+    _protect(base, nbytes, _READ | _EXECUTE)
+    return cls(base, nbytes // _PAGE, [(0, nbytes // _PAGE)])
+
+  def take(self, pages: int) -> int | None:
+    for i, (first, end) in enumerate(self.free):
+      if end - first >= pages:
+        self.free[i : i + 1] = [(first + pages, end)] if end - first > pages else []
+        return self.base + first * _PAGE
+    return None
+
+  def give(self, address: int, pages: int) -> None:
+    first = (address - self.base) // _PAGE
+    joined: list[tuple[int, int]] = []
+    for run in sorted([*self.free, (first, first + pages)]):
+      if joined and joined[-1][1] == run[0]:
+        joined[-1] = (joined[-1][0], run[1])
+      else:
+        joined.append(run)
+    self.free = joined
+
+
+_regions: list[_Region] = []
+
+
+def _pages(nbytes: int) -> int:
+  return max(1, -(-nbytes // _PAGE))
+
+
+def place(contents: Callable[[int], bytes], nbytes: int) -> int:
+  """The address of so many bytes of code, which are what `contents` gives for that address."""
+  pages = _pages(nbytes)
+  with _lock:
+    address = _take(pages)
+    try:
+      made = contents(address)
+      assert len(made) <= nbytes
+      _protect(address, pages * _PAGE, _READ | _WRITE)
+      ctypes.memmove(address, made, len(made))
+      _protect(address, pages * _PAGE, _READ | _EXECUTE)
+    except BaseException:
+      free(address, nbytes)
+      raise
+    return address
+
+
+def _take(pages: int) -> int:
+  for region in _regions:
+    address = region.take(pages)
+    if address is not None:
+      return address
+  _regions.append(_Region.of(max(_REGION, pages * _PAGE)))
+  address = _regions[-1].take(pages)
+  assert address is not None
+  return address
+
+
+def free(address: int, nbytes: int) -> None:
+  """Give back what `place` gave. Nothing may run there any more."""
+  pages = _pages(nbytes)
+  with _lock:
+    (region,) = (own for own in _regions if own.base <= address < own.base + own.pages * _PAGE)
+    _protect(address, pages * _PAGE, _READ | _EXECUTE)
+    _libc().madvise(address, pages * _PAGE, _DONTNEED)
+    region.give(address, pages)

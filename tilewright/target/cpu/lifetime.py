@@ -1,0 +1,104 @@
+"""How long the code of a kernel stays in memory: while a program exists that may call it.
+
+XLA never forgets a handler, and an executable may outlive every Python object that led to it. So one handler serves all kernels, and a call
+names its code by an attribute, the hash of everything the code depends on:
+
+    custom_call "tilewright_cpu" {code = "3f2a91…"}
+
+When XLA builds an executable, it lets the handler *instantiate* each call: the name is looked up in a table of *records*, the record counts
+one more user, and its address becomes the state of that call, which XLA hands to the handler at each run and deletes with the executable.
+A program that is lowered but not compiled yet holds its code by a Python object (`Hold`) that JAX keeps beside the module. A record without
+users may be withdrawn; after that nothing can reach its code, which is freed.
+
+What XLA calls is native code (`records`, part of the launcher), since XLA has threads of its own, with or without the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import functools
+import weakref
+from typing import Any
+
+from tilewright.runtime import code_memory, ffi
+from tilewright.runtime.linking import Linked
+
+TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # what XLA knows the handler and its state by
+ATTRIBUTE, NAME_BYTES = "code", 32
+FACTS = "facts"  # the variable of a kernel's code that says what is special about it
+# A record: the next one of its bucket, how many use it, the kernel's facts, the name.
+NEXT, USERS, RECORD_FACTS, NAME = 0, 8, 16, 24
+_RECORD_BYTES = NAME + NAME_BYTES
+# The functions of the launcher, and the variable in which XLA puts the number of the state's type.
+INSTANTIATE, EXECUTE, RETAIN, RELEASE, PUBLISH, WITHDRAW = (
+  *("instantiate", "execute", "retain", "release"),
+  *("publish", "withdraw"),
+)
+TYPE_ID = "type_id"
+
+
+@dataclasses.dataclass(frozen=True)
+class Launcher:
+  """The functions that all kernels share. They stay as long as the process."""
+
+  code: Linked
+
+  @functools.cached_property
+  def retain(self) -> Any:
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(RETAIN))
+
+  @functools.cached_property
+  def release(self) -> Any:
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(RELEASE))
+
+  @functools.cached_property
+  def publish(self) -> Any:
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code.address(PUBLISH))
+
+  @functools.cached_property
+  def withdraw(self) -> Any:
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.code.address(WITHDRAW))
+
+  def register(self) -> None:
+    """Let XLA call the handler. It may be done again, should something have interrupted it."""
+    ffi.register_state(STATE, self.code.address(TYPE_ID), self.code.address(RELEASE), "cpu")
+    stages = {stage: self.code.address(stage) for stage in (INSTANTIATE, EXECUTE)}
+    ffi.register(TARGET, stages, "cpu")
+
+
+class Resident:
+  """The code of a kernel in memory, with its record."""
+
+  def __init__(self, launcher: Launcher, name: str, code: Linked):
+    self.name = name[:NAME_BYTES]
+    self._launcher, self._code = launcher, code
+    self._record = code_memory.zeros(_RECORD_BYTES)
+    ctypes.c_uint64.from_address(self._record + RECORD_FACTS).value = code.address(FACTS)
+    ctypes.memmove(self._record + NAME, self.name.encode(), NAME_BYTES)
+
+  def publish(self) -> None:
+    """Let programs find the code by its name. It may be done again."""
+    self._launcher.publish(self._record)
+
+  def hold(self) -> Hold:
+    """Not to be freed from now on, while what this gives is alive."""
+    held = Hold(self.name)
+    self._launcher.retain(self._record)
+    weakref.finalize(held, self._launcher.release, self._record).atexit = False
+    return held
+
+  def free(self) -> bool:
+    """Free the code if nothing uses it, and say whether that is so."""
+    if not self._launcher.withdraw(self._record):
+      return False
+    self._code.free()
+    code_memory.free_zeros(self._record)
+    return True
+
+
+class Hold:
+  """Keeps the code that has a name in memory."""
+
+  def __init__(self, name: str):
+    self.name = name
