@@ -8,7 +8,9 @@ Starts from the seeds below and from what XLA printed in the corpus directory, i
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
+import re
 import signal
 import sys
 import time
@@ -16,7 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
+
 from tilewright import hlo
+from tilewright.cli.hlo import random_value
+from tilewright.hlo.opcodes import OPCODES
 
 SEEDS = [
   """HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }, buffer_donor={ (1, {}) },
@@ -52,6 +58,35 @@ ENTRY %main (p: f32[4], t: (s32[], f32[2])) -> (f32[4]) {
   %w = f32[2]{0} reduce-window(%q, %zero), window={size=2 stride=2 pad=0_1 rhs_dilate=2}, to_apply=%sum
   ROOT %o = (f32[4]{0}) tuple(%q), control-predecessors={%p, %c}, origin={({"v1" {0}})}
 }
+""",
+  """HloModule runs, replica_count=2
+%sum { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+%body { s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  n = s32[] add(i, one)
+  v = f32[4] get-tuple-element(s), index=1
+  w = f32[4] reduce-window(v, f32[] constant(0)), window={size=3 pad=1_1}, to_apply=%sum
+  ROOT t = (s32[], f32[4]) tuple(n, w) }
+%condition { c = (s32[], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(c), index=0
+  ROOT l = pred[] compare(k, s32[] constant(3)), direction=LT }
+ENTRY %main { x = f32[4,2] parameter(0)
+  y = f32[2,4] transpose(x), dimensions={1,0}
+  d = f32[4,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = f32[8,4] all-gather(d), replica_groups={{0,1}}, dimensions={0}
+  h = f32[4,4] reduce-scatter(g), replica_groups={{0,1}}, dimensions={0}, to_apply=%sum
+  p = f32[4,4] collective-permute(h), source_target_pairs={{0,1},{1,0}}
+  q = f32[4] reduce(p, f32[] constant(0)), dimensions={0}, to_apply=%sum
+  b = f32[4] broadcast(f32[] constant(2)), dimensions={}
+  z = f32[6] pad(q, f32[] constant(0)), padding=1_1
+  e = f32[4] slice(z), slice={[1:5]}
+  u = f32[4] dynamic-slice(z, s32[] constant(2)), dynamic_slice_sizes={4}
+  o = f32[4] add(add(e, u), b)
+  t0 = (s32[], f32[4]) tuple(s32[] constant(0), o)
+  ROOT wh = (s32[], f32[4]) while(t0), condition=%condition, body=%body }
 """,
   """ENTRY %e { // a comment
   %p = (f32[4], (s32[], f32[<=2,?])) parameter(0)
@@ -97,13 +132,18 @@ PIECES = [
 ]
 
 
+NUMBERS = ["0", "1", "-1", "2", "7", "4294967296", "9223372036854775807", "99999999999999999999", "9" * 5000]
+OPCODE_NAMES = sorted(OPCODES)
+LIMITS = hlo.EvaluateLimits(bytes=2**26, steps=2000, seconds=2)
+
+
 def mutate(text: str, rng: random.Random, others: list[str]) -> str:
   """One to four small accidents."""
   for _ in range(rng.choice((1, 1, 1, 2, 4))):
     size = len(text)
     at = rng.randrange(size + 1)
     end = min(size, at + rng.choice((1, 1, 2, 5, 20, 200)))
-    match rng.randrange(7):
+    match rng.randrange(10):
       case 0:
         text = text[:at] + text[end:]
       case 1:
@@ -123,7 +163,19 @@ def mutate(text: str, rng: random.Random, others: list[str]) -> str:
         i, j = rng.randrange(len(words)), rng.randrange(len(words))
         words[i], words[j] = words[j], words[i]
         text = " ".join(words)
+      case 7 | 8:
+        text = _replace_one(text, r"\d+", NUMBERS, rng)
+      case 9:
+        text = _replace_one(text, r"(?<= )[a-z][a-z0-9-]*(?=\()", OPCODE_NAMES, rng)
   return text
+
+
+def _replace_one(text: str, pattern: str, by: list[str], rng: random.Random) -> str:
+  found = list(re.finditer(pattern, text))
+  if not found:
+    return text
+  match = rng.choice(found)
+  return text[: match.start()] + rng.choice(by) + text[match.end() :]
 
 
 def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
@@ -153,7 +205,21 @@ def check_text(text: str) -> str:
   printed = module.to_text()
   assert hlo.parse(printed).to_text() == printed
   hlo.problems(module)
+  for attempt in (module.to_proto, lambda: evaluate(module)):
+    with contextlib.suppress(hlo.HloError):
+      attempt()
   return "module"
+
+
+def evaluate(module: hlo.Module) -> None:
+  """On random arguments, where those are small."""
+  leaves = [leaf for p in module.entry.parameters for _, leaf in p.shape.leaves() if leaf.is_array]
+  devices = module.replica_count * module.num_partitions
+  if devices > 4 or any(leaf.is_dynamic or leaf.num_elements > 10_000 for leaf in leaves):
+    return
+  generator = np.random.default_rng(0)
+  arguments = [random_value(p.shape, generator) for p in module.entry.parameters]
+  hlo.evaluate_devices(module, [arguments] * devices, seed=0, limits=LIMITS)
 
 
 def check_proto(data: bytes) -> str:

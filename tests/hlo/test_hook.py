@@ -247,6 +247,74 @@ def test_an_illegal_module_is_not_handed_to_xla():
     np.testing.assert_allclose(jax.jit(jnp.sin)(X), np.sin(X), rtol=1e-6)
 
 
+def unknown_target(module: hlo.Module) -> bool:
+  """Legal HLO that no back end can compile."""
+  for i in module.entry.instructions:
+    if i.opcode in ("fusion", "sine", "call"):
+      i.opcode, i.attrs = "custom-call", {"custom_call_target": "nobody_has_registered_this"}
+      return True
+  return False
+
+
+def test_what_xla_refuses_is_compiled_without_the_passes():
+  f = jax.jit(lambda x: jnp.sin(x) + 31)
+  with hlo.install(unknown_target, only="lambda"), pytest.warns(hlo.HloPassWarning, match="XLA refuses.*without them"):
+    np.testing.assert_allclose(f(X), np.sin(X) + 31, rtol=1e-6)
+    np.testing.assert_allclose(f.lower(X).compile()(X), np.sin(X) + 31, rtol=1e-6)
+
+
+def test_an_error_of_the_program_itself_is_the_error_that_is_shown():
+  def fails(x):
+    return jax.ffi.ffi_call("nobody_has_registered_that", jax.ShapeDtypeStruct(x.shape, x.dtype))(jnp.sin(x))
+
+  with hlo.install(sine_to_cosine, only="fails"), pytest.raises(Exception, match="nobody_has_registered_that"):
+    jax.jit(fails)(X)
+
+
+def endless(module: hlo.Module) -> bool:
+  while True:
+    pass
+
+
+def test_a_pass_that_does_not_end_is_stopped():
+  with hlo.install(endless, time_limit=0.2), pytest.warns(hlo.HloPassWarning, match="did not end within 0.2 s"):
+    np.testing.assert_allclose(jax.jit(lambda x: jnp.sin(x) + 32)(X), np.sin(X) + 32, rtol=1e-6)
+  with pytest.raises(HloPassError, match="time_limit"):
+    hlo.install(endless, time_limit=0)
+
+
+def test_a_pass_that_exits_ends_only_itself():
+  with hlo.install(lambda m: sys.exit(3)), pytest.warns(hlo.HloPassWarning, match="SystemExit"):
+    np.testing.assert_allclose(jax.jit(lambda x: jnp.sin(x) + 33)(X), np.sin(X) + 33, rtol=1e-6)
+
+
+def test_a_pass_that_hangs_when_the_process_ends_does_not_abort_it():
+  script = """
+    import threading, jax, numpy as np
+    from tilewright import hlo
+    started = threading.Event()
+    def hangs(module):
+      started.set()
+      threading.Event().wait()
+    hlo.install(hangs)
+    threading.Thread(target=lambda: jax.jit(lambda x: x + 1)(np.ones(4)), daemon=True).start()
+    started.wait()
+  """
+  done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=100)
+  assert done.returncode == 0, done.stderr
+
+
+def test_reproducers_are_in_a_folder_only_the_user_can_enter(monkeypatch):
+  from tilewright.hlo import reproducer
+
+  monkeypatch.delenv("TILEWRIGHT_DUMP", raising=False)
+  monkeypatch.setattr(reproducer, "_folder", None)
+  top = reproducer.folder_for_reproducers()
+  assert top.stat().st_mode & 0o777 == 0o700 and top.stat().st_uid == os.getuid()
+  monkeypatch.setattr(reproducer, "_folder", None)
+  assert reproducer.folder_for_reproducers() != top  # not a name that can be foreseen
+
+
 def test_warnings_as_errors_stop_the_compilation_cleanly():
   def fails(module: hlo.Module) -> bool:
     raise RuntimeError("no")

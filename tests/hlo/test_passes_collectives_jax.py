@@ -319,3 +319,42 @@ def test_pipelining_happens_inside_xla() -> None:
   with hlo.install("collective_pipeliner{direction=forward_sink}", platforms="cpu") as hook:
     sunk = compiled(PROGRAMS["stored_with_state"])
   assert hook.changed and executed(sunk, "all-reduce") == 1
+
+
+@pytest.mark.parametrize("name", ["gathered", "gathered_along_1", "scattered"])
+def test_sunk_collectives_keep_the_dimension_they_join_slowest(name: str) -> None:
+  """XLA:CPU moves whole blocks: with the trips as the slowest dimension the numbers were wrong."""
+  collective = {
+    "gathered": lambda y: jax.lax.all_gather(y, "d", tiled=True),
+    "gathered_along_1": lambda y: jax.lax.all_gather(y, "d", axis=1, tiled=True),
+    "scattered": lambda y: jax.lax.psum_scatter(y, "d", scatter_dimension=0, tiled=True),
+  }[name]
+
+  def program(x: jax.Array) -> jax.Array:
+    return jax.lax.scan(lambda c, i: (c, collective(jnp.sin(x) * i)), 0.0, jnp.arange(5.0))[1]
+
+  def run() -> np.ndarray:
+    split = PartitionSpec("d")
+    f = jax.shard_map(lambda x: program(x), mesh=mesh(), in_specs=split, out_specs=split, check_vma=False)
+    return np.asarray(jax.jit(f)(np.arange(48.0, dtype=np.float32).reshape(16, 3)))
+
+  expected = run()
+  with hlo.install("collective_pipeliner{direction=forward_sink}", platforms="cpu") as hook:
+    np.testing.assert_array_equal(run(), expected)
+  assert hook.changed and not any(report.failures for report in hook.reports)
+
+
+def test_passes_that_make_what_the_cpu_cannot_run_leave_its_modules_alone() -> None:
+  with warnings.catch_warnings(), hlo.install(["async_collectives", "collective_permute_to_send_recv"]) as hook:
+    warnings.simplefilter("error")
+    compiled(PROGRAMS["gradient_sum"])
+  assert not hook.changed
+
+
+def test_layouts_that_the_cpu_computes_wrong_values_with_are_found() -> None:
+  from tilewright.hlo.verify_platform import platform_problems
+
+  text = "HloModule m, is_scheduled=true\nENTRY e { x = f32[5,4]{LAYOUT} parameter(0)\n"
+  text += " ROOT g = f32[5,16]{LAYOUT} all-gather(x), replica_groups={{0,1,2,3}}, dimensions={1} }"
+  assert "slowest" in platform_problems(hlo.parse(text.replace("LAYOUT", "1,0")), "cpu")[0]
+  assert not platform_problems(hlo.parse(text.replace("LAYOUT", "0,1")), "cpu")

@@ -443,3 +443,50 @@ def test_size_and_work_are_bounded():
   assert run_passes(hlo.parse(text), ["constant_folding"]).changed
   assert not run_passes(hlo.parse(text), ["constant_folding{max_work=100}"]).changed
   assert not run_passes(hlo.parse(text), ["constant_folding{max_bytes=100}"]).changed
+
+
+# Control edges of narrowed fusions, copies of loops and channels.
+
+
+def test_what_waits_for_the_only_output_of_a_narrowed_fusion_waits_for_the_fusion():
+  module = after(
+    """fused { p = f32[4] parameter(0)
+      a = f32[4] negate(p)
+      b = f32[4] sine(p)
+      ROOT t = (f32[4], f32[4]) tuple(a, b) }
+    ENTRY e { x = f32[4] parameter(0)
+      f = (f32[4], f32[4]) fusion(x), kind=kLoop, calls=fused
+      g = f32[4] get-tuple-element(f), index=0
+      later = f32[4] cosine(x), control-predecessors={g}
+      ROOT r = f32[4] add(g, later) }""",
+    "dce",
+  )
+  fusion = module.find_instruction("f")
+  assert fusion.shape.is_array and module.find_instruction("later").control_predecessors == (fusion,)
+
+
+def test_loops_and_channels_of_a_callee_that_is_inlined_twice_twice():
+  module = hlo.parse(
+    ADD
+    + """cond { c = (s32[]) parameter(0)
+      g = s32[] get-tuple-element(c), index=0
+      ROOT l = pred[] compare(g, s32[] constant(3)), direction=LT }
+    body { d = (s32[]) parameter(0)
+      g2 = s32[] get-tuple-element(d), index=0
+      n = s32[] add(g2, s32[] constant(1))
+      ROOT t = (s32[]) tuple(n) }
+    inner { p = (s32[]) parameter(0)
+      k = f32[4] constant({1, 2, 3, 4})
+      ar = f32[4] all-reduce(k), channel_id=1, replica_groups={}, to_apply=add
+      ROOT w = (s32[]) while(p), condition=cond, body=body }
+    mid { q = (s32[]) parameter(0)
+      c1 = (s32[]) call(q), to_apply=inner
+      ROOT c2 = (s32[]) call(c1), to_apply=inner }
+    ENTRY e { z = (s32[]) parameter(0)
+      m1 = (s32[]) call(z), to_apply=mid
+      ROOT m2 = (s32[]) call(m1), to_apply=mid }"""
+  )
+  run_passes(module, ["call_inliner"], strict=True)
+  channels = [i.attrs["channel_id"] for i in module.instructions() if i.opcode == "all-reduce"]
+  bodies = [i.attrs["body"] for i in module.instructions() if i.opcode == "while"]
+  assert len(channels) == len(set(channels)) == len(bodies) == len(set(bodies)) == 4

@@ -33,7 +33,7 @@ from tilewright.hlo.errors import (
   HloShapeError,
   HloVerifyError,
 )
-from tilewright.hlo.evaluate import HloEvaluateError, custom_call, evaluate, evaluate_devices
+from tilewright.hlo.evaluate import EvaluateLimits, HloEvaluateError, custom_call, evaluate, evaluate_devices
 from tilewright.hlo.groups import AxisRef, Iota, IotaGroups, ListGroups, Mesh, MeshGroups, ReplicaGroups
 from tilewright.hlo.hook import Hook, install, installed_hooks
 from tilewright.hlo.infer import infer_shape
@@ -86,6 +86,7 @@ __all__ = [
   "DebugEntry",
   "DimSharding",
   "Domain",
+  "EvaluateLimits",
   "FileLocation",
   "HloError",
   "HloEvaluateError",

@@ -11,8 +11,9 @@ everywhere. From there on every buffer is settled, so a pass that lets two value
 wrong: after passes have run at such a place, copies are put back wherever that could be (`passes/buffers.py`).
 
 Nothing here can break a compilation. A pass that raises is undone and reported with an `HloPassWarning` and a reproducer; XLA
-gets the module as it was before that pass, or as it was before all of them if the verifier refuses what they made. Passes may
-run in several threads at once, one module each. What a pass compiles itself is compiled without passes.
+gets the module as it was before that pass, or as it was before all of them if the verifier refuses what they made, if they do not
+end in time (`hook_worker.py`), or if XLA itself cannot compile it (`compile_refused`). Passes may run in several threads at
+once, one module each. What a pass compiles itself is compiled without passes.
 
 Installing and uninstalling change what `jax.jit` means, so both start a new epoch (`hook_cache.py`): what was
 compiled before is compiled anew when it is next called. A compilation that is under way keeps the hooks it finds at each stage.
@@ -29,19 +30,21 @@ import itertools
 import re
 import threading
 import warnings
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.hlo import hook_cache
 from tilewright.hlo.errors import HloError, HloPassWarning
+from tilewright.hlo.hook_worker import is_closing, run_limited, watch_exit
 from tilewright.hlo.ir import Module
 from tilewright.hlo.passes import Pass, PassLike, Report, as_pass, run_passes
 from tilewright.hlo.passes.base import HloPassError, compiling_for
 from tilewright.hlo.passes.buffers import BufferUses
 from tilewright.hlo.passes.dce import tidy_fusions
 from tilewright.hlo.reproducer import write_reproducer
+from tilewright.hlo.verify_platform import platform_problems
 
 STAGES = ("pre_scheduler", "post_scheduler")
 _GPU = ("cuda", "rocm", "gpu")
@@ -50,7 +53,17 @@ _lock = threading.Lock()
 _hooks: tuple[Hook, ...] = ()
 _registered: set[tuple[str, str]] = set()  # (platform, stage) that XLA calls us for
 _waiting: Counter[tuple[str, str]] = Counter()  # (platform, module name) seen before scheduling, not yet after it
+_changed: OrderedDict[str, Changed] = OrderedDict()  # by module name: what was handed to XLA lately
 _numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+  """A module that XLA was given in the place of its own."""
+
+  data: bytes  # the original
+  passes: tuple[Pass, ...]
+  platform: str
 
 
 @dataclass(eq=False)
@@ -65,6 +78,7 @@ class Hook:
   verify: bool
   only: re.Pattern[str] | None
   fingerprint: str
+  time_limit: float | None = None  # seconds per module
   number: int = field(default_factory=lambda: next(_numbers))
   reports: deque[Report] = field(default_factory=lambda: deque(maxlen=1000))  # of the latest modules, oldest first
 
@@ -110,6 +124,7 @@ def install(
   verify: bool = True,
   only: str | None = None,
   fingerprint: str | None = None,
+  time_limit: float | None = 300.0,
 ) -> Hook:
   """Runs `passes` inside every compilation from now on, until the returned hook's `uninstall()`.
 
@@ -117,7 +132,8 @@ def install(
   `stage` is "pre_scheduler" or "post_scheduler", `platforms` a choice of "cpu", "gpu", "cuda", … (all if None). `only` is a
   regular expression that module names must contain. Several hooks run in the order of their installation. With
   `fixed_point` the passes run until a whole round changes nothing; with `verify` a module that they leave illegal is not handed to XLA;
-  with `include_autotuning` they run on the small modules of XLA's autotuner too.
+  with `include_autotuning` they run on the small modules of XLA's autotuner too. Passes that have not ended `time_limit` seconds
+  after they began with a module are stopped, and XLA compiles it unchanged (None: no limit).
 
   `fingerprint` names this version of the passes in keys of JAX's persistent compilation cache. Without one it is computed from
   their code; a pass that refers to objects whose value cannot be read off gets one that no other process has, so that it is
@@ -127,13 +143,16 @@ def install(
   todo = tuple(as_pass(item) for item in items)
   where = _stage_name(stage)
   names = _platform_names(platforms)
+  if time_limit is not None and not time_limit > 0:
+    raise HloPassError(f"time_limit={time_limit!r}: expected a positive number of seconds, or None for no limit")
   key = fingerprint if fingerprint is not None else hook_cache.fingerprint(todo)
   options = repr((where, names, include_autotuning, fixed_point, only))
   pattern = None if only is None else re.compile(only)
-  hook = Hook(todo, where, names, include_autotuning, fixed_point, verify, pattern, f"{options}:{key}")
+  hook = Hook(todo, where, names, include_autotuning, fixed_point, verify, pattern, f"{options}:{key}", time_limit)
   global _hooks
   with _lock:
     _register(names)
+    watch_exit()
     _hooks = (*_hooks, hook)
     _announce()
   return hook
@@ -194,44 +213,81 @@ def _callback(platform: str, stage: str, data: bytes) -> bytes | None:
   warnings.
   """
   hooks = _hooks
-  if not hooks and not _waiting:
+  if (not hooks and not _waiting) or is_closing():
     return None
   name = module_name(data)
-  if name.startswith(hook_cache.MARK):  # a pass uses JAX itself
+  if name.startswith((hook_cache.MARK, hook_cache.WITHOUT_PASSES)):  # a pass uses JAX itself, or failed before
     return None
   autotuning = _is_autotuning(platform, stage, name)
   wanted = [h for h in hooks if h.wants(platform, stage, name, autotuning)]
   if not wanted:
     return None
   problems: list[str] = []
-  with hook_cache.running_passes(), compiling_for(platform):
-    result = _transform(wanted, platform, stage, name, data, problems)
+  limits = [h.time_limit for h in wanted]
+  seconds = None if None in limits else sum(limit for limit in limits if limit is not None)
+  with compiling_for(platform):
+    try:
+      result, problems = run_limited(functools.partial(_transform, wanted, platform, stage, name, data), seconds)
+    except (Exception, SystemExit) as error:  # of the reader or the writer, out of time, or a pass that exits
+      if is_closing():
+        return None
+      result, problems = None, [_failure(name, data, None, _all_passes(wanted), error, _UNCHANGED)]
   for problem in problems:
     warnings.warn(problem, HloPassWarning, stacklevel=2)
+  if result is not None:
+    _remember(name, Changed(data, tuple(_all_passes(wanted)), platform))
   return result
 
 
-def _transform(
-  hooks: list[Hook], platform: str, stage: str, name: str, data: bytes, problems: list[str]
-) -> bytes | None:
-  passes = [item for hook in hooks for item in hook.passes]
-  try:
-    from tilewright.hlo.proto_read import from_proto
+_UNCHANGED = "XLA compiles it unchanged"
 
+
+def _all_passes(hooks: list[Hook]) -> list[Pass]:
+  return [item for hook in hooks for item in hook.passes]
+
+
+def _transform(hooks: list[Hook], platform: str, stage: str, name: str, data: bytes) -> tuple[bytes | None, list[str]]:
+  """The new module, or None to keep the old one, and what went wrong."""
+  from tilewright.hlo.proto_read import from_proto
+
+  problems: list[str] = []
+  with hook_cache.running_passes():
     module = from_proto(data)
     uses = BufferUses(module) if copies_are_in(platform, stage) else None
     reports = [_run(hook, module, data, problems) for hook in hooks]
     if not any(report.changed for report in reports):
-      return None
+      return None, problems
     unused = tidy_fusions(module)
     if uses is not None:
       uses.protect(module)
     if any(hook.verify for hook in hooks):
-      _check(module, data, unused)
-    return module.to_proto()
-  except Exception as error:
-    problems.append(_failure(name, data, None, passes, error, "XLA compiles it unchanged"))
-    return None
+      try:
+        _check(module, data, platform, unused)
+      except HloError as error:
+        problems.append(_failure(name, data, None, _all_passes(hooks), error, _UNCHANGED))
+        return None, problems
+    return module.to_proto(), problems
+
+
+def _remember(name: str, changed: Changed) -> None:
+  with _lock:
+    _changed.pop(name, None)
+    _changed[name] = changed
+    while len(_changed) > 16:  # compiled by other means than JAX's, so that nobody asks
+      _changed.popitem(last=False)
+
+
+def compiled(name: str) -> Changed | None:
+  """A compilation has ended, well or not: what passes made of its module, which is forgotten now."""
+  with _lock:
+    return _changed.pop(name, None)
+
+
+def compile_refused(name: str, changed: Changed, error: BaseException) -> None:
+  """XLA could compile the original, but not what the passes made of it: says so."""
+  with compiling_for(changed.platform):
+    text = _failure(name, changed.data, None, list(changed.passes), error, "it was compiled without them")
+  warnings.warn(f"XLA refuses what passes made: {text}", HloPassWarning, stacklevel=2)
 
 
 def _run(hook: Hook, module: Module, data: bytes, problems: list[str]) -> Report:
@@ -245,18 +301,21 @@ def _run(hook: Hook, module: Module, data: bytes, problems: list[str]) -> Report
   return report
 
 
-def _check(module: Module, data: bytes, unused: list[str]) -> None:
-  """An error if the module breaks rules that it did not break before."""
+def _check(module: Module, data: bytes, platform: str, unused: list[str]) -> None:
+  """An error if the module breaks rules, of HLO or of the platform, that it did not break before."""
   from tilewright.hlo.proto_read import from_proto
   from tilewright.hlo.verify import problems
 
   found = problems(module) + unused
-  if found:
+  own = platform_problems(module, platform)
+  if found or own:
     before = from_proto(data)
-    known = {*problems(before), *tidy_fusions(before)}
-    new = [p for p in found if p not in known]
+    known = {*problems(before), *platform_problems(before, platform), *tidy_fusions(before)}
+    new, own = [p for p in found if p not in known], [p for p in own if p not in known]
     if new:
       raise HloError(f"the passes made a module that is not legal HLO: {'; '.join(new[:3])}")
+    if own:
+      raise HloError(f"the passes made a module that XLA cannot run on this platform: {'; '.join(own[:3])}")
 
 
 def _failure(name: str, data: bytes, failed: Pass | None, passes: list[Pass], error: BaseException, then: str) -> str:

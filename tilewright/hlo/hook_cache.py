@@ -26,12 +26,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tilewright
+from tilewright.hlo import hook_worker
 from tilewright.hlo.passes.base import FunctionPass, Pass
 
 _lock = threading.Lock()
 _thread = threading.local()
 INSIDE_PASS = -1  # the epoch of what passes compile
 MARK = "in_a_pass_"  # how the names of their modules begin
+WITHOUT_PASSES = "without_passes_"  # and of those that XLA refused with the passes
 _state: Any = None  # the user context, made on first use
 _epoch = 0
 _failures = 0
@@ -80,14 +82,24 @@ def running_passes() -> Iterator[None]:
       _thread.started = started
 
 
-def _mark(program: Any) -> None:
+def _mark(program: Any, mark: str) -> None:
   """XLA may call us back in a thread of its own, where only the name of the module tells who compiles it."""
+  name = _name(program)
+  if not name.startswith(mark):
+    _rename(program, mark + name)
+
+
+def _name(program: Any) -> str:
   from jax.interpreters import mlir
 
   attributes = program.operation.attributes
-  name = mlir.ir.StringAttr(attributes["sym_name"]).value
-  if not name.startswith(MARK):
-    attributes["sym_name"] = mlir.ir.StringAttr.get(MARK + name, program.context)
+  return str(mlir.ir.StringAttr(attributes["sym_name"]).value) if "sym_name" in attributes else ""
+
+
+def _rename(program: Any, name: str) -> None:
+  from jax.interpreters import mlir
+
+  program.operation.attributes["sym_name"] = mlir.ir.StringAttr.get(name, program.context)
 
 
 def _watch_disk_cache() -> None:
@@ -125,12 +137,39 @@ def _watch_lowered() -> None:
     if getattr(self, "_tilewright_epoch", 0) != epoch:
       self._executable = None
     if inside_pass():
-      _mark(self._hlo)
-    compiled = compile_once(self, *args, **kwargs)
+      _mark(self._hlo, MARK)
+    with hook_worker.compilation():
+      compiled = _compile(compile_once, self, *args, **kwargs)
     self._tilewright_epoch = epoch
     return compiled
 
   _jax.pxla.MeshComputation.compile = compile_once_per_epoch
+
+
+def _compile(compile_once: Any, computation: Any, *args: Any, **kwargs: Any) -> Any:
+  """Compiles; once more without passes if XLA cannot compile what they made."""
+  import jax
+
+  from tilewright.hlo import hook
+
+  name = _name(computation._hlo)
+  hook.compiled(name)  # of an earlier compilation by other means
+  try:
+    result = compile_once(computation, *args, **kwargs)
+  except jax.errors.JaxRuntimeError as error:
+    changed = hook.compiled(name)
+    if changed is None:
+      raise
+    pass_failed()
+    _rename(computation._hlo, WITHOUT_PASSES + name)
+    try:
+      result = compile_once(computation, *args, **kwargs)
+    finally:
+      _rename(computation._hlo, name)
+    hook.compile_refused(name, changed, error)
+  else:
+    hook.compiled(name)
+  return result
 
 
 # Fingerprints.

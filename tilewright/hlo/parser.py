@@ -19,7 +19,7 @@ from typing import Any
 
 from tilewright.hlo.attributes import ATTRIBUTE_KINDS
 from tilewright.hlo.cursor import Cursor
-from tilewright.hlo.errors import HloParseError, HloShapeError
+from tilewright.hlo.errors import HloError, HloParseError, HloShapeError
 from tilewright.hlo.infer import infer_shape
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module, take_name
 from tilewright.hlo.opcodes import OPCODES, async_sugar
@@ -424,12 +424,14 @@ def parse(text: str) -> Module:
   gc.disable()
   try:
     return parser.parse()
+  except HloError:
+    raise
   except RecursionError:
-    pass  # raised anew below, without the thousand frames of its context
+    reason = "this is nested too deeply"  # raised below, without the thousand frames of its context
+  except Exception as error:  # text that a rule of this package did not expect
+    reason = f"this cannot be read ({type(error).__name__}: {error})"
   finally:
     if collecting:
       gc.enable()
   start = text.rfind("\n", 0, parser.cursor.pos) + 1
-  raise HloParseError(
-    "this is nested too deeply", text.count("\n", 0, parser.cursor.pos) + 1, parser.cursor.pos - start + 1, ""
-  )
+  raise HloParseError(reason, text.count("\n", 0, parser.cursor.pos) + 1, parser.cursor.pos - start + 1, "")

@@ -13,7 +13,7 @@ from typing import Any
 from tilewright.hlo import proto_fields as table
 from tilewright.hlo import proto_wire as wire
 from tilewright.hlo.analysis import computation_order, topological_order
-from tilewright.hlo.errors import HloProtoError
+from tilewright.hlo.errors import HloError, HloProtoError
 from tilewright.hlo.groups import IotaGroups, ListGroups, ReplicaGroups
 from tilewright.hlo.ir import CALLED_ATTRS, MAIN_THREAD, Computation, Instruction, Module
 from tilewright.hlo.proto_literals import encode_literal
@@ -402,4 +402,11 @@ def _schedule(module: Module) -> bytes:
 
 
 def module_to_proto(module: Module) -> bytes:
-  return ProtoWriter().module(module)
+  try:
+    return ProtoWriter().module(module)
+  except HloError:
+    raise
+  except Exception as error:  # a module that breaks the rules of HLO
+    raise HloProtoError(
+      f"module {module.name} cannot be written as a proto ({type(error).__name__}: {error})"
+    ) from error

@@ -39,23 +39,30 @@ with compiling_for({platform!r}):
 '''
 
 
+_folder: pathlib.Path | None = None  # of this process
+
+
 def folder_for_reproducers() -> pathlib.Path:
-  """`TILEWRIGHT_DUMP`, else a folder of this user's among the temporary files."""
+  """`TILEWRIGHT_DUMP`, else a temporary folder of this process. Its name cannot be foreseen and only this user can enter it: a
+  reproducer is a program, and nobody else may put one in its place.
+  """
+  global _folder
   top = os.environ.get("TILEWRIGHT_DUMP")
   if top:
     return pathlib.Path(top) / "hlo-failures"
-  user = os.getuid() if hasattr(os, "getuid") else "user"
-  return pathlib.Path(tempfile.gettempdir()) / f"tilewright-hlo-{user}"
+  if _folder is None or not _folder.is_dir():
+    _folder = pathlib.Path(tempfile.mkdtemp(prefix="tilewright-hlo-"))
+  return _folder
 
 
 def write_reproducer(
   module_name: str, text: str | None, data: bytes, failed: Pass | None, passes: list[Pass], error: BaseException
 ) -> pathlib.Path | None:
   """Writes it and says where; None if the disk does not take it. `data` is the proto, kept where the text is missing."""
-  top = folder_for_reproducers()
   name = re.sub(r"[^\w.-]", "_", module_name)[:80]
   try:
-    top.mkdir(parents=True, exist_ok=True)
+    top = folder_for_reproducers()
+    top.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = pathlib.Path(tempfile.mkdtemp(prefix=".draft-", dir=top))
     try:
       if text is not None:

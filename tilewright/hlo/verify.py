@@ -15,6 +15,7 @@ from tilewright.hlo.infer import infer_shape, rule_for
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ARITY, OPCODES
 from tilewright.hlo.shape import Shape
+from tilewright.hlo.verify_collectives import COLLECTIVE_RULES
 
 Problems = Iterator[str]
 
@@ -26,8 +27,16 @@ def problems(module: Module) -> list[str]:
     return found  # what follows relies on a sound graph
   for computation in module.computations:
     for instruction in computation.instructions:
-      found += [f"%{instruction.name}: {problem}" for problem in _instruction_problems(instruction)]
+      found += [f"%{instruction.name}: {problem}" for problem in _checked(instruction)]
   return found
+
+
+def _checked(instruction: Instruction) -> list[str]:
+  """The broken rules of one instruction. A rule that does not find what it looks at has found a problem, too."""
+  try:
+    return list(_instruction_problems(instruction))
+  except Exception as error:
+    return [f"{instruction.opcode} lacks an attribute or an operand, or has one of the wrong kind ({error!r})"]
 
 
 def verify(module: Module) -> None:
@@ -282,9 +291,8 @@ def _same_dimensions(instruction: Instruction) -> Problems:
 
 
 def _broadcast(instruction: Instruction) -> Problems:
-  yield from _missing(instruction, "dimensions")
   source, result = instruction.operands[0].shape, instruction.shape
-  places = instruction.attrs.get("dimensions", ())
+  places = instruction.attrs.get("dimensions", ())  # a scalar has none to place
   if len(places) != source.rank or len(set(places)) != len(places) or any(not 0 <= p < result.rank for p in places):
     yield f"dimensions={places} does not place the {source.rank} dimensions of {source} in {result}"
   elif any(source.dimensions[i] != result.dimensions[p] for i, p in enumerate(places)):
@@ -315,15 +323,53 @@ def _done(instruction: Instruction) -> Problems:
     yield f"its operand is a {start}, not a {wanted}"
 
 
-def _permute(instruction: Instruction) -> Problems:
-  pairs = instruction.attrs.get("source_target_pairs", ())
-  if "slice_sizes" not in instruction.attrs:
-    for what, ids in (("source", [a for a, _ in pairs]), ("target", [b for _, b in pairs])):
-      if len(set(ids)) != len(ids):
-        yield f"a {what} appears more than once in source_target_pairs"
+def _custom_call(instruction: Instruction) -> Problems:
+  yield from _missing(instruction, "custom_call_target")
+
+
+def _async_start(instruction: Instruction) -> Problems:
+  shape = instruction.shape
+  if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
+    yield f"the shape of an async-start is ((operands…), result, …), not {shape}"
+  elif not instruction.called_computations:
+    yield "async-start needs the attribute calls"
+
+
+def _parts(count: int) -> Callable[[Instruction], Problems]:
+  def rule(instruction: Instruction) -> Problems:
+    if not instruction.shape.is_tuple or len(instruction.shape.tuple_shapes) < count:
+      yield f"a {instruction.opcode} gives a tuple of at least {count}, not {instruction.shape}"
+
+  return rule
+
+
+def _contracted(instruction: Instruction) -> Problems:
+  """Dots whose result is the writer's choice: the dimensions they name exist."""
+  for side, operand in zip(("lhs", "rhs"), instruction.operands):
+    for which in ("batch_dims", "contracting_dims"):
+      for axis in instruction.attrs.get(f"{side}_{which}", ()):
+        if not 0 <= axis < operand.shape.rank:
+          yield f"{operand.shape} has no dimension {axis} ({side}_{which})"
+
+
+def _along(attribute: str) -> Callable[[Instruction], Problems]:
+  """Attributes that name dimensions of the first operand, or of the result where there is none."""
+
+  def rule(instruction: Instruction) -> Problems:
+    yield from _missing(instruction, attribute)
+    value = instruction.attrs.get(attribute, ())
+    shape = instruction.operands[0].shape if instruction.operands else instruction.shape
+    for axis in (value,) if isinstance(value, int) else value:
+      if not 0 <= axis < shape.rank:
+        yield f"{shape} has no dimension {axis}"
+
+  return rule
 
 
 def _update(instruction: Instruction) -> Problems:
+  if len(instruction.operands) < 2:
+    yield "dynamic-update-slice takes an array, an update and start indices"
+    return
   x, update = instruction.operands[0].shape, instruction.operands[1].shape
   if len(instruction.operands) != 2 + x.rank and len(instruction.operands) != 3:
     yield f"{len(instruction.operands) - 2} start indices for {x}"
@@ -341,6 +387,18 @@ _RULES: dict[str, Callable[[Instruction], Problems]] = {
   "scatter": _scalars(lambda i: len(i.operands) // 2),
   "sort": _scalars(lambda i: len(i.operands)),
   "constant": _constant,
+  "custom-call": _custom_call,
+  "async-start": _async_start,
+  "copy-start": _parts(2),
+  "recv": _parts(1),
+  "recv-done": _parts(1),
+  "send": _parts(1),
+  "ragged-dot": _contracted,
+  "scaled-dot": _contracted,
+  "iota": _along("iota_dimension"),
+  "reverse": _along("dimensions"),
+  "get-dimension-size": _along("dimensions"),
+  "set-dimension-size": _along("dimensions"),
   "reshape": _reshape,
   "convert": _same_dimensions,
   "broadcast": _broadcast,
@@ -348,8 +406,7 @@ _RULES: dict[str, Callable[[Instruction], Problems]] = {
   "convolution": _dot,
   "compare": _compare,
   "dynamic-update-slice": _update,
-  "collective-permute": _permute,
-  "collective-permute-start": _permute,
+  **COLLECTIVE_RULES,
   "async-done": _done,
   "all-reduce-done": _done,
   "all-gather-done": _done,

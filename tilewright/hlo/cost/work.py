@@ -70,13 +70,13 @@ def work(instruction: Instruction) -> Work:
 # Bytes.
 
 
-def traffic(instruction: Instruction) -> float:
-  """Bytes read and written in device memory."""
+def traffic(instruction: Instruction, known: dict[Computation, float] | None = None) -> float:
+  """Bytes read and written in device memory. `known` remembers those of shared computations."""
   match instruction.opcode:
     case "fusion":
       return _fusion_traffic(instruction)
     case "call":
-      return computation_traffic(instruction.called_computations[0])
+      return computation_traffic(instruction.called_computations[0], known)
     case "dynamic-update-slice":
       return 2.0 * instruction.operands[1].shape.byte_size
     case "dynamic-slice" | "slice" | "gather":
@@ -89,9 +89,12 @@ def traffic(instruction: Instruction) -> float:
   return float(instruction.shape.byte_size + sum(o.shape.byte_size for o in dict.fromkeys(instruction.operands)))
 
 
-def computation_traffic(computation: Computation) -> float:
+def computation_traffic(computation: Computation, known: dict[Computation, float] | None = None) -> float:
   """Of instructions that run one after the other."""
-  return sum(traffic(i) for i in computation.instructions if i.opcode not in FREE)
+  known = {} if known is None else known
+  if computation not in known:
+    known[computation] = sum(traffic(i, known) for i in computation.instructions if i.opcode not in FREE)
+  return known[computation]
 
 
 def _fusion_traffic(fusion: Instruction) -> float:
@@ -116,7 +119,9 @@ def _fusion_traffic(fusion: Instruction) -> float:
 # Operations.
 
 
-def _flops(instruction: Instruction) -> Work:
+def _flops(instruction: Instruction, known: dict[Computation, Work] | None = None) -> Work:
+  if instruction.opcode in ("fusion", "call"):
+    return sum((computation_flops(c, known) for c in instruction.called_computations), Work())
   rule = _RULES.get(instruction.opcode)
   if rule is not None:
     return rule(instruction)
@@ -125,12 +130,12 @@ def _flops(instruction: Instruction) -> Work:
   return Work()
 
 
-def computation_flops(computation: Computation) -> Work:
-  total = Work()
-  for instruction in computation.instructions:
-    if instruction.opcode not in FREE:
-      total += _flops(instruction)
-  return total
+def computation_flops(computation: Computation, known: dict[Computation, Work] | None = None) -> Work:
+  """Of all its instructions. `known` remembers those of shared computations."""
+  known = {} if known is None else known
+  if computation not in known:
+    known[computation] = sum((_flops(i, known) for i in computation.instructions if i.opcode not in FREE), Work())
+  return known[computation]
 
 
 def _product(shape: Shape, dims: Iterable[int]) -> int:
@@ -158,10 +163,6 @@ def _convolution(conv: Instruction) -> Work:
   features = kernel.dimensions[labels.kernel_output_feature] if labels is not None else 1
   per_output = kernel.num_elements / max(features, 1)
   return _matmul(left.element_type, 2.0 * conv.shape.num_elements * per_output)
-
-
-def _inner(instruction: Instruction) -> Work:
-  return sum((computation_flops(c) for c in instruction.called_computations), Work())
 
 
 def _reduction(instruction: Instruction) -> Work:
@@ -212,8 +213,6 @@ _RULES: dict[str, Callable[[Instruction], Work]] = {
   "ragged-dot": _ragged_dot,
   "scaled-dot": _dot,
   "convolution": _convolution,
-  "fusion": _inner,
-  "call": _inner,
   "custom-call": _custom_call,
   "reduce": _reduction,
   "reduce-window": _reduction,

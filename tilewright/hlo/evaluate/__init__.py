@@ -34,11 +34,12 @@ from tilewright.hlo.evaluate import (  # importing a module fills the rule table
 from tilewright.hlo.evaluate.custom_calls import CUSTOM_CALLS, custom_call
 from tilewright.hlo.evaluate.devices import run_devices
 from tilewright.hlo.evaluate.interpreter import CustomCall, Device, Host, Observer, Program, check_value
+from tilewright.hlo.evaluate.limits import EvaluateLimits
 from tilewright.hlo.evaluate.table import BLOCKING_RULES, RULES, TOKEN, Value
 from tilewright.hlo.ir import Module
 from tilewright.hlo.shape import Shape
 
-__all__ = ["CUSTOM_CALLS", "custom_call", "evaluate", "evaluate_devices", "supported_opcodes"]
+__all__ = ["CUSTOM_CALLS", "EvaluateLimits", "custom_call", "evaluate", "evaluate_devices", "supported_opcodes"]
 
 
 def supported_opcodes() -> frozenset[str]:
@@ -54,6 +55,7 @@ def evaluate(
   outfeed: list[Value] | None = None,
   seed: int | None = None,
   on_value: Observer | None = None,
+  limits: EvaluateLimits | None = None,
 ) -> Value:
   """What `module` computes on one device: an array, or nested tuples of them.
 
@@ -61,9 +63,10 @@ def evaluate(
   tuple parameters). `custom_calls` adds to the table of custom calls. `infeed` is what infeed instructions read, and
   `outfeed`, if given, receives what outfeed instructions write. `seed` starts the generator of `rng`, which is an error
   without one. `on_value(device, instruction, value)` sees every value as it is computed.
+  `limits` bounds memory, steps and time; what exceeds them is an `HloEvaluateError`.
   """
   host = _host(infeed, seed, 0)
-  (result,) = _run(module, [args], 1, 1, custom_calls, [host], on_value)
+  (result,) = _run(module, [args], 1, 1, custom_calls, [host], on_value, limits)
   if outfeed is not None:
     outfeed.extend(host.outfeed)
   return result
@@ -80,12 +83,14 @@ def evaluate_devices(
   outfeed: list[list[Value]] | None = None,
   seed: int | None = None,
   on_value: Observer | None = None,
+  limits: EvaluateLimits | None = None,
 ) -> list[Value]:
   """What `module` computes on each of several devices.
 
   `args[d]` are the arguments of device d = replica · num_partitions + partition. The counts are the module's own unless
-  they are given (`num_replicas`, `num_partitions`). `infeed[d]` and `outfeed[d]` belong to device d; `custom_calls`, `seed` and
-  `on_value` are as for `evaluate`. A program in which devices wait for each other forever is an `HloEvaluateError`, not a hang.
+  they are given (`num_replicas`, `num_partitions`). `infeed[d]` and `outfeed[d]` belong to device d; `custom_calls`, `seed`,
+  `on_value` and `limits` are as for `evaluate`.
+  A program in which devices wait for each other forever is an `HloEvaluateError`, not a hang.
   """
   replicas = module.replica_count if num_replicas is None else num_replicas
   partitions = module.num_partitions if num_partitions is None else num_partitions
@@ -95,7 +100,7 @@ def evaluate_devices(
       f"{len(args)} lists of arguments for {counts}: one for each device, or set num_replicas / num_partitions"
     )
   hosts = [_host(infeed[d] if infeed is not None else (), seed, d) for d in range(len(args))]
-  results = _run(module, args, replicas, partitions, custom_calls, hosts, on_value)
+  results = _run(module, args, replicas, partitions, custom_calls, hosts, on_value, limits)
   if outfeed is not None:
     outfeed.extend(host.outfeed for host in hosts)
   return results
@@ -118,8 +123,9 @@ def _run(
   custom_calls: Mapping[str, CustomCall] | None,
   hosts: list[Host],
   on_value: Observer | None,
+  limits: EvaluateLimits | None,
 ) -> list[Value]:
-  program = Program(module, custom_calls or {}, on_value)
+  program = Program(module, custom_calls or {}, on_value, limits)
   values = [_arguments(module, own) for own in args]
   devices = [Device(program, host, *divmod(d, partitions), replicas, partitions) for d, host in enumerate(hosts)]
   with np.errstate(all="ignore"):  # overflow, division by zero and the like are ordinary values in HLO

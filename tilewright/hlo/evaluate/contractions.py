@@ -139,6 +139,8 @@ def dot(device: Device, instruction: Instruction, operands: Sequence[Value]) -> 
   if instruction.attrs.get("sparsity"):
     raise evaluate_error(instruction, "the evaluator does not know sparse dots; expand the operand first")
   batch, contracting = _dims(instruction, "batch_dims"), _dims(instruction, "contracting_dims")
+  contracted = math.prod(operands[0].shape[d] for d in contracting[0])
+  device.program.budget.operations(instruction, 2.0 * instruction.shape.num_elements * contracted)
   algorithm = instruction.attrs.get("algorithm", "")
   return dot_general(operands[0], operands[1], batch, contracting, instruction.shape.dtype, algorithm)
 
@@ -224,6 +226,8 @@ def convolution(device: Device, instruction: Instruction, operands: Sequence[Val
   dtype = instruction.shape.dtype
   terms = math.prod(kernel.shape[1:])
   wide = multiply_type(x.dtype, kernel.dtype, dtype, terms)
+  budget = device.program.budget
+  budget.reserve(instruction, math.prod([*x.shape[:2], *map(_spread_size, x.shape[2:], window)]) * wide.itemsize)
   x, kernel = _spread(_to(x, wide), window), _to(kernel, wide)
   reversed_axes = tuple(2 + i for i, dim in enumerate(window) if dim.reversal)
   kernel = np.flip(kernel, reversed_axes)
@@ -237,7 +241,10 @@ def convolution(device: Device, instruction: Instruction, operands: Sequence[Val
     x = np.moveaxis(x.reshape(batch, count, features // count, *x.shape[2:]), 1, 0)
   out = tuple(_output_size(n, dim) for n, dim in zip(x.shape[3:], window))
   total = np.zeros((count, x.shape[1], math.prod(out), weights.shape[1]), wide)
+  budget.steps(instruction, math.prod(dim.size for dim in window))
+  budget.operations(instruction, 2.0 * total.size * terms)
   for position in np.ndindex(*(dim.size for dim in window)):
+    budget.step(instruction)
     box: tuple = (..., *(_seen(p, dim, n) for p, dim, n in zip(position, window, out)))
     seen = x[box]
     rows = np.moveaxis(seen, 2, -1).reshape(count, x.shape[1], math.prod(out), x.shape[2])
@@ -256,9 +263,7 @@ def convolution(device: Device, instruction: Instruction, operands: Sequence[Val
 def _spread(x: np.ndarray, window: tuple[WindowDim, ...]) -> np.ndarray:
   """Base dilation and padding (negative padding cuts off) of [batch, features, spatial…]."""
   for axis, dim in enumerate(window, start=2):
-    size = x.shape[axis]
-    dilated = 0 if size == 0 else (size - 1) * dim.base_dilation + 1
-    full = max(0, dilated + dim.padding_low + dim.padding_high)
+    size, full = x.shape[axis], _spread_size(x.shape[axis], dim)
     place = np.arange(size) * dim.base_dilation + dim.padding_low
     inside = np.flatnonzero((place >= 0) & (place < full))
     spread = np.zeros((*x.shape[:axis], full, *x.shape[axis + 1 :]), x.dtype)
@@ -266,6 +271,11 @@ def _spread(x: np.ndarray, window: tuple[WindowDim, ...]) -> np.ndarray:
     spread[(*before, place[inside])] = x[(*before, inside)]
     x = spread
   return x
+
+
+def _spread_size(size: int, dim: WindowDim) -> int:
+  dilated = 0 if size == 0 else (size - 1) * dim.base_dilation + 1
+  return max(0, dilated + dim.padding_low + dim.padding_high)
 
 
 def _output_size(padded: int, dim: WindowDim) -> int:

@@ -29,6 +29,7 @@ def while_(device: Device, instruction: Instruction, operands: Sequence[Value]) 
   (state,) = operands
   condition, body = instruction.attrs["condition"], instruction.attrs["body"]
   while (yield from device.run(condition, (state,))):
+    device.program.budget.step(instruction)  # body and condition may have no steps of their own
     state = yield from device.run(body, (state,))
   return state
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from tilewright.hlo.errors import HloEvaluateError
-from tilewright.hlo.evaluate.interpreter import Device, describe
+from tilewright.hlo.errors import HloError, HloEvaluateError
+from tilewright.hlo.evaluate.interpreter import Device, describe, rule_error
 from tilewright.hlo.evaluate.requests import Receive, Rendezvous, Request
 from tilewright.hlo.evaluate.table import Value
 
@@ -53,7 +53,12 @@ def _answer(waiting: dict[int, Request], devices: list[Device]) -> dict[int, Val
       continue
     members = [waiting.get(member) for member in request.group]
     if all(isinstance(m, Rendezvous) and m.meeting == request.meeting and m.group == request.group for m in members):
-      parts = request.exchange([m.contribution for m in members if isinstance(m, Rendezvous)])
+      try:
+        parts = request.exchange([m.contribution for m in members if isinstance(m, Rendezvous)])
+      except HloError:
+        raise
+      except Exception as error:
+        raise rule_error(request.instruction, error) from error
       answers.update(zip(request.group, parts))
   return answers
 

@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tilewright.hlo.errors import HloError, HloEvaluateError
+from tilewright.hlo.evaluate.limits import Budget, EvaluateLimits
 from tilewright.hlo.evaluate.numbers import bitcast_convert
 from tilewright.hlo.evaluate.requests import Request
 from tilewright.hlo.evaluate.table import BLOCKING_RULES, ELEMENTWISE, RULES, Arrays, Value
+from tilewright.hlo.infer import infer_shape
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.shape import Shape
 
@@ -28,6 +30,12 @@ Observer = Callable[[int, Instruction, Value], None]
 
 # Scalar to scalar these change the type at most, so they may stand in a vectorised computation.
 _TRIVIAL_ON_SCALARS = frozenset({"broadcast", "reshape", "bitcast", "copy", "transpose"})
+# Their results are their operands, parts of them, or were counted where they were computed.
+_NO_MEMORY = frozenset(
+  ["tuple", "get-tuple-element", "opt-barrier", "add-dependency", "call", "fusion", "while", "conditional"]
+  + ["async-start", "async-update", "async-done", "all-reduce-done", "all-gather-done", "collective-permute-done"]
+)
+_SIZED_BY_ATTRIBUTES = frozenset({"pad", "reduce-window", "convolution", "concatenate", "dot", "gather"})
 # Evaluated even if nothing uses them.
 _EFFECTS = frozenset({"custom-call", "rng", "rng-get-and-update-state"})
 
@@ -43,6 +51,12 @@ def evaluate_error(instruction: Instruction, reason: str) -> HloEvaluateError:
   return HloEvaluateError(f"{reason}\n  at {describe(instruction)}")
 
 
+def rule_error(instruction: Instruction, error: Exception) -> HloEvaluateError:
+  """What a rule raised on a module that breaks its assumptions, as an error of the evaluator."""
+  reason = f"{type(error).__name__} in the evaluator's rule for {instruction.opcode}: {error}"
+  return evaluate_error(instruction, f"{reason}; hlo.verify(module) may say why")
+
+
 @dataclass(slots=True)
 class Step:
   instruction: Instruction
@@ -53,6 +67,7 @@ class Step:
   freed: tuple[int, ...]
   dimensions: tuple[int, ...] | None  # what the result must look like; None for tuples, tokens and dynamic shapes
   dtype: np.dtype | None
+  size: int  # of the result in bytes, as it is computed; 0 if it takes no memory of its own
 
 
 @dataclass(slots=True)
@@ -99,10 +114,17 @@ def check_value(value: Value, shape: Shape) -> str | None:
 class Program:
   """What the devices share: the module, its plans, and the custom calls."""
 
-  def __init__(self, module: Module, custom_calls: Mapping[str, CustomCall], on_value: Observer | None = None) -> None:
+  def __init__(
+    self,
+    module: Module,
+    custom_calls: Mapping[str, CustomCall],
+    on_value: Observer | None = None,
+    limits: EvaluateLimits | None = None,
+  ) -> None:
     self.module = module
     self.custom_calls = custom_calls
     self.on_value = on_value
+    self.budget = Budget(limits or EvaluateLimits(), describe)
     self._plans: dict[Computation, Plan] = {}
     self._vectorised: dict[Computation, Callable[[Sequence[np.ndarray]], Arrays] | None] = {}
 
@@ -134,28 +156,33 @@ class Device:
 
   def run(self, computation: Computation, arguments: Sequence[Value]) -> Generator[Request, Value, Value]:
     plan = self.program.plan(computation)
-    on_value = self.program.on_value
+    on_value, budget = self.program.on_value, self.program.budget
     values = list(plan.template)
     for slot, argument in zip(plan.parameters, arguments):
       values[slot] = argument
     for step in plan.steps:
       operands = [values[i] for i in step.operands]
+      budget.step(step.instruction)
+      if step.size:
+        budget.reserve(step.instruction, step.size)
       try:
         if step.is_blocking:
           value = yield from step.rule(self, step.instruction, operands)
         else:
           value = step.rule(self, step.instruction, operands)
+        if step.dtype is not None:
+          value = np.asarray(value)
       except HloError:
         raise
       except Exception as error:
-        reason = f"{type(error).__name__} in the evaluator's rule for {step.instruction.opcode}: {error}"
-        raise evaluate_error(step.instruction, reason) from error
+        raise rule_error(step.instruction, error) from error
       if step.dtype is not None:
-        value = np.asarray(value)
         if value.shape != step.dimensions or value.dtype != step.dtype:
           raise evaluate_error(step.instruction, _wrong_result(value, step.instruction.shape))
       elif (problem := check_value(value, step.instruction.shape)) is not None:
         raise evaluate_error(step.instruction, f"the operands do not give the shape that is written: {problem}")
+      if step.size:
+        budget.track(value)
       values[step.slot] = value
       if on_value is not None:
         on_value(self.number, step.instruction, value)
@@ -249,7 +276,24 @@ def _step(instruction: Instruction, operands: tuple[int, ...], slot: int, freed:
   shape = instruction.shape
   static = shape.is_array and not shape.is_dynamic
   dimensions, dtype = (shape.dimensions, shape.dtype) if static else (None, None)
-  return Step(instruction, function, is_blocking, operands, slot, freed, dimensions, dtype)
+  size = 0 if instruction.opcode in _NO_MEMORY else max(_size(shape), _computed_size(instruction))
+  return Step(instruction, function, is_blocking, operands, slot, freed, dimensions, dtype, size)
+
+
+def _computed_size(instruction: Instruction) -> int:
+  """Bytes of what the operands and attributes give, which an illegal module may write another shape for."""
+  if instruction.opcode not in _SIZED_BY_ATTRIBUTES:
+    return 0
+  try:
+    return _size(infer_shape(instruction.opcode, instruction.operands, instruction.attrs))
+  except HloError:
+    return 0  # the rule says what is wrong
+
+
+def _size(shape: Shape) -> int:
+  """Bytes of a value while it is computed: floats are computed in float64."""
+  leaves = [leaf for _, leaf in shape.leaves() if leaf.is_array]
+  return sum(n.num_elements * (max(n.dtype.itemsize, 8) if n.kind == "float" else n.dtype.itemsize) for n in leaves)
 
 
 def apply_to_arrays(step: Step, operands: Sequence[Value]) -> Value:
@@ -278,11 +322,14 @@ def _vectorise(program: Program, plan: Plan) -> Callable[[Sequence[np.ndarray]],
     if not all(leaf.is_scalar for shape in shapes for _, leaf in shape.leaves()):
       return None
 
+  budget = program.budget
+
   def apply(arguments: Sequence[np.ndarray]) -> Arrays:
     values = list(plan.template)
     for slot, argument in zip(plan.parameters, arguments):
       values[slot] = argument
     for step in plan.steps:
+      budget.step(step.instruction)
       operands = [values[i] for i in step.operands]
       if step.instruction in calls:
         parts = calls[step.instruction](operands)

@@ -12,7 +12,8 @@ in once.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -110,22 +111,26 @@ def window_output_size(size: int, dim: WindowDim) -> int:
   return max(0, (padded - reach) // dim.stride + 1) if padded >= reach else 0
 
 
-def window_boxes(window: Window, sizes: tuple[int, ...], out: tuple[int, ...]) -> list[tuple[tuple, tuple]]:
+def window_boxes(
+  device: Device, instruction: Instruction, window: Window, sizes: tuple[int, ...], out: tuple[int, ...]
+) -> Iterator[tuple[tuple, tuple]]:
   """For each position in the window, in order: (index into the outputs, index into the inputs) of the box it covers."""
+  budget = device.program.budget
+  budget.steps(instruction, math.prod(dim.size for dim in window))
   per_dim: list[list[tuple[np.ndarray, np.ndarray]]] = []
   for dim, size, count in zip(window, sizes, out):
     rows = []
     for offset in range(dim.size):
+      budget.step(instruction)
       place = np.arange(count) * dim.stride + offset * dim.window_dilation - dim.padding_low
       seen = (place >= 0) & (place < (size - 1) * dim.base_dilation + 1) & (place % dim.base_dilation == 0)
       outputs = np.flatnonzero(seen)
       rows.append((outputs, place[outputs] // dim.base_dilation))
     per_dim.append(rows)
-  boxes = []
   for combination in itertools.product(*per_dim):
+    budget.step(instruction)
     if all(outputs.size for outputs, _ in combination):
-      boxes.append((tuple(_as_slice(o) for o, _ in combination), tuple(_as_slice(i) for _, i in combination)))
-  return boxes
+      yield tuple(_as_slice(o) for o, _ in combination), tuple(_as_slice(i) for _, i in combination)
 
 
 def _as_slice(places: np.ndarray) -> slice:
@@ -148,12 +153,12 @@ def reduce_window(device: Device, instruction: Instruction, operands: Sequence[V
     dtype = inputs[0].dtype
     wide = accumulator_type(dtype, ufunc)
     total, x = np.full(out, inits[0].astype(wide)), inputs[0].astype(wide)
-    for outputs, elements in window_boxes(window, sizes, out):
+    for outputs, elements in window_boxes(device, instruction, window, sizes, out):
       total[outputs] = ufunc(total[outputs], x[elements])
     return narrow(total, dtype)
   function = device.scalar_function(instruction.attrs["to_apply"])
   totals = [np.array(np.broadcast_to(init, out)) for init in inits]
-  for outputs, elements in window_boxes(window, sizes, out):
+  for outputs, elements in window_boxes(device, instruction, window, sizes, out):
     parts = function([*(t[outputs] for t in totals), *(x[elements] for x in inputs)])
     for total, part in zip(totals, parts):
       total[outputs] = part
@@ -167,7 +172,7 @@ def select_and_scatter(device: Device, instruction: Instruction, operands: Seque
   prefers = device.scalar_function(instruction.attrs["select"])
   positions = np.arange(x.size).reshape(x.shape)
   best, chosen = np.zeros(source.shape, x.dtype), np.full(source.shape, -1)
-  for outputs, elements in window_boxes(instruction.attrs["window"], x.shape, source.shape):
+  for outputs, elements in window_boxes(device, instruction, instruction.attrs["window"], x.shape, source.shape):
     old, new, where = best[outputs], x[elements], chosen[outputs]
     (keeps,) = prefers([old, new])
     keep = np.asarray(keeps) & (where >= 0)

@@ -11,8 +11,8 @@ bitcasts), nothing overlaps and the pair only costs a stream change: it becomes 
 place. Its operands are still there and nobody reads the result earlier. Left alone: pairs with control edges between,
 updates, results shared by several dones, prefetches across programs. `everything=true` takes every such pair, in any module.
 
-XLA's GPU back end runs pairs; its CPU back end has no thunks for them and refuses the program, so install these passes with
-`platforms="gpu"`.
+XLA's GPU back end runs pairs; its CPU back end has no thunks for them and refuses the program, so in a compilation for the CPU
+nothing is made a pair.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Computation, Instruction, Module
-from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.base import Pass, compiled_platform, register_pass
 from tilewright.hlo.shape import Shape
 
 OWN_PAIRS = frozenset({"all-reduce", "all-gather", "collective-permute"})
@@ -42,6 +42,8 @@ class AsyncCollectives(Pass):
   all_copies: bool = False  # also within one memory space
 
   def run(self, module: Module) -> bool:
+    if compiled_platform() == "cpu":
+      return False  # it has no thunks for them
     changed = False
     for computation in _bodies(module):
       for instruction in list(computation.instructions):

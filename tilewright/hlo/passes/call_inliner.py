@@ -5,6 +5,9 @@ attributes such as `inlineable="false"` or host offloading, another sharding tha
 `preserve_composites`), and the callee's root is not marked for the CPU's parallel loops. Proof: parameters are replaced by
 operands, and HLO values do not change; control edges of the call become edges of every inlined instruction.
 
+Copies of one callee are transfers of their own: their collectives, sends and receives get new channel ids. Inlining is exponential in
+the depth of shared calls, so a call whose copy would make the caller larger than `max_instructions` stays.
+
 Names tell where an instruction comes from: its op_name becomes `call/op`, slashes at the ends stripped; not if it has that
 prefix already, and not if the result would reach 1,024 characters. Stack frames likewise: the op's frames continue in the
 call's, unless they do already. The bodies of loops and the branches of conditionals inside the callee are renamed too;
@@ -20,6 +23,7 @@ from tilewright.hlo.analysis import CallGraph, call_graph
 from tilewright.hlo.clone import clone_computation, copy_body
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.collective_keys import next_channel
 from tilewright.hlo.values import OpMetadata, StackFrame
 
 MAX_OP_NAME = 1024
@@ -31,6 +35,7 @@ class CallInliner(Pass):
   """Replaces calls by what they call, and lets op names and stack frames say so."""
 
   preserve_composites: bool = False
+  max_instructions: int = 100_000  # of a computation, with the loops in it, that calls are copied into
 
   def run(self, module: Module) -> bool:
     graph = call_graph(module)
@@ -39,7 +44,8 @@ class CallInliner(Pass):
     for computation in graph.post_order:  # callees first: what is copied holds no call any more
       if computation.is_fusion:
         continue
-      calls = [i for i in computation.instructions if i.opcode == "call" and self.may_inline(i)]
+      wanted = [i for i in computation.instructions if i.opcode == "call" and self.may_inline(i)]
+      calls = inliner.affordable(computation, wanted, self.max_instructions)
       if calls:
         inliner.inline(computation, calls)
         changed = True
@@ -62,11 +68,34 @@ class CallInliner(Pass):
     return "outer_dimension_partitions" not in callee.root.backend_config
 
 
+_OWN_BODIES = frozenset({"while", "conditional", "async-start", "async-update", "async-done"})
+
+
 class _Inliner:
   def __init__(self, module: Module, graph: CallGraph) -> None:
     self.module = module
     self.graph = graph
     self.frames = _Frames(module)
+    self._sizes: dict[Computation, int] = {}
+    self._next_channel = next_channel(module)
+
+  def affordable(self, computation: Computation, calls: list[Instruction], limit: int) -> list[Instruction]:
+    """Those of the calls whose copies do not make the computation larger than the limit. What is moved costs nothing."""
+    size, chosen = self._size(computation), []
+    for call in calls:
+      callee = call.called_computations[0]
+      own = self._size(callee)
+      if self.graph.called_once(callee) or size + own <= limit:
+        size += own
+        chosen.append(call)
+    self._sizes[computation] = size
+    return chosen
+
+  def _size(self, computation: Computation) -> int:
+    if computation not in self._sizes:
+      inside = [c for i in computation.instructions if i.opcode in _OWN_BODIES for c in i.called_computations]
+      self._sizes[computation] = len(computation.instructions) + sum(map(self._size, inside))
+    return self._sizes[computation]
 
   def inline(self, computation: Computation, calls: list[Instruction]) -> None:
     wanted = set(calls)
@@ -81,12 +110,13 @@ class _Inliner:
     moves = self.graph.called_once(callee)  # then its instructions themselves, names and all
     body, result = _moved(call, callee) if moves else _copied(call, callee)
     rename = _renaming(call, self.frames)
+    copies: dict[Computation, Computation] | None = None if moves else {}
+    channels: dict[int, int] = {}
     for instruction in body:
       instruction.parent = computation
       if not moves:
         instruction.name = self.module.unique_name(instruction.name)
-      rename(instruction)
-      self._rename_inside(instruction, rename, copy=not moves)
+      self._settle(instruction, rename, copies, channels)
       for predecessor in call.control_predecessors:
         instruction.add_control_predecessor(predecessor)
       for successor in call.control_successors:
@@ -100,18 +130,39 @@ class _Inliner:
       callee.parent = None
     return body
 
-  def _rename_inside(self, instruction: Instruction, rename: Callable[[Instruction], None], copy: bool) -> None:
-    """Bodies and branches. Each copy of a loop gets bodies of its own; the callee keeps its."""
-    if instruction.opcode not in ("while", "conditional"):
+  def _settle(
+    self,
+    instruction: Instruction,
+    rename: Callable[[Instruction], None],
+    copies: dict[Computation, Computation] | None,
+    channels: dict[int, int],
+  ) -> None:
+    """Names of an inlined instruction and of what is in its loops, branches and async computations. In a copy (`copies` is not
+    None) those become copies too, and transfers get channels of their own.
+    """
+    rename(instruction)
+    channel = instruction.attrs.get("channel_id")
+    if copies is not None and channel and not instruction.attrs.get("is_host_transfer"):
+      if channel not in channels:
+        channels[channel], self._next_channel = self._next_channel, self._next_channel + 1
+      instruction.attrs["channel_id"] = channels[channel]
+    if instruction.opcode not in _OWN_BODIES:
       return
     for called in dict.fromkeys(instruction.called_computations):
-      own = called
-      if copy or not self.graph.called_once(called):
-        own = self.module.add_computation(clone_computation(called))
+      inner, shared = copies, called in self.graph.callers and not self.graph.called_once(called)
+      if copies is None and shared and instruction.opcode in ("while", "conditional"):
+        inner = {}  # the others that call it keep theirs
+      if inner is None:
+        own, is_new = called, True
+      else:
+        is_new = called not in inner
+        if is_new:
+          inner[called] = self.module.add_computation(clone_computation(called))
+        own = inner[called]
         instruction.replace_called_computation(called, own)
-      for inner in own.instructions:
-        rename(inner)
-        self._rename_inside(inner, rename, copy or own is not called)
+      if is_new and (inner is not None or instruction.opcode in ("while", "conditional")):
+        for part in own.instructions:
+          self._settle(part, rename, inner, channels)
 
 
 def _copied(call: Instruction, callee: Computation) -> tuple[list[Instruction], Instruction]:

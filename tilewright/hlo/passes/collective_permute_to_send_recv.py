@@ -13,8 +13,8 @@ takes the one that does. A device that is nobody's target gets zeros from both, 
 control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block.
 
 Left alone: permutes without a channel (their numbers are replicas, those of a send are partitions), with several operands or
-slices, with control edges, below `min_bytes`, and pairs that name a device twice. XLA's CPU back end runs no sends: install
-this with `platforms="gpu"`.
+slices, with control edges, below `min_bytes`, and pairs that name a device twice. In a compilation for the CPU, whose back end
+runs no sends, everything is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Instruction, Module
-from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.base import Pass, compiled_platform, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges, next_channel
 from tilewright.hlo.shape import Shape
 
@@ -42,6 +42,8 @@ class CollectivePermuteToSendRecv(Pass):
   cycles_only: bool = False
 
   def run(self, module: Module) -> bool:
+    if compiled_platform() == "cpu":
+      return False  # it has no thunks for them
     changed = False
     for computation in module.computations:
       for instruction in list(computation.instructions):

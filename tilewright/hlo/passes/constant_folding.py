@@ -96,7 +96,7 @@ def _work(instruction: Instruction) -> int:
 
 def evaluated(instruction: Instruction) -> Literal | None:
   """The value of an instruction on constants; None where the evaluator cannot tell."""
-  from tilewright.hlo.evaluate import evaluate
+  from tilewright.hlo.evaluate import EvaluateLimits, evaluate
 
   computation = Computation("folded")
   copies = {o: clone_instruction(o) for o in dict.fromkeys(instruction.operands)}
@@ -108,7 +108,7 @@ def evaluated(instruction: Instruction) -> Literal | None:
   module = Module("folded", [computation], computation)
   computation.parent = module
   try:
-    value = evaluate(module)
+    value = evaluate(module, limits=EvaluateLimits(bytes=2.0**30, steps=200_000, seconds=60))
   except HloEvaluateError:
     return None
   return Literal(instruction.shape, np.ascontiguousarray(np.asarray(value)).reshape(instruction.shape.dimensions))

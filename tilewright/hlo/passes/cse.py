@@ -49,10 +49,15 @@ class CommonSubexpressions(Pass):
 
 
 class Keys:
-  """Keys that are equal exactly where two instructions of one computation compute the same."""
+  """Keys that are equal exactly where two instructions of one computation compute the same.
+
+  A computation's key is a number, the same for computations of the same structure: written out, the key of twenty computations
+  that each call the next one twice would be a million rows.
+  """
 
   def __init__(self) -> None:
-    self._computations: dict[Computation, Hashable] = {}
+    self._computations: dict[Computation, int] = {}
+    self._numbers: dict[Hashable, int] = {}
 
   def of(self, instruction: Instruction) -> Hashable:
     return (*self._rest(instruction), tuple(map(id, instruction.operands)))
@@ -64,20 +69,21 @@ class Keys:
 
   def _value(self, value: Any) -> Hashable:
     if isinstance(value, Computation):
-      return self.computation(value)
+      return _Opaque(("computation", self.computation(value)))
     if isinstance(value, Literal):
       return _literal_key(value)
     if isinstance(value, tuple) and any(isinstance(part, Computation) for part in value):
       return tuple(self._value(part) for part in value)
     return _Opaque(value)
 
-  def computation(self, computation: Computation) -> Hashable:
-    """Its instructions with operands as positions."""
+  def computation(self, computation: Computation) -> int:
+    """The number of its structure: instructions with operands as positions."""
     if computation not in self._computations:
       order = topological_order(computation)
       place = {instruction: i for i, instruction in enumerate(order)}
       rows = tuple((*self._rest(i), tuple(place[o] for o in i.operands)) for i in order)
-      self._computations[computation] = _Opaque((rows, place[computation.root], computation.execution_thread))
+      structure = (rows, place[computation.root], computation.execution_thread)
+      self._computations[computation] = self._numbers.setdefault(structure, len(self._numbers))
     return self._computations[computation]
 
 

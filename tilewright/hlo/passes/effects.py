@@ -45,6 +45,7 @@ class Effects:
 
   def __init__(self) -> None:
     self._computations: dict[Computation, bool] = {}
+    self._functions: dict[Computation, bool] = {}
 
   def of(self, instruction: Instruction) -> bool:
     """Whether removing the unused instruction could be noticed."""
@@ -74,4 +75,8 @@ class Effects:
     return all(self._is_function(called) for called in instruction.called_computations)
 
   def _is_function(self, computation: Computation) -> bool:
-    return all(i.opcode == "parameter" or self.is_value(i) for i in computation.instructions)
+    found = self._functions.get(computation)
+    if found is None:
+      found = all(i.opcode == "parameter" or self.is_value(i) for i in computation.instructions)
+      self._functions[computation] = found
+    return found

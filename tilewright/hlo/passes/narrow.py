@@ -37,8 +37,7 @@ def _drop_outputs(fusion: Instruction, effects: Effects) -> bool:
     computation.root = root.operands[kept[0]]
     _forget(root)
     for user in fusion.users:
-      user.replace_all_uses_with(fusion)
-      _forget(user)
+      _merge_element(user, fusion)
     new_index: dict[int, ShapeIndex] = {kept[0]: ()}
   else:
     _narrow_tuple(root, kept)
@@ -57,11 +56,25 @@ def _drop_outputs(fusion: Instruction, effects: Effects) -> bool:
   return True
 
 
+def _merge_element(element: Instruction, whole: Instruction) -> None:
+  """The element is all there is: its users take the whole. What waited for it waits for the whole, and everything after it still
+  comes after what it waited for. (The whole need not wait for that: it may be what it waits for.)
+  """
+  for successor in element.control_successors:
+    successor.add_control_predecessor(whole)
+  for later in (*element.users, *element.control_successors):
+    for predecessor in element.control_predecessors:
+      if predecessor is not later:
+        later.add_control_predecessor(predecessor)
+  element.replace_all_uses_with(whole)
+  _forget(element)
+
+
 def drop_parameters(fusion: Instruction) -> bool:
   """Drops the parameters that a fusion does not use; nobody else may call its computation."""
   computation = fusion.called_computations[0]
   parameters = computation.parameters
-  kept = [p for p in parameters if p.user_count or p.is_root]
+  kept = [p for p in parameters if p.user_count or p.is_root or p.control_predecessors or p.control_successors]
   if len(kept) == len(parameters):
     return False
   number = {p.parameter_number: i for i, p in enumerate(kept)}

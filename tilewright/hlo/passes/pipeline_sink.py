@@ -201,6 +201,8 @@ def _lift(instruction: Instruction, operands: list[Instruction], trips: int, bui
       shape = operands[0].shape.tuple_shapes[instruction.attrs["index"]]
   else:
     shape = _with_trips(instruction.shape, trips)
+  if opcode in _COLLECTIVES_WITH_DIMENSION:
+    return _lift_collective(instruction, operands[0], shape, builder)
   new = clone_instruction(instruction, operands, shape)
   new.sharding = new.origin = None
   if opcode == "bitcast":
@@ -208,11 +210,27 @@ def _lift(instruction: Instruction, operands: list[Instruction], trips: int, bui
   elif opcode in ("broadcast", "transpose"):
     lead = (0,)
     new.attrs["dimensions"] = (*lead, *(d + 1 for d in instruction.attrs["dimensions"]))
-  elif opcode == "reverse" or opcode in _COLLECTIVES_WITH_DIMENSION:
+  elif opcode == "reverse":
     new.attrs["dimensions"] = tuple(d + 1 for d in instruction.attrs["dimensions"])
   elif opcode == "slice":
     new.attrs["slice"] = (SliceDim(0, trips), *instruction.attrs["slice"])
   return builder.computation.insert(new, before=builder.before)
+
+
+def _lift_collective(instruction: Instruction, operand: Instruction, shape: Shape, builder: Builder) -> Instruction:
+  """A collective joins or cuts blocks of memory, so its dimension stays the slowest one, before the trips: transposed, moved,
+  transposed back. Layouts have been assigned by the time this runs, and back ends rely on them (`verify_platform.py`).
+  """
+  (axis,) = instruction.attrs["dimensions"]
+  order = (axis + 1, *(d for d in range(shape.rank) if d != axis + 1))
+  first = builder.transpose(operand, order)
+  dims = tuple(shape.dimensions[d] for d in order)
+  moved = clone_instruction(instruction, [first], Shape(shape.element_type, dims, Layout.descending(shape.rank)))
+  moved.sharding = moved.origin = None
+  moved.attrs["dimensions"] = (0,)
+  builder.computation.insert(moved, before=builder.before)
+  back = tuple(order.index(d) for d in range(shape.rank))
+  return builder.op("transpose", (moved,), shape, dimensions=back)
 
 
 def _joined(update: Instruction, store: Instruction, trips: int, builder: Builder) -> Instruction:

@@ -20,6 +20,7 @@ import numpy as np
 from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_computation, clone_instruction
+from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.opcodes import SIDE_EFFECTS
@@ -397,9 +398,13 @@ def copy_in(
 _OWNERS = frozenset({"fusion", "while", "conditional", "call"})
 
 
+_MAX_COPIED = 1_000_000  # instructions: shared calls, each of which calls the next one twice, have no end of copies
+
+
 def unshare(module: Module) -> None:
   """Gives every fusion, loop, branch and call a computation of its own, as XLA's back ends need it."""
   taken: set[Computation] = {module.entry}
+  copied = 0
   todo = [module.entry]
   while todo:
     for instruction in todo.pop().instructions:
@@ -408,6 +413,9 @@ def unshare(module: Module) -> None:
       for called in dict.fromkeys(instruction.called_computations):
         own = called
         if called in taken:
+          copied += len(called.instructions)
+          if copied > _MAX_COPIED:
+            raise HloError(f"module {module.name} calls shared computations too often to copy them for each call")
           own = module.add_computation(clone_computation(called))
           instruction.replace_called_computation(called, own)
         taken.add(own)
@@ -443,8 +451,16 @@ def remove_dead(computation: Computation, starts: Iterable[Instruction]) -> bool
 
 def has_effect(instruction: Instruction) -> bool:
   """Whether running it does something besides giving a value. Synchronous collectives only give values."""
-  if instruction.opcode in SIDE_EFFECTS or instruction.attrs.get("custom_call_has_side_effect"):
-    return True
-  if instruction.opcode in ("async-start", "async-update", "async-done", "copy-start", "copy-done", "custom-call"):
-    return True
-  return any(has_effect(i) for c in instruction.called_computations for i in c.instructions)
+  todo, seen = [instruction], set[Computation]()
+  while todo:
+    current = todo.pop()
+    if current.opcode in _EFFECTS or current.attrs.get("custom_call_has_side_effect"):
+      return True
+    for called in current.called_computations:
+      if called not in seen:
+        seen.add(called)
+        todo += called.instructions
+  return False
+
+
+_EFFECTS = SIDE_EFFECTS | {"async-start", "async-update", "async-done", "copy-start", "copy-done", "custom-call"}
