@@ -257,3 +257,18 @@ def test_a_pipeline_waits_for_an_input_where_it_is_first_read():
   blocks = [A[:, k : k + 64].astype(np.float32) for k in range(0, 256, 64)]
   blocks += [B[k : k + 64].astype(np.float32) for k in range(0, 256, 64)]
   np.testing.assert_array_equal(run(native, A, B, arch="sm_90a")[0], sum(block @ block for block in blocks))
+
+
+@pytest.mark.parametrize("num_warps", [1, 8])
+def test_a_block_of_another_size_than_a_warpgroup_has_its_copies_done_where_they_stand(num_warps):
+  x = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+
+  def body(x_ref, o_ref, buffer, ready):
+    plgpu.copy_gmem_to_smem(x_ref, buffer, ready)
+    plgpu.barrier_wait(ready)
+    o_ref[...] = buffer[...] * 2
+
+  program = plgpu.kernel(body, out_type=S(x.shape, F32), scratch_types=[plgpu.SMEM(x.shape, F32), plgpu.Barrier()])
+  ((_, native),) = natives(program, x)
+  ptx, launch = compile_ptx(prepared(native), "sm_90a", num_warps=num_warps)
+  assert launch.num_threads == 32 * num_warps and "mbarrier" not in ptx

@@ -9,8 +9,8 @@ A barrier has phases. One ends when `num_arrivals` warpgroups (or copies) have a
 waits: its n-th wait is for the n-th phase. So a phase must not end before all who wait for the one before it have: on a GPU a barrier knows
 only whether the present phase is an even or an odd one.
 
-Where a block has one warpgroup, its copies are done when their calls return, so that on a GPU there is nothing to wait for. Elsewhere a
-wait for arrivals that have not happened by then is a `DeadlockError`.
+In a block of one warpgroup barriers are what its own copies arrive at. Where copies are done when their calls return (on other platforms
+than GPUs), a wait for arrivals that have not happened by then is a `DeadlockError`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, barrier)
     plgpu.barrier_wait(barrier)
 
-In a block of one warpgroup a copy is done when the call returns, as far as the kernel can see. Among several, on GPUs:
+On GPUs, in blocks of several warpgroups and in those of one whose copies have barriers:
 
 | copy                                    | sm_90a and later                            | before, and where no box fits                |
 |-----------------------------------------|---------------------------------------------|----------------------------------------------|

@@ -3,9 +3,9 @@
     plgpu.wgmma(acc, a_smem, b_smem)        acc[...] += a_smem[...] @ b_smem[...]
     plgpu.wgmma_wait(0)
 
-They become wgmma where the GPU has it and the shapes allow it, else mma.sync. A product is done when the call returns, unless it stands in
-a loop of a kernel of several warpgroups and `wgmma_wait(n)` follows it at once: then up to n of them are left running from round to round,
-and what they read must stay as it is so long. The last ones are done when the loop is.
+They become wgmma where the GPU has it and the shapes allow it, else mma.sync. Where a kernel has barriers or several warpgroups, wgmma
+starts a product, which runs until `wgmma_wait(n)` (all but the newest n are done then) or until its accumulator is read or written; what it
+reads must stay as it is so long. Elsewhere a product is done when the call returns.
 """
 
 from __future__ import annotations

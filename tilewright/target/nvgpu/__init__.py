@@ -12,6 +12,7 @@ that finds it generates neither LLVM IR nor PTX.
     a body         statements (ops that do something, by name), code (tiles, where they are needed), chains (element by element), passes,
                    distribution (who works on what), views and block_memory (where things lie), registers, operands, bits, identities
                    (rewrites)
+    by hand        ir (the GPU level: kernels that copy, wait and multiply by hand; asynchronous products as ops, and a verifier)
     ops            arithmetic, angles, reductions, sorting, indexed (gathers and scatters), atomics, recast, assembly (that users
                    write), caching (what they say about caches), effects (semaphores, checks, prints), arrivals (warpgroups that wait
                    for each other), roles (what each does to shared memory), box_copies (copies by hand that the copy engine makes)

@@ -49,6 +49,8 @@ def emit_kernel(
   buffers.check(kernel, MOST_WORKSPACE, "a launch")
   rewrite(kernel.body, identities.RULES)
   parallel = tuple(parallel_dims(kernel))
+  if kernel.warpgroups == 1 and _num_warps(kernel, num_warps) not in (None, threads.GROUP // threads.WARP):
+    gpu_level.without_barriers(kernel.body.body)  # a block that is no warpgroup: its copies are done where they stand
   if gpu_level.is_by_hand(kernel, arch):
     return _emit_warpgroups(gpu_level.lower(kernel, arch), arch, parallel)
   gpu_level.without_barriers(kernel.body.body)
@@ -64,6 +66,11 @@ def emit_kernel(
     return _emit_pipeline(kernel, arch, parallel, plan)
   kernel = long_products.split(kernel, arch)
   return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch))
+
+
+def _num_warps(kernel: NativeKernel, wished: int | None) -> int | None:
+  """How many warps a block must have, by what is asked for or by the layouts that the user gives; None if that is left open."""
+  return wished or next((own.num_warps for own in choice.casts(kernel)), None)
 
 
 def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
