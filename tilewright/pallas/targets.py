@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import cores, effects
+from tilewright.pallas import cores, effects, semaphore_operands
 from tilewright.pallas.cpu import CompilerParams as CpuParams
 from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
 from tilewright.runtime import _jax, cuda
@@ -88,10 +88,12 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel as native code of a platform."""
   from tilewright.pallas.lowering import device_axes, keys, lower_kernel
 
+  operands, given, kernel = tuple(semaphore_operands.counts_of(operands)), kernel, semaphore_operands.on_counts(kernel)
   axes = device_axes(kernel.jaxpr)
   positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
   native = lower_kernel(kernel, axes, for_gpu=platform == "cuda")
-  return keys.wrapped(kernel, NATIVE[platform](kernel, native, *keys.unwrapped(operands), *positions))
+  results = keys.wrapped(kernel, NATIVE[platform](kernel, native, *keys.unwrapped(operands), *positions))
+  return semaphore_operands.with_semaphores(given, results)
 
 
 def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
@@ -112,6 +114,11 @@ _NAMES = {"cpu": "CPU", "cuda": "GPU"}
 
 
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
+  """Run a kernel as its `interpret` says; see `_run_portably`."""
+  return semaphore_operands.with_semaphores(kernel, _run_portably(kernel, *semaphore_operands.counts_of(operands)))
+
+
+def _run_portably(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
 
   The portable lowering runs instances one after another, so that those which wait for each other or share memory are left to the simulator:

@@ -9,6 +9,7 @@ from tilewright import errors
 from tilewright.pallas import effects, jaxprs
 from tilewright.runtime import _jax
 from tilewright.tile.grid import GridMapping, source_line
+from tilewright.tile.memory import is_semaphore
 
 
 def flat_aliases(
@@ -56,12 +57,12 @@ def _starts(avals: Sequence[Any]) -> list[int]:
 
 
 def check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]]) -> None:
-  """Refuse a kernel that writes to an input, naming the line. Prefetched scalars are memory of the kernel, and may be written."""
+  """Refuse a kernel that writes to an input, naming the line. It may write to prefetched scalars and semaphores, which are its own."""
   shared = {into for into, _ in aliases}
   names = [m.origin for m in grid_mapping.input_mappings]
   written = jaxprs.written_inputs(jaxpr)
   for i, (name, var) in enumerate(zip(names, jaxpr.invars[grid_mapping.num_prefetch :]), grid_mapping.num_prefetch):
-    if var in written and i not in shared:
+    if var in written and i not in shared and not is_semaphore(var.aval.dtype):
       eqn = jaxprs.find_write(jaxpr, var)
       where = source_line(eqn) if eqn is not None else "an unknown line"
       raise errors.InputWriteError(

@@ -48,6 +48,13 @@ class _SemaphoreRules:
   def physical_element_aval(dtype: Any) -> Any:
     return _jax.core.ShapedArray((), jnp.dtype("int32"))
 
+  @staticmethod
+  def global_sharded_result_handler(aval: Any, out_sharding: Any, committed: bool) -> Any:
+    raise errors.UnsupportedFeatureError(
+      "A semaphore leaves a compiled program: it exists only between the kernels of one. Call the kernel that gives it and the one that "
+      "takes it in one function under jax.jit."
+    )
+
 
 @dataclasses.dataclass(frozen=True)
 class _SemaphoreDType(_jax.dtypes.ExtendedDType):

@@ -28,6 +28,7 @@ from tilewright.target.simulator.evaluate import Program, host
 from tilewright.target.simulator.machine import Stopped, World
 from tilewright.target.simulator.memory import is_key
 from tilewright.tile.grid import Kernel
+from tilewright.tile.memory import is_semaphore
 
 # A device that fails in one kernel never arrives at the next. Others who wait there give up after this many seconds if some
 # kernel has failed since the last reset, and after many more in any case.
@@ -319,6 +320,8 @@ def _is_wide(dtype: Any) -> bool:
 def _encoded_aval(aval: Any) -> Any:
   if is_key(aval.dtype):
     aval = _jax.core.physical_aval(_jax.core.ShapedArray(aval.shape, aval.dtype))
+  if is_semaphore(aval.dtype):
+    return _jax.core.ShapedArray(aval.shape, np.dtype("int32"))
   if _is_wide(aval.dtype):
     return _jax.core.ShapedArray((*aval.shape, 2), np.dtype("uint32"))
   return _jax.core.ShapedArray(aval.shape, _carrier(aval.dtype))
@@ -335,11 +338,11 @@ def _restore(y: Any, aval: Any) -> Any:
     return _jax.prng.random_wrap(y, impl=aval.dtype._impl)
   if _is_wide(aval.dtype):
     return lax.bitcast_convert_type(y, aval.dtype)
-  return y if y.dtype == aval.dtype else y.astype(aval.dtype)
+  return y if y.dtype == aval.dtype or is_semaphore(aval.dtype) else y.astype(aval.dtype)
 
 
 def _decode(x: np.ndarray, aval: Any) -> np.ndarray:
-  return x if is_key(aval.dtype) or x.dtype == aval.dtype else x.astype(aval.dtype)
+  return x if is_key(aval.dtype) or is_semaphore(aval.dtype) or x.dtype == aval.dtype else x.astype(aval.dtype)
 
 
 def _encode_array(y: np.ndarray) -> np.ndarray:

@@ -358,13 +358,24 @@ class World:
       with contextlib.suppress(errors.DeadlockError, Stopped):  # those who wait are told; this core itself is done
         self._stop_if_stuck()
       if not self.running:
+        self._finish_copies()
         for found in self.memories.values():
           self._report_leftovers(found)
       self.changed.notify_all()
 
+  def _finish_copies(self) -> None:
+    """Do the copies that a later kernel waits for."""
+    for found in list(self.memories.values()):
+      if isinstance(found, Semaphores) and found.is_result and self.error is None:
+        for position in list(found.pending):
+          while self._advance(found, position):
+            pass
+
   def _report_leftovers(self, found: Buffer | Semaphores | None) -> None:
     """A right kernel waits for all that it starts: else the next one to use the semaphore goes on too early."""
     if not isinstance(found, Semaphores) or isinstance(found.dtype, BlockBarrier) or self.error is not None:
+      return
+    if found.is_result:
       return
     unfinished = {position for position, copies in found.pending.items() if copies}
     for position in sorted({*np.flatnonzero(found.counts).tolist(), *unfinished}):

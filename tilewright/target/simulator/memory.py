@@ -95,6 +95,15 @@ class Semaphores:
   def shape(self) -> tuple[int, ...]:
     return tuple(self.aval.shape)
 
+  @property
+  def array(self) -> np.ndarray:
+    """The counts, as a program around the kernel has them."""
+    return self.counts.astype(np.int32)
+
+  @property
+  def is_result(self) -> bool:
+    return isinstance(self.address.key, tuple) and self.address.key[0] == "output"
+
   def position(self, transforms: Sequence[Any], where: str) -> int:
     """The number of the one semaphore that the transforms pick."""
     found = indexing.elements_of(self.counts.shape, transforms)
@@ -122,7 +131,8 @@ def allocate(address: Address, aval: Any, label: str, options: Options, initial:
   """A fresh memory: semaphores at zero, buffers with `initial` or with what uninitialised memory holds."""
   shape = tuple(int(d) for d in aval.shape)
   if is_semaphore(aval.dtype):
-    return Semaphores(address, aval, np.zeros(shape, np.int64), label)
+    counts = np.zeros(shape, np.int64) if initial is None else np.array(initial, np.int64)
+    return Semaphores(address, aval, counts, label)
   fill = uninitialized_value(aval.dtype, options)
   if initial is not None:
     return Buffer(address, aval, np.array(initial), label, fill)
