@@ -291,6 +291,24 @@ def test_harmless_effects_may_stand_in_remat_and_custom_derivatives(wrapper, eff
   same(run(kernel, arange(3)), 2 * arange(3))
 
 
+@pytest.mark.parametrize("wrapper", ["custom_jvp", "custom_vjp"])
+def test_semaphores_and_copies_may_stand_in_custom_derivatives(wrapper):
+  def kernel(x_ref, o_ref, sem, dma_sem):
+    def f(x):
+      pl.semaphore_signal(sem, 2)
+      copy = pltpu.make_async_copy(x_ref, o_ref, dma_sem)
+      copy.start()
+      copy.wait()
+      pl.semaphore_wait(sem, 2)
+      return 2 * x
+
+    doubled = WRAPPERS[wrapper](f)(x_ref[...])
+    o_ref[...] = o_ref[...] + doubled
+
+  semaphores = [pltpu.SemaphoreType.REGULAR, pltpu.SemaphoreType.DMA]
+  same(run(kernel, arange(3), scratch_shapes=semaphores), 3 * arange(3))
+
+
 @pytest.mark.parametrize("wrap", [with_jvp, with_vjp])
 def test_a_custom_derivative_that_depends_on_the_grid_is_refused_in_reverse(wrap):
   def kernel(x_ref, o_ref):
@@ -306,6 +324,11 @@ def test_a_kernel_inside_remat_runs_again_for_the_derivative():
   f = jax.checkpoint(lambda x: jnp.sin(run(pointwise(jnp.sin), x)))
   expected = jax.grad(lambda x: jnp.sin(jnp.sin(x)).sum())(arange(4))
   np.testing.assert_allclose(jax.grad(lambda x: f(x).sum())(arange(4)), expected, rtol=1e-6)
+
+
+def test_a_call_that_communicates_may_be_run_again():
+  assert _jax.effects.remat_allowed_effects.contains(effects.comms_effect)
+  assert not _jax.effects.remat_allowed_effects.contains(effects.side_effect)
 
 
 def test_remat_refuses_a_kernel_with_side_effects():

@@ -5,14 +5,16 @@ that it is kept, kept in order inside loops, and not duplicated: running it twic
 
 | effect      | who has it                              | loops | remat | custom derivatives |
 |-------------|-----------------------------------------|-------|-------|--------------------|
-| Semaphore   | semaphore_signal, semaphore_wait        | yes   | no    | no                 |
-| Comms       | copies to and signals of other devices  | yes   | no    | no                 |
-| Prng        | prng_seed, prng_random_bits             | yes   | no    | no                 |
+| Semaphore   | semaphore_signal, semaphore_wait        | yes   | no    | yes                |
+| Comms       | copies to and signals of other devices  | yes   | calls | yes                |
+| Prng        | prng_seed, prng_random_bits             | yes   | no    | yes                |
 | Delay       | delay                                   | yes   | yes   | yes                |
 | Debug       | debug_print, debug_check                | yes   | yes   | yes                |
-| Global      | get_global, get_barrier_semaphore       | yes   | no    | no                 |
-| SideEffect  | a whole call that must not be removed   | yes   | no    | no                 |
+| Global      | get_global, get_barrier_semaphore       | yes   | no    | yes                |
+| SideEffect  | a whole call that must not be removed   | yes   | no    | yes                |
 
+A custom derivative runs instead of its function where the user asks for derivatives: he says what it does. A whole call
+that communicates may be run again by `jax.checkpoint`, because every device runs it again; parts of a kernel may not.
 Where the table says no, JAX refuses the transformation and names the effect.
 """
 
@@ -73,9 +75,9 @@ side_effect = SideEffect()
 
 _jax.effects.control_flow_allowed_effects.add_type(KernelEffect)
 _jax.effects.lowerable_effects.add_type(KernelEffect)
-for _safe in (DelayEffect, DebugEffect):
-  _jax.effects.remat_allowed_effects.add_type(_safe)
-  _jax.effects.custom_derivatives_allowed_effects.add_type(_safe)
+_jax.effects.custom_derivatives_allowed_effects.add_type(KernelEffect)
+for _repeatable in (DelayEffect, DebugEffect, CommsEffect):
+  _jax.effects.remat_allowed_effects.add_type(_repeatable)
 
 SAFE_TO_REPEAT = frozenset({delay_effect, debug_effect})
 

@@ -71,22 +71,15 @@ def check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[
       )
 
 
-_REPEATED = {
-  _jax.ad_checkpoint.remat_p: "jax.checkpoint may run its function twice",
-  _jax.custom_derivatives.custom_jvp_call_p: "a custom derivative may run instead of its function",
-  _jax.custom_derivatives.custom_vjp_call_p: "a custom derivative may run instead of its function",
-}
-
-
 def check_effects(jaxpr: Any) -> None:
-  """Refuse effects inside rematerialisation and custom derivatives that are not safe to repeat or to leave out."""
+  """Refuse effects inside rematerialisation that are not safe to repeat."""
   for eqn in jaxpr.eqns:
-    why = _REPEATED.get(eqn.primitive)
     unsafe = {e for e in eqn.effects if isinstance(e, effects.KernelEffect)} - effects.SAFE_TO_REPEAT
-    if why and unsafe:
+    if eqn.primitive is _jax.ad_checkpoint.remat_p and unsafe:
       names = ", ".join(sorted(map(str, unsafe)))
       raise errors.EffectError(
-        f"The function called at {source_line(eqn)} has the effects {names}, but {why}. Move what has these effects out of it."
+        f"The function called at {source_line(eqn)} has the effects {names}, but jax.checkpoint may run its function twice. "
+        "Move what has these effects out of it."
       )
     for inner in jaxprs.inner_jaxprs(eqn):
       check_effects(_jax.open_jaxpr(inner.jaxpr)[0])
