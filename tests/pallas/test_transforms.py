@@ -14,7 +14,6 @@ from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 from language import F32, I32, S, arange, examples, numbers, pointwise, run, same
 
-from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import specs
 from tilewright.pallas import tpu as pltpu
@@ -411,8 +410,3 @@ def test_a_call_works_inside_every_control_flow_of_the_program():
   same(jax.jit(f)(arange(3)), 32 * arange(3))
   with jax.disable_jit():
     same(f(arange(3)), 32 * arange(3))
-
-
-def test_a_ref_is_not_an_array():
-  with pytest.raises(errors.KernelTypeError, match=r"got a ref. Pass ref\[...\], or use pl.kernel"):
-    run(pointwise(jnp.sin), jax.new_ref(arange(3)), out=S((3,), F32))

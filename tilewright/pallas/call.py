@@ -19,6 +19,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 from tilewright import errors
 from tilewright.pallas import effects, targets
 from tilewright.pallas.primitives import AbstractRef
+from tilewright.pallas.ref_operands import bind_refs
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.trace import KernelCall, eliminate_dead_code, trace
 from tilewright.pallas.unchecked import without_varying_axes
@@ -108,9 +109,7 @@ def _bind(call: KernelCall, args: Any) -> Any:
   flat_args = [x if _is_jax_value(x) else jnp.asarray(x) for x in flat_args]
   in_avals = tuple(_jax.core.typeof(x) for x in flat_args)
   if any(isinstance(a, AbstractRef) for a in in_avals):
-    raise errors.KernelTypeError(
-      "pallas_call takes arrays, but got a ref. Pass ref[...], or use pl.kernel, which takes refs."
-    )
+    return bind_refs(_bind, call, args)
   bounds, static_grid = _split_grid(call.grid_spec.grid)
   traced = trace(call, in_tree, in_avals, static_grid)
   operands = _jax.vary_together([*flat_args, *traced.consts])
