@@ -3,7 +3,7 @@ define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4"
 {
 entry:
   %".473" = alloca <4 x float>
-  %".535" = alloca <4 x float>
+  %".531" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -33,7 +33,7 @@ start:
   %".30" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".745", %"switch.done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".732", %"switch.done.2"]
   %".32" = icmp slt i64 %"i", %".12"
   br i1 %".32", label %"body", label %"done"
 body:
@@ -427,12 +427,12 @@ body.12:
 done.12:
   br label %"switch.done"
 switch.done.1:
-  %".680" = icmp eq i32 %".36", 1
-  %".681" = zext i1 %".680" to i32
-  %".682" = sext i32 %".681" to i64
-  %".683" = icmp slt i64 %".682", 0
-  %".684" = select  i1 %".683", i64 0, i64 %".682"
-  switch i64 %".684", label %"case.1.2" [i64 0, label %"case.0.2"]
+  %".676" = icmp eq i32 %".36", 1
+  %".677" = zext i1 %".676" to i32
+  %".678" = sext i32 %".677" to i64
+  %".679" = icmp slt i64 %".678", 0
+  %".680" = select  i1 %".679", i64 0, i64 %".678"
+  switch i64 %".680", label %"case.1.2" [i64 0, label %"case.0.2"]
 case.0.1:
   br label %"switch.done.1"
 case.1.1:
@@ -593,252 +593,239 @@ done.14:
   %".511" = getelementptr inbounds float, ptr %".471", i64 0
   store <4 x float> %".510", ptr %".511", align 4
   %".513" = getelementptr i8, ptr %".3", i64 1344
-  %".514" = getelementptr inbounds float, ptr %".28", i64 0
-  %".515" = load <4 x float>, ptr %".514", align 4
-  %".516" = getelementptr inbounds float, ptr %".471", i64 0
-  %".517" = load <4 x float>, ptr %".516", align 4
-  %".518" = fcmp ogt <4 x float> %".515", %".517"
-  %".519" = select  <4 x i1> %".518", <4 x float> %".515", <4 x float> %".517"
-  %".520" = fcmp uno <4 x float> %".515", %".515"
-  %".521" = select  <4 x i1> %".520", <4 x float> %".515", <4 x float> %".519"
-  %".522" = getelementptr inbounds float, ptr %".513", i64 0
-  store <4 x float> %".521", ptr %".522", align 4
-  %".524" = getelementptr i8, ptr %".3", i64 1408
-  %".525" = getelementptr inbounds float, ptr %".28", i64 0
-  %".526" = load <4 x float>, ptr %".525", align 4
-  %".527" = getelementptr inbounds float, ptr %".513", i64 0
-  %".528" = load <4 x float>, ptr %".527", align 4
-  %".529" = fsub <4 x float> %".526", %".528"
-  %".530" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".529")
-  %".531" = getelementptr inbounds float, ptr %".524", i64 0
-  store <4 x float> %".530", ptr %".531", align 4
-  %".533" = getelementptr i8, ptr %".3", i64 1472
-  %".534" = getelementptr i8, ptr %".3", i64 1536
-  store <4 x float> splat (float              0x0), <4 x float>* %".535"
+  %".514" = getelementptr i8, ptr %".3", i64 1408
+  %".515" = getelementptr inbounds float, ptr %".28", i64 0
+  %".516" = load <4 x float>, ptr %".515", align 4
+  %".517" = getelementptr inbounds float, ptr %".471", i64 0
+  %".518" = load <4 x float>, ptr %".517", align 4
+  %".519" = fcmp ogt <4 x float> %".516", %".518"
+  %".520" = select  <4 x i1> %".519", <4 x float> %".516", <4 x float> %".518"
+  %".521" = fcmp uno <4 x float> %".516", %".516"
+  %".522" = select  <4 x i1> %".521", <4 x float> %".516", <4 x float> %".520"
+  %".523" = getelementptr inbounds float, ptr %".513", i64 0
+  store <4 x float> %".522", ptr %".523", align 4
+  %".525" = fsub <4 x float> %".516", %".522"
+  %".526" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".525")
+  %".527" = getelementptr inbounds float, ptr %".514", i64 0
+  store <4 x float> %".526", ptr %".527", align 4
+  %".529" = getelementptr i8, ptr %".3", i64 1472
+  %".530" = getelementptr i8, ptr %".3", i64 1536
+  store <4 x float> splat (float              0x0), <4 x float>* %".531"
   br label %"loop.15"
 loop.15:
-  %"i.15" = phi  i64 [0, %"done.14"], [%".553", %"body.15"]
-  %".538" = icmp slt i64 %"i.15", 8
-  br i1 %".538", label %"body.15", label %"done.15"
+  %"i.15" = phi  i64 [0, %"done.14"], [%".549", %"body.15"]
+  %".534" = icmp slt i64 %"i.15", 8
+  br i1 %".534", label %"body.15", label %"done.15"
 body.15:
-  %".540" = load <4 x float>, <4 x float>* %".535"
-  %".541" = mul i64 %"i.15", 4
-  %".542" = getelementptr inbounds float, ptr %".472", i64 %".541"
-  %".543" = load <4 x float>, ptr %".542", align 4
-  %".544" = getelementptr inbounds float, ptr %".513", i64 0
-  %".545" = load <4 x float>, ptr %".544", align 4
-  %".546" = fsub <4 x float> %".543", %".545"
-  %".547" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".546")
-  %".548" = mul i64 %"i.15", 4
-  %".549" = getelementptr inbounds float, ptr %".534", i64 %".548"
-  store <4 x float> %".547", ptr %".549", align 4
-  %".551" = fadd <4 x float> %".540", %".547"
-  store <4 x float> %".551", <4 x float>* %".535"
-  %".553" = add i64 %"i.15", 1
+  %".536" = load <4 x float>, <4 x float>* %".531"
+  %".537" = mul i64 %"i.15", 4
+  %".538" = getelementptr inbounds float, ptr %".472", i64 %".537"
+  %".539" = load <4 x float>, ptr %".538", align 4
+  %".540" = getelementptr inbounds float, ptr %".513", i64 0
+  %".541" = load <4 x float>, ptr %".540", align 4
+  %".542" = fsub <4 x float> %".539", %".541"
+  %".543" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".542")
+  %".544" = mul i64 %"i.15", 4
+  %".545" = getelementptr inbounds float, ptr %".530", i64 %".544"
+  store <4 x float> %".543", ptr %".545", align 4
+  %".547" = fadd <4 x float> %".536", %".543"
+  store <4 x float> %".547", <4 x float>* %".531"
+  %".549" = add i64 %"i.15", 1
   br label %"loop.15"
 done.15:
-  %".555" = load <4 x float>, <4 x float>* %".535"
-  %".556" = getelementptr inbounds float, ptr %".533", i64 0
-  store <4 x float> %".555", ptr %".556", align 4
-  %".558" = getelementptr inbounds float, ptr %".29", i64 0
-  %".559" = load <4 x float>, ptr %".558", align 4
-  %".560" = getelementptr inbounds float, ptr %".524", i64 0
-  %".561" = load <4 x float>, ptr %".560", align 4
-  %".562" = fmul <4 x float> %".559", %".561"
-  %".563" = getelementptr inbounds float, ptr %".533", i64 0
-  %".564" = load <4 x float>, ptr %".563", align 4
-  %".565" = fadd <4 x float> %".562", %".564"
-  %".566" = getelementptr inbounds float, ptr %".29", i64 0
-  store <4 x float> %".565", ptr %".566", align 4
+  %".551" = load <4 x float>, <4 x float>* %".531"
+  %".552" = getelementptr inbounds float, ptr %".529", i64 0
+  store <4 x float> %".551", ptr %".552", align 4
+  %".554" = getelementptr inbounds float, ptr %".29", i64 0
+  %".555" = load <4 x float>, ptr %".554", align 4
+  %".556" = getelementptr inbounds float, ptr %".514", i64 0
+  %".557" = load <4 x float>, ptr %".556", align 4
+  %".558" = fmul <4 x float> %".555", %".557"
+  %".559" = getelementptr inbounds float, ptr %".529", i64 0
+  %".560" = load <4 x float>, ptr %".559", align 4
+  %".561" = fadd <4 x float> %".558", %".560"
+  %".562" = getelementptr inbounds float, ptr %".29", i64 0
+  store <4 x float> %".561", ptr %".562", align 4
   br label %"loop.16"
 loop.16:
-  %"i.16" = phi  i64 [0, %"done.15"], [%".580", %"body.16"]
-  %".569" = icmp slt i64 %"i.16", 4
-  br i1 %".569", label %"body.16", label %"done.16"
+  %"i.16" = phi  i64 [0, %"done.15"], [%".576", %"body.16"]
+  %".565" = icmp slt i64 %"i.16", 4
+  br i1 %".565", label %"body.16", label %"done.16"
 body.16:
-  %".571" = mul i64 %"i.16", 4
-  %".572" = getelementptr inbounds float, ptr %".30", i64 %".571"
-  %".573" = load <4 x float>, ptr %".572", align 4
-  %".574" = getelementptr inbounds float, ptr %".524", i64 0
-  %".575" = load <4 x float>, ptr %".574", align 4
-  %".576" = fmul <4 x float> %".573", %".575"
-  %".577" = mul i64 %"i.16", 4
-  %".578" = getelementptr inbounds float, ptr %".30", i64 %".577"
-  store <4 x float> %".576", ptr %".578", align 4
-  %".580" = add i64 %"i.16", 1
+  %".567" = mul i64 %"i.16", 4
+  %".568" = getelementptr inbounds float, ptr %".30", i64 %".567"
+  %".569" = load <4 x float>, ptr %".568", align 4
+  %".570" = getelementptr inbounds float, ptr %".514", i64 0
+  %".571" = load <4 x float>, ptr %".570", align 4
+  %".572" = fmul <4 x float> %".569", %".571"
+  %".573" = mul i64 %"i.16", 4
+  %".574" = getelementptr inbounds float, ptr %".30", i64 %".573"
+  store <4 x float> %".572", ptr %".574", align 4
+  %".576" = add i64 %"i.16", 1
   br label %"loop.16"
 done.16:
-  %".582" = getelementptr i8, ptr %".3", i64 1664
+  %".578" = getelementptr i8, ptr %".3", i64 1664
   br label %"loop.17"
 loop.17:
-  %"i.17" = phi  i64 [0, %"done.16"], [%".673", %"k.done.1"]
-  %".584" = icmp slt i64 %"i.17", 4
-  br i1 %".584", label %"body.17", label %"done.17"
+  %"i.17" = phi  i64 [0, %"done.16"], [%".669", %"k.done.1"]
+  %".580" = icmp slt i64 %"i.17", 4
+  br i1 %".580", label %"body.17", label %"done.17"
 body.17:
-  %".586" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  call void @"llvm.prefetch.p0"(ptr %".586", i32 0, i32 3, i32 1)
-  %".588" = add i64 4, %"i.17"
-  %".589" = getelementptr inbounds float, ptr %".30", i64 %".588"
-  call void @"llvm.prefetch.p0"(ptr %".589", i32 0, i32 3, i32 1)
-  %".591" = add i64 8, %"i.17"
-  %".592" = getelementptr inbounds float, ptr %".30", i64 %".591"
-  call void @"llvm.prefetch.p0"(ptr %".592", i32 0, i32 3, i32 1)
-  %".594" = add i64 12, %"i.17"
-  %".595" = getelementptr inbounds float, ptr %".30", i64 %".594"
-  call void @"llvm.prefetch.p0"(ptr %".595", i32 0, i32 3, i32 1)
+  %".582" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  call void @"llvm.prefetch.p0"(ptr %".582", i32 0, i32 3, i32 1)
+  %".584" = add i64 4, %"i.17"
+  %".585" = getelementptr inbounds float, ptr %".30", i64 %".584"
+  call void @"llvm.prefetch.p0"(ptr %".585", i32 0, i32 3, i32 1)
+  %".587" = add i64 8, %"i.17"
+  %".588" = getelementptr inbounds float, ptr %".30", i64 %".587"
+  call void @"llvm.prefetch.p0"(ptr %".588", i32 0, i32 3, i32 1)
+  %".590" = add i64 12, %"i.17"
+  %".591" = getelementptr inbounds float, ptr %".30", i64 %".590"
+  call void @"llvm.prefetch.p0"(ptr %".591", i32 0, i32 3, i32 1)
   br label %"k.1"
 done.17:
-  %".675" = getelementptr inbounds float, ptr %".513", i64 0
-  %".676" = load <4 x float>, ptr %".675", align 4
-  %".677" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".676", ptr %".677", align 4
+  %".671" = getelementptr inbounds float, ptr %".513", i64 0
+  %".672" = load <4 x float>, ptr %".671", align 4
+  %".673" = getelementptr inbounds float, ptr %".28", i64 0
+  store <4 x float> %".672", ptr %".673", align 4
   br label %"switch.done.1"
 k.1:
-  %".598" = phi  i64 [0, %"body.17"], [%".637", %"k.body.1"]
-  %".599" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".615", %"k.body.1"]
-  %".600" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".622", %"k.body.1"]
-  %".601" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".629", %"k.body.1"]
-  %".602" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".636", %"k.body.1"]
-  %".603" = icmp slt i64 %".598", 8
-  br i1 %".603", label %"k.body.1", label %"k.done.1"
+  %".594" = phi  i64 [0, %"body.17"], [%".633", %"k.body.1"]
+  %".595" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".611", %"k.body.1"]
+  %".596" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".618", %"k.body.1"]
+  %".597" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".625", %"k.body.1"]
+  %".598" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".632", %"k.body.1"]
+  %".599" = icmp slt i64 %".594", 8
+  br i1 %".599", label %"k.body.1", label %"k.done.1"
 k.body.1:
-  %".605" = mul i64 %".598", 4
-  %".606" = add i64 %".605", %"i.17"
-  %".607" = getelementptr inbounds float, ptr %".534", i64 %".606"
-  %".608" = load <4 x float>, ptr %".607", align 4
-  %".609" = shufflevector <4 x float> %".608", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".610" = mul i64 %".598", 4
-  %".611" = getelementptr inbounds float, ptr %".278", i64 %".610"
-  %".612" = load float, ptr %".611", align 4
-  %".613" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".612", i32 0
-  %".614" = shufflevector <16 x float> %".613", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".615" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".614", <16 x float> %".609", <16 x float> %".599")
-  %".616" = mul i64 %".598", 4
-  %".617" = add i64 %".616", 1
-  %".618" = getelementptr inbounds float, ptr %".278", i64 %".617"
-  %".619" = load float, ptr %".618", align 4
-  %".620" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".619", i32 0
-  %".621" = shufflevector <16 x float> %".620", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".622" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".621", <16 x float> %".609", <16 x float> %".600")
-  %".623" = mul i64 %".598", 4
-  %".624" = add i64 %".623", 2
-  %".625" = getelementptr inbounds float, ptr %".278", i64 %".624"
-  %".626" = load float, ptr %".625", align 4
-  %".627" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".626", i32 0
-  %".628" = shufflevector <16 x float> %".627", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".629" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".628", <16 x float> %".609", <16 x float> %".601")
-  %".630" = mul i64 %".598", 4
-  %".631" = add i64 %".630", 3
-  %".632" = getelementptr inbounds float, ptr %".278", i64 %".631"
-  %".633" = load float, ptr %".632", align 4
-  %".634" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".633", i32 0
-  %".635" = shufflevector <16 x float> %".634", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".636" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".635", <16 x float> %".609", <16 x float> %".602")
-  %".637" = add i64 %".598", 1
+  %".601" = mul i64 %".594", 4
+  %".602" = add i64 %".601", %"i.17"
+  %".603" = getelementptr inbounds float, ptr %".530", i64 %".602"
+  %".604" = load <4 x float>, ptr %".603", align 4
+  %".605" = shufflevector <4 x float> %".604", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".606" = mul i64 %".594", 4
+  %".607" = getelementptr inbounds float, ptr %".278", i64 %".606"
+  %".608" = load float, ptr %".607", align 4
+  %".609" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".608", i32 0
+  %".610" = shufflevector <16 x float> %".609", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".611" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".610", <16 x float> %".605", <16 x float> %".595")
+  %".612" = mul i64 %".594", 4
+  %".613" = add i64 %".612", 1
+  %".614" = getelementptr inbounds float, ptr %".278", i64 %".613"
+  %".615" = load float, ptr %".614", align 4
+  %".616" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".615", i32 0
+  %".617" = shufflevector <16 x float> %".616", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".618" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".617", <16 x float> %".605", <16 x float> %".596")
+  %".619" = mul i64 %".594", 4
+  %".620" = add i64 %".619", 2
+  %".621" = getelementptr inbounds float, ptr %".278", i64 %".620"
+  %".622" = load float, ptr %".621", align 4
+  %".623" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".622", i32 0
+  %".624" = shufflevector <16 x float> %".623", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".625" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".624", <16 x float> %".605", <16 x float> %".597")
+  %".626" = mul i64 %".594", 4
+  %".627" = add i64 %".626", 3
+  %".628" = getelementptr inbounds float, ptr %".278", i64 %".627"
+  %".629" = load float, ptr %".628", align 4
+  %".630" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".629", i32 0
+  %".631" = shufflevector <16 x float> %".630", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".632" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".631", <16 x float> %".605", <16 x float> %".598")
+  %".633" = add i64 %".594", 1
   br label %"k.1"
 k.done.1:
-  %".639" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  %".640" = load <4 x float>, ptr %".639", align 4
-  %".641" = shufflevector <4 x float> %".640", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".642" = fadd <16 x float> %".641", %".599"
-  %".643" = shufflevector <16 x float> %".642", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".644" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  store <4 x float> %".643", ptr %".644", align 4
-  %".646" = add i64 4, %"i.17"
-  %".647" = getelementptr inbounds float, ptr %".30", i64 %".646"
-  %".648" = load <4 x float>, ptr %".647", align 4
-  %".649" = shufflevector <4 x float> %".648", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".650" = fadd <16 x float> %".649", %".600"
-  %".651" = shufflevector <16 x float> %".650", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".652" = add i64 4, %"i.17"
-  %".653" = getelementptr inbounds float, ptr %".30", i64 %".652"
-  store <4 x float> %".651", ptr %".653", align 4
-  %".655" = add i64 8, %"i.17"
-  %".656" = getelementptr inbounds float, ptr %".30", i64 %".655"
-  %".657" = load <4 x float>, ptr %".656", align 4
-  %".658" = shufflevector <4 x float> %".657", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".659" = fadd <16 x float> %".658", %".601"
-  %".660" = shufflevector <16 x float> %".659", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".661" = add i64 8, %"i.17"
-  %".662" = getelementptr inbounds float, ptr %".30", i64 %".661"
-  store <4 x float> %".660", ptr %".662", align 4
-  %".664" = add i64 12, %"i.17"
-  %".665" = getelementptr inbounds float, ptr %".30", i64 %".664"
-  %".666" = load <4 x float>, ptr %".665", align 4
-  %".667" = shufflevector <4 x float> %".666", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".668" = fadd <16 x float> %".667", %".602"
-  %".669" = shufflevector <16 x float> %".668", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".670" = add i64 12, %"i.17"
-  %".671" = getelementptr inbounds float, ptr %".30", i64 %".670"
-  store <4 x float> %".669", ptr %".671", align 4
-  %".673" = add i64 %"i.17", 4
+  %".635" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  %".636" = load <4 x float>, ptr %".635", align 4
+  %".637" = shufflevector <4 x float> %".636", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".638" = fadd <16 x float> %".637", %".595"
+  %".639" = shufflevector <16 x float> %".638", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".640" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  store <4 x float> %".639", ptr %".640", align 4
+  %".642" = add i64 4, %"i.17"
+  %".643" = getelementptr inbounds float, ptr %".30", i64 %".642"
+  %".644" = load <4 x float>, ptr %".643", align 4
+  %".645" = shufflevector <4 x float> %".644", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".646" = fadd <16 x float> %".645", %".596"
+  %".647" = shufflevector <16 x float> %".646", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".648" = add i64 4, %"i.17"
+  %".649" = getelementptr inbounds float, ptr %".30", i64 %".648"
+  store <4 x float> %".647", ptr %".649", align 4
+  %".651" = add i64 8, %"i.17"
+  %".652" = getelementptr inbounds float, ptr %".30", i64 %".651"
+  %".653" = load <4 x float>, ptr %".652", align 4
+  %".654" = shufflevector <4 x float> %".653", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".655" = fadd <16 x float> %".654", %".597"
+  %".656" = shufflevector <16 x float> %".655", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".657" = add i64 8, %"i.17"
+  %".658" = getelementptr inbounds float, ptr %".30", i64 %".657"
+  store <4 x float> %".656", ptr %".658", align 4
+  %".660" = add i64 12, %"i.17"
+  %".661" = getelementptr inbounds float, ptr %".30", i64 %".660"
+  %".662" = load <4 x float>, ptr %".661", align 4
+  %".663" = shufflevector <4 x float> %".662", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".664" = fadd <16 x float> %".663", %".598"
+  %".665" = shufflevector <16 x float> %".664", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".666" = add i64 12, %"i.17"
+  %".667" = getelementptr inbounds float, ptr %".30", i64 %".666"
+  store <4 x float> %".665", ptr %".667", align 4
+  %".669" = add i64 %"i.17", 4
   br label %"loop.17"
 switch.done.2:
-  %".745" = add i64 %"i", 1
+  %".732" = add i64 %"i", 1
   br label %"loop"
 case.0.2:
   br label %"switch.done.2"
 case.1.2:
-  %".687" = getelementptr i8, ptr %".3", i64 3712
-  %".688" = getelementptr inbounds float, ptr %".28", i64 0
-  %".689" = load <4 x float>, ptr %".688", align 4
-  %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
-  %".691" = shufflevector <4 x float> %".690", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".692" = fcmp ogt <4 x float> %".689", %".691"
-  %".693" = getelementptr inbounds i8, ptr %".687", i64 0
-  %".694" = zext <4 x i1> %".692" to <4 x i8>
-  store <4 x i8> %".694", ptr %".693", align 1
   br label %"loop.18"
 loop.18:
-  %"i.18" = phi  i64 [0, %"case.1.2"], [%".728", %"body.18"]
-  %".697" = icmp slt i64 %"i.18", 4
-  br i1 %".697", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"case.1.2"], [%".715", %"body.18"]
+  %".684" = icmp slt i64 %"i.18", 4
+  br i1 %".684", label %"body.18", label %"done.18"
 body.18:
-  %".699" = getelementptr inbounds i8, ptr %".687", i64 %"i.18"
-  %".700" = load i8, ptr %".699", align 1
-  %".701" = icmp ne i8 %".700", 0
-  %".702" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
+  %".686" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
+  %".687" = load float, ptr %".686", align 4
+  %".688" = fcmp ogt float %".687", 0xc620000000000000
+  %".689" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
+  %".690" = load float, ptr %".689", align 4
+  %".691" = fdiv float 0x3ff0000000000000, %".690"
+  %".692" = select  i1 %".688", float %".691", float              0x0
+  %".693" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".694" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".695" = load float, ptr %".694", align 4
+  %".696" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".695", i32 0
+  %".697" = add i64 4, %"i.18"
+  %".698" = getelementptr inbounds float, ptr %".30", i64 %".697"
+  %".699" = load float, ptr %".698", align 4
+  %".700" = insertelement <4 x float> %".696", float %".699", i32 1
+  %".701" = add i64 8, %"i.18"
+  %".702" = getelementptr inbounds float, ptr %".30", i64 %".701"
   %".703" = load float, ptr %".702", align 4
-  %".704" = fdiv float 0x3ff0000000000000, %".703"
-  %".705" = select  i1 %".701", float %".704", float              0x0
-  %".706" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".707" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".708" = load float, ptr %".707", align 4
-  %".709" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".708", i32 0
-  %".710" = add i64 4, %"i.18"
-  %".711" = getelementptr inbounds float, ptr %".30", i64 %".710"
-  %".712" = load float, ptr %".711", align 4
-  %".713" = insertelement <4 x float> %".709", float %".712", i32 1
-  %".714" = add i64 8, %"i.18"
-  %".715" = getelementptr inbounds float, ptr %".30", i64 %".714"
-  %".716" = load float, ptr %".715", align 4
-  %".717" = insertelement <4 x float> %".713", float %".716", i32 2
-  %".718" = add i64 12, %"i.18"
-  %".719" = getelementptr inbounds float, ptr %".30", i64 %".718"
-  %".720" = load float, ptr %".719", align 4
-  %".721" = insertelement <4 x float> %".717", float %".720", i32 3
-  %".722" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".705", i32 0
-  %".723" = shufflevector <4 x float> %".722", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".724" = fmul <4 x float> %".721", %".723"
-  %".725" = mul i64 %"i.18", 4
-  %".726" = getelementptr inbounds float, ptr %".291", i64 %".725"
-  store <4 x float> %".724", ptr %".726", align 4
-  %".728" = add i64 %"i.18", 1
+  %".704" = insertelement <4 x float> %".700", float %".703", i32 2
+  %".705" = add i64 12, %"i.18"
+  %".706" = getelementptr inbounds float, ptr %".30", i64 %".705"
+  %".707" = load float, ptr %".706", align 4
+  %".708" = insertelement <4 x float> %".704", float %".707", i32 3
+  %".709" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".692", i32 0
+  %".710" = shufflevector <4 x float> %".709", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".711" = fmul <4 x float> %".708", %".710"
+  %".712" = mul i64 %"i.18", 4
+  %".713" = getelementptr inbounds float, ptr %".291", i64 %".712"
+  store <4 x float> %".711", ptr %".713", align 4
+  %".715" = add i64 %"i.18", 1
   br label %"loop.18"
 done.18:
-  %".730" = getelementptr inbounds i8, ptr %".687", i64 0
-  %".731" = load <4 x i8>, ptr %".730", align 1
-  %".732" = icmp ne <4 x i8> %".731", splat (i8 0)
-  %".733" = getelementptr inbounds float, ptr %".28", i64 0
-  %".734" = load <4 x float>, ptr %".733", align 4
-  %".735" = getelementptr inbounds float, ptr %".29", i64 0
-  %".736" = load <4 x float>, ptr %".735", align 4
-  %".737" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".736")
-  %".738" = fadd <4 x float> %".734", %".737"
-  %".739" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
-  %".740" = shufflevector <4 x float> %".739", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".741" = select  <4 x i1> %".732", <4 x float> %".738", <4 x float> %".740"
-  %".742" = getelementptr inbounds float, ptr %".303", i64 0
-  store <4 x float> %".741", ptr %".742", align 4
+  %".717" = getelementptr inbounds float, ptr %".28", i64 0
+  %".718" = load <4 x float>, ptr %".717", align 4
+  %".719" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
+  %".720" = shufflevector <4 x float> %".719", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".721" = fcmp ogt <4 x float> %".718", %".720"
+  %".722" = getelementptr inbounds float, ptr %".29", i64 0
+  %".723" = load <4 x float>, ptr %".722", align 4
+  %".724" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".723")
+  %".725" = fadd <4 x float> %".718", %".724"
+  %".726" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
+  %".727" = shufflevector <4 x float> %".726", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".728" = select  <4 x i1> %".721", <4 x float> %".725", <4 x float> %".727"
+  %".729" = getelementptr inbounds float, ptr %".303", i64 0
+  store <4 x float> %".728", ptr %".729", align 4
   br label %"switch.done.2"
 }

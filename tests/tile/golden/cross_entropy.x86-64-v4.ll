@@ -2,10 +2,10 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4") alwaysinline
 {
 entry:
-  %".72" = alloca <16 x float>
-  %".73" = alloca <16 x float>
-  %".142" = alloca <16 x float>
-  %".143" = alloca <16 x float>
+  %".65" = alloca <16 x float>
+  %".66" = alloca <16 x float>
+  %".135" = alloca <16 x float>
+  %".136" = alloca <16 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -52,223 +52,216 @@ start:
   %".47" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 31, i32 0
   %".48" = shufflevector <4 x i32> %".47", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
   %".49" = call <4 x i32> @"llvm.smin.v4i32"(<4 x i32> %".46", <4 x i32> %".48")
-  %".50" = getelementptr inbounds i32, ptr %".41", i64 0
-  store <4 x i32> %".49", ptr %".50", align 4
-  %".52" = getelementptr i8, ptr %".3", i64 64
-  %".53" = getelementptr inbounds i32, ptr %".41", i64 0
-  %".54" = load <4 x i32>, ptr %".53", align 4
-  %".55" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
-  %".56" = shufflevector <4 x i32> %".55", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".57" = icmp slt <4 x i32> %".54", %".56"
-  %".58" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
-  %".59" = shufflevector <4 x i32> %".58", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".60" = add <4 x i32> %".54", %".59"
-  %".61" = select  <4 x i1> %".57", <4 x i32> %".60", <4 x i32> %".54"
-  %".62" = getelementptr inbounds i32, ptr %".52", i64 0
+  %".50" = icmp slt <4 x i32> %".49", %".45"
+  %".51" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
+  %".52" = shufflevector <4 x i32> %".51", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".53" = add <4 x i32> %".49", %".52"
+  %".54" = select  <4 x i1> %".50", <4 x i32> %".53", <4 x i32> %".49"
+  %".55" = getelementptr inbounds i32, ptr %".41", i64 0
+  store <4 x i32> %".54", ptr %".55", align 4
+  %".57" = getelementptr i8, ptr %".3", i64 64
+  %".58" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
+  %".59" = shufflevector <4 x i64> %".58", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".60" = add <4 x i64> %".59", <i64 0, i64 1, i64 2, i64 3>
+  %".61" = trunc <4 x i64> %".60" to <4 x i32>
+  %".62" = getelementptr inbounds i32, ptr %".57", i64 0
   store <4 x i32> %".61", ptr %".62", align 4
   %".64" = getelementptr i8, ptr %".3", i64 128
-  %".65" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".66" = shufflevector <4 x i64> %".65", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".67" = add <4 x i64> %".66", <i64 0, i64 1, i64 2, i64 3>
-  %".68" = trunc <4 x i64> %".67" to <4 x i32>
-  %".69" = getelementptr inbounds i32, ptr %".64", i64 0
-  store <4 x i32> %".68", ptr %".69", align 4
-  %".71" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".139", %"done.1"]
-  %".75" = icmp slt i64 %"i", 4
-  br i1 %".75", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".132", %"done.1"]
+  %".68" = icmp slt i64 %"i", 4
+  br i1 %".68", label %"body", label %"done"
 body:
-  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".72"
-  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".73"
+  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".65"
+  store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".66"
   br label %"loop.1"
 done:
-  %".141" = getelementptr i8, ptr %".3", i64 256
+  %".134" = getelementptr i8, ptr %".3", i64 192
   br label %"loop.2"
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".103", %"body.1"]
-  %".80" = icmp slt i64 %"i.1", 32
-  br i1 %".80", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"body"], [%".96", %"body.1"]
+  %".73" = icmp slt i64 %"i.1", 32
+  br i1 %".73", label %"body.1", label %"done.1"
 body.1:
-  %".82" = mul i64 %"i", 32
-  %".83" = add i64 %".82", %"i.1"
-  %".84" = getelementptr inbounds float, ptr %".28", i64 %".83"
-  %".85" = load <16 x float>, ptr %".84", align 4
-  %".86" = load <16 x float>, <16 x float>* %".72"
-  %".87" = fcmp ogt <16 x float> %".86", %".85"
-  %".88" = select  <16 x i1> %".87", <16 x float> %".86", <16 x float> %".85"
-  %".89" = fcmp uno <16 x float> %".86", %".86"
-  %".90" = select  <16 x i1> %".89", <16 x float> %".86", <16 x float> %".88"
-  store <16 x float> %".90", <16 x float>* %".72"
-  %".92" = add i64 %"i.1", 16
-  %".93" = mul i64 %"i", 32
-  %".94" = add i64 %".93", %".92"
-  %".95" = getelementptr inbounds float, ptr %".28", i64 %".94"
-  %".96" = load <16 x float>, ptr %".95", align 4
-  %".97" = load <16 x float>, <16 x float>* %".73"
-  %".98" = fcmp ogt <16 x float> %".97", %".96"
-  %".99" = select  <16 x i1> %".98", <16 x float> %".97", <16 x float> %".96"
-  %".100" = fcmp uno <16 x float> %".97", %".97"
-  %".101" = select  <16 x i1> %".100", <16 x float> %".97", <16 x float> %".99"
-  store <16 x float> %".101", <16 x float>* %".73"
-  %".103" = add i64 %"i.1", 32
+  %".75" = mul i64 %"i", 32
+  %".76" = add i64 %".75", %"i.1"
+  %".77" = getelementptr inbounds float, ptr %".28", i64 %".76"
+  %".78" = load <16 x float>, ptr %".77", align 4
+  %".79" = load <16 x float>, <16 x float>* %".65"
+  %".80" = fcmp ogt <16 x float> %".79", %".78"
+  %".81" = select  <16 x i1> %".80", <16 x float> %".79", <16 x float> %".78"
+  %".82" = fcmp uno <16 x float> %".79", %".79"
+  %".83" = select  <16 x i1> %".82", <16 x float> %".79", <16 x float> %".81"
+  store <16 x float> %".83", <16 x float>* %".65"
+  %".85" = add i64 %"i.1", 16
+  %".86" = mul i64 %"i", 32
+  %".87" = add i64 %".86", %".85"
+  %".88" = getelementptr inbounds float, ptr %".28", i64 %".87"
+  %".89" = load <16 x float>, ptr %".88", align 4
+  %".90" = load <16 x float>, <16 x float>* %".66"
+  %".91" = fcmp ogt <16 x float> %".90", %".89"
+  %".92" = select  <16 x i1> %".91", <16 x float> %".90", <16 x float> %".89"
+  %".93" = fcmp uno <16 x float> %".90", %".90"
+  %".94" = select  <16 x i1> %".93", <16 x float> %".90", <16 x float> %".92"
+  store <16 x float> %".94", <16 x float>* %".66"
+  %".96" = add i64 %"i.1", 32
   br label %"loop.1"
 done.1:
-  %".105" = load <16 x float>, <16 x float>* %".72"
-  %".106" = load <16 x float>, <16 x float>* %".73"
-  %".107" = fcmp ogt <16 x float> %".105", %".106"
-  %".108" = select  <16 x i1> %".107", <16 x float> %".105", <16 x float> %".106"
-  %".109" = fcmp uno <16 x float> %".105", %".105"
-  %".110" = select  <16 x i1> %".109", <16 x float> %".105", <16 x float> %".108"
-  %".111" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".112" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".113" = fcmp ogt <8 x float> %".111", %".112"
-  %".114" = select  <8 x i1> %".113", <8 x float> %".111", <8 x float> %".112"
-  %".115" = fcmp uno <8 x float> %".111", %".111"
-  %".116" = select  <8 x i1> %".115", <8 x float> %".111", <8 x float> %".114"
-  %".117" = shufflevector <8 x float> %".116", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".118" = shufflevector <8 x float> %".116", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".119" = fcmp ogt <4 x float> %".117", %".118"
-  %".120" = select  <4 x i1> %".119", <4 x float> %".117", <4 x float> %".118"
-  %".121" = fcmp uno <4 x float> %".117", %".117"
-  %".122" = select  <4 x i1> %".121", <4 x float> %".117", <4 x float> %".120"
-  %".123" = shufflevector <4 x float> %".122", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".124" = shufflevector <4 x float> %".122", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".125" = fcmp ogt <2 x float> %".123", %".124"
-  %".126" = select  <2 x i1> %".125", <2 x float> %".123", <2 x float> %".124"
-  %".127" = fcmp uno <2 x float> %".123", %".123"
-  %".128" = select  <2 x i1> %".127", <2 x float> %".123", <2 x float> %".126"
-  %".129" = shufflevector <2 x float> %".128", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".130" = shufflevector <2 x float> %".128", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".131" = extractelement <1 x float> %".129", i32 0
-  %".132" = extractelement <1 x float> %".130", i32 0
-  %".133" = fcmp ogt float %".131", %".132"
-  %".134" = select  i1 %".133", float %".131", float %".132"
-  %".135" = fcmp uno float %".131", %".131"
-  %".136" = select  i1 %".135", float %".131", float %".134"
-  %".137" = getelementptr inbounds float, ptr %".71", i64 %"i"
-  store float %".136", ptr %".137", align 4
-  %".139" = add i64 %"i", 1
+  %".98" = load <16 x float>, <16 x float>* %".65"
+  %".99" = load <16 x float>, <16 x float>* %".66"
+  %".100" = fcmp ogt <16 x float> %".98", %".99"
+  %".101" = select  <16 x i1> %".100", <16 x float> %".98", <16 x float> %".99"
+  %".102" = fcmp uno <16 x float> %".98", %".98"
+  %".103" = select  <16 x i1> %".102", <16 x float> %".98", <16 x float> %".101"
+  %".104" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".105" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".106" = fcmp ogt <8 x float> %".104", %".105"
+  %".107" = select  <8 x i1> %".106", <8 x float> %".104", <8 x float> %".105"
+  %".108" = fcmp uno <8 x float> %".104", %".104"
+  %".109" = select  <8 x i1> %".108", <8 x float> %".104", <8 x float> %".107"
+  %".110" = shufflevector <8 x float> %".109", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".111" = shufflevector <8 x float> %".109", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".112" = fcmp ogt <4 x float> %".110", %".111"
+  %".113" = select  <4 x i1> %".112", <4 x float> %".110", <4 x float> %".111"
+  %".114" = fcmp uno <4 x float> %".110", %".110"
+  %".115" = select  <4 x i1> %".114", <4 x float> %".110", <4 x float> %".113"
+  %".116" = shufflevector <4 x float> %".115", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".117" = shufflevector <4 x float> %".115", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".118" = fcmp ogt <2 x float> %".116", %".117"
+  %".119" = select  <2 x i1> %".118", <2 x float> %".116", <2 x float> %".117"
+  %".120" = fcmp uno <2 x float> %".116", %".116"
+  %".121" = select  <2 x i1> %".120", <2 x float> %".116", <2 x float> %".119"
+  %".122" = shufflevector <2 x float> %".121", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".123" = shufflevector <2 x float> %".121", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".124" = extractelement <1 x float> %".122", i32 0
+  %".125" = extractelement <1 x float> %".123", i32 0
+  %".126" = fcmp ogt float %".124", %".125"
+  %".127" = select  i1 %".126", float %".124", float %".125"
+  %".128" = fcmp uno float %".124", %".124"
+  %".129" = select  i1 %".128", float %".124", float %".127"
+  %".130" = getelementptr inbounds float, ptr %".64", i64 %"i"
+  store float %".129", ptr %".130", align 4
+  %".132" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [0, %"done"], [%".198", %"done.3"]
-  %".145" = icmp slt i64 %"i.2", 4
-  br i1 %".145", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"done"], [%".191", %"done.3"]
+  %".138" = icmp slt i64 %"i.2", 4
+  br i1 %".138", label %"body.2", label %"done.2"
 body.2:
-  store <16 x float> splat (float              0x0), <16 x float>* %".142"
-  store <16 x float> splat (float              0x0), <16 x float>* %".143"
-  %".149" = getelementptr inbounds float, ptr %".71", i64 %"i.2"
-  %".150" = load float, ptr %".149", align 4
+  store <16 x float> splat (float              0x0), <16 x float>* %".135"
+  store <16 x float> splat (float              0x0), <16 x float>* %".136"
+  %".142" = getelementptr inbounds float, ptr %".64", i64 %"i.2"
+  %".143" = load float, ptr %".142", align 4
   br label %"loop.3"
 done.2:
-  %".200" = getelementptr i8, ptr %".3", i64 320
-  %".201" = getelementptr inbounds float, ptr %".71", i64 0
-  %".202" = load <4 x float>, ptr %".201", align 4
-  %".203" = getelementptr inbounds float, ptr %".141", i64 0
-  %".204" = load <4 x float>, ptr %".203", align 4
-  %".205" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".204")
-  %".206" = fadd <4 x float> %".202", %".205"
-  %".207" = getelementptr inbounds float, ptr %".200", i64 0
-  store <4 x float> %".206", ptr %".207", align 4
-  %".209" = getelementptr inbounds i32, ptr %".32", i64 0
-  %".210" = load <4 x i32>, ptr %".209", align 4
-  %".211" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
-  %".212" = shufflevector <4 x i32> %".211", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".213" = icmp sge <4 x i32> %".210", %".212"
-  %".214" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
-  %".215" = shufflevector <4 x i32> %".214", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".216" = icmp slt <4 x i32> %".210", %".215"
-  %".217" = and <4 x i1> %".213", %".216"
-  %".218" = getelementptr inbounds float, ptr %".200", i64 0
-  %".219" = load <4 x float>, ptr %".218", align 4
-  %".220" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x7ff8000000000000, i32 0
-  %".221" = shufflevector <4 x float> %".220", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".222" = getelementptr inbounds i32, ptr %".52", i64 0
-  %".223" = load <4 x i32>, ptr %".222", align 4
-  %".224" = sext <4 x i32> %".223" to <4 x i64>
-  %".225" = getelementptr inbounds i32, ptr %".64", i64 0
-  %".226" = load <4 x i32>, ptr %".225", align 4
-  %".227" = sext <4 x i32> %".226" to <4 x i64>
-  %".228" = icmp ule <4 x i64> %".227", splat (i64 3)
-  %".229" = icmp ule <4 x i64> %".224", splat (i64 31)
-  %".230" = and <4 x i1> %".228", %".229"
-  %".231" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 32, i32 0
-  %".232" = shufflevector <4 x i64> %".231", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".233" = mul <4 x i64> %".227", %".232"
-  %".234" = add <4 x i64> splat (i64 0), %".233"
-  %".235" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 1, i32 0
-  %".236" = shufflevector <4 x i64> %".235", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".237" = mul <4 x i64> %".224", %".236"
-  %".238" = add <4 x i64> %".234", %".237"
-  %".239" = ptrtoint ptr %".28" to i64
-  %".240" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %".239", i32 0
-  %".241" = shufflevector <4 x i64> %".240", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".242" = mul <4 x i64> %".238", splat (i64 4)
-  %".243" = add <4 x i64> %".241", %".242"
-  %".244" = inttoptr <4 x i64> %".243" to <4 x ptr>
-  %".245" = call <4 x float> @"llvm.masked.gather.v4f32.v4p0"(<4 x ptr> %".244", i32 4, <4 x i1> %".230", <4 x float> %".221")
-  %".246" = fsub <4 x float> %".219", %".245"
-  %".247" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".248" = shufflevector <4 x float> %".247", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".249" = select  <4 x i1> %".217", <4 x float> %".246", <4 x float> %".248"
-  %".250" = getelementptr inbounds float, ptr %".36", i64 0
-  store <4 x float> %".249", ptr %".250", align 4
-  %".252" = getelementptr inbounds float, ptr %".200", i64 0
-  %".253" = load <4 x float>, ptr %".252", align 4
-  %".254" = getelementptr inbounds float, ptr %".40", i64 0
-  store <4 x float> %".253", ptr %".254", align 4
+  %".193" = getelementptr i8, ptr %".3", i64 256
+  %".194" = getelementptr inbounds float, ptr %".64", i64 0
+  %".195" = load <4 x float>, ptr %".194", align 4
+  %".196" = getelementptr inbounds float, ptr %".134", i64 0
+  %".197" = load <4 x float>, ptr %".196", align 4
+  %".198" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".197")
+  %".199" = fadd <4 x float> %".195", %".198"
+  %".200" = getelementptr inbounds float, ptr %".193", i64 0
+  store <4 x float> %".199", ptr %".200", align 4
+  %".202" = getelementptr inbounds i32, ptr %".32", i64 0
+  %".203" = load <4 x i32>, ptr %".202", align 4
+  %".204" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
+  %".205" = shufflevector <4 x i32> %".204", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".206" = icmp sge <4 x i32> %".203", %".205"
+  %".207" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
+  %".208" = shufflevector <4 x i32> %".207", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".209" = icmp slt <4 x i32> %".203", %".208"
+  %".210" = and <4 x i1> %".206", %".209"
+  %".211" = getelementptr inbounds float, ptr %".193", i64 0
+  %".212" = load <4 x float>, ptr %".211", align 4
+  %".213" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x7ff8000000000000, i32 0
+  %".214" = shufflevector <4 x float> %".213", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".215" = getelementptr inbounds i32, ptr %".41", i64 0
+  %".216" = load <4 x i32>, ptr %".215", align 4
+  %".217" = sext <4 x i32> %".216" to <4 x i64>
+  %".218" = getelementptr inbounds i32, ptr %".57", i64 0
+  %".219" = load <4 x i32>, ptr %".218", align 4
+  %".220" = sext <4 x i32> %".219" to <4 x i64>
+  %".221" = icmp ule <4 x i64> %".220", splat (i64 3)
+  %".222" = icmp ule <4 x i64> %".217", splat (i64 31)
+  %".223" = and <4 x i1> %".221", %".222"
+  %".224" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 32, i32 0
+  %".225" = shufflevector <4 x i64> %".224", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".226" = mul <4 x i64> %".220", %".225"
+  %".227" = add <4 x i64> splat (i64 0), %".226"
+  %".228" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 1, i32 0
+  %".229" = shufflevector <4 x i64> %".228", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".230" = mul <4 x i64> %".217", %".229"
+  %".231" = add <4 x i64> %".227", %".230"
+  %".232" = ptrtoint ptr %".28" to i64
+  %".233" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %".232", i32 0
+  %".234" = shufflevector <4 x i64> %".233", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".235" = mul <4 x i64> %".231", splat (i64 4)
+  %".236" = add <4 x i64> %".234", %".235"
+  %".237" = inttoptr <4 x i64> %".236" to <4 x ptr>
+  %".238" = call <4 x float> @"llvm.masked.gather.v4f32.v4p0"(<4 x ptr> %".237", i32 4, <4 x i1> %".223", <4 x float> %".214")
+  %".239" = fsub <4 x float> %".212", %".238"
+  %".240" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".241" = shufflevector <4 x float> %".240", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".242" = select  <4 x i1> %".210", <4 x float> %".239", <4 x float> %".241"
+  %".243" = getelementptr inbounds float, ptr %".36", i64 0
+  store <4 x float> %".242", ptr %".243", align 4
+  %".245" = getelementptr inbounds float, ptr %".193", i64 0
+  %".246" = load <4 x float>, ptr %".245", align 4
+  %".247" = getelementptr inbounds float, ptr %".40", i64 0
+  store <4 x float> %".246", ptr %".247", align 4
   ret void
 loop.3:
-  %"i.3" = phi  i64 [0, %"body.2"], [%".177", %"body.3"]
-  %".152" = icmp slt i64 %"i.3", 32
-  br i1 %".152", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [0, %"body.2"], [%".170", %"body.3"]
+  %".145" = icmp slt i64 %"i.3", 32
+  br i1 %".145", label %"body.3", label %"done.3"
 body.3:
-  %".154" = mul i64 %"i.2", 32
-  %".155" = add i64 %".154", %"i.3"
-  %".156" = getelementptr inbounds float, ptr %".28", i64 %".155"
-  %".157" = load <16 x float>, ptr %".156", align 4
-  %".158" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".150", i32 0
-  %".159" = shufflevector <16 x float> %".158", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".160" = fsub <16 x float> %".157", %".159"
-  %".161" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".160")
-  %".162" = load <16 x float>, <16 x float>* %".142"
-  %".163" = fadd <16 x float> %".162", %".161"
-  store <16 x float> %".163", <16 x float>* %".142"
-  %".165" = add i64 %"i.3", 16
-  %".166" = mul i64 %"i.2", 32
-  %".167" = add i64 %".166", %".165"
-  %".168" = getelementptr inbounds float, ptr %".28", i64 %".167"
-  %".169" = load <16 x float>, ptr %".168", align 4
-  %".170" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".150", i32 0
-  %".171" = shufflevector <16 x float> %".170", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".172" = fsub <16 x float> %".169", %".171"
-  %".173" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".172")
-  %".174" = load <16 x float>, <16 x float>* %".143"
-  %".175" = fadd <16 x float> %".174", %".173"
-  store <16 x float> %".175", <16 x float>* %".143"
-  %".177" = add i64 %"i.3", 32
+  %".147" = mul i64 %"i.2", 32
+  %".148" = add i64 %".147", %"i.3"
+  %".149" = getelementptr inbounds float, ptr %".28", i64 %".148"
+  %".150" = load <16 x float>, ptr %".149", align 4
+  %".151" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".143", i32 0
+  %".152" = shufflevector <16 x float> %".151", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".153" = fsub <16 x float> %".150", %".152"
+  %".154" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".153")
+  %".155" = load <16 x float>, <16 x float>* %".135"
+  %".156" = fadd <16 x float> %".155", %".154"
+  store <16 x float> %".156", <16 x float>* %".135"
+  %".158" = add i64 %"i.3", 16
+  %".159" = mul i64 %"i.2", 32
+  %".160" = add i64 %".159", %".158"
+  %".161" = getelementptr inbounds float, ptr %".28", i64 %".160"
+  %".162" = load <16 x float>, ptr %".161", align 4
+  %".163" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".143", i32 0
+  %".164" = shufflevector <16 x float> %".163", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".165" = fsub <16 x float> %".162", %".164"
+  %".166" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".165")
+  %".167" = load <16 x float>, <16 x float>* %".136"
+  %".168" = fadd <16 x float> %".167", %".166"
+  store <16 x float> %".168", <16 x float>* %".136"
+  %".170" = add i64 %"i.3", 32
   br label %"loop.3"
 done.3:
-  %".179" = load <16 x float>, <16 x float>* %".142"
-  %".180" = load <16 x float>, <16 x float>* %".143"
-  %".181" = fadd <16 x float> %".179", %".180"
-  %".182" = shufflevector <16 x float> %".181", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".183" = shufflevector <16 x float> %".181", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".184" = fadd <8 x float> %".182", %".183"
-  %".185" = shufflevector <8 x float> %".184", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".186" = shufflevector <8 x float> %".184", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".187" = fadd <4 x float> %".185", %".186"
-  %".188" = shufflevector <4 x float> %".187", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".189" = shufflevector <4 x float> %".187", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".190" = fadd <2 x float> %".188", %".189"
-  %".191" = shufflevector <2 x float> %".190", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".192" = shufflevector <2 x float> %".190", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".193" = extractelement <1 x float> %".191", i32 0
-  %".194" = extractelement <1 x float> %".192", i32 0
-  %".195" = fadd float %".193", %".194"
-  %".196" = getelementptr inbounds float, ptr %".141", i64 %"i.2"
-  store float %".195", ptr %".196", align 4
-  %".198" = add i64 %"i.2", 1
+  %".172" = load <16 x float>, <16 x float>* %".135"
+  %".173" = load <16 x float>, <16 x float>* %".136"
+  %".174" = fadd <16 x float> %".172", %".173"
+  %".175" = shufflevector <16 x float> %".174", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".176" = shufflevector <16 x float> %".174", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".177" = fadd <8 x float> %".175", %".176"
+  %".178" = shufflevector <8 x float> %".177", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".179" = shufflevector <8 x float> %".177", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".180" = fadd <4 x float> %".178", %".179"
+  %".181" = shufflevector <4 x float> %".180", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".182" = shufflevector <4 x float> %".180", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".183" = fadd <2 x float> %".181", %".182"
+  %".184" = shufflevector <2 x float> %".183", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".185" = shufflevector <2 x float> %".183", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".186" = extractelement <1 x float> %".184", i32 0
+  %".187" = extractelement <1 x float> %".185", i32 0
+  %".188" = fadd float %".186", %".187"
+  %".189" = getelementptr inbounds float, ptr %".134", i64 %"i.2"
+  store float %".188", ptr %".189", align 4
+  %".191" = add i64 %"i.2", 1
   br label %"loop.2"
 }

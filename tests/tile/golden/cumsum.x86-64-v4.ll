@@ -91,78 +91,59 @@ done:
   %".86" = shufflevector <4 x float> %".85", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
   %".87" = getelementptr inbounds float, ptr %".19", i64 0
   store <4 x float> %".86", ptr %".87", align 4
-  %".89" = getelementptr i8, ptr %".3", i64 576
   br label %"loop.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"done"], [%".111", %"done.2"]
-  %".91" = icmp slt i64 %"i.1", 4
-  br i1 %".91", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"done"], [%".110", %"done.2"]
+  %".90" = icmp slt i64 %"i.1", 4
+  br i1 %".90", label %"body.1", label %"done.1"
 body.1:
-  %".93" = getelementptr inbounds float, ptr %".19", i64 %"i.1"
-  %".94" = load float, ptr %".93", align 4
+  %".92" = getelementptr inbounds float, ptr %".19", i64 %"i.1"
+  %".93" = load float, ptr %".92", align 4
   br label %"loop.2"
 done.1:
-  br label %"loop.3"
+  %".112" = getelementptr i8, ptr %".3", i64 576
+  %".113" = getelementptr inbounds float, ptr %".42", i64 31
+  %".114" = getelementptr inbounds float, ptr %".42", i64 31
+  %".115" = load float, ptr %".114", align 4
+  %".116" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".115", i32 0
+  %".117" = getelementptr inbounds float, ptr %".42", i64 63
+  %".118" = load float, ptr %".117", align 4
+  %".119" = insertelement <4 x float> %".116", float %".118", i32 1
+  %".120" = getelementptr inbounds float, ptr %".42", i64 95
+  %".121" = load float, ptr %".120", align 4
+  %".122" = insertelement <4 x float> %".119", float %".121", i32 2
+  %".123" = getelementptr inbounds float, ptr %".42", i64 127
+  %".124" = load float, ptr %".123", align 4
+  %".125" = insertelement <4 x float> %".122", float %".124", i32 3
+  %".126" = getelementptr inbounds float, ptr %".19", i64 0
+  %".127" = load <4 x float>, ptr %".126", align 4
+  %".128" = fadd <4 x float> %".125", %".127"
+  %".129" = getelementptr inbounds float, ptr %".112", i64 0
+  store <4 x float> %".128", ptr %".129", align 4
+  %".131" = getelementptr inbounds float, ptr %".112", i64 0
+  %".132" = load <4 x float>, ptr %".131", align 4
+  %".133" = getelementptr inbounds float, ptr %".19", i64 0
+  store <4 x float> %".132", ptr %".133", align 4
+  ret void
 loop.2:
-  %"i.2" = phi  i64 [0, %"body.1"], [%".109", %"body.2"]
-  %".96" = icmp slt i64 %"i.2", 32
-  br i1 %".96", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"body.1"], [%".108", %"body.2"]
+  %".95" = icmp slt i64 %"i.2", 32
+  br i1 %".95", label %"body.2", label %"done.2"
 body.2:
-  %".98" = mul i64 %"i.1", 32
-  %".99" = add i64 %".98", %"i.2"
-  %".100" = getelementptr inbounds float, ptr %".42", i64 %".99"
-  %".101" = load <16 x float>, ptr %".100", align 4
-  %".102" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".94", i32 0
-  %".103" = shufflevector <16 x float> %".102", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".104" = fadd <16 x float> %".101", %".103"
-  %".105" = mul i64 %"i.1", 32
-  %".106" = add i64 %".105", %"i.2"
-  %".107" = getelementptr inbounds float, ptr %".89", i64 %".106"
-  store <16 x float> %".104", ptr %".107", align 4
-  %".109" = add i64 %"i.2", 16
+  %".97" = mul i64 %"i.1", 32
+  %".98" = add i64 %".97", %"i.2"
+  %".99" = getelementptr inbounds float, ptr %".42", i64 %".98"
+  %".100" = load <16 x float>, ptr %".99", align 4
+  %".101" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".93", i32 0
+  %".102" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".103" = fadd <16 x float> %".100", %".102"
+  %".104" = mul i64 %"i.1", 32
+  %".105" = add i64 %".104", %"i.2"
+  %".106" = getelementptr inbounds float, ptr %".41", i64 %".105"
+  store <16 x float> %".103", ptr %".106", align 4
+  %".108" = add i64 %"i.2", 16
   br label %"loop.2"
 done.2:
-  %".111" = add i64 %"i.1", 1
+  %".110" = add i64 %"i.1", 1
   br label %"loop.1"
-loop.3:
-  %"i.3" = phi  i64 [0, %"done.1"], [%".129", %"done.4"]
-  %".114" = icmp slt i64 %"i.3", 4
-  br i1 %".114", label %"body.3", label %"done.3"
-body.3:
-  br label %"loop.4"
-done.3:
-  %".131" = getelementptr inbounds float, ptr %".89", i64 31
-  %".132" = getelementptr inbounds float, ptr %".89", i64 31
-  %".133" = load float, ptr %".132", align 4
-  %".134" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".133", i32 0
-  %".135" = getelementptr inbounds float, ptr %".89", i64 63
-  %".136" = load float, ptr %".135", align 4
-  %".137" = insertelement <4 x float> %".134", float %".136", i32 1
-  %".138" = getelementptr inbounds float, ptr %".89", i64 95
-  %".139" = load float, ptr %".138", align 4
-  %".140" = insertelement <4 x float> %".137", float %".139", i32 2
-  %".141" = getelementptr inbounds float, ptr %".89", i64 127
-  %".142" = load float, ptr %".141", align 4
-  %".143" = insertelement <4 x float> %".140", float %".142", i32 3
-  %".144" = getelementptr inbounds float, ptr %".19", i64 0
-  store <4 x float> %".143", ptr %".144", align 4
-  ret void
-loop.4:
-  %"i.4" = phi  i64 [0, %"body.3"], [%".127", %"body.4"]
-  %".117" = icmp slt i64 %"i.4", 32
-  br i1 %".117", label %"body.4", label %"done.4"
-body.4:
-  %".119" = mul i64 %"i.3", 32
-  %".120" = add i64 %".119", %"i.4"
-  %".121" = getelementptr inbounds float, ptr %".89", i64 %".120"
-  %".122" = load <16 x float>, ptr %".121", align 4
-  %".123" = mul i64 %"i.3", 32
-  %".124" = add i64 %".123", %"i.4"
-  %".125" = getelementptr inbounds float, ptr %".41", i64 %".124"
-  store <16 x float> %".122", ptr %".125", align 4
-  %".127" = add i64 %"i.4", 16
-  br label %"loop.4"
-done.4:
-  %".129" = add i64 %"i.3", 1
-  br label %"loop.3"
 }

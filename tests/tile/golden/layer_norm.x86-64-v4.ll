@@ -4,8 +4,8 @@ define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4"
 entry:
   %".46" = alloca <16 x float>
   %".47" = alloca <16 x float>
-  %".120" = alloca <16 x float>
-  %".121" = alloca <16 x float>
+  %".95" = alloca <16 x float>
+  %".96" = alloca <16 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -105,133 +105,115 @@ done.1:
   %".92" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [0, %"done"], [%".117", %"done.3"]
-  %".96" = icmp slt i64 %"i.2", 4
-  br i1 %".96", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"done"], [%".152", %"done.3"]
+  %".98" = icmp slt i64 %"i.2", 4
+  br i1 %".98", label %"body.2", label %"done.2"
 body.2:
-  %".98" = getelementptr inbounds float, ptr %".45", i64 %"i.2"
-  %".99" = load float, ptr %".98", align 4
-  %".100" = fmul float %".99", 0x3fa0000000000000
+  store <16 x float> splat (float              0x0), <16 x float>* %".95"
+  store <16 x float> splat (float              0x0), <16 x float>* %".96"
+  %".102" = getelementptr inbounds float, ptr %".45", i64 %"i.2"
+  %".103" = load float, ptr %".102", align 4
+  %".104" = fmul float %".103", 0x3fa0000000000000
   br label %"loop.3"
 done.2:
-  %".119" = getelementptr i8, ptr %".3", i64 576
   br label %"loop.4"
 loop.3:
-  %"i.3" = phi  i64 [0, %"body.2"], [%".115", %"body.3"]
-  %".102" = icmp slt i64 %"i.3", 32
-  br i1 %".102", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [0, %"body.2"], [%".131", %"body.3"]
+  %".106" = icmp slt i64 %"i.3", 32
+  br i1 %".106", label %"body.3", label %"done.3"
 body.3:
-  %".104" = mul i64 %"i.2", 32
-  %".105" = add i64 %".104", %"i.3"
-  %".106" = getelementptr inbounds float, ptr %".28", i64 %".105"
-  %".107" = load <16 x float>, ptr %".106", align 4
-  %".108" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".100", i32 0
-  %".109" = shufflevector <16 x float> %".108", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".110" = fsub <16 x float> %".107", %".109"
-  %".111" = mul i64 %"i.2", 32
-  %".112" = add i64 %".111", %"i.3"
-  %".113" = getelementptr inbounds float, ptr %".94", i64 %".112"
-  store <16 x float> %".110", ptr %".113", align 4
-  %".115" = add i64 %"i.3", 16
+  %".108" = mul i64 %"i.2", 32
+  %".109" = add i64 %".108", %"i.3"
+  %".110" = getelementptr inbounds float, ptr %".28", i64 %".109"
+  %".111" = load <16 x float>, ptr %".110", align 4
+  %".112" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".104", i32 0
+  %".113" = shufflevector <16 x float> %".112", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".114" = fsub <16 x float> %".111", %".113"
+  %".115" = fmul <16 x float> %".114", %".114"
+  %".116" = load <16 x float>, <16 x float>* %".95"
+  %".117" = fadd <16 x float> %".116", %".115"
+  store <16 x float> %".117", <16 x float>* %".95"
+  %".119" = add i64 %"i.3", 16
+  %".120" = mul i64 %"i.2", 32
+  %".121" = add i64 %".120", %".119"
+  %".122" = getelementptr inbounds float, ptr %".28", i64 %".121"
+  %".123" = load <16 x float>, ptr %".122", align 4
+  %".124" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".104", i32 0
+  %".125" = shufflevector <16 x float> %".124", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".126" = fsub <16 x float> %".123", %".125"
+  %".127" = fmul <16 x float> %".126", %".126"
+  %".128" = load <16 x float>, <16 x float>* %".96"
+  %".129" = fadd <16 x float> %".128", %".127"
+  store <16 x float> %".129", <16 x float>* %".96"
+  %".131" = add i64 %"i.3", 32
   br label %"loop.3"
 done.3:
-  %".117" = add i64 %"i.2", 1
+  %".133" = load <16 x float>, <16 x float>* %".95"
+  %".134" = load <16 x float>, <16 x float>* %".96"
+  %".135" = fadd <16 x float> %".133", %".134"
+  %".136" = shufflevector <16 x float> %".135", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".137" = shufflevector <16 x float> %".135", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".138" = fadd <8 x float> %".136", %".137"
+  %".139" = shufflevector <8 x float> %".138", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".140" = shufflevector <8 x float> %".138", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".141" = fadd <4 x float> %".139", %".140"
+  %".142" = shufflevector <4 x float> %".141", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".143" = shufflevector <4 x float> %".141", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".144" = fadd <2 x float> %".142", %".143"
+  %".145" = shufflevector <2 x float> %".144", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".146" = shufflevector <2 x float> %".144", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".147" = extractelement <1 x float> %".145", i32 0
+  %".148" = extractelement <1 x float> %".146", i32 0
+  %".149" = fadd float %".147", %".148"
+  %".150" = getelementptr inbounds float, ptr %".94", i64 %"i.2"
+  store float %".149", ptr %".150", align 4
+  %".152" = add i64 %"i.2", 1
   br label %"loop.2"
 loop.4:
-  %"i.4" = phi  i64 [0, %"done.2"], [%".168", %"done.5"]
-  %".123" = icmp slt i64 %"i.4", 4
-  br i1 %".123", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"done.2"], [%".191", %"done.5"]
+  %".155" = icmp slt i64 %"i.4", 4
+  br i1 %".155", label %"body.4", label %"done.4"
 body.4:
-  store <16 x float> splat (float              0x0), <16 x float>* %".120"
-  store <16 x float> splat (float              0x0), <16 x float>* %".121"
+  %".157" = getelementptr inbounds float, ptr %".45", i64 %"i.4"
+  %".158" = load float, ptr %".157", align 4
+  %".159" = fmul float %".158", 0x3fa0000000000000
+  %".160" = getelementptr inbounds float, ptr %".94", i64 %"i.4"
+  %".161" = load float, ptr %".160", align 4
+  %".162" = fmul float %".161", 0x3fa0000000000000
+  %".163" = fadd float %".162", 0x3ee4f8b580000000
+  %".164" = call float @"llvm.sqrt.f32"(float %".163")
+  %".165" = fdiv float 0x3ff0000000000000, %".164"
   br label %"loop.5"
 done.4:
-  br label %"loop.6"
+  ret void
 loop.5:
-  %"i.5" = phi  i64 [0, %"body.4"], [%".147", %"body.5"]
-  %".128" = icmp slt i64 %"i.5", 32
-  br i1 %".128", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [0, %"body.4"], [%".189", %"body.5"]
+  %".167" = icmp slt i64 %"i.5", 32
+  br i1 %".167", label %"body.5", label %"done.5"
 body.5:
-  %".130" = mul i64 %"i.4", 32
-  %".131" = add i64 %".130", %"i.5"
-  %".132" = getelementptr inbounds float, ptr %".94", i64 %".131"
-  %".133" = load <16 x float>, ptr %".132", align 4
-  %".134" = fmul <16 x float> %".133", %".133"
-  %".135" = load <16 x float>, <16 x float>* %".120"
-  %".136" = fadd <16 x float> %".135", %".134"
-  store <16 x float> %".136", <16 x float>* %".120"
-  %".138" = add i64 %"i.5", 16
-  %".139" = mul i64 %"i.4", 32
-  %".140" = add i64 %".139", %".138"
-  %".141" = getelementptr inbounds float, ptr %".94", i64 %".140"
-  %".142" = load <16 x float>, ptr %".141", align 4
-  %".143" = fmul <16 x float> %".142", %".142"
-  %".144" = load <16 x float>, <16 x float>* %".121"
-  %".145" = fadd <16 x float> %".144", %".143"
-  store <16 x float> %".145", <16 x float>* %".121"
-  %".147" = add i64 %"i.5", 32
+  %".169" = mul i64 %"i.4", 32
+  %".170" = add i64 %".169", %"i.5"
+  %".171" = getelementptr inbounds float, ptr %".28", i64 %".170"
+  %".172" = load <16 x float>, ptr %".171", align 4
+  %".173" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".159", i32 0
+  %".174" = shufflevector <16 x float> %".173", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".175" = fsub <16 x float> %".172", %".174"
+  %".176" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".165", i32 0
+  %".177" = shufflevector <16 x float> %".176", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".178" = fmul <16 x float> %".175", %".177"
+  %".179" = getelementptr inbounds float, ptr %".32", i64 %"i.5"
+  %".180" = load <16 x float>, ptr %".179", align 4
+  %".181" = fmul <16 x float> %".178", %".180"
+  %".182" = getelementptr inbounds float, ptr %".36", i64 %"i.5"
+  %".183" = load <16 x float>, ptr %".182", align 4
+  %".184" = fadd <16 x float> %".181", %".183"
+  %".185" = mul i64 %"i.4", 32
+  %".186" = add i64 %".185", %"i.5"
+  %".187" = getelementptr inbounds float, ptr %".44", i64 %".186"
+  store <16 x float> %".184", ptr %".187", align 4
+  %".189" = add i64 %"i.5", 16
   br label %"loop.5"
 done.5:
-  %".149" = load <16 x float>, <16 x float>* %".120"
-  %".150" = load <16 x float>, <16 x float>* %".121"
-  %".151" = fadd <16 x float> %".149", %".150"
-  %".152" = shufflevector <16 x float> %".151", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".153" = shufflevector <16 x float> %".151", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".154" = fadd <8 x float> %".152", %".153"
-  %".155" = shufflevector <8 x float> %".154", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".156" = shufflevector <8 x float> %".154", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".157" = fadd <4 x float> %".155", %".156"
-  %".158" = shufflevector <4 x float> %".157", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".159" = shufflevector <4 x float> %".157", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".160" = fadd <2 x float> %".158", %".159"
-  %".161" = shufflevector <2 x float> %".160", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".162" = shufflevector <2 x float> %".160", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".163" = extractelement <1 x float> %".161", i32 0
-  %".164" = extractelement <1 x float> %".162", i32 0
-  %".165" = fadd float %".163", %".164"
-  %".166" = getelementptr inbounds float, ptr %".119", i64 %"i.4"
-  store float %".165", ptr %".166", align 4
-  %".168" = add i64 %"i.4", 1
+  %".191" = add i64 %"i.4", 1
   br label %"loop.4"
-loop.6:
-  %"i.6" = phi  i64 [0, %"done.4"], [%".201", %"done.7"]
-  %".171" = icmp slt i64 %"i.6", 4
-  br i1 %".171", label %"body.6", label %"done.6"
-body.6:
-  %".173" = getelementptr inbounds float, ptr %".119", i64 %"i.6"
-  %".174" = load float, ptr %".173", align 4
-  %".175" = fmul float %".174", 0x3fa0000000000000
-  %".176" = fadd float %".175", 0x3ee4f8b580000000
-  %".177" = call float @"llvm.sqrt.f32"(float %".176")
-  %".178" = fdiv float 0x3ff0000000000000, %".177"
-  br label %"loop.7"
-done.6:
-  ret void
-loop.7:
-  %"i.7" = phi  i64 [0, %"body.6"], [%".199", %"body.7"]
-  %".180" = icmp slt i64 %"i.7", 32
-  br i1 %".180", label %"body.7", label %"done.7"
-body.7:
-  %".182" = mul i64 %"i.6", 32
-  %".183" = add i64 %".182", %"i.7"
-  %".184" = getelementptr inbounds float, ptr %".94", i64 %".183"
-  %".185" = load <16 x float>, ptr %".184", align 4
-  %".186" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".178", i32 0
-  %".187" = shufflevector <16 x float> %".186", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".188" = fmul <16 x float> %".185", %".187"
-  %".189" = getelementptr inbounds float, ptr %".32", i64 %"i.7"
-  %".190" = load <16 x float>, ptr %".189", align 4
-  %".191" = fmul <16 x float> %".188", %".190"
-  %".192" = getelementptr inbounds float, ptr %".36", i64 %"i.7"
-  %".193" = load <16 x float>, ptr %".192", align 4
-  %".194" = fadd <16 x float> %".191", %".193"
-  %".195" = mul i64 %"i.6", 32
-  %".196" = add i64 %".195", %"i.7"
-  %".197" = getelementptr inbounds float, ptr %".44", i64 %".196"
-  store <16 x float> %".194", ptr %".197", align 4
-  %".199" = add i64 %"i.7", 16
-  br label %"loop.7"
-done.7:
-  %".201" = add i64 %"i.6", 1
-  br label %"loop.6"
 }

@@ -8,12 +8,20 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.llvm import structure
+from tilewright.target.cpu.passes import Filling, passes_of
+from tilewright.target.llvm import arithmetic, structure
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.control import tiles_from_outside
+from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.memory import Memory
-from tilewright.tile.ir import Op, Value
+from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.ops import OPS, READ
+from tilewright.tile.types import TileType
 
+_WORTH_KEEPING = 12
+_LONGEST_CHAIN = 512  # elementwise ops that are computed together
+_RECURSION = 8  # what an op counts for whose operands' elements are found by recursion
+_VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref", "alloc"})
 
 class HostCode(Code):
   """One thread runs it; loops go over whole tiles, and a tile that is kept has a buffer."""
@@ -23,6 +31,79 @@ class HostCode(Code):
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, statements: Statements):
     super().__init__(b, host.lanes, arena, statements)
     self.host = host
+    self.passes: dict[Value, Filling] = {}  # the tiles that are to be kept, with the pass that fills their buffers
+    self.keeping: list[Value] = []  # those defined since the last statement
+
+  # --- keeping values --------------------------------------------------------------------------------------------
+
+  def plan(self, block: Block) -> None:
+    self.passes |= passes_of(block, self.users, _WORTH_KEEPING)
+
+  def before_statement(self, op: Op) -> None:
+    if op.name not in _VIEWS:
+      self._fill_buffers()
+
+  def _fill_buffers(self) -> None:
+    """Compute the tiles that are to be kept, those of one pass together."""
+    together: dict[Filling, list[Value]] = {}
+    for v in self.keeping:
+      if v not in self.env and v not in self.deferred:
+        together.setdefault(self.passes[v], []).append(v)
+    self.keeping.clear()
+    for filling, values in together.items():
+      memories = [self.allocate(filling.shape, v.tile.dtype) for v in values]
+
+      def each(index: list[Index], lanes: int) -> None:
+        for v, memory in zip(values, memories):
+          self.store(memory, index, self.value_at(v, index, lanes))
+
+      self.nest(filling.shape, each, reads=values)
+      for v, memory in zip(values, memories):
+        self.env[v] = memory
+        self.forget(v)
+
+  def _define(self, v: Value, op: Op, uses: int) -> None:
+    if v.tile.is_scalar:
+      self.env[v] = self.value_at(v, [], 1)
+      return
+    if v in self.deferred:
+      return
+    ends = self.ends_a_chain(v, op)
+    if v in self.passes and not self._is_kept_by_reduction(v, op):
+      self.keeping.append(v)
+    if ends:
+      self._fill_buffers()
+      self.materialise(v)
+
+  def ends_a_chain(self, v: Value, op: Op) -> bool:
+    weight = 1 if op.name in arithmetic.ELEMENTWISE else _RECURSION
+    self.waiting[v] = weight + max((self.waiting.get(o, 0) for o in op.operands if o not in self.env), default=0)
+    return self.waiting[v] >= _LONGEST_CHAIN
+
+  def _is_kept_by_reduction(self, v: Value, op: Op) -> bool:
+    """Whether the first use of a tile is a reduction: computing, keeping and reducing are then one pass."""
+    first, ops = next(iter(self.users.get(v, ())), op), self.current.ops
+    if first.name != "reduce" or first not in ops:
+      return False
+    between = ops[ops.index(op) + 1 : ops.index(first)]
+    if any(o.blocks or OPS[o.name].effects - {READ} for o in between):
+      return False
+    self.kept_by_reduction.add(v)
+    return True
+
+  def cost(self, v: Value) -> int:
+    total, left = 0, [v]
+    while left and total < _WORTH_KEEPING:
+      at = left.pop()
+      op = at.owner
+      if at in self.env or not isinstance(op, Op) or op.name == "load":
+        total += 1
+      else:
+        total += arithmetic.cost(op.name)
+        left += [o for o in op.operands if isinstance(o.type, TileType)]
+    return total
+
+  # --- values carried by control flow ----------------------------------------------------------------------------
 
   def settle(self, op: Op) -> None:
     """Compute the tiles that blocks use before the blocks: inside, they would be computed in every iteration."""
@@ -47,12 +128,18 @@ class HostCode(Code):
 
   def _is_elementwise_of(self, v: Value, slot: Memory) -> bool:
     """Whether computing `v` reads the slot only at the element that is computed."""
-    known = self.env.get(v)
-    if known is not None:
-      return not isinstance(known, Memory) or known is slot or known.base is not slot.base
-    op = v.owner
-    if not isinstance(op, Op):
-      return True
-    if op.name in ("load", "window_load") or op.name in structure.MOVES or op.name in structure.SOURCES:
-      return slot.base not in self.bases_read(v)
-    return all(self._is_elementwise_of(o, slot) for o in op.operands)
+    left, seen = [v], {v}
+    while left:
+      at = left.pop()
+      known, op = self.env.get(at), at.owner
+      if isinstance(known, Memory) and known is not slot and known.base is slot.base:
+        return False
+      if known is not None or not isinstance(op, Op):
+        continue
+      if op.name not in arithmetic.ELEMENTWISE:
+        if slot.base in self.bases_read(at):
+          return False
+        continue
+      left += [o for o in op.operands if o not in seen]
+      seen.update(op.operands)
+    return True

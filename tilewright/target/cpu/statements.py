@@ -138,20 +138,22 @@ def _epilogue(code: Code, dot: Op, block: Block) -> tuple[Op, set[Value]] | None
 
 def _reads_in_place(code: Code, value: Value, ref: Value) -> bool:
   """Whether every read of the destination's memory is of the very element that is written."""
-  if value in code.env:
-    known = code.env[value]
-    return not isinstance(known, Memory) or known.base is not code.memory_of(ref).base
-  op = value.owner
-  if not isinstance(op, Op):
-    return True
   base = code.memory_of(ref).base
-  if op.name == "window_load":
-    return code.base_of(op.operands[0]) is not base
-  if op.name == "load":
-    return op.operands[0] is ref or code.base_of(op.operands[0]) is not base
-  if op.name in structure.MOVES or op.name in structure.SOURCES:
-    return base not in code.bases_read(value)
-  return all(_reads_in_place(code, o, ref) for o in op.operands)
+  left, seen = [value], {value}
+  while left:
+    v = left.pop()
+    known, op = code.env.get(v), v.owner
+    if isinstance(known, Memory) and known.base is base:
+      return False
+    if known is not None or not isinstance(op, Op) or (op.name == "load" and op.operands[0] is ref):
+      continue
+    if op.name not in arithmetic.ELEMENTWISE:
+      if base in code.bases_read(v):
+        return False
+      continue
+    left += [o for o in op.operands if o not in seen]
+    seen.update(op.operands)
+  return True
 
 
 def _copy(code: Code, op: Op) -> None:

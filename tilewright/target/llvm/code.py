@@ -73,13 +73,17 @@ class Code(Accesses):
       return ty.splat(self.b, known, lanes)
     if lanes > 1 and all(i.step == 0 for i in index):
       return ty.splat(self.b, self.value_at(v, index, 1), lanes)
-    key = (v, lanes, tuple(i.key for i in index))
-    for scope in reversed(self.memo):
-      if key in scope:
-        return scope[key]
-    value = self._compute(v, index, lanes)
-    self.memo[-1][key] = value
-    return value
+    place = tuple(i.key for i in index)
+    known = self._remembered(v, lanes, place)
+    if known is None:
+      for at in (*self._way_to(v), v):
+        known = self._remembered(at, lanes, place)
+        if known is None:
+          known = self.memo[-1][at, lanes, place] = self._compute(at, index, lanes)
+    return known
+
+  def _remembered(self, v: Value, lanes: int, place: tuple[Any, ...]) -> ir.Value | None:
+    return next((scope[v, lanes, place] for scope in reversed(self.memo) if (v, lanes, place) in scope), None)
 
   def _compute(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
     known = self.env.get(v)
@@ -96,6 +100,24 @@ class Code(Accesses):
       return self._lane_by_lane(v, index, lanes)
     args = [self.value_at(operand, i, lanes) for operand, i in operands]
     return args[0] if op.name in structure.MOVES else self.compute(op, args)
+
+  def _way_to(self, v: Value) -> list[Value]:
+    """What a long chain of elementwise ops computes on the way to a tile, in order: recursion need not follow all of it."""
+    if self.waiting.get(v, 0) < _DEEP:
+      return []
+    found: dict[Value, None] = {}
+    left = [v]
+    while left:
+      op = left[-1].owner
+      inner: list[Value] = []
+      if isinstance(op, Op) and op.name in arithmetic.ELEMENTWISE:
+        inner = [o for o in op.operands if o in self.waiting and o not in found and o not in self.env]
+      if inner:
+        left += reversed(inner)
+      else:
+        found[left.pop()] = None
+    del found[v]
+    return list(found)
 
   def compute(self, op: Op, args: list[ir.Value]) -> ir.Value:
     """An elementwise op on the elements of its operands. f16 and bf16 are rounded after each, as XLA does."""
@@ -186,7 +208,8 @@ class Code(Accesses):
     marker = Index(_INNER, 1)
     seen: set[Any] = set()
     for v in reads:
-      self._hoist_value(v, [*index, marker, *rest], seen)
+      for at in (*self._way_to(v), v):
+        self._hoist_value(at, [*index, marker, *rest], seen)
 
   def _hoist_value(self, v: Value, index: Sequence[Index], seen: set[Any]) -> None:
     key = (v, tuple(i.key for i in index))
@@ -340,6 +363,7 @@ class Code(Accesses):
         counts[operand] = counts.get(operand, 0) + 1
     pending: list[Value] = []  # tiles defined here, not computed yet, with uses to come
     left = {v: n for v, n in counts.items()}
+    self.plan(block)
 
     for op in block.ops:
       self.location = op.loc
@@ -350,6 +374,8 @@ class Code(Accesses):
       writes = self.bases_written(op)
       if writes:
         self.before_write(writes, [v for v in pending if left.get(v, 0) > 0 or (op.blocks and _used_in(v, op))])
+      if op.name == "yield" or op.name in self.statements:
+        self.before_statement(op)
       if op.name == "yield":
         continue
       if op.name in self.statements:
@@ -365,35 +391,23 @@ class Code(Accesses):
             pending.append(result)
     self.current = outer
 
+  def plan(self, block: Block) -> None:
+    """Called before the ops of a block: decide which of its tiles are kept."""
+
+  def before_statement(self, op: Op) -> None:
+    """Called before an op that is carried out where it stands."""
+
   def _define(self, v: Value, op: Op, uses: int) -> None:
-    assert isinstance(v.type, TileType)
-    if v.type.is_scalar:
-      self.env[v] = self.value_at(v, [], 1)
-    elif uses > 1 and v not in self.deferred and op.name not in structure.MOVES and self.cost(v) >= _WORTH_KEEPING:
-      self._keep(v, op)
-    elif v not in self.deferred and self.ends_a_chain(v, op):
-      self.materialise(v)
+    raise NotImplementedError
 
   def ends_a_chain(self, v: Value, op: Op) -> bool:
     """Whether so many ops in a row are to be computed with this one that following them all would be a deep recursion."""
     self.waiting[v] = 1 + max((self.waiting.get(o, 0) for o in op.operands if o not in self.env), default=0)
     return self.waiting[v] >= _LONGEST_CHAIN
 
-  def _keep(self, v: Value, op: Op) -> None:
-    """Give a value a buffer, now or, if its first use is a reduction, there: computing, keeping and reducing are then one pass."""
-    first, ops = next(iter(self.users.get(v, ())), op), self.current.ops
-    if first.name == "reduce" and first in ops:
-      between = ops[ops.index(op) + 1 : ops.index(first)]
-      if not any(o.blocks or OPS[o.name].effects - {READ} for o in between):
-        self.kept_by_reduction.add(v)
-        return
-    self.materialise(v)
-
   def cost(self, v: Value) -> int:
-    op = v.owner
-    if v in self.env or not isinstance(op, Op) or op.name == "load":
-      return 1
-    return arithmetic.cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))
+    """About how many instructions an element takes to compute now."""
+    raise NotImplementedError
 
 
 def _used_in(v: Value, op: Op) -> bool:
@@ -402,6 +416,6 @@ def _used_in(v: Value, op: Op) -> bool:
 
 # Which operand an op writes through.
 _WRITES = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}
-_WORTH_KEEPING = 12
 _LONGEST_CHAIN = 64  # ops
+_DEEP = 32  # ops in a row, from which on elements are computed without recursion
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet
