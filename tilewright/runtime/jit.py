@@ -32,6 +32,7 @@ else:
 
   llvm = _Lazily()
 
+LONG = 6000  # lines of LLVM IR from which on passes that take quadratic time are left out
 lock = threading.RLock()  # LLVM's global state is not ours to share between threads
 
 
@@ -116,13 +117,28 @@ def optimise(module: Any, machine: Any, level: int = 1) -> None:
   builder.getModulePassManager().run(module, builder)
 
 
+def _simplify(module: Any, machine: Any) -> None:
+  """The passes whose time is linear in a function's size: for long ones."""
+  passes = llvm.create_new_module_pass_manager()
+  for _ in range(2):
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_loop_rotate_pass()
+  passes.add_dead_code_elimination_pass()
+  passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+
+
 def _optimised(text: str) -> Any:
   machine = host_machine()
   module = llvm.parse_assembly(text)
   module.triple = machine.triple
   module.data_layout = str(machine.target_data)
   module.verify()
-  optimise(module, machine)
+  if text.count("\n") > LONG:
+    _simplify(module, machine)
+  else:
+    optimise(module, machine)
   return module
 
 

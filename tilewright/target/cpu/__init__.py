@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tilewright.runtime import cache, dump, garbage, jit, linking
+from tilewright.runtime import cache, dump, garbage, jit, linking, progress
 from tilewright.target.cpu import hosts, lifetime
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
@@ -101,6 +101,11 @@ def compile_kernel(kernel: NativeKernel) -> Hold:
     found = _kept.find(cache.key(said, *jit.environment()))
     if found is not None:
       return found
+  with progress.announced(f"compiling the kernel {kernel.name!r} for the CPU"):
+    return _compile(kernel, said)
+
+
+def _compile(kernel: NativeKernel, said: str | None) -> Hold:
   kernel = prepared(kernel)
   text = to_llvm(kernel, host())
   stages = dump.Dump(kernel.name, text)

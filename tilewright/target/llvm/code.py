@@ -103,7 +103,7 @@ class Code(Accesses):
 
   def _way_to(self, v: Value) -> list[Value]:
     """What a long chain of elementwise ops computes on the way to a tile, in order: recursion need not follow all of it."""
-    if self.waiting.get(v, 0) < _DEEP:
+    if v in self.env or self.waiting.get(v, 0) < _DEEP:
       return []
     found: dict[Value, None] = {}
     left = [v]

@@ -34,7 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from tilewright import errors
-from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, linking, printing, ptxas
+from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, linking, printing, progress, ptxas
 from tilewright.target.llvm.calling import call
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
@@ -235,6 +235,7 @@ def run(
   kernel: NativeKernel, *operands: Any, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
 ) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
-  code = compile_kernel(kernel, num_warps, cluster)
+  with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
+    code = compile_kernel(kernel, num_warps, cluster)
   packed = [False] * len(kernel.mapping.block_mappings)
   return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)
