@@ -104,7 +104,9 @@ def test_long_functions_are_compiled_without_passes_of_quadratic_time(monkeypatc
   ran = []
   monkeypatch.setattr(jit, "optimise", lambda *args: ran.append(args))
   monkeypatch.setattr(jit, "LONG", 100)
-  text = cpu.to_llvm(native_kernel(program(3), [S((6, 20), jnp.int32)] * 3, *[np.zeros((6, 20), np.int32)] * 2), cpu.host())
+  text = cpu.to_llvm(
+    native_kernel(program(3), [S((6, 20), jnp.int32)] * 3, *[np.zeros((6, 20), np.int32)] * 2), cpu.host()
+  )
   assert jit.object_code(text) and not ran
 
 

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.passes import Filling, passes_of
-from tilewright.target.llvm import arithmetic, structure
+from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.control import tiles_from_outside
 from tilewright.target.llvm.loops import Index
@@ -22,6 +22,7 @@ _WORTH_KEEPING = 12
 _LONGEST_CHAIN = 512  # elementwise ops that are computed together
 _RECURSION = 8  # what an op counts for whose operands' elements are found by recursion
 _VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref", "alloc"})
+
 
 class HostCode(Code):
   """One thread runs it; loops go over whole tiles, and a tile that is kept has a buffer."""

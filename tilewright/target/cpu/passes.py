@@ -33,7 +33,9 @@ class Filling:
   shape: tuple[int, ...]
 
 
-Sink = Op | tuple[Op, int] | Filling  # a store, an op that needs a whole tile as some operand, or a pass that keeps tiles
+Sink = (
+  Op | tuple[Op, int] | Filling
+)  # a store, an op that needs a whole tile as some operand, or a pass that keeps tiles
 
 
 def passes_of(block: Block, users: Mapping[Value, Sequence[Op]], worth_keeping: int) -> dict[Value, Filling]:

@@ -27,7 +27,7 @@ from tilewright.target.llvm.loops import ZERO, Index, for_range, lane
 from tilewright.target.llvm.memory import Accesses, Memory
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS, READ
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType
 
 Statements = Mapping[str, Callable[[Any, Op], None]]
