@@ -121,7 +121,8 @@ def test_work_that_takes_long_says_so(monkeypatch, capsys):
   assert capsys.readouterr().err == ""
 
 
-def test_a_kernel_is_named_while_it_compiles(monkeypatch, capsys):
+def test_a_kernel_is_named_while_it_compiles(monkeypatch, capsys, tmp_path):
+  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))  # nothing is on disk
   monkeypatch.setattr(progress, "PATIENCE", 1e-4)
 
   def slow_to_compile(x_ref, o_ref):
