@@ -156,3 +156,23 @@ def test_nothing_overlaps_and_operands_stand_above_their_users():
   for row in rows.values():
     row.sort()
     assert all(right <= left for (_, right), (left, _) in itertools.pairwise(row))
+
+
+def test_stablehlo_is_converted_and_other_mlir_is_explained(tmp_path):
+  import io
+
+  import jax
+  import jax.numpy as jnp
+
+  from tilewright.cli.hlo import read_module
+  from tilewright.hlo.errors import HloError
+
+  lowered = jax.jit(jnp.sin).lower(jnp.ones(4))
+  bytecode = io.BytesIO()
+  lowered.compiler_ir().operation.write_bytecode(bytecode)
+  for name, data in (("a.mlir", lowered.as_text().encode()), ("a.mlirbc", bytecode.getvalue())):
+    (tmp_path / name).write_bytes(data)
+    assert "sine" in {i.opcode for i in read_module(str(tmp_path / name)).instructions()}
+  (tmp_path / "b.mlir").write_text("module {\n  nothing\n}\n")
+  with pytest.raises(HloError, match="wanted is StableHLO"):
+    read_module(str(tmp_path / "b.mlir"))

@@ -115,3 +115,35 @@ def test_devices_of_jax_have_rows() -> None:
   ]
   with pytest.raises(hlo.cost.HloDeviceError, match="no row for 'NVIDIA T4'"):
     schedule.device_name(Kind("NVIDIA T4"))
+
+
+ONE_DEVICE = """HloModule m, is_scheduled=true
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] add(a, b) }
+ENTRY e { x = f32[1024] parameter(0)
+ start = f32[1024] all-reduce-start(x), replica_groups={}, to_apply=add
+ y = f32[1024] negate(x)
+ done = f32[1024] all-reduce-done(start)
+ ROOT z = f32[1024] add(done, y) }
+"""
+
+
+def test_a_collective_of_one_device_is_scheduled() -> None:
+  from tilewright import hlo
+
+  hlo.schedule.schedule_module(hlo.parse(ONE_DEVICE))
+
+
+def test_the_device_and_the_reason_of_exposed_time() -> None:
+  from tilewright import hlo
+  from tilewright.cli.schedule import device_of, why_exposed
+
+  chain = ONE_DEVICE.replace("HloModule m,", "HloModule m, replica_count=8,").replace("negate(x)", "negate(done0)")
+  chain = chain.replace(" y = f32[1024] negate(done0)\n", "").replace("add(done, y)", "negate(done)")
+  module = hlo.parse(chain)
+  assert device_of(module) == "h100"
+  module.entry.root.backend_config = '{"outer_dimension_partitions":["4"]}'
+  assert device_of(module) == "cpu"
+  reasons = why_exposed(module, hlo.schedule.schedule_module(module))
+  assert "nothing can run beside it" in reasons[0]

@@ -3,7 +3,8 @@
     tilewright hlo module.hlo --passes call_inliner,cse,dce --diff
     tilewright hlo module.hlo --passes mine.py:my_pass --evaluate --out after.hlo --html after.html
 
-The file is HLO text, or a serialised HloModuleProto; `-` reads standard input. `--evaluate` runs the module on random arguments
+The file is HLO text, a serialised HloModuleProto, or StableHLO (MLIR text or bytecode, converted by JAX);
+`-` reads standard input. `--evaluate` runs the module on random arguments
 before and after the passes and compares. Exit code 0: all well; 1: a pass failed, or the values differ; 2: the file or the passes
 cannot be read, or a result cannot be written.
 """
@@ -77,8 +78,10 @@ def _work(module: hlo.Module, passes: list[Pass], arguments: argparse.Namespace)
 
 
 def read_module(name: str) -> hlo.Module:
-  """From a file: text, or a proto if it is not text."""
+  """From a file: HLO text, StableHLO as text or bytecode, or a proto if it is neither."""
   data = sys.stdin.buffer.read() if name == "-" else pathlib.Path(name).read_bytes()
+  if data.startswith(b"ML\xefR") or MLIR_TEXT.match(data):
+    return _from_stablehlo(name, data)
   try:
     text = data.decode("utf-8")
   except UnicodeDecodeError:
@@ -86,6 +89,23 @@ def read_module(name: str) -> hlo.Module:
   if "\0" in text or not re.search(r"HloModule|ENTRY|=|\{", text[:100_000]):
     return hlo.from_proto(data)
   return hlo.parse(text)
+
+
+# A module of MLIR, perhaps after comments and aliases (`#loc1 = …`).
+MLIR_TEXT = re.compile(rb"(?:\s*(?://[^\n]*|[#!][^\n]*)?\n)*\s*(?:builtin\.)?module\b[^\n]*\{", re.ASCII)
+
+
+def _from_stablehlo(name: str, data: bytes) -> hlo.Module:
+  from tilewright.runtime import _jax
+
+  try:
+    return hlo.from_proto(_jax.stablehlo_to_hlo(data))
+  except Exception as error:  # whatever the MLIR parser and the converter raise
+    reason = str(error).strip().splitlines()[:1]
+    raise HloError(
+      f"{name} is MLIR that JAX cannot convert to HLO ({''.join(reason)}); wanted is StableHLO, as "
+      "jax.jit(f).lower(…).as_text() prints it, or HLO text (as_text('hlo'), or compile().as_text())"
+    ) from error
 
 
 def split_passes(text: str) -> list[str]:

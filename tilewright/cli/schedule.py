@@ -4,7 +4,8 @@
     tilewright schedule module.hlo --memory-limit 60GB --explain all-reduce-start.3 --out scheduled.hlo
     tilewright schedule --calibrate this_machine.json
 
-The file is HLO text or a serialised HloModuleProto, with start/done pairs; `--async` makes pairs of collectives and copies first. Exit
+The file is HLO text, a serialised HloModuleProto or StableHLO,
+with start/done pairs; `--async` makes pairs of collectives and copies first. Exit
 code 0: all well; 1: the module cannot be scheduled within the limits; 2: something cannot be read or written.
 """
 
@@ -16,9 +17,11 @@ import sys
 
 from tilewright.cli.hlo import load_pass, read_module
 from tilewright.cli.table import print_table
-from tilewright.hlo import Module, cost, schedule
+from tilewright.hlo import Module, Reachability, cost, schedule
 from tilewright.hlo.cost.profile import HloProfileError
+from tilewright.hlo.cost.work import FREE as COSTLESS
 from tilewright.hlo.errors import HloError
+from tilewright.hlo.opcodes import DONES, STARTS
 from tilewright.hlo.passes import run_passes
 from tilewright.viz.schedule_page import chrome_trace, duration, render, size
 
@@ -35,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
       print("tilewright schedule: which FILE?", file=sys.stderr)
       return 2
     module = read_module(arguments.file)
+    arguments.device = arguments.device or device_of(module)
     model = _model(arguments)
   except (HloError, OSError, ImportError) as error:
     print(f"tilewright schedule: {error}", file=sys.stderr)
@@ -47,6 +51,42 @@ def run(arguments: argparse.Namespace) -> int:
   except OSError as error:
     print(f"tilewright schedule: {error}", file=sys.stderr)
     return 2
+
+
+_CPU_ONLY = ("outer_dimension_partitions", "__onednn$", "lapack_")
+
+
+def device_of(module: Module) -> str:
+  """The device to assume: `cpu` where something shows that XLA's CPU back end made the module, else a GPU."""
+  for instruction in module.instructions():
+    traces = (instruction.backend_config, str(instruction.attrs.get("custom_call_target", "")))
+    if any(mark in trace for mark in _CPU_ONLY for trace in traces):
+      return "cpu"
+  return "h100"
+
+
+def why_exposed(module: Module, result: schedule.Schedule) -> list[str]:
+  """Why communication stays exposed that the schedule could not hide."""
+  if result.entry.outcome.exposed <= 0 or result.entry.outcome.exposed < result.original.exposed:
+    return []
+  pairs = [i for i in module.instructions() if i.opcode in STARTS]
+  if not pairs:
+    return ["no collective is a start/done pair, so nothing can run beside one: --async makes pairs"]
+  reasons: list[str] = []
+  for start in pairs:
+    computation = start.parent
+    done = next((u for u in start.users if u.opcode in DONES), None)
+    if computation is None or done is None:
+      continue
+    depends = Reachability(computation)
+    beside = [
+      i
+      for i in computation.instructions
+      if i.opcode not in COSTLESS and depends.independent(i, start) and not depends.dominates(done, i)
+    ]
+    if not [i for i in beside if i is not done and i.opcode not in STARTS | DONES]:
+      reasons.append(f"everything else needs the result of %{start.name} or is needed by it: nothing can run beside it")
+  return reasons or ["the work that is independent of the transfers is shorter than they are, or limits keep it apart"]
 
 
 def _model(arguments: argparse.Namespace) -> cost.CostModel:
@@ -82,6 +122,8 @@ def _work(module: Module, model: cost.CostModel, arguments: argparse.Namespace) 
     for name, original in (("before", True), ("after", False))
   }
   _report(result, simulations)
+  for line in why_exposed(module, result)[:4]:
+    print(f"exposed time could not be reduced: {line}")
   for name in arguments.explain:
     print(f"%{name.removeprefix('%')}: {result.explain(name)}")
   for line in schedule.caveats(result, "gpu" if model.device.name != "cpu" else "cpu")[:8]:

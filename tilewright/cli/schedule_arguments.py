@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     "file", metavar="FILE", nargs="?", help="HLO text or a serialised HloModuleProto; - for standard input"
   )
   parser.add_argument(
-    "--device", default="h100", help="a100, h100, h200, b200, gb200, cpu, or a JSON file (default: %(default)s)"
+    "--device",
+    help="a100, h100, h200, b200, gb200, cpu, or a JSON file (default: cpu for modules of XLA's CPU back end, else h100)",
   )
   parser.add_argument("--devices", type=count, metavar="N", help="how many run it, if more than it was made for")
   parser.add_argument("--profile", metavar="DIR", help="a JAX profile whose times are used where it has any")

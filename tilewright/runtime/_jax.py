@@ -184,6 +184,18 @@ def trace_context() -> Any:
   return config.trace_context()
 
 
+def stablehlo_to_hlo(program: bytes) -> bytes:
+  """A serialised HloModuleProto from StableHLO, as MLIR text or bytecode."""
+  from jaxlib import _jax as native  # converts between the two; nothing public does
+
+  try:
+    found = native.mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
+  except native.JaxRuntimeError:
+    text = native.mlir.deserialize_portable_artifact(program)  # what jax.export writes
+    found = native.mlir.mlir_module_to_xla_computation(text, use_tuple_args=False, return_tuple=False)
+  return bytes(found.as_serialized_hlo_module_proto())
+
+
 def xla_hlo() -> Any:
   """XLA's own HLO reader and printer: the oracle of tests and a check in the hook. May abort on malformed text."""
   from jaxlib import _hlo  # parses, prints and serialises HLO; nothing public does

@@ -279,7 +279,7 @@ class List:
     at = 0 if len(lanes) == 1 else min(range(len(lanes)), key=lanes.__getitem__)
     begin = max(self.state.time, lanes[at])
     if m >= 0:
-      begin = max(begin, max(self.met[c] for c in p.conflicts[m]))
+      begin = max(begin, max((self.met[c] for c in p.conflicts[m]), default=0.0))
       self.met[m] = begin + p.cost[v]
       if p.pair[v] >= 0:
         self.meeting[m] += 1
