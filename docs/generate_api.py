@@ -86,7 +86,7 @@ def outcome(program: Program) -> tuple[str, str]:
 
 def first_sentence(text: str) -> str:
   """The first sentence of a message, without the line of the program it happened in."""
-  text = re.sub(r" at \S+:\d+(:\d+)?( \([^)]*\))?", "", " ".join(text.split()))
+  text = re.sub(r"(^| at )\S+:\d+(:\d+)?( \([^)]*\))?( in kernel '[^']*')?(: )?", "", " ".join(text.split()))
   return text.split(". ")[0].rstrip(".")
 
 
