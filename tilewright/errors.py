@@ -89,6 +89,10 @@ class UnreadRefError(TilewrightError, AttributeError, TypeError):
   """A ref stands where the value it holds should."""
 
 
+class DynamicSizeError(TilewrightError, TypeError):
+  """The size of a slice depends on values that are known only when the kernel runs."""
+
+
 class SideEffectError(TilewrightError, ValueError):
   """`has_side_effects` is none of the values it may have."""
 

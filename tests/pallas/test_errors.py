@@ -11,6 +11,7 @@ from language import F32, I32, S, arange, pointwise, run
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import dma, specs, triton
+from tilewright.pallas import tpu as pltpu
 from tilewright.tile.memory import SemaphoreType, TpuMemorySpace
 
 VMEM = TpuMemorySpace.VMEM
@@ -531,3 +532,36 @@ def test_an_axis_that_a_kernel_does_not_have(grid, known):
   with pytest.raises(errors.AxisNameError, match=rf"unbound axis name: columns.*{HERE}.*{known}") as found:
     run(kernel, x, grid=grid)
   assert isinstance(found.value, NameError)
+
+
+@pytest.mark.parametrize(
+  "index", [lambda n: pl.ds(0, n), lambda n: slice(0, n), lambda n: (slice(None), pl.ds(2, n + 1))]
+)
+def test_a_slice_of_dynamic_size_is_named(index):
+  def kernel(n_ref, x_ref, o_ref):
+    o_ref[...] = x_ref[index(n_ref[0])]
+
+  with pytest.raises(
+    errors.DynamicSizeError, match=rf"size of a slice .* at .*{HERE}\. .* only the start may be dynamic"
+  ):
+    pl.pallas_call(kernel, S((8, 8), F32))(jnp.ones(1, jnp.int32), jnp.zeros((8, 8)))
+
+
+def test_specs_of_jax_are_taken_over():
+  peer = pytest.importorskip("jax.experimental.pallas")
+  peer_tpu = pytest.importorskip("jax.experimental.pallas.tpu")
+
+  def kernel(n_ref, x_ref, o_ref):
+    o_ref[...] = x_ref[...] * n_ref[0]
+
+  spec = peer.BlockSpec((peer.Squeezed(), peer.Blocked(8)), lambda i, n: (i, 0), memory_space=peer_tpu.VMEM)
+  grid_spec = peer_tpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(4,), in_specs=[spec], out_specs=spec)
+  x = jnp.arange(32.0).reshape(4, 8)
+  for given in (
+    {"grid_spec": grid_spec},
+    {"grid_spec": pltpu.PrefetchScalarGridSpec(1, (4,), [spec], pl.BlockSpec((None, 8), lambda i, n: (i, 0)))},
+  ):
+    np.testing.assert_array_equal(pl.pallas_call(kernel, S((4, 8), F32), **given)(jnp.array([3]), x), 3 * x)
+  anywhere = pl.BlockSpec(memory_space=peer.ANY)
+  copy = lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...])
+  np.testing.assert_array_equal(pl.pallas_call(copy, S((4, 8), F32), in_specs=[anywhere], out_specs=anywhere)(x), x)

@@ -18,6 +18,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 
 from tilewright import errors
 from tilewright.pallas import effects, targets
+from tilewright.pallas.foreign import own_grid_spec, own_specs
 from tilewright.pallas.primitives import AbstractRef
 from tilewright.pallas.ref_operands import bind_refs
 from tilewright.pallas.specs import GridSpec, no_block_spec
@@ -71,8 +72,9 @@ def pallas_call(
     A function of the inputs, which gives arrays in the structure of `out_shape`.
   """
   if grid_spec is None:
-    grid_spec = GridSpec(grid, in_specs, out_specs, scratch_shapes)
+    grid_spec = GridSpec(grid, own_specs(in_specs), own_specs(out_specs), scratch_shapes)
   else:
+    grid_spec = own_grid_spec(grid_spec)
     for field, value, default in (
       ("grid", grid, ()),
       ("in_specs", in_specs, no_block_spec),

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
+from tilewright.pallas.foreign import own_memory_space
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, int32_scalar
 from tilewright.pallas.specs import BlockSpec, NoBlockSpec, canonical_block_dim
 from tilewright.runtime import _jax
@@ -34,6 +35,7 @@ def _name_of(f: Callable[..., Any]) -> str:
 
 
 def check_memory_space(space: Any, origin: str) -> Any:
+  space = own_memory_space(space)
   if (
     space is None
     or isinstance(space, MemorySpace | TpuMemorySpace)

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Hashable, Iterator
 from typing import Any
 
+import jax
+
 from tilewright import errors
 from tilewright.runtime import _jax
 
@@ -69,7 +71,7 @@ def tracing_kernel(frame: GridFrame, point: GridPoint | None = None) -> Iterator
       _jax.config._check_vma(False),
     ):
       yield
-  except (ValueError, AttributeError, TypeError, NameError) as e:
+  except (ValueError, AttributeError, TypeError, NameError, AssertionError) as e:
     better = None if isinstance(e, errors.TilewrightError) else _explained(e, frame)
     if better is None:
       raise
@@ -85,6 +87,12 @@ def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | N
   if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
     return errors.ShapeMismatchError(
       f"{said} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."
+    )
+  if isinstance(error, AssertionError | jax.errors.TracerBoolConversionError) and _jax.is_about_indexing(error):
+    return errors.DynamicSizeError(
+      f"The size of a slice of a ref is not known while the kernel is traced, at {_jax.user_line(error)}. In pl.ds(start, size) and in "
+      "slices start:stop only the start may be dynamic, the size must be an int. Take a window of the largest size, and leave out what "
+      "does not count with a mask (pl.load, pl.store, jnp.where) or with a loop."
     )
   if _REF_AS_VALUE.search(said):
     return errors.UnreadRefError(f"{said} A ref is not the value that it holds: read it first, as in x_ref[...].")

@@ -168,6 +168,15 @@ def linearization(outs: Any, nonzeros: Any, residuals: Any, linear: Any) -> tupl
   return (outs, nonzeros, residuals, linear) if JAX_VERSION < (0, 11) else (outs, nonzeros, residuals, None, linear)
 
 
+def is_about_indexing(error: BaseException) -> bool:
+  """Whether an error was raised where JAX turns `ref[...]` into indices."""
+  here = str(pathlib.Path(indexing.__file__).parent) + os.sep
+  at = error.__traceback__
+  while at is not None and not at.tb_frame.f_code.co_filename.startswith(here):
+    at = at.tb_next
+  return at is not None
+
+
 def user_line(error: BaseException) -> str:
   """The innermost line of the user's own code that an error passed through."""
   at, found = error.__traceback__, "an unknown line"
