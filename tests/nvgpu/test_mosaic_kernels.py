@@ -327,13 +327,12 @@ def test_shared_memory_that_is_asked_for_by_name_is_no_other_memory():
     nvgpu.compile_ptx(native, "sm_90a")
 
 
-@pytest.mark.parametrize("interpret", [False, True])
-def test_memory_that_blocks_would_share_is_refused(interpret):
+def test_memory_that_blocks_would_share_is_refused():
   def body(o_ref):
     pl.run_scoped(lambda s: o_ref.__setitem__(0, s[0]), plgpu.SMEM((8,), F32), collective_axes="i")
 
   def call(count):
-    return plgpu.kernel(body, out_type=S((8,), F32), grid=(count,), grid_names=("i",), interpret=interpret)
+    return plgpu.kernel(body, out_type=S((8,), F32), grid=(count,), grid_names=("i",))
 
   jax.jit(call(1)).lower()  # which is alone
   with pytest.raises(
