@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jax import lax
 from language import F32, I32, S, arange, cropped, examples, numbers, padded, pointwise, poison, run, same
 
+from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import specs
@@ -385,3 +386,20 @@ def test_a_block_shape_left_out_is_the_whole_array():
   spec = pl.BlockSpec(index_map=lambda i: (0, 0))
   out = run(pointwise(lambda x: x), arange(2, 2), grid=3, in_specs=[spec])
   same(out, arange(2, 2))
+
+
+@pytest.mark.target("portable")
+def test_blocks_beyond_two_to_the_31_are_refused_where_they_would_wrap():
+  spec = pl.BlockSpec((1 << 20,), lambda i: (i + 2047,))
+  call = lambda x: pl.pallas_call(
+    lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]),
+    S((1 << 20,), jnp.int8),
+    grid=(2,),
+    in_specs=[spec],
+    out_specs=pl.BlockSpec((1 << 20,), lambda i: (0,)),
+  )(x)
+  large = S((2050 << 20,), jnp.int8)
+  with pytest.raises(
+    errors.UnsupportedFeatureError, match=r"Dimension 0 of args\[0\] has 2149580800 elements.*more dimensions"
+  ):
+    jax.jit(call).lower(large)
