@@ -464,3 +464,13 @@ def test_generated_loops_survive_every_direction(data: st.DataObject) -> None:
   probe = hlo.parse(str(layers))
   changes = any([item.run(probe) for item in passes])
   transformed(str(layers), passes, changes=changes)
+
+
+def test_peeled_trips_leave_the_scheduling_group() -> None:
+  module = hlo.parse(str(Layers(store())))
+  for instruction in module.instructions():
+    if instruction.opcode in ("all-reduce", "all-gather", "reduce-scatter"):
+      instruction.frontend_attributes["_scheduling_group_id"] = "1"
+  assert hlo.run_passes(module, [CollectivePipeliner("forward")], verify=True).changed
+  marked = [i.parent for i in module.instructions() if "_scheduling_group_id" in i.frontend_attributes]
+  assert marked and all(parent is not None and not parent.is_entry for parent in marked)

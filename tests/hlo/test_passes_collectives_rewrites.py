@@ -359,3 +359,39 @@ def test_random_graphs_survive_every_rewrite(data: st.DataObject) -> None:
   text = program(body)
   changes = run_passes(hlo.parse(text), passes).changed
   transformed(text, passes, changes=changes, tolerance=1e-6)
+
+
+def test_transfers_that_share_devices_are_ordered_and_keep_frontend_attributes() -> None:
+  text = """HloModule m, num_partitions=4
+ENTRY e { x = f32[4] parameter(0)
+ a = f32[4] collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,2}}, frontend_attributes={k="v"}
+ b = f32[4] collective-permute(x), channel_id=2, source_target_pairs={{2,3},{3,0}}
+ ROOT c = f32[4] add(a, b) }"""
+  module = hlo.parse(text)
+  hlo.run_passes(module, ["collective_permute_to_send_recv"], verify=True)
+  first, second = ([i for i in module.entry.instructions if i.opcode == o] for o in ("send", "recv"))
+  assert hlo.Reachability(module.entry).dominates(first[0], second[1])
+  assert first[0].frontend_attributes["k"] == second[0].frontend_attributes["k"] == "v"
+
+
+def test_a_device_that_sends_to_itself_is_no_cycle() -> None:
+  text = """HloModule m, num_partitions=2
+ENTRY e { x = f32[4] parameter(0)
+ ROOT a = f32[4] collective-permute(x), channel_id=1, source_target_pairs={{0,0},{1,1}} }"""
+  report = hlo.run_passes(hlo.parse(text), ["collective_permute_to_send_recv{cycles_only=true}"])
+  assert not report.changed
+
+
+def test_both_ends_of_a_pair_are_in_the_scheduling_group() -> None:
+  text = """HloModule m, replica_count=2
+add { p = f32[] parameter(0)
+ q = f32[] parameter(1)
+ ROOT r = f32[] add(p, q) }
+ENTRY e { x = f32[4] parameter(0)
+ a = f32[4] all-reduce(x), replica_groups={}, to_apply=add, frontend_attributes={_scheduling_group_id="3"}
+ ROOT s = f32[2] reduce-scatter(a), replica_groups={}, dimensions={0}, to_apply=add,
+   frontend_attributes={_scheduling_group_id="4"} }"""
+  module = hlo.parse(text)
+  hlo.run_passes(module, ["async_collectives"], verify=True)
+  ends = [i for i in module.entry.instructions if i.opcode.endswith(("-start", "-done"))]
+  assert [i.frontend_attributes.get("_scheduling_group_id") for i in ends] == ["3", "3", "4", "4"]

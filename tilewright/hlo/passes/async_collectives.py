@@ -25,6 +25,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, compiled_platform, register_pass
 from tilewright.hlo.shape import Shape
 
+GROUP = "_scheduling_group_id"
 OWN_PAIRS = frozenset({"all-reduce", "all-gather", "collective-permute"})
 WRAPPED = frozenset({"reduce-scatter", "all-to-all", "collective-broadcast", "ragged-all-to-all"})
 FREE = frozenset(
@@ -90,6 +91,8 @@ def _make_async(instruction: Instruction, module: Module) -> None:
     start.opcode, start.sharding, start.origin = f"{opcode}-start", None, None
     done = Instruction(f"{opcode}-done", f"{opcode}-done", instruction.shape, (start,))
   done.metadata = start.metadata = instruction.metadata
+  if GROUP in instruction.frontend_attributes:  # both ends belong to it
+    done.frontend_attributes[GROUP] = start.frontend_attributes[GROUP] = instruction.frontend_attributes[GROUP]
   computation.insert(start, before=instruction)
   computation.insert(done, before=instruction)
   for predecessor in instruction.control_predecessors:

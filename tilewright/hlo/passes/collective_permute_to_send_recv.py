@@ -10,7 +10,8 @@ goes to the second transfer; what remains are paths, which have a device that on
 
 *Proof.* Every device is the target of at most one pair, so at most one of the two transfers brings it something: the choice
 takes the one that does. A device that is nobody's target gets zeros from both, as a permute gives it. Per channel,
-control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block.
+control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block. Transfers that share
+devices are ordered, send before the next receive, so that all of these devices run them in one order.
 
 Left alone: permutes without a channel (their numbers are replicas, those of a send are partitions), with several operands or
 slices, with control edges, below `min_bytes`, and pairs that name a device twice. In a compilation for the CPU, whose back end
@@ -19,10 +20,12 @@ runs no sends, everything is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.base import Pass, compiled_platform, register_pass
@@ -46,9 +49,12 @@ class CollectivePermuteToSendRecv(Pass):
       return False  # it has no thunks for them
     changed = False
     for computation in module.computations:
-      for instruction in list(computation.instructions):
+      sends: list[tuple[set[int], Instruction]] = []  # devices and the last send of each permute so far
+      for instruction in topological_order(computation):
         if self._is_wanted(instruction):
-          to_send_recv(instruction, module)
+          devices = {d for pair in instruction.attrs["source_target_pairs"] for d in pair}
+          earlier = [send for others, send in sends if others & devices]
+          sends.append((devices, to_send_recv(instruction, module, earlier)))
           changed = True
     return changed
 
@@ -62,7 +68,8 @@ class CollectivePermuteToSendRecv(Pass):
     once = len({s for s, _ in pairs}) == len({t for _, t in pairs}) == len(pairs)
     if not pairs or not once or instruction.operands[0].shape.byte_size < self.min_bytes:
       return False
-    return bool(break_cycles(pairs)[1]) or not self.cycles_only
+    # A device that sends to itself waits for nobody: its transfer is apart, but no cycle.
+    return not self.cycles_only or any(source != target for source, target in break_cycles(pairs)[1])
 
 
 def break_cycles(pairs: Pairs) -> tuple[Pairs, Pairs]:
@@ -81,17 +88,19 @@ def break_cycles(pairs: Pairs) -> tuple[Pairs, Pairs]:
   return tuple(p for p in pairs if p not in closing), tuple(closing)
 
 
-def to_send_recv(instruction: Instruction, module: Module) -> None:
+def to_send_recv(instruction: Instruction, module: Module, earlier: Sequence[Instruction] = ()) -> Instruction:
+  """Replaces a permute; its transfers come after the `earlier` sends, which share devices with it. Gives its last send."""
   assert instruction.parent is not None
   (x,) = instruction.operands
   builder = Builder(instruction.parent, before=instruction, metadata=instruction.metadata)
   paths, closing = break_cycles(instruction.attrs["source_target_pairs"])
   channel = int(instruction.attrs["channel_id"])
   received: list[tuple[Pairs, Instruction]] = []
-  last: Instruction | None = None
+  previous = list(earlier)
   for pairs in (paths, closing):
     if pairs:
-      data, last = _transfer(x, instruction.shape, pairs, channel, builder, last)
+      data, send = _transfer(x, instruction, pairs, channel, builder, previous)
+      previous = [send]
       received.append((pairs, data))
       channel = next_channel(module)
   value = received[0][1]
@@ -99,12 +108,14 @@ def to_send_recv(instruction: Instruction, module: Module) -> None:
     chosen = _is_one_of([target for _, target in closing], value.shape, builder)
     value = builder.op("select", (chosen, received[1][1], value), instruction.shape)
   instruction.parent.replace(instruction, value)
+  return send
 
 
 def _transfer(
-  x: Instruction, shape: Shape, pairs: Pairs, channel: int, builder: Builder, previous: Instruction | None
+  x: Instruction, permute: Instruction, pairs: Pairs, channel: int, builder: Builder, previous: Sequence[Instruction]
 ) -> tuple[Instruction, Instruction]:
   """Sends `x` along the pairs. Gives what arrives, and the send, which the next transfer waits for."""
+  shape = permute.shape
   token = builder.op("after-all")
   state = Shape.tuple_of(shape, Shape.array("u32"), Shape.token())
   recv = builder.op("recv", (token,), state, channel_id=channel)
@@ -112,13 +123,15 @@ def _transfer(
   recv_done = builder.op("recv-done", (recv,), Shape.tuple_of(shape, Shape.token()), channel_id=channel)
   send_done = builder.op("send-done", (send,), Shape.token(), channel_id=channel)
   text = "{" + ",".join(f"{{{s},{t}}}" for s, t in pairs) + "}"
+  for instruction in (recv, send, recv_done, send_done):
+    instruction.frontend_attributes.update(permute.frontend_attributes)
   for instruction in (recv, send):
     instruction.frontend_attributes[PAIRS] = text
   send.add_control_predecessor(recv)
   recv_done.add_control_predecessor(send)
   send_done.add_control_predecessor(recv_done)
-  if previous is not None:
-    recv.add_control_predecessor(previous)
+  for send_before in previous:
+    recv.add_control_predecessor(send_before)
   return builder.element(recv_done, 0), send
 
 

@@ -375,7 +375,8 @@ def copy_in(
 ) -> dict[Instruction, Instruction]:
   """Copies instructions (in topological order) to the builder's place; old → new, with `known` to begin with.
 
-  Copied collectives and transfers get channels of their own, the same one for those that share one.
+  Copied collectives and transfers get channels of their own, the same one for those that share one. What leaves its computation
+  (peeled trips) leaves its scheduling group: the group stays where all of it is.
   """
   new = dict(known)
   channels: dict[int, int] = {}
@@ -383,6 +384,8 @@ def copy_in(
     if instruction in new:
       continue
     copy = clone_instruction(instruction, [new[operand] for operand in instruction.operands])
+    if builder.computation is not instruction.parent:
+      copy.frontend_attributes.pop("_scheduling_group_id", None)
     channel = copy.attrs.get("channel_id")
     if channel:
       if channel not in channels:
