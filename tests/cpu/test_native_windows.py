@@ -10,6 +10,8 @@ from jax import lax
 
 from tests.cpu.native import computes_the_same
 from tilewright import pallas as pl
+from tilewright.pallas.nvgpu.inspection import native_kernels
+from tilewright.tile.printer import to_text
 
 IMAGES = jnp.asarray(np.random.default_rng(0).integers(-9, 9, (2, 7, 9, 3)), jnp.float32)
 LAYOUT = ("NHWC", "HWIO", "NHWC")
@@ -86,3 +88,13 @@ def test_long_sums_of_exponentials_are_rounded_at_the_end(dtype):
   # 512 steps of a few roundings in float32 of numbers below 16, then half a unit of the result.
   steps = 512 * 4 * 16 * 2.0**-24
   assert (np.abs(got - wanted) <= steps + float(jnp.finfo(dtype).eps) / 2 * wanted).all()
+
+
+def test_a_window_beyond_element_two_to_the_31_is_counted_in_64_bits():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[(1 << 31) + 8 : (1 << 31) + 16]
+
+  anywhere = pl.BlockSpec(memory_space=pl.ANY)
+  call = pl.pallas_call(kernel, jax.ShapeDtypeStruct((8,), jnp.int8), in_specs=[anywhere])
+  ((_, native),) = native_kernels(call, jax.ShapeDtypeStruct(((1 << 31) + 64,), jnp.int8))
+  assert "constant 2147483656 : s64" in to_text(native.body)

@@ -175,6 +175,11 @@ class View:
     return found
 
 
+def _index_dtype(index: int) -> Any:
+  """int32, which most targets count fastest in, or int64 for an element beyond its range."""
+  return np.int32 if abs(index) <= np.iinfo(np.int32).max else np.int64
+
+
 def _said(cache: str) -> dict[str, Any]:
   """What is said about caches, as an attribute of an op; none if nothing is."""
   return {"cache": cache} if cache else {}
@@ -316,7 +321,7 @@ class _Window:
         dropped.append(axis)
       else:
         return None
-      starts.append(ctx.constant(int(start), np.int32) if is_static(start) else start)
+      starts.append(ctx.constant(int(start), _index_dtype(int(start))) if is_static(start) else start)
     return cls(tuple(starts), tuple(sizes), tuple(steps), tuple(dropped))
 
   @property
