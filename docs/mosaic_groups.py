@@ -87,8 +87,8 @@ GROUPS = [
   Group(
     "warps, clusters and devices",
     "WarpMesh warp_map cluster_ref async_store_smem remote_ref PeerMemRef multicast_ref multimem_load_reduce multimem_store",
-    "`warp_map` runs one warp after another, if they do not wait for each other; the others are errors that say what to write "
-    "instead",
+    "`warp_map` and `WarpMesh` run one warp after another, if they do not wait for each other; the others are errors that say "
+    "what to write instead",
     "the same",
   ),
   Group(

@@ -117,10 +117,6 @@ class UnsupportedFeatureError(TilewrightError, NotImplementedError):
   """Something that is documented but not built here yet."""
 
 
-class MissingNameError(TilewrightError, AttributeError):
-  """A name that a module of JAX has, and the module here that stands for it does not."""
-
-
 class EffectError(TilewrightError, NotImplementedError):
   """A transformation met an effect that it would change the meaning of."""
 

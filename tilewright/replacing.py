@@ -64,8 +64,6 @@ class StandIn(types.ModuleType):
     if not name.startswith("__"):  # its place in the import system is its own
       try:
         return getattr(self.__stands_for__, name)
-      except errors.MissingNameError:  # it says what to write instead
-        raise
       except AttributeError:
         pass
     raise AttributeError(_missing(self.__name__, name))

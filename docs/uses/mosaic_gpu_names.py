@@ -233,6 +233,20 @@ def _warps():
   same(run(kernel, count()), [0, 2, 4, 6, 0, 1, 2, 3])
 
 
+@use("plgpu", "WarpMesh")
+def _mesh_of_warps():
+  def kernel(x_ref, o_ref):
+    @pl.core_map(plgpu.WarpMesh(axis_name="warp"))
+    def _():
+      warp = jax.lax.axis_index("warp")
+
+      @pl.when(warp < 3)
+      def _():
+        o_ref[jax.lax.axis_index("warp")] = 2 * x_ref[warp] + jax.lax.axis_size("warp")
+
+  same(run(kernel, count())[:3], [4, 6, 8])
+
+
 @use("plgpu", "ClusterBarrier")
 def _barriers_of_clusters():
   scratch = [plgpu.ClusterBarrier(collective_axes=("c",))]

@@ -20,7 +20,6 @@ from tilewright import errors, layout
 from tilewright import pallas as pl
 from tilewright.layout.transforms import read_transforms, transformed, transforms_text
 from tilewright.pallas import mosaic_gpu as plgpu
-from tilewright.pallas.mosaic_gpu import missing
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS, named
 from tilewright.target.nvgpu.launch import emit_kernel
@@ -495,14 +494,6 @@ def test_atomic_operations_of_parts_of_refs_give_nothing():
   x = np.arange(64, dtype=np.int32).reshape(2, 32)
   (got,) = run(native_of(pl.pallas_call(kernel, S(x.shape, jnp.int32)), x), x)
   np.testing.assert_array_equal(got, np.maximum([x[0] + x[1], x[1]], 40))
-
-
-def test_names_that_are_missing_say_what_to_write_instead():
-  for name, advice in missing.ADVICE.items():
-    with pytest.raises(AttributeError, match="which Mosaic GPU has") as raised:
-      getattr(plgpu, name)
-    assert advice in str(raised.value)
-  assert not hasattr(plgpu, "anything_else")
 
 
 def test_an_iota_can_have_a_layout():

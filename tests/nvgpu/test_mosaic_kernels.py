@@ -305,7 +305,6 @@ def test_tensor_memory_holds_what_fits_and_takes_turns():
     (lambda: plgpu.TMEM((256, 8), F32), "exceeds available tensor memory.*256 rows"),
     (lambda: _tensor_buffers(TMEM(384), TMEM(256)), r"float32\[128, 384\] of 384.*exceed available.*take 640 columns"),
     (lambda: _tensor_buffers(TMEM(256), plgpu.RefUnion(TMEM(64), [TMEM(128), TMEM(256)])), "take 640 columns"),
-    (lambda: plgpu.WarpMesh, r"plgpu\.warp_map"),
   ],
 )
 def test_mistakes_are_named(make, message):

@@ -20,6 +20,7 @@ from tilewright import pallas as pl
 from tilewright.layout.options import mma_options, wgmma_accumulators, wgmma_left_registers
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import tpu as pltpu
+from tilewright.pallas.kernel import core_map
 from tilewright.pallas.mosaic_gpu.layouts import layout_of
 from tilewright.target import nvgpu
 
@@ -210,15 +211,28 @@ def test_products_are_scaled_block_by_block(scale_dtype):
   np.testing.assert_array_equal(jax.jit(kernel)(a, b, formatted(a_scale), formatted(b_scale)), wanted)
 
 
-def test_warps_that_wait_for_each_other_are_refused():
+@pytest.mark.parametrize("form", ["warp_map", "core_map"])
+def test_warps_that_wait_for_each_other_are_refused(form):
   def body(o_ref, ready):
-    @plgpu.warp_map
-    def _(warp):
+    def one(warp):
       pl.when(warp == 0)(lambda: plgpu.barrier_arrive(ready))
       pl.when(warp == 1)(lambda: plgpu.barrier_wait(ready))
 
+    if form == "warp_map":
+      plgpu.warp_map(one)
+    else:
+      core_map(plgpu.WarpMesh(axis_name="warp"))(lambda: one(jax.lax.axis_index("warp")))
+
   with pytest.raises(errors.UnsupportedFeatureError, match=r"barrier_wait.*one after another"):
     plgpu.kernel(body, out_type=S((4,), F32), scratch_types=[plgpu.Barrier()])()
+
+
+def test_a_mesh_of_warps_takes_no_scratch():
+  def body(o_ref):
+    core_map(plgpu.WarpMesh(axis_name="warp"), scratch_shapes=[plgpu.SMEM((4,), F32)])(lambda scratch: None)
+
+  with pytest.raises(errors.GridError, match=r"scratch_shapes: WarpMesh.*run_scoped"):
+    plgpu.kernel(body, out_type=S((4,), F32))()
 
 
 class Tensor:

@@ -9,6 +9,9 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from jax import lax
+
 from tilewright.runtime import _jax
 
 AbstractRef = _jax.state_types.AbstractRef
@@ -77,6 +80,20 @@ def resolve_axis_names(jaxpr: Any, names: Sequence[Any], program_id: Any) -> Any
     if eqn.primitive is _jax.axis_index_p and eqn.params["axis_name"] in names:
       eqn = eqn.replace(primitive=program_id, params={"axis": list(names).index(eqn.params["axis_name"])})
     eqn = map_inner(eqn, lambda _, body: resolve_axis_names(body, names, program_id))
+    eqns.append(_drop_effects(eqn, is_own))
+  return _drop_effects(jaxpr.replace(eqns=eqns), is_own)
+
+
+def with_axis_index(jaxpr: Any, name: Any, index: int) -> Any:
+  """The jaxpr at one index of a named axis: `axis_index` of that name is this number."""
+  is_own = lambda e: isinstance(e, _jax.core.NamedAxisEffect) and e.name == name
+  eqns = []
+  for eqn in jaxpr.eqns:
+    if eqn.primitive is _jax.axis_index_p and eqn.params["axis_name"] == name:
+      number = _jax.core.Literal(np.int32(index), eqn.outvars[0].aval)
+      params = {"new_dtype": np.dtype(np.int32), "weak_type": False, "sharding": None}
+      eqn = eqn.replace(primitive=lax.convert_element_type_p, invars=[number], params=params)
+    eqn = map_inner(eqn, lambda _, body: with_axis_index(body, name, index))
     eqns.append(_drop_effects(eqn, is_own))
   return _drop_effects(jaxpr.replace(eqns=eqns), is_own)
 

@@ -134,6 +134,12 @@ def core_map(
   options = _Options(compiler_params, interpret, debug, cost_estimate, name, metadata)
 
   def run(f: Callable[..., None]) -> None:
+    map_inside = getattr(mesh, "map_inside", None)
+    if map_inside is not None:  # parts of one core, such as warps: `f` belongs to the kernel around it
+      if scratch_shapes:
+        raise errors.GridError(f"pl.core_map: scratch_shapes: {mesh!r} takes none; use pl.run_scoped instead.")
+      map_inside(f)
+      return
     _run_on_meshes([f], [mesh], (), (), scratch_shapes, options)
 
   return run

@@ -84,7 +84,6 @@ from tilewright.pallas.mosaic_gpu.memory import (
   transpose_ref,
 )
 from tilewright.pallas.mosaic_gpu.meshes import Mesh, kernel
-from tilewright.pallas.mosaic_gpu.missing import lookup as __getattr__
 from tilewright.pallas.mosaic_gpu.partition import CopyPartition
 from tilewright.pallas.mosaic_gpu.products import mma, wgmma, wgmma_accumulator_load, wgmma_wait
 from tilewright.pallas.mosaic_gpu.semaphores import (
@@ -109,7 +108,7 @@ from tilewright.pallas.mosaic_gpu.tensor_memory import (
   wait_load_tmem,
 )
 from tilewright.pallas.mosaic_gpu.tiling import Replicated, Tiling
-from tilewright.pallas.mosaic_gpu.warps import warp_map
+from tilewright.pallas.mosaic_gpu.warps import WarpMesh, warp_map
 
 __all__ = [
   "ACC",
@@ -148,6 +147,7 @@ __all__ = [
   "TransposeTransform",
   "TryClusterCancelResult",
   "WGMMAAccumulatorRef",
+  "WarpMesh",
   "as_torch_kernel",
   "async_copy_scales_to_tmem",
   "async_copy_smem_to_tmem",
