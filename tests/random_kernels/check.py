@@ -1,0 +1,36 @@
+"""One random kernel against the oracle, and the smallest prefix of its program that still fails."""
+
+from __future__ import annotations
+
+import traceback
+
+from .kernels import Kernel, generate
+from .numbers import difference
+
+
+def check(seed: int, *, portable: bool = True, size: int | None = None, show: bool = False) -> str | None:
+  """What is wrong with the kernel of `seed`, or None."""
+  kernel = generate(seed, size)
+  if show:
+    print(kernel, flush=True)
+  arguments = kernel.arguments()
+  expected = kernel.expected(arguments)
+  for name, options in [("native", {})] + ([("portable", {"interpret": True})] if portable else []):
+    try:
+      actual = kernel.call(arguments, **options)
+    except Exception as error:
+      where = traceback.format_exc().splitlines()[-12:]
+      return f"{name}: raised {type(error).__name__}: {error}\n" + "\n".join(where)
+    for number, (a, e) in enumerate(zip(actual, expected)):
+      wrong = difference(a, e)
+      if wrong:
+        return f"{name}: output {number}: {wrong}"
+  return None
+
+
+def minimised(seed: int, failure: str, *, portable: bool = True) -> tuple[Kernel, str]:
+  for size in range(15):
+    again = check(seed, portable=portable, size=size)
+    if again and again.split(":")[:2] == failure.split(":")[:2]:
+      return generate(seed, size), again
+  return generate(seed), failure

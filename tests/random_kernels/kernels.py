@@ -1,0 +1,562 @@
+"""Random kernels around random bodies: grids, block specs with edges, prefetched tables, aliases, accumulators and pipelines.
+
+`generate(seed, size)` writes a kernel with `size` instructions; a smaller size is a prefix of the same program, which is how failures are
+cut down. `Kernel.call` runs it with `pallas_call` (or `emit_pipeline` inside one), `Kernel.expected` with the oracle.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import random
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tilewright import pallas as pl
+from tilewright.pallas import tpu as pltpu
+
+from .numbers import EXACT, Number, exact, is_float
+from .operations import JAX, ORACLE
+from .programs import DTYPES, Block, Instruction, Type, Writer, used
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+  """A block spec: dimension d of the array is cut into blocks of `block[d]` and walked by grid axis `axes[d]` (None: one block).
+
+  A block of None is a squeezed dimension. `table` says that the number of the first grid axis goes through the prefetched permutation.
+  """
+
+  array: tuple[int, ...]
+  block: tuple[int | None, ...]
+  axes: tuple[int | None, ...]
+  table: bool = False
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return tuple(b for b in self.block if b is not None)
+
+  @property
+  def has_edge(self) -> bool:
+    return any(n % (b or 1) for n, b in zip(self.array, self.block))
+
+  def index(self, ids, table=None):
+    numbers = [0 if a is None else ids[a] for a in self.axes]
+    if self.table:
+      first = self.axes.index(0)
+      numbers[first] = table[numbers[first]]
+    return tuple(numbers)
+
+  def spec(self, prefetch: bool) -> pl.BlockSpec:
+    if prefetch:
+      return pl.BlockSpec(self.block, lambda *a: self.index(a[:-1], a[-1]))
+    return pl.BlockSpec(self.block, lambda *ids: self.index(ids))
+
+  def elements(self, ids, table) -> tuple[np.ndarray, ...]:
+    """Index arrays of the block's elements; those beyond the edge are clipped."""
+    at = [i * (b or 1) + np.arange(b or 1) for i, b in zip(self.index(ids, table), self.block)]
+    return np.ix_(*at)
+
+  def read(self, array: np.ndarray, ids, table) -> np.ndarray:
+    at = tuple(np.minimum(x, n - 1) for x, n in zip(self.elements(ids, table), self.array))
+    return array[at].reshape(self.shape)
+
+  def inside(self, ids, table) -> np.ndarray:
+    at = self.elements(ids, table)
+    mask = np.ones([b or 1 for b in self.block], bool)
+    for x, n in zip(at, self.array):
+      mask &= x < n
+    return mask
+
+  def write(self, array: np.ndarray, value: np.ndarray, ids, table) -> None:
+    mask = self.inside(ids, table)
+    at = np.broadcast_arrays(*self.elements(ids, table))
+    array[tuple(x[mask] for x in at)] = value.reshape(mask.shape)[mask]
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+  """Value `name` of the body goes to `window`: stored, in rows, under a condition, or added to what earlier grid steps left there."""
+
+  name: int
+  type: Type
+  window: Window
+  how: str
+  condition: int | None = None
+  revisited: tuple[int, ...] = ()  # grid axes that the window does not depend on
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+  seed: int
+  grid: tuple[int, ...]
+  inputs: tuple[tuple[int, Type, Window], ...]
+  ids: tuple[int, ...]
+  scalars: tuple[int, ...]
+  body: tuple[Instruction, ...]
+  outputs: tuple[Output, ...]
+  scratch: tuple[Type, ...]
+  table: tuple[int, ...] | None
+  alias: tuple[int, int] | None
+  pipeline: bool
+  far: tuple[tuple[int, Type], ...] = ()  # arrays in HBM, read by `fetch`
+  kept: tuple[Type, ...] = ()  # scratch that lives through the grid, read and written by `history`
+
+  def __str__(self) -> str:
+    head = [f"seed {self.seed}: grid {self.grid}" + (" in emit_pipeline" if self.pipeline else "")]
+    head += [f"  program ids {self.ids}, prefetched table {self.table}, scalars {self.scalars}, alias {self.alias}"]
+    head += [f"  v{n}: {t} = block of {w}" for n, t, w in self.inputs]
+    head += [f"  a{n}: {t} in HBM" for n, t in self.far]
+    head += [line for i in self.body for line in i.lines("  ")]
+    return "\n".join(
+      head + [f"  out = {o.how} v{o.name} {o.type} if v{o.condition} to {o.window}" for o in self.outputs]
+    )
+
+  def arguments(self) -> list[np.ndarray]:
+    rng = np.random.default_rng(self.seed)
+    arrays = []
+    for _, t, w in self.inputs:
+      if t.dtype == "bool":
+        arrays.append(rng.integers(0, 2, w.array).astype(bool))
+      elif is_float(t.dtype):
+        arrays.append(rng.integers(-int(t.bound), int(t.bound) + 1, w.array).astype(jnp.dtype(t.dtype)))
+        if not t.sure:
+          arrays[-1] = (rng.uniform(-1, 1, w.array) * t.bound).astype(jnp.dtype(t.dtype))
+      else:
+        info = jnp.iinfo(t.dtype)
+        wide = rng.integers(
+          int(info.min), int(info.max), w.array, np.int64 if info.bits < 64 else t.dtype, endpoint=True
+        )
+        small = rng.integers(0, 9, w.array)
+        arrays.append(np.where(rng.random(w.array) < 0.3, wide, small).astype(t.dtype))
+    return arrays + [
+      rng.integers(0, 2 if t.dtype == "bool" else 8, t.shape).astype(jnp.dtype(t.dtype)) for _, t in self.far
+    ]
+
+  def call(self, arguments: list[np.ndarray], **options: Any) -> list[np.ndarray]:
+    prefetch = self.table is not None
+    shapes = [jax.ShapeDtypeStruct(o.window.array, o.type.dtype) for o in self.outputs]
+    scratch: list[Any] = [pltpu.VMEM(t.shape, t.dtype) for t in self.scratch]
+    scratch += [pltpu.VMEM(t.shape, t.dtype) for t in self.kept]
+    scratch.append(pltpu.SemaphoreType.DMA((1,)))
+    ins, outs, near = len(self.inputs) + len(self.far), len(self.outputs), len(self.inputs)
+    anywhere = pl.BlockSpec(memory_space=pl.ANY)
+
+    def body(table, in_refs, out_refs, scratch_refs):
+      env = dict(zip(self.ids, [jnp.asarray(pl.program_id(a), jnp.int32) for a in range(len(self.grid))]))
+      for name, i in zip(self.scalars, range(len(self.scalars))):
+        env[name] = table[i % len(self.table)]
+      for (name, _, w), ref in zip(self.inputs, in_refs):
+        env[name] = ref[...]
+        if w.has_edge:
+          env[name] = _masked(env[name], w, [pl.program_id(a) for a in range(len(self.grid))], table)
+      far = {name: ref for (name, _), ref in zip(self.far, in_refs[near:])}
+      run = InKernel(env, scratch_refs[:-1], scratch_refs[-1], {**far, "first": len(self.scratch)}, len(self.grid))
+      run.block(self.body)
+      for o, ref in zip(self.outputs, out_refs):
+        _store(o, ref, env)
+
+    def kernel(*refs):
+      table, refs = (refs[0], refs[1:]) if prefetch else (None, refs)
+      body(table, refs[:ins], refs[ins : ins + outs], refs[ins + outs :])
+
+    in_specs = [w.spec(prefetch) for _, _, w in self.inputs] + [anywhere] * len(self.far)
+    out_specs = [o.window.spec(prefetch) for o in self.outputs]
+    aliases = {} if self.alias is None else {self.alias[0] + prefetch: self.alias[1]}
+    if self.pipeline:
+
+      def outer(*refs):
+        blocks, memory = refs[: ins + outs], refs[ins + outs :]
+        pltpu.emit_pipeline(
+          lambda *r: body(None, (*r[:near], *blocks[near:ins]), r[near:], memory),
+          grid=self.grid,
+          in_specs=in_specs[:near],
+          out_specs=out_specs,
+        )(*blocks[:near], *blocks[ins:])
+
+      call = pl.pallas_call(
+        outer, shapes, in_specs=[anywhere] * ins, out_specs=[anywhere] * outs, scratch_shapes=scratch, **options
+      )
+      return [np.asarray(x) for x in jax.jit(call)(*arguments)]
+    spec = pltpu.PrefetchScalarGridSpec(int(prefetch), self.grid, in_specs, out_specs, scratch)
+    call = pl.pallas_call(kernel, shapes, grid_spec=spec, input_output_aliases=aliases, **options)
+    tables = [np.asarray(self.table, np.int32)] if prefetch else []
+    return [np.asarray(x) for x in jax.jit(call)(*tables, *arguments)]
+
+  def expected(self, arguments: list[np.ndarray]) -> list[Number]:
+    arrays = [exact(a, t.dtype) for a, (_, t, _) in zip(arguments, self.inputs)]
+    far = {name: exact(a, t.dtype) for (name, t), a in zip(self.far, arguments[len(self.inputs) :])}
+    kept: dict[int, Number] = {}
+    results = []
+    for number, o in enumerate(self.outputs):
+      first = exact(np.zeros(o.window.array), o.type.dtype)
+      if self.alias and self.alias[1] == number:
+        first = arrays[self.alias[0]].moved(np.copy)
+      results.append(first)
+    for ids in itertools.product(*(range(n) for n in self.grid)):
+      env: dict[int, Number] = {n: exact(i, "int32") for n, i in zip(self.ids, ids)}
+      for i, name in enumerate(self.scalars):
+        env[name] = exact(self.table[i % len(self.table)], "int32")
+      for (name, t, w), array in zip(self.inputs, arrays):
+        block = w.read(array.value, ids, self.table)
+        if w.has_edge:
+          block = np.where(w.inside(ids, self.table).reshape(w.shape), block, np.zeros((), block.dtype))
+        env[name] = exact(block, t.dtype)
+      InOracle(env, far, kept).block(self.body)
+      for o, r in zip(self.outputs, results):
+        value = env[o.name]
+        if o.how == "add" and any(ids[a] for a in o.revisited):
+          before = r.moved(lambda v: o.window.read(v, ids, self.table))
+          value = (ORACLE["or"] if o.type.dtype == "bool" else ORACLE["add"])(before, value)
+        if o.how == "keep" and int(env[o.condition].value) % 2 == 0:
+          continue
+        if o.how == "when" and int(env[o.condition].value) % 2 == 0:
+          value = exact(np.zeros(value.shape), o.type.dtype)
+        o.window.write(r.value, value.value, ids, self.table)
+        o.window.write(r.error, value.error, ids, self.table)
+    return results
+
+
+def _masked(block, w: Window, ids, table):
+  mask = jnp.ones(block.shape, bool)
+  kept = [d for d, b in enumerate(w.block) if b is not None]
+  number = w.index(ids, table)
+  for axis, d in enumerate(kept):
+    if w.array[d] % w.block[d]:
+      mask &= lax.broadcasted_iota(jnp.int32, block.shape, axis) + number[d] * w.block[d] < w.array[d]
+  return jnp.where(mask, block, jnp.zeros((), block.dtype))
+
+
+def _store(o: Output, ref, env) -> None:
+  value = env[o.name]
+  match o.how:
+    case "store":
+      ref[...] = value
+    case "rows":
+
+      @pl.loop(0, value.shape[0])
+      def _(i):
+        ref[value.shape[0] - 1 - i] = lax.dynamic_index_in_dim(value, value.shape[0] - 1 - i, 0, keepdims=False)
+
+    case "columns":
+      for i in range(value.shape[-1]):
+        ref[..., pl.ds(i, 1)] = value[..., i : i + 1]
+    case "keep":  # an aliased output keeps the input's elements
+
+      @pl.when(env[o.condition] % 2 != 0)
+      def _():
+        ref[...] = value
+
+    case "when":
+      ref[...] = jnp.zeros_like(value)
+
+      @pl.when(env[o.condition] % 2 != 0)
+      def _():
+        ref[...] = value
+
+    case "add":
+      first = None
+      for a in o.revisited:
+        here = pl.program_id(a) == 0
+        first = here if first is None else first & here
+
+      @pl.when(first)
+      def _():
+        ref[...] = jnp.zeros_like(value)
+
+      ref[...] = (ref[...] | value) if value.dtype == bool else ref[...] + value
+
+
+class InKernel:
+  """A body run by JAX, inside a kernel."""
+
+  def __init__(self, env, scratch, sems, far, rank) -> None:
+    self.env, self.scratch, self.sems, self.far, self.rank = env, scratch, sems, far, rank
+
+  def inner(self, block: Block, *args):
+    run = InKernel({**self.env, **dict(zip(block.params, args))}, self.scratch, self.sems, self.far, self.rank)
+    run.block(block.body)
+    return run.env[block.result]
+
+  def block(self, body) -> None:
+    for i in body:
+      args = [self.env[a] for a in i.args]
+      rule = getattr(self, i.op, None)
+      self.env[i.name] = rule(i, *args) if rule else JAX[i.op](*args, **i.attributes)
+
+  def fori(self, i, a):
+    at = i.attributes
+    return lax.fori_loop(
+      0, at["count"], lambda n, c: self.inner(i.blocks[0], jnp.int32(n), c), a, unroll=at["unroll"] or None
+    )
+
+  def fori_dynamic(self, i, a, n):
+    return lax.fori_loop(0, n % (i.attributes["most"] + 1), lambda n, c: self.inner(i.blocks[0], n, c), a)
+
+  def scan(self, i, a, xs):
+    return lax.scan(lambda c, x: (self.inner(i.blocks[0], x, c), None), a, xs)[0]
+
+  def branch(self, i, a, n):
+    return lax.switch(n % len(i.blocks), [lambda c, b=b: self.inner(b, c) for b in i.blocks], a)
+
+  def whole(self, i, a):
+    ref = self.scratch[i.attributes["slot"]]
+    ref[...] = a
+    return ref[...]
+
+  def row(self, i, a, n):
+    ref = self.scratch[i.attributes["slot"]]
+    ref[...] = a
+    return ref[n % a.shape[0]]
+
+  def window(self, i, a, n):
+    ref, size = self.scratch[i.attributes["slot"]], i.attributes["size"]
+    ref[...] = a
+    return ref[..., pl.ds(n % (a.shape[-1] - size + 1), size)]
+
+  def strided(self, i, a):
+    ref = self.scratch[i.attributes["slot"]]
+    ref[...] = a
+    return ref[pl.ds(i.attributes["start"], i.attributes["size"], 2)]
+
+  def dma(self, i, a):
+    first, second = self.scratch[i.attributes["slot"] : i.attributes["slot"] + 2]
+    first[...] = a
+    copy = pltpu.make_async_copy(first, second, self.sems.at[0])
+    copy.start()
+    copy.wait()
+    return second[...]
+
+  def fetch(self, i, n):
+    at = i.attributes
+    source, target = self.far[at["array"]], self.scratch[at["slot"]]
+    start = n % (source.shape[0] - at["size"] + 1)
+    pltpu.async_copy(source.at[pl.ds(start, at["size"])], target, self.sems.at[0]).wait()
+    return target[...]
+
+  def history(self, i, a):
+    ref = self.scratch[self.far["first"] + i.attributes["slot"]]
+    first = pl.program_id(0) == 0
+    for axis in range(1, self.rank):
+      first &= pl.program_id(axis) == 0
+
+    @pl.when(first)
+    def _():
+      ref[...] = jnp.zeros_like(a)
+
+    before = ref[...]
+    ref[...] = a
+    return before
+
+  def dma_row(self, i, a, n):
+    first, second = self.scratch[i.attributes["slot"] : i.attributes["slot"] + 2]
+    first[...] = a
+    second[...] = jnp.zeros_like(a)
+    at = pl.ds(n % a.shape[0], 1)
+    pltpu.async_copy(first.at[at], second.at[at], self.sems.at[0]).wait()
+    return second[...]
+
+
+setattr(
+  InKernel,
+  "while",
+  lambda self, i, a, n: lax.while_loop(
+    lambda c: c[0] < n % (i.attributes["most"] + 1),
+    lambda c: (c[0] + 1, self.inner(i.blocks[0], *c)),
+    (jnp.int32(0), a),
+  )[1],
+)
+
+
+class InOracle:
+  """A body run by the oracle."""
+
+  def __init__(self, env: dict[int, Number], far: dict[int, Number], kept: dict[int, Number]) -> None:
+    self.env, self.far, self.kept = env, far, kept
+
+  def inner(self, block: Block, *args: Number) -> Number:
+    run = InOracle({**self.env, **dict(zip(block.params, args))}, self.far, self.kept)
+    run.block(block.body)
+    return run.env[block.result]
+
+  def block(self, body) -> None:
+    for i in body:
+      args = [self.env[a] for a in i.args]
+      rule = getattr(self, i.op, None)
+      self.env[i.name] = rule(i, *args) if rule else ORACLE[i.op](*args, **i.attributes)
+
+  def repeat(self, i, a, count):
+    for n in range(count):
+      a = self.inner(i.blocks[0], exact(n, "int32"), a)
+    return a
+
+  def fori(self, i, a):
+    return self.repeat(i, a, i.attributes["count"])
+
+  def fori_dynamic(self, i, a, n):
+    return self.repeat(i, a, int(n.value) % (i.attributes["most"] + 1))
+
+  def scan(self, i, a, xs):
+    for n in range(xs.shape[0]):
+      a = self.inner(i.blocks[0], xs.moved(lambda v: v[n]), a)
+    return a
+
+  def branch(self, i, a, n):
+    return self.inner(i.blocks[int(n.value) % len(i.blocks)], a)
+
+  def whole(self, i, a):
+    return a
+
+  dma = whole
+
+  def row(self, i, a, n):
+    return a.moved(lambda v: v[int(n.value) % a.shape[0]])
+
+  def window(self, i, a, n):
+    size = i.attributes["size"]
+    at = int(n.value) % (a.shape[-1] - size + 1)
+    return a.moved(lambda v: v[..., at : at + size])
+
+  def strided(self, i, a):
+    return a.moved(lambda v: v[i.attributes["start"] :: 2])
+
+  def fetch(self, i, n):
+    at = i.attributes
+    source = self.far[at["array"]]
+    start = int(n.value) % (source.shape[0] - at["size"] + 1)
+    return source.moved(lambda v: v[start : start + at["size"]])
+
+  def history(self, i, a):
+    before = self.kept.get(i.name, exact(np.zeros(a.shape), a.dtype))
+    self.kept[i.name] = a
+    return before
+
+  def dma_row(self, i, a, n):
+    kept = np.zeros(a.shape, bool)
+    kept[int(n.value) % a.shape[0]] = True
+    return a.moved(lambda v: np.where(kept, v, np.zeros((), v.dtype)))
+
+
+setattr(InOracle, "while", InOracle.fori_dynamic)
+
+
+def generate(seed: int, size: int | None = None) -> Kernel:
+  rng = random.Random(seed)
+  grid = tuple(rng.choice([1, 2, 2, 3, 4]) for _ in range(rng.choice([0, 1, 1, 2, 2, 3])))
+  if not grid:
+    grid = (1,)
+  pipeline = rng.random() < 0.15
+  table = None
+  if not pipeline and rng.random() < 0.4:
+    table = tuple(rng.sample(range(grid[0]), grid[0]))
+  w = Writer(rng)
+  ids = tuple(w.param(Type((), "int32")) for _ in grid)
+  scalars = tuple(w.param(Type((), "int32")) for _ in range(2)) if table else ()
+  inputs = []
+  for _ in range(rng.randint(1, 3)):
+    if inputs and rng.random() < 0.5:
+      window, dtype = inputs[-1][2], rng.choice([inputs[-1][1].dtype, rng.choice(DTYPES)])
+    else:
+      window, dtype = _window(rng, grid, table), rng.choice(DTYPES)
+    bound = 0.0
+    sure = True
+    if is_float(dtype):
+      sure = rng.random() < 0.6
+      bound = float(min(8, EXACT[dtype])) if sure else 2.0
+    t = Type(window.shape, dtype, bound, sure)
+    inputs.append((w.param(t), t, window))
+  count = rng.randint(3, 14)
+  choices = random.Random(seed + 1)
+  w.write(count if size is None else min(size, count))
+  outputs: list[Output] = []
+  wanted: set[int] = set()
+  for _ in range(choices.randint(1, 4)):
+    names = [n for n in w.pool if w.types[n].shape and n not in {o.name for o in outputs}]
+    if not names:
+      break
+    name = choices.choice([n for n in names if n not in w.uses] or names)
+    o = _output(choices, w, name, grid, ids)
+    outputs.append(o)
+    wanted |= {o.name} | ({o.condition} if o.condition is not None else set())
+  alias = None
+  for i, (_, t, window) in enumerate(inputs):
+    names = [n for n in w.pool if (w.types[n].shape, w.types[n].dtype) == (t.shape, t.dtype)]
+    if (
+      alias is None and not pipeline and set(window.axes) >= set(range(len(grid))) and names and choices.random() < 0.5
+    ):
+      name = choices.choice([n for n in names if n not in w.uses] or names)
+      alias = (i, len(outputs))
+      how = choices.choice(["store", "when", "keep"])
+      outputs.append(Output(name, w.types[name], window, how, None if how == "store" else choices.choice(ids)))
+      wanted.add(name)
+  body = used(w.body, wanted)
+  return Kernel(
+    seed,
+    grid,
+    tuple(inputs),
+    ids,
+    scalars,
+    tuple(body),
+    tuple(outputs),
+    tuple(w.scratch),
+    table,
+    alias,
+    pipeline,
+    tuple(w.far),
+    tuple(w.kept),
+  )
+
+
+def _window(rng: random.Random, grid: tuple[int, ...], table) -> Window:
+  array, block, axes = [], [], []
+  free = list(range(len(grid)))
+  rng.shuffle(free)
+  for _ in range(rng.choice([1, 2, 2, 2, 3])):
+    axis = free.pop() if free and rng.random() < 0.7 else None
+    size = rng.choice([1, 2, 3, 4, 5, 7, 8, 9, 16, 17])
+    if math.prod([b or 1 for b in block]) * size > 400:
+      size = 1
+    if axis is not None and block and rng.random() < 0.15:
+      array.append(grid[axis])
+      block.append(None)
+    elif axis is not None:
+      cut = rng.randrange(size) if grid[axis] > 1 and rng.random() < 0.5 else 0
+      array.append(size * grid[axis] - cut)
+      block.append(size)
+    else:
+      array.append(size)
+      block.append(size)
+    axes.append(axis)
+  through = table is not None and 0 in axes and rng.random() < 0.7
+  return Window(tuple(array), tuple(block), tuple(axes), through)
+
+
+def _output(rng: random.Random, w: Writer, name: int, grid: tuple[int, ...], ids: tuple[int, ...]) -> Output:
+  t = w.types[name]
+  kept = rng.randint(0, len(grid)) if rng.random() < 0.3 else len(grid)
+  revisited = tuple(range(kept, len(grid)))
+  steps = math.prod(grid[kept:])
+  if revisited and is_float(t.dtype) and t.bound * steps > (EXACT[t.dtype] if t.sure else 1e30):
+    kept, revisited = len(grid), ()
+  array, block, axes = list(t.shape), list(t.shape), [None] * len(t.shape)
+  for axis in range(kept):
+    free = [d for d in range(len(t.shape)) if axes[d] is None]
+    if free and rng.random() < 0.6:
+      d = rng.choice(free)
+      cut = rng.randrange(block[d]) if grid[axis] > 1 and rng.random() < 0.4 else 0
+      array[d], axes[d] = block[d] * grid[axis] - cut, axis
+  for axis in range(kept):
+    if axis not in axes:
+      array.insert(0, grid[axis])
+      block.insert(0, None)
+      axes.insert(0, axis)
+  window = Window(tuple(array), tuple(block), tuple(axes))
+  if revisited:
+    return Output(name, t, window, "add", None, revisited)
+  how = rng.choice(["store", "store", "store", "rows", "columns", "when"])
+  return Output(name, t, window, how, rng.choice(ids) if how == "when" else None)
