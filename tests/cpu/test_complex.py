@@ -244,9 +244,15 @@ def test_running_products_and_extremes(size, reverse):
 
 
 def test_what_cannot_be_compiled_is_refused_with_its_line():
-  rows = jnp.asarray([1, 1])
-  with pytest.raises(errors.NativeCodeError, match=r"'scatter'.*complex.*test_complex.py:\d+.*interpret=True"):
-    native(lambda x, i: x.at[i].multiply(2j), numbers(4), rows)
+  with pytest.raises(errors.NativeCodeError, match=r"'arg_reduce'.*complex.*test_complex.py:\d+.*interpret=True"):
+    native(lambda x: jnp.argmax(x, axis=0), numbers(4))
+
+
+@pytest.mark.parametrize("kind", ["multiply", "min", "max"])
+def test_scatters_that_combine(kind):
+  x, rows, updates = numbers((5, 3)), np.asarray([3, 0, 7, 3], np.int32), numbers((4, 3))  # one outside, one twice
+  f = lambda x, i, u: getattr(x.at[i], kind)(u, mode="drop")
+  np.testing.assert_allclose(native(f, x, rows, updates), jax.jit(f)(x, rows, updates), rtol=8 * EPS)
 
 
 def test_gathers_and_scatters():

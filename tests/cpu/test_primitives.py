@@ -39,11 +39,78 @@ def test_the_next_number(dtype):
   np.testing.assert_array_equal(on_arrays(lax.nextafter, x, y).astype(np.float32), want.astype(np.float32))
 
 
-def test_cube_roots_of_subnormal_numbers_are_small():
-  """They are what the processor makes of them: exact, or zero where it takes them for zero."""
-  x = np.array([1e-45, -1e-45, 3e-39, -1e-38, 0.0, -0.0], np.float32)
+_BYTE_FLOATS = ["e4m3fn", "e5m2", "e4m3", "e3m4", "e4m3b11fnuz", "e4m3fnuz", "e5m2fnuz", "e8m0fnu"]
+
+
+@pytest.mark.parametrize("name", _BYTE_FLOATS)
+def test_the_next_number_of_all_of_a_byte(name):
+  """From each number towards each: the neighbour in the order of the numbers, whatever their codes are."""
+  numbers = np.arange(256).astype(np.uint8).view(getattr(ml_dtypes, f"float8_{name}"))
+  x, y = (a.ravel() for a in np.meshgrid(numbers, numbers))
+  ordered = np.unique(numbers[~np.isnan(numbers.astype(np.float64))].astype(np.float64))
+  start, goal = x.astype(np.float64), y.astype(np.float64)
+  place = np.searchsorted(ordered, start) + (goal > start).astype(int) - (goal < start)
+  moved = ordered[np.minimum(place, ordered.size - 1)]  # NaN has no place
+  want = np.where(np.isnan(start) | np.isnan(goal), np.nan, moved)
+  np.testing.assert_array_equal(on_arrays(lax.nextafter, x, y).astype(np.float64), want)
+
+
+def test_cube_roots_of_subnormal_numbers():
+  x = np.array([1e-45, -1e-45, 3e-39, -1e-38, 1.17549421e-38, 1.1754944e-38, 0.0, -0.0], np.float32)
   root = on_arrays(lax.cbrt, x)
-  assert (np.abs(root) <= 1.001 * np.cbrt(np.abs(x))).all() and (np.signbit(root) == np.signbit(x)).all()
+  np.testing.assert_allclose(root, np.cbrt(x.astype(np.float64)), rtol=2.0**-23)
+  np.testing.assert_array_equal(np.signbit(root), np.signbit(x))
+  with jax.enable_x64(True):
+    x = np.array([5e-324, -1e-310, 2.2e-308, 2.3e-308])
+    np.testing.assert_allclose(on_arrays(lax.cbrt, x), np.cbrt(x), rtol=2.0**-51)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_subnormal_remainders(dtype):
+  """Of normal numbers: the processor may take subnormal ones for zero, though nothing has to be computed with them."""
+  rng, form = np.random.default_rng(0), np.finfo(dtype)
+  small, count = float(form.smallest_normal), 2000
+  y = (rng.uniform(1, 2, count) * small * np.exp2(rng.integers(0, 30, count))).astype(dtype)
+  x = (y.astype(dtype) * rng.uniform(1, 2, count) * np.exp2(rng.integers(0, form.maxexp, count))).astype(dtype)
+  x = np.append(x * rng.choice([-1, 1], count).astype(dtype), np.array([small / 2, -small / 4, 3 * small], dtype))
+  y = np.append(y, np.array([small, 2 * small, 2 * small], dtype))
+  want = np.fmod(x, y)
+  assert ((want != 0) & (np.abs(want) < small)).sum() > 50
+  with jax.enable_x64(True):
+    np.testing.assert_array_equal(on_arrays(lax.rem, x, y), want)
+    quotient = lambda x, y: x // y
+    np.testing.assert_array_equal(on_arrays(quotient, x, y), jax.jit(quotient)(x, y))
+
+
+def test_i1e_of_huge_numbers():
+  x = np.array([1e38, -3.4e38, 6e37, np.inf, -np.inf, np.nan], np.float32)
+  with np.errstate(invalid="ignore"):
+    want = np.sign(x) / np.sqrt(2 * np.pi * np.abs(x.astype(np.float64)))
+  np.testing.assert_allclose(on_arrays(lax.bessel_i1e, x), want, rtol=4e-7)
+
+
+_EXTREMES = {
+  "max": lambda x, y: [lax.max(x, y), lax.max(y, x), lax.max(x, jnp.zeros_like(x)), lax.max(-jnp.zeros_like(x), x)],
+  "min": lambda x, y: [lax.min(x, y), lax.min(y, x), lax.min(x, -jnp.zeros_like(x)), lax.min(jnp.zeros_like(x), x)],
+  "clamp": lambda x, y: [lax.clamp(x, y, jnp.ones_like(x)), lax.clamp(-jnp.ones_like(x), x, y)],
+  "reduce": lambda x, y: [f(x.reshape(7, -1), axis=a) for f in (jnp.max, jnp.min) for a in (0, 1)],
+  "cumulative": lambda x, y: [f(x.reshape(7, -1), axis=a) for f in (lax.cummax, lax.cummin) for a in (0, 1)],
+  "place": lambda x, y: [f(x.reshape(7, -1), axis=a) for f in (jnp.argmax, jnp.argmin) for a in (0, 1)],
+}
+
+
+@pytest.mark.usual_xla
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16], ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("name", _EXTREMES)
+def test_minus_zero_is_less_than_zero(name, dtype):
+  zeros = np.array([0.0, -0.0])
+  x, y = (a.ravel() for a in np.meshgrid(np.append(zeros, [1.0, -1.0, np.nan]), np.append(zeros, [2.0, -2.0, np.nan])))
+  x, y = (np.append(np.resize(zeros[::step], 115), a).astype(dtype) for step, a in ((1, x), (-1, y)))  # 7 rows of 20
+  for got, want in zip(on_arrays(_EXTREMES[name], x, y), jax.jit(_EXTREMES[name])(x, y), strict=True):
+    got, want = (np.asarray(a).astype(np.float32) for a in (got, want))
+    np.testing.assert_array_equal(got, want)
+    is_zero = got == 0
+    np.testing.assert_array_equal(np.signbit(got[is_zero]), np.signbit(want[is_zero]))
 
 
 @pytest.mark.parametrize("dtype", ["int4", "uint4", "int8", "uint8", "int16", "int32", "uint32"])

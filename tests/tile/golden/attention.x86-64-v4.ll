@@ -3,7 +3,7 @@ define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4"
 {
 entry:
   %".473" = alloca <4 x float>
-  %".531" = alloca <4 x float>
+  %".525" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -33,7 +33,7 @@ start:
   %".30" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".732", %"switch.done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".726", %"switch.done.2"]
   %".32" = icmp slt i64 %"i", %".12"
   br i1 %".32", label %"body", label %"done"
 body:
@@ -427,12 +427,12 @@ body.12:
 done.12:
   br label %"switch.done"
 switch.done.1:
-  %".676" = icmp eq i32 %".36", 1
-  %".677" = zext i1 %".676" to i32
-  %".678" = sext i32 %".677" to i64
-  %".679" = icmp slt i64 %".678", 0
-  %".680" = select  i1 %".679", i64 0, i64 %".678"
-  switch i64 %".680", label %"case.1.2" [i64 0, label %"case.0.2"]
+  %".670" = icmp eq i32 %".36", 1
+  %".671" = zext i1 %".670" to i32
+  %".672" = sext i32 %".671" to i64
+  %".673" = icmp slt i64 %".672", 0
+  %".674" = select  i1 %".673", i64 0, i64 %".672"
+  switch i64 %".674", label %"case.1.2" [i64 0, label %"case.0.2"]
 case.0.1:
   br label %"switch.done.1"
 case.1.1:
@@ -552,7 +552,7 @@ k.done:
   %".469" = add i64 %"i.13", 4
   br label %"loop.13"
 loop.14:
-  %"i.14" = phi  i64 [0, %"done.13"], [%".508", %"body.14"]
+  %"i.14" = phi  i64 [0, %"done.13"], [%".505", %"body.14"]
   %".476" = icmp slt i64 %"i.14", 8
   br i1 %".476", label %"body.14", label %"done.14"
 body.14:
@@ -581,251 +581,245 @@ body.14:
   %".500" = mul i64 %"i.14", 4
   %".501" = getelementptr inbounds float, ptr %".472", i64 %".500"
   store <4 x float> %".499", ptr %".501", align 4
-  %".503" = fcmp ogt <4 x float> %".478", %".499"
-  %".504" = select  <4 x i1> %".503", <4 x float> %".478", <4 x float> %".499"
-  %".505" = fcmp uno <4 x float> %".478", %".478"
-  %".506" = select  <4 x i1> %".505", <4 x float> %".478", <4 x float> %".504"
-  store <4 x float> %".506", <4 x float>* %".473"
-  %".508" = add i64 %"i.14", 1
+  %".503" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".499", <4 x float> %".478")
+  store <4 x float> %".503", <4 x float>* %".473"
+  %".505" = add i64 %"i.14", 1
   br label %"loop.14"
 done.14:
-  %".510" = load <4 x float>, <4 x float>* %".473"
-  %".511" = getelementptr inbounds float, ptr %".471", i64 0
-  store <4 x float> %".510", ptr %".511", align 4
-  %".513" = getelementptr i8, ptr %".3", i64 1344
-  %".514" = getelementptr i8, ptr %".3", i64 1408
-  %".515" = getelementptr inbounds float, ptr %".28", i64 0
-  %".516" = load <4 x float>, ptr %".515", align 4
-  %".517" = getelementptr inbounds float, ptr %".471", i64 0
-  %".518" = load <4 x float>, ptr %".517", align 4
-  %".519" = fcmp ogt <4 x float> %".516", %".518"
-  %".520" = select  <4 x i1> %".519", <4 x float> %".516", <4 x float> %".518"
-  %".521" = fcmp uno <4 x float> %".516", %".516"
-  %".522" = select  <4 x i1> %".521", <4 x float> %".516", <4 x float> %".520"
-  %".523" = getelementptr inbounds float, ptr %".513", i64 0
-  store <4 x float> %".522", ptr %".523", align 4
-  %".525" = fsub <4 x float> %".516", %".522"
-  %".526" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".525")
-  %".527" = getelementptr inbounds float, ptr %".514", i64 0
-  store <4 x float> %".526", ptr %".527", align 4
-  %".529" = getelementptr i8, ptr %".3", i64 1472
-  %".530" = getelementptr i8, ptr %".3", i64 1536
-  store <4 x float> splat (float              0x0), <4 x float>* %".531"
+  %".507" = load <4 x float>, <4 x float>* %".473"
+  %".508" = getelementptr inbounds float, ptr %".471", i64 0
+  store <4 x float> %".507", ptr %".508", align 4
+  %".510" = getelementptr i8, ptr %".3", i64 1344
+  %".511" = getelementptr i8, ptr %".3", i64 1408
+  %".512" = getelementptr inbounds float, ptr %".28", i64 0
+  %".513" = load <4 x float>, ptr %".512", align 4
+  %".514" = getelementptr inbounds float, ptr %".471", i64 0
+  %".515" = load <4 x float>, ptr %".514", align 4
+  %".516" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".513", <4 x float> %".515")
+  %".517" = getelementptr inbounds float, ptr %".510", i64 0
+  store <4 x float> %".516", ptr %".517", align 4
+  %".519" = fsub <4 x float> %".513", %".516"
+  %".520" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".519")
+  %".521" = getelementptr inbounds float, ptr %".511", i64 0
+  store <4 x float> %".520", ptr %".521", align 4
+  %".523" = getelementptr i8, ptr %".3", i64 1472
+  %".524" = getelementptr i8, ptr %".3", i64 1536
+  store <4 x float> splat (float              0x0), <4 x float>* %".525"
   br label %"loop.15"
 loop.15:
-  %"i.15" = phi  i64 [0, %"done.14"], [%".549", %"body.15"]
-  %".534" = icmp slt i64 %"i.15", 8
-  br i1 %".534", label %"body.15", label %"done.15"
+  %"i.15" = phi  i64 [0, %"done.14"], [%".543", %"body.15"]
+  %".528" = icmp slt i64 %"i.15", 8
+  br i1 %".528", label %"body.15", label %"done.15"
 body.15:
-  %".536" = load <4 x float>, <4 x float>* %".531"
-  %".537" = mul i64 %"i.15", 4
-  %".538" = getelementptr inbounds float, ptr %".472", i64 %".537"
-  %".539" = load <4 x float>, ptr %".538", align 4
-  %".540" = getelementptr inbounds float, ptr %".513", i64 0
-  %".541" = load <4 x float>, ptr %".540", align 4
-  %".542" = fsub <4 x float> %".539", %".541"
-  %".543" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".542")
-  %".544" = mul i64 %"i.15", 4
-  %".545" = getelementptr inbounds float, ptr %".530", i64 %".544"
-  store <4 x float> %".543", ptr %".545", align 4
-  %".547" = fadd <4 x float> %".536", %".543"
-  store <4 x float> %".547", <4 x float>* %".531"
-  %".549" = add i64 %"i.15", 1
+  %".530" = load <4 x float>, <4 x float>* %".525"
+  %".531" = mul i64 %"i.15", 4
+  %".532" = getelementptr inbounds float, ptr %".472", i64 %".531"
+  %".533" = load <4 x float>, ptr %".532", align 4
+  %".534" = getelementptr inbounds float, ptr %".510", i64 0
+  %".535" = load <4 x float>, ptr %".534", align 4
+  %".536" = fsub <4 x float> %".533", %".535"
+  %".537" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".536")
+  %".538" = mul i64 %"i.15", 4
+  %".539" = getelementptr inbounds float, ptr %".524", i64 %".538"
+  store <4 x float> %".537", ptr %".539", align 4
+  %".541" = fadd <4 x float> %".530", %".537"
+  store <4 x float> %".541", <4 x float>* %".525"
+  %".543" = add i64 %"i.15", 1
   br label %"loop.15"
 done.15:
-  %".551" = load <4 x float>, <4 x float>* %".531"
-  %".552" = getelementptr inbounds float, ptr %".529", i64 0
-  store <4 x float> %".551", ptr %".552", align 4
-  %".554" = getelementptr inbounds float, ptr %".29", i64 0
-  %".555" = load <4 x float>, ptr %".554", align 4
-  %".556" = getelementptr inbounds float, ptr %".514", i64 0
-  %".557" = load <4 x float>, ptr %".556", align 4
-  %".558" = fmul <4 x float> %".555", %".557"
-  %".559" = getelementptr inbounds float, ptr %".529", i64 0
-  %".560" = load <4 x float>, ptr %".559", align 4
-  %".561" = fadd <4 x float> %".558", %".560"
-  %".562" = getelementptr inbounds float, ptr %".29", i64 0
-  store <4 x float> %".561", ptr %".562", align 4
+  %".545" = load <4 x float>, <4 x float>* %".525"
+  %".546" = getelementptr inbounds float, ptr %".523", i64 0
+  store <4 x float> %".545", ptr %".546", align 4
+  %".548" = getelementptr inbounds float, ptr %".29", i64 0
+  %".549" = load <4 x float>, ptr %".548", align 4
+  %".550" = getelementptr inbounds float, ptr %".511", i64 0
+  %".551" = load <4 x float>, ptr %".550", align 4
+  %".552" = fmul <4 x float> %".549", %".551"
+  %".553" = getelementptr inbounds float, ptr %".523", i64 0
+  %".554" = load <4 x float>, ptr %".553", align 4
+  %".555" = fadd <4 x float> %".552", %".554"
+  %".556" = getelementptr inbounds float, ptr %".29", i64 0
+  store <4 x float> %".555", ptr %".556", align 4
   br label %"loop.16"
 loop.16:
-  %"i.16" = phi  i64 [0, %"done.15"], [%".576", %"body.16"]
-  %".565" = icmp slt i64 %"i.16", 4
-  br i1 %".565", label %"body.16", label %"done.16"
+  %"i.16" = phi  i64 [0, %"done.15"], [%".570", %"body.16"]
+  %".559" = icmp slt i64 %"i.16", 4
+  br i1 %".559", label %"body.16", label %"done.16"
 body.16:
+  %".561" = mul i64 %"i.16", 4
+  %".562" = getelementptr inbounds float, ptr %".30", i64 %".561"
+  %".563" = load <4 x float>, ptr %".562", align 4
+  %".564" = getelementptr inbounds float, ptr %".511", i64 0
+  %".565" = load <4 x float>, ptr %".564", align 4
+  %".566" = fmul <4 x float> %".563", %".565"
   %".567" = mul i64 %"i.16", 4
   %".568" = getelementptr inbounds float, ptr %".30", i64 %".567"
-  %".569" = load <4 x float>, ptr %".568", align 4
-  %".570" = getelementptr inbounds float, ptr %".514", i64 0
-  %".571" = load <4 x float>, ptr %".570", align 4
-  %".572" = fmul <4 x float> %".569", %".571"
-  %".573" = mul i64 %"i.16", 4
-  %".574" = getelementptr inbounds float, ptr %".30", i64 %".573"
-  store <4 x float> %".572", ptr %".574", align 4
-  %".576" = add i64 %"i.16", 1
+  store <4 x float> %".566", ptr %".568", align 4
+  %".570" = add i64 %"i.16", 1
   br label %"loop.16"
 done.16:
-  %".578" = getelementptr i8, ptr %".3", i64 1664
+  %".572" = getelementptr i8, ptr %".3", i64 1664
   br label %"loop.17"
 loop.17:
-  %"i.17" = phi  i64 [0, %"done.16"], [%".669", %"k.done.1"]
-  %".580" = icmp slt i64 %"i.17", 4
-  br i1 %".580", label %"body.17", label %"done.17"
+  %"i.17" = phi  i64 [0, %"done.16"], [%".663", %"k.done.1"]
+  %".574" = icmp slt i64 %"i.17", 4
+  br i1 %".574", label %"body.17", label %"done.17"
 body.17:
-  %".582" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  %".576" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  call void @"llvm.prefetch.p0"(ptr %".576", i32 0, i32 3, i32 1)
+  %".578" = add i64 4, %"i.17"
+  %".579" = getelementptr inbounds float, ptr %".30", i64 %".578"
+  call void @"llvm.prefetch.p0"(ptr %".579", i32 0, i32 3, i32 1)
+  %".581" = add i64 8, %"i.17"
+  %".582" = getelementptr inbounds float, ptr %".30", i64 %".581"
   call void @"llvm.prefetch.p0"(ptr %".582", i32 0, i32 3, i32 1)
-  %".584" = add i64 4, %"i.17"
+  %".584" = add i64 12, %"i.17"
   %".585" = getelementptr inbounds float, ptr %".30", i64 %".584"
   call void @"llvm.prefetch.p0"(ptr %".585", i32 0, i32 3, i32 1)
-  %".587" = add i64 8, %"i.17"
-  %".588" = getelementptr inbounds float, ptr %".30", i64 %".587"
-  call void @"llvm.prefetch.p0"(ptr %".588", i32 0, i32 3, i32 1)
-  %".590" = add i64 12, %"i.17"
-  %".591" = getelementptr inbounds float, ptr %".30", i64 %".590"
-  call void @"llvm.prefetch.p0"(ptr %".591", i32 0, i32 3, i32 1)
   br label %"k.1"
 done.17:
-  %".671" = getelementptr inbounds float, ptr %".513", i64 0
-  %".672" = load <4 x float>, ptr %".671", align 4
-  %".673" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".672", ptr %".673", align 4
+  %".665" = getelementptr inbounds float, ptr %".510", i64 0
+  %".666" = load <4 x float>, ptr %".665", align 4
+  %".667" = getelementptr inbounds float, ptr %".28", i64 0
+  store <4 x float> %".666", ptr %".667", align 4
   br label %"switch.done.1"
 k.1:
-  %".594" = phi  i64 [0, %"body.17"], [%".633", %"k.body.1"]
-  %".595" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".611", %"k.body.1"]
-  %".596" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".618", %"k.body.1"]
-  %".597" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".625", %"k.body.1"]
-  %".598" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".632", %"k.body.1"]
-  %".599" = icmp slt i64 %".594", 8
-  br i1 %".599", label %"k.body.1", label %"k.done.1"
+  %".588" = phi  i64 [0, %"body.17"], [%".627", %"k.body.1"]
+  %".589" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".605", %"k.body.1"]
+  %".590" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".612", %"k.body.1"]
+  %".591" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".619", %"k.body.1"]
+  %".592" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".626", %"k.body.1"]
+  %".593" = icmp slt i64 %".588", 8
+  br i1 %".593", label %"k.body.1", label %"k.done.1"
 k.body.1:
-  %".601" = mul i64 %".594", 4
-  %".602" = add i64 %".601", %"i.17"
-  %".603" = getelementptr inbounds float, ptr %".530", i64 %".602"
-  %".604" = load <4 x float>, ptr %".603", align 4
-  %".605" = shufflevector <4 x float> %".604", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".606" = mul i64 %".594", 4
-  %".607" = getelementptr inbounds float, ptr %".278", i64 %".606"
-  %".608" = load float, ptr %".607", align 4
-  %".609" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".608", i32 0
-  %".610" = shufflevector <16 x float> %".609", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".611" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".610", <16 x float> %".605", <16 x float> %".595")
-  %".612" = mul i64 %".594", 4
-  %".613" = add i64 %".612", 1
-  %".614" = getelementptr inbounds float, ptr %".278", i64 %".613"
-  %".615" = load float, ptr %".614", align 4
-  %".616" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".615", i32 0
-  %".617" = shufflevector <16 x float> %".616", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".618" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".617", <16 x float> %".605", <16 x float> %".596")
-  %".619" = mul i64 %".594", 4
-  %".620" = add i64 %".619", 2
-  %".621" = getelementptr inbounds float, ptr %".278", i64 %".620"
-  %".622" = load float, ptr %".621", align 4
-  %".623" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".622", i32 0
-  %".624" = shufflevector <16 x float> %".623", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".625" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".624", <16 x float> %".605", <16 x float> %".597")
-  %".626" = mul i64 %".594", 4
-  %".627" = add i64 %".626", 3
-  %".628" = getelementptr inbounds float, ptr %".278", i64 %".627"
-  %".629" = load float, ptr %".628", align 4
-  %".630" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".629", i32 0
-  %".631" = shufflevector <16 x float> %".630", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".632" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".631", <16 x float> %".605", <16 x float> %".598")
-  %".633" = add i64 %".594", 1
+  %".595" = mul i64 %".588", 4
+  %".596" = add i64 %".595", %"i.17"
+  %".597" = getelementptr inbounds float, ptr %".524", i64 %".596"
+  %".598" = load <4 x float>, ptr %".597", align 4
+  %".599" = shufflevector <4 x float> %".598", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".600" = mul i64 %".588", 4
+  %".601" = getelementptr inbounds float, ptr %".278", i64 %".600"
+  %".602" = load float, ptr %".601", align 4
+  %".603" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".602", i32 0
+  %".604" = shufflevector <16 x float> %".603", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".605" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".604", <16 x float> %".599", <16 x float> %".589")
+  %".606" = mul i64 %".588", 4
+  %".607" = add i64 %".606", 1
+  %".608" = getelementptr inbounds float, ptr %".278", i64 %".607"
+  %".609" = load float, ptr %".608", align 4
+  %".610" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".609", i32 0
+  %".611" = shufflevector <16 x float> %".610", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".612" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".611", <16 x float> %".599", <16 x float> %".590")
+  %".613" = mul i64 %".588", 4
+  %".614" = add i64 %".613", 2
+  %".615" = getelementptr inbounds float, ptr %".278", i64 %".614"
+  %".616" = load float, ptr %".615", align 4
+  %".617" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".616", i32 0
+  %".618" = shufflevector <16 x float> %".617", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".619" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".618", <16 x float> %".599", <16 x float> %".591")
+  %".620" = mul i64 %".588", 4
+  %".621" = add i64 %".620", 3
+  %".622" = getelementptr inbounds float, ptr %".278", i64 %".621"
+  %".623" = load float, ptr %".622", align 4
+  %".624" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".623", i32 0
+  %".625" = shufflevector <16 x float> %".624", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".626" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".625", <16 x float> %".599", <16 x float> %".592")
+  %".627" = add i64 %".588", 1
   br label %"k.1"
 k.done.1:
-  %".635" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  %".636" = load <4 x float>, ptr %".635", align 4
-  %".637" = shufflevector <4 x float> %".636", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".638" = fadd <16 x float> %".637", %".595"
-  %".639" = shufflevector <16 x float> %".638", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".640" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  store <4 x float> %".639", ptr %".640", align 4
+  %".629" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  %".630" = load <4 x float>, ptr %".629", align 4
+  %".631" = shufflevector <4 x float> %".630", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".632" = fadd <16 x float> %".631", %".589"
+  %".633" = shufflevector <16 x float> %".632", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".634" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  store <4 x float> %".633", ptr %".634", align 4
+  %".636" = add i64 4, %"i.17"
+  %".637" = getelementptr inbounds float, ptr %".30", i64 %".636"
+  %".638" = load <4 x float>, ptr %".637", align 4
+  %".639" = shufflevector <4 x float> %".638", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".640" = fadd <16 x float> %".639", %".590"
+  %".641" = shufflevector <16 x float> %".640", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".642" = add i64 4, %"i.17"
   %".643" = getelementptr inbounds float, ptr %".30", i64 %".642"
-  %".644" = load <4 x float>, ptr %".643", align 4
-  %".645" = shufflevector <4 x float> %".644", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".646" = fadd <16 x float> %".645", %".596"
-  %".647" = shufflevector <16 x float> %".646", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".648" = add i64 4, %"i.17"
-  %".649" = getelementptr inbounds float, ptr %".30", i64 %".648"
-  store <4 x float> %".647", ptr %".649", align 4
+  store <4 x float> %".641", ptr %".643", align 4
+  %".645" = add i64 8, %"i.17"
+  %".646" = getelementptr inbounds float, ptr %".30", i64 %".645"
+  %".647" = load <4 x float>, ptr %".646", align 4
+  %".648" = shufflevector <4 x float> %".647", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".649" = fadd <16 x float> %".648", %".591"
+  %".650" = shufflevector <16 x float> %".649", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".651" = add i64 8, %"i.17"
   %".652" = getelementptr inbounds float, ptr %".30", i64 %".651"
-  %".653" = load <4 x float>, ptr %".652", align 4
-  %".654" = shufflevector <4 x float> %".653", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".655" = fadd <16 x float> %".654", %".597"
-  %".656" = shufflevector <16 x float> %".655", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".657" = add i64 8, %"i.17"
-  %".658" = getelementptr inbounds float, ptr %".30", i64 %".657"
-  store <4 x float> %".656", ptr %".658", align 4
+  store <4 x float> %".650", ptr %".652", align 4
+  %".654" = add i64 12, %"i.17"
+  %".655" = getelementptr inbounds float, ptr %".30", i64 %".654"
+  %".656" = load <4 x float>, ptr %".655", align 4
+  %".657" = shufflevector <4 x float> %".656", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".658" = fadd <16 x float> %".657", %".592"
+  %".659" = shufflevector <16 x float> %".658", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
   %".660" = add i64 12, %"i.17"
   %".661" = getelementptr inbounds float, ptr %".30", i64 %".660"
-  %".662" = load <4 x float>, ptr %".661", align 4
-  %".663" = shufflevector <4 x float> %".662", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".664" = fadd <16 x float> %".663", %".598"
-  %".665" = shufflevector <16 x float> %".664", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".666" = add i64 12, %"i.17"
-  %".667" = getelementptr inbounds float, ptr %".30", i64 %".666"
-  store <4 x float> %".665", ptr %".667", align 4
-  %".669" = add i64 %"i.17", 4
+  store <4 x float> %".659", ptr %".661", align 4
+  %".663" = add i64 %"i.17", 4
   br label %"loop.17"
 switch.done.2:
-  %".732" = add i64 %"i", 1
+  %".726" = add i64 %"i", 1
   br label %"loop"
 case.0.2:
   br label %"switch.done.2"
 case.1.2:
   br label %"loop.18"
 loop.18:
-  %"i.18" = phi  i64 [0, %"case.1.2"], [%".715", %"body.18"]
-  %".684" = icmp slt i64 %"i.18", 4
-  br i1 %".684", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"case.1.2"], [%".709", %"body.18"]
+  %".678" = icmp slt i64 %"i.18", 4
+  br i1 %".678", label %"body.18", label %"done.18"
 body.18:
-  %".686" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
-  %".687" = load float, ptr %".686", align 4
-  %".688" = fcmp ogt float %".687", 0xc620000000000000
-  %".689" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
-  %".690" = load float, ptr %".689", align 4
-  %".691" = fdiv float 0x3ff0000000000000, %".690"
-  %".692" = select  i1 %".688", float %".691", float              0x0
-  %".693" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".694" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".695" = load float, ptr %".694", align 4
-  %".696" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".695", i32 0
-  %".697" = add i64 4, %"i.18"
-  %".698" = getelementptr inbounds float, ptr %".30", i64 %".697"
-  %".699" = load float, ptr %".698", align 4
-  %".700" = insertelement <4 x float> %".696", float %".699", i32 1
-  %".701" = add i64 8, %"i.18"
-  %".702" = getelementptr inbounds float, ptr %".30", i64 %".701"
-  %".703" = load float, ptr %".702", align 4
-  %".704" = insertelement <4 x float> %".700", float %".703", i32 2
-  %".705" = add i64 12, %"i.18"
-  %".706" = getelementptr inbounds float, ptr %".30", i64 %".705"
-  %".707" = load float, ptr %".706", align 4
-  %".708" = insertelement <4 x float> %".704", float %".707", i32 3
-  %".709" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".692", i32 0
-  %".710" = shufflevector <4 x float> %".709", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".711" = fmul <4 x float> %".708", %".710"
-  %".712" = mul i64 %"i.18", 4
-  %".713" = getelementptr inbounds float, ptr %".291", i64 %".712"
-  store <4 x float> %".711", ptr %".713", align 4
-  %".715" = add i64 %"i.18", 1
+  %".680" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
+  %".681" = load float, ptr %".680", align 4
+  %".682" = fcmp ogt float %".681", 0xc620000000000000
+  %".683" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
+  %".684" = load float, ptr %".683", align 4
+  %".685" = fdiv float 0x3ff0000000000000, %".684"
+  %".686" = select  i1 %".682", float %".685", float              0x0
+  %".687" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".688" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".689" = load float, ptr %".688", align 4
+  %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".689", i32 0
+  %".691" = add i64 4, %"i.18"
+  %".692" = getelementptr inbounds float, ptr %".30", i64 %".691"
+  %".693" = load float, ptr %".692", align 4
+  %".694" = insertelement <4 x float> %".690", float %".693", i32 1
+  %".695" = add i64 8, %"i.18"
+  %".696" = getelementptr inbounds float, ptr %".30", i64 %".695"
+  %".697" = load float, ptr %".696", align 4
+  %".698" = insertelement <4 x float> %".694", float %".697", i32 2
+  %".699" = add i64 12, %"i.18"
+  %".700" = getelementptr inbounds float, ptr %".30", i64 %".699"
+  %".701" = load float, ptr %".700", align 4
+  %".702" = insertelement <4 x float> %".698", float %".701", i32 3
+  %".703" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".686", i32 0
+  %".704" = shufflevector <4 x float> %".703", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".705" = fmul <4 x float> %".702", %".704"
+  %".706" = mul i64 %"i.18", 4
+  %".707" = getelementptr inbounds float, ptr %".291", i64 %".706"
+  store <4 x float> %".705", ptr %".707", align 4
+  %".709" = add i64 %"i.18", 1
   br label %"loop.18"
 done.18:
-  %".717" = getelementptr inbounds float, ptr %".28", i64 0
-  %".718" = load <4 x float>, ptr %".717", align 4
-  %".719" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
-  %".720" = shufflevector <4 x float> %".719", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".721" = fcmp ogt <4 x float> %".718", %".720"
-  %".722" = getelementptr inbounds float, ptr %".29", i64 0
-  %".723" = load <4 x float>, ptr %".722", align 4
-  %".724" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".723")
-  %".725" = fadd <4 x float> %".718", %".724"
-  %".726" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
-  %".727" = shufflevector <4 x float> %".726", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".728" = select  <4 x i1> %".721", <4 x float> %".725", <4 x float> %".727"
-  %".729" = getelementptr inbounds float, ptr %".303", i64 0
-  store <4 x float> %".728", ptr %".729", align 4
+  %".711" = getelementptr inbounds float, ptr %".28", i64 0
+  %".712" = load <4 x float>, ptr %".711", align 4
+  %".713" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
+  %".714" = shufflevector <4 x float> %".713", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".715" = fcmp ogt <4 x float> %".712", %".714"
+  %".716" = getelementptr inbounds float, ptr %".29", i64 0
+  %".717" = load <4 x float>, ptr %".716", align 4
+  %".718" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".717")
+  %".719" = fadd <4 x float> %".712", %".718"
+  %".720" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
+  %".721" = shufflevector <4 x float> %".720", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".722" = select  <4 x i1> %".715", <4 x float> %".719", <4 x float> %".721"
+  %".723" = getelementptr inbounds float, ptr %".303", i64 0
+  store <4 x float> %".722", ptr %".723", align 4
   br label %"switch.done.2"
 }

@@ -4,8 +4,8 @@ define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4"
 entry:
   %".65" = alloca <16 x float>
   %".66" = alloca <16 x float>
-  %".135" = alloca <16 x float>
-  %".136" = alloca <16 x float>
+  %".114" = alloca <16 x float>
+  %".115" = alloca <16 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -69,7 +69,7 @@ start:
   %".64" = getelementptr i8, ptr %".3", i64 128
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".132", %"done.1"]
+  %"i" = phi  i64 [0, %"start"], [%".111", %"done.1"]
   %".68" = icmp slt i64 %"i", 4
   br i1 %".68", label %"body", label %"done"
 body:
@@ -77,10 +77,10 @@ body:
   store <16 x float> splat (float 0xfff0000000000000), <16 x float>* %".66"
   br label %"loop.1"
 done:
-  %".134" = getelementptr i8, ptr %".3", i64 192
+  %".113" = getelementptr i8, ptr %".3", i64 192
   br label %"loop.2"
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".96", %"body.1"]
+  %"i.1" = phi  i64 [0, %"body"], [%".90", %"body.1"]
   %".73" = icmp slt i64 %"i.1", 32
   br i1 %".73", label %"body.1", label %"done.1"
 body.1:
@@ -89,179 +89,158 @@ body.1:
   %".77" = getelementptr inbounds float, ptr %".28", i64 %".76"
   %".78" = load <16 x float>, ptr %".77", align 4
   %".79" = load <16 x float>, <16 x float>* %".65"
-  %".80" = fcmp ogt <16 x float> %".79", %".78"
-  %".81" = select  <16 x i1> %".80", <16 x float> %".79", <16 x float> %".78"
-  %".82" = fcmp uno <16 x float> %".79", %".79"
-  %".83" = select  <16 x i1> %".82", <16 x float> %".79", <16 x float> %".81"
-  store <16 x float> %".83", <16 x float>* %".65"
-  %".85" = add i64 %"i.1", 16
-  %".86" = mul i64 %"i", 32
-  %".87" = add i64 %".86", %".85"
-  %".88" = getelementptr inbounds float, ptr %".28", i64 %".87"
-  %".89" = load <16 x float>, ptr %".88", align 4
-  %".90" = load <16 x float>, <16 x float>* %".66"
-  %".91" = fcmp ogt <16 x float> %".90", %".89"
-  %".92" = select  <16 x i1> %".91", <16 x float> %".90", <16 x float> %".89"
-  %".93" = fcmp uno <16 x float> %".90", %".90"
-  %".94" = select  <16 x i1> %".93", <16 x float> %".90", <16 x float> %".92"
-  store <16 x float> %".94", <16 x float>* %".66"
-  %".96" = add i64 %"i.1", 32
+  %".80" = call <16 x float> @"llvm.maximum.v16f32"(<16 x float> %".78", <16 x float> %".79")
+  store <16 x float> %".80", <16 x float>* %".65"
+  %".82" = add i64 %"i.1", 16
+  %".83" = mul i64 %"i", 32
+  %".84" = add i64 %".83", %".82"
+  %".85" = getelementptr inbounds float, ptr %".28", i64 %".84"
+  %".86" = load <16 x float>, ptr %".85", align 4
+  %".87" = load <16 x float>, <16 x float>* %".66"
+  %".88" = call <16 x float> @"llvm.maximum.v16f32"(<16 x float> %".86", <16 x float> %".87")
+  store <16 x float> %".88", <16 x float>* %".66"
+  %".90" = add i64 %"i.1", 32
   br label %"loop.1"
 done.1:
-  %".98" = load <16 x float>, <16 x float>* %".65"
-  %".99" = load <16 x float>, <16 x float>* %".66"
-  %".100" = fcmp ogt <16 x float> %".98", %".99"
-  %".101" = select  <16 x i1> %".100", <16 x float> %".98", <16 x float> %".99"
-  %".102" = fcmp uno <16 x float> %".98", %".98"
-  %".103" = select  <16 x i1> %".102", <16 x float> %".98", <16 x float> %".101"
-  %".104" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".105" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".106" = fcmp ogt <8 x float> %".104", %".105"
-  %".107" = select  <8 x i1> %".106", <8 x float> %".104", <8 x float> %".105"
-  %".108" = fcmp uno <8 x float> %".104", %".104"
-  %".109" = select  <8 x i1> %".108", <8 x float> %".104", <8 x float> %".107"
-  %".110" = shufflevector <8 x float> %".109", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".111" = shufflevector <8 x float> %".109", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".112" = fcmp ogt <4 x float> %".110", %".111"
-  %".113" = select  <4 x i1> %".112", <4 x float> %".110", <4 x float> %".111"
-  %".114" = fcmp uno <4 x float> %".110", %".110"
-  %".115" = select  <4 x i1> %".114", <4 x float> %".110", <4 x float> %".113"
-  %".116" = shufflevector <4 x float> %".115", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".117" = shufflevector <4 x float> %".115", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".118" = fcmp ogt <2 x float> %".116", %".117"
-  %".119" = select  <2 x i1> %".118", <2 x float> %".116", <2 x float> %".117"
-  %".120" = fcmp uno <2 x float> %".116", %".116"
-  %".121" = select  <2 x i1> %".120", <2 x float> %".116", <2 x float> %".119"
-  %".122" = shufflevector <2 x float> %".121", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".123" = shufflevector <2 x float> %".121", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".124" = extractelement <1 x float> %".122", i32 0
-  %".125" = extractelement <1 x float> %".123", i32 0
-  %".126" = fcmp ogt float %".124", %".125"
-  %".127" = select  i1 %".126", float %".124", float %".125"
-  %".128" = fcmp uno float %".124", %".124"
-  %".129" = select  i1 %".128", float %".124", float %".127"
-  %".130" = getelementptr inbounds float, ptr %".64", i64 %"i"
-  store float %".129", ptr %".130", align 4
-  %".132" = add i64 %"i", 1
+  %".92" = load <16 x float>, <16 x float>* %".65"
+  %".93" = load <16 x float>, <16 x float>* %".66"
+  %".94" = call <16 x float> @"llvm.maximum.v16f32"(<16 x float> %".93", <16 x float> %".92")
+  %".95" = shufflevector <16 x float> %".94", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".96" = shufflevector <16 x float> %".94", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".97" = call <8 x float> @"llvm.maximum.v8f32"(<8 x float> %".96", <8 x float> %".95")
+  %".98" = shufflevector <8 x float> %".97", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".99" = shufflevector <8 x float> %".97", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".100" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".99", <4 x float> %".98")
+  %".101" = shufflevector <4 x float> %".100", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".102" = shufflevector <4 x float> %".100", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".103" = call <2 x float> @"llvm.maximum.v2f32"(<2 x float> %".102", <2 x float> %".101")
+  %".104" = shufflevector <2 x float> %".103", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".105" = shufflevector <2 x float> %".103", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".106" = extractelement <1 x float> %".104", i32 0
+  %".107" = extractelement <1 x float> %".105", i32 0
+  %".108" = call float @"llvm.maximum.f32"(float %".107", float %".106")
+  %".109" = getelementptr inbounds float, ptr %".64", i64 %"i"
+  store float %".108", ptr %".109", align 4
+  %".111" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [0, %"done"], [%".191", %"done.3"]
-  %".138" = icmp slt i64 %"i.2", 4
-  br i1 %".138", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"done"], [%".170", %"done.3"]
+  %".117" = icmp slt i64 %"i.2", 4
+  br i1 %".117", label %"body.2", label %"done.2"
 body.2:
-  store <16 x float> splat (float              0x0), <16 x float>* %".135"
-  store <16 x float> splat (float              0x0), <16 x float>* %".136"
-  %".142" = getelementptr inbounds float, ptr %".64", i64 %"i.2"
-  %".143" = load float, ptr %".142", align 4
+  store <16 x float> splat (float              0x0), <16 x float>* %".114"
+  store <16 x float> splat (float              0x0), <16 x float>* %".115"
+  %".121" = getelementptr inbounds float, ptr %".64", i64 %"i.2"
+  %".122" = load float, ptr %".121", align 4
   br label %"loop.3"
 done.2:
-  %".193" = getelementptr i8, ptr %".3", i64 256
-  %".194" = getelementptr inbounds float, ptr %".64", i64 0
-  %".195" = load <4 x float>, ptr %".194", align 4
-  %".196" = getelementptr inbounds float, ptr %".134", i64 0
-  %".197" = load <4 x float>, ptr %".196", align 4
-  %".198" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".197")
-  %".199" = fadd <4 x float> %".195", %".198"
-  %".200" = getelementptr inbounds float, ptr %".193", i64 0
-  store <4 x float> %".199", ptr %".200", align 4
-  %".202" = getelementptr inbounds i32, ptr %".32", i64 0
-  %".203" = load <4 x i32>, ptr %".202", align 4
-  %".204" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
-  %".205" = shufflevector <4 x i32> %".204", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".206" = icmp sge <4 x i32> %".203", %".205"
-  %".207" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
-  %".208" = shufflevector <4 x i32> %".207", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".209" = icmp slt <4 x i32> %".203", %".208"
-  %".210" = and <4 x i1> %".206", %".209"
-  %".211" = getelementptr inbounds float, ptr %".193", i64 0
-  %".212" = load <4 x float>, ptr %".211", align 4
-  %".213" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x7ff8000000000000, i32 0
-  %".214" = shufflevector <4 x float> %".213", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".215" = getelementptr inbounds i32, ptr %".41", i64 0
-  %".216" = load <4 x i32>, ptr %".215", align 4
-  %".217" = sext <4 x i32> %".216" to <4 x i64>
-  %".218" = getelementptr inbounds i32, ptr %".57", i64 0
-  %".219" = load <4 x i32>, ptr %".218", align 4
-  %".220" = sext <4 x i32> %".219" to <4 x i64>
-  %".221" = icmp ule <4 x i64> %".220", splat (i64 3)
-  %".222" = icmp ule <4 x i64> %".217", splat (i64 31)
-  %".223" = and <4 x i1> %".221", %".222"
-  %".224" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 32, i32 0
-  %".225" = shufflevector <4 x i64> %".224", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".226" = mul <4 x i64> %".220", %".225"
-  %".227" = add <4 x i64> splat (i64 0), %".226"
-  %".228" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 1, i32 0
-  %".229" = shufflevector <4 x i64> %".228", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".230" = mul <4 x i64> %".217", %".229"
-  %".231" = add <4 x i64> %".227", %".230"
-  %".232" = ptrtoint ptr %".28" to i64
-  %".233" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %".232", i32 0
-  %".234" = shufflevector <4 x i64> %".233", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".235" = mul <4 x i64> %".231", splat (i64 4)
-  %".236" = add <4 x i64> %".234", %".235"
-  %".237" = inttoptr <4 x i64> %".236" to <4 x ptr>
-  %".238" = call <4 x float> @"llvm.masked.gather.v4f32.v4p0"(<4 x ptr> %".237", i32 4, <4 x i1> %".223", <4 x float> %".214")
-  %".239" = fsub <4 x float> %".212", %".238"
-  %".240" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".241" = shufflevector <4 x float> %".240", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".242" = select  <4 x i1> %".210", <4 x float> %".239", <4 x float> %".241"
-  %".243" = getelementptr inbounds float, ptr %".36", i64 0
-  store <4 x float> %".242", ptr %".243", align 4
-  %".245" = getelementptr inbounds float, ptr %".193", i64 0
-  %".246" = load <4 x float>, ptr %".245", align 4
-  %".247" = getelementptr inbounds float, ptr %".40", i64 0
-  store <4 x float> %".246", ptr %".247", align 4
+  %".172" = getelementptr i8, ptr %".3", i64 256
+  %".173" = getelementptr inbounds float, ptr %".64", i64 0
+  %".174" = load <4 x float>, ptr %".173", align 4
+  %".175" = getelementptr inbounds float, ptr %".113", i64 0
+  %".176" = load <4 x float>, ptr %".175", align 4
+  %".177" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".176")
+  %".178" = fadd <4 x float> %".174", %".177"
+  %".179" = getelementptr inbounds float, ptr %".172", i64 0
+  store <4 x float> %".178", ptr %".179", align 4
+  %".181" = getelementptr inbounds i32, ptr %".32", i64 0
+  %".182" = load <4 x i32>, ptr %".181", align 4
+  %".183" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 0, i32 0
+  %".184" = shufflevector <4 x i32> %".183", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".185" = icmp sge <4 x i32> %".182", %".184"
+  %".186" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 32, i32 0
+  %".187" = shufflevector <4 x i32> %".186", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".188" = icmp slt <4 x i32> %".182", %".187"
+  %".189" = and <4 x i1> %".185", %".188"
+  %".190" = getelementptr inbounds float, ptr %".172", i64 0
+  %".191" = load <4 x float>, ptr %".190", align 4
+  %".192" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x7ff8000000000000, i32 0
+  %".193" = shufflevector <4 x float> %".192", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".194" = getelementptr inbounds i32, ptr %".41", i64 0
+  %".195" = load <4 x i32>, ptr %".194", align 4
+  %".196" = sext <4 x i32> %".195" to <4 x i64>
+  %".197" = getelementptr inbounds i32, ptr %".57", i64 0
+  %".198" = load <4 x i32>, ptr %".197", align 4
+  %".199" = sext <4 x i32> %".198" to <4 x i64>
+  %".200" = icmp ule <4 x i64> %".199", splat (i64 3)
+  %".201" = icmp ule <4 x i64> %".196", splat (i64 31)
+  %".202" = and <4 x i1> %".200", %".201"
+  %".203" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 32, i32 0
+  %".204" = shufflevector <4 x i64> %".203", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".205" = mul <4 x i64> %".199", %".204"
+  %".206" = add <4 x i64> splat (i64 0), %".205"
+  %".207" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 1, i32 0
+  %".208" = shufflevector <4 x i64> %".207", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".209" = mul <4 x i64> %".196", %".208"
+  %".210" = add <4 x i64> %".206", %".209"
+  %".211" = ptrtoint ptr %".28" to i64
+  %".212" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %".211", i32 0
+  %".213" = shufflevector <4 x i64> %".212", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".214" = mul <4 x i64> %".210", splat (i64 4)
+  %".215" = add <4 x i64> %".213", %".214"
+  %".216" = inttoptr <4 x i64> %".215" to <4 x ptr>
+  %".217" = call <4 x float> @"llvm.masked.gather.v4f32.v4p0"(<4 x ptr> %".216", i32 4, <4 x i1> %".202", <4 x float> %".193")
+  %".218" = fsub <4 x float> %".191", %".217"
+  %".219" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".220" = shufflevector <4 x float> %".219", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".221" = select  <4 x i1> %".189", <4 x float> %".218", <4 x float> %".220"
+  %".222" = getelementptr inbounds float, ptr %".36", i64 0
+  store <4 x float> %".221", ptr %".222", align 4
+  %".224" = getelementptr inbounds float, ptr %".172", i64 0
+  %".225" = load <4 x float>, ptr %".224", align 4
+  %".226" = getelementptr inbounds float, ptr %".40", i64 0
+  store <4 x float> %".225", ptr %".226", align 4
   ret void
 loop.3:
-  %"i.3" = phi  i64 [0, %"body.2"], [%".170", %"body.3"]
-  %".145" = icmp slt i64 %"i.3", 32
-  br i1 %".145", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [0, %"body.2"], [%".149", %"body.3"]
+  %".124" = icmp slt i64 %"i.3", 32
+  br i1 %".124", label %"body.3", label %"done.3"
 body.3:
-  %".147" = mul i64 %"i.2", 32
-  %".148" = add i64 %".147", %"i.3"
-  %".149" = getelementptr inbounds float, ptr %".28", i64 %".148"
-  %".150" = load <16 x float>, ptr %".149", align 4
-  %".151" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".143", i32 0
-  %".152" = shufflevector <16 x float> %".151", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".153" = fsub <16 x float> %".150", %".152"
-  %".154" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".153")
-  %".155" = load <16 x float>, <16 x float>* %".135"
-  %".156" = fadd <16 x float> %".155", %".154"
-  store <16 x float> %".156", <16 x float>* %".135"
-  %".158" = add i64 %"i.3", 16
-  %".159" = mul i64 %"i.2", 32
-  %".160" = add i64 %".159", %".158"
-  %".161" = getelementptr inbounds float, ptr %".28", i64 %".160"
-  %".162" = load <16 x float>, ptr %".161", align 4
-  %".163" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".143", i32 0
-  %".164" = shufflevector <16 x float> %".163", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".165" = fsub <16 x float> %".162", %".164"
-  %".166" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".165")
-  %".167" = load <16 x float>, <16 x float>* %".136"
-  %".168" = fadd <16 x float> %".167", %".166"
-  store <16 x float> %".168", <16 x float>* %".136"
-  %".170" = add i64 %"i.3", 32
+  %".126" = mul i64 %"i.2", 32
+  %".127" = add i64 %".126", %"i.3"
+  %".128" = getelementptr inbounds float, ptr %".28", i64 %".127"
+  %".129" = load <16 x float>, ptr %".128", align 4
+  %".130" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".122", i32 0
+  %".131" = shufflevector <16 x float> %".130", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".132" = fsub <16 x float> %".129", %".131"
+  %".133" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".132")
+  %".134" = load <16 x float>, <16 x float>* %".114"
+  %".135" = fadd <16 x float> %".134", %".133"
+  store <16 x float> %".135", <16 x float>* %".114"
+  %".137" = add i64 %"i.3", 16
+  %".138" = mul i64 %"i.2", 32
+  %".139" = add i64 %".138", %".137"
+  %".140" = getelementptr inbounds float, ptr %".28", i64 %".139"
+  %".141" = load <16 x float>, ptr %".140", align 4
+  %".142" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".122", i32 0
+  %".143" = shufflevector <16 x float> %".142", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".144" = fsub <16 x float> %".141", %".143"
+  %".145" = call <16 x float> @"tilewright.exp.v16f32"(<16 x float> %".144")
+  %".146" = load <16 x float>, <16 x float>* %".115"
+  %".147" = fadd <16 x float> %".146", %".145"
+  store <16 x float> %".147", <16 x float>* %".115"
+  %".149" = add i64 %"i.3", 32
   br label %"loop.3"
 done.3:
-  %".172" = load <16 x float>, <16 x float>* %".135"
-  %".173" = load <16 x float>, <16 x float>* %".136"
-  %".174" = fadd <16 x float> %".172", %".173"
-  %".175" = shufflevector <16 x float> %".174", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-  %".176" = shufflevector <16 x float> %".174", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
-  %".177" = fadd <8 x float> %".175", %".176"
-  %".178" = shufflevector <8 x float> %".177", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".179" = shufflevector <8 x float> %".177", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
-  %".180" = fadd <4 x float> %".178", %".179"
-  %".181" = shufflevector <4 x float> %".180", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".182" = shufflevector <4 x float> %".180", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".183" = fadd <2 x float> %".181", %".182"
-  %".184" = shufflevector <2 x float> %".183", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".185" = shufflevector <2 x float> %".183", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".186" = extractelement <1 x float> %".184", i32 0
-  %".187" = extractelement <1 x float> %".185", i32 0
-  %".188" = fadd float %".186", %".187"
-  %".189" = getelementptr inbounds float, ptr %".134", i64 %"i.2"
-  store float %".188", ptr %".189", align 4
-  %".191" = add i64 %"i.2", 1
+  %".151" = load <16 x float>, <16 x float>* %".114"
+  %".152" = load <16 x float>, <16 x float>* %".115"
+  %".153" = fadd <16 x float> %".151", %".152"
+  %".154" = shufflevector <16 x float> %".153", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+  %".155" = shufflevector <16 x float> %".153", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>
+  %".156" = fadd <8 x float> %".154", %".155"
+  %".157" = shufflevector <8 x float> %".156", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %".158" = shufflevector <8 x float> %".156", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+  %".159" = fadd <4 x float> %".157", %".158"
+  %".160" = shufflevector <4 x float> %".159", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".161" = shufflevector <4 x float> %".159", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".162" = fadd <2 x float> %".160", %".161"
+  %".163" = shufflevector <2 x float> %".162", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".164" = shufflevector <2 x float> %".162", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".165" = extractelement <1 x float> %".163", i32 0
+  %".166" = extractelement <1 x float> %".164", i32 0
+  %".167" = fadd float %".165", %".166"
+  %".168" = getelementptr inbounds float, ptr %".113", i64 %"i.2"
+  store float %".167", ptr %".168", align 4
+  %".170" = add i64 %"i.2", 1
   br label %"loop.2"
 }

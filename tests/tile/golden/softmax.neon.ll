@@ -6,10 +6,10 @@ entry:
   %".35" = alloca <4 x float>
   %".36" = alloca <4 x float>
   %".37" = alloca <4 x float>
-  %".129" = alloca <4 x float>
-  %".130" = alloca <4 x float>
-  %".131" = alloca <4 x float>
-  %".132" = alloca <4 x float>
+  %".102" = alloca <4 x float>
+  %".103" = alloca <4 x float>
+  %".104" = alloca <4 x float>
+  %".105" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -42,7 +42,7 @@ start:
   %".33" = getelementptr i8, ptr %".3", i64 0
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".125", %"done.1"]
+  %"i" = phi  i64 [0, %"start"], [%".98", %"done.1"]
   %".39" = icmp slt i64 %"i", 4
   br i1 %".39", label %"body", label %"done"
 body:
@@ -52,11 +52,11 @@ body:
   store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".37"
   br label %"loop.1"
 done:
-  %".127" = getelementptr i8, ptr %".3", i64 64
-  %".128" = getelementptr i8, ptr %".3", i64 128
+  %".100" = getelementptr i8, ptr %".3", i64 64
+  %".101" = getelementptr i8, ptr %".3", i64 128
   br label %"loop.2"
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".91", %"body.1"]
+  %"i.1" = phi  i64 [0, %"body"], [%".79", %"body.1"]
   %".46" = icmp slt i64 %"i.1", 16
   br i1 %".46", label %"body.1", label %"done.1"
 body.1:
@@ -65,214 +65,187 @@ body.1:
   %".50" = getelementptr inbounds float, ptr %".24", i64 %".49"
   %".51" = load <4 x float>, ptr %".50", align 4
   %".52" = load <4 x float>, <4 x float>* %".34"
-  %".53" = fcmp ogt <4 x float> %".52", %".51"
-  %".54" = select  <4 x i1> %".53", <4 x float> %".52", <4 x float> %".51"
-  %".55" = fcmp uno <4 x float> %".52", %".52"
-  %".56" = select  <4 x i1> %".55", <4 x float> %".52", <4 x float> %".54"
-  store <4 x float> %".56", <4 x float>* %".34"
-  %".58" = add i64 %"i.1", 4
-  %".59" = mul i64 %"i", 16
-  %".60" = add i64 %".59", %".58"
-  %".61" = getelementptr inbounds float, ptr %".24", i64 %".60"
-  %".62" = load <4 x float>, ptr %".61", align 4
-  %".63" = load <4 x float>, <4 x float>* %".35"
-  %".64" = fcmp ogt <4 x float> %".63", %".62"
-  %".65" = select  <4 x i1> %".64", <4 x float> %".63", <4 x float> %".62"
-  %".66" = fcmp uno <4 x float> %".63", %".63"
-  %".67" = select  <4 x i1> %".66", <4 x float> %".63", <4 x float> %".65"
-  store <4 x float> %".67", <4 x float>* %".35"
-  %".69" = add i64 %"i.1", 8
-  %".70" = mul i64 %"i", 16
-  %".71" = add i64 %".70", %".69"
-  %".72" = getelementptr inbounds float, ptr %".24", i64 %".71"
-  %".73" = load <4 x float>, ptr %".72", align 4
-  %".74" = load <4 x float>, <4 x float>* %".36"
-  %".75" = fcmp ogt <4 x float> %".74", %".73"
-  %".76" = select  <4 x i1> %".75", <4 x float> %".74", <4 x float> %".73"
-  %".77" = fcmp uno <4 x float> %".74", %".74"
-  %".78" = select  <4 x i1> %".77", <4 x float> %".74", <4 x float> %".76"
-  store <4 x float> %".78", <4 x float>* %".36"
-  %".80" = add i64 %"i.1", 12
-  %".81" = mul i64 %"i", 16
-  %".82" = add i64 %".81", %".80"
-  %".83" = getelementptr inbounds float, ptr %".24", i64 %".82"
-  %".84" = load <4 x float>, ptr %".83", align 4
-  %".85" = load <4 x float>, <4 x float>* %".37"
-  %".86" = fcmp ogt <4 x float> %".85", %".84"
-  %".87" = select  <4 x i1> %".86", <4 x float> %".85", <4 x float> %".84"
-  %".88" = fcmp uno <4 x float> %".85", %".85"
-  %".89" = select  <4 x i1> %".88", <4 x float> %".85", <4 x float> %".87"
-  store <4 x float> %".89", <4 x float>* %".37"
-  %".91" = add i64 %"i.1", 16
+  %".53" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".51", <4 x float> %".52")
+  store <4 x float> %".53", <4 x float>* %".34"
+  %".55" = add i64 %"i.1", 4
+  %".56" = mul i64 %"i", 16
+  %".57" = add i64 %".56", %".55"
+  %".58" = getelementptr inbounds float, ptr %".24", i64 %".57"
+  %".59" = load <4 x float>, ptr %".58", align 4
+  %".60" = load <4 x float>, <4 x float>* %".35"
+  %".61" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".59", <4 x float> %".60")
+  store <4 x float> %".61", <4 x float>* %".35"
+  %".63" = add i64 %"i.1", 8
+  %".64" = mul i64 %"i", 16
+  %".65" = add i64 %".64", %".63"
+  %".66" = getelementptr inbounds float, ptr %".24", i64 %".65"
+  %".67" = load <4 x float>, ptr %".66", align 4
+  %".68" = load <4 x float>, <4 x float>* %".36"
+  %".69" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".67", <4 x float> %".68")
+  store <4 x float> %".69", <4 x float>* %".36"
+  %".71" = add i64 %"i.1", 12
+  %".72" = mul i64 %"i", 16
+  %".73" = add i64 %".72", %".71"
+  %".74" = getelementptr inbounds float, ptr %".24", i64 %".73"
+  %".75" = load <4 x float>, ptr %".74", align 4
+  %".76" = load <4 x float>, <4 x float>* %".37"
+  %".77" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".75", <4 x float> %".76")
+  store <4 x float> %".77", <4 x float>* %".37"
+  %".79" = add i64 %"i.1", 16
   br label %"loop.1"
 done.1:
-  %".93" = load <4 x float>, <4 x float>* %".34"
-  %".94" = load <4 x float>, <4 x float>* %".35"
-  %".95" = fcmp ogt <4 x float> %".93", %".94"
-  %".96" = select  <4 x i1> %".95", <4 x float> %".93", <4 x float> %".94"
-  %".97" = fcmp uno <4 x float> %".93", %".93"
-  %".98" = select  <4 x i1> %".97", <4 x float> %".93", <4 x float> %".96"
-  %".99" = load <4 x float>, <4 x float>* %".36"
-  %".100" = fcmp ogt <4 x float> %".98", %".99"
-  %".101" = select  <4 x i1> %".100", <4 x float> %".98", <4 x float> %".99"
-  %".102" = fcmp uno <4 x float> %".98", %".98"
-  %".103" = select  <4 x i1> %".102", <4 x float> %".98", <4 x float> %".101"
-  %".104" = load <4 x float>, <4 x float>* %".37"
-  %".105" = fcmp ogt <4 x float> %".103", %".104"
-  %".106" = select  <4 x i1> %".105", <4 x float> %".103", <4 x float> %".104"
-  %".107" = fcmp uno <4 x float> %".103", %".103"
-  %".108" = select  <4 x i1> %".107", <4 x float> %".103", <4 x float> %".106"
-  %".109" = shufflevector <4 x float> %".108", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".110" = shufflevector <4 x float> %".108", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".111" = fcmp ogt <2 x float> %".109", %".110"
-  %".112" = select  <2 x i1> %".111", <2 x float> %".109", <2 x float> %".110"
-  %".113" = fcmp uno <2 x float> %".109", %".109"
-  %".114" = select  <2 x i1> %".113", <2 x float> %".109", <2 x float> %".112"
-  %".115" = shufflevector <2 x float> %".114", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".116" = shufflevector <2 x float> %".114", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".117" = extractelement <1 x float> %".115", i32 0
-  %".118" = extractelement <1 x float> %".116", i32 0
-  %".119" = fcmp ogt float %".117", %".118"
-  %".120" = select  i1 %".119", float %".117", float %".118"
-  %".121" = fcmp uno float %".117", %".117"
-  %".122" = select  i1 %".121", float %".117", float %".120"
-  %".123" = getelementptr inbounds float, ptr %".33", i64 %"i"
-  store float %".122", ptr %".123", align 4
-  %".125" = add i64 %"i", 1
+  %".81" = load <4 x float>, <4 x float>* %".34"
+  %".82" = load <4 x float>, <4 x float>* %".35"
+  %".83" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".82", <4 x float> %".81")
+  %".84" = load <4 x float>, <4 x float>* %".36"
+  %".85" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".84", <4 x float> %".83")
+  %".86" = load <4 x float>, <4 x float>* %".37"
+  %".87" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".86", <4 x float> %".85")
+  %".88" = shufflevector <4 x float> %".87", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".89" = shufflevector <4 x float> %".87", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".90" = call <2 x float> @"llvm.maximum.v2f32"(<2 x float> %".89", <2 x float> %".88")
+  %".91" = shufflevector <2 x float> %".90", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".92" = shufflevector <2 x float> %".90", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".93" = extractelement <1 x float> %".91", i32 0
+  %".94" = extractelement <1 x float> %".92", i32 0
+  %".95" = call float @"llvm.maximum.f32"(float %".94", float %".93")
+  %".96" = getelementptr inbounds float, ptr %".33", i64 %"i"
+  store float %".95", ptr %".96", align 4
+  %".98" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [0, %"done"], [%".227", %"done.3"]
-  %".134" = icmp slt i64 %"i.2", 4
-  br i1 %".134", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"done"], [%".200", %"done.3"]
+  %".107" = icmp slt i64 %"i.2", 4
+  br i1 %".107", label %"body.2", label %"done.2"
 body.2:
-  store <4 x float> splat (float              0x0), <4 x float>* %".129"
-  store <4 x float> splat (float              0x0), <4 x float>* %".130"
-  store <4 x float> splat (float              0x0), <4 x float>* %".131"
-  store <4 x float> splat (float              0x0), <4 x float>* %".132"
-  %".140" = getelementptr inbounds float, ptr %".33", i64 %"i.2"
-  %".141" = load float, ptr %".140", align 4
+  store <4 x float> splat (float              0x0), <4 x float>* %".102"
+  store <4 x float> splat (float              0x0), <4 x float>* %".103"
+  store <4 x float> splat (float              0x0), <4 x float>* %".104"
+  store <4 x float> splat (float              0x0), <4 x float>* %".105"
+  %".113" = getelementptr inbounds float, ptr %".33", i64 %"i.2"
+  %".114" = load float, ptr %".113", align 4
   br label %"loop.3"
 done.2:
   br label %"loop.4"
 loop.3:
-  %"i.3" = phi  i64 [0, %"body.2"], [%".208", %"body.3"]
-  %".143" = icmp slt i64 %"i.3", 16
-  br i1 %".143", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [0, %"body.2"], [%".181", %"body.3"]
+  %".116" = icmp slt i64 %"i.3", 16
+  br i1 %".116", label %"body.3", label %"done.3"
 body.3:
-  %".145" = mul i64 %"i.2", 16
-  %".146" = add i64 %".145", %"i.3"
-  %".147" = getelementptr inbounds float, ptr %".24", i64 %".146"
-  %".148" = load <4 x float>, ptr %".147", align 4
-  %".149" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".150" = shufflevector <4 x float> %".149", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".151" = fsub <4 x float> %".148", %".150"
-  %".152" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".151")
-  %".153" = mul i64 %"i.2", 16
-  %".154" = add i64 %".153", %"i.3"
-  %".155" = getelementptr inbounds float, ptr %".128", i64 %".154"
-  store <4 x float> %".152", ptr %".155", align 4
-  %".157" = load <4 x float>, <4 x float>* %".129"
-  %".158" = fadd <4 x float> %".157", %".152"
-  store <4 x float> %".158", <4 x float>* %".129"
-  %".160" = add i64 %"i.3", 4
-  %".161" = mul i64 %"i.2", 16
-  %".162" = add i64 %".161", %".160"
-  %".163" = getelementptr inbounds float, ptr %".24", i64 %".162"
-  %".164" = load <4 x float>, ptr %".163", align 4
-  %".165" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".166" = shufflevector <4 x float> %".165", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".167" = fsub <4 x float> %".164", %".166"
-  %".168" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".167")
-  %".169" = mul i64 %"i.2", 16
-  %".170" = add i64 %".169", %".160"
-  %".171" = getelementptr inbounds float, ptr %".128", i64 %".170"
-  store <4 x float> %".168", ptr %".171", align 4
-  %".173" = load <4 x float>, <4 x float>* %".130"
-  %".174" = fadd <4 x float> %".173", %".168"
-  store <4 x float> %".174", <4 x float>* %".130"
-  %".176" = add i64 %"i.3", 8
-  %".177" = mul i64 %"i.2", 16
-  %".178" = add i64 %".177", %".176"
-  %".179" = getelementptr inbounds float, ptr %".24", i64 %".178"
-  %".180" = load <4 x float>, ptr %".179", align 4
-  %".181" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".182" = shufflevector <4 x float> %".181", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".183" = fsub <4 x float> %".180", %".182"
-  %".184" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".183")
-  %".185" = mul i64 %"i.2", 16
-  %".186" = add i64 %".185", %".176"
-  %".187" = getelementptr inbounds float, ptr %".128", i64 %".186"
-  store <4 x float> %".184", ptr %".187", align 4
-  %".189" = load <4 x float>, <4 x float>* %".131"
-  %".190" = fadd <4 x float> %".189", %".184"
-  store <4 x float> %".190", <4 x float>* %".131"
-  %".192" = add i64 %"i.3", 12
-  %".193" = mul i64 %"i.2", 16
-  %".194" = add i64 %".193", %".192"
-  %".195" = getelementptr inbounds float, ptr %".24", i64 %".194"
-  %".196" = load <4 x float>, ptr %".195", align 4
-  %".197" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".141", i32 0
-  %".198" = shufflevector <4 x float> %".197", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".199" = fsub <4 x float> %".196", %".198"
-  %".200" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".199")
-  %".201" = mul i64 %"i.2", 16
-  %".202" = add i64 %".201", %".192"
-  %".203" = getelementptr inbounds float, ptr %".128", i64 %".202"
-  store <4 x float> %".200", ptr %".203", align 4
-  %".205" = load <4 x float>, <4 x float>* %".132"
-  %".206" = fadd <4 x float> %".205", %".200"
-  store <4 x float> %".206", <4 x float>* %".132"
-  %".208" = add i64 %"i.3", 16
+  %".118" = mul i64 %"i.2", 16
+  %".119" = add i64 %".118", %"i.3"
+  %".120" = getelementptr inbounds float, ptr %".24", i64 %".119"
+  %".121" = load <4 x float>, ptr %".120", align 4
+  %".122" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
+  %".123" = shufflevector <4 x float> %".122", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".124" = fsub <4 x float> %".121", %".123"
+  %".125" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".124")
+  %".126" = mul i64 %"i.2", 16
+  %".127" = add i64 %".126", %"i.3"
+  %".128" = getelementptr inbounds float, ptr %".101", i64 %".127"
+  store <4 x float> %".125", ptr %".128", align 4
+  %".130" = load <4 x float>, <4 x float>* %".102"
+  %".131" = fadd <4 x float> %".130", %".125"
+  store <4 x float> %".131", <4 x float>* %".102"
+  %".133" = add i64 %"i.3", 4
+  %".134" = mul i64 %"i.2", 16
+  %".135" = add i64 %".134", %".133"
+  %".136" = getelementptr inbounds float, ptr %".24", i64 %".135"
+  %".137" = load <4 x float>, ptr %".136", align 4
+  %".138" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
+  %".139" = shufflevector <4 x float> %".138", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".140" = fsub <4 x float> %".137", %".139"
+  %".141" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".140")
+  %".142" = mul i64 %"i.2", 16
+  %".143" = add i64 %".142", %".133"
+  %".144" = getelementptr inbounds float, ptr %".101", i64 %".143"
+  store <4 x float> %".141", ptr %".144", align 4
+  %".146" = load <4 x float>, <4 x float>* %".103"
+  %".147" = fadd <4 x float> %".146", %".141"
+  store <4 x float> %".147", <4 x float>* %".103"
+  %".149" = add i64 %"i.3", 8
+  %".150" = mul i64 %"i.2", 16
+  %".151" = add i64 %".150", %".149"
+  %".152" = getelementptr inbounds float, ptr %".24", i64 %".151"
+  %".153" = load <4 x float>, ptr %".152", align 4
+  %".154" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
+  %".155" = shufflevector <4 x float> %".154", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".156" = fsub <4 x float> %".153", %".155"
+  %".157" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".156")
+  %".158" = mul i64 %"i.2", 16
+  %".159" = add i64 %".158", %".149"
+  %".160" = getelementptr inbounds float, ptr %".101", i64 %".159"
+  store <4 x float> %".157", ptr %".160", align 4
+  %".162" = load <4 x float>, <4 x float>* %".104"
+  %".163" = fadd <4 x float> %".162", %".157"
+  store <4 x float> %".163", <4 x float>* %".104"
+  %".165" = add i64 %"i.3", 12
+  %".166" = mul i64 %"i.2", 16
+  %".167" = add i64 %".166", %".165"
+  %".168" = getelementptr inbounds float, ptr %".24", i64 %".167"
+  %".169" = load <4 x float>, ptr %".168", align 4
+  %".170" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
+  %".171" = shufflevector <4 x float> %".170", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".172" = fsub <4 x float> %".169", %".171"
+  %".173" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".172")
+  %".174" = mul i64 %"i.2", 16
+  %".175" = add i64 %".174", %".165"
+  %".176" = getelementptr inbounds float, ptr %".101", i64 %".175"
+  store <4 x float> %".173", ptr %".176", align 4
+  %".178" = load <4 x float>, <4 x float>* %".105"
+  %".179" = fadd <4 x float> %".178", %".173"
+  store <4 x float> %".179", <4 x float>* %".105"
+  %".181" = add i64 %"i.3", 16
   br label %"loop.3"
 done.3:
-  %".210" = load <4 x float>, <4 x float>* %".129"
-  %".211" = load <4 x float>, <4 x float>* %".130"
-  %".212" = fadd <4 x float> %".210", %".211"
-  %".213" = load <4 x float>, <4 x float>* %".131"
-  %".214" = fadd <4 x float> %".212", %".213"
-  %".215" = load <4 x float>, <4 x float>* %".132"
-  %".216" = fadd <4 x float> %".214", %".215"
-  %".217" = shufflevector <4 x float> %".216", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".218" = shufflevector <4 x float> %".216", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".219" = fadd <2 x float> %".217", %".218"
-  %".220" = shufflevector <2 x float> %".219", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".221" = shufflevector <2 x float> %".219", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".222" = extractelement <1 x float> %".220", i32 0
-  %".223" = extractelement <1 x float> %".221", i32 0
-  %".224" = fadd float %".222", %".223"
-  %".225" = getelementptr inbounds float, ptr %".127", i64 %"i.2"
-  store float %".224", ptr %".225", align 4
-  %".227" = add i64 %"i.2", 1
+  %".183" = load <4 x float>, <4 x float>* %".102"
+  %".184" = load <4 x float>, <4 x float>* %".103"
+  %".185" = fadd <4 x float> %".183", %".184"
+  %".186" = load <4 x float>, <4 x float>* %".104"
+  %".187" = fadd <4 x float> %".185", %".186"
+  %".188" = load <4 x float>, <4 x float>* %".105"
+  %".189" = fadd <4 x float> %".187", %".188"
+  %".190" = shufflevector <4 x float> %".189", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".191" = shufflevector <4 x float> %".189", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".192" = fadd <2 x float> %".190", %".191"
+  %".193" = shufflevector <2 x float> %".192", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".194" = shufflevector <2 x float> %".192", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".195" = extractelement <1 x float> %".193", i32 0
+  %".196" = extractelement <1 x float> %".194", i32 0
+  %".197" = fadd float %".195", %".196"
+  %".198" = getelementptr inbounds float, ptr %".100", i64 %"i.2"
+  store float %".197", ptr %".198", align 4
+  %".200" = add i64 %"i.2", 1
   br label %"loop.2"
 loop.4:
-  %"i.4" = phi  i64 [0, %"done.2"], [%".250", %"done.5"]
-  %".230" = icmp slt i64 %"i.4", 4
-  br i1 %".230", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"done.2"], [%".223", %"done.5"]
+  %".203" = icmp slt i64 %"i.4", 4
+  br i1 %".203", label %"body.4", label %"done.4"
 body.4:
-  %".232" = getelementptr inbounds float, ptr %".127", i64 %"i.4"
-  %".233" = load float, ptr %".232", align 4
+  %".205" = getelementptr inbounds float, ptr %".100", i64 %"i.4"
+  %".206" = load float, ptr %".205", align 4
   br label %"loop.5"
 done.4:
   ret void
 loop.5:
-  %"i.5" = phi  i64 [0, %"body.4"], [%".248", %"body.5"]
-  %".235" = icmp slt i64 %"i.5", 16
-  br i1 %".235", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [0, %"body.4"], [%".221", %"body.5"]
+  %".208" = icmp slt i64 %"i.5", 16
+  br i1 %".208", label %"body.5", label %"done.5"
 body.5:
-  %".237" = mul i64 %"i.4", 16
-  %".238" = add i64 %".237", %"i.5"
-  %".239" = getelementptr inbounds float, ptr %".128", i64 %".238"
-  %".240" = load <4 x float>, ptr %".239", align 4
-  %".241" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".233", i32 0
-  %".242" = shufflevector <4 x float> %".241", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".243" = fdiv <4 x float> %".240", %".242"
-  %".244" = mul i64 %"i.4", 16
-  %".245" = add i64 %".244", %"i.5"
-  %".246" = getelementptr inbounds float, ptr %".32", i64 %".245"
-  store <4 x float> %".243", ptr %".246", align 4
-  %".248" = add i64 %"i.5", 4
+  %".210" = mul i64 %"i.4", 16
+  %".211" = add i64 %".210", %"i.5"
+  %".212" = getelementptr inbounds float, ptr %".101", i64 %".211"
+  %".213" = load <4 x float>, ptr %".212", align 4
+  %".214" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".206", i32 0
+  %".215" = shufflevector <4 x float> %".214", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".216" = fdiv <4 x float> %".213", %".215"
+  %".217" = mul i64 %"i.4", 16
+  %".218" = add i64 %".217", %"i.5"
+  %".219" = getelementptr inbounds float, ptr %".32", i64 %".218"
+  store <4 x float> %".216", ptr %".219", align 4
+  %".221" = add i64 %"i.5", 4
   br label %"loop.5"
 done.5:
-  %".250" = add i64 %"i.4", 1
+  %".223" = add i64 %"i.4", 1
   br label %"loop.4"
 }

@@ -63,11 +63,16 @@ def _next_code(x: jax.Array, y: jax.Array) -> jax.Array:
   """The codes of a float format are in the order of its numbers: the next number has the next code."""
   bits = width(x.dtype)
   code, towards = (lax.bitcast_convert_type(v, _unsigned(bits)) for v in (x, y))
+  if x.dtype == jnp.float8_e8m0fnu:  # no sign and no zero
+    moved = jnp.where(code < towards, code + 1, jnp.where(code > towards, code - 1, code))
+    return lax.bitcast_convert_type(jnp.where((x != x) | (y != y), _unsigned(bits)(255), moved), x.dtype)
   sign = _unsigned(bits)(1 << (bits - 1))
   size, other = code & (sign - 1), towards & (sign - 1)
   away = (size < other) & ((code ^ towards) < sign)  # on the same side of zero, and further out
   stepped = jnp.where(away, code + 1, code - 1)
   from_zero = (towards & sign) | 1
+  if np.dtype(x.dtype).name.endswith("fnuz"):  # the code of -0 is that of NaN
+    stepped = jnp.where(stepped == sign, 0, stepped)
   result = jnp.where(size == 0, jnp.where(other == 0, towards, from_zero), jnp.where(code == towards, code, stepped))
   moved = lax.bitcast_convert_type(result.astype(code.dtype), x.dtype)
   return jnp.where((x != x) | (y != y), jnp.asarray(np.nan, x.dtype), moved)

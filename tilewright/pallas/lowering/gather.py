@@ -6,7 +6,7 @@ axis, and a batching dimension counts along, which is an iota.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -97,6 +97,9 @@ def _fill(value: Any, dtype: Any) -> Any:
 
 _KINDS = {"scatter": "set", "scatter-add": "sum", "scatter-mul": "prod", "scatter-min": "min", "scatter-max": "max"}
 
+# By which complex numbers, whose parts are kept apart, are combined as a whole: one position after another.
+_OF_COMPLEX = {"prod": jax.lax.mul, "min": jax.lax.min, "max": jax.lax.max}
+
 
 def _scatter_attributes(x: TileType, updates: TileType, d: Any, mode: Any) -> dict[str, Any]:
   """The window of a scatter is that of the updates: axes that are not in it have one element."""
@@ -126,7 +129,11 @@ def _scatter(kind: str) -> Any:
     if kind == "sub":
       return ctx.emit("scatter", x, ctx.emit("neg", updates), *positions, kind="sum", **attrs)
     if kind == "set" and not _keeps_update(params.get("update_jaxpr")):
-      return _apply(ctx, x, positions, updates, (params["update_jaxpr"], params["update_consts"]), attrs)
+      jaxpr, consts = params["update_jaxpr"], params["update_consts"]
+      return _apply(ctx, x, positions, updates, lambda old, new: _jax.core.eval_jaxpr(jaxpr, consts, old, new), attrs)
+    if x.tile.dtype.kind == "c" and kind in _OF_COMPLEX:
+      change = _OF_COMPLEX[kind]
+      return _apply(ctx, x, positions, updates, lambda old, new: [change(old, new)], attrs)
     return ctx.emit("scatter", x, updates, *positions, kind=kind, **attrs)
 
   return lower
@@ -142,7 +149,12 @@ def _keeps_update(jaxpr: Any) -> bool:
 
 
 def _apply(
-  ctx: Context, x: Value, positions: Sequence[Value], updates: Value, update: Any, attrs: dict[str, Any]
+  ctx: Context,
+  x: Value,
+  positions: Sequence[Value],
+  updates: Value,
+  change: Callable[[jax.Array, jax.Array], list[jax.Array]],
+  attrs: dict[str, Any],
 ) -> Value:
   """`lax.scatter_apply`: one position after another, each window is read, changed by the function, and put back."""
   shape = positions[0].tile.shape
@@ -156,8 +168,6 @@ def _apply(
   flat = ctx.emit("reshape", flat, shape=(count, *window))
   one = {**attrs, "batch": ()}
   zero = ctx.constant(np.zeros((), x.tile.dtype), x.tile.dtype)
-  jaxpr, consts = update
-  change = lambda old, new: _jax.core.eval_jaxpr(jaxpr, consts, old, new)
   for _ in window:
     change = jax.vmap(change)
 

@@ -68,7 +68,7 @@ def _i1e(x: jax.Array) -> jax.Array:
   tail = jnp.ones_like(x)
   for j in range(far_terms, 0, -1):
     tail = 1.0 - tail * (4 - (2 * j - 1) ** 2) / (8.0 * j * outside)
-  tail = tail * lax.rsqrt(outside * (2 * math.pi))
+  tail = tail * lax.rsqrt(outside) * (1 / math.sqrt(2 * math.pi))  # 2 pi x may be infinite
   return jnp.where(size < near, series, tail) * jnp.sign(x)
 
 

@@ -78,10 +78,11 @@ def _extreme(float_: str, signed: str, unsigned: str) -> Rule:
 
 
 def float_extreme(b: ir.IRBuilder, which: str, x: ir.Value, y: ir.Value) -> ir.Value:
-  """max or min that gives NaN if either is NaN, by one comparison and two selects."""
-  sign = ">" if which == "max" else "<"
-  better = b.select(b.fcmp_ordered(sign, x, y), x, y)
-  return b.select(b.fcmp_unordered("uno", x, x), x, better)
+  """max or min that gives NaN if either is NaN, and takes -0 for less than +0, as XLA does.
+
+  x86 has no such instruction: LLVM puts the operands in the order of x's sign first, so in a chain the last result is y.
+  """
+  return intrinsic(b, {"max": "maximum", "min": "minimum"}[which], [x, y])
 
 
 def _divide(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:

@@ -33,7 +33,7 @@ def identity(kind: str, dtype: Any) -> Any:
 def combine(b: ir.IRBuilder, kind: str, dtype: Any, x: ir.Value, y: ir.Value) -> ir.Value:
   name = {"sum": "add", "prod": "mul"}.get(kind, kind)
   if ty.is_float(dtype) and name in ("max", "min"):
-    return arithmetic.float_extreme(b, name, x, y)
+    return arithmetic.float_extreme(b, name, y, x)  # x is the result so far
 
   class _Typed:
     """A stand-in for an op: only its operands' dtype is looked at."""

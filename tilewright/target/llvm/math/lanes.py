@@ -156,6 +156,10 @@ class Lanes:
     """Signed integers to floats by value."""
     return Lanes(self.b, self.b.sitofp(self.value, self.like(FORMATS[kind].element)))
 
+  def to_integer(self) -> Lanes:
+    """Floats to signed integers of the same width by value, without a fraction."""
+    return Lanes(self.b, self.b.fptosi(self.value, self.like(self.format.integer)))
+
   def to_f64(self) -> Lanes:
     return self if self.kind == "f64" else Lanes(self.b, self.b.fpext(self.value, self.like(F64)))
 

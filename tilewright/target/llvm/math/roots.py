@@ -27,12 +27,17 @@ def cbrt(x: Lanes) -> Lanes:
   shift = 24 if kind == "f32" else 54
   tiny, huge = magnitude < form.smallest_normal * 2.0**shift, magnitude > form.largest * 2.0**-shift
   a = magnitude * where(tiny, x.const(2.0**shift), where(huge, x.const(2.0**-shift), 1.0))
+  # The bits of a subnormal number are it times 2^lowest, as an integer. As a float it may be taken for zero by the processor.
+  lowest = form.bias - 1 + form.mantissa
+  extra = -lowest % 3
+  subnormal = magnitude.bits() < (1 << form.mantissa)
+  a = where(subnormal, magnitude.bits().to_float(kind) * 2.0**extra, a)
   bits = a.bits()
   third = Lanes(x.b, x.b.udiv(bits.value, bits.const(3).value))
   y = (third + _THIRD_OFFSET[kind]).floats(kind)
   for _ in range(_STEPS[kind]):
     cube = y * y * y
     y = y - y * (cube - a).over(cube + cube + a)
-  y = y * where(tiny, x.const(2.0 ** -(shift // 3)), where(huge, x.const(2.0 ** (shift // 3)), 1.0))
-  # Where the processor takes denormal numbers for zero, the iteration divides zero by zero for them.
-  return where((magnitude > 0.0) & (magnitude < INF) & y.equals(y), y, magnitude).copysign(x)
+  back = where(tiny, x.const(2.0 ** -(shift // 3)), where(huge, x.const(2.0 ** (shift // 3)), 1.0))
+  y = y * where(subnormal, x.const(2.0 ** (-(lowest + extra) // 3)), back)
+  return where((magnitude < INF) & (magnitude.bits() > 0), y, magnitude).copysign(x)
