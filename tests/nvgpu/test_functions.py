@@ -36,6 +36,13 @@ CASES = {
   "log": (jnp.log, np.log, np.exp(_spread(-87, 88)), 1),
   "log near one": (jnp.log, np.log, 1 + _spread(-0.4, 0.4), 1),
   "log of denormals": (jnp.log, np.log, np.exp(_spread(-103, -88)), 1),
+  "cbrt of denormals": (jnp.cbrt, np.cbrt, np.exp(_spread(-103, -80)), 2),
+  "remainders that are denormal": (
+    lambda x: jax.lax.rem(x, jnp.full_like(x, 1e-37)),
+    lambda x: np.fmod(x, np.float64(np.float32(1e-37))),
+    np.exp(_spread(-85, 80)),
+    0,
+  ),
   "sin": (jnp.sin, np.sin, _spread(-50, 50), 2),
   "sin of large angles": (jnp.sin, np.sin, np.concatenate([_LARGE, -_LARGE]), 2),
   "cos of large angles": (jnp.cos, np.cos, np.concatenate([_LARGE, -_LARGE]), 2),
