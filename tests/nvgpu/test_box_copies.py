@@ -189,6 +189,45 @@ def test_beyond_the_end_of_an_array_zeros_arrive():
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize(
+  "view, by_engine",
+  [
+    (lambda x, i: x.at[1].at[pl.ds(16 * i - 8, 16)], True),
+    (lambda x, i: x.at[i, pl.ds(8 * i + 8, 16)].at[:, 0:64], True),
+    (lambda x, i: x.at[:, 0:8].transpose((1, 0, 2)).at[pl.ds(8 * i, 16), 1], False),
+  ],
+  ids=["before", "chained", "end-of-a-view"],
+)
+def test_zeros_are_left_to_the_copy_engine_where_the_array_ends(view, by_engine):
+  shape = (16, 64)
+
+  def body(x_ref, o_ref, buffer, ready):
+    i = jax.lax.axis_index("i")
+    pl.when(jax.lax.axis_index("wg") == 0)(lambda: plgpu.copy_gmem_to_smem(view(x_ref, i), buffer, ready))
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      plgpu.barrier_wait(ready)
+      o_ref[i] = buffer[...]
+
+  x = 1 + np.arange(2 * 24 * 64, dtype=np.float32).reshape(2, 24, 64)
+  call = plgpu.kernel(
+    body,
+    S((2, *shape), F32),
+    grid=(2,),
+    grid_names=("i",),
+    num_threads=2,
+    thread_name="wg",
+    scratch_types=[plgpu.SMEM(shape, F32), plgpu.Barrier()],
+  )
+  ((_, native),) = natives(call, x)
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  assert ("cp.async.bulk.tensor" in ptx) == by_engine
+  found = np.asarray(jax.jit(call)(x))
+  assert (found == 0).any() and not np.isnan(found).any()
+  np.testing.assert_array_equal(run(native, x, arch="sm_90a")[0], found)
+
+
 # --- registers ---------------------------------------------------------------------------------------------------
 
 

@@ -202,6 +202,57 @@ def test_beyond_the_end_of_an_array_there_are_zeros():
   np.testing.assert_array_equal(sums, padded.sum(0).reshape(3, 16).sum(0))
 
 
+@pytest.mark.parametrize(
+  "view, wanted",
+  [
+    (lambda x, k: x.at[k - 15].at[pl.ds(k, 8)], lambda p: p[1, 24:32]),
+    (lambda x, k: x.at[1, pl.ds(k, 8)].at[2:6], lambda p: p[1, 26:30]),
+    (lambda x, k: x.at[1, pl.ds(k, 8)].at[k - 11], lambda p: p[1, 29]),
+    (lambda x, k: x.at[1, pl.ds(k, 8)].at[-4], lambda p: p[1, 28]),
+    (lambda x, k: x.at[1, 4:10].at[pl.ds(k - 13, 6)], lambda p: p[1, 15:21]),
+    (lambda x, k: x.at[1].at[pl.ds(k - 18, 8)], lambda p: p[1, 6:14]),
+    (lambda x, k: x.at[1].at[pl.ds(k - 8, 8, stride=2)], lambda p: p[1, 16:32:2]),
+    (lambda x, k: x.at[1].transpose((1, 0)).at[:, pl.ds(k, 8)], lambda p: p[1, 24:32].T),
+    (
+      lambda x, k: x.at[1].at[pl.ds(k, 8)].reshape(8, 4, 4).at[pl.ds(k - 14, 7)],
+      lambda p: p[1, 26:33].reshape(7, 4, 4),
+    ),
+  ],
+  ids=["scalar", "slice", "row", "row-from-end", "beyond-view", "before", "strided", "transposed", "reshaped"],
+)
+def test_views_of_views_have_zeros_beyond_the_edges_of_the_array(view, wanted):
+  """Of three arrays of 20 rows, of which the second has its row `k` where `padded` has row `k + 8`."""
+  x = np.arange(1, 1 + 3 * 20 * 16, dtype=np.float32).reshape(3, 20, 16)
+  wanted = wanted(np.pad(x, ((0, 0), (8, 16), (0, 0))))
+
+  def body(x_ref, k_ref, o_ref, buffer):
+    plgpu.copy_gmem_to_smem(view(x_ref, k_ref[0]), buffer)
+    o_ref[...] = buffer[...]
+
+  call = plgpu.kernel(body, S(wanted.shape, F32), scratch_types=[plgpu.SMEM(wanted.shape, F32)])
+  k = np.array([16], np.int32)
+  np.testing.assert_array_equal(everywhere(call, x, k), wanted)
+  with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams()):
+    np.testing.assert_array_equal(jax.jit(call)(x, k), wanted)
+
+
+@pytest.mark.parametrize("rows", [16, 12])
+def test_pipelines_over_a_view_have_zeros_beyond_the_end_of_the_array(rows):
+  """Blocks that fill a view which hangs over, and blocks that hang over it too."""
+
+  def body(x_ref, k_ref, sum_ref):
+    def step(index, x_block):
+      sum_ref[...] = sum_ref[...] + x_block[...]
+
+    sum_ref[...] = jnp.zeros_like(sum_ref)
+    spec = plgpu.BlockSpec((8, 16), lambda i: (i, 0))
+    plgpu.emit_pipeline(step, grid=(2,), in_specs=[spec])(x_ref.at[1].at[pl.ds(k_ref[0], rows)])
+
+  x = np.arange(1, 1 + 2 * 20 * 16, dtype=np.float32).reshape(2, 20, 16)
+  found = everywhere(plgpu.kernel(body, out_type=S((8, 16), F32)), x, np.array([10], np.int32))
+  np.testing.assert_array_equal(found, np.pad(x[1, 10:], ((0, 6), (0, 0))).reshape(2, 8, 16).sum(0))
+
+
 def windows(x, wide, step, count):
   """Parts of an array, `step` elements from one to the next, each brought to shared memory."""
 

@@ -23,12 +23,9 @@ other copies are loads and stores, done when the call returns.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, primitives
@@ -37,8 +34,8 @@ from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
 from tilewright.pallas.mosaic_gpu.partition import share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
+from tilewright.pallas.mosaic_gpu.zero_fill import zero_filled
 from tilewright.pallas.primitives import Primitive
-from tilewright.runtime import _jax
 from tilewright.target import xla
 
 _FEWEST_REGISTERS, _MOST_REGISTERS = 24, 256  # of a thread, that setmaxnreg takes
@@ -82,7 +79,7 @@ def copy_gmem_to_smem(
   """Copy what `src` holds to `dst`, and arrive at a `barrier`; if a `predicate` is given, only where it is true.
 
   With `collective_axes`, each block of a cluster copies for itself, its part if `leader_tracked` says so (`CopyPartition`). Where `src`
-  hangs over the end of its array, `dst` is zero, unless `oob_mode` says otherwise.
+  hangs over an edge of its array, `dst` is zero, unless `oob_mode` says otherwise.
   """
   check_refs("copy_gmem_to_smem", src=src, dst=dst)
   src = share("copy_gmem_to_smem", src, collective_axes, leader_tracked)
@@ -97,22 +94,6 @@ def copy_gmem_to_smem(
       arrive_with_copy(barrier)
 
   _when(predicate, copy)
-
-
-def zero_filled(view: Any) -> jax.Array:
-  """What a ref or a part of one holds, with zeros beyond the end of the array."""
-  value = primitives.load(view)
-  transforms: Sequence[Any] = view.transforms if isinstance(view, primitives.TransformedRef) else ()
-  indexer = transforms[0] if len(transforms) == 1 else None
-  if not isinstance(indexer, _jax.indexing.NDIndexer) or indexer.int_indexer_shape:
-    return value
-  slices = [(own, size) for own, size in zip(indexer.indices, indexer.shape) if isinstance(own, _jax.Slice)]
-  for axis, (own, size) in enumerate(slices):
-    if isinstance(own.start, int) and own.start + (own.size - 1) * own.stride < size:
-      continue
-    place = own.start + own.stride * lax.broadcasted_iota(jnp.int32, value.shape, axis)
-    value = jnp.where(place < size, value, jnp.zeros((), value.dtype))
-  return value
 
 
 _REDUCTIONS = {kind: getattr(atomics, f"atomic_{kind}") for kind in ("add", "max", "min", "and", "or", "xor")}

@@ -30,10 +30,11 @@ from tilewright.layout.transforms import stacked
 from tilewright.pallas import primitives
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_wait
-from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, zero_filled
+from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory, Whole, behind
 from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
+from tilewright.pallas.mosaic_gpu.zero_fill import may_hang_over, zero_filled
 from tilewright.pallas.primitives import ReadEffect, ShapedArray, TransformedRef
 from tilewright.pallas.scoped import run_scoped, shown
 from tilewright.runtime import _jax
@@ -224,7 +225,7 @@ def emit_pipeline(
       is_read = number < num_inputs and not written[number]
       if is_read and own.can_come_ahead and num_slots > 1:
         ring.append(own)
-      own.is_in_place = own.is_whole or (is_read and own.is_cut_evenly and own not in ring)
+      own.is_in_place = own.is_whole or (is_read and own.lies_inside and own not in ring)
     here = [own for own in blocks if not own.is_in_place and own not in ring]
 
     def run(buffers: Sequence[Any], slots: Sequence[Any], barriers: Sequence[Any]) -> Any:
@@ -356,7 +357,8 @@ class PipelineBlock:
       raise errors.BlockRankError(
         f"plgpu.{what}: a block of shape {tuple(spec.block_shape)} does not fit a ref of shape {tuple(ref.shape)}."
       )
-    self.is_cut_evenly = not any(d and (n % d or u != d) for d, u, n in zip(self.sizes, self.units, ref.shape))
+    is_cut_evenly = not any(d and (n % d or u != d) for d, u, n in zip(self.sizes, self.units, ref.shape))
+    self.lies_inside = is_cut_evenly and not may_hang_over(ref)
     self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
     self.oob_mode = getattr(spec, "oob_fill_mode", OOBFillMode.ZEROS)
     self.transforms = tuple(getattr(spec, "transforms", ()))

@@ -215,12 +215,13 @@ def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
   _arrive_by_warps(code, barrier)
 
 
-def _ask(code: BlockCode, load: Op, store: Op, arrival: Op) -> bool:
+def _ask(code: BlockCode, loaded: box_copies.Loaded, store: Op, arrival: Op) -> bool:
   """Whether the copy engine brings what a load and a store copy: of an array that the kernel does not write, in boxes."""
   if code.tensor_map is None or arrival.operands[0] not in code.awaited:
     return False
+  load = loaded.op
   source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, store))
-  if source.home is None or source.home not in code.only_read:
+  if source.home is None or source.home not in code.only_read or not loaded.ends_with_array(source):
     return False
   if load.name == "window_load":  # beyond the end, where it says nothing, are zeros
     starts = [code.scalar_index(s) for s in load.operands[1:]]
@@ -241,10 +242,11 @@ def _ask(code: BlockCode, load: Op, store: Op, arrival: Op) -> bool:
 def start_copy(code: BlockCode, op: Op) -> bool:
   """Carry out a store as a copy that is on its way, if it is one, and an arrival that waits for it comes next: whether it was."""
   arrival = _arrival_of(code, op) if code.is_by_hand else None
-  load = box_copies.load_behind(op.operands[1])
-  if arrival is None or load is None or load.result in code.env:
+  loaded = box_copies.load_behind(op.operands[1])
+  if arrival is None or loaded is None or loaded.op.result in code.env:
     return False
-  if _ask(code, load, op, arrival):
+  load = loaded.op
+  if _ask(code, loaded, op, arrival):
     code.by_engine.add(op)
     return True
   code.by_threads.add(op)

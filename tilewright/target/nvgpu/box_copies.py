@@ -189,32 +189,61 @@ def _axis(array: View, dim: int) -> int:
 # --- what is copied ----------------------------------------------------------------------------------------------
 
 
-def load_behind(value: Value) -> Op | None:
-  """The load of a part of an array that a value is, with zeros beyond the end of the array, which the copy engine brings anyway."""
-  ends: list[Value] = []
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+  """A load of a part of an array, and the axes beyond whose edges zeros must stand in place of what is there."""
+
+  op: Op
+  masked: frozenset[int]
+
+  def ends_with_array(self, source: View) -> bool:
+    """Whether these axes, of the view that is loaded from, end where the array does, so that the copy engine brings the zeros."""
+    home, shape = source.home, self.op.operands[0].ref.shape
+    assert isinstance(home, Array)
+    whole = {
+      own.dim
+      for own, size in zip(source.along, home.shape)
+      if own.dim is not None and (own.start, own.scale) == (0, 1) and shape[own.dim] == size
+    }
+    return self.masked <= whole
+
+
+def load_behind(value: Value) -> Loaded | None:
+  """The load of a part of an array that a value is, with zeros beyond its edges."""
+  conditions: list[Value] = []
   while isinstance(op := value.owner, Op) and op.name == "select" and _number(op.operands[2]) == 0:
-    ends.append(op.operands[0])
+    conditions += _all_of(op.operands[0])
     value = op.operands[1]
-  if not isinstance(op, Op) or op.name not in ("load", "window_load"):
+  if not isinstance(op, Op) or op.name not in ("load", "window_load") or (conditions and op.name == "load"):
     return None
-  return op if all(op.name == "window_load" and _is_before_the_end(op, end) for end in ends) else None
+  axes = [_axis_within(op, condition) for condition in conditions]
+  return None if None in axes else Loaded(op, frozenset(axis for axis in axes if axis is not None))
 
 
-def _is_before_the_end(window: Op, condition: Value) -> bool:
-  """Whether a condition is `start + iota < size`, along one of the dimensions of an array of which a window is loaded."""
+def _all_of(condition: Value) -> list[Value]:
+  """The conditions that must all hold for one to hold."""
+  op = condition.owner
+  return [c for o in op.operands for c in _all_of(o)] if isinstance(op, Op) and op.name == "and" else [condition]
+
+
+def _axis_within(window: Op, condition: Value) -> int | None:
+  """The axis of a ref along which a condition is `start + iota < size`, or `>= 0`, of a window that is loaded; None if it is another."""
   compared = condition.owner
-  if not isinstance(compared, Op) or compared.name != "lt" or not isinstance(place := compared.operands[0].owner, Op):
-    return False
+  if not isinstance(compared, Op) or compared.name not in ("lt", "ge"):
+    return None
+  if not isinstance(place := compared.operands[0].owner, Op):
+    return None
   parts = [v.owner for v in place.operands] if place.name == "add" else [place]
   counted = next((p for p in parts if isinstance(p, Op) and p.name == "iota"), None)
   start = next((p.operands[0] for p in parts if isinstance(p, Op) and p.name == "broadcast"), None)
   if counted is None or len(parts) != (1 if start is None else 2):
-    return False
+    return None
   ref = window.operands[0].ref
   axis = [d for d in range(ref.rank) if d not in window.attrs["dropped"]][counted.attrs["axis"]]
   own = window.operands[1 + axis]
   begins = _number(own) == 0 if start is None else own is start
-  return begins and window.attrs["steps"][axis] == 1 and _number(compared.operands[1]) == ref.shape[axis]
+  edge = ref.shape[axis] if compared.name == "lt" else 0
+  return axis if begins and window.attrs["steps"][axis] == 1 and _number(compared.operands[1]) == edge else None
 
 
 def _number(value: Value) -> Any:
