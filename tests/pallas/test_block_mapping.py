@@ -403,3 +403,24 @@ def test_blocks_beyond_two_to_the_31_are_refused_where_they_would_wrap():
     errors.UnsupportedFeatureError, match=r"Dimension 0 of args\[0\] has 2149580800 elements.*more dimensions"
   ):
     jax.jit(call).lower(large)
+
+
+def test_what_is_written_beyond_the_edge_of_an_output_can_be_read_back():
+  """The part of a block that hangs over is memory of the instance: here, the row sums of three columns lie in a block of four."""
+
+  def kernel(x_ref, o_ref, m_ref):
+    m_ref[...] = x_ref[...]
+    o_ref[...] = jnp.sum(m_ref[...], axis=1, keepdims=True) + m_ref[:, 3:]
+
+  x = arange(8, 4)
+  rows = pl.BlockSpec((4, 4), lambda i: (i, 0))
+  total, part = run(
+    kernel,
+    x,
+    out=[S((8, 1), F32), S((8, 3), F32)],
+    grid=2,
+    in_specs=[rows],
+    out_specs=[pl.BlockSpec((4, 1), lambda i: (i, 0)), rows],
+  )
+  same(total, x.sum(axis=1, keepdims=True) + x[:, 3:])
+  same(part, x[:, :3])

@@ -2,7 +2,8 @@
 
 A block is used where it is. Where it may hang over an edge of its array, or only some of its elements count, its view knows that (`views`).
 Two kinds of blocks are copied instead, and back after the body has run: those of elements at given numbers, and those that may hang over an
-edge while the body looks at them in a way that edges cannot follow (reshaped, or indexed with arrays).
+edge while the body looks at them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read back: what is
+written beyond the edge is part of the block as long as the instance runs).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.arithmetic import ELEMENTWISE
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import Place, places
@@ -38,6 +40,7 @@ from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 
 _LOADS = frozenset({"load", "window_load", "gather_load"})
+_WRITTEN = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}  # which operand
 _LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
 
 
@@ -256,14 +259,44 @@ class Block:
 
 def seen_without_edges(body: TileBlock) -> set[Value]:
   """The refs that a body looks at, themselves or a view of them, in a way that edges cannot follow."""
+  changed, used = written(body), users(body)
   found: set[Value] = set()
   for op in walk(body):
     if op.name in _LOSES_EDGES:
-      ref = op.operands[0]
-      while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
-        ref = ref.owner.operands[0]
+      found.add(_root(op.operands[0]))
+    elif op.name in (*_LOADS, "copy") and (ref := _root(op.operands[0])) in changed and not _only_updates(op, used):
       found.add(ref)
   return found
+
+
+def written(body: TileBlock) -> set[Value]:
+  """The refs that a body writes to, themselves or a view of them."""
+  return {_root(op.operands[_WRITTEN[op.name]]) for op in walk(body) if op.name in _WRITTEN}
+
+
+def _root(ref: Value) -> Value:
+  """The ref that a view is a view of."""
+  while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
+    ref = ref.owner.operands[0]
+  return ref
+
+
+def _only_updates(load: Op, used: Mapping[Value, Sequence[Op]]) -> bool:
+  """Whether each loaded element decides only what is stored in its own place, as in `o_ref[...] += x`."""
+  if load.name == "copy":
+    return False
+  waiting = list(load.results)
+  seen = set(waiting)
+  while waiting:
+    v = waiting.pop()
+    for user in used.get(v, ()):
+      if user.name == "store" and user.operands[0] is load.operands[0]:
+        continue
+      if user.name not in ELEMENTWISE:
+        return False
+      waiting += [r for r in user.results if r not in seen]
+      seen.update(user.results)
+  return True
 
 
 class Placed:

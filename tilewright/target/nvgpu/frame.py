@@ -196,7 +196,7 @@ class Frame:
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
     self.stand(code)
     prefetched = self.prefetched(code)
-    reshaped = blocks.seen_without_edges(body)
+    reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
     views: list[Any] = []
     copies: list[blocks.Copy | blocks.Placed] = []
     for k, base in enumerate(blocks.bases(self.kernel)):
@@ -205,18 +205,19 @@ class Frame:
         views.append(staged[k](block.in_place()))
         continue
       ref = body.params[num_prefetch + k]
+      is_output = k >= mapping.num_inputs or ref in written
       if code.inferred is not None and ref in code.inferred.shared:
         if ref not in self.placed:
           code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
           self.placed[ref] = code.allocate_ref(ref)
           code.location = ""
-        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=k >= mapping.num_inputs))
+        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output))
         views.append(copies[-1].view)
         continue
       if not block.must_be_copied(ref in reshaped):
         views.append(block.in_place())
         continue
-      copies.append(blocks.Copy(code, block, is_output=k >= mapping.num_inputs))
+      copies.append(blocks.Copy(code, block, is_output=is_output))
       views.append(copies[-1].view)
     for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known
