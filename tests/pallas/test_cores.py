@@ -18,8 +18,12 @@ from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
 
 REGULAR, DMA = pltpu.SemaphoreType.REGULAR, pltpu.SemaphoreType.DMA
+NATIVE = pytest.param(
+  False, id="native", marks=pytest.mark.skipif(jax.default_backend() != "cpu", reason="refused on GPUs")
+)
 MODES = pytest.mark.parametrize(
-  "interpret", [False, True, pltpu.InterpretParams()], ids=["native", "portable", "simulated"]
+  "interpret",
+  [NATIVE, pytest.param(True, id="portable"), pytest.param(pltpu.InterpretParams(), id="simulated")],
 )
 
 
@@ -175,7 +179,7 @@ def test_cores_that_all_wait_are_a_deadlock(interpret):
     jax.block_until_ready(f())
 
 
-@pytest.mark.parametrize("interpret", [False, True], ids=["native", "portable"])
+@pytest.mark.parametrize("interpret", [NATIVE, pytest.param(True, id="portable")])
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_core_that_does_not_exist_is_an_error(interpret, count):
   def body(o_ref, sem):
