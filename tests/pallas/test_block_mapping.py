@@ -18,6 +18,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import specs
+from tilewright.pallas.tpu import interpret
 from tilewright.tile.memory import TpuMemorySpace
 
 SEA = 32  # poison around the array in the model: further than any block reaches
@@ -265,6 +266,46 @@ def test_a_block_larger_than_its_array_is_poison_beyond_it():
   out, seen = run(kernel, arange(2, 2), out=(S((2, 2), F32), S((4, 3), F32)), in_specs=[spec], out_specs=(spec, None))
   same(out, arange(2, 2))
   same(seen, padded(np.asarray(arange(2, 2)), SEA)[SEA : SEA + 4, SEA : SEA + 3])
+
+
+def counted_beyond_the_edge(interpret=False, dtype=F32, aliased=False):
+  """Blocks of 4 in an array of 6. The last element of a block counts steps; that of block 1 lies outside of the array."""
+
+  def kernel(i_ref, o_ref, seen_ref):
+    ref = i_ref if aliased else o_ref
+    first = (pl.program_id(0) % 3 == 0) & (pl.program_id(1) == 0)  # of block 1, once
+    last = jnp.where(first, jnp.zeros((), dtype), ref[3])
+    ref[3] = last + 1
+    ref[0] += 1
+    seen_ref[...] = ref[...][None, :]
+
+  spec = pl.BlockSpec((4,), lambda i, j: ((i % 3 < 2).astype(I32),))
+  _, seen = pl.pallas_call(
+    kernel,
+    (S((6,), dtype), S((12, 4), dtype)),
+    grid=(6, 2),
+    in_specs=[spec],
+    out_specs=(spec, pl.BlockSpec((1, 4), lambda i, j: (2 * i + j, 0))),
+    input_output_aliases={0: 0},
+    interpret=interpret,
+  )(jnp.zeros((6,), dtype))
+  return seen
+
+
+# Block 1 is seen in steps 0 to 3 and 6 to 9, block 0 in steps 4, 5, 10 and 11.
+COUNTED = np.array([[1, 2, 3, 4, 1, 2, 5, 6, 7, 8, 3, 4], [1, 2, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4]], np.int32)
+
+
+@pytest.mark.parametrize("aliased", [False, True])
+@pytest.mark.parametrize("dtype", [F32, jnp.int4])
+def test_what_is_written_beyond_the_edge_stays_while_the_block_does(dtype, aliased):
+  seen = counted_beyond_the_edge(dtype=dtype, aliased=aliased).astype(I32)
+  same(seen[:, [0, 3]], (COUNTED.T + 8) % 16 - 8 if dtype == jnp.int4 else COUNTED.T)
+
+
+@pytest.mark.target("native")
+def test_what_is_written_beyond_the_edge_stays_on_the_simulated_machine():
+  same(counted_beyond_the_edge(interpret.InterpretParams())[:, [0, 3]], COUNTED.T.astype(F32))
 
 
 @pytest.mark.parametrize("mode", [None, pl.Buffered(1), pl.Buffered(3), pl.Buffered(2, use_lookahead=True)])

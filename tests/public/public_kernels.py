@@ -45,7 +45,7 @@ class Case:
   differentiable: int = 0
   tolerance: float = 2e-5
   variant: bool = False  # of another case: in the tests it is run natively alone
-  fails: str = ""  # why it does not give what the original gives
+  fails_on_gpu: str = ""  # why it does not give what the original gives
   native: bool = True  # whether it compiles to native code
   reference: Callable[..., Any] | None = None  # in float64, where JAX's own interpret mode cannot run it
 
@@ -180,7 +180,7 @@ def _(m):
   "tpu.paged_attention",
   functools.partial(paged, heads=16),
   variant=True,
-  fails="what an output block holds beyond its array is lost between grid points",
+  fails_on_gpu="what an output block holds beyond its array is lost between grid points",
 )
 def _(m):
   return functools.partial(m.paged_attention, pages_per_compute_block=2, inline_seq_dim=False)

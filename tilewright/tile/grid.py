@@ -137,6 +137,19 @@ class BlockMapping:
     return self.index_map is None
 
   @property
+  def keeps_overhang(self) -> bool:
+    """Whether a block may have elements outside of the array, or that do not count, which live while consecutive instances see the block.
+
+    They do in a buffer of the block's own, where the kernel does not see the memory of the array itself.
+    """
+    if self.is_whole_array or self.in_place:
+      return False
+    return any(
+      not isinstance(dim, Blocked | Squeezed) or not isinstance(d, int) or d % dim.block_size != 0
+      for dim, d in zip(self.block_shape, self.array_aval.shape)
+    )
+
+  @property
   def block_sizes(self) -> tuple[int, ...]:
     return tuple(d.block_size for d in self.block_shape)
 

@@ -5,6 +5,9 @@ inside is copied back after the body has run:
 
     array  ........####            a block of 6 hangs over the edge: 4 elements are copied, 2 are poison
                    ####xx
+
+A block that the body writes to is copied from the array only where it is not the one of the instance before (`LastPlace`). The elements
+outside of the array then live as long as the block's index does not change, as in the VMEM of a TPU: a kernel may keep state in them.
 """
 
 from __future__ import annotations
@@ -25,6 +28,25 @@ from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.types import dense_strides
 
 
+class LastPlace:
+  """Where the block of the instance before lay, for an operand whose copy outlives an instance."""
+
+  def __init__(self, code: Code, rank: int):
+    # Whether there was one, then the start and the count of each dimension.
+    self.numbers = code.allocate((1 + 2 * rank,), np.int64)
+    code.store(self.numbers, [Index(0)], i64(0))
+
+  def move(self, code: Code, where: list[Place]) -> ir.Value:
+    """Whether the block lies where the last one did; from now on this is the last one."""
+    b = code.b
+    numbers = [1, *(n for p in where for n in (p.start, p.size if p.count is None else p.count))]
+    same: ir.Value = ir.Constant(ty.I1, 1)
+    for at, number in enumerate(numbers):
+      same = b.and_(same, b.icmp_signed("==", code.load(self.numbers, [Index(at)], 1), i64(number)))
+      code.store(self.numbers, [Index(at)], i64(number))
+    return same
+
+
 class CutBlock:
   """How one operand's block is found."""
 
@@ -38,7 +60,9 @@ class CutBlock:
   def whole(self) -> Memory:
     return Memory(self.pointer, self.strides, self.dtype, self.base)
 
-  def cut(self, where: list[Place], always_inside: Sequence[bool]) -> tuple[Memory, Callable[[], None] | None]:
+  def cut(
+    self, where: list[Place], always_inside: Sequence[bool], last: LastPlace | None
+  ) -> tuple[Memory, Callable[[], None] | None]:
     """The block, and what brings a copy of it back (None where there surely is none)."""
     b = self.code.b
     inside = self._inside(where, always_inside)
@@ -52,7 +76,8 @@ class CutBlock:
     sizes = [where[i].size for i in self.kept]
     copy = self.code.allocate(sizes, self.dtype)
     outside = b.not_(inside)
-    with if_then(b, outside), self.code.scope():
+    is_new = self._is_new(where, last)
+    with if_then(b, outside if is_new is None else b.and_(outside, is_new)), self.code.scope():
       statements.poison(self.code, copy, sizes)
       self._copy_valid(where, copy, into_copy=True)
     pointer = b.select(inside, direct, copy.pointer)
@@ -64,6 +89,12 @@ class CutBlock:
         self._copy_valid(where, copy, into_copy=False)
 
     return Memory(pointer, mixed, self.dtype, self.base), writeback
+
+  def _is_new(self, where: list[Place], last: LastPlace | None) -> ir.Value | None:
+    """Whether a copy does not hold the block yet; None if it surely does not."""
+    if last is None or any(place.numbers is not None for place in where):
+      return None
+    return self.code.b.not_(last.move(self.code, where))
 
   def _inside(self, where: list[Place], always: Sequence[bool]) -> ir.Value | None:
     """Whether the block can be used where it is; None if it surely can."""

@@ -6,20 +6,21 @@
           instance            finds its blocks and runs the body
 
 Blocks are used where they are. One that hangs over an edge of its array is copied to the arena first, surrounded by poison, and what lies
-inside is copied back.
+inside is copied back. The copy of a block that is written stays while the sequential dimensions do not leave the block.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import effects, packed, statements, warpgroups
-from tilewright.target.cpu.blocks import CutBlock
+from tilewright.target.cpu.blocks import CutBlock, LastPlace
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
@@ -28,8 +29,9 @@ from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import places
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
+from tilewright.tile.dead_code import accesses
 from tilewright.tile.initial import outputs_to_poison, scratch_to_poison
-from tilewright.tile.ir import users
+from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, Type
@@ -92,7 +94,27 @@ def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[
   values = kernel.scratch_values or (None,) * len(kernel.scratch)
   kinds = zip(kernel.scratch, values, strict=True)
   scratch = [_scratch(code, t, value, poison=i in fresh) for i, (t, value) in enumerate(kinds)]
-  return lambda indices, sizes: _instance(code, kernel, pointers, scratch, indices, sizes)
+  last = _last_places(code, kernel, parallel)
+  return lambda indices, sizes: _instance(code, kernel, pointers, scratch, indices, sizes, last)
+
+
+def _last_places(code: Code, kernel: NativeKernel, parallel: Sequence[int]) -> dict[int, LastPlace]:
+  """For the operands, by number, that are written: a copy of a block is used by the instances that follow as well."""
+  mapping = kernel.mapping
+  if len(parallel) == len(mapping.grid):
+    return {}
+  written = _written_blocks(kernel)
+  found = {k: m for k, m in enumerate(mapping.block_mappings) if k in written and m.keeps_overhang}
+  return {k: LastPlace(code, len(m.block_shape)) for k, m in found.items()}
+
+
+def _written_blocks(kernel: NativeKernel) -> set[int]:
+  """The numbers of the outputs, and of the inputs that the body writes to."""
+  mapping = kernel.mapping
+  written = {base for op in walk(kernel.body.body) for base in accesses(op)[1]}
+  inputs = kernel.body.params[mapping.num_prefetch : mapping.num_prefetch + mapping.num_inputs]
+  outputs = range(mapping.num_inputs, len(mapping.block_mappings))
+  return {*outputs, *(k for k, param in enumerate(inputs) if param in written)}
 
 
 def _together(
@@ -156,7 +178,15 @@ def _num_arrays(kernel: NativeKernel) -> int:
   return kernel.mapping.num_prefetch + len(kernel.mapping.block_mappings)
 
 
-def _instance(code: Code, kernel: NativeKernel, pointers: Any, scratch: Any, indices: Any, sizes: Any) -> None:
+def _instance(
+  code: Code,
+  kernel: NativeKernel,
+  pointers: Any,
+  scratch: Any,
+  indices: Any,
+  sizes: Any,
+  last_places: Mapping[int, LastPlace] = types.MappingProxyType({}),
+) -> None:
   b, mapping = code.b, kernel.mapping
   skip = mapping.num_vmapped
   code.instance = Position(
@@ -177,17 +207,17 @@ def _instance(code: Code, kernel: NativeKernel, pointers: Any, scratch: Any, ind
       pointer = b.gep(pointer, [b.mul(i64(indices[dim]), i64(inner))], source_etype=ty.memory_type(ref.dtype))
     refs.append(Memory(pointer, ref.strides, ref.dtype, bases[i]))
   writebacks = []
+  written = _written_blocks(kernel)
   for k, (m, index_map) in enumerate(zip(mapping.block_mappings, kernel.index_maps)):
-    is_output = k >= mapping.num_inputs
     kind = packed.PackedBlock if kernel.is_packed(k) else CutBlock
     block = kind(code, m, pointers[num_prefetch + k], bases[num_prefetch + k])
     if index_map is None:
       refs.append(block.whole())
       continue
     where = places(code, m, index_map, refs[:num_prefetch], indices, code.materialise)
-    memory, writeback = block.cut(where, always_inside(mapping.grid, m, index_map))
+    memory, writeback = block.cut(where, always_inside(mapping.grid, m, index_map), last_places.get(k))
     refs.append(memory)
-    if writeback is not None and is_output:
+    if writeback is not None and k in written:
       writebacks.append(writeback)
   for param, memory in zip(params, [*refs, *scratch], strict=True):
     code.env[param] = memory

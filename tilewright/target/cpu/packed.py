@@ -12,6 +12,7 @@ put in atomically.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import statements
-from tilewright.target.cpu.blocks import CutBlock
+from tilewright.target.cpu.blocks import CutBlock, LastPlace
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import extended
 from tilewright.target.llvm.code import Code
@@ -35,14 +36,18 @@ _AT_ONCE = 64  # elements of a vector
 class PackedBlock(CutBlock):
   """A block of a packed array: always a copy, with a byte for each element."""
 
-  def cut(self, where: list[Place], always_inside: Sequence[bool]) -> tuple[Memory, Callable[[], None]]:
+  def cut(
+    self, where: list[Place], always_inside: Sequence[bool], last: LastPlace | None
+  ) -> tuple[Memory, Callable[[], None]]:
     sizes = [where[i].size for i in self.kept]
     copy = self.code.allocate(sizes, self.dtype)
     inside = self._inside(where, always_inside)
-    if inside is not None:
-      with if_then(self.code.b, self.code.b.not_(inside)), self.code.scope():
-        statements.poison(self.code, copy, sizes)
-    self._copy_valid(where, copy, into_copy=True)
+    is_new = self._is_new(where, last)
+    with contextlib.nullcontext() if is_new is None else if_then(self.code.b, is_new), self.code.scope():
+      if inside is not None:
+        with if_then(self.code.b, self.code.b.not_(inside)), self.code.scope():
+          statements.poison(self.code, copy, sizes)
+      self._copy_valid(where, copy, into_copy=True)
     return dataclasses.replace(copy, base=self.base), lambda: self._copy_valid(where, copy, into_copy=False)
 
   def _copy_valid(self, where: list[Place], copy: Memory, *, into_copy: bool) -> None:

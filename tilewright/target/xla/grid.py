@@ -9,7 +9,9 @@ Each step cuts the instance's blocks out of the arrays, runs the body on them, a
       outputs = [write_block(y, index_map(indices), block)]
 
 A block is read and written like any other index (see `refs`): the part of it outside of the array is poison when read and
-dropped when written. An operand without an index map is not cut at all: the body gets the array.
+dropped when written. An operand without an index map is not cut at all: the body gets the array. Where a block that is written may hang
+over the edge, the loop carries the block too (`KeptBlock`), and a step that sees the same block as the one before gets it as it was left:
+a kernel may keep state outside of the array, as in the VMEM of a TPU.
 
 What a body writes to an input is kept in a copy of the array that belongs to the call: later steps see it, the caller does not. If input
 and output are aliased in place (`pl.ANY`, `plgpu.GMEM`), they are one memory.
@@ -20,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -45,6 +47,13 @@ class BlockIndex:
   valid: tuple[tuple[int, Any], ...]  # (dimension, number of elements that count) for bounded slices
 
 
+class KeptBlock(NamedTuple):
+  """The block of the step before: where it lay, and what it held at the end. `place` is [1, …], or zeros before the first step."""
+
+  place: Any
+  value: Any
+
+
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on dynamic grid bounds, prefetched scalars and inputs; gives its outputs."""
   mapping = kernel.grid_mapping
@@ -58,13 +67,14 @@ def run(kernel: Kernel, *operands: Any) -> list[Any]:
   global_values = tuple(ref.initial() for ref in global_refs.values())
 
   written = _written_inputs(kernel)
+  kept = {} if _is_one_step(grid) else _initial_kept(kernel, written)
 
   def step(indices: tuple[Any, ...], state: Any) -> Any:
     changed, rest = state
     seen = [changed[written.index(i)] if i in written else x for i, x in enumerate(inputs)]
     return _step(kernel, grid, indices, prefetched, seen, written, aliases, global_refs, rest)
 
-  _, (found, *_) = _loop(grid, step, (tuple(inputs[i] for i in written), (outputs, scratch, global_values)))
+  _, (found, *_) = _loop(grid, step, (tuple(inputs[i] for i in written), (outputs, scratch, global_values, kept)))
   return list(found)
 
 
@@ -94,8 +104,34 @@ def _initial_scratch(aval: Any) -> Any:
   return refs.poison(aval.shape, aval.dtype)
 
 
+def _initial_kept(kernel: Kernel, written: Sequence[int]) -> dict[int, KeptBlock]:
+  """A block for each operand, by number, that is written and may hang over the edge of its array."""
+  mapping = kernel.grid_mapping
+  outputs = range(mapping.num_inputs, len(mapping.block_mappings))
+  found = {}
+  for k in (*written, *outputs):
+    m, aval = mapping.block_mappings[k], kernel.jaxpr.invars[mapping.num_prefetch + k].aval
+    if m.keeps_overhang:
+      length = 1 + sum(d.block_size if isinstance(d, Indirect) else 2 for d in m.block_shape)
+      found[k] = KeptBlock(jnp.zeros((length,), jnp.int32), refs.poison(aval.shape, aval.dtype))
+  return found
+
+
+def _place_numbers(place: BlockIndex) -> Any:
+  """What tells the places of an operand's blocks apart."""
+  counts = dict(place.valid)
+  parts: list[Any] = [1]
+  for axis, part in enumerate(place.indexer.indices):
+    parts += [part.start, counts.get(axis, 0)] if isinstance(part, Slice) else [part]
+  return jnp.concatenate([jnp.ravel(jnp.asarray(part, jnp.int32)) for part in parts])
+
+
+def _is_one_step(grid: Sequence[Any]) -> bool:
+  return all(isinstance(b, int) and b == 1 for b in grid)
+
+
 def _loop(grid: Sequence[Any], step: Any, state: Any) -> Any:
-  if all(isinstance(b, int) and b == 1 for b in grid):
+  if _is_one_step(grid):
     return step(tuple(jnp.int32(0) for _ in grid), state)
   if any(isinstance(b, int) and b == 0 for b in grid):
     return state  # not even traced: there may be no element to read
@@ -141,7 +177,7 @@ def _step(
 ) -> Any:
   """One step: gives the inputs that are `written`, then the next state."""
   mapping = kernel.grid_mapping
-  outputs, scratch, global_values = state
+  outputs, scratch, global_values, kept = state
   num_vmapped = mapping.num_vmapped
   names = dict(zip(mapping.grid_names or (), indices[num_vmapped:]))
   globals_ = {key: Cell(value, ref.aval) for (key, ref), value in zip(global_refs.items(), global_values)}
@@ -153,7 +189,13 @@ def _step(
     for x, dims, aval in zip(prefetched, mapping.prefetch_vmapped or ((),) * len(prefetched), avals)
   ]
   places = [block_index(m, indices, scalar_cells, instance) for m in mapping.block_mappings]
-  out_blocks = [read_block(m, place, y) for m, place, y in zip(mapping.output_mappings, places[len(inputs) :], outputs)]
+  moved = {k: _place_numbers(place) for k in kept if (place := places[k]) is not None}
+
+  def block_of(k: int, array: Any) -> Any:
+    block = read_block(mapping.block_mappings[k], places[k], array)
+    return lax.select((moved[k] == kept[k].place).all(), kept[k].value, block) if k in kept else block
+
+  out_blocks = [block_of(k, y) for k, y in enumerate(outputs, len(inputs))]
   out_cells = [Cell(b, a) for b, a in zip(out_blocks, avals[len(prefetched) + len(inputs) :])]
   in_cells = []
   sharing = {into - len(prefetched): out for out, into in aliases.items()}
@@ -162,7 +204,7 @@ def _step(
     if out is not None and m.in_place and mapping.output_mappings[out].in_place:
       in_cells.append(out_cells[out])  # the same memory under two names
     else:
-      in_cells.append(Cell(read_block(m, places[i], x), avals[len(prefetched) + i]))
+      in_cells.append(Cell(block_of(i, x), avals[len(prefetched) + i]))
   scratch_cells = [Cell(value, aval) for value, aval in zip(scratch, avals[_first_scratch(mapping) :])]
 
   evaluate(kernel.jaxpr, (), [*scalar_cells, *in_cells, *out_cells, *scratch_cells], instance)
@@ -172,7 +214,8 @@ def _step(
     for m, place, y, cell in zip(mapping.output_mappings, places[len(inputs) :], outputs, out_cells)
   )
   changed = tuple(write_block(mapping.input_mappings[i], places[i], inputs[i], in_cells[i].value) for i in written)
-  return changed, (outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values()))
+  kept = {k: KeptBlock(moved[k], [*in_cells, *out_cells][k].value) for k in kept}
+  return changed, (outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values()), kept)
 
 
 def _own_prefetch(x: Any, vmapped_dims: Sequence[int], indices: Sequence[Any]) -> Any:
