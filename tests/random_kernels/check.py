@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import traceback
 
+import jax
+
 from .kernels import Kernel, generate
 from .numbers import difference
 
@@ -17,7 +19,8 @@ def check(seed: int, *, portable: bool = True, size: int | None = None, show: bo
   expected = kernel.expected(arguments)
   for name, options in [("native", {})] + ([("portable", {"interpret": True})] if portable else []):
     try:
-      actual = kernel.call(arguments, **options)
+      with jax.enable_x64(kernel.x64):
+        actual = kernel.call(arguments, **options)
     except Exception as error:
       where = traceback.format_exc().splitlines()[-12:]
       return f"{name}: raised {type(error).__name__}: {error}\n" + "\n".join(where)

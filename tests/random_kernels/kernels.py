@@ -22,7 +22,7 @@ from tilewright.pallas import tpu as pltpu
 
 from .numbers import EXACT, Number, exact, is_float
 from .operations import JAX, ORACLE
-from .programs import DTYPES, Block, Instruction, Type, Writer, used
+from .programs import WIDE_DTYPES, Block, Instruction, Type, Writer, used
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,10 +105,13 @@ class Kernel:
   alias: tuple[int, int] | None
   pipeline: bool
   far: tuple[tuple[int, Type], ...] = ()  # arrays in HBM, read by `fetch`
+  x64: bool = False
+  semantics: tuple[str, ...] | None = None
   kept: tuple[Type, ...] = ()  # scratch that lives through the grid, read and written by `history`
 
   def __str__(self) -> str:
     head = [f"seed {self.seed}: grid {self.grid}" + (" in emit_pipeline" if self.pipeline else "")]
+    head += [f"  {self.semantics}, x64 {self.x64}"]
     head += [f"  program ids {self.ids}, prefetched table {self.table}, scalars {self.scalars}, alias {self.alias}"]
     head += [f"  v{n}: {t} = block of {w}" for n, t, w in self.inputs]
     head += [f"  a{n}: {t} in HBM" for n, t in self.far]
@@ -183,8 +186,11 @@ class Kernel:
         outer, shapes, in_specs=[anywhere] * ins, out_specs=[anywhere] * outs, scratch_shapes=scratch, **options
       )
       return [np.asarray(x) for x in jax.jit(call)(*arguments)]
+    params = pltpu.CompilerParams(dimension_semantics=self.semantics)
     spec = pltpu.PrefetchScalarGridSpec(int(prefetch), self.grid, in_specs, out_specs, scratch)
-    call = pl.pallas_call(kernel, shapes, grid_spec=spec, input_output_aliases=aliases, **options)
+    call = pl.pallas_call(
+      kernel, shapes, grid_spec=spec, input_output_aliases=aliases, compiler_params=params, **options
+    )
     tables = [np.asarray(self.table, np.int32)] if prefetch else []
     return [np.asarray(x) for x in jax.jit(call)(*tables, *arguments)]
 
@@ -455,14 +461,17 @@ def generate(seed: int, size: int | None = None) -> Kernel:
   if not pipeline and rng.random() < 0.4:
     table = tuple(rng.sample(range(grid[0]), grid[0]))
   w = Writer(rng)
+  x64, large = rng.random() < 0.15, rng.random() < 0.15
+  w.dtypes = WIDE_DTYPES if x64 else w.dtypes
+  w.elements = 6000 if large else w.elements
   ids = tuple(w.param(Type((), "int32")) for _ in grid)
   scalars = tuple(w.param(Type((), "int32")) for _ in range(2)) if table else ()
   inputs = []
   for _ in range(rng.randint(1, 3)):
     if inputs and rng.random() < 0.5:
-      window, dtype = inputs[-1][2], rng.choice([inputs[-1][1].dtype, rng.choice(DTYPES)])
+      window, dtype = inputs[-1][2], rng.choice([inputs[-1][1].dtype, rng.choice(w.dtypes)])
     else:
-      window, dtype = _window(rng, grid, table), rng.choice(DTYPES)
+      window, dtype = _window(rng, grid, table, LARGE if large else SMALL, w.elements), rng.choice(w.dtypes)
     bound = 0.0
     sure = True
     if is_float(dtype):
@@ -483,6 +492,12 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     o = _output(choices, w, name, grid, ids)
     outputs.append(o)
     wanted |= {o.name} | ({o.condition} if o.condition is not None else set())
+  semantics = None
+  if not w.kept and not pipeline and choices.random() < 0.6:
+    ordered = {a for o in outputs for a in o.revisited}
+    semantics = tuple(
+      "arbitrary" if a in ordered else choices.choice(["parallel", "parallel", "arbitrary"]) for a in range(len(grid))
+    )
   alias = None
   for i, (_, t, window) in enumerate(inputs):
     names = [n for n in w.pool if (w.types[n].shape, w.types[n].dtype) == (t.shape, t.dtype)]
@@ -508,18 +523,24 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     alias,
     pipeline,
     tuple(w.far),
+    x64,
+    semantics,
     tuple(w.kept),
   )
 
 
-def _window(rng: random.Random, grid: tuple[int, ...], table) -> Window:
+SMALL = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17]
+LARGE = [1, 3, 8, 31, 32, 33, 64, 65, 127, 128, 130]
+
+
+def _window(rng: random.Random, grid: tuple[int, ...], table, sizes: list[int], most: int) -> Window:
   array, block, axes = [], [], []
   free = list(range(len(grid)))
   rng.shuffle(free)
   for _ in range(rng.choice([1, 2, 2, 2, 3])):
     axis = free.pop() if free and rng.random() < 0.7 else None
-    size = rng.choice([1, 2, 3, 4, 5, 7, 8, 9, 16, 17])
-    if math.prod([b or 1 for b in block]) * size > 400:
+    size = rng.choice(sizes)
+    if math.prod([b or 1 for b in block]) * size > most * 2 // 3:
       size = 1
     if axis is not None and block and rng.random() < 0.15:
       array.append(grid[axis])

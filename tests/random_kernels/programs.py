@@ -20,7 +20,7 @@ SIGNED = ["int8", "int16", "int32"]
 UNSIGNED = ["uint8", "uint16", "uint32"]
 FLOATS = ["float32", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"]
 DTYPES = ["bool", *SIGNED, "int32", *UNSIGNED, *FLOATS]
-ELEMENTS = 600  # the most a value has
+WIDE_DTYPES = [*DTYPES, *["int64", "uint64", "float64"] * 2]  # with jax_enable_x64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +89,7 @@ class Writer:
     self.uses: set[int] = set()
     self.far: list[tuple[int, Type]] = []
     self.kept: list[Type] = []
+    self.dtypes, self.elements = DTYPES, 600  # what values may be, and the most elements of one
 
   def param(self, type: Type) -> int:
     name, self.next = self.next, self.next + 1
@@ -184,7 +185,7 @@ def unary(w: Writer, _: int) -> None:
   elif not is_float(t.dtype):
     bits = jnp.iinfo(t.dtype).bits
     choices = ["not", "shift_left", "shift_right", "mod", "floor_divide", "rem", "mask", "clip"]
-    op = w.rng.choice(choices + ([] if t.dtype in UNSIGNED else ["neg", "abs", "sign"]))
+    op = w.rng.choice(choices + ([] if t.dtype.startswith("u") else ["neg", "abs", "sign"]))
     if op in ("not", "neg", "abs", "sign"):
       w.emit(op, (a,), t)
     elif op.startswith("shift"):
@@ -194,7 +195,7 @@ def unary(w: Writer, _: int) -> None:
       w.emit(op, (a,), t, low=low, high=low + w.rng.randrange(40))
     else:
       by = w.rng.choice([1, 2, 3, 5, 7, 8, 13, 16, 100])
-      w.emit(op, (a,), t, by=-by if t.dtype in SIGNED and op != "mask" and w.rng.random() < 0.3 else by)
+      w.emit(op, (a,), t, by=-by if t.dtype.startswith("i") and op != "mask" and w.rng.random() < 0.3 else by)
   else:
     op = w.rng.choice(["neg", "abs", "tanh", "exp", "sqrt"] + (["sign"] if t.sure else []))
     bound = {"tanh": 2.0, "exp": 4.0, "sqrt": t.bound + 2, "sign": 1.0}.get(op, t.bound)
@@ -206,7 +207,7 @@ def unary(w: Writer, _: int) -> None:
 
 def convert(w: Writer, _: int) -> None:
   a = w.some()
-  t, to = w.types[a], w.rng.choice(DTYPES)
+  t, to = w.types[a], w.rng.choice(w.dtypes)
   if to == t.dtype:
     return
   if to == "bool" or (not is_float(to) and not is_float(t.dtype)):
@@ -216,7 +217,7 @@ def convert(w: Writer, _: int) -> None:
     if t.sure:
       fits = min(jnp.iinfo(to).max, 2**20)
       a = w.bounded(a, min(fits, t.bound))
-      a = w.emit("abs", (a,), w.types[a]) if to in UNSIGNED else a
+      a = w.emit("abs", (a,), w.types[a]) if to.startswith("u") else a
       w.emit("convert", (a,), Type(t.shape, to), to=to)
   elif not is_float(t.dtype):
     bound = 1.0
@@ -308,7 +309,7 @@ def dot(w: Writer, _: int) -> None:
   to = "int32" if s.dtype == "int8" else "float32"
   t = w.types[b]
   shape, sure = (s.shape[0], t.shape[1]), s.sure and t.sure
-  if math.prod(shape) > ELEMENTS:
+  if math.prod(shape) > w.elements:
     return
   if is_float(s.dtype):
     a, b = w.bounded(a, min(s.bound, 100.0)), w.bounded(b, min(t.bound, 100.0))
@@ -340,7 +341,7 @@ def move(w: Writer, _: int) -> None:
     case 1:
       axes = tuple(rng.sample(range(len(t.shape)), len(t.shape)))
       w.emit("transpose", (a,), shaped(*(t.shape[x] for x in axes)), axes=axes)
-    case 2 if math.prod(t.shape) <= ELEMENTS // 4 and len(t.shape) < 3:
+    case 2 if math.prod(t.shape) <= w.elements // 4 and len(t.shape) < 3:
       at, new = rng.randrange(len(t.shape) + 1), rng.randint(1, 4)
       shape = (*t.shape[:at], new, *t.shape[at:])
       w.emit("broadcast", (a,), shaped(*shape), shape=shape, axes=tuple(i for i in range(len(shape)) if i != at))
@@ -353,7 +354,7 @@ def move(w: Writer, _: int) -> None:
     case 4:
       part = rng.randint(1, size)
       w.emit("dynamic_slice", (a, w.index()), along(part), axis=axis, size=part)
-    case 5 if math.prod(t.shape) <= ELEMENTS // 2:
+    case 5 if math.prod(t.shape) <= w.elements // 2:
       b = w.some(
         lambda u: (
           u.dtype == t.dtype
@@ -362,7 +363,7 @@ def move(w: Writer, _: int) -> None:
         )
       )
       u = w.types[b]
-      if math.prod(u.shape) > ELEMENTS // 2:
+      if math.prod(u.shape) > w.elements // 2:
         return
       w.emit(
         "concatenate",
@@ -374,7 +375,7 @@ def move(w: Writer, _: int) -> None:
       w.emit("reverse", (a,), t, axis=axis)
     case 7:
       w.emit("roll", (a,), t, by=rng.randint(-5, 5), axis=axis)
-    case 8 if math.prod(t.shape) <= ELEMENTS // 4 and t.dtype != "bool":
+    case 8 if math.prod(t.shape) <= w.elements // 4 and t.dtype != "bool":
       pads = [(rng.randrange(2), rng.randrange(3)) if i == axis else (0, 0) for i in range(len(t.shape))]
       w.emit("pad", (a,), along(size + sum(pads[axis])), pads=pads)
     case 9:
@@ -383,7 +384,7 @@ def move(w: Writer, _: int) -> None:
           len(u.shape) == 1
           and not is_float(u.dtype)
           and u.dtype != "bool"
-          and u.shape[0] * math.prod(t.shape) <= ELEMENTS * size
+          and u.shape[0] * math.prod(t.shape) <= w.elements * size
         )
       )
       if i is not None:
@@ -435,7 +436,7 @@ def fetch(w: Writer, _: int) -> None:
   """A DMA of some rows of an array in HBM, from a row that is computed."""
   if not w.far or w.rng.random() < 0.3:
     shape = tuple(w.rng.choice([1, 2, 3, 5, 8, 13]) for _ in range(w.rng.randint(1, 3)))
-    dtype = w.rng.choice(DTYPES)
+    dtype = w.rng.choice(w.dtypes)
     w.far.append((len(w.far), Type(shape, dtype, 7.0 if is_float(dtype) else 0.0)))
   array, t = w.rng.choice(w.far)
   size = w.rng.randint(1, t.shape[0])
@@ -456,7 +457,7 @@ def _carried(w: Writer, depth: int, params: list[Type], carry: int, captured: li
   """A block whose result is again of the type of its parameter number `carry`."""
   inner = Writer(w.rng, w.next)
   inner.types, inner.pool, inner.scratch = dict(w.types), list(captured), w.scratch
-  inner.far = w.far
+  inner.far, inner.dtypes, inner.elements = w.far, w.dtypes, w.elements
   names = [inner.param(p) for p in params]
   inner.write(w.rng.randint(1, 4), depth + 1)
   t = params[carry]
