@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax.experimental.xla_metadata import set_xla_metadata
 
 from tilewright import errors
-from tilewright.pallas import effects, targets
+from tilewright.pallas import effects, targets, validation
 from tilewright.pallas.foreign import own_grid_spec, own_specs
 from tilewright.pallas.primitives import AbstractRef
 from tilewright.pallas.ref_operands import bind_refs
@@ -71,10 +71,15 @@ def pallas_call(
   Returns:
     A function of the inputs, which gives arrays in the structure of `out_shape`.
   """
+  validation.check_options(input_output_aliases, compiler_params, cost_estimate, metadata)
   if grid_spec is None:
     grid_spec = GridSpec(grid, own_specs(in_specs), own_specs(out_specs), scratch_shapes)
   else:
     grid_spec = own_grid_spec(grid_spec)
+    if not isinstance(grid_spec, GridSpec):
+      raise errors.GridError(
+        f"pallas_call: grid_spec must be a pl.GridSpec or a pltpu.PrefetchScalarGridSpec, got {grid_spec!r}. The sizes alone are `grid`."
+      )
     for field, value, default in (
       ("grid", grid, ()),
       ("in_specs", in_specs, no_block_spec),
@@ -85,6 +90,7 @@ def pallas_call(
         raise errors.GridError(f"If `grid_spec` is specified, then `{field}` must be `{default}`. It is {value}.")
   if name is not None and not isinstance(name, str):
     raise errors.KernelTypeError(f"pallas_call: name must be a string or None, got {name!r}.")
+  validation.check_semantics(compiler_params, grid_spec.grid)
   call = KernelCall(
     kernel=kernel,
     out_shape=out_shape,
@@ -108,7 +114,7 @@ def pallas_call(
 
 def _bind(call: KernelCall, args: Any) -> Any:
   flat_args, in_tree = jax.tree.flatten(args)
-  flat_args = [x if _is_jax_value(x) else jnp.asarray(x) for x in flat_args]
+  flat_args = [x if _is_jax_value(x) else _as_array(x, args) for x in flat_args]
   in_avals = tuple(_jax.core.typeof(x) for x in flat_args)
   if any(isinstance(a, AbstractRef) for a in in_avals):
     return bind_refs(_bind, call, args)
@@ -125,6 +131,18 @@ def _is_jax_value(x: Any) -> bool:
   except TypeError:
     return False
   return not isinstance(x, bool | int | float | complex)
+
+
+def _as_array(x: Any, args: Any) -> Any:
+  try:
+    return jnp.asarray(x)
+  except TypeError as e:
+    paths = jax.tree_util.tree_flatten_with_path(args)[0]
+    path = next((jax.tree_util.keystr(p) for p, own in paths if own is x), "")
+    raise errors.KernelTypeError(
+      f"pallas_call: args{path} must be an array, got {x!r} of type {type(x).__name__}. Give other things to the kernel with "
+      "functools.partial."
+    ) from e
 
 
 def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:

@@ -21,11 +21,13 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import jaxprs, targets
+from tilewright.pallas.arity import check_takes
 from tilewright.pallas.call import apply_eagerly, kernel_params, pallas_call_p
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.pallas.validation import check_options
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
@@ -44,6 +46,9 @@ class _Options:
   cost_estimate: CostEstimate | None = None
   name: str | None = None
   metadata: dict[str, str] | None = None
+
+  def __post_init__(self) -> None:
+    check_options({}, self.compiler_params, self.cost_estimate, self.metadata)
 
 
 def mesh_axes(mesh: Any) -> dict[Any, int]:
@@ -241,7 +246,10 @@ def _call_body(
   outputs = jax.tree.unflatten(out_tree, refs[num_in : num_in + num_out])
   scratch = jax.tree.unflatten(scratch_tree, [shown(ref) for ref in refs[num_in + num_out :]])
   args = [*inputs, *(outputs if many_outputs else (outputs,))]
-  result = body(*args, **scratch) if isinstance(scratch, Mapping) else body(*args, *scratch)
+  named = scratch if isinstance(scratch, Mapping) else {}
+  args += () if named else scratch
+  check_takes(body, "The kernel body", "a ref for each operand, output and scratch buffer, in this order", args, named)
+  result = body(*args, **named)
   if jax.tree.leaves(result):
     raise errors.KernelReturnError(
       f"A kernel body must return None, got {result}. Write results to the output refs instead."

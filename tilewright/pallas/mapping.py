@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
+from tilewright.pallas.arity import name_of
 from tilewright.pallas.foreign import own_memory_space
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, int32_scalar
 from tilewright.pallas.specs import BlockSpec, NoBlockSpec, canonical_block_dim
@@ -26,12 +27,6 @@ _WHOLE_ARRAY_SPACES = (
   TpuMemorySpace.HOST,
   TpuMemorySpace.SEMAPHORE,
 )
-
-
-def _name_of(f: Callable[..., Any]) -> str:
-  code = getattr(f, "__code__", None)
-  name = getattr(f, "__name__", repr(f))
-  return f"{name} at {code.co_filename}:{code.co_firstlineno}" if code is not None else name
 
 
 def check_memory_space(space: Any, origin: str) -> Any:
@@ -103,6 +98,15 @@ def _check_block_shape(dims: Sequence[Any], aval: Any, origin: str) -> None:
     raise errors.BlockSpecError(f"Block shape for {origin} (= {sizes}): at most one dimension may be pl.Indirect.")
 
 
+def _name_index_map(error: Exception, index_map: Callable[..., Any], origin: str) -> None:
+  """Say in an error that is not one of ours which index map it was raised in."""
+  if not isinstance(error, errors.TilewrightError) and len(error.args) == 1:
+    error.args = (
+      f"{str(error).rstrip('. ')}. This is in the index map {name_of(index_map)} for {origin}: its arguments are traced int32 scalars, and "
+      "what it returns is computed from them with jnp and lax.",
+    )
+
+
 def _trace_index_map(
   index_map: Callable[..., Any] | None,
   dims: Sequence[Any],
@@ -130,13 +134,17 @@ def _trace_index_map(
   except TypeError as e:
     if "positional argument" in str(e):
       raise errors.IndexMapArityError(
-        f"Index map function {_name_of(user_map)} for {origin} was called with {len(avals)} arguments (grid indices, then "
+        f"Index map function {name_of(user_map)} for {origin} was called with {len(avals)} arguments (grid indices, then "
         f"prefetched scalars): {e}"
       ) from e
+    _name_index_map(e, user_map, origin)
+    raise
+  except (IndexError, ValueError, AttributeError) as e:
+    _name_index_map(e, user_map, origin)
     raise
   if closed.consts:
     raise errors.CapturedConstantError(
-      f"Index map function {_name_of(user_map)} for {origin} must not capture constants: "
+      f"Index map function {name_of(user_map)} for {origin} must not capture constants: "
       f"{[_jax.core.typeof(c) for c in closed.consts]}. Pass them as scalar prefetch arguments."
     )
   return closed, trees[-1]
@@ -160,7 +168,7 @@ def _check_index_entries(
   entries: Sequence[Any], dims: Sequence[Any], origin: str, index_map: Callable[..., Any]
 ) -> None:
   shown = tuple(None if isinstance(d, Squeezed) else d.block_size for d in dims)
-  where = f"Index map function {_name_of(index_map)} for {origin}"
+  where = f"Index map function {name_of(index_map)} for {origin}"
   if len(entries) != len(dims):
     raise errors.IndexMapError(
       f"{where} must return {len(dims)} values to match block_shape={shown}. Currently returning {len(entries)} values:"

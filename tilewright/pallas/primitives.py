@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
+from tilewright.pallas.arity import brief
 from tilewright.pallas.tracing import current_frame, current_point
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -113,7 +114,7 @@ def flatten_ref(ref: Any, idx: Any, what: str) -> Any:
   """The view `ref[idx]` as a ref with transforms."""
   if not is_ref(ref):
     raise errors.RefTypeError(
-      f"{what}: expected a ref, got {ref}. Inside a kernel, arguments are refs; values are not."
+      f"{what}: expected a ref, got {brief(ref)}. Inside a kernel, arguments are refs; values are not."
     )
   if idx is not None and not (isinstance(idx, tuple) and not idx):
     ref = ref.at[idx]

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import effects
+from tilewright.pallas.arity import check_takes
 from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef
 from tilewright.pallas.tracing import current_frame
 from tilewright.runtime import _jax
@@ -83,6 +84,7 @@ def run_scoped(
   def flat_f(*flat_refs: Any) -> list[Any]:
     begin(flat_types, flat_refs)
     args, kwargs = jax.tree.unflatten(in_tree, [shown(ref) for ref in flat_refs])
+    check_takes(f, "pl.run_scoped: the function", "a ref for each type to allocate", args, kwargs)
     leaves, tree = jax.tree.flatten(f(*args, **kwargs))
     out_trees.append(tree)
     return leaves

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from tilewright import errors
 from tilewright.tile.grid import BlockDim, Blocked, BoundedSlice, Buffered, Element, Indirect, Squeezed, squeezed
+from tilewright.tile.memory import MemorySpace, TpuMemorySpace
 
 
 @runtime_checkable
@@ -49,6 +50,12 @@ class BlockSpec:
   memory_space: Any = dataclasses.field(kw_only=True, default=None)
 
   def __post_init__(self) -> None:
+    for field in ("block_shape", "index_map"):
+      value = getattr(self, field)
+      if isinstance(value, MemorySpace | TpuMemorySpace) or getattr(value, "is_tilewright_memory_space", False):
+        raise errors.BlockSpecError(
+          f"BlockSpec: {field} got the memory space {value}. Name the argument, as in BlockSpec(memory_space=pl.ANY)."
+        )
     if callable(self.block_shape):
       raise errors.BlockSpecError(
         "BlockSpec: block_shape must be a sequence, got a function. The order is BlockSpec(block_shape, index_map)."
@@ -56,6 +63,10 @@ class BlockSpec:
     if self.index_map is not None and not callable(self.index_map):
       raise errors.IndexMapError(
         f"BlockSpec: index_map must be a function of the grid indices, got {self.index_map!r}."
+      )
+    if self.block_shape is not None and not hasattr(self.block_shape, "__iter__"):
+      raise errors.BlockSpecError(
+        f"BlockSpec: block_shape must be a sequence with an entry for each dimension, got {self.block_shape!r}."
       )
     if self.block_shape is not None:
       object.__setattr__(self, "block_shape", tuple(self.block_shape))
@@ -139,4 +150,8 @@ class PrefetchScalarGridSpec(GridSpec):
     scratch_shapes: Any = (),
   ) -> None:
     super().__init__(grid, in_specs, out_specs, scratch_shapes)
+    if not hasattr(num_scalar_prefetch, "__index__") or num_scalar_prefetch < 0:
+      raise errors.GridError(
+        f"PrefetchScalarGridSpec: num_scalar_prefetch must be the number of operands that are prefetched, got {num_scalar_prefetch!r}."
+      )
     self.num_scalar_prefetch = num_scalar_prefetch

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import jaxprs, mapping, targets, validation
+from tilewright.pallas.arity import check_takes
 from tilewright.pallas.content import content
 from tilewright.pallas.control import when
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
@@ -272,6 +273,7 @@ def _trace(
   with _with_line_of(call):
     aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
   validation.check_input_writes(jaxpr, grid_mapping, aliases)
+  validation.check_indices(jaxpr, may_leave=not isinstance(interpret, bool))
   validation.check_effects(jaxpr)
   kernel = Kernel(
     jaxpr=jaxpr,
@@ -368,6 +370,9 @@ def _begin(call: KernelCall, begun: Mapping[int, Any], refs: Sequence[Any]) -> N
   when(is_first)(lambda: begin(list(begun.values()), [refs[number] for number in begun]))
 
 
+_GETS = "a ref for each prefetched scalar, input, output and scratch buffer, in this order"
+
+
 def _trace_body(
   call: KernelCall, avals: Sequence[Any], s: _Structure, scratch_tree: Any, begun: Mapping[int, Any] = {}
 ) -> Any:
@@ -380,10 +385,11 @@ def _trace_body(
     take = lambda tree: jax.tree.unflatten(tree, [next(left) for _ in range(tree.num_leaves)])
     args = [*take(s.prefetch_tree), *take(s.input_tree), *take(s.outs_tree)]
     scratch = take(scratch_tree)
-    if isinstance(scratch, Mapping):
-      result = call.kernel(*args, **scratch)
-    else:
-      result = call.kernel(*args, *(scratch if isinstance(scratch, tuple | list) else (scratch,)))
+    named = scratch if isinstance(scratch, Mapping) else {}
+    if not named:
+      args += scratch if isinstance(scratch, tuple | list) else (scratch,)
+    check_takes(call.kernel, "The kernel function", _GETS, args, named)
+    result = call.kernel(*args, **named)
     if jax.tree.leaves(result):
       raise errors.KernelReturnError(
         f"The kernel function in the pallas_call {call.title} should return None. It "

@@ -55,6 +55,41 @@ _frames = _Frames()
 _REF_AS_VALUE = re.compile(
   r"'AbstractRef' object has no attribute|ndarray or scalar arguments, got <class '[^']*Tracer'>"
   r"|unsupported operand type\(s\) for \S+ '\w*Tracer' and '\w*Tracer'|<class '[^']*Tracer'> is not iterable"
+  r"|TransformedRefs cannot be abstractified|Cannot store a Ref into another Ref"
+)
+
+_HAS_LINE = re.compile(r"\.py:\d+")
+
+# What to do about other mistakes in a body, by JAX's words for them.
+_ADVICE = (
+  (
+    re.compile(r"Attempted boolean conversion of traced array"),
+    "Branch on values with pl.when, jnp.where or jax.lax.cond.",
+  ),
+  (
+    re.compile(r"The __index__\(\) method was called on traced array"),
+    "Loop a dynamic number of times with jax.lax.fori_loop or pl.loop; sizes, axes and shapes must be ints.",
+  ),
+  (re.compile(r"Abstract tracer value encountered"), "Convert values with astype."),
+  (
+    re.compile(r"numpy\.ndarray conversion method"),
+    "NumPy cannot work on values of a kernel: use jnp, and read refs as in x_ref[...].",
+  ),
+  (
+    re.compile(r"Out of bound (slice|indexer)"),
+    "A window must lie inside of its ref: use a smaller one, or a mask (pl.load, pl.store).",
+  ),
+  (re.compile(r"`indices` must not be longer than `shape`"), "Give at most one index for each dimension of the ref."),
+  (re.compile(r"slice must have a step >= 1"), "Read the window and reverse the value with jnp.flip."),
+  (re.compile(r"mutable array references cannot be returned"), "Return the value, as in x_ref[...], not the ref."),
+  (
+    re.compile(r"(?s)carry input and carry output must have equal types"),
+    "Convert the carry with astype in the body, or begin with the other type.",
+  ),
+  (
+    re.compile(r"requires contracting dimensions to have the same shape|incompatible shapes for broadcasting"),
+    "A body sees blocks: compare the shapes with the block shapes of the specs.",
+  ),
 )
 
 
@@ -71,9 +106,10 @@ def tracing_kernel(frame: GridFrame, point: GridPoint | None = None) -> Iterator
       _jax.config._check_vma(False),
     ):
       yield
-  except (ValueError, AttributeError, TypeError, NameError, AssertionError) as e:
+  except Exception as e:
     better = None if isinstance(e, errors.TilewrightError) else _explained(e, frame)
     if better is None:
+      _locate(e)
       raise
     raise better from e
   finally:
@@ -81,9 +117,25 @@ def tracing_kernel(frame: GridFrame, point: GridPoint | None = None) -> Iterator
     _frames.points.pop()
 
 
+def _sentence(text: str) -> str:
+  text = text.strip()
+  return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _locate(error: Exception) -> None:
+  """Add to a message the user's line, unless it names one or the user's own code raised the error, and what to do."""
+  if len(error.args) != 1 or not isinstance(error.args[0], str) or _jax.is_raised_by_user(error):
+    return
+  said, line = error.args[0].rstrip(), _jax.user_line(error)
+  advice = next((words for pattern, words in _ADVICE if pattern.search(said)), None)
+  if "This is at " in said or line == "an unknown line" or (advice is None and _HAS_LINE.search(said)):
+    return
+  error.args = (f"{_sentence(said)} This is at {line}.{'' if advice is None else ' ' + advice}",)
+
+
 def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
   """What JAX says about a mistake in a body, with the user's line and what to do about it."""
-  said = f"{str(error).strip().rstrip('.')}. This is at {_jax.user_line(error)}."
+  said = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
   if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
     return errors.ShapeMismatchError(
       f"{said} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."

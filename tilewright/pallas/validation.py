@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+
 from tilewright import errors
 from tilewright.pallas import effects, jaxprs
 from tilewright.runtime import _jax
@@ -83,3 +87,67 @@ def check_effects(jaxpr: Any) -> None:
       )
     for inner in jaxprs.inner_jaxprs(eqn):
       check_effects(_jax.open_jaxpr(inner.jaxpr)[0])
+
+
+def check_options(aliases: Any, compiler_params: Any, cost_estimate: Any, metadata: Any) -> None:
+  """What is said about a call besides its operands, by type."""
+  try:
+    pairs = [(a, b) for a, b in dict(aliases).items()]
+  except (TypeError, ValueError):
+    pairs = [(aliases, None)]
+  if not all(hasattr(n, "__index__") for pair in pairs for n in pair):
+    raise errors.AliasError(
+      f"input_output_aliases must be a dict from numbers of inputs to numbers of outputs, as in {{0: 0}}, got {aliases!r}."
+    )
+  if compiler_params is not None and isinstance(compiler_params, type | str | int | float | Mapping | Sequence):
+    raise errors.KernelTypeError(
+      f"compiler_params must be the CompilerParams of a target, as in pltpu.CompilerParams(...), got {compiler_params!r}."
+    )
+  if cost_estimate is not None and not hasattr(cost_estimate, "flops"):
+    raise errors.KernelTypeError(f"cost_estimate must be a pl.CostEstimate, got {cost_estimate!r}.")
+  if metadata is not None and not isinstance(metadata, Mapping):
+    raise errors.KernelTypeError(f"metadata must be a dict of strings, got {metadata!r}.")
+
+
+def check_semantics(compiler_params: Any, grid: Sequence[Any]) -> None:
+  """`dimension_semantics` has a word for each dimension of the grid."""
+  semantics = getattr(compiler_params, "dimension_semantics", None)
+  if semantics is not None and len(semantics) != len(grid):
+    raise errors.GridError(
+      f"compiler_params: dimension_semantics must have one entry for each of the {len(grid)} dimensions of the grid, got "
+      f"{len(semantics)}: {tuple(getattr(s, 'value', s) for s in semantics)}."
+    )
+
+
+def check_indices(jaxpr: Any, may_leave: bool) -> None:
+  """Refuse indices of refs that are no integers and, where the body surely comes, constant ones outside of the ref.
+
+  A simulated machine says itself what reads outside of a ref give (`may_leave`).
+  """
+  for eqn in jaxpr.eqns:
+    if eqn.primitive.name in ("get", "swap", "addupdate"):
+      flat = eqn.invars[1 if eqn.primitive.name == "get" else 2 :]
+      for transform in jax.tree.unflatten(eqn.params["tree"], flat):
+        if isinstance(transform, _jax.indexing.NDIndexer):
+          _check_indexer(transform, eqn, may_leave)
+    for inner in jaxprs.inner_jaxprs(eqn):
+      check_indices(_jax.open_jaxpr(inner.jaxpr)[0], may_leave=True)
+
+
+def _check_indexer(indexer: Any, eqn: Any, may_leave: bool) -> None:
+  for axis, (index, size) in enumerate(zip(indexer.indices, indexer.shape)):
+    start = index.start if isinstance(index, _jax.Slice) else index
+    dtype = getattr(getattr(start, "aval", start), "dtype", None)
+    if isinstance(start, float) or (dtype is not None and jnp.issubdtype(dtype, jnp.inexact)):
+      raise errors.KernelTypeError(
+        f"The index of dimension {axis} at {source_line(eqn)} is {dtype or 'a float'}; indices of refs must be integers. "
+        "Divide with //, or convert it with astype(jnp.int32)."
+      )
+    value = getattr(start, "val", start)
+    if may_leave or not isinstance(value, int | np.integer) or not isinstance(size, int):
+      continue
+    if not -size <= value < size:
+      raise errors.OutOfBoundsError(
+        f"The index {int(value)} of dimension {axis} at {source_line(eqn)} is out of range: the ref that the body sees has shape "
+        f"{tuple(indexer.shape)} there. Is it larger than the block shape in the specs?"
+      )

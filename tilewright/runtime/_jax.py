@@ -182,10 +182,20 @@ def user_line(error: BaseException) -> str:
   at, found = error.__traceback__, "an unknown line"
   while at is not None:
     name = at.tb_frame.f_code.co_filename
-    if source_info_util.is_user_filename(name):
+    if source_info_util.is_user_filename(name) and name != "<string>":  # which is what dataclasses generate
       found = f"{name}:{at.tb_lineno}"
     at = at.tb_next
   return found
+
+
+def is_raised_by_user(error: BaseException) -> bool:
+  """Whether the user's own code raised an error, or Python in it. (JAX takes its own frames out of tracebacks, and notes that it did.)"""
+  at = error.__traceback__
+  while at is not None and at.tb_next is not None:
+    at = at.tb_next
+  if at is None or any("JAX has removed" in note for note in getattr(error, "__notes__", ())):
+    return False
+  return source_info_util.is_user_filename(at.tb_frame.f_code.co_filename)
 
 
 def trace_context() -> Any:

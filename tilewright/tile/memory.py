@@ -150,8 +150,13 @@ class MemoryRef:
 def memory_ref(shape: Sequence[int], dtype: Any, memory_space: Any) -> MemoryRef:
   if isinstance(shape, int):
     shape = (shape,)
+  if any(isinstance(d, float | str) or (isinstance(d, int) and d < 0) for d in shape):
+    raise errors.MemorySpaceError(f"{memory_space}: the shape of memory must be ints of 0 or more, got {tuple(shape)}.")
   if not isinstance(dtype, _jax.dtypes.ExtendedDType):
-    dtype = jnp.dtype(dtype)
+    try:
+      dtype = jnp.dtype(dtype)
+    except TypeError as e:
+      raise errors.KernelTypeError(f"{memory_space}: {dtype!r} is no dtype. Give one such as jnp.float32.") from e
   return MemoryRef(_jax.core.ShapedArray(tuple(shape), dtype), memory_space)
 
 

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
+from tilewright.pallas.arity import brief
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import Primitive, ReadEffect, ShapedArray, WriteEffect, is_ref
 from tilewright.runtime import _jax
@@ -54,8 +55,11 @@ class Barrier:
   orders_tensor_core: bool = False
 
   def __post_init__(self) -> None:
-    if self.num_arrivals < 1:
+    if not hasattr(self.num_arrivals, "__index__") or self.num_arrivals < 1:
       raise errors.GridError(f"Barrier: num_arrivals: expected 1 or more, got {self.num_arrivals}.")
+    counts = self.num_barriers if isinstance(self.num_barriers, Sequence) else (self.num_barriers,)
+    if not all(hasattr(n, "__index__") and n > 0 for n in counts):
+      raise errors.GridError(f"Barrier: num_barriers: expected 1 or more, got {self.num_barriers}.")
 
   def get_array_aval(self) -> Any:
     return self._memory().get_array_aval()
@@ -71,7 +75,7 @@ class Barrier:
 def check_barrier(what: str, barrier: Any) -> Any:
   """One barrier, as a view."""
   if not is_ref(barrier):
-    raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {barrier!r}.")
+    raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {brief(barrier)}.")
   is_one = lambda dtype: isinstance(dtype, BlockBarrier)
   return semaphores.view_of_one(barrier, f"plgpu.{what}: barrier", is_one, "barrier", "plgpu.Barrier()")
 

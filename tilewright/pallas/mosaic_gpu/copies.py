@@ -29,6 +29,7 @@ import jax
 
 from tilewright import errors
 from tilewright.pallas import effects, primitives
+from tilewright.pallas.arity import brief
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
@@ -36,6 +37,7 @@ from tilewright.pallas.mosaic_gpu.partition import share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.mosaic_gpu.zero_fill import zero_filled
 from tilewright.pallas.primitives import Primitive
+from tilewright.runtime import _jax
 from tilewright.target import xla
 
 _FEWEST_REGISTERS, _MOST_REGISTERS = 24, 256  # of a thread, that setmaxnreg takes
@@ -54,7 +56,25 @@ def check_refs(what: str, **refs: Any) -> None:
   """Arguments that must be refs, or views of them."""
   for name, ref in refs.items():
     if not primitives.is_ref(ref):
-      raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {ref!r}.")
+      raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {brief(ref)}.")
+
+
+def space_of(ref: Any) -> str:
+  """The memory that a ref, or the ref that a view is of, lies in: "smem", "gmem", …"""
+  own = ref.ref if isinstance(ref, primitives.TransformedRef) else ref
+  space = str(getattr(_jax.core.typeof(own), "memory_space", None)).lower()
+  return "gmem" if space == "any" else space  # where operands of kernels lie
+
+
+def check_spaces(what: str, src: Any, dst: Any) -> None:
+  """Refuse a copy that goes the other way than its name says."""
+  wrong = {"copy_gmem_to_smem": ("smem", "gmem"), "copy_smem_to_gmem": ("gmem", "smem")}[what]
+  for name, ref, space in zip(("src", "dst"), (src, dst), wrong):
+    if space_of(ref).startswith(space):
+      raise errors.MemorySpaceError(
+        f"plgpu.{what}: {name} lies in {space.upper()}. The order is {what}(src, dst, ...); for the other direction there is "
+        f"plgpu.{'copy_smem_to_gmem' if what == 'copy_gmem_to_smem' else 'copy_gmem_to_smem'}."
+      )
 
 
 def check_ends(what: str, src: Any, dst: Any) -> None:
@@ -82,6 +102,7 @@ def copy_gmem_to_smem(
   hangs over an edge of its array, `dst` is zero, unless `oob_mode` says otherwise.
   """
   check_refs("copy_gmem_to_smem", src=src, dst=dst)
+  check_spaces("copy_gmem_to_smem", src, dst)
   src = share("copy_gmem_to_smem", src, collective_axes, leader_tracked)
   check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
@@ -108,6 +129,7 @@ def copy_smem_to_gmem(
   far, which belong to no group yet, are one.
   """
   check_ends("copy_smem_to_gmem", src, dst)
+  check_spaces("copy_smem_to_gmem", src, dst)
   if reduction_op is not None and reduction_op not in _REDUCTIONS:
     raise errors.UnsupportedFeatureError(
       f"plgpu.copy_smem_to_gmem: reduction_op: expected None or one of {', '.join(_REDUCTIONS)}, got {reduction_op!r}."

@@ -28,6 +28,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.layout.transforms import stacked
 from tilewright.pallas import primitives
+from tilewright.pallas.arity import check_takes, name_of
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_wait
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem
@@ -215,7 +216,11 @@ def emit_pipeline(
 
     def call(index: tuple[Any, ...], seen: Sequence[Any], carry: Any) -> Any:
       inputs, outputs = jax.tree.unflatten(tree, seen)
-      return body(index, *inputs, *outputs, *(() if init_carry is None else (carry,)))
+      args = (index, *inputs, *outputs, *(() if init_carry is None else (carry,)))
+      check_takes(
+        body, "plgpu.emit_pipeline: the body", "the indices, a ref for each spec, and the carry if there is one", args
+      )
+      return body(*args)
 
     written = _written(call, len(grid), blocks, carried)
     count = num_steps("emit_pipeline", grid)
@@ -396,8 +401,16 @@ class PipelineBlock:
 
   def part(self, index: tuple[Any, ...], ref: Any = None) -> Any:
     """The block at an index of the grid, as a view."""
+    check_takes(
+      self.index_map, f"plgpu.{self._what}: the index map", "the grid indices", index, error=errors.IndexMapArityError
+    )
     at = self.index_map(*index)
     at = at if isinstance(at, tuple | list) else (at,)
+    if not self.is_whole and len(at) != len(self.sizes):
+      raise errors.IndexMapError(
+        f"plgpu.{self._what}: the index map {name_of(self.index_map)} must return {len(self.sizes)} values to match "
+        f"block_shape={tuple(self.sizes)}, got {len(at)}."
+      )
     ref = self.ref if ref is None else ref
     return ref.at[tuple(i if size is None else ds(i * u, size) for i, u, size in zip(at, self.units, self.sizes))]
 

@@ -71,6 +71,8 @@ class MemorySpace(enum.Enum):
       raise errors.MemorySpaceError(f"packed, collective and layout are for TMEM, got them for {self.name}.")
     if self is MemorySpace.TMEM:
       _check_tensor_memory(tuple(shape), dtype)
+    if isinstance(transforms, Swizzle | Tiling | Transpose):
+      raise errors.LayoutError(f"{self.name}: transforms: expected a sequence of transforms, got {transforms}.")
     if not transforms:
       return memory_ref(shape, dtype, self)
     if self is not MemorySpace.SMEM:

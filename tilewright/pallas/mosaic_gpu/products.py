@@ -17,7 +17,10 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import effects, primitives
+from tilewright.pallas.arity import brief
+from tilewright.pallas.mosaic_gpu.copies import space_of
 from tilewright.target import xla
+from tilewright.tile.types import ACCUMULATOR
 
 
 def _tile(x: Any) -> jax.Array:
@@ -43,6 +46,10 @@ def product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
 
 def wgmma(acc: Any, a: Any, b: Any) -> None:
   """Add the product of `a` (m, k), a ref or a tile, and `b` (k, n), a ref, to an accumulator, `plgpu.ACC((m, n))`."""
+  if not primitives.is_ref(acc) or space_of(acc) != ACCUMULATOR:
+    raise errors.RefTypeError(
+      f"plgpu.wgmma: acc must be an accumulator, got {brief(acc)}. Allocate one with plgpu.ACC((m, n), jnp.float32)."
+    )
   acc[...] = acc[...] + product("wgmma", acc, a, b)
 
 

@@ -15,6 +15,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import jaxprs
+from tilewright.pallas.arity import check_takes
 from tilewright.pallas.primitives import num_programs_p, program_id_p
 from tilewright.pallas.scoped import run_scoped_p
 from tilewright.pallas.specs import BlockSpec
@@ -31,6 +32,9 @@ def index_map_in_grid(spec: BlockSpec, sizes: Sequence[Any]) -> BlockSpec:
 
   def at_point(*indices: Any) -> Any:
     with tracing_kernel(_frame(sizes), GridPoint(indices, tuple(sizes))):
+      check_takes(
+        index_map, "emit_pipeline: the index map", "the grid indices", indices, error=errors.IndexMapArityError
+      )
       return index_map(*indices)
 
   return spec.replace(index_map=at_point)

@@ -26,6 +26,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
+from tilewright.pallas.arity import check_takes
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import ShapedArray
 from tilewright.pallas.scoped import run_scoped
@@ -491,7 +492,9 @@ def emit_pipeline(
         body_prologue()
       extra, named = ((), dict(scratches)) if isinstance(scratches, Mapping) else (tuple(scratches or ()), {})
       first = (step,) if _explicit_indices else ()
-      if jax.tree.leaves(body(*first, *jax.tree.unflatten(tree, blocks), *extra, **named)):
+      args = (*first, *jax.tree.unflatten(tree, blocks), *extra)
+      check_takes(body, "emit_pipeline: the body", "a ref for each input, output and scratch buffer", args, named)
+      if jax.tree.leaves(body(*args, **named)):
         raise errors.KernelReturnError(
           "emit_pipeline: the body must return None. Write results to the output refs instead."
         )

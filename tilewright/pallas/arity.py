@@ -1,0 +1,51 @@
+"""Functions that users give: checked against what they will be called with, before they are called."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tilewright import errors
+
+
+def name_of(f: Any) -> str:
+  """A function in messages: its name, and the file and line where it is defined."""
+  while isinstance(f, functools.partial):
+    f = f.func
+  code = getattr(f, "__code__", None)
+  name = getattr(f, "__name__", repr(f))
+  return f"{name} at {code.co_filename}:{code.co_firstlineno}" if code is not None else name
+
+
+def check_takes(
+  f: Callable[..., Any],
+  what: str,
+  gets: str,
+  args: Sequence[Any],
+  kwargs: Mapping[str, Any] = {},
+  error: type[errors.TilewrightError] = errors.KernelTypeError,
+) -> None:
+  """Refuse a function that does not take these arguments. `what` it is and what it `gets` are for the message."""
+  if not callable(f):
+    raise error(f"{what} must be a function, got {f!r}.")
+  try:
+    signature = inspect.signature(f)
+  except (TypeError, ValueError):  # code that is not Python's says nothing about its parameters
+    return
+  try:
+    signature.bind(*args, **kwargs)
+  except TypeError as e:
+    named = f" and the keywords {sorted(kwargs)}" if kwargs else ""
+    raise error(
+      f"{what} {name_of(f)} takes {signature}, but is called with {len(args)} arguments{named} ({gets}): {e}. Give it one parameter for "
+      "each of them."
+    ) from None
+
+
+def brief(value: Any) -> str:
+  """A value in messages. Of an array, which may be large, the type."""
+  if hasattr(value, "shape") and hasattr(value, "dtype"):
+    return f"an array of type {value.dtype}{list(value.shape)}"
+  return repr(value)
