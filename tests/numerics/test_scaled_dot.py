@@ -351,6 +351,31 @@ def test_the_derivative_towards_the_plain_operand():
   assert (np.abs(ours - want) <= (5 + 2) * oracle.UNIT * size).all()
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_derivatives_of_every_kind(side):
+  """Forward, reverse, by columns and rows of the Jacobian, and one of the other, against the dot of what is dequantised."""
+  rng = np.random.default_rng(51)
+  plain, other, change = (jnp.asarray(rng.standard_normal(s), jnp.float32) for s in ((3, 32), (5, 32), (3, 32)))
+  q, scale = quantize(other, "mxfp8"), jnp.float32(0.5)
+
+  ordered = lambda x, w: (x, w) if side == 0 else (w, x)
+  ours = lambda x, s: scaled_dot(*ordered(x, q), ROWS, global_scale=s, interpret=True)
+  plainly = lambda x, s: jax.lax.dot_general(*ordered(x, q.dequantize()), ROWS, precision="highest") * s
+  cubed = lambda f: lambda x, s: (f(x, s) ** 3).sum()
+  kinds = (
+    lambda f: jax.jvp(f, (plain, scale), (change, jnp.float32(2))),
+    lambda f: jax.jacfwd(f, (0, 1))(plain, scale),
+    lambda f: jax.jacrev(f, (0, 1))(plain, scale),
+    lambda f: jax.jvp(jax.grad(cubed(f), (0, 1)), (plain, scale), (change, jnp.float32(2))),
+    lambda f: jax.grad(lambda s: jax.grad(cubed(f))(plain, s).sum())(scale),
+    lambda f: jax.vmap(jax.grad(cubed(f)), (0, None))(jnp.stack([plain, change]), scale),
+  )
+  for kind in kinds if side == 0 else kinds[:1]:
+    both = (jax.tree.leaves(jax.jit(lambda: kind(f))()) for f in (ours, plainly))
+    for got, want in zip(*both, strict=True):
+      np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
+
+
 @pytest.mark.parametrize("wrapped", [lambda f: f, jax.jit, jax.checkpoint], ids=["plain", "jit", "checkpoint"])
 def test_a_derivative_that_is_refused_leaves_the_others_as_they_were(wrapped):
   x, q = jnp.ones((3, 64)), quantize(jnp.ones((64, 5)), "nvfp4", axis=0)

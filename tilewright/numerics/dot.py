@@ -27,6 +27,7 @@ from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
 from tilewright.numerics.contracted import as_one
 from tilewright.numerics.hitype import unboxed
 from tilewright.numerics.launch import How, how
+from tilewright.numerics.linear import linear
 from tilewright.numerics.operands import (
   Operand,
   Side,
@@ -127,10 +128,12 @@ def _normalised(a: Any, b: Any, given: Any) -> DimensionNumbers:
   return numbers
 
 
+_FLOAT32 = np.dtype(np.float32)
+
 # --- derivatives -------------------------------------------------------------------------------------------------
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
 def _scaled_dot(numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> jax.Array:
   return contract(numbers, out_dtype, how, a, b, global_scale)
 
@@ -159,24 +162,42 @@ def _without_derivatives(x: Any) -> Any:
   return jax.tree.map(lambda leaf: _constant(leaf) if isinstance(leaf, _jax.core.Tracer) else leaf, x)
 
 
-def _forward(numbers: Any, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> Any:
-  return contract(numbers, out_dtype, how, a, b, global_scale), (a, b, global_scale)
-
-
-def _backward(numbers: Any, out_dtype: Any, how: How, kept: Any, g: Any) -> Any:
-  a, b, global_scale = kept
-  da, db, dscale = None, None, None  # zero
+@functools.partial(_scaled_dot.defjvp, symbolic_zeros=True)
+def _derivative(numbers: Any, out_dtype: Any, how: How, primals: Any, tangents: Any) -> Any:
+  """Of each operand that is not quantised, and of the global scale. Quantised operands are kept as they are for the reverse pass."""
+  (a, b, global_scale), (da, db, dscale) = primals, tangents
   (lc, rc), (lb, rb) = numbers
-  dtype = jnp.bfloat16 if g.dtype == jnp.bfloat16 else jnp.float32
-  scaled = (g if global_scale is None else g.astype(jnp.float32) * global_scale.reshape(())).astype(dtype)
-  if not isinstance(a, QArray):
-    da = _towards(scaled, b, rc, rb, a, lc, lb, False)
-  if not isinstance(b, QArray):
-    db = _towards(scaled, a, lc, lb, b, rc, rb, True)
-  if global_scale is not None:
-    unscaled = contract(numbers, np.dtype(jnp.float32), how, a, b, None)
-    dscale = jnp.sum(unscaled * g.astype(jnp.float32)).astype(global_scale.dtype).reshape(global_scale.shape)
-  return da, db, dscale
+  like_a, like_b = (None if isinstance(x, QArray) else jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (a, b))
+
+  def scaled(g: Any, scale: Any) -> jax.Array:
+    dtype = jnp.bfloat16 if g.dtype == jnp.bfloat16 else jnp.float32
+    return (g if scale is None else g.astype(jnp.float32) * scale.reshape(())).astype(dtype)
+
+  def of_scale(kept: Any, change: Any) -> jax.Array:
+    return (_scaled_dot(numbers, _FLOAT32, how, *kept, None) * change.reshape(())).astype(out_dtype)
+
+  def towards_scale(kept: Any, g: Any) -> jax.Array:
+    unscaled = _scaled_dot(numbers, _FLOAT32, how, *kept, None)
+    return jnp.sum(unscaled * g.astype(jnp.float32)).astype(jnp.float32).reshape(shape)
+
+  out = _scaled_dot(numbers, out_dtype, how, a, b, global_scale)
+  parts = []
+  if like_a is not None and not _is_zero(da):
+    forward = lambda kept, da: _scaled_dot(numbers, out_dtype, how, da, *kept)
+    back = lambda kept, g: _towards(scaled(g, kept[1]), kept[0], rc, rb, like_a, lc, lb, False)
+    parts.append(linear(forward, back, (b, global_scale), da))
+  if like_b is not None and not _is_zero(db):
+    forward = lambda kept, db: _scaled_dot(numbers, out_dtype, how, kept[0], db, kept[1])
+    back = lambda kept, g: _towards(scaled(g, kept[1]), kept[0], lc, lb, like_b, rc, rb, True)
+    parts.append(linear(forward, back, (a, global_scale), db))
+  if global_scale is not None and not _is_zero(dscale):
+    shape = global_scale.shape
+    parts.append(linear(of_scale, towards_scale, (a, b), dscale))
+  return out, sum(parts[1:], parts[0]) if parts else jnp.zeros_like(out)
+
+
+def _is_zero(tangent: Any) -> bool:
+  return isinstance(tangent, jax.custom_derivatives.SymbolicZero)
 
 
 def _towards(
@@ -207,7 +228,6 @@ def _towards(
   return jnp.transpose(out, [order.index(d) for d in range(x.ndim)]).astype(x.dtype)
 
 
-_scaled_dot.defvjp(_forward, _backward)
 _compiled = jax.jit(_scaled_dot, static_argnums=(0, 1, 2), inline=True)
 
 
