@@ -6,7 +6,7 @@ import traceback
 
 import jax
 
-from .kernels import Kernel, generate
+from .generated_kernels import Kernel, generate
 from .numbers import difference
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from .check import check
-from .kernels import generate
+from .generated_kernels import generate
 from .numbers import difference, exact, rounded
 
 

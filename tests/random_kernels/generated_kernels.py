@@ -20,9 +20,9 @@ from jax import lax
 from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
 
+from .generated_bodies import WIDE_DTYPES, Block, Instruction, Type, Writer, used
 from .numbers import EXACT, Number, exact, is_float
 from .operations import JAX, ORACLE
-from .programs import WIDE_DTYPES, Block, Instruction, Type, Writer, used
 
 
 @dataclasses.dataclass(frozen=True)
