@@ -85,7 +85,7 @@ class ShapeMismatchError(TilewrightError, ValueError):
   """Shapes or dtypes of two operands do not go together."""
 
 
-class UnreadRefError(TilewrightError, AttributeError, TypeError):
+class UnreadRefError(TilewrightError, AttributeError, TypeError, ValueError):
   """A ref stands where the value it holds should."""
 
 

@@ -53,6 +53,10 @@ def test_each_operation_on_floats_is_rounded_once(dtype):
     with np.errstate(all="ignore"):
       wide = f(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
       want = wide.astype(dtype)
+    if f is np.maximum:  # -0 is less than +0
+      zeros = (x.astype(np.float32) == 0) & (y.astype(np.float32) == 0)
+      wide = np.where(zeros, x.astype(np.float32) + y.astype(np.float32), wide)
+      want = wide.astype(dtype)
     if dtype == F4:  # 0 / 0: there is no NaN, and XLA makes it -0
       want = np.where(np.isnan(wide), np.float32(-0.0), wide).astype(dtype)
     same(got, want)

@@ -109,7 +109,8 @@ def _gather(a: Number, i: Number, axis: int) -> Number:
 
 
 def _dynamic_slice(a: Number, start: Number, axis: int, size: int) -> Number:
-  at = min(max(int(start.value), 0), a.shape[axis] - size)
+  at = int(start.value.astype(np.int32))
+  at = min(max(at + a.shape[axis] if at < 0 else at, 0), a.shape[axis] - size)  # negative starts count from the end
   return a.moved(lambda v: np.take(v, range(at, at + size), axis))
 
 

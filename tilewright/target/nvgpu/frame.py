@@ -197,6 +197,8 @@ class Frame:
     self.stand(code)
     prefetched = self.prefetched(code)
     reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
+    if kept is not None:
+      reshaped.discard(kept[0])  # the body reads registers, which have no edges
     views: list[Any] = []
     copies: list[blocks.Copy | blocks.Placed] = []
     for k, base in enumerate(blocks.bases(self.kernel)):
