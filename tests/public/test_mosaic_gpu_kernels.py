@@ -22,7 +22,7 @@ F16, BF16 = jnp.float16, jnp.bfloat16
 
 @pytest.fixture(autouse=True)
 def small_gpu() -> Iterator[None]:
-  """A device of two multiprocessors, so that persistent kernels have several tiles each."""
+  """A device of two SMs, so that persistent kernels have several tiles each."""
   with mock.patch.object(jax.Device, "core_count", 2, create=True):
     yield
 

@@ -8,7 +8,7 @@ What the numbers in `replica_groups` are follows from two attributes, as in XLA:
     yes          absent (permute, …)     partitions                             partitions
     yes          yes                     devices: replica · partitions + part.  replicas · partitions
 
-Every number from 0 to n - 1 stands in exactly one group. Where the module says how many replicas and partitions there are, n is
+Every number from 0 to n - 1 is in exactly one group. Where the module says how many replicas and partitions there are, n is
 that count; a module whose counts are both 1 (their default, and all that a proto holds) does not say.
 """
 

@@ -17,7 +17,7 @@ from tilewright.tile.grid import Kernel
 
 
 def run_together(kernel: Kernel) -> bool:
-  """Whether the cores of a kernel's mesh wait for each other. (Blocks of threads and their warpgroups are not meant.)"""
+  """Whether the cores of a kernel's mesh wait for each other. (CTAs and their warpgroups are not meant.)"""
   of_threads = any(hasattr(mesh, "num_threads") for mesh in kernel.mesh or ())
   if kernel.mesh is None or of_threads or any(not isinstance(d, int) for d in kernel.grid_mapping.grid):
     return False
@@ -25,7 +25,7 @@ def run_together(kernel: Kernel) -> bool:
 
 
 def allocate_together(kernel: Kernel) -> bool:
-  """Whether several blocks of threads, of a cluster say, have memory of a scope in common."""
+  """Whether several CTAs, of a cluster say, share the memory of a scope."""
   sizes = dict(zip(kernel.grid_mapping.grid_names or (), kernel.grid_mapping.grid))
 
   def found(jaxpr: Any) -> bool:

@@ -37,7 +37,7 @@ def _blocks(block: Block) -> list[Block]:
 
 
 def _written_once(alloc: Op, block: Block, uses: list[Op]) -> tuple[Op | None, list[Op]]:
-  """The store to an allocation and the loads of it, if it stands in the same block and in front of all of them."""
+  """The store to an allocation and the loads of it, if it is in the same block and before all of them."""
   stores = [op for op in uses if op.name == "store" and op.operands[0] is alloc.result]
   loads = [op for op in uses if op.name == "load"]
   if len(stores) != 1 or not loads or len(uses) != 1 + len(loads) or stores[0] not in block.ops:

@@ -199,7 +199,7 @@ class Block:
     strides = dense_strides(tuple(m.array_aval.shape))
     policy = code.read_policy if streams.is_stream(kernel, position, code.arch) else None
     array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
-    if code.is_by_hand and code.arch.has_tma:  # where copies are written by hand, by the copy engine
+    if code.is_by_hand and code.arch.has_tma:  # copies written by hand use TMA
       array.home = Array(kernel.mapping.num_prefetch + position, tuple(m.array_aval.shape))
       array.along = whole(array.home)
     if index_map is None:

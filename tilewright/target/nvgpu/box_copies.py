@@ -191,13 +191,13 @@ def _axis(array: View, dim: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
-  """A load of a part of an array, and the axes beyond whose edges zeros must stand in place of what is there."""
+  """A load of a part of an array, and the axes beyond whose edges zeros replace what is there."""
 
   op: Op
   masked: frozenset[int]
 
   def ends_with_array(self, source: View) -> bool:
-    """Whether these axes, of the view that is loaded from, end where the array does, so that the copy engine brings the zeros."""
+    """Whether these axes, of the view that is loaded from, end where the array does, so that TMA fills in the zeros."""
     home, shape = source.home, self.op.operands[0].ref.shape
     assert isinstance(home, Array)
     whole = {

@@ -12,7 +12,7 @@ is finished where it stands; on a GPU it is started, runs beside other code, and
     %v = load %acc                         %v = load %acc
 
     shared_layouts   how buffers lie of which the user did not say it: as tensor cores and TMA read them
-    products         products become `mma`, and waits stand in front of whatever needs their results
+    products         products become `mma`, and waits go before whatever needs their results
     copies           waits of pipelines stand where what they are for is first looked at
     verify           what a kernel releases or reads too early: the error names both lines
 

@@ -1,6 +1,6 @@
 """Copies into shared memory that arrive at a barrier, and the waits for them.
 
-A wait that a pipeline makes stands in front of its body, and is for what the body reads somewhere. It moves (`wait_late`) to where that is
+A wait that a pipeline makes comes before its body, and is for what the body reads somewhere. It moves (`wait_late`) to where that is
 first looked at:
 
     await full_k {is_lazy}        mma %s, dot(q, k)
