@@ -25,6 +25,7 @@ from gpu_programs import (
 
 from tilewright import ops
 from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import streams
 
@@ -301,3 +302,25 @@ def test_the_first_extreme_of_long_rows(dtype, function, rows):
   )
   (got,) = on_cpu(call, x)
   np.testing.assert_array_equal(got, function(x, 1, keepdims=True))
+
+
+@pytest.mark.parametrize("transforms", [(), (plgpu.TilingTransform((8, 16)), plgpu.SwizzleTransform(64))])
+def test_what_is_written_beyond_the_edge_stays_while_the_block_does(transforms):
+  """Block 1 of two hangs over by half. It is seen in steps 0 to 3 and 6 to 9, and its last row, outside of the array, counts them."""
+
+  def kernel(o_ref, seen_ref):
+    step = pl.program_id(0)
+    fresh = (step % 6 == 0) | (step % 6 == 4)  # another block than in the step before
+    count = jnp.where(fresh, 0.0, o_ref[...]) + 1.0
+    o_ref[...] = count
+    seen_ref[...] = count[None, -1, :]
+
+  block = lambda i: ((i % 6 < 4).astype(jnp.int32), 0)
+  call = pl.pallas_call(
+    kernel,
+    (jax.ShapeDtypeStruct((12, 16), F32), jax.ShapeDtypeStruct((12, 16), F32)),
+    grid=(12,),
+    out_specs=(plgpu.BlockSpec((8, 16), block, transforms=transforms), pl.BlockSpec((1, 16), lambda i: (i, 0))),
+  )
+  _, seen = on_cpu(call)
+  np.testing.assert_array_equal(seen[:, 0], [1, 2, 3, 4, 1, 2] * 2)

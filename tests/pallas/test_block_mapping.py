@@ -296,7 +296,6 @@ def counted_beyond_the_edge(interpret=False, dtype=F32, aliased=False):
 COUNTED = np.array([[1, 2, 3, 4, 1, 2, 5, 6, 7, 8, 3, 4], [1, 2, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4]], np.int32)
 
 
-@pytest.mark.skipif(jax.default_backend() != "cpu", reason="GPUs lose what lies beyond the edge between steps")
 @pytest.mark.parametrize("aliased", [False, True])
 @pytest.mark.parametrize("dtype", [F32, jnp.int4])
 def test_what_is_written_beyond_the_edge_stays_while_the_block_does(dtype, aliased):

@@ -2,12 +2,16 @@
 
 A block is used where it is. Where it may hang over an edge of its array, or only some of its elements count, its view knows that (`views`).
 Two kinds of blocks are copied instead, and back after the body has run: those of elements at given numbers, and those that may hang over an
-edge while the body looks at them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read back: what is
-written beyond the edge is part of the block as long as the instance runs).
+edge while the body looks at them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read back).
+
+What is written beyond the edge is part of the block until another block takes its place, as in the VMEM of a TPU: the copy of such a block
+outlives the instance (`kept_between_steps`), and is filled from the array only where the block is not the one of the step before
+(`LastPlace`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -27,7 +31,7 @@ from tilewright.target.llvm.types import I1, I64
 from tilewright.target.nvgpu import arrivals, effects, streams
 from tilewright.target.nvgpu.code import BlockCode
 from tilewright.target.nvgpu.distribution import distribute
-from tilewright.target.nvgpu.hints import is_accumulator
+from tilewright.target.nvgpu.hints import given_layout, is_accumulator
 from tilewright.target.nvgpu.statements import poison
 from tilewright.target.nvgpu.views import Along, Array, Edge, View, is_inside, multiple, view_of, whole
 from tilewright.tile.dead_code import VIEWS
@@ -299,46 +303,98 @@ def _only_updates(load: Op, used: Mapping[Value, Sequence[Op]]) -> bool:
   return True
 
 
+def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int]:
+  """The positions of the blocks that are copied, written, and may hold something beyond the array for the steps that follow."""
+  mapping, body = kernel.mapping, kernel.body.body
+  if len(parallel) == len(mapping.grid) or kernel.warpgroups > 1:
+    return set()
+  without_edges, changed = seen_without_edges(body), written(body)
+  refs = kernel.body.params[mapping.num_prefetch :]
+  return {
+    position
+    for position, (m, ref) in enumerate(zip(mapping.block_mappings, refs))
+    if m.keeps_overhang and ref in changed and (ref in without_edges or given_layout(ref.ref) is not None)
+  }
+
+
+class LastPlace:
+  """Where the block of the step before lay, and the memory of its copy; every thread knows the place by itself."""
+
+  def __init__(self, code: BlockCode, rank: int):
+    self.code = code
+    self.view: View | None = None
+    with code.b.goto_entry_block():
+      self.slots = [code.b.alloca(I64) for _ in range(2 * rank)]
+      self.exists = code.b.alloca(I1)
+
+  def forget(self) -> None:
+    """Before the first step."""
+    self.code.b.store(ir.Constant(I1, 0), self.exists)
+
+  def move(self, where: Sequence[Place]) -> ir.Value:
+    """Whether the block is another one than that of the step before; from now on this is the last one."""
+    b = self.code.b
+    if any(place.numbers is not None for place in where):
+      return ir.Constant(I1, 1)
+    same = b.load(self.exists, typ=I1)
+    numbers = [n for p in where for n in (p.start, p.size if p.count is None else p.count)]
+    for slot, number in zip(self.slots, map(i64, numbers), strict=True):
+      same = b.and_(same, b.icmp_signed("==", b.load(slot, typ=I64), number))
+      b.store(number, slot)
+    b.store(ir.Constant(I1, 1), self.exists)
+    return b.not_(same)
+
+
 class Placed:
   """A block in shared memory, laid out as the user says: brought there before the body runs, and back after it."""
 
-  def __init__(self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool):
+  def __init__(
+    self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool, last: LastPlace | None = None
+  ):
     if any(place.numbers is not None for place in block.where):
       raise errors.UnsupportedFeatureError(
         f"{block.mapping.origin}: a block with an Indirect dimension cannot have transforms. Copy it to a scratch buffer that has them."
       )
     self.code, self.whole, self.is_output = code, block.in_place(), is_output
     self.shape, self.view = ref.ref.shape, view
-    self._move(self.whole, self.view)
+    self._move(self.whole, self.view, None if last is None else last.move(block.where))
 
   def write_back(self) -> None:
     """Bring an output back after the body has run; what lies outside of the array is dropped."""
     if self.is_output:
       self._move(self.view, self.whole)
 
-  def _move(self, source: View, target: View) -> None:
+  def _move(self, source: View, target: View, condition: ir.Value | None = None) -> None:
     code = self.code
     code.sync({source.base}, {target.base})
-    code.each_step(
-      code.distribution(self.shape),
-      lambda index, lanes, step: code.store(target, index, code.load(source, index, lanes)),
-    )
+    with contextlib.nullcontext() if condition is None else if_then(code.b, condition), code.scope():
+      code.each_step(
+        code.distribution(self.shape),
+        lambda index, lanes, step: code.store(target, index, code.load(source, index, lanes)),
+      )
 
 
 class Copy:
   """A block that is copied: elements that do not count, or lie outside of the array, are poison, and stay where they are.
 
-  What is in an output that is written before it is read (not `is_read`) does not matter.
+  What is in an output that is written before it is read (not `is_read`) does not matter. With a `last` place the copy holds what it held
+  in the step before, if that had the same block.
   """
 
-  def __init__(self, code: BlockCode, block: Block, *, is_output: bool, is_read: bool = True):
+  def __init__(
+    self, code: BlockCode, block: Block, *, is_output: bool, is_read: bool = True, last: LastPlace | None = None
+  ):
     self.code, self.whole, self.where = code, block.array, block.where
     self.shape = tuple(block.mapping.array_aval.shape)
     self.kept, self.is_output = block.kept, is_output
     self.sizes = tuple(self.where[i].size for i in self.kept)
-    self.view = code.allocate(self.sizes, self.whole.dtype)
+    known = None if last is None else last.view
+    self.view = code.allocate(self.sizes, self.whole.dtype) if known is None else known
+    if last is not None:
+      last.view = self.view
     if is_read:
-      self._each(self._read, reads=self.whole, writes=self.view)
+      is_new = None if last is None else last.move(self.where)
+      self._each(self._read, reads=self.whole, writes=self.view, condition=is_new)
 
   def write_back(self) -> None:
     """Bring an output back after the body has run."""
@@ -347,15 +403,18 @@ class Copy:
     last = {d: self._last_ones(p, self.shape[d]) for d, p in enumerate(self.where) if p.numbers is not None}
     self._each(lambda index: self._write(index, last), reads=self.view, writes=self.whole)
 
-  def _each(self, visit: Callable[[list[Index]], None], reads: View, writes: View) -> None:
-    """Call `visit` for each of the thread's elements of the block."""
+  def _each(
+    self, visit: Callable[[list[Index]], None], reads: View, writes: View, condition: ir.Value | None = None
+  ) -> None:
+    """Call `visit` for each of the thread's elements of the block, perhaps on a condition that all threads agree on."""
     if 0 in self.sizes:
       return
     code = self.code
     numbers = {view_of(p.numbers).base for p in self.where if p.numbers is not None}
     code.sync({reads.base, *numbers}, {writes.base})
     one_by_one = distribute(self.sizes, 1, code.num_threads)
-    code.each_step(one_by_one, lambda index, lanes, step: visit(index))
+    with contextlib.nullcontext() if condition is None else if_then(code.b, condition), code.scope():
+      code.each_step(one_by_one, lambda index, lanes, step: visit(index))
 
   def _place(self, index: list[Index]) -> tuple[list[Index], ir.Value]:
     """Where in the array an element is, and whether it counts and lies inside."""

@@ -124,6 +124,7 @@ class Frame:
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
     self.placed: dict[Value, View] = {}  # buffers of blocks that lie in shared memory as the user says
+    self.last: dict[int, blocks.LastPlace] = {}  # of blocks whose copies outlive a step, by position
 
   def tensor_map(self, m: TensorMap) -> ir.Argument:
     """Where a tensor map is: a parameter after all others."""
@@ -155,6 +156,13 @@ class Frame:
     self.start = self.b.append_basic_block("start")
     code.buffers = ir.IRBuilder(self.buffers)
     self.b.position_at_end(self.start)
+
+  def begin_steps(self, code: BlockCode) -> None:
+    """Before the steps of a point of the parallel dimensions: no block is there yet."""
+    for k in blocks.kept_between_steps(self.kernel, parallel_dims(self.kernel)):
+      if k not in self.last:
+        self.last[k] = blocks.LastPlace(code, len(self.mapping.block_mappings[k].block_shape))
+      self.last[k].forget()
 
   def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:
     """Scratch memory; what is `known`, by number, lies elsewhere already."""
@@ -197,6 +205,7 @@ class Frame:
     self.stand(code)
     prefetched = self.prefetched(code)
     reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
+    reshaped |= {body.params[num_prefetch + k] for k in self.last}
     if kept is not None:
       reshaped.discard(kept[0])  # the body reads registers, which have no edges
     views: list[Any] = []
@@ -213,13 +222,13 @@ class Frame:
           code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
           self.placed[ref] = code.allocate_ref(ref)
           code.location = ""
-        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output))
+        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output, last=self.last.get(k)))
         views.append(copies[-1].view)
         continue
       if not block.must_be_copied(ref in reshaped):
         views.append(block.in_place())
         continue
-      copies.append(blocks.Copy(code, block, is_output=is_output))
+      copies.append(blocks.Copy(code, block, is_output=is_output, last=self.last.get(k)))
       views.append(copies[-1].view)
     for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known

@@ -63,6 +63,7 @@ def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir
   c = plan.contraction
   last = c.num_steps - 1
   memory, kept = _memory(frame, code, plan)
+  frame.begin_steps(code)
 
   def one(step: ir.Value, known: int | None) -> None:
     frame.indices[-1] = step

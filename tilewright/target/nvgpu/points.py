@@ -56,6 +56,7 @@ class Points(_Grid):
   def run(self, number: Any) -> None:
     """One point, with all of the other dimensions."""
     self._stand(number)
+    self.frame.begin_steps(self.code)
     if self.steps is not None:
       sequential.run(self.frame, self.code, self.steps, self.memory)
     else:
