@@ -85,6 +85,9 @@ def test_layout_suffixes() -> None:
     ("f32[2,0] constant({ {}, {} })", np.float32, [[], []]),
     ("f32[] constant(7)", np.float32, 7),
     ("s32[3] constant({/*i0=0*/1, 2, /* */ 3})", np.int32, [1, 2, 3]),
+    ("s32[2,3] constant(1, 2, 3, /*i=3*/ 4, 5, -6)", np.int32, [[1, 2, 3], [4, 5, -6]]),
+    ("f32[1] constant(2)", np.float32, [2]),
+    ("f32[2,2] constant(1)", np.float32, [[1, 0], [0, 0]]),  # as XLA reads it
   ],
 )
 def test_literals(text: str, dtype: Any, values: Any) -> None:
@@ -323,3 +326,25 @@ def test_sparse_and_scaled_convolutions() -> None:
   ):
     with pytest.raises(hlo.HloParseError):
       root(f"{line}, {wrong}", before)
+
+
+@pytest.mark.parametrize(
+  "text",
+  [
+    "HloModule m:\n\ne: {\n  ROOT c = f32[] constant(0)\n}\n",
+    "HloModule m:, is_scheduled=true\n\nENTRY e {\n  ROOT c = f32[] constant(0)\n}\n",
+    "HloModule m\n\nENTRY e (f32[2], (s32[], f32[]), named: f32[2]) -> f32[2] {\n  p = f32[2] parameter(0)\n"
+    "  q = (s32[], f32[]) parameter(1)\n  r = f32[2] parameter(2)\n  ROOT c = f32[2] add(p, r)\n}\n",
+    "HloModule m\n\nENTRY e {\n  p = bf16[2,128] {0,1} parameter(0)\n"
+    "  ROOT c = (bf16[2,128]  {0,1}, bf16[2,128]) tuple(bf16[2,128] {0,1} p, p)\n}\n",
+    "HloModule m, num_partitions=4\n\nENTRY e {\n"
+    "  ROOT p = f32[8,8] parameter(0), sharding={mesh['x'=2,'y'=2] [{'x'}, {'y'}]}\n}\n",
+  ],
+)
+def test_spellings_that_xla_accepts_besides_its_own(text: str) -> None:
+  module = hlo.parse(text)
+  hlo.verify(module)
+  assert hlo.parse(module.to_text()).to_text() == module.to_text()
+  for instruction in module.instructions():
+    if "{0,1}" in text and instruction.name == "p":
+      assert instruction.shape.layout is not None and instruction.shape.layout.minor_to_major == (0, 1)

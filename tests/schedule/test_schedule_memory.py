@@ -80,6 +80,28 @@ def test_in_place_updates_take_no_new_buffer_and_wait_for_readers() -> None:
   assert not keeps_dependencies(p, swapped)
 
 
+def test_a_permute_of_slices_writes_into_its_destination_and_waits_for_its_readers() -> None:
+  shapes = f"{TYPE}, {TYPE}"
+  for start in (f"({shapes})", f"({shapes}, u32[], u32[])"):
+    low = lowered(
+      f"""
+      %x = {TYPE} parameter(0)
+      %zero = s32[] constant(0)
+      %at = (s32[], s32[]) tuple(%zero, %zero)
+      %a = {TYPE} negate(%x)
+      %y = {TYPE} cosine(%x)
+      %r = {TYPE} exponential(%y)
+      %s = {start} collective-permute-start(%a, %y, %at, %at), channel_id=1, source_target_pairs={{{{0,1}}}}, slice_sizes={{{{8,8}}}}
+      %d = {TYPE} collective-permute-done(%s)
+      ROOT %c = {TYPE} add(%r, %d)""",
+      ", num_partitions=2",
+    )
+    p = low.problem
+    number = {name: v for v, name in enumerate(p.names)}
+    assert number["r"] in p.preds[number["s"]]  # it would read what has been received already
+    assert profile(low)["s"] == 3 and profile(low)["d"] == 3  # a, y and r: no fourth buffer
+
+
 def test_a_result_goes_into_the_donated_parameter_only_after_it_was_read() -> None:
   header = ", input_output_alias={ {0}: (0, {}, must-alias) }"
   low = lowered(

@@ -1,7 +1,7 @@
 """Which outputs share buffers with operands.
 
 *Must*: the back end has no choice, because the operation is defined in place: a while loop's state, the buffer a
-dynamic-update-slice or a scatter updates, an all-reduce-start and its done, what `output_to_operand_aliasing` says,
+dynamic-update-slice or a scatter updates, an all-reduce-start and its done, the destination of a permute of slices, what `output_to_operand_aliasing` says,
 and a module's must-alias parameters. *May*: the back end may reuse the operand's buffer if nothing reads it
 afterwards: equal-sized elementwise operands, may-alias parameters, donors. Tuples pass buffers through: a tuple, an
 element, a bitcast, a barrier or a domain makes no new buffer (`forwards`).
@@ -62,6 +62,12 @@ def must_alias(instruction: Instruction) -> list[Alias]:
     found += [Alias((i,) if instruction.shape.is_tuple else (), i, ()) for i in range(count)]
   elif opcode == "all-reduce-done":
     found += _whole(instruction, 0)
+  elif opcode in ("collective-permute", "collective-permute-start") and is_in_place_permute(instruction):
+    # It receives into its second operand; a start carries its first on.
+    if opcode == "collective-permute":
+      found += _whole(instruction, 1)
+    else:
+      found += [*_whole(instruction, 0, (0,)), *_whole(instruction, 1, (1,))]
   elif opcode in ("all-gather-start", "collective-permute-start"):
     # The result tuple carries the operands on in its first element.
     first = instruction.shape.tuple_shapes[0] if instruction.shape.tuple_shapes else None
@@ -86,6 +92,11 @@ def must_alias(instruction: Instruction) -> list[Alias]:
   for alias in instruction.attrs.get("output_to_operand_aliasing", ()):
     found.append(Alias(alias.output_index, alias.operand, alias.operand_index))
   return found
+
+
+def is_in_place_permute(instruction: Instruction) -> bool:
+  """A collective-permute (or its start) of slices: `(source, destination, source indices, destination indices)`."""
+  return "slice_sizes" in instruction.attrs and len(instruction.operands) == 4
 
 
 def fusion_in_place(fusion: Instruction) -> list[Alias]:

@@ -130,7 +130,7 @@ class Cursor:
     return match[0]
 
   def name(self, what: str = "a name") -> str:
-    """A name with or without `%`; without it, not a reserved word."""
+    """A name with or without `%`; without it, not a reserved word. A `:` right behind it is part of XLA's token."""
     start = self.pos
     match = self.match(NAME)
     if not match:
@@ -138,6 +138,8 @@ class Cursor:
     name = match[1]
     if name in RESERVED and match[0][0] != "%":
       self.error(f"expected {what}, found `{name}`, which is a reserved word (write %{name})", start)
+    if self.text.startswith(":", self.pos):
+      self.pos += 1
     return name
 
   def integer(self, what: str = "an integer") -> int:

@@ -69,7 +69,10 @@ class LiteralReader:
       return Literal(_plain(shape))
     self._repeated_shape(shape)
     elements: list[Element | _NanBits] = []
-    self._nested(shape, 0, elements)
+    if shape.rank and not cursor.at("{") and shape.num_elements:
+      self._flat(shape, elements)
+    else:
+      self._nested(shape, 0, elements)
     return Literal(_plain(shape), self._convert(shape, elements, start))
 
   def _repeated_shape(self, shape: Shape) -> None:
@@ -78,6 +81,18 @@ class LiteralReader:
     cursor.skip()
     if cursor.text.startswith(shape.element_type + "[", cursor.pos):
       cursor.pos = cursor.text.find("]", cursor.pos) + 1
+
+  def _flat(self, shape: Shape, out: list[Element | _NanBits]) -> None:
+    """Numbers without braces: every element in row-major order, or the first alone, after which XLA fills with zeros."""
+    cursor, count = self.cursor, shape.num_elements
+    out.append(self._element(shape.element_type))
+    if count > 1 and not cursor.at(","):
+      filler: Element = {"float": 0.0, "complex": 0j, "pred": False}.get(shape.kind, 0)
+      out += [filler] * (count - 1)
+      return
+    for _ in range(count - 1):
+      cursor.expect(",", f"between the {count} elements of a literal without braces")
+      out.append(self._element(shape.element_type))
 
   def _nested(self, shape: Shape, depth: int, out: list[Element | _NanBits]) -> None:
     cursor = self.cursor

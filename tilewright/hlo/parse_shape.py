@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from tilewright.hlo.cursor import Cursor
+from tilewright.hlo.cursor import SPACE, Cursor
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.shape import COMBINE, UNBOUNDED, Layout, ProgramShape, Shape, SplitConfig
 
 # An array whose layout has no braces inside. The look-ahead refuses a layout it cannot swallow.
-ARRAY = re.compile(r"[a-z]\w*+\[[^\[\]{}()/]*+\](?:\{[\d:][^{}/]*+\})?+(?!\{[\d:])", re.ASCII)
+ARRAY = re.compile(r"[a-z]\w*+\[[^\[\]{}()/]*+\](?: *+\{[\d:][^{}/]*+\})?+(?!\s*+\{[\d:])", re.ASCII)
 FLAT_TUPLE = re.compile(r"\([^()]++\)")
 ELEMENT = re.compile(r"([a-z]\w*+)\[", re.ASCII)
 DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+")
@@ -111,7 +111,9 @@ class ShapeReader:
       if element_type == "opaque" or element_type == "token":
         return Shape(element_type)
     layout: Layout | None = None
-    text, pos = cursor.text, cursor.pos
+    text = cursor.text
+    spaces = SPACE.match(text, cursor.pos)
+    pos = spaces.end() if spaces else cursor.pos
     if text.startswith("{", pos) and (text[pos + 1 : pos + 2].isdigit() or text[pos + 1 : pos + 2] == ":"):
       layout = self.layout()
       if len(layout.minor_to_major) != len(dimensions):

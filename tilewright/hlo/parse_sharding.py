@@ -267,6 +267,8 @@ def _named(cursor: Cursor) -> NamedSharding:
   axes: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": (), "manual": ()}
   metadata: tuple[OpMetadata, ...] = ()
   whole = tuple(AxisRef(i) for i in range(len(mesh.axes)))
+  if cursor.at("["):  # XLA takes the comma before the dimensions for granted
+    dims = _dim_shardings(cursor, mesh)
   while not cursor.accept("}"):
     cursor.expect(",", "in a named sharding")
     if cursor.at("["):

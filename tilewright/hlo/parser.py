@@ -134,7 +134,7 @@ class Parser:
     return computation, is_entry
 
   def _signature(self) -> None:
-    """`(p: f32[4], q: s32[]) -> f32[4]`: repeats what the instructions say."""
+    """`(p: f32[4], s32[]) -> f32[4]`: repeats what the instructions say."""
     cursor = self.cursor
     cursor.expect("(")
     first = True
@@ -142,6 +142,8 @@ class Parser:
       if not first:
         cursor.expect(",")
       first = False
+      if self.shapes.try_shape() is not None:
+        continue  # a parameter without a name
       if not cursor.match(OPERAND_NAME):
         cursor.error(f"expected the name of a parameter, found {cursor.found()}")
       cursor.expect(":", "after the name of a parameter")

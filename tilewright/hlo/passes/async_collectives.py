@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.hlo.alias import is_in_place_permute
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Computation, Instruction, Module
@@ -56,8 +57,6 @@ class AsyncCollectives(Pass):
   def _is_wanted(self, instruction: Instruction) -> bool:
     if instruction.opcode == "copy":
       return self.copies and (self.all_copies or _crosses_memories(instruction)) and self._is_large(instruction)
-    if instruction.opcode == "collective-permute" and len(instruction.operands) != 1:
-      return False  # the forms with slices or several operands have starts of many shapes
     return instruction.opcode in OWN_PAIRS | WRAPPED and self._is_large(instruction)
 
   def _is_large(self, instruction: Instruction) -> bool:
@@ -107,6 +106,8 @@ def _start_shape(instruction: Instruction) -> Shape:
     return result
   if instruction.opcode == "copy":
     return Shape.tuple_of(result, operands[0], Shape.array("u32"))
+  if is_in_place_permute(instruction):  # the destination is the result
+    return Shape.tuple_of(operands[0], operands[1])
   return Shape.tuple_of(operands[0] if len(operands) == 1 else Shape.tuple_of(*operands), result)
 
 

@@ -19,7 +19,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tilewright.hlo.alias import forwards, fusion_in_place, must_alias
+from tilewright.hlo.alias import forwards, fusion_in_place, is_in_place_permute, must_alias
 from tilewright.hlo.cost.work import FREE
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.shape import Shape, ShapeIndex
@@ -163,7 +163,10 @@ def _aliases(
   passed = {a.output_index: (a.operand, a.operand_index) for a in forwards(instruction)}
   pairs = {a.output_index: (a.operand, a.operand_index) for a in must_alias(instruction)}
   if instruction.opcode in _PASSING:
-    return passed | pairs, {}
+    written: dict[ShapeIndex, tuple[int, ShapeIndex]] = {}
+    if is_in_place_permute(instruction):  # the source is held, the destination is written
+      written = {path: target for path, target in pairs.items() if target[0] == 1}
+    return passed | {path: source for path, source in pairs.items() if path not in written}, written
   if instruction.opcode == "fusion":
     pairs |= {a.output_index: (a.operand, a.operand_index) for a in fusion_in_place(instruction)}
   return passed, pairs
