@@ -69,7 +69,7 @@ def library(instruction, values):
     return np.repeat(s[:, :, :2].astype(np.float64), 32, axis=-1)
 
   left, right = (z.astype(np.float64) * plain(s) for z, s in ((x, sx), (y, sy)))
-  return (np.einsum("bmk,bnk->bmn", left, right) * whole).astype(np.float32)
+  return (np.einsum("bmk,bnk->bmn", left, right) * whole).astype(np.float32), np.zeros(0, np.uint8)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_dot_of_scaled_operands_is_recognised(no_kernels):
   pass_ = "block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.12}"
   run_passes(module, [pass_, "dce"], strict=True, verify=True)
   assert targets(module) == ["__cudnn$blockScaledDot"]
-  library = lambda i, v: np.zeros(i.shape.dimensions, i.shape.dtype)
+  library = lambda i, v: tuple(np.zeros(s.dimensions, s.dtype) for s in i.shape.tuple_shapes)
   args = operands(ml_dtypes.float8_e5m2, whole=False)
   assert hlo.evaluate(module, *args, custom_calls={"__cudnn$blockScaledDot": library}).shape == want.shape
 
@@ -226,7 +226,7 @@ def test_a_global_scale_that_the_library_does_not_take_is_not_rounded(no_kernels
   """Multiplied afterwards, it is a float32, though the result is a bf16: 1 + 2^-20 of it would be lost otherwise."""
   module = hlo.parse(MXFP8.replace("ROOT d = f32", "ROOT d = bf16"))
   run_passes(module, ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.10}"], strict=True, verify=True)
-  library = lambda i, v: np.full(i.shape.dimensions, 255.49, i.shape.dtype)
+  library = lambda i, v: tuple(np.full(s.dimensions, 255.49, s.dtype) for s in i.shape.tuple_shapes)
   *arrays, _ = operands()
   got = hlo.evaluate(module, *arrays, np.float32(1 / 255.49), custom_calls={"__cudnn$blockScaledDot": library})
   assert (got.astype(np.float32) == 1).all()
@@ -271,7 +271,7 @@ def test_the_library_is_gated_on_its_version(no_kernels, version, calls, inside,
   assert bool(found) == calls
   if calls:
     assert len(found[0].operands) == (5 if inside else 4)
-    assert found[0].shape.dimensions == (2, 128, 128)
+    assert [s.dimensions for s in found[0].shape.tuple_shapes] == [(2, 128, 128), (0,)]
 
 
 def test_a_version_of_the_library_that_is_none_is_refused():
@@ -500,3 +500,60 @@ def test_inside_of_xla_the_last_block_of_packed_elements_may_be_cut(kind):
     got = np.asarray(jax.jit(f)(x, w, scales))
   assert hook.changed
   close(got, want, cut)
+
+
+PADDED = """ENTRY e {
+  x = f8e4m3fn[5,40] parameter(0)
+  y = f8e4m3fn[3,40] parameter(1)
+  sx = f8e8m0fnu[128,4] parameter(2)
+  sy = f8e8m0fnu[128,4] parameter(3)
+  ROOT d = f32[5,3] custom-call(x, y, sx, sy), custom_call_target="__op$block_scaled_dot", backend_config=%s }"""
+CONFIGS = ['{"block_scaled_dot_backend_config":{"block_size":32}}', '"{block_size = 32 : i64}"']
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("facts", ["", "{platform=cuda,compute_capability=9.0}"])
+def test_a_block_size_that_is_written_out_counts(no_kernels, config, facts):
+  rng = np.random.default_rng(0)
+  x, y = (rng.standard_normal((n, 40)).astype(ml_dtypes.float8_e4m3fn) for n in (5, 3))
+  sx, sy = (2.0 ** rng.integers(-2, 3, (128, 4)) for _ in range(2))
+  scale = lambda s, n: np.repeat(s[:n], 32, axis=-1)[:, :40]
+  want = (x.astype(np.float64) * scale(sx, 5)) @ (y.astype(np.float64) * scale(sy, 3)).T
+  args = x, y, sx.astype(ml_dtypes.float8_e8m0fnu), sy.astype(ml_dtypes.float8_e8m0fnu)
+  module = hlo.parse(PADDED % config)
+  close(hlo.evaluate(module, *args), want)
+  run_passes(module, [f"block_scaling{facts}"], strict=True, verify=True)
+  assert not targets(module)
+  close(hlo.evaluate(module, *args), want)
+
+
+SCALED_DOTS = [
+  ("[5,64]", "[64,3]", "[5,2]", "[2,3]", "[5,3]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+  ("[2,5,64]", "[2,64,3]", "[2,5,2]", "[2,2,3]", "[2,5,3]",
+   "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"),
+  ("[2,5,64]", "[3,64]", "[2,5,2]", "[3,2]", "[2,5,3]", "lhs_contracting_dims={2}, rhs_contracting_dims={1}"),
+  ("[5,64]", "[64,3]", "[5,2]", "[]", "[5,3]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "y", "sx", "sy", "d", "dims"), SCALED_DOTS)
+def test_scaled_dot_is_rewritten(no_kernels, x, y, sx, sy, d, dims):
+  text = f"""ENTRY e {{
+    x = f8e4m3fn{x} parameter(0)
+    y = f8e4m3fn{y} parameter(1)
+    sx = f8e8m0fnu{sx} parameter(2)
+    sy = f8e8m0fnu{sy} parameter(3)
+    ROOT d = f32{d} scaled-dot(x, y, sx, sy), {dims} }}"""
+  module = hlo.parse(text)
+  rng = np.random.default_rng(1)
+  args = [np.exp2(rng.integers(-3, 4, p.shape.dimensions)).astype(p.shape.dtype) for p in module.entry.parameters]
+  want = hlo.evaluate(module, *args)
+  for facts in ("", "{platform=cuda,compute_capability=9.0}"):
+    module = hlo.parse(text)
+    run_passes(module, [f"block_scaling{facts}"], strict=True, verify=True)
+    assert not any(i.opcode in ("scaled-dot", "custom-call") for i in module.instructions())
+    close(hlo.evaluate(module, *args), want)
+  module = hlo.parse(text)
+  run_passes(module, ["block_scaling{platform=cuda,compute_capability=10.0,cudnn=9.13}"], strict=True, verify=True)
+  if sy != "[]":  # one scale for everything is not block scaling
+    assert targets(module) == ["__cudnn$blockScaledDot"]

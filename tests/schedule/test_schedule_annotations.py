@@ -64,3 +64,27 @@ def test_more_pairs_than_may_be_open_are_an_error() -> None:
 def test_a_value_that_leaves_the_group_and_comes_back_is_an_error() -> None:
   with pytest.raises(schedule.HloScheduleError, match="group 4 cannot be kept together"):
     schedule.schedule_module(annotated(4, {"back.0": "4", "back.2": "4"}))
+
+
+@pytest.mark.parametrize("on_done", [True, False])
+def test_transfers_of_a_group_run_beside_its_computation(on_done: bool) -> None:
+  """Whatever it costs: here the computation would rather run before the transfer, which nothing else needs to wait for."""
+  text = """HloModule m, num_partitions=4, is_scheduled=true
+    ENTRY e {
+      x = f32[1024,1024] parameter(0)
+      y = f32[1024,1024] parameter(1)
+      a = f32[1024,1024] negate(x)
+      s = (f32[1024,1024], f32[4096,1024]) all-gather-start(a), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0},
+        use_global_device_ids=true, frontend_attributes={_scheduling_group_id="1"}
+      d = f32[4096,1024] all-gather-done(s)DONE
+      m = f32[1024,1024] dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}, frontend_attributes={_scheduling_group_id="1"}
+      n = f32[1024,1024] exponential(m), frontend_attributes={_scheduling_group_id="1"}
+      ROOT t = (f32[4096,1024], f32[1024,1024]) tuple(d, n)
+    }"""
+  attribute = ', frontend_attributes={_scheduling_group_id="1"}' if on_done else ""
+  module = hlo.parse(text.replace("DONE", attribute))
+  result = schedule.schedule_module(module)
+  result.apply()
+  hlo.verify(module)
+  order = [i.name for i in module.entry.instructions]
+  assert order.index("s") < order.index("m") < order.index("n") < order.index("d")

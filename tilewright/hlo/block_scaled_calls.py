@@ -3,12 +3,16 @@
 x -> (data, scales)                          __op$quantize            the last dimension in blocks, a scale for each
 data, scales -> values                       __op$dequantize          scales may be fewer along any dimension
 lhs, rhs, lhs scales[, rhs scales[, whole]]  __op$block_scaled_dot    batch dimensions first, the contracted one last
+
+Sizes of blocks follow from the shapes. A block-scaled dot may write its block size out (`block_size` in the backend config); then its
+scales may be padded, in rows and columns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.errors import HloShapeError
@@ -26,6 +30,28 @@ _SCALES = tuple(name for name in _FLOATS if PRIMITIVE_TYPES[name].bits >= 8)
 _SMALL = tuple(name for name in _FLOATS if PRIMITIVE_TYPES[name].bits <= 8 and name != "f8e8m0fnu")
 # What `jax.ffi.ffi_call` writes for keyword arguments; JSON is what XLA itself adds.
 _ATTRIBUTES = re.compile(r"\{\s*[\w.]+\s*=")
+_BLOCK_ATTRIBUTE = re.compile(r"\{\s*block_size\s*=\s*(-?\d+)\s*(?::\s*\w+\s*)?\}")
+
+
+def block_size(instruction: Instruction) -> int | None:
+  """The block size that a block-scaled dot writes out, in an attribute or anywhere in its JSON config; None if shapes say it."""
+  if instruction.attrs.get("custom_call_target") != DOT or not instruction.backend_config:
+    return None
+  written = _BLOCK_ATTRIBUTE.fullmatch(instruction.backend_config.strip())
+  if written:
+    return int(written[1])
+  return _number(instruction.backend_config_json)
+
+
+def _number(config: Any) -> int | None:
+  for key, value in config.items() if isinstance(config, dict) else ():
+    found = value if key in ("block_size", "blockSize") else _number(value)
+    try:
+      if found is not None and int(found):
+        return int(found)
+    except (TypeError, ValueError):
+      return None
+  return None
 
 
 def check(instruction: Instruction) -> None:
@@ -47,8 +73,11 @@ def _wrong(instruction: Instruction) -> list[Wrong]:
   if len(instruction.operands) not in counts:
     some = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return [(f"{some} operands ({_NAMES[target]})", f"{len(instruction.operands)}")]
-  if _ATTRIBUTES.match(instruction.backend_config):
-    return [("no attributes, as sizes of blocks follow from the shapes", instruction.backend_config)]
+  block = block_size(instruction)
+  if block is not None and block < 1:
+    return [("a block size of at least 1", str(block))]
+  if block is None and _ATTRIBUTES.match(instruction.backend_config):
+    return [("no attributes, except block_size, as sizes of blocks follow from the shapes", instruction.backend_config)]
   for name, operand in zip(_NAMES[target].split(", "), instruction.operands):
     if not operand.shape.is_array or operand.shape.is_dynamic:
       return [(f"an array of static size as {name}", f"{operand.shape}")]
@@ -92,6 +121,7 @@ def _dot(instruction: Instruction) -> list[Wrong]:
   (x, y, x_scales, *rest), result = (o.shape for o in instruction.operands), instruction.shape
   if min(x.rank, y.rank) < 2 or x.rank != y.rank:
     return [("lhs and rhs of the same rank, matrices or batches of them", f"{_sizes(x)} and {_sizes(y)}")]
+  block = block_size(instruction)
   *batch, m, k = x.dimensions
   *others, n, other_k = y.dimensions
   wanted = (*batch, m, n)
@@ -100,8 +130,8 @@ def _dot(instruction: Instruction) -> list[Wrong]:
     *(_is_one_of(name, s, _SCALES) for name, s in zip(("lhs scales", "rhs scales"), (x_scales, *rest[:1]))),
     (f"lhs and rhs of the same batch dimensions, {batch}", f"{others}") if batch != others else None,
     (f"lhs and rhs of the same last dimension, {k}, which is contracted", f"{other_k}") if k != other_k else None,
-    _fits("lhs scales", x_scales, "lhs", x),
-    _fits("rhs scales", rest[0], "rhs", y) if rest else None,
+    _fits("lhs scales", x_scales, "lhs", x, block),
+    _fits("rhs scales", rest[0], "rhs", y, block) if rest else None,
     ("one float as the global scale", f"{rest[1]}")
     if len(rest) > 1 and (rest[1].num_elements != 1 or rest[1].kind != "float")
     else None,
@@ -118,8 +148,17 @@ def _is_one_of(name: str, shape: Shape, types: tuple[str, ...]) -> Wrong:
   return None if shape.element_type in types else (f"{name} of one of {', '.join(types)}", shape.element_type)
 
 
-def _fits(name: str, scales: Shape, of: str, data: Shape) -> Wrong:
-  """Scales are as many as blocks along each dimension, of which the last may be shorter."""
+def _fits(name: str, scales: Shape, of: str, data: Shape, block: int | None = None) -> Wrong:
+  """Scales are as many as blocks along each dimension, of which the last may be shorter. With a block size written out, there may
+  be more of them along the last two dimensions.
+  """
+  if block is not None and scales.rank == data.rank >= 2:
+    columns = -(-data.dimensions[-1] // block)
+    if scales.dimensions[-1] < columns:
+      return f"{name} with at least {columns} columns for blocks of {block}", _sizes(scales)
+    rows = min(scales.dimensions[-2], data.dimensions[-2])
+    scales = scales.with_dimensions((*scales.dimensions[:-2], rows, 1))
+    data = data.with_dimensions((*data.dimensions[:-1], 1))
   fits = scales.rank == data.rank and all(
     size == 0 or (count > 0 and (count - 1) * -(-size // count) < size)
     for size, count in zip(data.dimensions, scales.dimensions)

@@ -103,13 +103,21 @@ def _last_bit_odd(x: np.ndarray) -> np.ndarray:
 def block_scaled_dot(instruction: Instruction, operands: Sequence[Value]) -> Value:
   """(lhs, rhs, lhs scales, rhs scales, global scale), the last two if given; contracting dimension minor, batch major."""
   x, y, x_scale, *rest = operands
-  left = rescaled(x, x_scale)
-  right = rescaled(y, rest[0]) if rest else y
+  block = block_scaled_calls.block_size(instruction)
+  left = rescaled(x, _scale_each(x, x_scale, block))
+  right = rescaled(y, _scale_each(y, rest[0], block)) if rest else y
   batch = tuple(range(x.ndim - 2))
   product = dot_general(left, right, (batch, batch), ((x.ndim - 1,), (y.ndim - 1,)), F64)
   if len(rest) > 1:
     product = product * rest[1].astype(F64).reshape(())  # of any rank
   return convert(product, instruction.shape.dtype)
+
+
+def _scale_each(x: np.ndarray, scales: np.ndarray, block: int | None) -> np.ndarray:
+  """Scales without padding, one for each element of the last dimension, where the block size is written out."""
+  if block is None:
+    return scales
+  return np.repeat(scales, block, axis=-1)[..., : x.shape[-2], : x.shape[-1]]
 
 
 @custom_call("__op$quantize")

@@ -4,8 +4,9 @@
 
 The custom calls `__op$quantize`, `__op$dequantize` and `__op$block_scaled_dot` are recognised, and so is what a program writes
 without them: a dot of which one operand or both are multiplied by scales that serve blocks of elements, however that is spelled
-(`block_scaling_recognise`). For each, the rows of `IMPLEMENTATIONS` are tried in order; a row refuses with a reason, or rewrites. What was
-chosen, and why nothing before it was, is logged (logger "tilewright.hlo.block_scaling").
+(`block_scaling_recognise`), and HLO's scaled-dot (`block_scaling_hlo`). For each, the rows of `IMPLEMENTATIONS` are tried in order; a
+row refuses with a reason, or rewrites. What was chosen, and why nothing before it was, is logged (logger
+"tilewright.hlo.block_scaling").
 
 *Proof.* Each rewrite computes the sum over k of (x[k] sx[k / block]) (y[k] sy[k / block]), times the global scale: the definition of the
 call. The expansion is that formula in HLO; kernels and the library are specified by it; padding adds products with zero.
@@ -27,6 +28,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes import (
   block_scaling_dot,
   block_scaling_expand,
+  block_scaling_hlo,
   block_scaling_library,
   block_scaling_quantize,
   block_scaling_recognise,
@@ -289,6 +291,10 @@ class BlockScaling(Pass):
       for instruction in computation.topological_order():
         if has_control_edges(instruction) or instruction.sharding is not None:
           continue
+        if instruction.opcode == "scaled-dot":
+          block_scaling_hlo.lower_scaled_dot(instruction, facts.platform == "cpu")
+          changed = True
+          continue
         if block_scaling_recognise.written_dot(instruction) is not None:
           changed |= self._rewrite_dot(instruction, facts, packs)
       for instruction in computation.topological_order():
@@ -327,6 +333,7 @@ class BlockScaling(Pass):
   def _rewrite(self, instruction: Instruction, facts: Facts, dot: Instruction | None = None) -> Instruction | None:
     """What stands for a call now; None if it stays. `dot` is what it was made for, if a program does not have the call itself."""
     refused = []
+    block_scaling_hlo.with_blocks_as_shapes(instruction)
     for implementation in IMPLEMENTATIONS:
       if self.only and implementation.name != self.only:
         refused.append(f"{implementation.name}: only {self.only} is wanted")

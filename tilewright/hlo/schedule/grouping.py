@@ -1,7 +1,8 @@
 """Annotated groups in a problem: edges that let them stand in one piece, and an order in which they do.
 
 Whatever a member needs from outside comes before all members, and what needs a member comes after all of them; then the list and the search
-only have to keep others out (`timing.measure` counts them as broken). The members of a group may be far apart in the original
+only have to keep others out (`timing.measure` counts them as broken). Within a group, starts come first and dones last, as far as the data
+flow lets them, so that the other members run beside the transfers. The members of a group may be far apart in the original
 order, so that the nodes are numbered anew.
 """
 
@@ -26,6 +27,7 @@ def add_groups(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
       found = annotation(inner_of(instruction))
     if found is not None:
       members.setdefault(found, []).append(v)
+  _add_other_halves(p, members)
   for found, group in sorted(members.items()):
     if len(group) > 1:
       _check(p, found, group)
@@ -42,6 +44,13 @@ def add_groups(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
     raise _cannot(p, order)
   renumber(p, order)
   return [nodes[v] for v in order]
+
+
+def _add_other_halves(p: Problem, members: dict[Annotation, list[int]]) -> None:
+  """A start whose done has no annotation takes it along, and the other way round."""
+  taken = {v for group in members.values() for v in group}
+  for group in members.values():
+    group += [p.pair[v] for v in list(group) if p.pair[v] >= 0 and p.pair[v] not in taken]
 
 
 def _check(p: Problem, found: Annotation, members: Sequence[int]) -> None:
@@ -68,6 +77,33 @@ def _gate(p: Problem, number: int) -> None:
       p.add_edge(u, v)
     for u in after:
       p.add_edge(v, u)
+  _overlap(p, members)
+
+
+def _overlap(p: Problem, members: Sequence[int]) -> None:
+  """A pair that is in the group as a whole spans all other members that the data flow allows: being together is for overlapping."""
+  inside = set(members)
+  pairs = [(v, p.pair[v]) for v in members if p.role[v] == START and p.pair[v] in inside]
+  ends = {v for pair in pairs for v in pair}
+  for start, done in pairs:
+    before, behind = _reached(p.preds, start, inside), _reached(p.succs, done, inside)
+    for v in members:
+      if v in ends:
+        continue
+      if v not in before:
+        p.add_edge(start, v)
+      if v not in behind:
+        p.add_edge(v, done)
+
+
+def _reached(edges: Sequence[Sequence[int]], start: int, inside: set[int]) -> set[int]:
+  found, work = {start}, [start]
+  while work:
+    for u in edges[work.pop()]:
+      if u in inside and u not in found:
+        found.add(u)
+        work.append(u)
+  return found
 
 
 def _cannot(p: Problem, order: Sequence[int]) -> HloScheduleError:
