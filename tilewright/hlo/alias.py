@@ -2,9 +2,9 @@
 
 *Must*: the back end has no choice, because the operation is defined in place: a while loop's state, the buffer a
 dynamic-update-slice or a scatter updates, an all-reduce-start and its done, the destination of a permute of slices,
-what `output_to_operand_aliasing` says, and a module's must-alias parameters. *May*: the back end may reuse the operand's buffer if nothing reads it
-afterwards: equal-sized elementwise operands, may-alias parameters, donors. Tuples pass buffers through: a tuple, an
-element, a bitcast, a barrier or a domain makes no new buffer (`forwards`).
+what `output_to_operand_aliasing` says, and a module's must-alias parameters. *May*: the back end may reuse the
+operand's buffer if nothing reads it afterwards: equal-sized elementwise operands, may-alias parameters, donors. Tuples
+pass buffers through: a tuple, an element, a bitcast, a barrier or a domain makes no new buffer (`forwards`).
 """
 
 from __future__ import annotations
