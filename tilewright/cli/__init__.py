@@ -52,6 +52,10 @@ def parser() -> argparse.ArgumentParser:
   )
   bench.add_argument("--list", action="store_true", help="print the names of the rows and stop")
   bench.add_argument("--json", metavar="FILE", help="also write the rows, with machine and versions, to FILE")
+  bench.add_argument(
+    "--random", metavar="N", type=_count, help="gpu: N cases of ops at random sizes instead; --filter names ops"
+  )
+  bench.add_argument("--seed", type=int, default=0, help="of the random sizes (default: %(default)s)")
   bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")
 
   ptx = commands.add_parser("ptx", help="what a function's kernels become on NVIDIA GPUs: registers, memory, PTX")
@@ -88,6 +92,13 @@ def parser() -> argparse.ArgumentParser:
 def _positive(text: str) -> float:
   value = float(text)
   if not value > 0:
+    raise argparse.ArgumentTypeError(f"must be a positive number, got {text}")
+  return value
+
+
+def _count(text: str) -> int:
+  value = int(text)
+  if value < 1:
     raise argparse.ArgumentTypeError(f"must be a positive number, got {text}")
   return value
 

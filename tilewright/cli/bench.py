@@ -288,14 +288,33 @@ def terminated_as_interrupted() -> Iterator[None]:
     signal.signal(signal.SIGTERM, before)
 
 
+def _print_summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
+  """Of random cases: the geometric mean and the worst of each op."""
+  from tilewright.cli import bench_gpu_random
+
+  found = bench_gpu_random.summarise(rows)
+  cells = [[own.op, str(own.count), f"{own.mean:.2f}", f"{own.worst:.2f}", own.worst_case] for own in found]
+  columns = ("op", "cases", "geometric mean", "worst", "worst case")
+  print_table("Ratios of each op", columns, cells, right=columns[1:4])
+  return [dataclasses.asdict(own) for own in found]
+
+
 def run(arguments: argparse.Namespace) -> int:
-  cases_module = importlib.import_module(f"tilewright.cli.bench_{arguments.target}")
-  CASES: Sequence[Case] = cases_module.CASES
   words = arguments.filter or [""]
-  cases = [case for case in CASES if any(word in case.name for word in words)]
-  if not cases:
-    asked = " or ".join(repr(word) for word in words)
-    return complain(f"No row's name contains {asked}. There are: {', '.join(c.name for c in CASES)}.")
+  asked = " or ".join(repr(word) for word in words)
+  if arguments.random is not None:
+    if arguments.target != "gpu":
+      return complain("--random draws sizes for ops on GPUs: tilewright bench gpu --random N.")
+    from tilewright.cli import bench_gpu_random
+
+    cases = bench_gpu_random.cases(arguments.random, arguments.seed, words)
+    if not cases:
+      return complain(f"No op's name contains {asked}. There are: {', '.join(bench_gpu_random.DRAWS)}.")
+  else:
+    CASES: Sequence[Case] = importlib.import_module(f"tilewright.cli.bench_{arguments.target}").CASES
+    cases = [case for case in CASES if any(word in case.name for word in words)]
+    if not cases:
+      return complain(f"No row's name contains {asked}. There are: {', '.join(c.name for c in CASES)}.")
   if arguments.list:
     print("\n".join(f"{case.name}  ({', '.join(case.peers)})" for case in cases))
     return 0
@@ -327,8 +346,11 @@ def run(arguments: argparse.Namespace) -> int:
         failed.append(f"{case.name}: {type(error).__name__}: {error}")
   title = f"tilewright bench {arguments.target}: medians; ratio = peer's time / ours, above 1 ours is faster"
   print_table(title, COLUMNS, [table_row(r) for r in rows], right=[c for c in COLUMNS if c not in ("name", "peer")])
+  report = as_json(arguments.target, conditions, rows)
+  if arguments.random is not None:
+    report["random"] = _print_summary(rows)
   if path is not None:
-    write_atomically(path, json.dumps(as_json(arguments.target, conditions, rows), indent=2) + "\n")
+    write_atomically(path, json.dumps(report, indent=2) + "\n")
     print(f"Written: {path}")
   for line in failed:
     print(f"Failed: {line}", file=sys.stderr)

@@ -1,0 +1,333 @@
+"""`tilewright bench gpu --random N --seed S`: the library's ops at sizes that nobody chose, beside XLA, and cuDNN for attention.
+
+A case is an op, a dtype, a rank and sizes. Sizes are drawn log-uniformly over the op's range; a third of the cases has odd ones, a third
+multiples of 8, a third multiples of 128. Case number i of a seed is the same whatever N is, and its name says all that was drawn.
+
+Before it is timed, a result is compared with the peer's program in float32, with products that are exact in it, by the norm of the
+difference. At the end there is, for each op, the geometric mean of the ratios and the worst one: what a kernel loses at sizes that
+suit it badly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilewright import ops
+from tilewright.cli import bench_events
+from tilewright.cli.bench import OURS, Call, Case, Measured, Row
+from tilewright.cli.bench_queue import time_of_one
+
+XLA, CUDNN = "XLA", "cuDNN, jax.nn"
+GOAL = 0.7  # of each case; the geometric mean's is 1
+_KINDS = ("odd", "of 8", "of 128")
+_MOST_BYTES = 1 << 29  # of one array
+_MOST_WORK = 1 << 40  # multiplications
+_CACHED = 1 << 28  # bytes of all sets of arrays: several times the L2
+_MOST_SETS = 16
+_SHORT = 8e-6  # seconds: programs that take less are timed by the device's own clock
+_FLOATS = ("bfloat16", "float16", "float32")
+# Norm of the difference over that of the result: a few roundings to the dtype of operands or result. float32 products may be tf32's.
+_ERRORS = {"bfloat16": 1.5e-2, "float16": 2e-3, "float32": 1e-3, "float8_e4m3fn": 1e-1}
+
+Arrays = tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+  """A case: what is called, on which shapes, and what else computes it. `peers` take arrays made by `for_peer`."""
+
+  op: str
+  name: str
+  ours: Callable[..., Any]
+  plain: Callable[..., Any]  # for XLA, of the same arrays
+  shapes: tuple[tuple[int, ...], ...]
+  dtype: str
+  integers: tuple[tuple[int, tuple[int, ...]], ...] = ()  # further arrays: numbers below the first, in that shape
+  peers: Mapping[str, Callable[..., Any]] = dataclasses.field(default_factory=dict)
+  for_peer: Callable[..., Arrays] = lambda *arrays: arrays
+
+  def arrays(self) -> Arrays:
+    keys = jax.random.split(jax.random.key(len(self.name)), len(self.shapes) + len(self.integers))
+    floats = [_normal(key, shape, self.dtype) for key, shape in zip(keys, self.shapes)]
+    whole = [jax.random.randint(key, shape, 0, most) for key, (most, shape) in zip(keys[::-1], self.integers)]
+    return (*floats, *whole)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _normal(key: jax.Array, shape: tuple[int, ...], dtype: str) -> jax.Array:
+  return jax.random.normal(key, shape, jnp.float32).astype(dtype)
+
+
+class Sizes:
+  """Draws sizes of one kind."""
+
+  def __init__(self, chance: random.Random, kind: str):
+    self.chance, self.kind = chance, kind
+
+  def size(self, least: int, most: int) -> int:
+    """Log-uniform between two sizes, then the nearest of the kind that is not above the greater one."""
+    drawn = math.exp(self.chance.uniform(math.log(least), math.log(most)))
+    if self.kind == "odd":
+      return int(drawn) | 1
+    step = 8 if self.kind == "of 8" else 128
+    return max(step, min(most // step, round(drawn / step)) * step)
+
+  def within(self, least: int, most: int, total: float) -> int:
+    return self.size(least, max(least, int(min(most, total))))
+
+  def leading(self, rank: int, most: int) -> tuple[int, ...]:
+    """Dimensions in front of rows, of any size, so that there are at most so many instances."""
+    found = []
+    for _ in range(rank):
+      found.append(int(math.exp(self.chance.uniform(0, math.log(max(1, most))))))
+      most //= found[-1]
+    return tuple(found)
+
+
+# --- the ops -----------------------------------------------------------------------------------------------------
+
+
+def _text(*shapes: Sequence[int]) -> str:
+  return " ".join("x".join(map(str, shape)) for shape in shapes)
+
+
+def _matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
+  m, k = s.size(1, 16384), s.size(16, 16384)
+  n = s.within(16, 131072, min(_MOST_WORK / (m * k), _MOST_BYTES / 4 / max(m, k)))
+  batch = s.leading(rank - 2, int(min(64, max(1, _MOST_WORK // (m * n * k)))))
+  right = batch if rank == 4 else ()
+  shapes = ((*batch, m, k), (*right, k, n))
+  return Drawn("matmul", _text(*shapes), ops.matmul, jnp.matmul, shapes, dtype)
+
+
+def _rows(op: str, ours: Callable[..., Any], plain: Callable[..., Any], vectors: int = 0) -> Callable[..., Drawn]:
+  """An op over the last dimension of an array, with vectors as long as that."""
+
+  def draw(s: Sizes, rank: int, dtype: str) -> Drawn:
+    width = s.size(16, 262144)
+    leading = s.leading(rank - 2, 64)
+    rows = s.within(1, 65536, _MOST_BYTES / 4 / width / math.prod(leading))
+    shape = (*leading, rows, width)
+    return Drawn(op, _text(shape), ours, in_float32(plain), (shape, *[(width,)] * vectors), dtype)
+
+  return draw
+
+
+def in_float32(f: Callable[..., Any]) -> Callable[..., Any]:
+  return lambda x, *others: f(x.astype(jnp.float32), *(o.astype(jnp.float32) for o in others)).astype(x.dtype)
+
+
+def _rms_norm(x: Any, scale: Any) -> Any:
+  return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6) * scale
+
+
+def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
+  d = x - jnp.mean(x, -1, keepdims=True)
+  return d * jax.lax.rsqrt(jnp.mean(d * d, -1, keepdims=True) + 1e-5) * scale + shift
+
+
+def _cross_entropy(s: Sizes, rank: int, dtype: str) -> Drawn:
+  drawn = _rows("cross_entropy", ops.cross_entropy, lambda x: x)(s, rank, dtype)
+  (*leading, classes) = drawn.shapes[0]
+
+  def plain(x: Any, labels: Any) -> Any:
+    logits = x.astype(jnp.float32)
+    return jax.nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]
+
+  return dataclasses.replace(drawn, plain=plain, integers=((classes, tuple(leading)),))
+
+
+def _attention(s: Sizes, rank: int, dtype: str) -> Drawn:
+  depth = s.chance.choice((64, 128)) if s.kind == "of 128" else s.size(16, 256)
+  group, causal = s.chance.choice((1, 1, 2, 4, 8)), s.chance.random() < 0.5
+  queries = s.size(64, 16384)
+  keys = queries if causal else s.size(64, 16384)
+  heads = group * max(1, min(32 // group, _MOST_WORK // (2 * queries * keys * depth * group)))
+  batch = s.leading(1, int(min(16, max(1, _MOST_WORK // (2 * heads * queries * keys * depth)))))
+  shapes = ((*batch, heads, queries, depth), *[(*batch, heads // group, keys, depth)] * 2)
+  peer = lambda kind: functools.partial(jax.nn.dot_product_attention, is_causal=causal, implementation=kind)
+  in_rows = jax.jit(lambda *arrays: tuple(jnp.swapaxes(x, 1, 2) for x in arrays))
+  first = lambda f: lambda q, k, v: jnp.swapaxes(f(*(jnp.swapaxes(x, 1, 2) for x in (q, k, v))), 1, 2)
+  return Drawn(
+    "attention",
+    _text(*shapes[:2]) + ", causal" * causal,
+    functools.partial(ops.attention, causal=causal),
+    first(peer("xla")),
+    shapes,
+    dtype,
+    peers={CUDNN: peer("cudnn"), XLA: peer("xla")},
+    for_peer=in_rows,
+  )
+
+
+def _swiglu_mlp(s: Sizes, rank: int, dtype: str) -> Drawn:
+  rows, width, hidden = s.size(1, 8192), s.size(64, 8192), s.size(64, 16384)
+  shapes = ((rows, width), (width, hidden), (width, hidden), (hidden, width))
+  plain = lambda x, gate, up, down: (jax.nn.silu(x @ gate) * (x @ up)) @ down
+  return Drawn("swiglu_mlp", _text((rows, width, hidden)), ops.swiglu_mlp, plain, shapes, dtype)
+
+
+def _grouped_matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
+  groups, rows, width, columns = (
+    s.chance.choice((2, 4, 8, 16, 64)),
+    s.size(16, 8192),
+    s.size(64, 4096),
+    s.size(64, 4096),
+  )
+  cuts = sorted(s.chance.randint(0, rows) for _ in range(groups - 1))
+  sizes = np.diff([0, *cuts, rows]).astype(np.int32)
+  ours = lambda x, w: ops.grouped_matmul(x, w, jnp.asarray(sizes))
+  plain = lambda x, w: jax.lax.ragged_dot(x, w, jnp.asarray(sizes))
+  shapes = ((rows, width), (groups, width, columns))
+  return Drawn("grouped_matmul", _text(*shapes), ours, plain, shapes, dtype)
+
+
+def _rotary(s: Sizes, rank: int, dtype: str) -> Drawn:
+  heads, depth = s.size(1, 64), 2 * s.size(8, 256)
+  tokens = s.within(1, 65536, _MOST_BYTES / 4 / heads / depth)
+
+  def plain(x: Any, cos: Any, sin: Any) -> Any:
+    (a, b), cos, sin = jnp.split(x.astype(jnp.float32), 2, -1), cos[:, None], sin[:, None]
+    return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1).astype(x.dtype)
+
+  shapes = ((tokens, heads, depth), *[(tokens, depth // 2)] * 2)
+  return Drawn("rotary", _text(shapes[0]), ops.rotary, plain, shapes, dtype)
+
+
+def _embedding(s: Sizes, rank: int, dtype: str) -> Drawn:
+  width = s.size(16, 16384)
+  entries = s.within(16, 262144, _MOST_BYTES / 4 / width)
+  places = (*s.leading(rank - 2, 8), s.within(1, 65536, _MOST_BYTES / 32 / width))
+  plain = lambda table, where: jnp.take(table, where, axis=0)
+  name = f"{_text(places)} of {_text((entries, width))}"
+  return Drawn("embedding", name, ops.embedding, plain, ((entries, width),), dtype, integers=((entries, places),))
+
+
+def _top_k(s: Sizes, rank: int, dtype: str) -> Drawn:
+  k = s.chance.choice((1, 2, 8, 32))
+  width = s.size(k + 16, 65536)
+  shape = (s.within(1, 8192, _MOST_BYTES / 16 / width), width)
+  ours, plain = (lambda f: lambda x: f(x, k)[0])(ops.top_k), (lambda x: jax.lax.top_k(x, k)[0])
+  return Drawn("top_k", f"{_text(shape)}, k {k}", ours, plain, (shape,), dtype)
+
+
+def _cumsum(s: Sizes, rank: int, dtype: str) -> Drawn:
+  drawn = _rows("cumsum", ops.cumsum, functools.partial(jnp.cumsum, axis=-1))(s, rank, "float32")
+  return dataclasses.replace(drawn, dtype="float32")
+
+
+DRAWS: dict[str, Callable[[Sizes, int, str], Drawn]] = {
+  "matmul": _matmul,
+  "softmax": _rows("softmax", ops.softmax, jax.nn.softmax),
+  "attention": _attention,
+  "cross_entropy": _cross_entropy,
+  "rms_norm": _rows("rms_norm", ops.rms_norm, _rms_norm, 1),
+  "layer_norm": _rows("layer_norm", ops.layer_norm, _layer_norm, 2),
+  "log_softmax": _rows("log_softmax", ops.log_softmax, jax.nn.log_softmax),
+  "gelu": _rows("gelu", ops.gelu, jax.nn.gelu),
+  "swiglu_mlp": _swiglu_mlp,
+  "grouped_matmul": _grouped_matmul,
+  "rotary": _rotary,
+  "embedding": _embedding,
+  "top_k": _top_k,
+  "cumsum": _cumsum,
+}
+
+
+def draw(op: str, seed: int, number: int) -> Drawn:
+  """The n-th case of an op; all its sizes are of one kind."""
+  chance = random.Random(f"{op} {seed} {number}")
+  return DRAWS[op](Sizes(chance, _KINDS[number % 3]), chance.choice((2, 3, 4)), chance.choice(_FLOATS))
+
+
+# --- measuring ---------------------------------------------------------------------------------------------------
+
+
+def check(drawn: Drawn, ours: Any, arrays: Arrays) -> None:
+  """Compare a result with the plain program's in float32."""
+  wide = tuple(x.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays)
+  with jax.default_matmul_precision("highest"):
+    expected = jax.jit(drawn.plain)(*wide)
+  agree(f"{drawn.op} {drawn.name}", ours, expected, _ERRORS[drawn.dtype])
+
+
+def agree(name: str, found: Any, expected: Any, error: float) -> None:
+  """Refuse a result that is further away from what is expected than a part of that, by the norm."""
+  if found.shape != expected.shape:
+    raise AssertionError(f"{name}: the result has shape {found.shape} instead of {expected.shape}.")
+  apart, size = map(float, _norms(found, expected))
+  if not apart <= error * size:
+    raise AssertionError(f"{name}: wrong result: it is {apart:.3g} away from one of norm {size:.3g}.")
+
+
+@jax.jit
+def _norms(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+  x, y = x.astype(jnp.float32).reshape(-1), y.astype(jnp.float32).reshape(-1)
+  return jnp.linalg.norm(x - y), jnp.linalg.norm(y)
+
+
+def timed(function: Callable[..., Any], arrays: Arrays) -> Call:
+  """The device's time of one call, from programs that call the function on several sets of arrays."""
+  total = sum(x.size * x.dtype.itemsize for x in arrays)
+  count = max(2, min(_MOST_SETS, _CACHED // max(1, total)))
+  sets = [arrays, *(jax.tree.map(jnp.copy, arrays) for _ in range(count - 1))]
+  jitted = jax.jit(lambda sets: [function(*own) for own in sets])
+  jax.block_until_ready(jitted(sets))
+  ask = lambda: jitted(sets)
+  if time_of_one(ask, jax.block_until_ready) / count < _SHORT:
+    return bench_events.alone(function, lambda: arrays)
+  return lambda: Measured(time_of_one(ask, jax.block_until_ready) / count)
+
+
+def case(drawn: Drawn) -> Case:
+  def ours() -> Call:
+    arrays = drawn.arrays()
+    check(drawn, jax.jit(drawn.ours)(*arrays), arrays)
+    return timed(drawn.ours, arrays)
+
+  peers = drawn.peers or {XLA: drawn.plain}
+  build = lambda f: lambda: timed(f, drawn.for_peer(*drawn.arrays()) if drawn.peers else drawn.arrays())
+  contenders = {OURS: ours, **{peer: build(f) for peer, f in peers.items()}}
+  name = f"random {drawn.op} {jnp.dtype(drawn.dtype).name} {drawn.name}"
+  return Case(name, contenders, rounds=2, goals=dict.fromkeys(peers, GOAL))
+
+
+def cases(count: int, seed: int, words: Sequence[str]) -> list[Case]:
+  """So many cases, the ops in turn; of ops whose names contain one of the words."""
+  names = [op for op in DRAWS if any(word in op for word in words)] if words else list(DRAWS)
+  return [case(draw(names[i % len(names)], seed, i // len(names))) for i in range(count)] if names else []
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+  """Ratios of an op's cases, each against the first peer that has a time."""
+
+  op: str
+  count: int
+  mean: float  # geometric
+  worst: float
+  worst_case: str
+
+
+def summarise(rows: Sequence[Row]) -> list[Summary]:
+  first: dict[str, Row] = {}
+  for row in rows:
+    if row.ratio is not None:
+      first.setdefault(row.name, row)
+  by_op: dict[str, list[tuple[float, str]]] = {}
+  for name, row in first.items():
+    assert row.ratio is not None
+    by_op.setdefault(name.split()[1], []).append((row.ratio, name))
+  return [
+    Summary(op, len(found), math.exp(sum(math.log(r) for r, _ in found) / len(found)), *min(found))
+    for op, found in by_op.items()
+  ]
