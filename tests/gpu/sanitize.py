@@ -29,6 +29,7 @@ from cases import CASES, exact
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 import cases_of_products  # noqa: F401  (cases enter themselves)
+import cases_of_public_kernels  # noqa: F401
 import cases_of_the_language  # noqa: F401
 
 from tilewright.target.nvgpu import symbols
