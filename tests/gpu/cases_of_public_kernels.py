@@ -1,4 +1,4 @@
-"""Cases of kernels that others wrote: those that come with JAX, with only the imports changed, and those of the kind that libraries ship."""
+"""Cases of kernels that others wrote: those that come with JAX, imports changed, and those of the kind that libraries ship."""
 
 from __future__ import annotations
 

@@ -267,6 +267,7 @@ def test_what_is_said_to_be_parallel_keeps_its_order_where_blocks_are_shared(ind
 def test_what_is_said_to_be_parallel_of_other_outputs():
   assert said_parallel(lambda i, j, t: (t[i], 0), table=True) == [0]  # only the user can know
   assert said_parallel(lambda i, j: (i // 2, 0), grid=(1 << 20, 3)) == []  # looked at in a corner of the grid
+  assert said_parallel(lambda i, j: (i % 20000, 0), grid=(30000, 3)) == []  # blocks far apart in the grid
   assert said_parallel(lambda i, j: (i, 0), block=(pl.Element(8), 8)) == []  # blocks overlap
   assert said_parallel(lambda i, j: (i * 8, 0), block=(pl.Element(8), 8)) == [0]
   assert said_parallel(None) == []  # each instance writes all of it
@@ -295,3 +296,27 @@ def test_an_output_that_serves_as_memory_of_a_core():
   total, sums = call(x.reshape(-1, 128))
   np.testing.assert_array_equal(sums.reshape(8, 8, 128), x.sum(1))
   np.testing.assert_array_equal(total, x[-1].sum(0))
+
+
+@pytest.mark.parametrize("said", [None, ("parallel",)])
+@pytest.mark.parametrize(
+  "block, index_map, expected",
+  [(None, None, []), (8, lambda i: (0,), []), (8, lambda i: (i // 2,), []), (8, lambda i: (i,), [0])],
+)
+def test_an_input_that_is_written_carries_its_contents(said, block, index_map, expected):
+  """An input that is aliased to an output may be written: later instances see that."""
+
+  def kernel(x_ref, o_ref):
+    x_ref[...] = x_ref[...] + 1
+    o_ref[...] = x_ref[...][:8]
+
+  call = pl.pallas_call(
+    kernel,
+    S((64,), F32),
+    grid=(8,),
+    in_specs=[pl.BlockSpec() if block is None else pl.BlockSpec((block,), index_map)],
+    out_specs=pl.BlockSpec((8,), lambda i: (i,)),
+    input_output_aliases={0: 0},
+    compiler_params=None if said is None else pltpu.CompilerParams(dimension_semantics=said),
+  )
+  assert dims(call, S((64,), F32)) == expected

@@ -2,7 +2,8 @@
 
 A dimension is parallel if it is proven: each of its indices writes its own block of every output, and nothing is carried from one instance
 to the next in scratch memory or in an array that the kernel sees as a whole. It is too if the user says "parallel", unless its indices
-visit the same block of some output (`revisits`): an output that serves as memory of a core keeps the order. "concurrent" dimensions are
+visit the same block of some output (`revisits`): an output that serves as memory of a core keeps the order. An input that the body writes
+to (one that is aliased to an output, of which the call has a copy) carries its contents like an output. "concurrent" dimensions are
 those of a programming model in which instances share all memory. A dimension of size one is always parallel. In a kernel whose
 instances act on one another or print (`in_order`), no other one is.
 
@@ -20,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.tile.apart import Parts
+from tilewright.tile.dead_code import accesses
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.initial import scratch_to_poison
-from tilewright.tile.ir import Function, Op, Value
+from tilewright.tile.ir import Function, Op, Value, walk
 from tilewright.tile.native import NativeKernel, index_entries
 from tilewright.tile.revisits import tells_blocks_apart
 from tilewright.tile.types import RefType
@@ -61,16 +63,34 @@ def _holds(kernel: NativeKernel, said: str, dim: int, parallel: Sequence[int]) -
   if said != "parallel":
     return said == "concurrent"
   mapping = kernel.mapping
-  for number, index_map in enumerate(kernel.index_maps[mapping.num_inputs :]):
-    m = mapping.output_mappings[number]
+  for position in _written(kernel):
+    m, index_map = mapping.block_mappings[position], kernel.index_maps[position]
     if index_map is None:
-      if not m.in_place and not _touches_parts(kernel, number, dim, parallel):
+      if not m.in_place and not _touches_parts(kernel, position, dim, parallel):
         return False
     elif not _tells_blocks_apart(m, index_map, dim) and not tells_blocks_apart(
       m.block_shape, index_entries(m, index_map), index_map, mapping.grid, dim
     ):
       return False
   return True
+
+
+def _written(kernel: NativeKernel) -> list[int]:
+  """The positions of the operands that carry something from one instance to the next: outputs, and inputs that the body writes to."""
+  mapping = kernel.mapping
+  changed = {base for op in walk(kernel.body.body) for base in accesses(op)[1]}
+  inputs = kernel.body.params[mapping.num_prefetch : mapping.num_prefetch + mapping.num_inputs]
+  shared = {
+    into - mapping.num_prefetch for into, out in kernel.input_output_aliases if _is_one_memory(kernel, into, out)
+  }
+  outputs = range(mapping.num_inputs, len(mapping.block_mappings))
+  return [*(k for k, param in enumerate(inputs) if param in changed and k not in shared), *outputs]
+
+
+def _is_one_memory(kernel: NativeKernel, into: int, out: int) -> bool:
+  """Whether an aliased output is the memory of the input itself, rather than a copy that starts with its contents."""
+  mapping, source = kernel.mapping, into - kernel.mapping.num_prefetch
+  return source >= 0 and mapping.input_mappings[source].in_place and mapping.output_mappings[out].in_place
 
 
 def _begins_anew(kernel: NativeKernel, parallel: list[int]) -> bool:
@@ -85,11 +105,12 @@ def _tells_outputs_apart(kernel: NativeKernel, dim: int, parallel: Sequence[int]
   mapping = kernel.mapping
   if not mapping.num_outputs:
     return False
-  for number, index_map in enumerate(kernel.index_maps[mapping.num_inputs :]):
+  for position in _written(kernel):
+    index_map = kernel.index_maps[position]
     if index_map is None:
-      if not _touches_parts(kernel, number, dim, parallel):
+      if not _touches_parts(kernel, position, dim, parallel):
         return False
-    elif not _tells_blocks_apart(mapping.output_mappings[number], index_map, dim):
+    elif not _tells_blocks_apart(mapping.block_mappings[position], index_map, dim):
       return False
   return True
 
@@ -100,16 +121,17 @@ def _tells_blocks_apart(m: BlockMapping, index_map: Function, dim: int) -> bool:
   return any(isinstance(kind, Blocked | Squeezed) and _is(entry[0], index) for kind, entry in entries)
 
 
-def _touches_parts(kernel: NativeKernel, number: int, dim: int, parallel: Sequence[int]) -> bool:
-  """Whether instances along a dimension touch parts of an output that are apart, though each sees it as a whole."""
+def _touches_parts(kernel: NativeKernel, position: int, dim: int, parallel: Sequence[int]) -> bool:
+  """Whether instances along a dimension touch parts of an operand that are apart, though each sees it as a whole."""
   mapping = kernel.mapping
   if dim < mapping.num_vmapped:
     return False
-  own = mapping.num_prefetch + mapping.num_inputs + number
-  same = [own, *(into for into, out in kernel.input_output_aliases if out == number)]
+  out = position - mapping.num_inputs
+  aliased = [into for into, o in kernel.input_output_aliases if o == out and _is_one_memory(kernel, into, o)]
   parts = Parts(kernel.body, mapping.grid[mapping.num_vmapped :])
   others = [d - mapping.num_vmapped for d in parallel]
-  return parts.are_apart([kernel.body.params[i] for i in same], dim - mapping.num_vmapped, others)
+  refs = [kernel.body.params[i] for i in (mapping.num_prefetch + position, *aliased)]
+  return parts.are_apart(refs, dim - mapping.num_vmapped, others)
 
 
 def _is(v: Value, index: Value) -> bool:

@@ -5,8 +5,8 @@ On a TPU every core has its own copy of a block, so a block that all indices of 
     dimension_semantics=("parallel", "arbitrary"), out_specs=[…, BlockSpec((8, 128), lambda i, j: (0, 0))]
 
 Here blocks lie in the array itself, and two threads would write one block at the same time. The index map is evaluated at the points of
-the grid, all at once (of a large or dynamic grid at those of one corner): points of one block must agree in their index along the
-dimension. An entry that is read from prefetched scalars is not known before the kernel runs; where it depends on the dimension, the user's
+the grid, all at once (of a grid that is dynamic, or has more than 2^18 points, at those of one corner): points of one block must
+agree in their index along the dimension. An entry that is read from prefetched scalars is not known before the kernel runs; where it depends on the dimension, the user's
 word counts.
 """
 
@@ -21,7 +21,8 @@ import numpy as np
 from tilewright.tile.grid import BlockDim, Blocked, Element, Squeezed
 from tilewright.tile.ir import Function, Op, Value
 
-_POINTS = 1 << 14  # at most as many points are looked at
+_POINTS = 1 << 18  # at most as many points are looked at: less than a tenth of a second
+_DYNAMIC = 1 << 10  # as many indices of a dimension whose size is not known
 
 
 def _div(a: Any, b: Any) -> Any:
@@ -66,13 +67,27 @@ def tells_blocks_apart(
       keys.append(at // kind.block_size if not (at % kind.block_size).any() else np.zeros_like(at))
     else:
       keys.append(at)
-  blocks = np.stack([np.broadcast_to(k, points[dim].shape) for k in [*keys, points[dim]]], 1)
-  return len(np.unique(blocks[:, :-1], axis=0)) == len(np.unique(blocks, axis=0)) if keys else False
+  if not keys:
+    return False
+  blocks = _numbered([np.broadcast_to(k, points[dim].shape) for k in keys])
+  low, high = np.full(blocks.max() + 1, np.iinfo(np.int64).max), np.full(blocks.max() + 1, -1)
+  np.minimum.at(low, blocks, points[dim])
+  np.maximum.at(high, blocks, points[dim])
+  return bool((low == high).all())
+
+
+def _numbered(keys: Sequence[Any]) -> Any:
+  """A number for each point, the same for points that agree in all keys."""
+  number = np.zeros(len(keys[0]), np.int64)
+  for key in keys:
+    values, own = np.unique(key, return_inverse=True)
+    _, number = np.unique(number * len(values) + own.reshape(-1), return_inverse=True)
+  return number.reshape(-1)
 
 
 def _corner(grid: Sequence[int | None]) -> list[Any]:
   """The indices of the points of a grid along each dimension, or of those at its corner."""
-  sizes = [8 if size is None else max(size, 1) for size in grid]
+  sizes = [_DYNAMIC if size is None else max(size, 1) for size in grid]
   while np.prod(sizes, dtype=float) > _POINTS:
     largest = int(np.argmax(sizes))
     sizes[largest] = (sizes[largest] + 1) // 2
