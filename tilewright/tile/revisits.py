@@ -4,10 +4,10 @@ On a TPU every core has its own copy of a block, so a block that all indices of 
 
     dimension_semantics=("parallel", "arbitrary"), out_specs=[…, BlockSpec((8, 128), lambda i, j: (0, 0))]
 
-Here blocks lie in the array itself, and two threads would write one block at the same time. The index map is evaluated at the points of
-the grid, all at once (of a grid that is dynamic, or has more than 2^18 points, at those of one corner): points of one block must
-agree in their index along the dimension. An entry that is read from prefetched scalars is not known before the kernel runs; where it depends on the dimension, the user's
-word counts.
+Here blocks lie in the array itself, and two threads would write one block at the same time. The index map is evaluated at the points of the
+grid, all at once (of a grid that is dynamic, or has more than 2^18 points, at those of one corner): points of one block must agree in their
+index along the dimension. An entry that is read from prefetched scalars is not known before the kernel runs; where it depends on the
+dimension, the user's word counts.
 """
 
 from __future__ import annotations
