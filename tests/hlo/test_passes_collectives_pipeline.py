@@ -194,10 +194,14 @@ def test_forward_gives_copies_their_own_channels() -> None:
     Layers(
       store().replace("h1 = f32[4] sine(h)", "h0 = f32[4] sine(h)").replace("(h1)", "(h0)") + " h1 = f32[4] copy(r)"
     ),
-    Layers(store("a = f32[4] sine(r) u = f32[1,4] reshape(a)")),  # work, not formatting
-    Layers(store() + f" q = f32[4] all-reduce(r), {AR}"),
+    Layers(
+      store(
+        "a = f32[2,2] reshape(r) b = f32[2,2] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+        "u = f32[1,4] reshape(b)"
+      )
+    ),  # work, not formatting
     Layers(store().replace("buf1 =", "b1 =") + " buf1 = f32[5,4] add(b1, b1)"),
-    Layers(store().replace(AR, AR + ", control-predecessors={h1}")),
+    Layers(store(compute="h1 = f32[4] sine(h)") + " late = f32[4] negate(h), control-predecessors={r}"),
     Layers(
       store(), condition="k = s32[] multiply(ci, ci) n = s32[] constant(9) ROOT lt = pred[] compare(k, n), direction=LT"
     ),
@@ -319,9 +323,8 @@ def test_sink_takes_a_fused_store_apart() -> None:
 @pytest.mark.parametrize(
   "layers",
   [
-    Layers(store(), trips=4),  # row 4 keeps what it held
     Layers(store(index="zero, zero")),
-    Layers(store("a = f32[4] sine(r) u = f32[1,4] reshape(a)")),
+    Layers(store(index="k, zero", compute="two = s32[] constant(2) k = s32[] divide(i, two) h1 = f32[4] sine(h)")),
     Layers(
       store(
         "a = f32[2] dynamic-slice(r, i), dynamic_slice_sizes={2} b = f32[2,2] broadcast(a), dimensions={1} "
@@ -332,7 +335,7 @@ def test_sink_takes_a_fused_store_apart() -> None:
       store().replace("h1 = f32[4] sine(h)", "h0 = f32[4] sine(h)").replace("(h1)", "(h0)") + " h1 = f32[4] copy(r)"
     ),
     Layers(store(compute="b0 = f32[1,4] slice(buf), slice={[0:1],[0:4]} h2 = f32[4] reshape(b0) h1 = f32[4] sine(h2)")),
-    Layers(store().replace(AR, AR + ", control-predecessors={h1}")),
+    Layers(store() + " late = f32[4] negate(h), control-predecessors={r}"),
   ],
 )
 def test_sink_refuses(layers: Layers) -> None:
@@ -412,8 +415,14 @@ def test_backward_takes_a_slice_inside_a_fusion() -> None:
     Layers(fetch(), trips=1),
     Layers(fetch("h")),  # what the trip before computed
     Layers(fetch("b", "b = f32[4] multiply(a, h)")),
-    Layers(fetch("b", "b = f32[4] sine(a)")),  # work, not formatting
-    Layers(fetch().replace(AR, AR + ", control-predecessors={a}")),
+    Layers(
+      fetch(
+        "b",
+        "c = f32[2,2] reshape(a) d = f32[2,2] dot(c, c), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+        "b = f32[4] reshape(d)",
+      )
+    ),  # work, not formatting
+    Layers("late = f32[4] negate(h) " + fetch().replace(AR, AR + ", control-predecessors={late}")),
     Layers(
       fetch("b", "b0 = f32[1,4] dynamic-slice(buf, i, zero), dynamic_slice_sizes={1,4} b = f32[4] reshape(b0)").replace(
         "copy(buf)", "negate(buf)"

@@ -64,6 +64,8 @@ def run_custom_call(device: Device, instruction: Instruction, operands: Sequence
   "Pin",
   "Unpin",
   "xla.sdy.FuncResultSharding",
+  "InsertedByPreviousStep",
+  "SunkByPreviousStep",
 )
 def unchanged(instruction: Instruction, operands: Sequence[Value]) -> Value:
   """Annotations, and moves between memories: the value stays."""

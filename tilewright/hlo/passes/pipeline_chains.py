@@ -1,92 +1,78 @@
 """Which instructions of a loop belong to a collective: the chain behind it, the chain before it, and barriers between.
 
-The passes that move collectives across trips look through *formatting*: instructions that only move or convert elements, and
-fusions of such instructions. An optimization barrier over several values is looked through value by value. If some
-of them move to another trip, the barrier is split: those that move get a barrier of their own, the others keep theirs.
-A barrier keeps values apart from the optimizer; it computes nothing, so two barriers mean what one did.
+The passes that move collectives across trips look through *formatting* (`pipeline_options.py`). An optimization barrier over several
+values is looked through value by value. If some of them move to another trip, the barrier is split: those that move get a
+barrier of their own, the others keep theirs. A barrier keeps values apart from the optimizer; it computes nothing, so two
+barriers mean what one did. With `barriers=keep` a barrier is one instruction, which moves as a whole or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.ir import Computation, Instruction
-from tilewright.hlo.passes.collective_keys import has_control_edges
-from tilewright.hlo.passes.while_loops import Loop, Value, has_effect, remove_dead, trace
-
-COLLECTIVES = frozenset({"all-reduce", "all-gather", "reduce-scatter", "collective-permute", "all-to-all"})
-FORMATTING = frozenset({"reshape", "transpose", "convert", "bitcast", "copy", "broadcast", "slice", "reverse", "pad"})
-STRUCTURE = frozenset({"tuple", "get-tuple-element", "opt-barrier", "constant"})
-# Index arithmetic, which may go along with a dynamic-slice or a dynamic-update-slice.
-INDEX = frozenset(
-  {"add", "subtract", "multiply", "compare", "select", "clamp", "maximum", "minimum", "remainder", "divide"}
-)
+from tilewright.hlo.passes.pipeline_options import COLLECTIVES, P2P, Moves
+from tilewright.hlo.passes.while_loops import Loop, is_invariant, remove_dead, trace
 
 
-def is_collective(instruction: Instruction, min_bytes: int = 0) -> bool:
-  """One that may be moved: a plain one, of arrays, that nothing orders by control edges."""
-  if instruction.opcode not in COLLECTIVES or has_control_edges(instruction) or instruction.shape.is_dynamic:
-    return False
-  if len(instruction.operands) != 1 or not instruction.shape.is_array or "slice_sizes" in instruction.attrs:
-    return False
-  return instruction.operands[0].shape.byte_size >= min_bytes
-
-
-def is_cheap(instruction: Instruction, also: frozenset[str] = frozenset()) -> bool:
-  """Formatting, structure, arithmetic on single numbers, or a fusion of those; `also` names more opcodes."""
-  if has_control_edges(instruction):
-    return False
-  if instruction.opcode == "fusion":
-    inside = instruction.called_computations[0].instructions
-    return not has_effect(instruction) and all(i.opcode == "parameter" or is_cheap(i, also) for i in inside)
-  if instruction.opcode in INDEX:
-    return instruction.shape.is_array and instruction.shape.num_elements == 1
-  return instruction.opcode in FORMATTING | STRUCTURE | also
-
-
-def strip_formatting(value: Value, also: frozenset[str] = frozenset()) -> Value:
-  """What a value is before formatting; `also` names more opcodes to look through to their first operand."""
-  while value.instruction.opcode in (FORMATTING - {"pad"}) | also and not value.path:
-    value = value.operand(0)
-  return value
-
-
-def chain_after(body: Computation, starts: Iterable[Instruction]) -> set[Instruction]:
+def chain_after(body: Computation, starts: Iterable[Instruction], split_barriers: bool = True) -> set[Instruction]:
   """Everything that depends on `starts`, with them, without the root. Barriers are split where only some values do."""
-  return _separate(body, set(starts), lambda instruction, inside: any(o in inside for o in instruction.operands))
+
+  def joins(instruction: Instruction, inside: set[Instruction]) -> bool:
+    return any(o in inside for o in instruction.operands)
+
+  return _separate(body, set(starts), joins, split_barriers)
 
 
 def chain_before(
-  body: Computation, leaves: Iterable[Instruction], also: frozenset[str] = frozenset()
+  body: Computation,
+  leaves: Iterable[Instruction],
+  moves: Moves,
+  also: frozenset[str] = frozenset(),
 ) -> set[Instruction]:
-  """Everything that is computed from `leaves` and constants by cheap instructions, with them. Barriers are split likewise."""
+  """Everything that is computed from `leaves` and constants by formatting and candidates, with them, and that waits for nothing
+  else. Barriers are split likewise.
+  """
 
   def joins(instruction: Instruction, inside: set[Instruction]) -> bool:
-    if instruction.opcode == "constant":
+    if not all(p in inside for p in instruction.control_predecessors):
+      return False
+    if instruction.opcode in ("constant", "iota") or (instruction.opcode == "after-all" and not instruction.operands):
       return True
-    return bool(instruction.operands) and is_cheap(instruction, also) and all(o in inside for o in instruction.operands)
+    allowed = moves.is_formatting(instruction, also | P2P) or moves.is_candidate(instruction)
+    return bool(instruction.operands) and allowed and all(o in inside for o in instruction.operands)
 
-  return _separate(body, set(leaves), joins)
+  return _separate(body, set(leaves), joins, moves.split_barriers)
 
 
 def _separate(
-  body: Computation, inside: set[Instruction], joins: Callable[[Instruction, set[Instruction]], bool]
+  body: Computation,
+  inside: set[Instruction],
+  joins: Callable[[Instruction, set[Instruction]], bool],
+  split_barriers: bool,
 ) -> set[Instruction]:
   for instruction in topological_order(body):
     if instruction in inside or instruction is body.root or instruction.opcode == "parameter":
       continue
-    if instruction.opcode == "opt-barrier" and instruction.operands[0].opcode == "tuple":
+    if split_barriers and _is_barrier_of_several(instruction):
       inside |= _split_barrier(instruction, inside)
-    elif (
-      instruction.opcode == "tuple" and instruction.users and all(u.opcode == "opt-barrier" for u in instruction.users)
-    ):
+    elif split_barriers and _feeds_barriers_only(instruction):
       continue  # its elements speak for themselves
     elif joins(instruction, inside):
       inside.add(instruction)
   return inside
+
+
+def _is_barrier_of_several(instruction: Instruction) -> bool:
+  return instruction.opcode == "opt-barrier" and instruction.operands[0].opcode == "tuple"
+
+
+def _feeds_barriers_only(instruction: Instruction) -> bool:
+  users = instruction.users
+  return instruction.opcode == "tuple" and bool(users) and all(u.opcode == "opt-barrier" for u in users)
 
 
 def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instruction]:
@@ -116,11 +102,55 @@ def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instru
   return moved
 
 
-def unfuse_stores(body: Computation) -> None:
+# What depends on what, without changing anything.
+
+
+def reached_by(body: Computation, sources: Mapping[Instruction, int], split_barriers: bool) -> dict[Instruction, int]:
+  """For each instruction, the bits of the sources it depends on (its own included). The values of a barrier that can be split
+  are told apart.
+  """
+  bits: dict[Instruction, int] = {}
+  parts: dict[Instruction, list[int]] = {}  # of tuples before barriers, and of the barriers
+  for instruction in topological_order(body):
+    found = sources.get(instruction, 0)
+    if split_barriers and _feeds_barriers_only(instruction):
+      parts[instruction] = [bits[o] for o in instruction.operands]
+    elif split_barriers and _is_barrier_of_several(instruction) and instruction.operands[0] in parts:
+      parts[instruction] = parts[instruction.operands[0]]
+    whole = instruction.is_root or any(u.opcode != "get-tuple-element" for u in instruction.users)
+    if instruction in parts and (instruction.opcode == "tuple" or not whole):
+      bits[instruction] = found
+      continue
+    parts.pop(instruction, None)
+    for operand in instruction.operands:
+      if instruction.opcode == "get-tuple-element" and operand in parts:
+        found |= parts[operand][instruction.attrs["index"]]
+      elif operand in parts:
+        for part in parts[operand]:
+          found |= part
+      else:
+        found |= bits[operand]
+    bits[instruction] = found
+  return bits
+
+
+def is_recomputable(loop: Loop, value: Instruction) -> bool:
+  """Whether a value is the same in every trip and cheap: constants and invariant slots, and broadcasts of those."""
+  while value.opcode in ("broadcast", "reshape", "bitcast", "convert") and not value.control_predecessors:
+    value = value.operands[0]
+  if value.control_predecessors:
+    return False
+  if value.opcode in ("constant", "iota"):
+    return True
+  inside = value.opcode == "get-tuple-element" and value.operands[0] is loop.parameter
+  return inside and is_invariant(loop, value.attrs["index"])
+
+
+def unfuse_stores(body: Computation, moves: Moves) -> None:
   """Takes apart the fusions that only format and store what a collective gives, so that each part can be seen."""
   for fusion in [i for i in body.instructions if i.opcode == "fusion"]:
     reads = any(trace(operand).instruction.opcode in COLLECTIVES for operand in fusion.operands)
-    if not reads or not is_cheap(fusion, frozenset({"dynamic-update-slice", "dynamic-slice"})):
+    if not reads or not moves.is_formatting(fusion, frozenset({"dynamic-update-slice", "dynamic-slice"})):
       continue
     inner = fusion.called_computations[0]
     copies, new = copy_body(inner, dict(zip(inner.parameters, fusion.operands)))

@@ -376,16 +376,20 @@ def copy_in(
   """Copies instructions (in topological order) to the builder's place; old → new, with `known` to begin with.
 
   Copied collectives and transfers get channels of their own, the same one for those that share one. What leaves its computation
-  (peeled trips) leaves its scheduling group: the group stays where all of it is.
+  (peeled trips) leaves its scheduling group, or forms a new one if all of the group is copied.
   """
   new = dict(known)
+  instructions = list(instructions)
+  groups = _whole_groups(instructions, module)
   channels: dict[int, int] = {}
   for instruction in instructions:
     if instruction in new:
       continue
     copy = clone_instruction(instruction, [new[operand] for operand in instruction.operands])
-    if builder.computation is not instruction.parent:
-      copy.frontend_attributes.pop("_scheduling_group_id", None)
+    if builder.computation is not instruction.parent and _GROUP in copy.frontend_attributes:
+      group = copy.frontend_attributes.pop(_GROUP)
+      if group in groups:
+        copy.frontend_attributes[_GROUP] = groups[group]
     channel = copy.attrs.get("channel_id")
     if channel:
       if channel not in channels:
@@ -396,6 +400,27 @@ def copy_in(
         copy.add_control_predecessor(new[predecessor])
     new[instruction] = builder.computation.insert(copy, before=builder.before)
   return new
+
+
+_GROUP = "_scheduling_group_id"
+
+
+def _whole_groups(instructions: Sequence[Instruction], module: Module) -> dict[str, str]:
+  """Scheduling groups of several members that are all among these instructions, with a number that is free for each."""
+  own: dict[str, int] = {}
+  for instruction in instructions:
+    group = instruction.frontend_attributes.get(_GROUP)
+    if group:
+      own[group] = own.get(group, 0) + 1
+  if not own:
+    return {}
+  everyone = [i.frontend_attributes[_GROUP] for i in module.instructions() if i.frontend_attributes.get(_GROUP)]
+  source = instructions[0].parent
+  members = [i.frontend_attributes.get(_GROUP) for i in source.instructions] if source is not None else []
+  numbers = [int(g.partition(":")[0]) for g in everyone + list(own) if g.partition(":")[0].isdigit()]
+  free = 1 + max(numbers, default=0)
+  whole = [group for group, count in own.items() if count > 1 and members.count(group) == count]
+  return {group: str(free + i) for i, group in enumerate(whole)}
 
 
 _OWNERS = frozenset({"fusion", "while", "conditional", "call"})
@@ -457,7 +482,9 @@ def has_effect(instruction: Instruction) -> bool:
   todo, seen = [instruction], set[Computation]()
   while todo:
     current = todo.pop()
-    if current.opcode in _EFFECTS or current.attrs.get("custom_call_has_side_effect"):
+    if current.attrs.get("custom_call_has_side_effect"):
+      return True
+    if current.opcode in _EFFECTS and current.attrs.get("custom_call_target") not in _PASSING_CALLS:
       return True
     for called in current.called_computations:
       if called not in seen:
@@ -466,4 +493,6 @@ def has_effect(instruction: Instruction) -> bool:
   return False
 
 
+# Calls that give their operand, and whose only work is where it lies.
+_PASSING_CALLS = frozenset({"MoveToHost", "MoveToDevice", "InsertedByPreviousStep", "SunkByPreviousStep"})
 _EFFECTS = SIDE_EFFECTS | {"async-start", "async-update", "async-done", "copy-start", "copy-done", "custom-call"}
