@@ -47,6 +47,13 @@ def test_arithmetic_before_a_collective_is_fetched_ahead(chain: str) -> None:
   assert trips(module) == 4 and executed(module, "all-reduce") == 5
 
 
+def test_what_is_computed_of_a_fetch_and_read_by_the_trip_is_carried() -> None:
+  body = f"""x = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={{1,4}} a = f32[4] reshape(x) g = f32[4] all-reduce(a), {AR}
+  v = f32[4] tanh(g) q = f32[4] all-reduce(v), {AR} s = f32[4] add(v, q) h1 = f32[4] multiply(h, s) buf1 = f32[5,4] copy(buf)"""
+  module = transformed(str(Layers(body)), BACKWARD)
+  assert trips(module) == 4 and executed(module, "all-reduce") == 10
+
+
 TWO = f"""h1 = f32[4] sine(h) r = f32[4] all-reduce(h1), {AR} u = f32[1,4] reshape(r)
   buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)
   q = f32[4] cosine(h) g = f32[4] collective-permute(q), source_target_pairs={{{{0,1}},{{1,2}},{{2,3}},{{3,0}}}}

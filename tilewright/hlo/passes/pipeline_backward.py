@@ -90,9 +90,25 @@ def _fetches(loop: Loop, counter: Counter, moves: Moves) -> list[Instruction]:
   if moves.most:
     candidates = candidates[: moves.most]
   needed = _ancestors([*exchanged, *(v for c in candidates for v in values[c])], loop.parameter)
-  if any(not v.shape.is_array and any(u not in needed for u in v.users) for c in candidates for v in values[c]):
-    return []  # a token would have to be carried
-  return [v for c in candidates for v in values[c] if any(user not in needed for user in v.users)]
+  made = _made_of(loop, candidates, needed)
+  outside = [v for v in made if any(user not in needed for user in v.users)]
+  while tuples := [v for v in outside if not v.shape.is_array]:
+    elements = [u for v in tuples for u in v.users if u not in needed]
+    if any(u.opcode != "get-tuple-element" for u in elements):
+      return []  # a token, or a tuple, would have to be carried
+    needed |= set(elements)
+    made = _made_of(loop, candidates, needed)
+    outside = [v for v in made if any(user not in needed for user in v.users)]
+  return outside
+
+
+def _made_of(loop: Loop, candidates: list[Instruction], needed: set[Instruction]) -> list[Instruction]:
+  """What is fetched: candidates, and what else of `needed` is computed from them, in order."""
+  made = set(candidates)
+  for instruction in topological_order(loop.body):
+    if instruction in needed and any(o in made for o in instruction.operands):
+      made.add(instruction)
+  return [i for i in topological_order(loop.body) if i in made]
 
 
 def transfers(body: Computation) -> list[Instruction]:
