@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from tilewright.hlo.tiling.analysis import SymbolicNode, TileAnalysis, as_region, tile_analysis
+from tilewright.hlo.tiling.expr import Expr, Var
+from tilewright.hlo.tiling.indexing_map import Constraint, IndexingMap, RangeVar, RuntimeVar, compose, identity
+from tilewright.hlo.tiling.op_maps import CannotTile, operand_maps, parameter_maps
+from tilewright.hlo.tiling.open_fusions import region_of
 from tilewright.hlo.tiling.region import (
   Region,
   RegionOutput,
@@ -11,5 +16,34 @@ from tilewright.hlo.tiling.region import (
   TiledRegion,
   TilingAxis,
 )
+from tilewright.hlo.tiling.symbolic_tile import SizeCondition, SymbolicTile, TileConstraint, symbolic_tile
 
-__all__ = ["Region", "RegionOutput", "RuntimeValue", "TiledFusion", "TiledInstruction", "TiledRegion", "TilingAxis"]
+__all__ = [
+  "CannotTile",
+  "Constraint",
+  "Expr",
+  "IndexingMap",
+  "RangeVar",
+  "Region",
+  "RegionOutput",
+  "RuntimeValue",
+  "RuntimeVar",
+  "SizeCondition",
+  "SymbolicNode",
+  "SymbolicTile",
+  "TileAnalysis",
+  "TileConstraint",
+  "TiledFusion",
+  "TiledInstruction",
+  "TiledRegion",
+  "TilingAxis",
+  "Var",
+  "as_region",
+  "compose",
+  "identity",
+  "operand_maps",
+  "parameter_maps",
+  "region_of",
+  "symbolic_tile",
+  "tile_analysis",
+]

@@ -1,7 +1,8 @@
 """Affine expressions with floor division and remainder over bounded integer variables.
 
-An `Expr` is a sum `c0 + c1·a1 + c2·a2 + …`; an atom `a` is a variable, `e floordiv c` or `e mod c` (c a positive constant). Expressions are
-built by `add`, `scale`, `floordiv` and `mod`, which simplify with the intervals of the variables:
+An `Expr` is a sum `c0 + c1·a1 + c2·a2 + …`; an atom `a` is a variable, `e floordiv c` or `e mod c` (c a positive
+constant). Expressions are built by `add`, `scale`, `floordiv` and `mod`, which simplify with the intervals of the
+variables:
 
     with d0 in [0, 3], d1 in [0, 7]      (d0 * 8 + d1) floordiv 8  →  d0        (d0 * 8 + d1) mod 8  →  d1
 

@@ -5,12 +5,13 @@ A `Region` is a part of one computation, with fusions opened, as a computation o
     parent:  %f = fusion(x, g), calls=…   %r = reduce(%f, …)   %o = divide(%f, broadcast(%r))      members = (f, r, …, o)
     body:    parameters (x, g), all ops of the fusion and around it, root = the outputs            inputs = (x, g), outputs = (o,)
 
-A `TiledRegion` cuts the work into a grid of tiles. Its axes are the indices of the main root (`parallel`: one grid dimension each) and the
-reduced and contracted indices of the body (`loop`: walked inside of one grid point, in one step unless `tile < size`). Axis i has a tile
-offset, the variable `o{i}`: `program id · tile` on parallel axes, `step · tile` on loops. Each `TiledInstruction` says which part of its
-instruction's array is needed: element (j0, j1, …) of the tile is the array's element `offsets[k] + strides[k] · jk`, where a stride may be
-negative (reverse) or more than 1 (slice). Elements outside of `bounds` are not needed and must not be read: they lie behind the edge of the
-array or are masked (pad, concatenate, the last tile of an odd size).
+A `TiledRegion` cuts the work into a grid of tiles. Its axes are the indices of the main root (`parallel`: one grid
+dimension each) and the reduced and contracted indices of the body (`loop`: walked inside of one grid point, in one
+step unless `tile < size`). Axis i has a tile offset, the variable `o{i}`: `program id · tile` on parallel axes, `step
+· tile` on loops. Each `TiledInstruction` says which part of its instruction's array is needed: element (j0, j1, …) of
+the tile is the array's element `offsets[k] + strides[k] · jk`, where a stride may be negative (reverse) or more than
+1 (slice). Elements outside of `bounds` are not needed and must not be read: they lie behind the edge of the array or
+are masked (pad, concatenate, the last tile of an odd size).
 """
 
 from __future__ import annotations
