@@ -61,6 +61,8 @@ def assembly(kernel, triple: str, features: tuple[str, ...]) -> str:
     (X86, AVX512, jnp.float32, jnp.float32, r"vfmadd\d+ps.*%zmm"),
     (X86, (*AVX512, "avx512bf16"), jnp.bfloat16, jnp.float32, r"vdpbf16ps.*%zmm"),
     (X86, (*AVX512, "avx512vnni"), jnp.int8, jnp.int32, r"vpdpbusd.*%zmm"),
+    (X86, (*AVX512, "amx-tile", "amx-bf16"), jnp.bfloat16, jnp.float32, r"tdpbf16ps\s+%tmm\d, %tmm\d, %tmm\d"),
+    (X86, (*AVX512, "amx-tile", "amx-int8"), jnp.int8, jnp.int32, r"tdpbssd\s+%tmm\d, %tmm\d, %tmm\d"),
     (X86, (*AVX2, "avxvnni"), jnp.int8, jnp.int32, r"vpdpbusd.*%ymm"),
     (X86, AVX512, jnp.bfloat16, jnp.float32, r"vfmadd\d+ps.*%zmm"),
     (X86, ("sse2",), jnp.float32, jnp.float32, r"mulps|fmaf?"),

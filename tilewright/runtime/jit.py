@@ -7,11 +7,13 @@ everything else a process does whose code is on disk.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.metadata
 import importlib.util
 import pathlib
 import platform
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +56,24 @@ def new_host_machine() -> Any:
 
 @functools.cache
 def host_features() -> frozenset[str]:
-  return frozenset(name for name, present in llvm.get_host_cpu_features().items() if present)
+  """What this processor can do and this process may use, in LLVM's words."""
+  present = frozenset(name for name, present in llvm.get_host_cpu_features().items() if present)
+  return present if tile_registers_permitted() else frozenset(f for f in present if not f.startswith("amx"))
+
+
+_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x86-64: asm/prctl.h, asm/fpu/types.h
+
+
+@functools.cache
+def tile_registers_permitted() -> bool:
+  """Whether the process may use AMX's tile registers: Linux wants to be asked once, since they enlarge the state of each thread."""
+  if not (sys.platform == "linux" and platform.machine() == "x86_64" and _says_amx()):
+    return False
+  return ctypes.CDLL(None, use_errno=True).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0
+
+
+def _says_amx() -> bool:
+  return any(field.startswith("flags:") and "amx_tile" in field.split() for field in _processor())
 
 
 @functools.cache
@@ -82,6 +101,7 @@ _X86_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "fl
 _ARM_FIELDS = ("Features", "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision")
 
 
+@functools.cache
 def _processor() -> tuple[str, ...]:
   """What code for this processor depends on."""
   try:
@@ -103,7 +123,7 @@ def _processor() -> tuple[str, ...]:
 @functools.cache
 def environment() -> tuple[str, ...]:
   """Everything besides the IR that machine code depends on."""
-  return (__version__, *_library(), *_processor())
+  return (__version__, *_library(), *_processor(), f"tile registers: {tile_registers_permitted()}")
 
 
 def optimise(module: Any, machine: Any, level: int = 1) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import cutting, multipliers, packing
+from tilewright.target.cpu import amx, cutting, multipliers, packing
 from tilewright.target.cpu.left_operand import InPlace, Packed, Part, left_operand
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
@@ -56,7 +56,7 @@ class _Dot(Dot):
     self.code, self.op = code, op
     self.lanes = code.host.lanes_of(self.accumulator)
     self.multiplier = (
-      multipliers.choose(code.host, self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator)
+      multipliers.choose(code.host, self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator, self.m)
       if len(self.ms) == len(self.ns) == len(self.ks) == 1
       else multipliers.single(self.accumulator)
     )
@@ -65,14 +65,18 @@ class _Dot(Dot):
     # Columns of a transposed operand lie far apart: a wider panel would not be read in longer runs, but from more places at a time.
     vectors = code.host.panel_vectors if self.right.contracted_is_last else code.host.panel_width(self.m)
     self.panel = vectors * self.lanes
+    is_tiled = self.multiplier.tile is not None
+    if is_tiled:
+      self.panel = amx.ROWS
+    units = amx.SIDE if is_tiled else 1  # along K that are multiplied at a time
     self.cut = cutting.cut(
       code.host,
       rows=self.m,
-      most_rows=code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)),
+      most_rows=amx.ROWS if is_tiled else code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)),
       depth=self.k,
-      group=self.multiplier.group,
-      panel_bytes=self.panel * self.multiplier.unit.itemsize,
-      unit_bytes=self.multiplier.unit.itemsize,
+      group=units * self.multiplier.group,
+      panel_bytes=units * self.panel * self.multiplier.unit.itemsize,
+      unit_bytes=units * self.multiplier.unit.itemsize,
     )
 
   def _side(
@@ -103,8 +107,12 @@ def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None
     epilogue = None if epilogue.stored is result else epilogue
   elif sums is None and (epilogue is None or len(d.cut.depths) > 1):
     sums = code.allocate(result.tile.shape, d.accumulator)
-  job = _Job(code, d, left_operand(code, d), sums, into is not None, epilogue)
-  _batches(code, d.batch, [], job.run)
+  if d.multiplier.tile is not None:
+    amx.configure(code.b)
+    _batches(code, d.batch, [], _TileJob(code, d, amx.TiledRows(code, d), sums, into is not None, epilogue).run)
+    amx.release(code.b)
+  else:
+    _batches(code, d.batch, [], _Job(code, d, left_operand(code, d), sums, into is not None, epilogue).run)
   if into is not None or code.env.get(result) is not None:
     return
   code.env[result] = sums
@@ -158,14 +166,22 @@ class _Job:
   """One contraction being emitted. `sums` is where they are added up, unless each is complete when it leaves the registers."""
 
   def __init__(
-    self, code: Any, d: _Dot, left: InPlace | Packed, sums: Memory | None, accumulate: bool, epilogue: Epilogue | None
+    self,
+    code: Any,
+    d: _Dot,
+    left: InPlace | Packed | amx.TiledRows,
+    sums: Memory | None,
+    accumulate: bool,
+    epilogue: Epilogue | None,
   ):
     self.code, self.d, self.left, self.sums, self.accumulate = code, d, left, sums, accumulate
     self.epilogue = epilogue
     self.finished = code.allocate([d.cut.strips.height, d.panel], d.accumulator) if epilogue is not None else None
     # Panels are kept if further blocks of strips will use them.
     self.panels = -(-d.n // d.panel) if left.blocks > 1 else 1
-    self.packed = code.allocate([self.panels, d.right.part(0, d.cut.depths[0]).units, d.panel], d.multiplier.unit)
+    self.packed = code.allocate(
+      [self.panels, self._units(d.right.part(0, d.cut.depths[0])), d.panel], d.multiplier.unit
+    )
     self.starts = code.allocate([self.panels, d.panel], d.accumulator) if d.multiplier.flipped else None
     # A panel whose elements cost nothing to compute is packed by the micro-kernel. So is one that is used once, whatever its elements
     # cost, if the sums leave registers to compute them in.
@@ -176,6 +192,10 @@ class _Job:
       and len(d.ns) == 1
       and (code.cost(d.rhs) <= 2 or used_once)
     )
+
+  def _units(self, side: packing.Side) -> int:
+    """How many units along K a packed panel has room for."""
+    return side.units
 
   def run(self, batch: list[Index]) -> None:
     code, d = self.code, self.d
@@ -225,8 +245,7 @@ class _Job:
       if self.packs_on_the_way:
         self._micro_kernel(_Tile(part, 0, d.cut.strips.height, n, columns), read=True, keep=d.cut.strips.count > 1)
       else:
-        packing.pack(code, part.right, self._packed_panel(n), part.batch, n, columns)
-        self._offset_sums(part, n, columns)
+        self._pack(part, n, columns)
     if self.packs_on_the_way:
       start = 1 if meets_first is True else b.select(meets_first, i64(1), start)
 
@@ -235,6 +254,10 @@ class _Job:
         self._micro_kernel(_Tile(part, m, rows, n, columns, self._ahead(part, m, rows, n, meets_first)))
 
     d.cut.strips.each(b, start, stop, multiply)
+
+  def _pack(self, part: Part, n: Any, columns: int) -> None:
+    packing.pack(self.code, part.right, self._packed_panel(n), part.batch, n, columns)
+    self._offset_sums(part, n, columns)
 
   def _ahead(self, part: Part, m: Any, rows: int, n: Any, meets_first: Any) -> _Ahead | None:
     """The strips that meet panels first share the rows of the next panel among them: it then comes while they are multiplied.
@@ -292,6 +315,7 @@ class _Job:
   def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
     """Sums of a strip by a panel. With `read`, the panel is taken from the operand, and kept for the next strips if that is asked for."""
     code, d, b, part = self.code, self.d, self.code.b, tile.part
+    assert not isinstance(self.left, amx.TiledRows)
     vectors = -(-tile.columns // d.lanes)
     if not self._starts_afresh(part):
       with _where(b, self._has_earlier(part)):
@@ -388,11 +412,11 @@ class _Job:
     has_earlier = self._has_earlier(part)
     return [(True, True)] if has_earlier is True else [(False, part.is_first), (True, has_earlier)]
 
-  def _place(self, tile: _Tile, r: int, offset: int, step: int) -> list[Index]:
+  def _place(self, tile: _Tile, r: Any, offset: int, step: int) -> list[Index]:
     d, b = self.d, self.code.b
     return [*tile.part.batch, *d.spread(add(b, tile.m, r), d.ms), *d.spread(add(b, tile.n, offset), d.ns, step)]
 
-  def _finish(self, tile: _Tile, r: int, v: int, sums: ir.Value, with_earlier: bool) -> None:
+  def _finish(self, tile: _Tile, r: Any, v: int, sums: ir.Value, with_earlier: bool) -> None:
     """Write a vector of sums, added to earlier ones or not, to where it belongs, or to the panel that the epilogue reads."""
     d, code, count = self.d, self.code, self._columns_at(tile, v)
     if with_earlier:
@@ -408,7 +432,7 @@ class _Job:
       return
     code.store(self.sums, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), value)
 
-  def _with_earlier(self, tile: _Tile, r: int, v: int, sums: ir.Value) -> ir.Value:
+  def _with_earlier(self, tile: _Tile, r: Any, v: int, sums: ir.Value) -> ir.Value:
     d, code, count = self.d, self.code, self._columns_at(tile, v)
     if len(d.ns) > 1 and count > 1:
       old = ir.Constant(ty.register_type(d.accumulator, count), ir.Undefined)
@@ -438,6 +462,34 @@ class _Job:
 
     code.nest([tile.rows, tile.columns], each)
     code.env[result] = outer
+
+
+class _TileJob(_Job):
+  """A contraction whose accumulators are in AMX's tile registers. They pass through memory on their way out."""
+
+  def __init__(self, code: Any, d: _Dot, *arguments: Any):
+    super().__init__(code, d, *arguments)
+    self.tile = code.allocate([amx.ROWS, amx.ROWS], d.accumulator)
+
+  def _units(self, side: packing.Side) -> int:
+    return amx.padded(side.units)
+
+  def _pack(self, part: Part, n: Any, columns: int) -> None:
+    super()._pack(part, n, columns)
+    amx.zero_beyond(self.code, self._packed_panel(n), part.right, self.d.panel)
+
+  def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
+    code, d, b, part = self.code, self.d, self.code.b, tile.part
+    assert d.multiplier.tile is not None and isinstance(self.left, amx.TiledRows)
+    units = amx.padded(part.right.units)
+    left, right = self.left.strip(tile.m, tile.rows), self._packed_panel(tile.n)
+    amx.multiply(b, d.multiplier.tile, left, right, units, tile.rows, tile.columns, self.tile)
+    for with_earlier, when in self._ways_to_finish(part):
+      with _where(b, when), for_range(b, 0, tile.rows) as r, code.scope():
+        for v in range(-(-tile.columns // d.lanes)):
+          self._finish(tile, r, v, code.load(self.tile, [Index(r), Index(v * d.lanes, 1)], d.lanes), with_earlier)
+    if self.epilogue is not None and part.is_last:
+      self._apply(tile, self.epilogue)
 
 
 @contextlib.contextmanager

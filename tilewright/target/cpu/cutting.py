@@ -46,6 +46,12 @@ class Strips:
     lower = b.select(beyond, b.sub(number, i64(self.tall)), i64(0))
     return b.sub(b.mul(number, i64(self.height)), lower)
 
+  def number(self, b: ir.IRBuilder, row: Any, rows: int) -> Any:
+    """The strip of so many rows that begins with a row."""
+    if isinstance(row, int):
+      return row // rows if rows == self.height else (row - self.tall) // rows
+    return b.udiv(row if rows == self.height else b.sub(row, i64(self.tall)), i64(rows))
+
   def each(self, b: ir.IRBuilder, start: Any, stop: Any, visit: Callable[[Any, int], None]) -> None:
     """Emit `visit(first row, height)` for a range of strips."""
     tall_stop, short_start = _smaller(b, stop, self.tall), _larger(b, start, self.tall)

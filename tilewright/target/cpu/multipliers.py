@@ -6,6 +6,7 @@ processor has an instruction that multiplies and adds them at once:
     fma        1 element       any float
     bf16       2 elements      vdpbf16ps (AVX-512), bfdot (NEON): both products are added to a float of 32 bits
     int8       4 elements      vpdpbusd (VNNI), sdot (NEON): exact in 32 bits
+    AMX        2 or 4          tdpbf16ps, tdpbssd: 16 x 16 accumulators from 16 units of 16 rows and 16 columns (`amx`)
 
 vpdpbusd multiplies unsigned by signed bytes. The left operand is therefore packed with 128 added to each element (its top bit flipped), and
 the sums start at -128 times the sum of the right operand's column.
@@ -49,6 +50,7 @@ class Multiplier:
   group: int
   multiply_add: MultiplyAdd
   flipped: int = 0  # bits of each element of A that are flipped when it is packed
+  tile: str | None = None  # the AMX intrinsic that multiplies whole tiles, instead of `multiply_add`
 
   @property
   def unit(self) -> np.dtype:
@@ -79,8 +81,20 @@ _ROWS = (
 )
 
 
-def choose(host: Host, lhs: np.dtype, rhs: np.dtype, sums: np.dtype) -> Multiplier:
-  """The best way to multiply operands of these dtypes on a processor; one element at a time if there is no better."""
+# AMX multiplies whole tiles: operands and accumulators, the feature, how many elements make a unit, and the intrinsic.
+_AMX_ROWS = (
+  (_BF16, _F32, "amx-bf16", 2, "llvm.x86.tdpbf16ps"),
+  (_I8, _I32, "amx-int8", 4, "llvm.x86.tdpbssd"),
+)
+_AMX_LEAST_ROWS = 8  # of A: with fewer, most of a tile is idle, and a vector unit is as fast
+
+
+def choose(host: Host, lhs: np.dtype, rhs: np.dtype, sums: np.dtype, rows: int = 1) -> Multiplier:
+  """The best way to multiply operands of these dtypes on a processor, A of so many rows; one element at a time if there is no better."""
+  if rows >= _AMX_LEAST_ROWS and "amx-tile" in host.features and host.vector_bytes == 64:
+    for operands, accumulator, feature, group, intrinsic in _AMX_ROWS:
+      if operands == lhs == rhs and accumulator == sums and feature in host.features:
+        return Multiplier(operands, group, _separate, tile=intrinsic)
   for row in _ROWS:
     fits = row.operands == lhs == rhs and row.sums == sums
     if fits and row.vector_bytes == host.vector_bytes and row.features <= host.features:

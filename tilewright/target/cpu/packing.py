@@ -89,15 +89,15 @@ def _element(code: Any, side: Side, batch: Any, number: Any, contracted: list[In
   b, v = code.b, side.value
   if len(side.free) == 1 or count == 1:
     index = side.place(batch, side.spread(number, side.free, 1 if count > 1 else 0), contracted)
-    return _converted(code, side, code.value_at(v, index, count))
+    return converted(code, side, code.value_at(v, index, count))
   result = ir.Constant(ty.register_type(v.tile.dtype, count), ir.Undefined)
   for c in range(count):  # spread over several dimensions, neighbours need not lie a fixed step apart
     index = side.place(batch, side.spread(add(b, number, c), side.free), contracted)
     result = b.insert_element(result, code.value_at(v, index, 1), ty.I32(c))
-  return _converted(code, side, result)
+  return converted(code, side, result)
 
 
-def _converted(code: Any, side: Side, value: ir.Value) -> ir.Value:
+def converted(code: Any, side: Side, value: ir.Value) -> ir.Value:
   """From the operand's register type to what the panel holds: a number, or the bits of a small one."""
   if side.multiplier.group == 1:
     return arithmetic.convert(code.b, value, side.value.tile.dtype, side.multiplier.dtype)
@@ -109,13 +109,24 @@ def _join(code: Any, side: Side, parts: list[ir.Value]) -> ir.Value:
   """Elements along K as one unit, the first in the lowest bits."""
   if side.multiplier.group == 1:
     return parts[0]
-  b, width = code.b, 32 // side.multiplier.group
-  lanes = ty.lanes_of(parts[0])
+  b, group = code.b, side.multiplier.group
+  lanes, width = ty.lanes_of(parts[0]), 32 // group
+  if lanes > 1 and len(parts) == group:
+    while len(parts) > 1:  # neighbours at half the distance: parts 0 and 2, 1 and 3, then those pairs
+      parts = [_interleaved(b, x, y) for x, y in zip(parts[: len(parts) // 2], parts[len(parts) // 2 :], strict=True)]
+    return b.bitcast(parts[0], ir.VectorType(ty.I32, lanes))
   wide = ty.I32 if lanes == 1 else ir.VectorType(ty.I32, lanes)
   unit = b.zext(parts[0], wide)
   for position, part in enumerate(parts[1:], 1):
     unit = b.or_(unit, b.shl(b.zext(part, wide), ty.constant(wide, position * width)))
   return unit
+
+
+def _interleaved(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+  """x0 y0 x1 y1 ..."""
+  count = ty.lanes_of(x)
+  picks = [i // 2 + (count if i % 2 else 0) for i in range(2 * count)]
+  return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(ty.I32, 2 * count), picks))
 
 
 def _across(code: Any, side: Side, memory: Any, batch: Any, first: Any, width: int) -> None:
@@ -139,7 +150,7 @@ def _square(code: Any, side: Side, memory: Any, batch: Any, first: Any, width: i
     for c in range(min(lanes, width - at)):
       free = side.spread(add(b, first, at + c), side.free)
       index = side.place(batch, free, [Index(start, 1 if depth > 1 else 0)])
-      rows.append(_units(code, side, _converted(code, side, code.value_at(side.value, index, depth)), lanes))
+      rows.append(units(code, side, converted(code, side, code.value_at(side.value, index, depth)), lanes))
     undefined = ir.Constant(rows[0].type, ir.Undefined)
     columns.append(transposed(b, rows + [undefined] * (lanes - len(rows))))
   for r in range(-(-depth // group)):
@@ -147,7 +158,7 @@ def _square(code: Any, side: Side, memory: Any, batch: Any, first: Any, width: i
       code.store(memory, [Index(add(b, k, r)), Index(number * lanes, 1)], column[r])
 
 
-def _units(code: Any, side: Side, value: ir.Value, lanes: int) -> ir.Value:
+def units(code: Any, side: Side, value: ir.Value, lanes: int) -> ir.Value:
   """Neighbours along K as a whole vector of units: missing elements are zero."""
   b, group = code.b, side.multiplier.group
   count, element = ty.lanes_of(value), ty.element_type(value.type)
