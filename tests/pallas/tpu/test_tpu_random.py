@@ -115,14 +115,14 @@ def test_keys_split_seed_and_batch() -> None:
 def test_stateful_samplers_have_their_distributions() -> None:
   def kernel(u: Any, n: Any, b: Any, w: Any) -> None:
     pltpu.prng_seed(11)
-    u[...] = pltpu.stateful_uniform(shape=(64, 64), minval=2.0, maxval=4.0)
-    n[...] = pltpu.stateful_normal((64, 64))
-    b[...] = pltpu.stateful_bernoulli(0.25, (64, 64)).astype(jnp.int32)
-    w[...] = pltpu.stateful_bits((64, 64), dtype=jnp.uint32)
+    u[...] = pltpu.stateful_uniform(shape=(32, 32), minval=2.0, maxval=4.0)
+    n[...] = pltpu.stateful_normal((32, 32))
+    b[...] = pltpu.stateful_bernoulli(0.25, (32, 32)).astype(jnp.int32)
+    w[...] = pltpu.stateful_bits((32, 32), dtype=jnp.uint32)
 
-  shapes = [S((64, 64), d) for d in (jnp.float32, jnp.float32, jnp.int32, jnp.uint32)]
+  shapes = [S((32, 32), d) for d in (jnp.float32, jnp.float32, jnp.int32, jnp.uint32)]
   uniform, normal, bernoulli, words = (np.asarray(x, np.float64) for x in run(kernel, shapes))
-  root = 64.0  # the square root of the number of samples
+  root = 32.0  # the square root of the number of samples
   assert uniform.min() >= 2 and uniform.max() < 4
   assert abs(uniform.mean() - 3) < 5 * (4 / 12) ** 0.5 / root
   assert abs(normal.mean()) < 5 / root

@@ -215,7 +215,7 @@ start:
   store <16 x i32> %".195", ptr %".213", align 4
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".371", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".369", %"done.2"]
   %".216" = icmp slt i64 %"i", 16
   br i1 %".216", label %"body", label %"done"
 body:
@@ -223,7 +223,7 @@ body:
 done:
   ret void
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".271", %"body.1"]
+  %"i.1" = phi  i64 [0, %"body"], [%".269", %"body.1"]
   %".219" = icmp slt i64 %"i.1", 3
   br i1 %".219", label %"body.1", label %"done.1"
 body.1:
@@ -270,121 +270,119 @@ body.1:
   %".261" = select  <16 x i1> %".256", <16 x i32> %".260", <16 x i32> %".255"
   %".262" = lshr <16 x i32> %".261", splat (i32 16)
   %".263" = trunc <16 x i32> %".262" to <16 x i16>
-  %".264" = zext <16 x i16> %".241" to <16 x i32>
-  %".265" = zext <16 x i16> %".263" to <16 x i32>
-  %".266" = shl <16 x i32> %".265", splat (i32 16)
-  %".267" = or <16 x i32> %".264", %".266"
-  %".268" = mul i64 %"i.1", 64
-  %".269" = getelementptr inbounds i32, ptr %".63", i64 %".268"
-  store <16 x i32> %".267", ptr %".269", align 4
-  %".271" = add i64 %"i.1", 1
+  %".264" = shufflevector <16 x i16> %".241", <16 x i16> %".263", <32 x i32> <i32 0, i32 16, i32 1, i32 17, i32 2, i32 18, i32 3, i32 19, i32 4, i32 20, i32 5, i32 21, i32 6, i32 22, i32 7, i32 23, i32 8, i32 24, i32 9, i32 25, i32 10, i32 26, i32 11, i32 27, i32 12, i32 28, i32 13, i32 29, i32 14, i32 30, i32 15, i32 31>
+  %".265" = bitcast <32 x i16> %".264" to <16 x i32>
+  %".266" = mul i64 %"i.1", 64
+  %".267" = getelementptr inbounds i32, ptr %".63", i64 %".266"
+  store <16 x i32> %".265", ptr %".267", align 4
+  %".269" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
   br label %"k"
 k:
-  %".274" = phi  i64 [0, %"done.1"], [%".323", %"k.body"]
-  %".275" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".292", %"k.body"]
-  %".276" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".302", %"k.body"]
-  %".277" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".312", %"k.body"]
-  %".278" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".322", %"k.body"]
-  %".279" = icmp slt i64 %".274", 3
-  br i1 %".279", label %"k.body", label %"k.done"
+  %".272" = phi  i64 [0, %"done.1"], [%".321", %"k.body"]
+  %".273" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".290", %"k.body"]
+  %".274" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".300", %"k.body"]
+  %".275" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".310", %"k.body"]
+  %".276" = phi  <16 x float> [splat (float              0x0), %"done.1"], [%".320", %"k.body"]
+  %".277" = icmp slt i64 %".272", 3
+  br i1 %".277", label %"k.body", label %"k.done"
 k.body:
-  %".281" = mul i64 %".274", 64
-  %".282" = getelementptr inbounds i32, ptr %".63", i64 %".281"
-  %".283" = load <16 x i32>, ptr %".282", align 4
-  %".284" = getelementptr inbounds i32, ptr %".61", i64 0
-  %".285" = mul i64 %".274", 4
-  %".286" = getelementptr inbounds i32, ptr %".284", i64 %".285"
-  %".287" = load i32, ptr %".286", align 4
-  %".288" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".287", i32 0
-  %".289" = shufflevector <16 x i32> %".288", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
-  %".290" = bitcast <16 x i32> %".289" to <32 x bfloat>
-  %".291" = bitcast <16 x i32> %".283" to <32 x bfloat>
-  %".292" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".275", <32 x bfloat> %".290", <32 x bfloat> %".291")
-  %".293" = getelementptr inbounds i32, ptr %".61", i64 0
-  %".294" = mul i64 %".274", 4
-  %".295" = add i64 %".294", 1
-  %".296" = getelementptr inbounds i32, ptr %".293", i64 %".295"
-  %".297" = load i32, ptr %".296", align 4
-  %".298" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".297", i32 0
-  %".299" = shufflevector <16 x i32> %".298", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
-  %".300" = bitcast <16 x i32> %".299" to <32 x bfloat>
-  %".301" = bitcast <16 x i32> %".283" to <32 x bfloat>
-  %".302" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".276", <32 x bfloat> %".300", <32 x bfloat> %".301")
-  %".303" = getelementptr inbounds i32, ptr %".61", i64 0
-  %".304" = mul i64 %".274", 4
-  %".305" = add i64 %".304", 2
-  %".306" = getelementptr inbounds i32, ptr %".303", i64 %".305"
-  %".307" = load i32, ptr %".306", align 4
-  %".308" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".307", i32 0
-  %".309" = shufflevector <16 x i32> %".308", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
-  %".310" = bitcast <16 x i32> %".309" to <32 x bfloat>
-  %".311" = bitcast <16 x i32> %".283" to <32 x bfloat>
-  %".312" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".277", <32 x bfloat> %".310", <32 x bfloat> %".311")
-  %".313" = getelementptr inbounds i32, ptr %".61", i64 0
-  %".314" = mul i64 %".274", 4
-  %".315" = add i64 %".314", 3
-  %".316" = getelementptr inbounds i32, ptr %".313", i64 %".315"
-  %".317" = load i32, ptr %".316", align 4
-  %".318" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".317", i32 0
-  %".319" = shufflevector <16 x i32> %".318", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
-  %".320" = bitcast <16 x i32> %".319" to <32 x bfloat>
-  %".321" = bitcast <16 x i32> %".283" to <32 x bfloat>
-  %".322" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".278", <32 x bfloat> %".320", <32 x bfloat> %".321")
-  %".323" = add i64 %".274", 1
+  %".279" = mul i64 %".272", 64
+  %".280" = getelementptr inbounds i32, ptr %".63", i64 %".279"
+  %".281" = load <16 x i32>, ptr %".280", align 4
+  %".282" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".283" = mul i64 %".272", 4
+  %".284" = getelementptr inbounds i32, ptr %".282", i64 %".283"
+  %".285" = load i32, ptr %".284", align 4
+  %".286" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".285", i32 0
+  %".287" = shufflevector <16 x i32> %".286", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
+  %".288" = bitcast <16 x i32> %".287" to <32 x bfloat>
+  %".289" = bitcast <16 x i32> %".281" to <32 x bfloat>
+  %".290" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".273", <32 x bfloat> %".288", <32 x bfloat> %".289")
+  %".291" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".292" = mul i64 %".272", 4
+  %".293" = add i64 %".292", 1
+  %".294" = getelementptr inbounds i32, ptr %".291", i64 %".293"
+  %".295" = load i32, ptr %".294", align 4
+  %".296" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".295", i32 0
+  %".297" = shufflevector <16 x i32> %".296", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
+  %".298" = bitcast <16 x i32> %".297" to <32 x bfloat>
+  %".299" = bitcast <16 x i32> %".281" to <32 x bfloat>
+  %".300" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".274", <32 x bfloat> %".298", <32 x bfloat> %".299")
+  %".301" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".302" = mul i64 %".272", 4
+  %".303" = add i64 %".302", 2
+  %".304" = getelementptr inbounds i32, ptr %".301", i64 %".303"
+  %".305" = load i32, ptr %".304", align 4
+  %".306" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".305", i32 0
+  %".307" = shufflevector <16 x i32> %".306", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
+  %".308" = bitcast <16 x i32> %".307" to <32 x bfloat>
+  %".309" = bitcast <16 x i32> %".281" to <32 x bfloat>
+  %".310" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".275", <32 x bfloat> %".308", <32 x bfloat> %".309")
+  %".311" = getelementptr inbounds i32, ptr %".61", i64 0
+  %".312" = mul i64 %".272", 4
+  %".313" = add i64 %".312", 3
+  %".314" = getelementptr inbounds i32, ptr %".311", i64 %".313"
+  %".315" = load i32, ptr %".314", align 4
+  %".316" = insertelement <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".315", i32 0
+  %".317" = shufflevector <16 x i32> %".316", <16 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <16 x i32> splat (i32 0)
+  %".318" = bitcast <16 x i32> %".317" to <32 x bfloat>
+  %".319" = bitcast <16 x i32> %".281" to <32 x bfloat>
+  %".320" = call <16 x float> @"llvm.x86.avx512bf16.dpbf16ps.512"(<16 x float> %".276", <32 x bfloat> %".318", <32 x bfloat> %".319")
+  %".321" = add i64 %".272", 1
   br label %"k"
 k.done:
-  %".325" = getelementptr inbounds float, ptr %".62", i64 0
-  store <16 x float> %".275", ptr %".325", align 4
-  %".327" = getelementptr inbounds float, ptr %".62", i64 64
-  store <16 x float> %".276", ptr %".327", align 4
-  %".329" = getelementptr inbounds float, ptr %".62", i64 128
-  store <16 x float> %".277", ptr %".329", align 4
-  %".331" = getelementptr inbounds float, ptr %".62", i64 192
-  store <16 x float> %".278", ptr %".331", align 4
+  %".323" = getelementptr inbounds float, ptr %".62", i64 0
+  store <16 x float> %".273", ptr %".323", align 4
+  %".325" = getelementptr inbounds float, ptr %".62", i64 64
+  store <16 x float> %".274", ptr %".325", align 4
+  %".327" = getelementptr inbounds float, ptr %".62", i64 128
+  store <16 x float> %".275", ptr %".327", align 4
+  %".329" = getelementptr inbounds float, ptr %".62", i64 192
+  store <16 x float> %".276", ptr %".329", align 4
   br label %"loop.2"
 loop.2:
-  %"i.2" = phi  i64 [0, %"k.done"], [%".369", %"body.2"]
-  %".334" = icmp slt i64 %"i.2", 4
-  br i1 %".334", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"k.done"], [%".367", %"body.2"]
+  %".332" = icmp slt i64 %"i.2", 4
+  br i1 %".332", label %"body.2", label %"done.2"
 body.2:
-  %".336" = mul i64 %"i.2", 64
-  %".337" = getelementptr inbounds float, ptr %".62", i64 %".336"
-  %".338" = load <16 x float>, ptr %".337", align 4
-  %".339" = bitcast <16 x float> %".338" to <16 x i32>
-  %".340" = lshr <16 x i32> %".339", splat (i32 16)
-  %".341" = and <16 x i32> %".340", splat (i32 1)
-  %".342" = add <16 x i32> %".341", splat (i32 32767)
-  %".343" = add <16 x i32> %".339", %".342"
-  %".344" = fcmp uno <16 x float> %".338", %".338"
-  %".345" = and <16 x i32> %".339", splat (i32 65535)
-  %".346" = icmp eq <16 x i32> %".345", splat (i32 0)
-  %".347" = or <16 x i32> %".339", splat (i32 4194304)
-  %".348" = select  <16 x i1> %".346", <16 x i32> %".339", <16 x i32> %".347"
-  %".349" = select  <16 x i1> %".344", <16 x i32> %".348", <16 x i32> %".343"
-  %".350" = and <16 x i32> %".349", splat (i32 4294901760)
-  %".351" = bitcast <16 x i32> %".350" to <16 x float>
-  %".352" = mul i64 %"i.2", 16
-  %".353" = add i64 %".352", %"i"
-  %".354" = getelementptr inbounds i16, ptr %".60", i64 %".353"
-  %".355" = bitcast <16 x float> %".351" to <16 x i32>
-  %".356" = lshr <16 x i32> %".355", splat (i32 16)
-  %".357" = and <16 x i32> %".356", splat (i32 1)
-  %".358" = add <16 x i32> %".357", splat (i32 32767)
-  %".359" = add <16 x i32> %".355", %".358"
-  %".360" = fcmp uno <16 x float> %".351", %".351"
-  %".361" = and <16 x i32> %".355", splat (i32 65535)
-  %".362" = icmp eq <16 x i32> %".361", splat (i32 0)
-  %".363" = or <16 x i32> %".355", splat (i32 4194304)
-  %".364" = select  <16 x i1> %".362", <16 x i32> %".355", <16 x i32> %".363"
-  %".365" = select  <16 x i1> %".360", <16 x i32> %".364", <16 x i32> %".359"
-  %".366" = lshr <16 x i32> %".365", splat (i32 16)
-  %".367" = trunc <16 x i32> %".366" to <16 x i16>
-  store <16 x i16> %".367", ptr %".354", align 2
-  %".369" = add i64 %"i.2", 1
+  %".334" = mul i64 %"i.2", 64
+  %".335" = getelementptr inbounds float, ptr %".62", i64 %".334"
+  %".336" = load <16 x float>, ptr %".335", align 4
+  %".337" = bitcast <16 x float> %".336" to <16 x i32>
+  %".338" = lshr <16 x i32> %".337", splat (i32 16)
+  %".339" = and <16 x i32> %".338", splat (i32 1)
+  %".340" = add <16 x i32> %".339", splat (i32 32767)
+  %".341" = add <16 x i32> %".337", %".340"
+  %".342" = fcmp uno <16 x float> %".336", %".336"
+  %".343" = and <16 x i32> %".337", splat (i32 65535)
+  %".344" = icmp eq <16 x i32> %".343", splat (i32 0)
+  %".345" = or <16 x i32> %".337", splat (i32 4194304)
+  %".346" = select  <16 x i1> %".344", <16 x i32> %".337", <16 x i32> %".345"
+  %".347" = select  <16 x i1> %".342", <16 x i32> %".346", <16 x i32> %".341"
+  %".348" = and <16 x i32> %".347", splat (i32 4294901760)
+  %".349" = bitcast <16 x i32> %".348" to <16 x float>
+  %".350" = mul i64 %"i.2", 16
+  %".351" = add i64 %".350", %"i"
+  %".352" = getelementptr inbounds i16, ptr %".60", i64 %".351"
+  %".353" = bitcast <16 x float> %".349" to <16 x i32>
+  %".354" = lshr <16 x i32> %".353", splat (i32 16)
+  %".355" = and <16 x i32> %".354", splat (i32 1)
+  %".356" = add <16 x i32> %".355", splat (i32 32767)
+  %".357" = add <16 x i32> %".353", %".356"
+  %".358" = fcmp uno <16 x float> %".349", %".349"
+  %".359" = and <16 x i32> %".353", splat (i32 65535)
+  %".360" = icmp eq <16 x i32> %".359", splat (i32 0)
+  %".361" = or <16 x i32> %".353", splat (i32 4194304)
+  %".362" = select  <16 x i1> %".360", <16 x i32> %".353", <16 x i32> %".361"
+  %".363" = select  <16 x i1> %".358", <16 x i32> %".362", <16 x i32> %".357"
+  %".364" = lshr <16 x i32> %".363", splat (i32 16)
+  %".365" = trunc <16 x i32> %".364" to <16 x i16>
+  store <16 x i16> %".365", ptr %".352", align 2
+  %".367" = add i64 %"i.2", 1
   br label %"loop.2"
 done.2:
-  %".371" = add i64 %"i", 16
+  %".369" = add i64 %"i", 16
   br label %"loop"
 }
