@@ -253,18 +253,20 @@ def _barriers_of_clusters():
   run(lambda x_ref, o_ref, barrier: None, count(), scratch_shapes=scratch)
 
 
-@use("plgpu", "PeerMemRef semaphore_signal_multicast")
+@use("plgpu", "PeerMemRef semaphore_signal_multicast remote_ref multicast_ref multimem_load_reduce multimem_store")
 def _devices():
   assert plgpu.PeerMemRef(1, pl.DeviceIdType.LOGICAL).device_id == 1
 
   def kernel(x_ref, o_ref, sem):
     plgpu.semaphore_signal_multicast(sem, 3, collective_axes="d")
     plgpu.semaphore_wait(sem, 3)
-    o_ref[...] = 2 * x_ref[...]
+    plgpu.multimem_store(plgpu.multimem_load_reduce(x_ref, collective_axes="d", reduction_op="add"), o_ref, "d")
+    plgpu.multicast_ref(o_ref, "d")[0:4] = plgpu.remote_ref(x_ref, (0,))[4:8]
 
   call = lambda x: run(kernel, x, scratch_shapes=[plgpu.SemaphoreType.REGULAR], interpret=True)
   mesh = jax.make_mesh((1,), ("d",))
-  same(jax.shard_map(call, mesh=mesh, in_specs=jax.P(), out_specs=jax.P(), check_vma=False)(count()), 2 * np.arange(8))
+  found = jax.shard_map(call, mesh=mesh, in_specs=jax.P(), out_specs=jax.P(), check_vma=False)(count())
+  same(found, [4, 5, 6, 7, 4, 5, 6, 7])
 
 
 @use("plgpu", "TMEMLayout async_copy_scales_to_tmem")

@@ -274,7 +274,7 @@ def test_what_cannot_be_says_so_where_it_is_used():
   assert np.isnan(ignored).all()
   with pytest.raises(errors.UnsupportedFeatureError, match="cannot wait for each other"):
     plgpu.kernel(lambda barrier: None, scratch_types=[plgpu.ClusterBarrier(collective_axes=("c",))])()
-  with pytest.raises(errors.UnsupportedFeatureError, match="make_async_remote_copy"):
+  with pytest.raises(errors.RefTypeError, match="remote_ref: expected a ref"):
     plgpu.remote_ref(None, 1)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas import debugging, dma, primitives, scoped, semaphores, tpu_sc
+from tilewright.pallas import debugging, dma, primitives, remote, scoped, semaphores, tpu_sc
 from tilewright.pallas.kernel import on_mesh_p
 from tilewright.pallas.mosaic_gpu import barriers, foreign
 from tilewright.pallas.semaphores import DeviceIdType
@@ -290,6 +290,12 @@ def _(ctx: Context, *, tag: Any) -> Any:
   check_collective_id(ctx.kernel, tag, ctx.eqn)
   identity = tag if tag is not None else getattr(ctx.kernel.compiler_params, "collective_id", None)
   return simulator.persistent(ctx.core, barrier_key(identity), ctx.eqn.outvars[0].aval, f"barrier semaphore {identity}")
+
+
+@register(remote.remote_ref_p)
+def _(ctx: Context, ref: Any, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> Any:
+  device = device_number(ctx, _jax.unflatten(tree, flat), device_id_type)
+  return ctx.core.world.on_device(ref, device)
 
 
 # --- copies ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import cores, effects, semaphore_operands
+from tilewright.pallas import cores, effects, semaphore_operands, semaphores
 from tilewright.pallas.cpu import CompilerParams as CpuParams
 from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
 from tilewright.runtime import _jax, cuda
@@ -89,9 +89,12 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
   from tilewright.pallas.lowering import device_axes, keys, lower_kernel
 
   operands, given, kernel = tuple(semaphore_operands.counts_of(operands)), kernel, semaphore_operands.on_counts(kernel)
-  axes = device_axes(kernel.jaxpr)
+  mesh: dict[Any, int] = {}
+  if any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects) and platform == "cpu":
+    mesh = semaphores.device_axes()
+  axes = [*mesh, *(axis for axis in device_axes(kernel.jaxpr) if axis not in mesh)]
   positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
-  native = lower_kernel(kernel, axes, for_gpu=platform == "cuda")
+  native = lower_kernel(kernel, axes, mesh, for_gpu=platform == "cuda")
   results = keys.wrapped(kernel, NATIVE[platform](kernel, native, *keys.unwrapped(operands), *positions))
   return semaphore_operands.with_semaphores(given, results)
 

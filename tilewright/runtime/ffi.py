@@ -20,6 +20,8 @@ FRAME_EXTENSION, FRAME_API, FRAME_CONTEXT = 8, 16, 24
 FRAME_ARGS, FRAME_RETS = 40 + 32, 80 + 32
 # The attributes begin at 120: their number at +16, the types at +24, the names at +32, the values at +40.
 FRAME_NUM_ATTRS, FRAME_ATTR_TYPES, FRAME_ATTRS = 120 + 16, 120 + 24, 120 + 40
+# Behind them (48 bytes) is the place for a future, by which a handler says that it is not done when it returns.
+FRAME_FUTURE = 120 + 48
 # struct XLA_FFI_Buffer: size 0, extension 8, dtype 16, data 24.
 BUFFER_DATA = 24
 # A call that carries the metadata extension asks for the version: the metadata's pointer at +24, in it the version's major and minor.

@@ -69,6 +69,16 @@ define(
   SYNC,
   doc="`wait(semaphore, value, index…)`, taking the value off if `decrement`; fails with `message` if that can never happen",
 )
+define(
+  "remote",
+  lambda op: [op.operands[0].type],
+  SYNC,
+  doc="`remote(ref, device)`: the memory or the semaphores that this is on another device of the mesh; `where` is the user's line",
+)
+define(
+  "lock_device", lambda op: [], SYNC, doc="`lock_device(device)`: alone among those who add to memory of that device"
+)
+define("unlock_device", lambda op: [], SYNC, doc="the end of what `lock_device` begins")
 define("read_semaphore", lambda op: [INDEX], SYNC, doc="`read_semaphore(semaphore, index…)`")
 define(
   "arrive",

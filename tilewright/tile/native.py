@@ -20,6 +20,8 @@ class NativeKernel:
   With several `warpgroups` the last dimension of the grid is theirs: the instances along it run side by side, as one block of threads, and
   share all scratch memory but accumulators. They may also be cores of a mesh (`are_cores`), which wait for each other by semaphores.
 
+  A kernel that reaches for other devices has a `mesh`: for each axis of devices the parameter that holds this one's position, and the size.
+
   With `in_order` instances run one after another, whatever else is known of the grid. A call with `has_side_effects` is
   never merged with an equal one; unless it `is_removable`, it runs though nobody uses its outputs."""
 
@@ -36,6 +38,7 @@ class NativeKernel:
   scratch_values: tuple[tuple[int, ...] | None, ...] = ()
   warpgroups: int = 1
   are_cores: bool = False
+  mesh: tuple[tuple[int, int], ...] = ()
 
   def is_packed(self, number: int) -> bool:
     """Whether an input or output is taken as XLA packs it: elements of less than a byte, of which each instance gets a block of its own.

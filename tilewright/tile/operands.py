@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.tile.ir import Op
 from tilewright.tile.literal import is_float, is_integer
 from tilewright.tile.ops import REDUCTIONS, UNARY, expect, ref_of, tile_of
-from tilewright.tile.types import BOOL, INDEX, SemaphoreArrayType
+from tilewright.tile.types import BOOL, INDEX, RefType, SemaphoreArrayType
 
 OPERAND_CHECKS: dict[str, Callable[[Op], None]] = {}
 
@@ -267,6 +267,22 @@ def _count_semaphore(op: Op) -> None:
   if op.name == "wait":
     expect(isinstance(op.attrs["decrement"], bool), "decrement must be a bool")
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
+
+
+@_check("remote")
+def _remote(op: Op) -> None:
+  _count(op, 2)
+  ty = op.operands[0].type
+  expect(isinstance(ty, RefType | SemaphoreArrayType), f"operand 0 must be a ref or a semaphore, got {ty}")
+  _indices(op, 1)
+  expect(isinstance(op.attrs["where"], str), "where must be a str")
+
+
+@_check("lock_device", "unlock_device")
+def _device(op: Op) -> None:
+  _count(op, 1)
+  _indices(op, 0)
+  expect(isinstance(op.attrs["where"], str), "where must be a str")
 
 
 @_check("arrive", "await")

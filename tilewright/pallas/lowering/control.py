@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Sequence
+import types
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -255,8 +256,15 @@ def device_axes(jaxpr: Any) -> list[Hashable]:
   return list(found)
 
 
-def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool = False) -> NativeKernel:
-  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`.
+def lower_kernel(
+  kernel: Kernel,
+  axes: Sequence[Hashable] = (),
+  mesh: Mapping[Any, int] = types.MappingProxyType({}),
+  *,
+  for_gpu: bool = False,
+) -> NativeKernel:
+  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`. One that
+  reaches for other devices is given the axes of their `mesh`, in order, and their sizes.
 
   `for_gpu` atomic operations are such, and assembly is kept. Elsewhere atomic operations are reads and writes of instances in order.
   """
@@ -270,7 +278,7 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
   if any(b is not None and not isinstance(b, int) for b in mapping.grid):
     raise errors.NativeCodeError("A symbolic grid cannot be compiled to native code. Pass interpret=True.")
   first_block = mapping.num_prefetch
-  types: list[RefType | SemaphoreArrayType] = []
+  kinds: list[RefType | SemaphoreArrayType] = []
   for i, var in enumerate(kernel.jaxpr.invars):
     position = i - first_block
     strides = None
@@ -282,19 +290,21 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
     ty = memory_type(var.aval, strides)
     is_own = together and position >= len(mapping.block_mappings) and not lowered_cores.is_shared(var.aval)
-    types.append(lowered_cores.of_all(ty, math.prod(mapping.grid)) if is_own else ty)
+    kinds.append(lowered_cores.of_all(ty, math.prod(mapping.grid)) if is_own else ty)
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
-  types += [memory_type(ref.aval) for ref in global_refs.values()]
+  kinds += [memory_type(ref.aval) for ref in global_refs.values()]
   first_scratch = first_block + len(mapping.block_mappings) + len(axes)
   at = first_block + mapping.num_inputs
-  types[at:at] = [RefType((), np.dtype(np.int32), "any", ())] * len(axes)
-  body = Function(kernel.name, Block.of(types))
+  kinds[at:at] = [RefType((), np.dtype(np.int32), "any", ())] * len(axes)
+  body = Function(kernel.name, Block.of(kinds))
   emitter = Emitter(body.body, kernel)
   params = [*body.params[:at], *body.params[at + len(axes) :]]
   own = len(kernel.jaxpr.invars)
   emitter.for_gpu, emitter.body = for_gpu, body.body
   emitter.device_axes = dict(zip(axes, body.params[at:]))
+  emitter.mesh = dict(mesh)
+  positions = tuple((at + axes.index(axis), size) for axis, size in mesh.items())
   emitter.globals = dict(zip(global_refs, params[own:]))
   values = [None] * mapping.num_scratch + [_first_value(ref) for ref in global_refs.values()]
   seen = params[:own]
@@ -328,12 +338,13 @@ def lower_kernel(kernel: Kernel, axes: Sequence[Hashable] = (), *, for_gpu: bool
     kernel.input_output_aliases,
     scratch,
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
-    in_order=bool(global_refs) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
+    in_order=bool(global_refs) or bool(mesh) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
     is_removable=is_removable(kernel),
     scratch_values=tuple(values),
     warpgroups=warpgroups,
     are_cores=together,
+    mesh=positions,
   )
 
 

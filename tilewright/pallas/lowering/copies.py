@@ -1,4 +1,4 @@
-"""Rules for copies between refs of one device.
+"""Rules for copies between refs, of one device or to another.
 
 A copy is carried out when it starts; its semaphore then counts its bytes, which a wait takes off again. That is the order in which the
 portable lowering does it, and one that every program which waits before it uses a copy, or changes its source, cannot tell from another.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.pallas.dma import fix_sizes
-from tilewright.pallas.lowering.effects import as_int32, check_own_core, no_remote, signal, wait
+from tilewright.pallas.lowering.effects import as_int32, check_own_core, device_number, signal, wait
 from tilewright.pallas.lowering.keys import with_words, words_of
 from tilewright.pallas.lowering.memory import leaves
 from tilewright.pallas.lowering.table import Context, rule
@@ -83,6 +83,14 @@ def _on_core(end: End, core: Value | None) -> End:
   return end if core is None else dataclasses.replace(end, ref=end.ctx.builder.cores.part(end.ctx, end.ref, core))
 
 
+def _on_device(end: End, device: Value | None) -> End:
+  return (
+    end
+    if device is None
+    else dataclasses.replace(end, ref=end.ctx.emit("remote", end.ref, device, where=end.ctx.where))
+  )
+
+
 def _copy(ctx: Context, source: End, target: End, *, add: bool) -> None:
   # Along a dimension of dynamic size no more is moved than fits both ends.
   limits: dict[int, int] = {}
@@ -121,14 +129,18 @@ def _fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 @rule("dma_start")
 def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, priority: int, add: bool) -> list[Value]:
   source, target, arrived, left, device_id, core = leaves(tree, flat)
-  no_remote(ctx, device_id)
+  device = device_number(ctx, device_id, device_id_type)
   check_own_core(ctx, core)
   there = None if core is None or ctx.builder.cores is None else as_int32(ctx, core)
 
   def from_source(source: End) -> None:
     size = source.number_of_bytes()
-    _with_end(ctx, flat, target, lambda t: _copy(ctx, source, _on_core(t, there), add=add))
-    signal(ctx, arrived, size, there)
+    if add and device is not None:  # others may add there too
+      ctx.builder.emit_all("lock_device", [device], where=ctx.where)
+    _with_end(ctx, flat, target, lambda t: _copy(ctx, source, _on_device(_on_core(t, there), device), add=add))
+    if add and device is not None:
+      ctx.builder.emit_all("unlock_device", [device], where=ctx.where)
+    signal(ctx, arrived, size, there, device)
     if left is not None:
       signal(ctx, left, size)
 

@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -20,7 +20,9 @@ from tilewright import errors
 from tilewright.pallas.lowering.memory import leaves
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.pallas.lowering.views import NDIndexer, Slice, refused, wrapped
+from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id
+from tilewright.runtime import _jax
 from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
@@ -73,8 +75,10 @@ def semaphore_index(
   return base, starts
 
 
-def signal(ctx: Context, view: Any, amount: Value, core: Value | None = None) -> None:
+def signal(ctx: Context, view: Any, amount: Value, core: Value | None = None, device: Value | None = None) -> None:
   semaphore, index = semaphore_index(ctx, view, core=core)
+  if device is not None:
+    semaphore = ctx.emit("remote", semaphore, device, where=ctx.where)
   ctx.builder.emit_all("signal", [semaphore, amount, *index])
 
 
@@ -87,12 +91,48 @@ def wait(ctx: Context, view: Any, amount: Value, *, decrement: bool = True) -> N
   ctx.builder.emit_all("wait", [semaphore, amount, *index], decrement=decrement, message=message)
 
 
-def no_remote(ctx: Context, device_id: Any) -> None:
-  if device_id is not None:
+def device_number(ctx: Context, device_id: Any, kind: DeviceIdType) -> Value | None:
+  """The number of a device in row-major order of the mesh; None for this one. Coordinates are inside of their axes, or the call fails."""
+  if device_id is None:
+    return None
+  if not ctx.builder.mesh:
     raise errors.NativeCodeError(
-      f"The primitive '{ctx.eqn.primitive}' at {ctx.builder.loc} talks to another device, which cannot be compiled to native code yet. "
-      "Pass interpret=True to run this kernel through the portable lowering."
+      f"The primitive '{ctx.eqn.primitive}' at {ctx.builder.loc} talks to another device, which cannot be compiled to native GPU code "
+      "yet. Pass interpret=True to run this kernel through the portable lowering."
     )
+  mesh, own = ctx.builder.mesh, ctx.builder.device_axes
+  if kind is DeviceIdType.LOGICAL:
+    (number,) = device_id if isinstance(device_id, tuple) else (device_id,)
+    return as_int32(ctx, number)
+  if isinstance(device_id, Mapping):
+    unknown = [axis for axis in device_id if axis not in mesh]
+    if unknown:
+      raise errors.GridError(
+        f"{ctx.builder.loc}: device_id names the mesh axes {unknown}, but the mesh has {list(mesh)}."
+      )
+    given = {axis: device_id.get(axis) for axis in mesh}
+  else:
+    coordinates = device_id if isinstance(device_id, tuple) else (device_id,)
+    if len(coordinates) != len(mesh):
+      raise errors.GridError(
+        f"{ctx.builder.loc}: device_id has {len(coordinates)} coordinates but the mesh has the axes {list(mesh)}; give one for each, a "
+        "dict for some, or use DeviceIdType.LOGICAL."
+      )
+    given = dict(zip(mesh, coordinates))
+  result = ctx.constant(0, np.int32)
+  for axis, coordinate in given.items():
+    size = ctx.constant(mesh[axis], np.int32)
+    if coordinate is None:
+      at = ctx.emit("load", own[axis])
+    else:
+      at = as_int32(ctx, coordinate)
+      for holds in (ctx.emit("ge", at, ctx.constant(0, np.int32)), ctx.emit("lt", at, size)):
+        message = (
+          f"GridError: The device_id used at {ctx.where} is outside of the mesh axis {axis!r} of size {mesh[axis]}."
+        )
+        ctx.check(holds, message)
+    result = ctx.emit("add", ctx.emit("mul", result, size), at)
+  return result
 
 
 def as_int32(ctx: Context, x: Any) -> Value:
@@ -104,9 +144,9 @@ def as_int32(ctx: Context, x: Any) -> Value:
 @rule("semaphore_signal")
 def _signal(ctx: Context, *flat: Value, tree: Any, device_id_type: Any) -> list[Value]:
   view, amount, device_id, core = leaves(tree, flat)
-  no_remote(ctx, device_id)
+  device = device_number(ctx, device_id, device_id_type)
   check_own_core(ctx, core)
-  signal(ctx, view, as_int32(ctx, amount), None if core is None else as_int32(ctx, core))
+  signal(ctx, view, as_int32(ctx, amount), None if core is None else as_int32(ctx, core), device)
   return []
 
 
@@ -115,6 +155,13 @@ def check_own_core(ctx: Context, core: Any) -> None:
   if core is not None and ctx.builder.cores is None:
     message = f"GridError: The {ctx.eqn.primitive} at {ctx.where} is for another core, but the kernel runs on one."
     ctx.check(ctx.emit("eq", as_int32(ctx, core), ctx.constant(0, np.int32)), message)
+
+
+@rule("remote_ref")
+def _remote_ref(ctx: Context, ref: Value, *flat: Value, tree: Any, device_id_type: DeviceIdType) -> Value:
+  device = device_number(ctx, _jax.unflatten(tree, flat), device_id_type)
+  assert device is not None
+  return ctx.emit("remote", ref, device, where=ctx.where)
 
 
 @rule("semaphore_wait")

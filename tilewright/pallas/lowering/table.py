@@ -35,9 +35,10 @@ class Emitter(Builder):
   """A builder that knows which kernel it is for.
 
   `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
-  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh; `body` is
-  the whole body, which gets a parameter for memory that warpgroups share; `cores` are those of a mesh that run side by side. Code
-  `for_gpu` may have atomic operations and assembly; `in_order` is set where a rule relies on the order of instances.
+  outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh; `mesh` has
+  the sizes of all axes, where the kernel reaches for other devices; `body` is the whole body, which gets a parameter for memory that
+  warpgroups share; `cores` are those of a mesh that run side by side. Code `for_gpu` may have atomic operations and assembly; `in_order`
+  is set where a rule relies on the order of instances.
   """
 
   def __init__(self, block: Block, kernel: Kernel | None = None):
@@ -46,6 +47,7 @@ class Emitter(Builder):
     self.position: tuple[tuple[Value, int], ...] | None = None
     self.globals: dict[Any, Value] = {}
     self.device_axes: dict[Any, Value] = {}
+    self.mesh: dict[Any, int] = {}
     self.body: Block | None = None
     self.cores: Any = None
     self.for_gpu = False

@@ -16,6 +16,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.pallas.cores import talk
+from tilewright.pallas.effects import CommsEffect
 from tilewright.pallas.lowering import cores
 from tilewright.pallas.lowering.effects import semaphore_index, signal
 from tilewright.pallas.lowering.memory import allocate, leaves, memory_type
@@ -70,12 +71,24 @@ def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) 
     refs = _allocate_shared(ctx, avals)
   elif ctx.builder.cores is not None and not shared and talk(jaxpr):
     refs = cores.allocate(ctx, avals)
+  elif ctx.builder.mesh and any(isinstance(e, CommsEffect) for e in jaxpr.effects):
+    refs = _allocate_for_devices(ctx, avals)
   elif _are_several(ctx) and shared == [names[-1]]:
     refs = _allocate_shared(ctx, avals)
   else:
     check_alone(collective_axes, sizes, ctx.builder.loc)
     refs = [allocate(ctx, aval) for aval in avals]
   return lower_jaxpr(ctx.builder, jaxpr, (), [*consts, *refs])
+
+
+def _allocate_for_devices(ctx: Context, avals: Sequence[Any]) -> list[Value]:
+  """Memory of a scope that other devices reach for, perhaps before this one is in it: it is the kernel's. Semaphores are back at zero where
+  the scope ends."""
+  body = ctx.builder.body
+  assert body is not None
+  refs = [Value(memory_type(aval), body) for aval in avals]
+  body.params.extend(refs)
+  return refs
 
 
 def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:

@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 from tilewright.runtime import cache, dump, garbage, jit, linking, progress
-from tilewright.target.cpu import hosts, lifetime
+from tilewright.target.cpu import hosts, lifetime, stuck
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
 from tilewright.target.llvm import buffers
@@ -60,7 +60,8 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     ],
     grid=mapping.grid,
     parallel=parallel,
-    inline=not parallel or _total_elements(kernel) < _SMALL,
+    inline=not parallel or bool(kernel.mesh) or _total_elements(kernel) < _SMALL,
+    talks=bool(kernel.mesh),
   )
   emit_facts(module, facts, lifetime.FACTS)
   return str(module)
@@ -83,6 +84,7 @@ def _launcher() -> Launcher:
 
     return jit.object_code(handler.launcher())
 
+  stuck.define()
   return _kept_launcher.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
 
 

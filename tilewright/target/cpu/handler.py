@@ -21,17 +21,20 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.runtime import ffi
-from tilewright.target.cpu import records
+from tilewright.target.cpu import meetings, records, threads
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 
-# The shared state: counters, the facts, the message of an instance that failed, the pointers to the arrays, the sizes of the grid.
-_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _FACTS, _ERROR, _ARRAYS = (8 * i for i in range(8))
+# The shared state: counters, the facts; of a kernel that talks to other devices the future, XLA's
+# functions, the site and the run; the message of an instance that failed, the pointers to the arrays, the sizes of the grid.
+_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _FACTS, _FUTURE, _API, _SITE, _RUN_ID, _ERROR, _ARRAYS = (
+  8 * i for i in range(12)
+)
 # The facts of a kernel, in words of 64 bits; then come the bytes of each result, then for each dimension of the grid its size (or _DYNAMIC)
 # and whether it is parallel.
-_RUN, _PREPARE, _NO_MEMORY, _ARENA, _NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS, _RANK, _INLINE, _RESULTS = (
-  8 * i for i in range(10)
+_RUN, _PREPARE, _NO_MEMORY, _ARENA, _NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS, _RANK, _INLINE, _TALKS, _RESULTS = (
+  8 * i for i in range(11)
 )
 _DYNAMIC = -1
 _RUN_TYPE = ir.FunctionType(VOID, [PTR, PTR, PTR, I64, I64])
@@ -58,6 +61,7 @@ class Facts:
   grid: Sequence[int | None]
   parallel: Sequence[int]
   inline: bool  # whether the calling thread does all the work
+  talks: bool = False  # whether it meets other devices, which it finds by the number of the run
 
 
 def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
@@ -72,6 +76,7 @@ def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
       len(facts.result_bytes),
       len(facts.grid),
       int(facts.inline),
+      int(facts.talks),
     ),
     *facts.result_bytes,
     *(
@@ -106,6 +111,7 @@ def launcher() -> str:
   """The LLVM IR of the functions that all kernels share."""
   module = ir.Module("tilewright")
   records.emit(module, _emit_launch(module, _emit_worker(module)))
+  meetings.emit(module)
   return str(module)
 
 
@@ -178,10 +184,10 @@ def _emit_task(module: ir.Module, worker: ir.Function) -> ir.Function:
 
 
 def _emit_launch(module: ir.Module, worker: ir.Function) -> ir.Function:
-  """`launch(frame, facts)`: an error of XLA's, or null."""
-  launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR]), "launch")
+  """`launch(frame, facts, site)`: an error of XLA's, or null."""
+  launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR, PTR]), "launch")
   launch.linkage = "internal"
-  frame, facts = launch.args
+  frame, facts, site = launch.args
   b = ir.IRBuilder(launch.append_basic_block("entry"))
   null = ir.Constant(PTR, None)
   num_arrays, rank = _num_arrays(b, facts), read(b, facts, _RANK, I64)
@@ -198,6 +204,8 @@ def _emit_launch(module: ir.Module, worker: ir.Function) -> ir.Function:
   b.store(i64(0), at(b, state, _ERROR))
   with if_then(b, b.icmp_unsigned("!=", read(b, facts, _PREPARE), null)):
     b.call(read(b, facts, _PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
+  with if_then(b, b.icmp_signed("!=", read(b, facts, _TALKS, I64), i64(0)), ends=True):
+    b.ret(_emit_talk(b, module, frame, state, site, worker))
   with if_then(b, b.icmp_signed("==", read(b, facts, _INLINE, I64), i64(0))):
     _emit_spread(b, module, frame, state, points, _emit_task(module, worker))
   b.call(worker, [state])
@@ -208,6 +216,47 @@ def _emit_launch(module: ir.Module, worker: ir.Function) -> ir.Function:
     b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), message))
   b.ret(null)
   return launch
+
+
+def _emit_talk(
+  b: ir.IRBuilder, module: ir.Module, frame: ir.Value, state: ir.Value, site: ir.Value, worker: ir.Function
+) -> ir.Value:
+  """A kernel that waits for other devices runs on a thread of ours: XLA computes for all devices on one pool, whose threads others need."""
+  api, context = read(b, frame, ffi.FRAME_API), b.ptrtoint(read(b, frame, ffi.FRAME_CONTEXT), I64)
+  request = struct(b, 4)
+  fill(b, request, [i64(32), i64(0), context, i64(0)])
+  b.call(api_function(b, api, "XLA_FFI_RunId_Get"), [request])
+  run = read(b, request, 24, I64)
+  fill(b, request, [i64(24), i64(0), i64(0)])
+  failed = b.call(api_function(b, api, "XLA_FFI_Future_Create"), [request])
+  with if_then(b, b.icmp_unsigned("==", failed, ir.Constant(PTR, None))):
+    future = read(b, request, 16)
+    for offset, value in ((_FUTURE, future), (_API, api), (_SITE, site), (_RUN_ID, run)):
+      b.store(value, at(b, state, offset))
+    b.store(future, at(b, frame, ffi.FRAME_FUTURE))
+    b.call(threads.emit_hire(module, _emit_talker(module, worker)), [state])
+  return failed
+
+
+def _emit_talker(module: ir.Module, worker: ir.Function) -> ir.Function:
+  """`talker(state)`: run a kernel, and tell XLA that it is done. After that its code may be gone."""
+  talker = ir.Function(module, ir.FunctionType(VOID, [PTR]), "talker")
+  talker.linkage = "internal"
+  (state,) = talker.args
+  b = ir.IRBuilder(talker.append_basic_block("entry"))
+  b.call(worker, [state])
+  message, future, api = read(b, state, _ERROR, I64), read(b, state, _FUTURE, I64), read(b, state, _API)
+  b.call(external(module, "free", VOID, [PTR]), [state])
+  request = struct(b, 4)
+  with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
+    error = emit_error(b, api, message)
+    fill(b, request, [i64(32), i64(0), future, b.ptrtoint(error, I64)])
+    b.call(api_function(b, api, "XLA_FFI_Future_SetError"), [request])
+    b.ret_void()
+  fill(b, request, [i64(24), i64(0), future])
+  b.call(api_function(b, api, "XLA_FFI_Future_SetAvailable"), [request])
+  b.ret_void()
+  return talker
 
 
 def _emit_arrays(b: ir.IRBuilder, module: ir.Module, frame: ir.Value, facts: ir.Value, arrays: ir.Value) -> None:

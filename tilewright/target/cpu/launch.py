@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import effects, packed, statements, warpgroups
+from tilewright.target.cpu import devices, effects, packed, statements, warpgroups
 from tilewright.target.cpu.blocks import CutBlock, LastPlace
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
@@ -41,15 +41,22 @@ Run: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], None]  # given the ind
 
 def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Sequence[int]) -> tuple[ir.Function, int]:
   """The function that runs one parallel grid point, and how many bytes of arena it needs."""
-  function = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR, PTR, I64]), "point")
+  talks = bool(kernel.mesh)
+  kinds = [PTR, PTR, PTR, I64, *[PTR] * talks]
+  function = ir.Function(module, ir.FunctionType(VOID, kinds), "body_of_point" if talks else "point")
   function.linkage = "internal"
-  function.attributes.add("alwaysinline")
-  args, sizes_pointer, arena, number = function.args
-  arena.add_attribute("noalias")
+  args, sizes_pointer, arena, number = function.args[:4]
+  if not talks:  # other devices write to this one's arena
+    function.attributes.add("alwaysinline")
+    arena.add_attribute("noalias")
   b = ir.IRBuilder(function.append_basic_block("entry"))
   start = b.append_basic_block("start")  # the entry block keeps only stack slots
   grid = kernel.mapping.grid
-  code = HostCode(b, host, arena, statements.STATEMENTS)
+  code: HostCode
+  if talks:
+    code = devices.DeviceCode(b, host, arena, devices.Talk(kernel, args, function.args[4]))
+  else:
+    code = HostCode(b, host, arena, statements.STATEMENTS)
   code.users = users(kernel.body.body)
   with b.goto_block(function.entry_basic_block):
     pass
@@ -69,6 +76,8 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   instance = (
     _together(module, kernel, host, code, args, sizes_pointer) if several else _alone(code, kernel, args, parallel)
   )
+  if isinstance(code, devices.DeviceCode):
+    devices.enter(code)
   sequential = [d for d in range(len(grid) - several) if d not in parallel]
 
   def run(dims: list[int]) -> None:
@@ -84,7 +93,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   with b.goto_block(function.entry_basic_block):
     b.position_at_end(function.entry_basic_block)
     b.branch(start)
-  return function, code.arena_bytes
+  return devices.emit_point(module, function) if talks else function, code.arena_bytes
 
 
 def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:

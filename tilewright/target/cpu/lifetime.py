@@ -21,8 +21,9 @@ import functools
 import weakref
 from typing import Any
 
-from tilewright.runtime import code_memory, ffi
+from tilewright.runtime import code_memory, ffi, linking
 from tilewright.runtime.linking import Linked
+from tilewright.target.cpu import slots, stuck
 
 TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # what XLA knows the handler and its state by
 ATTRIBUTE, NAME_BYTES = "code", 32
@@ -31,9 +32,9 @@ FACTS = "facts"  # the variable of a kernel's code that says what is special abo
 NEXT, USERS, RECORD_FACTS, NAME = 0, 8, 16, 24
 _RECORD_BYTES = NAME + NAME_BYTES
 # The functions of the launcher, and the variable in which XLA puts the number of the state's type.
-INSTANTIATE, EXECUTE, RETAIN, RELEASE, PUBLISH, WITHDRAW = (
+INSTANTIATE, EXECUTE, RETAIN, RELEASE, RELEASE_SITE, PUBLISH, WITHDRAW = (
   *("instantiate", "execute", "retain", "release"),
-  *("publish", "withdraw"),
+  *("release_site", "publish", "withdraw"),
 )
 TYPE_ID = "type_id"
 
@@ -61,8 +62,11 @@ class Launcher:
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.code.address(WITHDRAW))
 
   def register(self) -> None:
-    """Let XLA call the handler. It may be done again, should something have interrupted it."""
-    ffi.register_state(STATE, self.code.address(TYPE_ID), self.code.address(RELEASE), "cpu")
+    """Let XLA call the handler, and kernels the functions they share. It may be done again, should something have interrupted it."""
+    for name in slots.FUNCTIONS:
+      linking.define(name, self.code.address(name))
+    stuck.watch(self.code)
+    ffi.register_state(STATE, self.code.address(TYPE_ID), self.code.address(RELEASE_SITE), "cpu")
     stages = {stage: self.code.address(stage) for stage in (INSTANTIATE, EXECUTE)}
     ffi.register(TARGET, stages, "cpu")
 

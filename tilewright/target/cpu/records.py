@@ -1,11 +1,14 @@
 """The native part of `lifetime`: a table of records by name, and what XLA calls when it builds, runs and deletes programs.
 
-    instantiate(frame)      finds the record that the call's attribute names, counts a user, and makes it the state of the call
-    execute(frame)          finds the record again, and launches the kernel
-    release(record)         one user less: the state's deleter
+    instantiate(frame)      finds the record that the call's attribute names, counts a user, and gives the call a state, its *site*
+    execute(frame)          finds the record by its site, and launches the kernel
+    release(record)         one user less
+    release_site(site)      the state's deleter
     retain(record)          one user more
     publish(record)         into the table, if it is not there yet
     withdraw(record)        out of the table if it has no user; says whether it is out
+
+A site is a record's address, in memory of its own: all devices that run a program have the same site for one of its calls.
 
 The table is an array of lists, under a lock that is held for a few instructions. Users are added under the lock or by who has one already,
 so that a record that has none under the lock gets no more.
@@ -36,7 +39,7 @@ _GONE = (
 
 
 def emit(module: ir.Module, launch: ir.Function) -> None:
-  """All of it. `launch(frame, facts)` runs a kernel."""
+  """All of it. `launch(frame, facts, site)` runs a kernel."""
   lock, buckets, kind = (
     _variable(module, name, ty)
     for name, ty in (("lock", I64), ("buckets", ir.ArrayType(I64, 1 << _BUCKET_BITS)), (lifetime.TYPE_ID, I64))
@@ -46,6 +49,7 @@ def emit(module: ir.Module, launch: ir.Function) -> None:
   _emit_instantiate(module, lock, kind, find)
   _emit_execute(module, kind, launch)
   _emit_users(module)
+  _emit_release_site(module)
   _emit_publish(module, lock, buckets)
   _emit_withdraw(module, lock, buckets)
 
@@ -160,9 +164,12 @@ def _emit_instantiate(module: ir.Module, lock: ir.Value, kind: ir.Value, find: i
       b.atomic_rmw("add", at(b, record, lifetime.USERS), i64(1), "seq_cst")
   with if_then(b, b.icmp_unsigned("==", record, _NULL), ends=True):
     b.ret(emit_error(b, api, gone))
-  failed = _state(b, frame, kind, "XLA_FFI_State_Set", record)[0]
+  site = b.call(external(module, "malloc", PTR, [I64]), [i64(8)])
+  b.store(record, site)
+  failed = _state(b, frame, kind, "XLA_FFI_State_Set", site)[0]
   with if_then(b, b.icmp_unsigned("!=", failed, _NULL)):
     b.atomic_rmw("sub", at(b, record, lifetime.USERS), i64(1), "seq_cst")
+    b.call(external(module, "free", VOID, [PTR]), [site])
   b.ret(failed)
 
 
@@ -183,8 +190,9 @@ def _emit_execute(module: ir.Module, kind: ir.Value, launch: ir.Function) -> Non
   failed, place = _state(b, frame, kind, "XLA_FFI_State_Get", _NULL)
   with if_then(b, b.icmp_unsigned("!=", failed, _NULL), ends=True):
     b.ret(failed)
-  record = b.load(place, typ=PTR)
-  b.ret(b.call(launch, [frame, read(b, record, lifetime.RECORD_FACTS)], tail=True))
+  site = b.load(place, typ=PTR)
+  record = b.load(site, typ=PTR)
+  b.ret(b.call(launch, [frame, read(b, record, lifetime.RECORD_FACTS), site], tail=True))
 
 
 def _emit_users(module: ir.Module) -> None:
@@ -192,6 +200,13 @@ def _emit_users(module: ir.Module) -> None:
     b, record = _function(module, name, VOID)
     b.atomic_rmw(change, at(b, record, lifetime.USERS), i64(1), "seq_cst")
     b.ret_void()
+
+
+def _emit_release_site(module: ir.Module) -> None:
+  b, site = _function(module, lifetime.RELEASE_SITE, VOID)
+  b.atomic_rmw("sub", at(b, b.load(site, typ=PTR), lifetime.USERS), i64(1), "seq_cst")
+  b.call(external(module, "free", VOID, [PTR]), [site])
+  b.ret_void()
 
 
 def _emit_publish(module: ir.Module, lock: ir.Value, buckets: ir.Value) -> None:

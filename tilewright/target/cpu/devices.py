@@ -1,0 +1,247 @@
+"""Ops of kernels that reach for other devices of the process: their memory, and semaphores that several threads count.
+
+    remote(ref, device)     the same memory on another device: its pointer moved by the distance of the two arenas or arrays
+    signal, wait            atomic; what was written before a signal is seen after the wait that it ends (release and acquire)
+
+A point of the grid enters its meeting (`meetings`) after its scratch memory is filled, and leaves it whichever way its body ends.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.target.cpu import effects, meetings, slots, statements
+from tilewright.target.cpu.code import HostCode
+from tilewright.target.cpu.hosts import Host
+from tilewright.target.llvm.frame import at, external, read, text_pointer
+from tilewright.target.llvm.loops import Index, i64, if_then
+from tilewright.target.llvm.memory import Memory
+from tilewright.target.llvm.types import I32, I64, PTR, VOID
+from tilewright.tile.dead_code import base_of
+from tilewright.tile.formats import width
+from tilewright.tile.ir import Block, Op, Value, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.types import RefType
+
+# In the state of a call, before the arrays: what call of the program it is, the run, and an error's message.
+SITE, RUN, ERROR = -3, -2, -1
+
+
+@dataclasses.dataclass(eq=False)
+class Talk:
+  """What code of one device knows of the meeting it is in: `cell` holds the meeting and this device's number."""
+
+  kernel: NativeKernel
+  args: ir.Value
+  cell: ir.Value
+
+
+class DeviceCode(HostCode):
+  """The code of a body that runs on several devices at the same time."""
+
+  meetings = HostCode.meetings | {"signal", "wait", "remote"}
+
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, talk: Talk):
+    super().__init__(b, host, arena, STATEMENTS)
+    self.talk = talk
+    self.whole = talk.kernel.body.body
+
+  def meeting(self) -> ir.Value:
+    return read(self.b, self.talk.cell, 0)
+
+  def me(self) -> ir.Value:
+    return read(self.b, self.talk.cell, 8, I64)
+
+  def _bases_exchanged(self) -> set[Any]:
+    """What is seen from other devices may change while this one waits."""
+    assert self.whole is not None
+    seen = [op.operands[0] for op in walk(self.whole) if op.name == "remote"]
+    return {self.base_of(ref) for ref in seen if isinstance(ref.type, RefType)}
+
+
+def number_of_devices(kernel: NativeKernel) -> int:
+  count = 1
+  for _, size in kernel.mesh:
+    count *= size
+  return count
+
+
+def enter(code: DeviceCode) -> None:
+  """Scratch memory is ready: let others see it."""
+  b, talk = code.b, code.talk
+  me: ir.Value = i64(0)
+  for param, size in talk.kernel.mesh:
+    place = b.load(b.gep(talk.args, [i64(param)], source_etype=PTR), typ=PTR)
+    me = b.add(b.mul(me, i64(size)), b.sext(b.load(place, typ=I32), I64))
+  words = {
+    name: b.load(b.gep(talk.args, [i64(number)], source_etype=I64), typ=I64)
+    for name, number in (("run", RUN), ("site", SITE))
+  }
+  meeting = b.call(
+    _declared(b.module, slots.ENTER, meetings.ENTER_TYPE),
+    [
+      words["run"],
+      b.inttoptr(words["site"], PTR),
+      text_pointer(b.module, talk.kernel.name),
+      i64(number_of_devices(talk.kernel)),
+      me,
+      talk.args,
+      code.arena,
+    ],
+  )
+  b.store(meeting, at(b, talk.cell, 0))
+  b.store(me, at(b, talk.cell, 8))
+
+
+def emit_point(module: ir.Module, body: ir.Function) -> ir.Function:
+  """`point(args, sizes, arena, number)`: the body, which enters a meeting, and the end of that meeting."""
+  function = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR, PTR, I64]), "point")
+  function.linkage = "internal"
+  b = ir.IRBuilder(function.append_basic_block("entry"))
+  cell = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
+  b.store(ir.Constant(PTR, None), at(b, cell, 0))
+  b.call(body, [*function.args, cell])
+  meeting = read(b, cell, 0)
+  with if_then(b, b.icmp_unsigned("!=", meeting, ir.Constant(PTR, None))):
+    message = b.load_atomic(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), "seq_cst", 8, typ=I64)
+    leave = _declared(module, slots.LEAVE, meetings.LEAVE_TYPE)
+    b.call(leave, [meeting, read(b, cell, 8, I64), message])
+  b.ret_void()
+  return function
+
+
+def _declared(module: ir.Module, name: str, kind: ir.FunctionType) -> ir.Function:
+  return external(module, name, kind.return_type, list(kind.args))
+
+
+def _leave_unless(code: HostCode, condition: ir.Value) -> None:
+  """End the body unless a condition holds; the error has been said."""
+  b = code.b
+  failed, on = b.append_basic_block("failed"), b.append_basic_block("on")
+  b.cbranch(condition, on, failed)
+  b.position_at_end(failed)
+  b.ret_void()
+  b.position_at_end(on)
+
+
+# --- ops ---------------------------------------------------------------------------------------------------------
+
+
+def _slot_of(code: DeviceCode, device: Value, where: str) -> ir.Value:
+  """Where another device's addresses are, once it is there."""
+  b = code.b
+  number = code.scalar_index(device)
+  count = number_of_devices(code.talk.kernel)
+  effects.fail_unless(
+    code,
+    b.icmp_unsigned("<", number, i64(count)),
+    f"GridError: There is no device of the number used at {where}; the mesh has {count}.",
+  )
+  visit = _declared(b.module, slots.VISIT, meetings.VISIT_TYPE)
+  found = b.call(visit, [code.meeting(), code.me(), number, text_pointer(b.module, where), code.error])
+  _leave_unless(code, b.icmp_unsigned("!=", found, ir.Constant(PTR, None)))
+  return found
+
+
+def _remote(code: DeviceCode, op: Op) -> None:
+  b = code.b
+  ref, device = op.operands
+  memory = code.memory_of(ref)
+  slot = _slot_of(code, device, op.attrs["where"])
+  there, here = read(b, slot, slots.ARENA, I64), b.ptrtoint(code.arena, I64)
+  distance = b.sub(there, here)
+  address = b.ptrtoint(memory.pointer, I64)
+  operand = _operand(code, ref)
+  if operand is not None:
+    number, nbytes = operand
+    theirs = b.load(b.gep(read(b, slot, slots.ARGS), [i64(number)], source_etype=I64), typ=I64)
+    own = b.load(b.gep(code.talk.args, [i64(number)], source_etype=I64), typ=I64)
+    of_array = b.sub(theirs, own)
+    # A block that hangs over the edge of its array is a copy in the arena.
+    inside = b.icmp_unsigned("<", b.sub(address, own), i64(max(1, nbytes)))
+    distance = b.select(inside, of_array, distance)
+  pointer = b.inttoptr(b.add(address, distance), PTR)
+  code.env[op.results[0]] = Memory(pointer, memory.strides, memory.dtype, memory.base, memory.origin)
+
+
+def _operand(code: DeviceCode, ref: Value) -> tuple[int, int] | None:
+  """The number among the arrays, and the bytes, of the operand that a ref is part of; None for memory of the arena."""
+  base, kernel = base_of(ref), code.talk.kernel
+  if isinstance(base.owner, Op):
+    if base.owner.name == "remote":
+      raise errors.NativeCodeError(f"A ref on another device cannot be sent on to a third, at {base.owner.loc}.")
+    return None
+  assert isinstance(base.owner, Block)
+  number = kernel.body.params.index(base)
+  first = kernel.mapping.num_prefetch
+  if number >= first + len(kernel.mapping.block_mappings):
+    return None
+  if number < first:
+    return number, base.ref.size * base.ref.dtype.itemsize
+  aval = kernel.mapping.block_mappings[number - first].array_aval
+  return number, -(-int(aval.size) * max(8, width(aval.dtype)) // 8)
+
+
+def _place(code: DeviceCode, semaphore: Value, index: list[Value]) -> ir.Value:
+  return code.address(code.memory_of(semaphore), [Index(code.scalar_index(i)) for i in index])[0]
+
+
+def _amount(code: DeviceCode, v: Value) -> ir.Value:
+  value = code.scalar(v)
+  return value if value.type == I32 else code.b.trunc(code.scalar_index(v), I32)
+
+
+def _signal(code: DeviceCode, op: Op) -> None:
+  semaphore, amount, *index = op.operands
+  code.b.atomic_rmw("add", _place(code, semaphore, index), _amount(code, amount), "seq_cst")
+
+
+def _wait(code: DeviceCode, op: Op) -> None:
+  b = code.b
+  semaphore, amount, *index = op.operands
+  place, needed = _place(code, semaphore, index), _amount(code, amount)
+  wait = _declared(b.module, slots.AWAIT, meetings.AWAIT_TYPE)
+  where = text_pointer(b.module, op.loc or code.talk.kernel.name)
+  done = b.call(wait, [code.meeting(), code.me(), place, needed, where, code.error])
+  _leave_unless(code, b.icmp_unsigned("!=", done, i64(0)))
+  if op.attrs["decrement"]:
+    b.atomic_rmw("sub", place, needed, "seq_cst")
+
+
+def _read(code: DeviceCode, op: Op) -> None:
+  semaphore, *index = op.operands
+  code.env[op.results[0]] = code.b.load_atomic(_place(code, semaphore, index), "seq_cst", 4, typ=I32)
+
+
+def _lock_device(code: DeviceCode, op: Op) -> None:
+  """Take the lock of a device's memory: of those who add to it, one at a time."""
+  b = code.b
+  lock = at(b, _slot_of(code, op.operands[0], op.attrs["where"]), slots.LOCK)
+  again, wait, taken = (b.append_basic_block(name) for name in ("lock", "give.way", "locked"))
+  b.branch(again)
+  b.position_at_end(again)
+  b.cbranch(b.icmp_unsigned("==", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0)), taken, wait)
+  b.position_at_end(wait)
+  b.call(external(b.module, "sched_yield", I32, []), [])
+  b.branch(again)
+  b.position_at_end(taken)
+
+
+def _unlock_device(code: DeviceCode, op: Op) -> None:
+  lock = at(code.b, _slot_of(code, op.operands[0], op.attrs["where"]), slots.LOCK)
+  code.b.atomic_rmw("xchg", lock, i64(0), "seq_cst")
+
+
+STATEMENTS: dict[str, Any] = {
+  **statements.STATEMENTS,
+  "remote": _remote,
+  "signal": _signal,
+  "wait": _wait,
+  "read_semaphore": _read,
+  "lock_device": _lock_device,
+  "unlock_device": _unlock_device,
+}

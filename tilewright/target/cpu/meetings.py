@@ -1,0 +1,313 @@
+"""Devices of one process that run a kernel together: where they find each other's memory, and how they wait.
+
+Kernels that copy to other devices, or signal them, run on a thread of ours for each device (`threads`). The n-th time that a run of a
+program comes to one of its calls is one *meeting* of the devices of its mesh:
+
+    meeting   the run and the call, how many devices, how many have ended their body
+      slot    for each device: its state, the addresses of its arrays and of its arena, and what it waits for
+
+A device fills its slot when its scratch memory is ready (`enter`). Others wait for that before they touch its memory (`visit`). It leaves
+when every device has ended its body (`leave`), so that no one writes to memory that is gone. All devices run the same code: what lies at an
+offset in one arena lies there in every other.
+
+A wait spins, gives way, then sleeps, and now and then asks `stuck` in Python whether it can still end. The functions are part of the
+launcher; kernels find them by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from tilewright.target.cpu.slots import (
+  ABSENT,
+  ARENA,
+  ARGS,
+  AWAIT,
+  COUNT,
+  COUNTER,
+  ENDED,
+  ENTER,
+  ENTERED,
+  ERROR,
+  FAILED,
+  FOR_DEVICE,
+  FOR_END,
+  FOR_SEMAPHORE,
+  GONE,
+  HISTORY,
+  HISTORY_ENTRY,
+  HISTORY_NAME,
+  HISTORY_TABLE,
+  HOLD,
+  INSIDE,
+  KERNEL,
+  KIND,
+  LEAVE,
+  LEFT,
+  MEETINGS,
+  NAME,
+  NEXT,
+  OVER,
+  RELEASE,
+  RUN,
+  SLOT_BYTES,
+  SLOTS,
+  STATE,
+  STUCK,
+  VISIT,
+  WAITS,
+  WANTED,
+  WHERE,
+)
+from tilewright.target.llvm.frame import at, external, read, text_pointer
+from tilewright.target.llvm.loops import i64, if_then
+from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
+
+_SPINS, _YIELDS = 256, 4096
+_NAP = 100_000  # nanoseconds
+_NAPS = 100  # between two questions to Python
+_NULL = ir.Constant(PTR, None)
+_LEFT_EARLY = (
+  "DeadlockError: A kernel reaches for the memory of a device that has ended the same kernel long ago and gone on. Let all devices of the "
+  "mesh run the kernel, and let each wait for what is sent to it before it ends."
+)
+
+ENTER_TYPE = ir.FunctionType(PTR, [I64, PTR, PTR, I64, I64, PTR, PTR])  # run, facts, name, count, me, arrays, arena
+LEAVE_TYPE = ir.FunctionType(VOID, [PTR, I64, I64])  # meeting, me, message or zero
+VISIT_TYPE = ir.FunctionType(PTR, [PTR, I64, I64, PTR, PTR])  # meeting, me, other, where, place of an error
+AWAIT_TYPE = ir.FunctionType(
+  I64, [PTR, I64, PTR, I32, PTR, PTR]
+)  # meeting, me, counter, wanted, where, place of an error
+STUCK_TYPE = ir.FunctionType(I64, [PTR, I64])  # meeting, me: a message, or zero to go on waiting
+
+
+def emit(module: ir.Module) -> None:
+  """The functions, and the list of meetings."""
+  lock = _variable(module, "meetings_lock", I64)
+  head = _variable(module, MEETINGS, I64, seen=True)
+  history = _variable(module, HISTORY_TABLE, ir.ArrayType(I8, HISTORY * HISTORY_ENTRY + 8), seen=True)
+  for name, change in ((HOLD, lambda b: _lock(b, lock)), (RELEASE, lambda b: _set(b, i64(0), lock))):
+    b = _function(module, name, ir.FunctionType(VOID, []))
+    change(b)
+    b.ret_void()
+  wait = _emit_wait(module)
+  _emit_enter(module, lock, head, history)
+  _emit_leave(module, lock, head, wait)
+  _emit_visit(module, wait)
+  _emit_await(module, wait)
+
+
+def slot(b: ir.IRBuilder, meeting: ir.Value, device: ir.Value) -> ir.Value:
+  return b.gep(meeting, [b.add(i64(SLOTS), b.mul(device, i64(SLOT_BYTES)))], source_etype=I8)
+
+
+def _variable(module: ir.Module, name: str, ty: ir.Type, *, seen: bool = False) -> ir.GlobalVariable:
+  variable = ir.GlobalVariable(module, ty, name)
+  variable.initializer = ir.Constant(ty, None if isinstance(ty, ir.ArrayType) else 0)
+  variable.linkage = "" if seen else "internal"
+  return variable
+
+
+def _function(module: ir.Module, name: str, ty: ir.FunctionType) -> ir.IRBuilder:
+  function = ir.Function(module, ty, name)
+  return ir.IRBuilder(function.append_basic_block("entry"))
+
+
+def _atomic(b: ir.IRBuilder, pointer: ir.Value, ty: ir.Type = I64) -> ir.Value:
+  return b.load_atomic(pointer, "seq_cst", ty.width // 8, typ=ty)
+
+
+def _set(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value) -> None:
+  b.atomic_rmw("xchg", pointer, value, "seq_cst")  # an atomic store takes no pointer without a type
+
+
+def _add(b: ir.IRBuilder, pointer: ir.Value, amount: int = 1) -> ir.Value:
+  """The sum."""
+  return b.add(b.atomic_rmw("add", pointer, i64(amount), "seq_cst"), i64(amount))
+
+
+def _is_null(b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
+  return b.icmp_unsigned("==", pointer, _NULL)
+
+
+def _while(b: ir.IRBuilder, goes_on: Callable[[], ir.Value], body: Callable[[], None]) -> None:
+  look, again, out = (b.append_basic_block(name) for name in ("look", "again", "out"))
+  b.branch(look)
+  b.position_at_end(look)
+  b.cbranch(goes_on(), again, out)
+  b.position_at_end(again)
+  body()
+  b.branch(look)
+  b.position_at_end(out)
+
+
+def _lock(b: ir.IRBuilder, lock: ir.Value) -> None:
+  taken = lambda: b.icmp_unsigned("!=", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0))
+  _while(b, taken, lambda: b.call(external(b.module, "sched_yield", I32, []), []))
+
+
+# --- waiting -----------------------------------------------------------------------------------------------------
+
+
+def _satisfied(b: ir.IRBuilder, kind: ir.Value, place: ir.Value, wanted: ir.Value) -> ir.Value:
+  """A semaphore has 32 bits, and so has the lower half of a state or a count."""
+  return b.icmp_signed(">=", b.sext(_atomic(b, place, I32), I64), wanted)
+
+
+def _emit_wait(module: ir.Module) -> ir.Function:
+  """`wait(meeting, me, kind, place, wanted, where)`: until what is at a place is at least so much; gives zero, or what Python says."""
+  ty = ir.FunctionType(I64, [PTR, I64, I64, PTR, I64, PTR])
+  b = _function(module, "wait_for", ty)
+  b.function.linkage = "internal"
+  meeting, me, kind, place, wanted, where = b.function.args
+  tries, said = b.alloca(I64), b.alloca(I64)
+  b.store(i64(0), tries)
+  b.store(i64(0), said)
+  done = lambda: _satisfied(b, kind, place, wanted)
+
+  def not_yet(limit: int) -> Callable[[], ir.Value]:
+    return lambda: b.and_(b.not_(done()), b.icmp_signed("<", b.load(tries, typ=I64), i64(limit)))
+
+  def count() -> None:
+    b.store(b.add(b.load(tries, typ=I64), i64(1)), tries)
+
+  def give_way() -> None:
+    count()
+    b.call(external(module, "sched_yield", I32, []), [])
+
+  _while(b, not_yet(_SPINS), count)
+  _while(b, not_yet(_SPINS + _YIELDS), give_way)
+  with if_then(b, done(), ends=True):
+    b.ret(i64(0))
+  own = slot(b, meeting, me)
+  _add(b, at(b, own, WAITS))
+  for offset, value in ((KIND, kind), (COUNTER, b.ptrtoint(place, I64)), (WANTED, wanted)):
+    _set(b, value, at(b, own, offset))
+  _set(b, b.ptrtoint(where, I64), at(b, own, WHERE))
+  b.store(i64(0), tries)
+  span = b.alloca(ir.ArrayType(I64, 2))
+  raw = b.inttoptr(b.ptrtoint(span, I64), PTR)
+  b.store(i64(0), at(b, raw, 0))
+  b.store(i64(_NAP), at(b, raw, 8))
+
+  def nap() -> None:
+    b.call(external(module, "nanosleep", I32, [PTR, PTR]), [raw, _NULL])
+    count()
+    due = b.icmp_signed("==", b.srem(b.load(tries, typ=I64), i64(_NAPS)), i64(0))
+    with if_then(b, due):
+      b.store(b.call(external(module, STUCK, I64, [PTR, I64]), [meeting, me]), said)
+
+  waiting = lambda: b.and_(b.not_(done()), b.icmp_unsigned("==", b.load(said, typ=I64), i64(0)))
+  _while(b, waiting, nap)
+  _set(b, i64(0), at(b, own, WHERE))
+  b.ret(b.select(done(), i64(0), b.load(said, typ=I64)))
+  return b.function
+
+
+def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
+  """The slot of another device once it is there; null after an error."""
+  b = _function(module, VISIT, VISIT_TYPE)
+  meeting, me, other, where, error = b.function.args
+  found = slot(b, meeting, other)
+  with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, found, STATE)), i64(ABSENT))):
+    message = b.call(wait, [meeting, me, i64(FOR_DEVICE), at(b, found, STATE), i64(1), where])
+    with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
+      b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
+      b.ret(_NULL)
+  with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, found, STATE)), i64(GONE)), ends=True):
+    text = b.ptrtoint(text_pointer(module, _LEFT_EARLY), I64)
+    b.cmpxchg(error, i64(0), text, "seq_cst", "seq_cst")
+    b.ret(_NULL)
+  b.ret(found)
+
+
+def _emit_await(module: ir.Module, wait: ir.Function) -> None:
+  """Wait for a semaphore; gives whether it has its count."""
+  b = _function(module, AWAIT, AWAIT_TYPE)
+  meeting, me, counter, wanted, where, error = b.function.args
+  message = b.call(wait, [meeting, me, i64(FOR_SEMAPHORE), counter, b.sext(wanted, I64), where])
+  with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
+    b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
+    b.ret(i64(0))
+  b.ret(i64(1))
+
+
+# --- coming and going --------------------------------------------------------------------------------------------
+
+
+def _emit_enter(module: ir.Module, lock: ir.Value, head: ir.Value, history: ir.Value) -> None:
+  """Join the first meeting of this run and kernel that this device has not been in, or a new one, which goes to the end of the list."""
+  b = _function(module, ENTER, ENTER_TYPE)
+  run, kernel, name, count, me, arrays, arena = b.function.args
+  place, found = b.alloca(PTR), b.alloca(PTR)
+  b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
+  b.store(_NULL, found)
+  _lock(b, lock)
+
+  def goes_on() -> ir.Value:
+    here = b.load(b.load(place, typ=PTR), typ=PTR)
+    return b.and_(b.not_(_is_null(b, here)), _is_null(b, b.load(found, typ=PTR)))
+
+  def step() -> None:
+    here = b.load(b.load(place, typ=PTR), typ=PTR)
+    same = b.and_(
+      b.icmp_unsigned("==", read(b, here, RUN, I64), run), b.icmp_unsigned("==", read(b, here, KERNEL), kernel)
+    )
+    is_it = b.and_(same, b.icmp_unsigned("==", _atomic(b, at(b, slot(b, here, me), STATE)), i64(ABSENT)))
+    # Slots of another number of devices are not looked at: a kernel has one mesh.
+    with if_then(b, is_it):
+      b.store(here, found)
+    b.store(at(b, here, NEXT), place)
+
+  _while(b, goes_on, step)
+  with if_then(b, _is_null(b, b.load(found, typ=PTR))):
+    size = b.add(i64(SLOTS), b.mul(count, i64(SLOT_BYTES)))
+    new = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), size])
+    for offset, value in ((RUN, run), (KERNEL, kernel), (COUNT, count), (NAME, name)):
+      b.store(value, at(b, new, offset))
+    b.store(new, b.load(place, typ=PTR))
+    b.store(new, found)
+  meeting = b.load(found, typ=PTR)
+  own = slot(b, meeting, me)
+  b.store(arrays, at(b, own, ARGS))
+  b.store(arena, at(b, own, ARENA))
+  _set(b, i64(INSIDE), at(b, own, STATE))
+  _add(b, at(b, meeting, ENTERED))
+  # What devices did last, for messages; the lock is held.
+  history = b.inttoptr(b.ptrtoint(history, I64), PTR)
+  number = read(b, history, 0, I64)
+  b.store(b.add(number, i64(1)), at(b, history, 0))
+  entry = b.gep(history, [b.add(i64(8), b.mul(b.urem(number, i64(HISTORY)), i64(HISTORY_ENTRY)))], source_etype=I8)
+  b.store(run, at(b, entry, 0))
+  b.store(me, at(b, entry, 8))
+  copy = external(module, "strncpy", PTR, [PTR, PTR, I64])
+  b.call(copy, [at(b, entry, 16), name, i64(HISTORY_NAME)])
+  _set(b, i64(0), lock)
+  b.ret(meeting)
+
+
+def _emit_leave(module: ir.Module, lock: ir.Value, head: ir.Value, wait: ir.Function) -> None:
+  """End the body, with a message if it failed, and wait for the others to end theirs. The last one frees the meeting."""
+  b = _function(module, LEAVE, LEAVE_TYPE)
+  meeting, me, message = b.function.args
+  own = slot(b, meeting, me)
+  b.store(message, at(b, own, ERROR))
+  failed = b.icmp_unsigned("!=", message, i64(0))
+  _set(b, b.select(failed, i64(FAILED), i64(OVER)), at(b, own, STATE))
+  _add(b, at(b, meeting, ENDED))
+  count = read(b, meeting, COUNT, I64)
+  gone = b.call(wait, [meeting, me, i64(FOR_END), at(b, meeting, ENDED), count, read(b, meeting, NAME)])
+  with if_then(b, b.icmp_unsigned("!=", gone, i64(0))):
+    _set(b, i64(GONE), at(b, own, STATE))
+  with if_then(b, b.icmp_signed("==", _add(b, at(b, meeting, LEFT)), count)):
+    _lock(b, lock)
+    place = b.alloca(PTR)
+    b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
+    other = lambda: b.icmp_unsigned("!=", b.load(b.load(place, typ=PTR), typ=PTR), meeting)
+    _while(b, other, lambda: b.store(at(b, b.load(b.load(place, typ=PTR), typ=PTR), NEXT), place))
+    b.store(read(b, meeting, NEXT), b.load(place, typ=PTR))
+    _set(b, i64(0), lock)
+    b.call(external(module, "free", VOID, [PTR]), [meeting])
+  b.ret_void()

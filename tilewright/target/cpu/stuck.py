@@ -1,0 +1,294 @@
+"""Whether a wait between devices can still end, and what to say if it cannot.
+
+Native code asks this (`tilewright_stuck`) a few times a second while a device waits. The answer is a message, which ends the wait with an
+error, or nothing. A wait cannot end if
+
+- another device of the meeting has failed, or
+- every device of the run waits or has ended its body, and none has moved between two looks, or
+- a device has not come at all after `TILEWRIGHT_TIMEOUT` seconds (40 unless said, as long as XLA waits for its own collectives).
+
+Two looks are enough: a device that is seen in the same wait twice was in it all the time between, so that at the moment between the looks
+nobody was left who could signal.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import dataclasses
+import functools
+import os
+import threading
+import time
+import traceback
+
+from tilewright.runtime import linking
+from tilewright.runtime.linking import Linked
+from tilewright.target.cpu import slots
+from tilewright.target.cpu.slots import (
+  ABSENT,
+  FAILED,
+  FOR_DEVICE,
+  FOR_END,
+  GONE,
+  INSIDE,
+  OVER,
+)
+
+_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+_ELSEWHERE = 1.0  # seconds after which devices that wait in another kernel count as stuck there
+_PATIENCE = 2.0  # seconds that a device whose body is over waits for others that may not come at all
+_texts: collections.deque[ctypes.Array] = collections.deque(maxlen=256)  # messages that callers are about to copy
+_since: dict[tuple[int, int, int], float] = {}
+_told: set[tuple[int, int]] = set()
+_lock = threading.Lock()
+_launcher: list[Linked] = []
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+  """What one device does in a meeting."""
+
+  device: int
+  state: int
+  waits: int
+  where: str  # the line where it waits, if it does
+  kind: int
+  counted: int
+  wanted: int
+  error: str
+  other: int  # the device that it waits for, if it waits for one
+
+  @property
+  def is_blocked(self) -> bool:
+    """Whether it waits for what has not come."""
+    return self.state == INSIDE and bool(self.where) and self.counted < self.wanted
+
+  @property
+  def is_over(self) -> bool:
+    return self.state in (OVER, FAILED, GONE)
+
+  @property
+  def does(self) -> str:
+    if self.state == ABSENT:
+      return "has not come"
+    if self.state == FAILED:
+      return f"has failed: {self.error}"
+    if self.is_over:
+      return "has ended the kernel"
+    if not self.where:
+      return "is running"
+    if self.kind == FOR_DEVICE:
+      return f"waits at {self.where} for device {self.other} to come"
+    return f"waits at {self.where} for a semaphore, which has {self.counted} of {self.wanted}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Meeting:
+  address: int
+  run: int
+  name: str
+  slots: tuple[Slot, ...]
+
+  @property
+  def report(self) -> str:
+    return "".join(f"\n  device {s.device} {s.does}" for s in self.slots)
+
+
+def _word(address: int) -> int:
+  return ctypes.c_int64.from_address(address).value
+
+
+def _text(address: int) -> str:
+  return ctypes.string_at(address).decode(errors="replace") if address else ""
+
+
+def _slot(meeting: int, device: int, *, look: bool) -> Slot:
+  """What a device does. Its semaphores may be gone unless the one who asks is in the same meeting, and may `look` at them."""
+  at = meeting + slots.SLOTS + device * slots.SLOT_BYTES
+  state, where = _word(at + slots.STATE), _text(_word(at + slots.WHERE))
+  kind, place = _word(at + slots.KIND), _word(at + slots.COUNTER)
+  counted = ctypes.c_int32.from_address(place).value if look and where and place else 0
+  other = (place - meeting - slots.SLOTS) // slots.SLOT_BYTES if kind == FOR_DEVICE else -1
+  error = _text(_word(at + slots.ERROR)) if state == FAILED else ""
+  return Slot(device, state, _word(at + slots.WAITS), where, kind, counted, _word(at + slots.WANTED), error, other)
+
+
+def _meeting(address: int, *, look: bool = True) -> Meeting:
+  count = _word(address + slots.COUNT)
+  name = _text(_word(address + slots.NAME))
+  return Meeting(address, _word(address + slots.RUN), name, tuple(_slot(address, d, look=look) for d in range(count)))
+
+
+def meetings() -> list[Meeting]:
+  """Those that are under way. Asked by a device inside of one."""
+  if not _launcher:
+    return []
+  hold, release = (ctypes.CFUNCTYPE(None)(_launcher[0].address(name)) for name in (slots.HOLD, slots.RELEASE))
+  hold()
+  try:
+    found: list[Meeting] = []
+    at = _word(_launcher[0].address(slots.MEETINGS))
+    while at and len(found) < 1024:
+      found.append(_meeting(at, look=False))
+      at = _word(at + slots.NEXT)
+    return found
+  finally:
+    release()
+
+
+def history(run: int | None = None) -> dict[int, list[str]]:
+  """The kernels that each device entered last, in order; of one run, or of all."""
+  if not _launcher:
+    return {}
+  table = _launcher[0].address(slots.HISTORY_TABLE)
+  total = _word(table)
+  found: dict[int, list[str]] = {}
+  for number in range(max(0, total - slots.HISTORY), total):
+    at = table + 8 + (number % slots.HISTORY) * slots.HISTORY_ENTRY
+    if run is None or _word(at) == run:
+      found.setdefault(_word(at + 8), []).append(_text(at + 16)[: slots.HISTORY_NAME])
+  return found
+
+
+def timeout() -> float:
+  """How long a device is waited for, in seconds."""
+  return float(os.environ.get("TILEWRIGHT_TIMEOUT", "40"))
+
+
+def watchdog() -> float | None:
+  """After how many seconds in one wait the state of all devices is printed; None for never."""
+  said = os.environ.get("TILEWRIGHT_WATCHDOG", "")
+  return float(said) if said else None
+
+
+def _waited(meeting: Meeting, me: int) -> float:
+  """Seconds since a device was first seen in its present wait."""
+  key, now = (meeting.address, me, meeting.slots[me].waits), time.monotonic()
+  with _lock:
+    if len(_since) > 4096:
+      _since.clear()
+    return now - _since.setdefault(key, now)
+
+
+def _elsewhere(meeting: Meeting, device: int, others: list[Meeting]) -> Slot | None:
+  """What a device that has not come does in another meeting of the same run, if it is in one and gets no further there."""
+  for other in others:
+    if other.address != meeting.address and other.run == meeting.run and device < len(other.slots):
+      slot = other.slots[device]
+      if (slot.state == INSIDE and slot.where) or slot.state == OVER:
+        return dataclasses.replace(slot, where=f"{slot.where or 'its end'} in kernel '{other.name}'")
+  return None
+
+
+def _snapshot(address: int) -> tuple[Meeting, dict[int, Slot]]:
+  """A meeting, and what devices that have not come do elsewhere."""
+  meeting, others = _meeting(address), meetings()
+  away = {s.device: _elsewhere(meeting, s.device, others) for s in meeting.slots if s.state == ABSENT}
+  return meeting, {d: s for d, s in away.items() if s is not None}
+
+
+def _nobody_moves(meeting: Meeting, away: dict[int, Slot]) -> bool:
+  return all(s.is_blocked or s.is_over or s.device in away for s in meeting.slots)
+
+
+def _key(meeting: Meeting, away: dict[int, Slot]) -> object:
+  return [(s.state, s.waits) for s in meeting.slots], sorted((d, s.state, s.waits) for d, s in away.items())
+
+
+def _divergence(run: int) -> str:
+  """The last kernels of each device, and the first at which they differ."""
+  last = history(run)
+  if len(last) < 2:
+    return ""
+  lines = "".join(f"\n  device {d}: {' → '.join(names[-6:])}" for d, names in sorted(last.items()))
+  orders = list(last.values())
+  at = next((i for i, names in enumerate(zip(*orders)) if len(set(names)) > 1), None)
+  said = "" if at is None else f"\nThey differ from the {at + 1}. on: " + ", ".join(sorted({o[at] for o in orders}))
+  return f"\nThe last kernels that talk, in order:{lines}{said}"
+
+
+def report(meeting: Meeting, away: dict[int, Slot]) -> str:
+  """What every device of a meeting does."""
+  lines = "".join(
+    f"\n  device {s.device} {away[s.device].does}" if s.device in away else f"\n  device {s.device} {s.does}"
+    for s in meeting.slots
+  )
+  return lines + _divergence(meeting.run)
+
+
+def _answer(address: int, me: int) -> str | None:
+  """An error's message, or None to go on waiting."""
+  meeting, away = _snapshot(address)
+  own = meeting.slots[me]
+  waited = _waited(meeting, me)
+  limit = watchdog()
+  if limit is not None and waited >= limit and (address, own.waits) not in _told:
+    _told.add((address, own.waits))
+    print(
+      f"tilewright: device {me} has waited for {waited:.0f} s in kernel '{meeting.name}':{report(meeting, away)}",
+      flush=True,
+    )
+  if own.kind == FOR_END:
+    return _may_go(meeting, away, waited)
+  failed = [s for s in meeting.slots if s.state == FAILED]
+  if failed:
+    if failed[0].error.startswith("DeadlockError"):
+      return failed[0].error  # it says already who waits where
+    return (
+      f"DeadlockError: The wait at {own.where} of device {me} in kernel '{meeting.name}' cannot end: device {failed[0].device} "
+      f"{failed[0].does}"
+    )
+  if own.kind == FOR_DEVICE and meeting.slots[own.other].state == GONE:
+    return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{meeting.name}' and gone on."
+  if _nobody_moves(meeting, away) and not (away and waited < _ELSEWHERE):
+    time.sleep(0.05 if away else 0.002)
+    again, away_again = _snapshot(address)
+    if _key(again, away_again) == _key(meeting, away) and _nobody_moves(again, away_again):
+      return (
+        f"DeadlockError: The devices that run kernel '{meeting.name}' wait for each other for ever:{report(again, away_again)}\n"
+        "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
+      )
+  missing = [s.device for s in meeting.slots if s.state == ABSENT and s.device not in away]
+  if missing and waited > timeout():
+    return (
+      f"DeadlockError: Device {me} has waited for {waited:.0f} s in kernel '{meeting.name}' for devices that have not come to it: "
+      f"{', '.join(map(str, missing))}.{report(meeting, away)}\nLet all devices of the mesh run the kernel; TILEWRIGHT_TIMEOUT says how "
+      "many seconds to wait."
+    )
+  return None
+
+
+def _may_go(meeting: Meeting, away: dict[int, Slot], waited: float) -> str | None:
+  """A device whose body is over may go though others have not come, if those are stuck elsewhere or do not come in time."""
+  if any(s.state == INSIDE for s in meeting.slots):
+    return None
+  missing = [s for s in meeting.slots if s.state == ABSENT]
+  return "go" if all(s.device in away for s in missing) or waited > _PATIENCE else None
+
+
+def _ask(address: int, me: int) -> int:
+  try:
+    message = _answer(address, me)
+    if message is None:
+      return 0
+    _texts.append(ctypes.create_string_buffer(message.encode()))
+    return ctypes.addressof(_texts[-1])
+  except Exception:  # there is nothing above this but compiled code
+    traceback.print_exc()
+    return 0
+
+
+_callback = _SIGNATURE(_ask)  # lives as long as the code that calls it
+
+
+@functools.cache
+def define() -> None:
+  """Let the launcher find the function. It is linked after this."""
+  linking.define(slots.STUCK, ctypes.cast(_callback, ctypes.c_void_p).value or 0)
+
+
+def watch(launcher: Linked) -> None:
+  """Where the list of meetings is."""
+  if not _launcher:
+    _launcher.append(launcher)
