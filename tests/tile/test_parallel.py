@@ -258,10 +258,23 @@ def said_parallel(index_map, grid=(4, 3), block=(8, 8), memory_space=None, table
     (lambda i, j: (i // 2 * 2 + i % 2, j), [0, 1]),
     (lambda i, j: (jnp.where(j > 0, i, 0), 0), []),
     (lambda i, j: (3 - i, j // 2), [0]),
+    (lambda i, j: ((i * 128).astype(jnp.uint8), j), [1]),  # 0, 128, 0, 128
   ],
 )
 def test_what_is_said_to_be_parallel_keeps_its_order_where_blocks_are_shared(index_map, expected):
   assert said_parallel(index_map) == expected
+
+
+def test_an_index_that_wraps_around_names_a_block_again():
+  by_bytes = lambda i, j: (i.astype(jnp.uint8), j)
+  assert said_parallel(by_bytes, grid=(300, 3)) == [1]
+  call = pl.pallas_call(
+    lambda o_ref: o_ref.__setitem__(..., jnp.zeros((8, 8))),
+    S((2048, 24), F32),
+    grid=(300, 3),
+    out_specs=pl.BlockSpec((8, 8), by_bytes),
+  )
+  assert dims(call) == [1]
 
 
 def test_what_is_said_to_be_parallel_of_other_outputs():

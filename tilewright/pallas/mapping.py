@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from tilewright import errors
 from tilewright.pallas.arity import name_of
@@ -72,7 +73,9 @@ def make_block_mapping(
   else:
     dims = tuple(canonical_block_dim(d, origin) for d in spec.block_shape)
   _check_block_shape(dims, aval, origin)
-  index_map, index_tree = _trace_index_map(spec.index_map, dims, origin, num_grid_dims, prefetch_avals, prefetch_tree)
+  index_map, index_tree = _trace_index_map(
+    spec.index_map, dims, aval.shape, origin, num_grid_dims, prefetch_avals, prefetch_tree
+  )
   seen = tuple(d.block_size for d in dims if not isinstance(d, Squeezed))
   if hasattr(space, "check_ref"):
     space.check_ref(seen, aval.dtype, origin)
@@ -110,6 +113,7 @@ def _name_index_map(error: Exception, index_map: Callable[..., Any], origin: str
 def _trace_index_map(
   index_map: Callable[..., Any] | None,
   dims: Sequence[Any],
+  shape: Sequence[Any],
   origin: str,
   num_grid_dims: int,
   prefetch_avals: Sequence[Any],
@@ -121,9 +125,9 @@ def _trace_index_map(
   def flat_map(*args: Any) -> list[Any]:
     prefetched = jax.tree.unflatten(prefetch_tree, args[num_grid_dims:])
     result = user_map(*args[:num_grid_dims], *prefetched)
-    entries = tuple(result) if isinstance(result, tuple | list) else (result,)
+    entries = tuple(map(_fitting, result)) if isinstance(result, tuple | list) else (_fitting(result),)
     _check_index_entries(entries, dims, origin, user_map)
-    leaves, tree = jax.tree.flatten(tuple(_canonical_entry(e, d) for e, d in zip(entries, dims)))
+    leaves, tree = jax.tree.flatten(tuple(_canonical_entry(e, d, n) for e, d, n in zip(entries, dims, shape)))
     trees.append(tree)
     return leaves
 
@@ -150,7 +154,12 @@ def _trace_index_map(
   return closed, trees[-1]
 
 
-def _canonical_entry(entry: Any, dim: Any) -> Any:
+def _is_wide(dtype: Any) -> bool:
+  return bool(np.iinfo(dtype).max > np.iinfo(np.int32).max)
+
+
+def _canonical_entry(entry: Any, dim: Any, extent: Any) -> Any:
+  """What an index map gives for a dimension: an int32, unless numbers of elements may not fit one, and do fit what is given."""
   if isinstance(entry, Slice):
     return entry
   if isinstance(entry, slice):
@@ -161,7 +170,15 @@ def _canonical_entry(entry: Any, dim: Any) -> Any:
     if hasattr(view, "transforms") or isinstance(_jax.core.typeof(view), AbstractRef):
       entry = _jax.state_primitives.ref_get(view, ())
     return jnp.asarray(entry, jnp.int32)
+  if isinstance(extent, int) and extent > np.iinfo(np.int32).max and _is_wide(_jax.core.typeof(entry).dtype):
+    return jnp.asarray(entry)
   return jnp.asarray(entry, jnp.int32)
+
+
+def _fitting(entry: Any) -> Any:
+  """An int that JAX has no int32 for, as a uint32."""
+  is_large = isinstance(entry, int) and np.iinfo(np.int32).max < entry <= np.iinfo(np.uint32).max
+  return np.uint32(entry) if is_large else entry
 
 
 def _check_index_entries(
@@ -190,6 +207,8 @@ def _check_index_entries(
     else:
       try:
         aval = _jax.core.typeof(entry)
+      except OverflowError:
+        raise errors.IndexMapError(f"{where} gives {entry} for dimension {i}, which does not fit 32 bits.") from None
       except TypeError:
         raise errors.IndexMapError(
           f"{where} must return a number of a block for dimension {i}, got {entry!r}."

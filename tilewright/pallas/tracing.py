@@ -79,6 +79,10 @@ _ADVICE = (
     re.compile(r"Out of bound (slice|indexer)"),
     "A window must lie inside of its ref: use a smaller one, or a mask (pl.load, pl.store).",
   ),
+  (
+    re.compile(r"Python int \d+ too large to convert to int32"),
+    "Beyond element 2^31 index with a slice, x_ref[pl.ds(i, 1)], or with np.uint32(i), or give the array more dimensions.",
+  ),
   (re.compile(r"`indices` must not be longer than `shape`"), "Give at most one index for each dimension of the ref."),
   (re.compile(r"slice must have a step >= 1"), "Read the window and reverse the value with jnp.flip."),
   (re.compile(r"mutable array references cannot be returned"), "Return the value, as in x_ref[...], not the ref."),

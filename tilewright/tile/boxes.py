@@ -15,9 +15,12 @@ Box = tuple[tuple[int, int], ...]
 
 
 def unconverted(v: Value) -> Value:
-  """An integer before conversions between integers."""
+  """An integer before conversions between integers that leave indices as they are: 300 is another number as an int8."""
   while isinstance(v.owner, Op) and v.owner.name == "convert":
-    v = v.owner.operands[0]
+    before = v.owner.operands[0]
+    if v.tile.dtype.itemsize < min(4, before.tile.dtype.itemsize):
+      break
+    v = before
   return v
 
 

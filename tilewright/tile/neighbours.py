@@ -104,6 +104,7 @@ class _Window:
   lines: tuple[_Line, ...]  # by axis of the array
   attributes: dict[str, Any]
   order: tuple[int, ...]  # which dimension of the gather's result each dimension of the window's is
+  dtype: Any  # of its starts
 
   @classmethod
   def of(cls, rw: Rewriter, access: Access, positions: Sequence[Value]) -> _Window | None:
@@ -111,7 +112,7 @@ class _Window:
       return None
     lines = [_Line(0) for _ in access.shape]
     for value, axis in zip(positions, access.axes):
-      own = _line(rw, value)
+      own = _line(rw, value) if _counts_all(value, access.shape[axis]) else None
       both = None if own is None else lines[axis].plus(own)
       if both is None:
         return None
@@ -121,10 +122,10 @@ class _Window:
       return None  # one index of the positions goes along two axes, or two along one
     if any(n > 1 and d not in used for d, n in enumerate(access.position_shape)):
       return None  # the same element several times
-    return cls._made(access, lines)
+    return cls._made(access, lines, _widest(positions))
 
   @classmethod
-  def _made(cls, access: Access, lines: Sequence[_Line]) -> _Window | None:
+  def _made(cls, access: Access, lines: Sequence[_Line], dtype: Any) -> _Window | None:
     rank = len(access.position_shape) + len(access.window)
     of_positions, of_window = part(range(rank), access.batch)
     shown = dict(zip(access.kept, of_window))
@@ -144,10 +145,10 @@ class _Window:
     if len(order) < rank:  # dimensions of positions of which there is one
       return None
     attributes = {"sizes": tuple(sizes), "steps": tuple(steps), "dropped": tuple(dropped)}
-    return cls(tuple(lines), attributes, tuple(order))
+    return cls(tuple(lines), attributes, tuple(order), dtype)
 
   def starts(self, rw: Rewriter) -> list[Value]:
-    return [_start(rw, line) for line in self.lines]
+    return [_start(rw, line, self.dtype) for line in self.lines]
 
   def turned(self, rw: Rewriter, loaded: Value) -> Value:
     """What the window holds, with dimensions in the order of the gather's."""
@@ -164,20 +165,30 @@ def _transposed(rw: Rewriter, value: Value, permutation: tuple[int, ...]) -> Val
   return rw.emit("transpose", [value], permutation=permutation)
 
 
-def _start(rw: Rewriter, line: _Line) -> Value:
+def _counts_all(position: Value, dim: int) -> bool:
+  """Whether positions that wrap around, as -1 does in a uint32, are the same elements as numbers with a sign are."""
+  return position.tile.dtype.kind == "i" or (position.tile.dtype.itemsize == 4 and dim <= np.iinfo(np.int32).max)
+
+
+def _widest(positions: Sequence[Value]) -> Any:
+  """The dtype that starts are computed in: int32, unless positions have 64 bits."""
+  return np.dtype(np.int64 if any(v.tile.dtype.itemsize == 8 for v in positions) else np.int32)
+
+
+def _start(rw: Rewriter, line: _Line, dtype: Any) -> Value:
   """Where the positions along an axis begin."""
   total: Value | None = None
   for scalar, factor in line.scalars:
-    term = scalar if scalar.tile.dtype == np.int32 else rw.emit("convert", [scalar], dtype=np.dtype(np.int32))
-    term = term if factor == 1 else rw.emit("mul", [term, _number(rw, factor)])
+    term = scalar if scalar.tile.dtype == dtype else rw.emit("convert", [scalar], dtype=dtype)
+    term = term if factor == 1 else rw.emit("mul", [term, _number(rw, factor, dtype)])
     total = term if total is None else rw.emit("add", [total, term])
   if total is None:
-    return _number(rw, line.offset)
-  return total if line.offset == 0 else rw.emit("add", [total, _number(rw, line.offset)])
+    return _number(rw, line.offset, dtype)
+  return total if line.offset == 0 else rw.emit("add", [total, _number(rw, line.offset, dtype)])
 
 
-def _number(rw: Rewriter, number: int) -> Value:
-  return rw.emit("constant", [], value=np.int32(number), dtype=np.dtype(np.int32))
+def _number(rw: Rewriter, number: int, dtype: Any) -> Value:
+  return rw.emit("constant", [], value=np.asarray(number).astype(dtype), dtype=dtype)
 
 
 def _line(rw: Rewriter, value: Value, depth: int = _DEPTH) -> _Line | None:
@@ -196,7 +207,7 @@ def _line(rw: Rewriter, value: Value, depth: int = _DEPTH) -> _Line | None:
     case "iota":
       return _Line(0, (), ((op.attrs["axis"], 1),))
     case "convert":
-      return _line(rw, op.operands[0], depth - 1)
+      return _line(rw, op.operands[0], depth - 1) if _keeps_numbers(op) else None
     case "broadcast":
       line = _line(rw, op.operands[0], depth - 1)
       return None if line is None else _spread_line(line, op)
@@ -215,6 +226,12 @@ def _line(rw: Rewriter, value: Value, depth: int = _DEPTH) -> _Line | None:
     case "select":
       return _from_the_end(rw, op, depth)
   return None
+
+
+def _keeps_numbers(convert: Op) -> bool:
+  """Whether what is added up before a conversion may as well be added up after it."""
+  before, after = convert.operands[0].tile.dtype, convert.result.tile.dtype
+  return before.itemsize == after.itemsize or (before.itemsize < after.itemsize and before.kind == "i")
 
 
 def _spread_line(line: _Line, op: Op) -> _Line | None:

@@ -21,10 +21,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.tile.apart import Parts
+from tilewright.tile.boxes import unconverted
 from tilewright.tile.dead_code import accesses
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.initial import scratch_to_poison
-from tilewright.tile.ir import Function, Op, Value, walk
+from tilewright.tile.ir import Function, walk
 from tilewright.tile.native import NativeKernel, index_entries
 from tilewright.tile.revisits import tells_blocks_apart
 from tilewright.tile.types import RefType
@@ -118,7 +119,7 @@ def _tells_outputs_apart(kernel: NativeKernel, dim: int, parallel: Sequence[int]
 def _tells_blocks_apart(m: BlockMapping, index_map: Function, dim: int) -> bool:
   entries = zip(m.block_shape, index_entries(m, index_map))
   index = index_map.params[dim]
-  return any(isinstance(kind, Blocked | Squeezed) and _is(entry[0], index) for kind, entry in entries)
+  return any(isinstance(kind, Blocked | Squeezed) and unconverted(entry[0]) is index for kind, entry in entries)
 
 
 def _touches_parts(kernel: NativeKernel, position: int, dim: int, parallel: Sequence[int]) -> bool:
@@ -132,10 +133,3 @@ def _touches_parts(kernel: NativeKernel, position: int, dim: int, parallel: Sequ
   others = [d - mapping.num_vmapped for d in parallel]
   refs = [kernel.body.params[i] for i in (mapping.num_prefetch + position, *aliased)]
   return parts.are_apart(refs, dim - mapping.num_vmapped, others)
-
-
-def _is(v: Value, index: Value) -> bool:
-  """Whether a value is an index as it is, up to conversions between integers."""
-  while isinstance(v.owner, Op) and v.owner.name == "convert":
-    v = v.owner.operands[0]
-  return v is index

@@ -107,9 +107,11 @@ def _computed(op: Op, known: dict[Value, Any]) -> Any:
   operands = [_evaluated(v, known) for v in op.operands]
   if any(x is None for x in operands):
     return None
-  if op.name == "convert":
-    return operands[0]
-  return _COMPUTED[op.name](*operands) if op.name in _COMPUTED else None
+  dtype = op.result.tile.dtype
+  if (op.name != "convert" and op.name not in _COMPUTED) or dtype.kind not in "biu":
+    return None
+  found = operands[0] if op.name == "convert" else _COMPUTED[op.name](*operands)
+  return np.asarray(found).astype(dtype).astype(np.int64)  # it wraps around where the kernel's number does
 
 
 def _depends(v: Value, index: Value) -> bool:

@@ -19,6 +19,7 @@ from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.keys import on_words
 from tilewright.pallas.lowering.memory import memory_type
 from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, physical, rule
+from tilewright.pallas.lowering.views import index_dtype
 from tilewright.pallas.lowering.warpgroups import check_shared
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -387,7 +388,7 @@ def _lower_index_map(kernel: Kernel, m: Any) -> Function | None:
   yields: list[Value] = []
   for entry in entries:
     for part in (entry.start, entry.size) if isinstance(entry, _jax.indexing.Slice) else (entry,):
-      yields.append(part if isinstance(part, Value) else builder.emit("constant", (), value=part, dtype=INDEX.dtype))
+      yields.append(part if isinstance(part, Value) else Context(builder, None).constant(part, index_dtype(part)))
   for _ in m.block_shape[len(entries) :]:  # all the words of a key
     yields.append(builder.emit("constant", (), value=0, dtype=INDEX.dtype))
   builder.emit_all("yield", yields)

@@ -164,9 +164,10 @@ class View:
     ctx, found = self.ctx, None
     kept = [axis for axis, index in enumerate(indexer.indices) if isinstance(index, Slice)]
     for limit in self.limits:
-      dtype = limit.start.tile.dtype
+      start = _counted(ctx, limit.start, limit.size)
+      dtype = start.tile.dtype
       of = lambda number: ctx.broadcast_scalar(ctx.constant(number, dtype), shape)
-      place = ctx.broadcast_scalar(limit.start, shape)
+      place = ctx.broadcast_scalar(start, shape)
       if limit.axis in kept:
         along = ctx.emit("iota", shape=tuple(shape), dtype=dtype, axis=kept.index(limit.axis))
         place = ctx.emit("add", place, along if limit.step == 1 else ctx.emit("mul", along, of(limit.step)))
@@ -175,9 +176,16 @@ class View:
     return found
 
 
-def _index_dtype(index: int) -> Any:
+def index_dtype(index: int) -> Any:
   """int32, which most targets count fastest in, or int64 for an element beyond its range."""
   return np.int32 if abs(index) <= np.iinfo(np.int32).max else np.int64
+
+
+def _counted(ctx: Context, index: Any, dim: int) -> Any:
+  """An index in a dtype that has the numbers of all elements of a dimension, so that sums of indices do not wrap around."""
+  if is_static(index) or dim <= np.iinfo(np.int32).max or index.tile.dtype.itemsize == 8:
+    return index
+  return ctx.emit("convert", index, dtype=np.dtype(np.int64))
 
 
 def _said(cache: str) -> dict[str, Any]:
@@ -223,6 +231,7 @@ def _merge(
     start, size, stride = (own.start, own.size, own.stride) if isinstance(own, Slice) else (own, 1, 1)
     if not isinstance(own, Slice):
       start = wrapped(ctx, start, index.size)
+    first, start = (_counted(ctx, x, dim) for x in (index.start, start))
     is_inside = is_static(start) and start >= 0 and start + (size - 1) * stride < index.size
     if not is_inside and is_view:
       return None
@@ -231,7 +240,7 @@ def _merge(
       found.append(Limit(axis, moved, limit.step * stride, limit.size))
     if not is_inside:
       found.append(Limit(axis, _as_value(ctx, start), stride, index.size))
-    begin = _plus(ctx, index.start, _times(ctx, start, index.stride))
+    begin = _plus(ctx, first, _times(ctx, start, index.stride))
     if isinstance(own, Slice):
       indices.append(Slice(begin, size, stride * index.stride))
     elif is_static(begin):
@@ -239,14 +248,15 @@ def _merge(
         return None
       indices.append(begin)
     else:  # a slice does not count from the end where its start is negative, as a scalar with a sign would
-      indices.append(ctx.emit("convert", begin, dtype=np.dtype(np.uint32)))
+      unsigned = np.dtype(np.uint32 if begin.tile.dtype.itemsize == 4 else np.uint64)
+      indices.append(ctx.emit("convert", begin, dtype=unsigned))
   return NDIndexer(tuple(indices), tuple(shape), ()), found
 
 
 def _as_value(ctx: Context, x: Any) -> Value:
   """An index as a signed scalar."""
   if is_static(x):
-    return ctx.constant(int(x), np.int32)
+    return ctx.constant(int(x), index_dtype(int(x)))
   is_wide = x.tile.dtype.kind == "i" and x.tile.dtype.itemsize >= 4
   return x if is_wide else ctx.emit("convert", x, dtype=np.dtype(np.int32))
 
@@ -321,7 +331,7 @@ class _Window:
         dropped.append(axis)
       else:
         return None
-      starts.append(ctx.constant(int(start), _index_dtype(int(start))) if is_static(start) else start)
+      starts.append(ctx.constant(int(start), index_dtype(int(start))) if is_static(start) else start)
     return cls(tuple(starts), tuple(sizes), tuple(steps), tuple(dropped))
 
   @property
@@ -354,6 +364,8 @@ def wrapped(ctx: Context, index: Any, dim: int) -> Any:
     )
   if ty.dtype.kind == "u":
     return index
+  index = _counted(ctx, index, dim)
+  ty = index.tile
   if ty.dtype.itemsize < 4:  # so that adding the size cannot wrap around
     index = ctx.emit("convert", index, dtype=np.dtype(np.int32))
     ty = index.tile
@@ -385,7 +397,7 @@ def _arrays(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Valu
       steps.append(1)
       dropped.append(axis)
       start = wrapped(ctx, index, dim)
-    start = ctx.constant(int(start), np.int32) if is_static(start) else start
+    start = ctx.constant(int(start), index_dtype(int(start))) if is_static(start) else start
     rank = start.tile.rank
     dims = tuple(range(len(of_arrays) - rank, len(of_arrays)))
     positions.append(
@@ -415,7 +427,7 @@ def _elements(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Va
     if place is not None:
       place = ctx.emit("broadcast", place, shape=whole, dims=batch)
     if axis in kept:
-      ty = np.dtype(np.int32) if place is None else place.tile.dtype
+      ty = np.dtype(index_dtype(shape[axis])) if place is None else place.tile.dtype
       along = ctx.emit("iota", shape=whole, dtype=ty, axis=free[kept.index(axis)])
       step = ctx.broadcast_scalar(ctx.constant(attrs["steps"][axis], ty), whole)
       along = ctx.emit("mul", along, step)

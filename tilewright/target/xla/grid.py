@@ -228,17 +228,6 @@ def _own_prefetch(x: Any, vmapped_dims: Sequence[int], indices: Sequence[Any]) -
 # --- blocks ------------------------------------------------------------------------------------------------------
 
 
-def _first_element(number: Any, size: Any, mapping: BlockMapping, axis: int) -> Any:
-  """The first element of a block. Elements are counted in 32 bits here: where they may not fit, there is no answer but an error."""
-  extent = mapping.array_aval.shape[axis]
-  if isinstance(extent, int) and extent > jnp.iinfo(jnp.int32).max:
-    raise errors.UnsupportedFeatureError(
-      f"Dimension {axis} of {mapping.origin} has {extent} elements, whose numbers do not fit the 32 bits in which the portable lowering "
-      "counts. Run the kernel natively (interpret=False), or give the array more dimensions."
-    )
-  return number * size
-
-
 def block_index(
   mapping: BlockMapping, indices: Sequence[Any], prefetched: Sequence[Cell], instance: Instance
 ) -> BlockIndex | None:
@@ -253,9 +242,10 @@ def block_index(
   valid: list[tuple[int, Any]] = []
   gather_shape: tuple[int, ...] = ()
   for axis, (dim, entry) in enumerate(zip(mapping.block_shape, entries)):
+    refs.check_counts(mapping.array_aval.shape[axis], f"Dimension {axis} of {mapping.origin}")
     match dim:
       case Blocked(size):
-        parts.append(Slice(_first_element(entry, size, mapping, axis), size))
+        parts.append(Slice(entry * size, size))
       case Element(size, (low, _)):
         parts.append(Slice(entry - low, size))
       case Squeezed():

@@ -210,6 +210,7 @@ def _wrap(index: Any, dim: Any) -> Any:
       "A ref is indexed by booleans; how many elements they select is not known when the kernel is compiled. Use jnp.where on its "
       "value, or pl.load and pl.store with a mask."
     )
+  check_counts(dim, "A dimension of a ref that the kernel indexes")
   index = _int32(index)
   return jnp.where(index < 0, index + dim, index)
 
@@ -227,8 +228,25 @@ def _int32(x: Any) -> Any:
   return lax.convert_element_type(x, jnp.int32)
 
 
+def check_counts(dim: Any, what: str) -> None:
+  """Elements are counted in 32 bits here: where a number may not fit, there is no answer but an error."""
+  if _is_static(dim) and dim > np.iinfo(np.int32).max:
+    raise errors.UnsupportedFeatureError(
+      f"{what} has {dim} elements, whose numbers do not fit the 32 bits in which the portable lowering counts. Run the kernel natively "
+      "(interpret=False), or give the array more dimensions."
+    )
+
+
+def _check_shape(shape: Sequence[Any], sizes: Sequence[Any]) -> None:
+  """As `check_counts`, of the dimensions of a ref that is cut."""
+  for axis, (dim, size) in enumerate(zip(shape, sizes)):
+    if size is None or not _is_static(size) or size != dim:
+      check_counts(dim, f"Dimension {axis} of a ref of shape {tuple(shape)}, which the kernel indexes,")
+
+
 def _clamp(starts: Sequence[Any], sizes: Sequence[Any], shape: Sequence[Any]) -> tuple[list[Any], list[Any]]:
   """The nearest starts that fit, and how far each asked-for start is from them (the int 0 where it surely fits)."""
+  _check_shape(shape, sizes)
   clamped, shifts = [], []
   for start, size, dim in zip(starts, sizes, shape):
     if _is_static(start) and _is_static(size) and _is_static(dim):
@@ -297,6 +315,10 @@ def _select(value: Any, indexer: Any, fill: Any) -> Any:
     return lax.slice(value, *static)
   if (window := _window(indexer, value.shape)) is not None:
     starts, sizes, squeezed = window
+    if all(_is_static(n) for n in (*starts, *sizes, *value.shape)) and all(
+      0 <= start <= dim - size for start, size, dim in zip(starts, sizes, value.shape)
+    ):
+      return lax.squeeze(lax.slice(value, starts, [a + n for a, n in zip(starts, sizes)]), squeezed)
     clamped, shifts = _clamp(starts, sizes, value.shape)
     part = lax.dynamic_slice(value, clamped, sizes)
     part = _when_shifted(shifts, lambda p: _shift(p, shifts, fill), lambda p: p, part)
@@ -339,6 +361,7 @@ def _gather_indices(value: Any, indexer: Any) -> tuple[tuple[Any, ...], tuple[in
   of range, an index becomes `dim`, which `fill` and `drop` treat as outside (a negative one would count from the end).
   """
   indices = list(indexer.indices)
+  _check_shape(value.shape, [i.size if isinstance(i, Slice) else None for i in indices])
   is_int = [not isinstance(i, Slice) for i in indices]
   positions = [axis for axis, flag in enumerate(is_int) if flag]
   order = None

@@ -1,0 +1,123 @@
+"""Arrays of more than 2^31 elements: every element has a number of its own. Only the pages that are touched take memory."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tilewright import errors
+from tilewright import pallas as pl
+from tilewright.pallas import tpu as pltpu
+
+S = jax.ShapeDtypeStruct
+U8, I32 = jnp.uint8, jnp.int32
+N = (1 << 31) + 4096
+LAST = np.arange(48, 64)  # the last elements
+ANY, SMEM = pl.BlockSpec(memory_space=pl.ANY), pl.BlockSpec(memory_space=pltpu.SMEM)
+
+
+@functools.cache
+def large() -> jax.Array:
+  """Zeros, then 0 to 63. JAX takes an array that is aligned as it is."""
+  memory = np.zeros(N + 64, np.uint8)
+  start = -memory.ctypes.data % 64
+  memory[start + N - 64 : start + N] = np.arange(64)
+  return jax.device_put(memory[start : start + N])
+
+
+def read(kernel, *scalars, spec=ANY, interpret=False):
+  """What a kernel reads of the large array, given int32 scalars."""
+  numbers = [jnp.asarray(n, I32) for n in ([scalars] if scalars else [])]
+  return pl.pallas_call(kernel, S((16,), U8), in_specs=[spec, *[SMEM] * len(numbers)], interpret=interpret)(
+    large(), *numbers
+  )
+
+
+def put(o_ref, value):
+  o_ref[...] = jnp.broadcast_to(value, (16,))
+
+
+BODIES = {
+  "a static window": (lambda x, o: put(o, x[pl.ds(N - 16, 16)]), ()),
+  "an unsigned scalar": (lambda x, o: put(o, x[np.uint32(N - 1)]), ()),
+  "from the end": (lambda x, o: put(o, x[-1]), ()),
+  "from the end, dynamically": (lambda x, i, o: put(o, x[i[0]]), (-1,)),
+  "a window of a static view": (lambda x, i, o: put(o, x.at[pl.ds((1 << 31) - 2, 4098)][pl.ds(i[0], 16)]), (4082,)),
+  "a window of a dynamic view": (
+    lambda x, i, o: put(o, x.at[pl.ds(i[0], 1 << 31)][pl.ds(i[1], 16)]),
+    (4096, (1 << 31) - 16),
+  ),
+  "a scalar of a dynamic view": (lambda x, i, o: put(o, x.at[pl.ds(i[0], 1 << 31)][i[1]]), (4096, -1)),
+  "an unsigned window": (lambda x, i, o: put(o, x[pl.ds(i[0].astype(jnp.uint32) + jnp.uint32(1 << 31), 16)]), (4080,)),
+  "a gather": (
+    lambda x, i, o: put(o, x[jnp.arange(16, dtype=jnp.uint32) + i[0].astype(jnp.uint32)]),
+    (N - 16 - 2**32,),
+  ),
+  "a gather from the end": (lambda x, i, o: put(o, x[jnp.arange(16, dtype=I32) + i[0]]), (-16,)),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_every_element_is_found(name):
+  body, scalars = BODIES[name]
+  expected = LAST if "scalar" not in name and "from the end" not in name or "gather" in name else np.full(16, 63)
+  np.testing.assert_array_equal(read(body, *scalars), expected)
+
+
+SPECS = {
+  "blocks": pl.BlockSpec((16,), lambda: (N // 16 - 1,)),
+  "elements": pl.BlockSpec((pl.Element(16),), lambda: (N - 16,)),
+  "unsigned elements": pl.BlockSpec((pl.Element(16),), lambda: (jnp.uint32(N - 16),)),
+  "a bounded slice": pl.BlockSpec((pl.BoundedSlice(16),), lambda: (pl.ds(N - 16, 16),)),
+}
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_block_is_found(name):
+  np.testing.assert_array_equal(read(lambda x, o: put(o, x[...]), spec=SPECS[name]), LAST)
+
+
+def refused(call, match):
+  with pytest.raises(errors.UnsupportedFeatureError, match=match):
+    call()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_the_portable_lowering_is_right_or_says_that_it_cannot_count_so_far(name):
+  body, scalars = BODIES[name]
+  if scalars[:1] == (4082,) or name in ("a static window", "from the end"):  # all that is counted is known or small
+    expected = np.full(16, 63) if name == "from the end" else LAST
+    np.testing.assert_array_equal(read(body, *scalars, interpret=True), expected)
+  else:
+    refused(lambda: read(body, *scalars, interpret=True), f"has {N} elements.*interpret=False")
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_the_portable_lowering_refuses_blocks_that_it_cannot_count(name):
+  call = lambda: read(lambda x, o: put(o, x[...]), spec=SPECS[name], interpret=True)
+  refused(call, rf"Dimension 0 of args\[0\] has {N} elements.*interpret=False")
+
+
+def test_an_int_that_does_not_fit_says_what_to_write():
+  with pytest.raises(OverflowError, match=r"test_large_arrays.py:\d+\. Beyond element 2\^31 index with a slice"):
+    read(lambda x, o: put(o, x[N - 1]))
+  spec = pl.BlockSpec((pl.Element(16),), lambda: (1 << 32,))
+  with pytest.raises(errors.IndexMapError, match=r"args\[0\] gives 4294967296 for dimension 0.*32 bits"):
+    read(lambda x, o: put(o, x[...]), spec=spec)
+
+
+def test_positions_of_64_bits_are_not_cut_to_32():
+  """2^32 + 3 lies outside of a small array, and is no other name for element 3."""
+
+  def kernel(x_ref, i_ref, o_ref):
+    o_ref[...] = x_ref[i_ref[0] + jnp.arange(4)]
+
+  with jax.enable_x64(True):
+    call = pl.pallas_call(kernel, S((4,), I32), in_specs=[pl.BlockSpec(), SMEM])
+    x = jnp.arange(1, 17, dtype=I32)
+    np.testing.assert_array_equal(call(x, jnp.asarray([3])), np.arange(4, 8))
+    np.testing.assert_array_equal(call(x, jnp.asarray([(1 << 32) + 3])), np.full(4, np.iinfo(np.int32).min))
