@@ -209,8 +209,7 @@ def test_core_map_inside_shard_map(check_vma):
   same(jax.jit(f)(arange(4)), 2 * arange(4))
 
 
-@pytest.mark.parametrize("transform", [jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())], ids=["vmap", "grad"])
-def test_a_kernel_that_updates_refs_says_that_it_cannot_be_transformed(transform):
+def test_a_kernel_that_updates_refs_says_that_it_has_no_derivative():
   def f(x):
     ref = jax.new_ref(x)
     pl.kernel(lambda ref: ref.__setitem__(..., ref[...] + 1), mesh=cores(1), name="update")(ref)
@@ -219,4 +218,4 @@ def test_a_kernel_that_updates_refs_says_that_it_cannot_be_transformed(transform
   with pytest.raises(
     errors.UnsupportedFeatureError, match=r"of the kernel 'update', which updates refs in place.*out_type"
   ):
-    transform(f)(arange(2, 3))
+    jax.grad(lambda x: f(x).sum())(arange(3))

@@ -10,6 +10,7 @@ from language import arange, run, same
 
 from tilewright import errors
 from tilewright import pallas as pl
+from tilewright.pallas import tpu as pltpu
 
 X = arange(4, 8)
 ROWS = pl.BlockSpec((1, 8), lambda i: (i, 0))
@@ -79,3 +80,56 @@ def test_blocks_of_a_ref_are_not_written():
 
   with pytest.raises(errors.KernelTypeError, match=r"argument 0 is a ref that the kernel writes.*pl\.ANY"):
     run(kernel, jax.new_ref(X), grid=4, in_specs=[ROWS], out_specs=ROWS, out=X)
+
+
+@pytest.mark.parametrize("interpret", [False, True], ids=["native", "portable"])
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_a_kernel_may_close_over_refs(wrap, interpret):
+  def f(x):
+    total, factor = jax.new_ref(jnp.zeros(8)), jax.new_ref(jnp.full(8, 3.0))
+
+    def kernel(x_ref, o_ref):
+      total[...] = total[...] + x_ref[0] * factor[...]
+      o_ref[0] = total[...]
+
+    out = pl.pallas_call(kernel, x, grid=4, in_specs=[ROWS], out_specs=ROWS, interpret=interpret)(x)
+    return out, total[...], factor[...]
+
+  out, total, factor = wrap(f)(X)
+  same(out, 3 * np.cumsum(X, 0))
+  same(total, 3 * np.sum(X, 0))
+  same(factor, jnp.full(8, 3.0))
+
+
+def test_a_kernel_over_a_mesh_that_works_on_refs_is_batched():
+  mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=1)
+  shared = jax.new_ref(jnp.arange(8.0))
+
+  def f(x):
+    own = jax.new_ref(x)
+
+    def body(own, o_ref):
+      o_ref[...] = own[...] * shared[...]
+      own[...] = o_ref[...] + 1
+
+    out = pl.kernel(body, jax.ShapeDtypeStruct((8,), jnp.float32), mesh=mesh)(own)
+    return out, own[...]
+
+  out, own = jax.vmap(f)(X)
+  same(out, X * np.arange(8.0))
+  same(own, X * np.arange(8.0) + 1)
+
+
+def test_a_batched_kernel_does_not_write_a_ref_that_all_elements_share():
+  mesh = pltpu.TensorCoreMesh(axis_name="core", num_cores=1)
+  shared = jax.new_ref(jnp.zeros(8))
+
+  def f(x):
+    def body(x_ref):
+      shared[...] = x_ref[...]
+
+    pl.kernel(body, (), mesh=mesh)(x)
+    return x
+
+  with pytest.raises(errors.UnsupportedFeatureError, match="vmap of the kernel 'body': its operand 0 is a ref"):
+    jax.vmap(f)(X)

@@ -114,18 +114,21 @@ def pallas_call(
 
 def _bind(call: KernelCall, args: Any) -> Any:
   flat_args, in_tree = jax.tree.flatten(args)
-  flat_args = [x if _is_jax_value(x) else _as_array(x, args) for x in flat_args]
+  flat_args = [x if is_jax_value(x) else _as_array(x, args) for x in flat_args]
   in_avals = tuple(_jax.core.typeof(x) for x in flat_args)
   if any(isinstance(a, AbstractRef) for a in in_avals):
     return bind_refs(_bind, call, args)
   bounds, static_grid = _split_grid(call.grid_spec.grid)
   traced = trace(call, in_tree, in_avals, static_grid)
-  operands = _jax.vary_together([*flat_args, *traced.consts])
+  captured = [c[...] if isinstance(_jax.core.typeof(c), AbstractRef) else c for c in traced.consts]
+  operands = _jax.vary_together([*flat_args, *captured])
   out = pallas_call_p.bind(*bounds, *operands, **kernel_params(traced.kernel))
+  for ref, result in traced.stored:
+    traced.consts[ref][...] = out[result]
   return jax.tree.unflatten(traced.out_tree, out[: traced.out_tree.num_leaves])  # behind them is state of the call
 
 
-def _is_jax_value(x: Any) -> bool:
+def is_jax_value(x: Any) -> bool:
   try:
     _jax.core.typeof(x)
   except TypeError:

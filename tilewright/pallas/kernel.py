@@ -20,9 +20,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import jaxprs, targets
+from tilewright.pallas import high_types, jaxprs, targets
 from tilewright.pallas.arity import check_takes
-from tilewright.pallas.call import apply_eagerly, kernel_params, pallas_call_p
+from tilewright.pallas.call import apply_eagerly, is_jax_value, kernel_params, pallas_call_p
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
@@ -166,7 +166,7 @@ def _run_on_meshes(
   options: _Options,
 ) -> Any:
   flat_args, in_tree = jax.tree.flatten(args)
-  flat_args = [x if hasattr(x, "dtype") else jnp.asarray(x) for x in flat_args]
+  flat_args = [x if is_jax_value(x) else jnp.asarray(x) for x in flat_args]
   flat_out, out_tree = jax.tree.flatten(out_type, is_leaf=is_out_leaf)
   out_avals = [out_aval(x) for x in flat_out]
   in_refs = [_jax.core.typeof(x) if _is_ref(x) else _array_ref(_jax.core.typeof(x)) for x in flat_args]
@@ -191,21 +191,28 @@ def _run_on_meshes(
       info = _jax.api_util.debug_info("kernel", body, (), {})
       closed = _jax.trace(flat_body, [*in_refs, *out_refs, *scratch_avals], info.with_unknown_names())
       jaxpr, consts = _jax.detach(closed)  # with jax_enable_checks this looks for the axes that the body names
-    traced.append((jaxprs.resolve_axis_names(jaxpr, tuple(axes), program_id_p), consts))
+    jaxpr = jaxprs.resolve_axis_names(jaxpr, tuple(axes), program_id_p)
+    traced.append((high_types.lowered(jaxpr, "the kernel"), consts))
 
   captured = _unique([c for _, consts in traced for c in consts])
   _check_captured(captured, bodies)
   where = {id(c): i for i, c in enumerate(captured)}
   cap_avals = [_jax.core.typeof(c) for c in captured]
   cap_refs = [a if isinstance(a, AbstractRef) else _array_ref(a) for a in cap_avals]
+  counts = [len(a.lo_ty()) for a in cap_avals]  # several for a value of a user-defined type
+  starts = [sum(counts[:i]) for i in range(len(counts))]
+  lo_caps = high_types.lower_types(cap_refs)
+  in_refs, out_refs, scratch_avals = map(high_types.lower_types, (in_refs, out_refs, scratch_avals))
   stretches = _stretches(meshes)
 
   def whole_body(*refs: Any) -> list[Any]:
-    caps, own = refs[: len(captured)], refs[len(captured) :]
+    caps, own = refs[: sum(counts)], refs[sum(counts) :]
     for (jaxpr, consts), mesh, start in zip(traced, meshes, stretches):
-      values = [
-        caps[where[id(c)]] if _is_ref(c) else _jax.state_primitives.ref_get(caps[where[id(c)]], ()) for c in consts
-      ]
+      values: list[Any] = []
+      for c in consts:
+        first = starts[where[id(c)]]
+        parts = caps[first : first + counts[where[id(c)]]]
+        values += parts if _is_ref(c) else [_jax.state_primitives.ref_get(part, ()) for part in parts]
       _on_mesh(jaxpr, mesh, start, len(meshes) > 1, [*values, *own])
     return []
 
@@ -215,15 +222,16 @@ def _run_on_meshes(
   else:
     grid, names = (sum(math.prod(mesh_axes(m).values()) for m in meshes),), None
   with _jax.config._check_vma(False):  # as while the bodies were traced
-    jaxpr, more = _jax.detach(_jax.trace(whole_body, [*cap_refs, *in_refs, *out_refs, *scratch_avals], what="kernel"))
+    jaxpr, more = _jax.detach(_jax.trace(whole_body, [*lo_caps, *in_refs, *out_refs, *scratch_avals], what="kernel"))
   if more:
     raise errors.CapturedConstantError(f"The kernel captures {more}; pass it as an operand.")
 
   operands = [*captured, *flat_args]
+  is_ref = [_is_ref(x) for x in operands for _ in _jax.core.typeof(x).lo_ty()]
   built = _build(
-    jaxpr, operands, [*cap_refs, *in_refs], out_avals, out_refs, scratch_avals, grid, names, meshes, bodies, options
+    jaxpr, is_ref, [*lo_caps, *in_refs], out_avals, out_refs, scratch_avals, grid, names, meshes, bodies, options
   )
-  if any(_is_ref(x) for x in operands):
+  if any(is_ref):
     outs = mesh_kernel_p.bind(*operands, **kernel_params(built))
   else:
     outs = pallas_call_p.bind(*_jax.vary_together(operands), **kernel_params(built))
@@ -258,6 +266,8 @@ def _call_body(
 
 
 def _array_ref(aval: Any, space: Any = None) -> Any:
+  if high_types.is_high(aval):
+    return AbstractRef(aval, space or MemorySpace.ANY)
   return AbstractRef(ShapedArray(aval.shape, aval.dtype), space or MemorySpace.ANY)
 
 
@@ -284,7 +294,7 @@ def _stretches(meshes: Sequence[Any]) -> list[int]:
 
 def _build(
   jaxpr: Any,
-  operands: Sequence[Any],
+  is_ref: Sequence[bool],
   operand_refs: Sequence[Any],
   out_avals: Sequence[Any],
   out_refs: Sequence[Any],
@@ -296,11 +306,10 @@ def _build(
   options: _Options,
 ) -> Kernel:
   """The Kernel of a mesh: refs among the operands are inputs aliased to outputs, and the body uses the output's side."""
-  is_ref = [_is_ref(x) for x in operands]
-  own_out = len(out_avals)
+  own_out = len(out_refs)
 
   def with_twins(*refs: Any) -> list[Any]:
-    inputs, rest = refs[: len(operands)], refs[len(operands) :]
+    inputs, rest = refs[: len(is_ref)], refs[len(is_ref) :]
     outs, twins, scratch = rest[:own_out], iter(rest[own_out : own_out + sum(is_ref)]), rest[own_out + sum(is_ref) :]
     seen = [next(twins) if flag else x for x, flag in zip(inputs, is_ref)]
     _jax.core.eval_jaxpr(jaxpr, (), *seen, *outs, *scratch)
@@ -433,6 +442,20 @@ def _(*args: Any, **params: Any) -> Any:
   return _discharge(args, params)
 
 
+def _is_high(*avals: Any, **params: Any) -> bool:
+  return any(a.is_high for a in (*avals, *params["out_avals"]))
+
+
+def _to_lojax(*args: Any, **params: Any) -> list[Any]:
+  built = Kernel(**params)
+  own = built.out_avals[: len(built.out_avals) - len(built.input_output_aliases)]
+  lo_outs = tuple(b.array_aval for b in built.grid_mapping.output_mappings)
+  outs = mesh_kernel_p.bind(*high_types.lower_values(args), **kernel_params(built.replace(out_avals=lo_outs)))
+  return _jax.pe.raise_lo_outs(own, outs)
+
+
+mesh_kernel_p.is_high = _is_high
+mesh_kernel_p.to_lojax = _to_lojax
 mesh_kernel_p.def_impl(functools.partial(apply_eagerly, mesh_kernel_p))
 
 
@@ -444,10 +467,32 @@ def _refuse(transformation: str, name: str) -> errors.UnsupportedFeatureError:
 
 
 def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-  if any(d is not None for d in dims):
-    raise _refuse("vmap", params["name"])
-  outs = mesh_kernel_p.bind(*args, **params)
-  return outs, [None] * len(outs)
+  """The kernel of arrays is batched: the refs are read before it and written after it."""
+  if all(d is None for d in dims):
+    outs = mesh_kernel_p.bind(*args, **params)
+    return outs, [None] * len(outs)
+  built = Kernel(**params)
+  values = [x[...] if _is_ref(x) else x for x in args]
+  outs, out_dims = _jax.batching.fancy_primitive_batchers[pallas_call_p](axis_data, values, dims, **params)
+  written = _written_operands(built)
+  for into, out in built.input_output_aliases:
+    if into not in written:
+      continue
+    if dims[into] is None:
+      raise errors.UnsupportedFeatureError(
+        f"vmap of the kernel '{built.name}': its operand {into} is a ref that the kernel writes, and that all elements of the batch "
+        "share. Give each element a ref of its own, made from a batched array, or write to an output instead."
+      )
+    args[into][...] = _jax.batching.moveaxis(outs[out], out_dims[out], dims[into])
+  own = len(built.out_avals) - len(built.input_output_aliases)
+  return outs[:own], out_dims[:own]
+
+
+def _written_operands(built: Kernel) -> set[int]:
+  """The refs among the operands that the body writes: it uses their outputs."""
+  written = jaxprs.written_inputs(built.jaxpr)
+  first = built.grid_mapping.num_inputs
+  return {into for into, out in built.input_output_aliases if built.jaxpr.invars[first + out] in written}
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:

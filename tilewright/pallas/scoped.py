@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
-from tilewright.pallas import effects
+from tilewright.pallas import effects, high_types
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef
 from tilewright.pallas.tracing import current_frame
@@ -135,6 +135,15 @@ def check_alone(collective_axes: Sequence[Hashable], sizes: Mapping[Any, Any], w
 def allocate(aval: Any) -> Any:
   """The first value of a scoped ref: zero for semaphores, else poison."""
   return xla.poison(aval.shape, aval.dtype)
+
+
+def _to_lojax(*args: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
+  body = high_types.lowered(jaxpr, "pl.run_scoped")
+  outs = run_scoped_p.bind(*high_types.lower_values(args), jaxpr=body, collective_axes=collective_axes)
+  return _jax.pe.raise_lo_outs([v.aval for v in jaxpr.outvars], outs)
+
+
+run_scoped_p.to_lojax = _to_lojax
 
 
 @xla.register(run_scoped_p)

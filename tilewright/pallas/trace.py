@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
-from tilewright.pallas import jaxprs, mapping, targets, validation
+from tilewright.pallas import high_types, jaxprs, mapping, targets, validation
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.content import content
 from tilewright.pallas.control import when
@@ -30,18 +30,22 @@ from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
-from tilewright.tile.memory import MemoryRef, TpuMemorySpace
+from tilewright.tile.memory import MemoryRef, MemorySpace, TpuMemorySpace
 
 T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
 class Traced:
-  """A traced kernel, the values its body closed over (they become its last inputs), and the tree of its outputs."""
+  """A traced kernel, the values its body closed over (they become its last inputs), and the tree of its outputs.
+
+  Of the values, those that are refs which the body writes are `stored`: pairs of their number and that of the output to store in them.
+  """
 
   kernel: Kernel
   consts: tuple[Any, ...]
   out_tree: Any
+  stored: tuple[tuple[int, int], ...] = ()
 
 
 @dataclasses.dataclass
@@ -125,7 +129,7 @@ def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid
     return _trace(call, in_tree, in_avals, static_grid, interpret)
   if found is None:
     found = _trace(call, in_tree, in_avals, static_grid, interpret)
-    if not any(isinstance(c, _jax.core.Tracer) for c in found.consts):
+    if not any(isinstance(c, _jax.core.Tracer | _jax.core.Ref) for c in found.consts):
       _traces.put(key, found)
   return found
 
@@ -242,7 +246,9 @@ def _trace(
       prefetch_tree=s.prefetch_tree,
     )
     flat = zip(mapping.flatten_specs(specs, tree, *names), avals, paths, strict=True)
-    return [[make(lo_spec, lo, path) for lo_spec, lo in _lower_spec(one, aval, path)] for one, aval, path in flat]
+    return [
+      [make(lo_spec, lo, path) for lo_spec, lo in high_types.lower_spec(one, aval, path)] for one, aval, path in flat
+    ]
 
   with tracing_kernel(GridFrame(static_grid, spec.grid_names)), _with_line_of(call):
     in_groups = map_all(in_specs, s.input_tree, array_avals, s.in_paths, "in_specs", "inputs")
@@ -272,7 +278,8 @@ def _trace(
   )
   with _with_line_of(call):
     aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
-  validation.check_input_writes(jaxpr, grid_mapping, aliases)
+  captured_refs = [num_scalars + len(inputs) + i for i, m in enumerate(captured) if m.in_place]
+  validation.check_input_writes(jaxpr, grid_mapping, aliases, captured_refs)
   validation.check_indices(jaxpr, may_leave=not isinstance(interpret, bool))
   validation.check_effects(jaxpr)
   kernel = Kernel(
@@ -287,10 +294,13 @@ def _trace(
     debug=call.debug,
     metadata=tuple(sorted(call.metadata.items())) if call.metadata else None,
   )
-  kernel = eliminate_dead_code(_with_scalar_state(kernel))
+  state = _state(kernel, captured_refs)
+  kernel = eliminate_dead_code(_with_state(kernel, state))
   if call.debug:
     print(f"The kernel jaxpr for pallas_call {call.title}:\n{kernel.jaxpr}\n{kernel.grid_mapping}")
-  return Traced(shared(kernel), consts, s.out_tree)
+  first = num_scalars + len(inputs)
+  stored = tuple((i - first, len(out_avals) + k) for k, i in enumerate(state) if i >= first)
+  return Traced(shared(kernel), consts, s.out_tree, stored)
 
 
 @contextlib.contextmanager
@@ -310,32 +320,10 @@ def _with_line_of(call: KernelCall) -> Iterator[None]:
     raise
 
 
-def _lower_spec(spec: Any, aval: Any, path: str) -> list[tuple[Any, Any]]:
-  """A spec and a type for each array that a value consists of: several for a user-defined (hijax) type."""
-  if not aval.is_high:
-    return [(spec, aval)]
-  lo_avals = aval.lo_ty()
-  if spec is None or spec is no_block_spec or (spec.block_shape is None and spec.index_map is None):
-    return [(spec, lo) for lo in lo_avals]
-  if hasattr(aval, "lower_block_spec"):
-    return list(zip(aval.lower_block_spec(spec), lo_avals, strict=True))
-  raise errors.BlockSpecError(
-    f"{path} has the user-defined type {aval}, which does not say how to cut it. Give its class a method "
-    "lower_block_spec(spec) that returns one BlockSpec for each array it consists of."
-  )
-
-
 def _block_ref(group: Sequence[BlockMapping], aval: Any) -> Any:
   if not aval.is_high:
     return group[0].block_aval
-  if all(m.is_whole_array for m in group):
-    return AbstractRef(aval)
-  if hasattr(aval, "block_type"):
-    return AbstractRef(aval.block_type([m.block_aval.inner_aval for m in group]))
-  raise errors.BlockSpecError(
-    f"{group[0].origin} has the user-defined type {aval}, which does not say what a block of it is. Give its class a method "
-    "block_type(avals) that returns the type made of blocks of these types."
-  )
+  return AbstractRef(high_types.block_type(aval, [m.block_aval.inner_aval for m in group], group[0].origin))
 
 
 def _read_first(jaxpr: Any, types: Sequence[Any]) -> dict[int, Any]:
@@ -412,53 +400,65 @@ def _detached(call: KernelCall, closed: Any) -> tuple[Any, tuple[Any, ...]]:
         f"[{', '.join(shapes)}]. "
         "You should pass them as inputs."
       )
-    if isinstance(aval, AbstractRef):
+    if not _jax.is_alive(const):
       raise errors.CapturedConstantError(
-        f"The kernel function in the pallas_call {call.title} captures a ref ({aval}). Use "
-        "pl.kernel or pl.core_map, whose bodies may close over refs."
+        f"The kernel function in the pallas_call {call.title} captures a ref ({aval}) whose scope has ended. Use the refs of "
+        "pl.run_scoped inside the function that gets them."
+      )
+    if high_types.is_high(aval):
+      raise errors.CapturedConstantError(
+        f"The kernel function in the pallas_call {call.title} captures {aval}, of a user-defined type. Pass it as an input."
       )
   jaxpr, consts = _jax.detach(closed)
   jaxpr = jaxprs.resolve_axis_names(jaxpr, call.grid_spec.grid_names or (), program_id_p)
-  if jaxpr.is_high:
-    lowered = _jax.pe.lower_jaxpr2(_jax.pe.close_jaxpr(jaxpr))
-    jaxpr, more = _jax.detach(lowered)
-    if more:
-      raise errors.CapturedConstantError("A user-defined type brought constants into the kernel; pass them as inputs.")
-  return jaxpr, consts
+  return high_types.lowered(jaxpr, "the kernel"), consts
 
 
 def _consts_as_inputs(jaxpr: Any, consts: Sequence[Any], position: int) -> tuple[Any, list[BlockMapping]]:
-  """Move the scalars a body closes over behind its inputs, as refs that it reads first."""
+  """Move what a body closes over behind its inputs: refs, and scalars as refs that it reads first."""
   if not consts:
     return jaxpr, []
   avals = [_jax.core.typeof(c) for c in consts]
-  ref_avals = [AbstractRef(ShapedArray(a.shape, a.dtype), TpuMemorySpace.SMEM) for a in avals]
+  is_ref = [isinstance(a, AbstractRef) for a in avals]
+  types = [ShapedArray(a.shape, a.dtype) for a in avals]
+  ref_avals = [
+    AbstractRef(t, (a.memory_space or MemorySpace.ANY) if r else TpuMemorySpace.SMEM)
+    for t, a, r in zip(types, avals, is_ref)
+  ]
   own = [v.aval for v in jaxpr.invars[len(consts) :]]
 
   def body(*refs: Any) -> list[Any]:
-    scalars = refs[position : position + len(consts)]
-    values = [_jax.state_primitives.ref_get(r, ()) for r in scalars]
+    captured = refs[position : position + len(consts)]
+    values = [ref if r else _jax.state_primitives.ref_get(ref, ()) for ref, r in zip(captured, is_ref)]
     _jax.core.eval_jaxpr(jaxpr, (), *values, *refs[:position], *refs[position + len(consts) :])
     return []
 
   closed = _jax.trace(body, [*own[:position], *ref_avals, *own[position:]], jaxpr.debug_info.with_unknown_names())
   mappings = [
-    BlockMapping((), None, None, ShapedArray(a.shape, a.dtype), r, f"captured scalar {i}")
-    for i, (a, r) in enumerate(zip(avals, ref_avals))
+    BlockMapping(
+      tuple(map(Blocked, t.shape)), None, None, t, ref, f"captured {'ref' if r else 'scalar'} {i}", in_place=r
+    )
+    for i, (t, ref, r) in enumerate(zip(types, ref_avals, is_ref))
   ]
   return _jax.detach(closed)[0], mappings
 
 
-def _with_scalar_state(kernel: Kernel) -> Kernel:
-  """The kernel with more outputs in place of the prefetched scalars that its body writes to.
+def _state(kernel: Kernel, captured: Sequence[int]) -> list[int]:
+  """The prefetched scalars and the `captured` refs that a body writes to, by number among its operands."""
+  written = jaxprs.written_inputs(kernel.jaxpr)
+  places = (*range(kernel.grid_mapping.num_prefetch), *captured)
+  return [i for i in places if kernel.jaxpr.invars[i] in written]
+
+
+def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
+  """The kernel with more outputs in place of the prefetched scalars, and of the refs it closes over, that its body writes to.
 
   Such scalars are memory that is private to the call and lives as long as its grid. An output that begins with the operand's values is
   that memory: each instance sees it whole, so targets keep the instances that use it in order. The caller drops it. Index maps see the
-  operand as it was passed, since blocks may be fetched before the instances in front of them have run.
+  operand as it was passed, since blocks may be fetched before the instances in front of them have run. The output of a ref is what the
+  caller stores in it.
   """
   m = kernel.grid_mapping
-  written = jaxprs.written_inputs(kernel.jaxpr)
-  numbers = [i for i, v in enumerate(kernel.jaxpr.invars[: m.num_prefetch]) if v in written]
   if not numbers:
     return kernel
   avals = [v.aval for v in kernel.jaxpr.invars]
@@ -476,7 +476,15 @@ def _with_scalar_state(kernel: Kernel) -> Kernel:
     closed = _jax.trace(body, [*avals[:first_scratch], *refs, *avals[first_scratch:]], info)
   types = [ShapedArray(r.shape, r.dtype) for r in refs]
   whole = [
-    BlockMapping(tuple(Blocked(d) for d in t.shape), None, None, t, r, f"prefetched scalar {i}")
+    BlockMapping(
+      tuple(map(Blocked, t.shape)),
+      None,
+      None,
+      t,
+      r,
+      f"prefetched scalar {i}" if i < m.num_prefetch else m.input_mappings[i - m.num_prefetch].origin,
+      in_place=i >= m.num_prefetch,
+    )
     for t, r, i in zip(types, refs, numbers)
   ]
   return kernel.replace(

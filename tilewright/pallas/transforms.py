@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects, jaxprs, unchecked
+from tilewright.pallas import effects, high_types, jaxprs, unchecked
 from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.debugging import debug_check_p, debug_print_p
 from tilewright.pallas.primitives import ShapedArray, int32_scalar
@@ -352,7 +352,7 @@ def _is_high(*avals: Any, **params: Any) -> bool:
 
 def _to_lojax(*args: Any, **params: Any) -> list[Any]:
   kernel = Kernel(**params)
-  lo_args = [lo for x in args for lo in _jax.core.typeof(x).lower_val(x)]
+  lo_args = high_types.lower_values(args)
   lo_outs = tuple(b.array_aval for b in kernel.grid_mapping.output_mappings)
   outs = pallas_call_p.bind(*lo_args, **kernel_params(kernel.replace(out_avals=lo_outs)))
   return _jax.pe.raise_lo_outs(kernel.out_avals, outs)

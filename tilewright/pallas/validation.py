@@ -60,9 +60,12 @@ def _starts(avals: Sequence[Any]) -> list[int]:
   return starts
 
 
-def check_input_writes(jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]]) -> None:
-  """Refuse a kernel that writes to an input, naming the line. It may write to prefetched scalars and semaphores, which are its own."""
-  shared = {into for into, _ in aliases}
+def check_input_writes(
+  jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]], captured_refs: Sequence[int] = ()
+) -> None:
+  """Refuse a kernel that writes to an input, naming the line. It may write to prefetched scalars and semaphores, which are its own, and
+  to refs that it closes over."""
+  shared = {*(into for into, _ in aliases), *captured_refs}
   names = [m.origin for m in grid_mapping.input_mappings]
   written = jaxprs.written_inputs(jaxpr)
   for i, (name, var) in enumerate(zip(names, jaxpr.invars[grid_mapping.num_prefetch :]), grid_mapping.num_prefetch):

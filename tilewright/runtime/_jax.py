@@ -198,6 +198,16 @@ def is_raised_by_user(error: BaseException) -> bool:
   return source_info_util.is_user_filename(at.tb_frame.f_code.co_filename)
 
 
+def is_alive(x: Any) -> bool:
+  """Whether a value may be used where this is called: it is none of a trace, or the trace is one of those that are under way."""
+  trace = core.trace_ctx.trace
+  while isinstance(x, core.Tracer) and trace is not None:
+    if x._trace is trace:
+      return True
+    trace = getattr(trace, "parent_trace", None)
+  return not isinstance(x, core.Tracer)
+
+
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()

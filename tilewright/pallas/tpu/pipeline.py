@@ -26,9 +26,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
+from tilewright.pallas import high_types
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.control import when
-from tilewright.pallas.primitives import ShapedArray
+from tilewright.pallas.primitives import AbstractRef, ShapedArray
 from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.specs import BlockSpec, canonical_block_dim
 from tilewright.pallas.tpu.block_window import is_static
@@ -344,6 +345,12 @@ def _as_tuple(specs: Any) -> tuple[Any, ...]:
   return tuple(specs) if isinstance(specs, tuple | list) else (specs,)
 
 
+def _is_high(ref: Any) -> bool:
+  """Whether this is a ref to a value of a user-defined type."""
+  aval = getattr(ref, "aval", None)
+  return isinstance(aval, AbstractRef) and high_types.is_high(aval)
+
+
 def flatten_operands(in_specs: Any, out_specs: Any, refs: Sequence[Any]) -> tuple[list[Any], list[BlockSpec], int, Any]:
   """Refs and specs side by side, how many of them are inputs, and the tree of the refs.
 
@@ -365,7 +372,7 @@ def flatten_operands(in_specs: Any, out_specs: Any, refs: Sequence[Any]) -> tupl
   for spec, ref in zip(flat_specs, flat_refs):
     if not _is_spec(spec):
       raise errors.BlockSpecError(f"emit_pipeline: expected a pl.BlockSpec, got {spec!r}.")
-    if not hasattr(ref, "dtype") and not (spec is None and ref is None):
+    if not hasattr(ref, "dtype") and not _is_high(ref) and not (spec is None and ref is None):
       raise errors.RefTypeError(
         f"emit_pipeline: expected one ref for the spec {spec}, got {ref!r}. Give each ref of a tree a spec of its own, and None for None."
       )
@@ -435,6 +442,51 @@ def make_pipeline_allocations(
   )
 
 
+# --- operands of user-defined types ------------------------------------------------------------------------------
+
+
+def _over_arrays(
+  body: Callable[..., Any], in_specs: Any, out_specs: Any, refs: Sequence[Any], leading: int
+) -> tuple[Callable[..., Any], Any, Any, list[Any]]:
+  """The pipeline with a tuple of refs to arrays, and of specs, for each ref to a value of a user-defined type.
+
+  Such a value is put together before each call of the body, in memory of its own, and what the body left of an output is stored after it.
+  `leading` arguments of the body come before its refs.
+  """
+  ins, outs = _as_tuple(in_specs), _as_tuple(out_specs)
+  flat_specs, tree = jax.tree.flatten((*ins, *outs), is_leaf=_is_spec)
+  flat_refs = tree.flatten_up_to(tuple(refs))
+  num_inputs = len(jax.tree.leaves(ins, is_leaf=_is_spec))
+  types = {i: ref.aval.inner_aval for i, ref in enumerate(flat_refs) if _is_high(ref)}
+  lo_specs = {
+    i: tuple(lo or BlockSpec() for lo, _ in high_types.lower_spec(flat_specs[i], ty, "emit_pipeline: an operand"))
+    for i, ty in types.items()
+  }
+  lo_refs = {i: tuple(high_types.take_apart(flat_refs[i])) for i in types}
+
+  def over_arrays(*args: Any, **named: Any) -> Any:
+    blocks = tree.flatten_up_to(tuple(args[leading : leading + len(refs)]))
+    parts = {i: [ShapedArray(ref.shape, ref.dtype) for ref in blocks[i]] for i in types}
+    own = {i: high_types.block_type(ty, parts[i], "emit_pipeline: an operand") for i, ty in types.items()}
+
+    def with_values(*values: Any) -> Any:
+      whole = dict(zip(types, values))
+      for i, ref in whole.items():
+        ref[...] = high_types.read_together(own[i], blocks[i])
+      given = jax.tree.unflatten(tree, [whole.get(i, block) for i, block in enumerate(blocks)])
+      result = body(*args[:leading], *given, *args[leading + len(refs) :], **named)
+      for i, ref in whole.items():
+        if i >= num_inputs:
+          high_types.write_apart(blocks[i], ref[...])
+      return result
+
+    return run_scoped(with_values, *(AbstractRef(ty) for ty in own.values()))
+
+  specs = jax.tree.unflatten(tree, [lo_specs.get(i, spec) for i, spec in enumerate(flat_specs)])
+  arrays = jax.tree.unflatten(tree, [lo_refs.get(i, ref) for i, ref in enumerate(flat_refs)])
+  return over_arrays, specs[: len(ins)], specs[len(ins) :], list(arrays)
+
+
 # --- the public entries ------------------------------------------------------------------------------------------
 
 
@@ -475,6 +527,22 @@ def emit_pipeline(
 
   def pipeline(*refs: Any, scratches: Any = None, allocations: Any = None, body_prologue: Any = None) -> None:
     current_frame("pltpu.emit_pipeline")
+    if any(map(_is_high, jax.tree.leaves(refs))):
+      over_arrays, ins, outs, arrays = _over_arrays(body, in_specs, out_specs, refs, int(_explicit_indices))
+      again = emit_pipeline(
+        over_arrays,
+        grid=grid,
+        in_specs=ins,
+        out_specs=outs,
+        tiling=tiling,
+        core_axis=core_axis,
+        core_axis_name=core_axis_name,
+        dimension_semantics=dimension_semantics,
+        trace_scopes=trace_scopes,
+        no_pipelining=no_pipelining,
+        _explicit_indices=_explicit_indices,
+      )
+      return again(*arrays, scratches=scratches, allocations=allocations, body_prologue=body_prologue)
     flat_refs, specs, num_inputs, tree = flatten_operands(in_specs, out_specs, refs)
     given = _given_allocations(allocations, len(flat_refs))
     missing = tuple(
