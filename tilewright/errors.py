@@ -204,3 +204,18 @@ class LayoutBudgetError(LayoutError):
 
 class ResourceExhaustedError(TilewrightError, RuntimeError):
   """Code would need more of an on-chip memory than the device has."""
+
+
+# --- tuning ------------------------------------------------------------------------------------------------------
+
+
+class TuningError(TilewrightError, ValueError):
+  """A search space, a budget or a table of tuning that makes no sense, or a search that found nothing that works."""
+
+
+class MissingTuningError(TuningError, LookupError):
+  """Strict tuning, and there is no entry for a kernel and its shapes."""
+
+
+class TuningWarning(TilewrightWarning):
+  """A kernel runs with its heuristic because it was not tuned, or a table has lines that are not used."""

@@ -18,6 +18,7 @@ LAYERS = (
   "replacing.py",
   "viz",
   "ops",
+  "tune",
   "numerics",
   "pallas",
   "target",

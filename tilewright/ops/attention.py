@@ -24,7 +24,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.ops import calling, tiling
+from tilewright.ops import calling, spaces, tiling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
 
@@ -48,6 +48,11 @@ class Plan:
   block_q: int
   block_k: int
   is_free: bool = False  # whether the backward kernels may choose blocks of their own
+  params: tuple[tuple[str, Any], ...] = ()  # of the compiler, for the forward kernel, as tuned
+
+  @property
+  def forward_how(self) -> How:
+    return dataclasses.replace(self.how, params=self.params) if self.params else self.how
 
   def sees(self, q: Any, k: Any) -> Any:
     """Whether the query at place `q` sees the key at place `k`; None if all see all."""
@@ -120,7 +125,12 @@ def attention(
   queries, keys = q.shape[-2], k.shape[-2]
   how = calling.how(interpret, native)
   depth, is_banded = max(q.shape[-1], v.shape[-1]), left is not None or right is not None
-  block_q, block_k = blocks or tiling.attention_blocks(how.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded)
+  tuned, tuned_how = blocks, how
+  if blocks is None:
+    facts = {"heads": math.prod(q.shape[:-2]), "group": q.shape[-3] // k.shape[-3], "queries": queries, "keys": keys}
+    band = {"depth": depth, "dtype": str(q.dtype), "left": left, "right": right}
+    tuned, tuned_how = spaces.attention_blocks(how, **facts, **band)
+  block_q, block_k = tuned or tiling.attention_blocks(how.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded)
   plan = Plan(
     how,
     float(scale),
@@ -130,6 +140,7 @@ def attention(
     max(1, block_q if how.on_gpu else min(block_q, queries)),
     max(1, block_k if how.on_gpu else min(block_k, keys)),
     is_free=blocks is None,
+    params=tuned_how.params,
   )
   out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
   return out.reshape(*q.shape[:-1], v.shape[-1])

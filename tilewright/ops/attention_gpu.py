@@ -223,5 +223,5 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
     out_specs=(grid.of_queries(value_depth), grid.per_query()),
     scratch_shapes=[f32(block_q, 1), f32(block_q, 1), f32(block_q, value_depth)],
     name="attention",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **plan.forward_how.options("parallel", "parallel", "arbitrary"),
   )(q, k, v)

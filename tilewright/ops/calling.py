@@ -25,17 +25,29 @@ FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
 
 
 @dataclasses.dataclass(frozen=True)
+class TunedParams(NativeParams):
+  """What NVIDIA's target is told of a kernel that others may run, too: see `nvgpu.CompilerParams`."""
+
+  num_warps: int | None = None
+  cluster: tuple[int, ...] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class How:
   """Which target an op's kernels run on."""
 
   interpret: bool
   native: bool | None  # None leaves it to the platform
   on_gpu: bool = False  # where native code runs
+  params: tuple[tuple[str, Any], ...] = ()  # of the NVIDIA target, as tuned
 
   def options(self, *semantics: str) -> dict[str, Any]:
     """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary where a proof would not be found."""
     if self.interpret:
       return {"interpret": True}
+    if self.params:
+      tuned = TunedParams if self.native is None else nvgpu.CompilerParams
+      return {"compiler_params": tuned(dimension_semantics=semantics or None, **dict(self.params))}
     params = NativeParams if self.native is None else nvgpu.CompilerParams if self.on_gpu else cpu.CompilerParams
     return {"compiler_params": params(dimension_semantics=semantics or None)}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.ops import calling, tiling
+from tilewright.ops import calling, spaces, tiling
 from tilewright.ops.activations import activation_of, derivative
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, elementwise
@@ -37,6 +38,7 @@ class Plan:
   activation: str | None = None
   out_dtype: Any = None
   blocks: MatmulBlocks | None = None
+  batch: int = 1  # products of this kind that run side by side
 
 
 def matmul(
@@ -84,7 +86,7 @@ def matmul(
 
   if y.ndim > 2:
     batch = x.shape[:-2]
-    one = functools.partial(_matmul, plan)
+    one = functools.partial(_matmul, dataclasses.replace(plan, batch=math.prod(batch)))
     flat = jax.vmap(lambda a, b: one(a, b, bias))(as_rows(x, 2), as_rows(y, 2))
     return flat.reshape(*batch, *flat.shape[1:])
   if x.ndim == 2:
@@ -145,7 +147,10 @@ def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor:
   if k == 0:
     x, y = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y))
     k = 1
-  blocks = plan.blocks or _chosen_blocks(plan, m, n, k, y.dtype)
+  blocks, how = plan.blocks, plan.how
+  if blocks is None:
+    blocks, how = spaces.matmul_blocks(how, plan.batch, m, n, k, y.dtype, (plan.transpose_x, plan.transpose_y))
+    blocks = blocks or _chosen_blocks(plan, m, n, k, y.dtype)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
   steps = pl.cdiv(k, bk)
   in_place = np.dtype(plan.out_dtype) == np.dtype(accumulator)
@@ -219,7 +224,7 @@ def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor:
     out_specs=of_result,
     scratch_shapes=[] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), accumulator)],
     name="matmul",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **how.options("parallel", "parallel", "arbitrary"),
   )(x, y, *biases, *factors)
 
 

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import pallas as pl
-from tilewright.ops import tiling
+from tilewright.ops import spaces, tiling
 from tilewright.ops.calling import How
 
 Body = Callable[..., Any]
@@ -41,9 +41,10 @@ def by_rows(
   if num_rows == 0 or any(0 in x.shape for x in arrays):
     return [jnp.zeros(o.shape, o.dtype) for o in outs]
   row_elements = max(math.prod(x.shape[1:]) for x in (*arrays, *outs))
-  if how.on_gpu:
+  block, how = spaces.rows_of_block(how, name, num_rows, row_elements, arrays[0].dtype)
+  if not block and how.on_gpu:
     block = tiling.rows_per_gpu_block(num_rows, row_elements, is_sharing=bool(shared))
-  else:
+  elif not block:
     block = tiling.rows_per_block(num_rows, 4 * row_elements, passes)
 
   def kernel(*refs: Any) -> None:

@@ -201,3 +201,28 @@ def _keep_context(device: int) -> None:
   """A device's context lives as long as the process, even if XLA is done with it: functions belong to it."""
   context = ctypes.c_void_p()
   _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device, what=f"keeping the context of device {device}")
+
+
+# --- events ------------------------------------------------------------------------------------------------------
+
+
+def event(device: int = 0) -> ctypes.c_void_p:
+  """An event that takes the time, of a device's context."""
+  made = ctypes.c_void_p()
+  _keep_context(device)
+  with _context(device):
+    _call("cuEventCreate", ctypes.byref(made), 0, what="making an event")
+  return made
+
+
+def record(made: ctypes.c_void_p, stream: int) -> None:
+  """Have a stream note the time when it comes to this place."""
+  _call("cuEventRecord", made, ctypes.c_void_p(stream), what="recording an event")
+
+
+def seconds_between(first: ctypes.c_void_p, last: ctypes.c_void_p) -> float:
+  """The device's time between two events, when it has come to the second."""
+  milliseconds = ctypes.c_float()
+  _call("cuEventSynchronize", last, what="waiting for an event")
+  _call("cuEventElapsedTime", ctypes.byref(milliseconds), first, last, what="asking for the time between events")
+  return milliseconds.value * 1e-3

@@ -1,0 +1,119 @@
+"""What can be tuned in library kernels, and where tuned values come from. 0 leaves a decision to the heuristics of `tiling`.
+
+    tilewright tune tilewright.ops:matmul 'bf16[4096,4096]' 'bf16[4096,4096]'
+
+On a CPU the blocks of a product are said by the number of parts that a dimension is cut into, which means something for every shape.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from tilewright.ops import tiling
+from tilewright.ops.calling import How
+from tilewright.ops.tiling import MatmulBlocks
+from tilewright.tune.declared import Declared
+from tilewright.tune.space import choice
+
+_CLUSTERS = (0, (2, 1, 1), (1, 2, 1))
+
+MATMUL_CPU = Declared(
+  "ops.matmul cpu",
+  {
+    "parts_m": choice(0, 1, 2, 3, 4, 6, 8, 12, 16),
+    "parts_n": choice(0, 1, 2, 3, 4, 6, 8, 12, 16, 32),
+    "parts_k": choice(0, 1, 2, 4, 8),
+  },
+  where=[
+    lambda parts_m, parts_n: (parts_m == 0) == (parts_n == 0),
+    lambda parts_m, parts_k: (parts_m == 0) == (parts_k == 0),
+    lambda parts_m, m: parts_m <= 1 or m // parts_m >= 4,
+    lambda parts_n, n: parts_n <= 1 or n // parts_n >= 32,
+    lambda parts_k, k: parts_k <= 1 or (k % parts_k == 0 and k // parts_k >= 64),
+  ],
+)
+MATMUL_GPU = Declared(
+  "ops.matmul gpu",
+  {
+    "block_m": choice(0, 64, 128, 256),
+    "block_n": choice(0, 64, 128, 256),
+    "block_k": choice(0, 32, 64, 128),
+    "cluster": choice(*_CLUSTERS),
+  },
+  where=[
+    lambda block_m, block_n: (block_m == 0) == (block_n == 0),
+    lambda block_m, block_k: (block_m == 0) == (block_k == 0),
+    lambda block_m, block_n: block_m * block_n <= 128 * 256,
+    lambda block_m, cluster: cluster == 0 or block_m > 0,
+  ],
+)
+ATTENTION_CPU = Declared(
+  "ops.attention cpu",
+  {"block_q": choice(0, 16, 32, 64, 128, 256, 512), "block_k": choice(0, 16, 32, 64, 128, 256, 512)},
+  where=[
+    lambda block_q, block_k: (block_q == 0) == (block_k == 0),
+    lambda block_q, queries: block_q <= queries,
+    lambda block_k, keys: block_k <= keys,
+  ],
+)
+ATTENTION_GPU = Declared(
+  "ops.attention gpu",
+  {"block_q": choice(0, 64, 128, 256), "block_k": choice(0, 32, 64, 128), "num_warps": choice(0, 4, 8)},
+  where=[
+    lambda block_q, block_k: (block_q == 0) == (block_k == 0),
+    lambda block_q, num_warps: num_warps == 0 or block_q > 0,
+  ],
+)
+ROWS_CPU = Declared(
+  "ops.by_rows cpu", {"rows": choice(0, 1, 2, 4, 8, 16, 32, 64, 128)}, where=[lambda rows, count: rows <= count]
+)
+ROWS_GPU = Declared(
+  "ops.by_rows gpu",
+  {"rows": choice(0, 1, 2, 4, 8, 16), "num_warps": choice(0, 1, 2, 4, 8, 16)},
+  where=[lambda rows, count: rows <= count],
+)
+
+
+def matmul_blocks(
+  how: How, batch: int, m: int, n: int, k: int, dtype: np.dtype, transposed: tuple[bool, bool]
+) -> tuple[MatmulBlocks | None, How]:
+  """Tuned blocks of a product, or None; and how to run it."""
+  if how.interpret:
+    return None, how
+  facts = {"batch": batch, "m": m, "n": n, "k": k, "dtype": str(dtype), "transposed": transposed}
+  if how.on_gpu:
+    found = MATMUL_GPU.choose(**facts)
+    blocks = MatmulBlocks(found["block_m"], found["block_n"], found["block_k"]) if found["block_m"] else None
+    return blocks, with_params(how, cluster=found["cluster"])
+  found = MATMUL_CPU.choose(**facts)
+  if not found["parts_m"]:
+    return None, how
+  block_m, block_n = (tiling.divisor_near(d, -(-d // found[f"parts_{name}"]), 2) for name, d in (("m", m), ("n", n)))
+  return MatmulBlocks(block_m, block_n, -(-k // found["parts_k"])), how
+
+
+def attention_blocks(how: How, **facts: Any) -> tuple[tuple[int, int] | None, How]:
+  """Tuned numbers of queries and keys of a block, or None; and how to run it."""
+  if how.interpret:
+    return None, how
+  found = (ATTENTION_GPU if how.on_gpu else ATTENTION_CPU).choose(**facts)
+  blocks = (found["block_q"], found["block_k"]) if found["block_q"] else None
+  return blocks, with_params(how, num_warps=found.get("num_warps", 0))
+
+
+def rows_of_block(how: How, name: str, count: int, columns: int, dtype: np.dtype) -> tuple[int, How]:
+  """Tuned rows of a block of a kernel over rows, or 0; and how to run it."""
+  if how.interpret:
+    return 0, how
+  own = ROWS_GPU if how.on_gpu else ROWS_CPU
+  found = own.choose(op=name, count=count, columns=columns, dtype=str(dtype))
+  return found["rows"], with_params(how, num_warps=found.get("num_warps", 0))
+
+
+def with_params(how: How, **params: Any) -> How:
+  """How to run a kernel, with parameters of the compiler that are not 0."""
+  given = tuple((name, value) for name, value in params.items() if value)
+  return dataclasses.replace(how, params=given) if given else how

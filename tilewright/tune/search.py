@@ -1,0 +1,445 @@
+"""A search: candidates are compiled in parallel, measured alone, compared with the incumbent, and the best few once more at the end.
+
+    candidates ─ ask ─► lowered by several processes ─► checked and raced by one process that has the device to itself ─ tell ─► …
+                                                                                        │
+    the best three and the default, in turns, in a process that has seen no other candidate ◄┘
+
+On a CPU the device is what compiles, too: there, nothing is compiled while something is measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TextIO
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.tune import shipping, timing, trials
+from tilewright.tune.budget import Budget
+from tilewright.tune.job import Candidate, Job, difference
+from tilewright.tune.keys import Key
+from tilewright.tune.processes import Nursery, Worker, WorkerLost, available_bytes, resident_bytes
+from tilewright.tune.space import Config, Space
+from tilewright.tune.strategy import Strategy
+from tilewright.tune.trials import Result, Trial
+
+SERVE = "tilewright.tune.worker:serve"
+_MOST_COMPILERS = 8
+_FINALISTS = 3
+_FINAL_SHARE = 0.2  # of the time, for the best few at the end
+_VOTERS = 5  # candidates that decide what the right numbers are where nobody said
+_SETUP_SECONDS = 120.0
+_ROOM = 2 << 30  # bytes that a candidate may take beyond twice what the default took
+_RACE_SECONDS = 5.0
+
+Prune = Callable[[Any], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+  """All that a search needs to know."""
+
+  job: Job
+  key: Key
+  space: Space
+  candidates: Sequence[Config]
+  default: Config
+  is_default_given: bool  # by the user: it is the reference, if there is no other
+  to_candidate: Callable[[Config], Candidate]
+  budget: Budget
+  seed: int = 0
+  predicted: np.ndarray | None = None
+  prune: Prune | bool = False
+  limit_seconds: float | None = None  # of one candidate
+  memory_bytes: int | None = None
+  compilers: int | None = None
+  log: str | os.PathLike[str] | None = None
+  report: Callable[[Trial, Trial | None], None] | None = None  # of each trial, and the best so far
+
+
+def run(task: Task) -> Result:
+  """Search, and give the best. Ctrl-C ends it with the best so far."""
+  if not task.candidates:
+    raise errors.TuningError(f"{task.key.kernel}: no configuration satisfies the constraints for {task.key.arguments}.")
+  with contextlib.ExitStack() as stack:
+    search = _Search(task, stack)
+    return search.run()
+
+
+class _Search:
+  def __init__(self, task: Task, stack: contextlib.ExitStack) -> None:
+    self.task, self.stack = task, stack
+    self.began = time.monotonic()
+    self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tilewright-tune-")))
+    self.log: TextIO | None = None
+    if task.log is not None:
+      self.log = stack.enter_context(open(task.log, "a", encoding="utf-8"))  # noqa: SIM115
+    places = {task.space.key(c): n for n, c in enumerate(task.candidates)}
+    self.default = places.get(task.space.key(task.default))
+    self.first = [self.default] if self.default is not None else []
+    self.strategy = Strategy(
+      task.space,
+      task.candidates,
+      seed=task.seed,
+      first=self.first,
+      predicted=task.predicted,
+      trials=task.budget.trials,
+    )
+    self.shipped: dict[int, bytes] = {}
+    self.trials: list[Trial] = []
+    self.reference = str(self.folder / "reference")
+    self.worker: Worker | None = None
+    self.job_bytes = shipping.dumps(dataclasses.replace(task.job))
+    environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TILEWRIGHT_TUNING": "cached"}
+    if task.job.platform == "cpu":
+      environment["JAX_PLATFORMS"] = "cpu"
+    self.nursery = stack.enter_context(Nursery(environment))
+    self.limit = task.limit_seconds or 60.0
+    self.memory = task.memory_bytes or int(0.8 * available_bytes())
+    self.is_interrupted = False
+
+  # --- time ------------------------------------------------------------------------------------------------------
+
+  @property
+  def elapsed(self) -> float:
+    return time.monotonic() - self.began
+
+  @property
+  def is_over(self) -> bool:
+    budget = self.task.budget
+    if budget.trials is not None and len(self.trials) >= budget.trials:
+      return True
+    return budget.seconds is not None and self.elapsed > (1 - _FINAL_SHARE) * budget.seconds
+
+  def _left(self, count: int) -> int:
+    """How many of some candidates the number of trials has room for."""
+    most = self.task.budget.trials
+    return count if most is None else max(0, min(count, most - len(self.trials)))
+
+  # --- workers ---------------------------------------------------------------------------------------------------
+
+  def _measurer(self) -> Worker:
+    """The process that has the device: the one there is, or a new one."""
+    if self.worker is None or not self.worker.is_alive:
+      self.worker = self.nursery.start(SERVE)
+      reply = self.worker.ask({"do": "setup", "job": self.job_bytes}, _SETUP_SECONDS, None)
+      if "failed" in reply:
+        self.worker.end()
+        raise errors.TuningError(f"{self.task.key.kernel}: the inputs could not be made: {reply['failed']}")
+    return self.worker
+
+  def _ask(self, request: Mapping[str, Any], seconds: float, again: bool = False) -> dict[str, Any]:
+    """What the measuring process answers; a lost one is an answer too. One that may be damaged is not used again.
+
+    A process that someone else killed gets a second try.
+    """
+    try:
+      worker = self._measurer()
+      reply = worker.ask(dict(request), seconds, self.memory)
+    except WorkerLost as lost:
+      if lost.is_from_outside and not again:
+        return self._ask(request, seconds, again=True)
+      return {"failed": str(lost), "phase": "running"}
+    if reply.get("is_spoiled"):
+      worker.end()
+    return reply
+
+  def _candidate(self, number: int) -> bytes:
+    if number not in self.shipped:
+      self.shipped[number] = shipping.dumps(self.task.to_candidate(self.task.candidates[number]))
+    return self.shipped[number]
+
+  # --- the reference ---------------------------------------------------------------------------------------------
+
+  def _find_reference(self) -> None:
+    """The right numbers: the reference's, the default's, or those that most of a few candidates agree on."""
+    task = self.task
+    if task.job.reference is not None:
+      reply = self._ask({"do": "output", "file": self.reference}, _SETUP_SECONDS)
+      if "failed" in reply:
+        raise errors.TuningError(f"{task.key.kernel}: the reference failed while {reply['phase']}: {reply['failed']}")
+      return
+    if task.is_default_given:
+      candidate = shipping.dumps(task.to_candidate(task.default))
+      reply = self._ask({"do": "output", "file": self.reference, "candidate": candidate}, self.limit)
+      if "failed" in reply:
+        raise errors.TuningError(
+          f"{task.key.kernel}: the default {dict(task.default)} failed while {reply['phase']}: {reply['failed']}. "
+          "It says what the right numbers are; give another one, or a reference."
+        )
+      return
+    self._vote()
+
+  def _vote(self) -> None:
+    found: dict[int, list[np.ndarray]] = {}
+    count = len(self.task.candidates)
+    order = dict.fromkeys(
+      [*self.first, *(n * count // _VOTERS for n in range(_VOTERS)), *range(min(count, 4 * _VOTERS))]
+    )
+    why = ""
+    for number in order:
+      file = self.folder / f"output{number}"
+      reply = self._ask({"do": "output", "file": str(file), "candidate": self._candidate(number)}, self.limit)
+      if "failed" in reply:
+        why = reply["failed"]
+        continue
+      found[number] = pickle.loads(file.read_bytes())
+      if len(found) == _VOTERS:
+        break
+    if not found:
+      raise errors.TuningError(f"{self.task.key.kernel}: none of {len(order)} candidates runs; the last one: {why}")
+    agree = {
+      n: sum(difference(own, other, self.task.job.tolerance) is None for other in found.values())
+      for n, own in found.items()
+    }
+    chosen = max(agree, key=lambda n: agree[n])
+    os.replace(self.folder / f"output{chosen}", self.reference)
+    for number in found:
+      (self.folder / f"output{number}").unlink(missing_ok=True)
+
+  # --- candidates ------------------------------------------------------------------------------------------------
+
+  def _note(self, trial: Trial) -> None:
+    self.trials.append(trial)
+    if self.log is not None:
+      self.log.write(trials.line(trial.to_json()))
+      self.log.flush()
+    if self.task.report is not None:
+      self.task.report(trial, self._best_trial())
+
+  def _best_trial(self) -> Trial | None:
+    known = [t for t in self.trials if t.seconds is not None]
+    return min(known, key=lambda t: t.seconds or 0.0) if known else None
+
+  def _thrown_out(self, number: int, reply: Mapping[str, Any]) -> None:
+    self.strategy.tell(number, None)
+    config = self.task.space.to_json(self.task.candidates[number])
+    status = trials.PRUNED if reply["phase"] == "pruning" else trials.FAILED
+    self._note(
+      Trial(len(self.trials), config, status, phase=reply["phase"], reason=reply["failed"], elapsed=self.elapsed)
+    )
+
+  def _measure(self, number: int) -> None:
+    """One candidate beside the best so far."""
+    best = self.strategy.best
+    request = {
+      "do": "measure",
+      "candidate": self._candidate(number),
+      "incumbent": None if best is None else self._candidate(best),
+      "reference": self.reference,
+      "seconds": _RACE_SECONDS,
+    }
+    start = time.monotonic()
+    reply = self._ask(request, self.limit)
+    if "failed" in reply:
+      self._thrown_out(number, reply)
+      return
+    race = timing.Race(tuple(reply["own"]), tuple(reply["incumbent"]), reply["stopped"])
+    own = timing.estimate(race.own)
+    # Against drift: the time that the incumbent had, times the ratio of samples taken side by side.
+    seconds = own.seconds
+    if best is not None and race.incumbent and (known := self.strategy.times[best]) is not None:
+      seconds = known * race.ratio
+    scale = seconds / own.seconds
+    self.strategy.tell(number, seconds)
+    config = self.task.space.to_json(self.task.candidates[number])
+    ratio = race.ratio if race.incumbent else None
+    numbers = (seconds, own.low * scale, own.high * scale, ratio, own.samples, own.noise)
+    self._note(Trial(len(self.trials), config, trials.OK, *numbers, reason=race.stopped, elapsed=self.elapsed))
+    if self.task.limit_seconds is None:  # what is much slower than anything so far hangs, for all we know
+      self.limit = min(self.limit, max(5.0, 10 * (time.monotonic() - start)))
+    if self.task.memory_bytes is None and self.worker is not None:
+      room = 2 * resident_bytes(self.worker.pid) + 4 * self.task.job.nbytes + _ROOM
+      self.memory = min(self.memory, room)
+
+  def run(self) -> Result:
+    finals: list[Trial] = []
+    try:
+      self._find_reference()
+      with self._compilers() as lowered:
+        self._trials(lowered)
+      finals = self._finals()
+    except KeyboardInterrupt:
+      self.is_interrupted = True
+      if self.strategy.best is None:
+        raise
+    return self._result(finals)
+
+  def _trials(self, lowered: _Compilers) -> None:
+    overlap = self.task.job.platform != "cpu"
+    batch = lowered.start(self.strategy.ask(self._left(lowered.batch)))
+    while batch:
+      following = lowered.start(self.strategy.ask(self._left(lowered.batch))) if overlap else {}
+      for number, future in batch.items():
+        if self.is_over:
+          return
+        failed = future.result()
+        if failed is not None:
+          self._thrown_out(number, failed)
+        else:
+          if not overlap:
+            lowered.finish(batch)
+          self._measure(number)
+      batch = following or lowered.start(self.strategy.ask(self._left(lowered.batch)))
+
+  @contextlib.contextmanager
+  def _compilers(self) -> Iterator[_Compilers]:
+    compilers = _Compilers(self)
+    try:
+      yield compilers
+    finally:
+      compilers.close()
+
+  # --- the end ---------------------------------------------------------------------------------------------------
+
+  def _finals(self) -> list[Trial]:
+    """The best few and the default, in turns, in a new process; the default is the first."""
+    best = sorted((t, n) for n, t in self.strategy.times.items() if t is not None)[:_FINALISTS]
+    numbers = [n for _, n in best]
+    if not numbers:
+      raise errors.TuningError(self._nothing_works())
+    if self.default is not None and self.strategy.times.get(self.default) is not None:
+      numbers = [self.default, *(n for n in numbers if n != self.default)]
+    if len(numbers) == 1:
+      return []
+    budget = self.task.budget.seconds
+    seconds = min(10.0, 1.0 if budget is None else max(0.2, min(budget - self.elapsed, _FINAL_SHARE * budget)))
+    while len(numbers) > 1:
+      if self.worker is not None:
+        self.worker.end()
+      candidates = [self._candidate(n) for n in numbers]
+      request = {"do": "compare", "candidates": candidates, "reference": self.reference, "seconds": seconds}
+      reply = self._ask(request, max(30.0, 4 * self.limit) + seconds)
+      if "failed" not in reply:
+        return [self._final(n, own, reply["samples"][0]) for n, own in zip(numbers, reply["samples"])]
+      numbers = self._without_culprit(numbers, reply)
+    return []
+
+  def _without_culprit(self, numbers: list[int], reply: Mapping[str, Any]) -> list[int]:
+    """The finalists that pass when they are alone; of those that do not, the log says why."""
+    kept = []
+    for number in numbers:
+      if self.worker is not None:
+        self.worker.end()
+      request = {"do": "compare", "candidates": [self._candidate(number)], "reference": self.reference, "seconds": 0.0}
+      own = self._ask(request, self.limit)
+      if "failed" in own:
+        self._thrown_out(number, own)
+      else:
+        kept.append(number)
+    if len(kept) == len(numbers):
+      self._thrown_out(numbers[-1], {**reply, "failed": f"beside others: {reply['failed']}"})
+      kept.pop()
+    return kept
+
+  def _final(self, number: int, samples: list[float], default: list[float]) -> Trial:
+    own = timing.estimate(samples)
+    ratios = timing.estimate([a / b for a, b in zip(samples, default)])
+    config = self.task.space.to_json(self.task.candidates[number])
+    # A finalist's interval is that of its ratio to the first one: it must exclude 1 for a gain to be believed.
+    return Trial(
+      number, config, trials.OK, own.seconds, ratios.low, ratios.high, ratios.seconds, own.samples, own.noise
+    )
+
+  def _result(self, finals: list[Trial]) -> Result:
+    task, best = self.task, self.strategy.best
+    if best is None:
+      raise errors.TuningError(self._nothing_works())
+    has_default = self.default is not None and self.strategy.times.get(self.default) is not None
+    default_seconds = self.strategy.times[self.default] if has_default and self.default is not None else None
+    seconds = self.strategy.times[best]
+    if finals:
+      surely = [t for t in finals[1:] if (t.high or 1.0) < 1.0] if has_default else finals
+      winner = min(surely, key=lambda t: t.ratio or 1.0) if surely else finals[0]
+      best, seconds = winner.number, winner.seconds
+      if has_default:  # by the ratio of samples side by side: two medians may be of different moments
+        default_seconds = finals[0].seconds
+        seconds = (default_seconds or 0.0) * (winner.ratio or 1.0) if winner is not finals[0] else default_seconds
+    assert seconds is not None
+    noises = [t.noise for t in self.trials if t.status == trials.OK and t.samples > 2]
+    result = Result(
+      config=task.candidates[best],
+      seconds=seconds,
+      default=task.default,
+      default_seconds=default_seconds,
+      trials=tuple(self.trials),
+      key=task.key,
+      num_candidates=len(task.candidates),
+      elapsed=self.elapsed,
+      seed=task.seed,
+      finalists=tuple(finals),
+      is_exhaustive=len(self.strategy.times) == len(task.candidates),
+      is_interrupted=self.is_interrupted,
+      noise=float(np.median(noises)) if noises else 0.0,
+    )
+    if self.log is not None:
+      said = result.to_json() | {
+        "config": task.space.to_json(result.config),
+        "default": task.space.to_json(task.default),
+      }
+      self.log.write(trials.line({"result": said}))
+    return result
+
+  def _nothing_works(self) -> str:
+    reasons = [f"  {dict(t.config)}: {t.reason}" for t in self.trials[:5]]
+    return "\n".join([f"{self.task.key.kernel}: none of {len(self.trials)} candidates works:", *reasons])
+
+
+class _Compilers:
+  """Processes that lower candidates, so that the code of their kernels is on disk when they are measured."""
+
+  def __init__(self, search: _Search) -> None:
+    self.search = search
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = search.task.compilers
+    self.count = min(_MOST_COMPILERS, cores) if asked is None else asked
+    self.batch = max(2, self.count)
+    self.workers: list[Worker] = []
+    self.threads = ThreadPoolExecutor(max(1, self.count), thread_name_prefix="tilewright-tune")
+
+  def start(self, numbers: list[int]) -> dict[int, Future[dict[str, Any] | None]]:
+    """Begin to lower candidates: for each, what will say how it failed, or None."""
+    return {n: self.threads.submit(self._lower, self.search._candidate(n)) for n in numbers}
+
+  def finish(self, batch: Mapping[int, Future[Any]]) -> None:
+    for future in batch.values():
+      future.result()
+
+  def _lower(self, candidate: bytes) -> dict[str, Any] | None:
+    if not self.count:
+      return None
+    task = self.search.task
+    try:
+      worker = self.workers.pop() if self.workers else self._new()
+      requests: list[dict[str, Any]] = [{"do": "lower", "candidate": candidate}]
+      if task.prune and task.job.platform == "gpu":
+        rule = None if task.prune is True else shipping.dumps(task.prune)
+        requests.insert(0, {"do": "prune", "candidate": candidate, "rule": rule})
+      for request in requests:
+        reply = worker.ask(request, self.search.limit, self.search.memory)
+        if "failed" in reply:
+          break
+    except WorkerLost as lost:
+      return {"failed": str(lost), "phase": "compiling"}
+    self.workers.append(worker)
+    return reply if "failed" in reply else None
+
+  def _new(self) -> Worker:
+    worker = self.search.nursery.start(SERVE)
+    worker.ask({"do": "setup", "job": self.search.job_bytes, "only_lowering": True}, _SETUP_SECONDS)
+    return worker
+
+  def close(self) -> None:
+    self.threads.shutdown(wait=False, cancel_futures=True)
+    for worker in self.search.nursery.workers:
+      if worker is not self.search.worker:
+        worker.end()

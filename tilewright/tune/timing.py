@@ -1,0 +1,171 @@
+"""Times of programs that stand to be compared: in turns, so that whatever slows the machine slows all of them.
+
+A sample is the time of one call, from as many calls as fill a millisecond or two; on a GPU by its own clock (CUDA events), on sets of
+arrays that together do not fit its L2. A program's time is the median of its samples, with the interval in which the true
+median lies with 95% (order statistics: no distribution is assumed). Two programs are compared by the ratios of samples that were
+taken side by side.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+SAMPLE_SECONDS = 2e-3  # of calls in a sample, at least
+_GPU_L2 = 64 << 20  # bytes, more than any has
+_MOST_SETS = 16
+_CALLS_IN_FLIGHT = 256  # programs that are queued before anyone waits
+_MAD = 1.4826  # of a normal distribution: the deviation is so many median absolute deviations
+NOISY = 0.10  # relative spread of samples from which on a machine is called noisy
+
+Program = Callable[..., Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+  """The median of some samples, the interval it lies in with 95%, and their relative spread."""
+
+  seconds: float
+  low: float
+  high: float
+  samples: int
+  noise: float
+
+  @property
+  def is_noisy(self) -> bool:
+    return self.noise > NOISY
+
+
+def estimate(samples: Sequence[float]) -> Estimate:
+  ordered = np.sort(np.asarray(samples, np.float64))
+  n, median = len(ordered), float(np.median(ordered))
+  reach = 0.98 * math.sqrt(n)  # 1.96 deviations of a binomial with p = 1/2, in ranks
+  low = ordered[max(0, math.floor(n / 2 - reach))]
+  high = ordered[min(n - 1, math.ceil(n / 2 + reach))]
+  spread = _MAD * float(np.median(np.abs(ordered - median)))
+  return Estimate(median, float(low), float(high), n, spread / median if median > 0 else 0.0)
+
+
+def sets_of_arrays(nbytes: int, platform: str) -> int:
+  """How many copies of the arguments calls take in turns, so that none finds its own in L2; on a CPU one, as its caches are the machine."""
+  if platform != "gpu":
+    return 1
+  return max(1, min(_MOST_SETS, math.ceil(2 * _GPU_L2 / max(1, nbytes))))
+
+
+class Timer:
+  """Takes samples of programs on some sets of arrays."""
+
+  def __init__(self, sets: Sequence[Sequence[Any]], platform: str) -> None:
+    self.sets, self.platform = sets, platform
+    self._turn = 0
+    self._repeats: dict[int, tuple[Program, int]] = {}
+
+  def _run(self, program: Program, count: int) -> Any:
+    result = None
+    for n in range(count):
+      self._turn = (self._turn + 1) % len(self.sets)
+      result = program(*self.sets[self._turn])
+      if n % _CALLS_IN_FLIGHT == _CALLS_IN_FLIGHT - 1:
+        jax.block_until_ready(result)
+    return result
+
+  def once(self, program: Program, count: int) -> float:
+    """Seconds of one call, from so many."""
+    if self.platform == "gpu":
+      from tilewright.runtime.device_clock import device_clock
+
+      clock = device_clock()
+      clock.start()
+      self._run(program, count)
+      return clock.stop() / count
+    start = time.perf_counter()
+    for _ in range(count):
+      jax.block_until_ready(self._run(program, 1))
+    return (time.perf_counter() - start) / count
+
+  def repeats(self, program: Program) -> int:
+    """How many calls make a sample."""
+    found = self._repeats.get(id(program))
+    if found is None or found[0] is not program:
+      self.once(program, 1)
+      first = max(self.once(program, 1), 1e-9)
+      found = program, max(1, math.ceil(SAMPLE_SECONDS / first))
+      self._repeats[id(program)] = found
+    return found[1]
+
+  def sample(self, program: Program) -> float:
+    return self.once(program, self.repeats(program))
+
+
+@dataclasses.dataclass(frozen=True)
+class Race:
+  """Samples of a candidate and of the incumbent, taken side by side, and why it was stopped, if it was."""
+
+  own: tuple[float, ...]
+  incumbent: tuple[float, ...]
+  stopped: str = ""
+
+  @property
+  def ratio(self) -> float:
+    """The candidate's time, in times of the incumbent."""
+    return float(np.median(np.array(self.own) / np.array(self.incumbent))) if self.incumbent else 1.0
+
+
+RUNGS = (3, 7, 15)  # samples after which a candidate must still have a chance
+_CHANCE = (1.25, 1.08, 1.0)  # the least ratio to the incumbent at which it has none
+_HOPELESS = ((1, 8.0), (2, 2.0))  # ratios at which so few samples are enough
+
+
+def race(timer: Timer, program: Program, incumbent: Program | None, seconds: float) -> Race:
+  """Samples of a candidate beside the incumbent: few if it cannot win, more the closer it is, and more again where they scatter."""
+  own: list[float] = []
+  other: list[float] = []
+  end = time.perf_counter() + seconds
+  was_enabled = gc.isenabled()
+  gc.disable()
+  try:
+    rungs = list(zip(RUNGS, _CHANCE))
+    while rungs:
+      count, chance = rungs.pop(0)
+      while len(own) < count:
+        if incumbent is not None:
+          other.append(timer.sample(incumbent))
+        own.append(timer.sample(program))
+        if other and any(len(own) == n and min(own) > ratio * max(other) for n, ratio in _HOPELESS):
+          return Race(tuple(own), tuple(other), f"{min(own) / max(other):.2f} times the incumbent's time")
+        if len(own) >= RUNGS[0] and time.perf_counter() > end:
+          return Race(tuple(own), tuple(other), "out of time")
+      if other and (lowest := estimate([a / b for a, b in zip(own, other)]).low) > chance:
+        return Race(tuple(own), tuple(other), f"at least {lowest:.2f} times the incumbent's time")
+      if not rungs and count == RUNGS[-1] and estimate(own).is_noisy:
+        rungs.append((3 * count, _CHANCE[-1]))  # a noisy machine: more samples, once
+  finally:
+    if was_enabled:
+      gc.enable()
+  return Race(tuple(own), tuple(other))
+
+
+def round_robin(
+  timer: Timer, programs: Sequence[Program], seconds: float, least: int = 9, most: int = 200
+) -> list[list[float]]:
+  """Samples of several programs in turns, as many as fit the time."""
+  samples: list[list[float]] = [[] for _ in programs]
+  end = time.perf_counter() + seconds
+  was_enabled = gc.isenabled()
+  gc.disable()
+  try:
+    while len(samples[0]) < least or (len(samples[0]) < most and time.perf_counter() < end):
+      for own, program in zip(samples, programs):
+        own.append(timer.sample(program))
+  finally:
+    if was_enabled:
+      gc.enable()
+  return samples
