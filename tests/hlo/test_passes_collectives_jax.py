@@ -136,6 +136,10 @@ IN_XLA = (
   "combine_collectives",
   "split_collectives{max_bytes=16}",
   "decompose_all_reduce{min_bytes=0}",
+  "reduce_scatter_creator",
+  "all_reduce_reassociate",
+  "while_loop_simplifier",
+  "while_loop_invariant_code_motion",
 )
 ONLY_EVALUATED = ("async_collectives", "collective_permute_to_send_recv")  # XLA's CPU back end does not run these
 
