@@ -34,7 +34,7 @@ if HAS_OLDER_EMITTERS:
   FAST_TO_COMPILE.append("--xla_cpu_use_fusion_emitters=false")
 # XLA fuses less for the older emitters, and a few conversions and powers are other numbers there. Tests about HLO see what users see, as do
 # those marked so.
-ABOUT_HLO = {"cli", "hlo", "schedule"}
+ABOUT_HLO = {"accelerate", "cli", "hlo", "schedule"}
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """Tilewright: the kernel compiler that stays in JAX.
 
 `tilewright.pallas` is the kernel language, `tilewright.hlo` the program XLA compiles, as Python objects. `fuse_into`
-fuses a program into a library kernel; `replace_pallas` runs programs written for JAX's own Pallas unchanged; `tune` chooses
-parameters of kernels by measurement.
+fuses a program into a library kernel; `accelerate` finds kernels in ordinary programs; `replace_pallas` runs programs
+written for JAX's own Pallas unchanged; `tune` chooses parameters of kernels by measurement.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LATE = {
 
 
 def __getattr__(name: str) -> Any:
-  if name == "tune":
-    return importlib.import_module("tilewright.tune")
+  if name in ("accelerate", "tune"):  # packages that are called
+    return importlib.import_module(f"tilewright.{name}")
   if name in _LATE:
     return getattr(importlib.import_module(_LATE[name]), name)
   raise AttributeError(f"module 'tilewright' has no attribute {name!r}")

@@ -16,6 +16,8 @@ LAYERS = (
   "cli",
   "fusing.py",
   "replacing.py",
+  "accelerate",
+  "accelerate",
   "viz",
   "ops",
   "tune",

@@ -122,8 +122,24 @@ def attention(
     scale = 1.0 / math.sqrt(q.shape[-1]) if q.shape[-1] else 1.0
   if blocks is not None and (len(blocks) != 2 or any(b < 1 for b in blocks)):
     raise errors.ShapeMismatchError(f"attention: blocks must be two positive sizes (queries, keys), got {blocks}.")
+  plan = plan_for(q, k, v, float(scale), left, right, int(query_offset), calling.how(interpret, native), blocks)
+  out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
+  return out.reshape(*q.shape[:-1], v.shape[-1])
+
+
+def plan_for(
+  q: Any,
+  k: Any,
+  v: Any,
+  scale: float,
+  left: int | None,
+  right: int | None,
+  offset: int,
+  how: How,
+  blocks: tuple[int, int] | None = None,
+) -> Plan:
+  """The plan for arrays of these shapes."""
   queries, keys = q.shape[-2], k.shape[-2]
-  how = calling.how(interpret, native)
   depth, is_banded = max(q.shape[-1], v.shape[-1]), left is not None or right is not None
   tuned, tuned_how = blocks, how
   if blocks is None:
@@ -131,19 +147,17 @@ def attention(
     band = {"depth": depth, "dtype": str(q.dtype), "left": left, "right": right}
     tuned, tuned_how = spaces.attention_blocks(how, **facts, **band)
   block_q, block_k = tuned or tiling.attention_blocks(how.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded)
-  plan = Plan(
+  return Plan(
     how,
-    float(scale),
+    scale,
     left,
     right,
-    int(query_offset),
+    offset,
     max(1, block_q if how.on_gpu else min(block_q, queries)),
     max(1, block_k if how.on_gpu else min(block_k, keys)),
     is_free=blocks is None,
     params=tuned_how.params,
   )
-  out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
-  return out.reshape(*q.shape[:-1], v.shape[-1])
 
 
 def _check(q: jax.Array, k: jax.Array, v: jax.Array) -> None:
@@ -264,10 +278,11 @@ def _is_empty(q: jax.Array, k: jax.Array, v: jax.Array) -> bool:
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _attention(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-  return _attention_forward(plan, q, k, v)[0]
+  return attention_forward(plan, q, k, v)[0]
 
 
-def _attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, Any]:
+def attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, Any]:
+  """The output for arrays (batch, heads, length, depth), and what `attention_backward` needs."""
   if _is_empty(q, k, v):
     return jnp.zeros((*q.shape[:-1], v.shape[-1]), q.dtype), (q, k, v, None, None)
   forward = _forward_call
@@ -278,7 +293,8 @@ def _attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> 
   return out, (q, k, v, out, lse)
 
 
-def _attention_backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def attention_backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+  """The derivatives towards q, k and v."""
   if plan.how.on_gpu:
     from tilewright.ops.attention_backward_gpu import backward
   else:
@@ -290,4 +306,4 @@ def _attention_backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[jax.Array,
   return backward(plan, q, k, v, out, lse, g)
 
 
-_attention.defvjp(_attention_forward, _attention_backward)
+_attention.defvjp(attention_forward, attention_backward)

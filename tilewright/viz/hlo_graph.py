@@ -14,6 +14,7 @@ from __future__ import annotations
 import html
 import importlib.resources
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from tilewright.hlo.analysis import topological_order
@@ -24,10 +25,10 @@ _SWEEPS = 4
 _MAX_TEXT = 4000  # of one instruction: constants can be megabytes
 
 
-def render(module: Module, title: str | None = None) -> str:
-  """The page."""
+def render(module: Module, title: str | None = None, marks: Mapping[str, tuple[str, str]] | None = None) -> str:
+  """The page. `marks` gives instructions, by name, a colour and a note that a click shows."""
   place = {computation: i for i, computation in enumerate(module.computations)}
-  computations = [_drawing(computation, place) for computation in module.computations]
+  computations = [_drawing(computation, place, marks or {}) for computation in module.computations]
   data = {"entry": place[module.entry], "computations": computations}
   text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/").replace("<!--", "<\\!--")
   name = html.escape(title or f"{module.name}: {module.instruction_count} instructions")
@@ -35,7 +36,9 @@ def render(module: Module, title: str | None = None) -> str:
   return page.replace("@TITLE@", name).replace("@DATA@", text)
 
 
-def _drawing(computation: Computation, place: dict[Computation, int]) -> dict[str, Any]:
+def _drawing(
+  computation: Computation, place: dict[Computation, int], marks: Mapping[str, tuple[str, str]]
+) -> dict[str, Any]:
   order = topological_order(computation)
   drawn = [i for i in order if not _is_small_constant(i) or i.is_root]
   number = {instruction: n for n, instruction in enumerate(drawn)}
@@ -48,7 +51,8 @@ def _drawing(computation: Computation, place: dict[Computation, int]) -> dict[st
       "x": round(x[i]),
       "y": y[i] * _LAYER,
       "w": width[i],
-      "t": _short(i.to_text(), _MAX_TEXT),
+      "t": _noted(marks.get(i.name, ("", ""))[1], _short(i.to_text(), _MAX_TEXT)),
+      "k": marks.get(i.name, ("", ""))[0],
       "r": int(i.is_root),
       "c": [place[c] for c in i.called_computations],
       "m": i.metadata.op_name if i.metadata is not None else "",
@@ -62,6 +66,10 @@ def _drawing(computation: Computation, place: dict[Computation, int]) -> dict[st
 
 def _is_small_constant(instruction: Instruction) -> bool:
   return instruction.opcode == "constant" and instruction.shape.is_scalar
+
+
+def _noted(note: str, text: str) -> str:
+  return f"{note}\n{text}" if note else text
 
 
 def _short(text: str, length: int) -> str:

@@ -70,6 +70,12 @@ class Kept(Generic[Linked]):
         self._add(name, code)
       return self._get(name)
 
+  def full_name(self, beginning: str) -> str:
+    """The name of linked code that begins so; empty if there is none, or more than one."""
+    with self._lock:
+      found = [name for name in self._linked if name.startswith(beginning)]
+    return found[0] if len(found) == 1 else ""
+
   def _add(self, name: str, code: bytes) -> None:
     if self._free is not None and len(self._linked) >= self._next_sweep:
       self._sweep(self._free)

@@ -1,0 +1,223 @@
+"""Plain programs, accelerated: the same results, within bounds of what float64 gives, and kernels where they are expected."""
+
+from __future__ import annotations
+
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright import hlo
+from tilewright.accelerate import regions
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def all_regions_are_worth_it(monkeypatch):
+  """Estimates are for arrays that take long; here they are small."""
+  monkeypatch.setattr(regions, "_LEAST", 0.0)
+  monkeypatch.setattr(regions, "_MARGIN", 0.0)
+  monkeypatch.setattr("tilewright.accelerate.program._LEAST_ATTENTION", 0.0)
+  monkeypatch.setattr("tilewright.accelerate.program._MARGIN", 0.0)
+  yield
+  for installed in hlo.installed_hooks():
+    installed.uninstall()
+
+
+def normal(*shape):
+  return jnp.asarray(RNG.normal(size=shape), jnp.float32)
+
+
+def layer_norm(x, g, b):
+  mean = x.mean(-1, keepdims=True)
+  var = ((x - mean) ** 2).mean(-1, keepdims=True)
+  return (x - mean) * jax.lax.rsqrt(var + 1e-5) * g + b
+
+
+def cross_entropy(x, labels):
+  return -jnp.take_along_axis(jax.nn.log_softmax(x), labels[:, None], 1).mean()
+
+
+X, G = normal(24, 40), normal(40)
+LABELS = jnp.asarray(RNG.integers(0, 40, 24), jnp.int32)
+PROGRAMS = {
+  "softmax": (jax.nn.softmax, (X,)),
+  "softmax along the first dimension": (lambda x: jax.nn.softmax(x, 0), (X,)),
+  "softmax, derivative": (jax.grad(lambda x: (jax.nn.softmax(x) ** 2).sum()), (X,)),
+  "layer norm": (layer_norm, (X, G, G)),
+  "layer norm, derivative": (jax.grad(lambda *a: (layer_norm(*a) ** 2).sum(), (0, 1, 2)), (X, G, G)),
+  "rms norm of odd sizes": (lambda x: x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6), (normal(7, 3, 13),)),
+  "gated gelu": (lambda x, y: jax.nn.gelu(x) * y, (X, X[::-1])),
+  "cross entropy, derivative": (jax.value_and_grad(cross_entropy), (X, LABELS)),
+  "transposed": (lambda x: jnp.tanh(x).T * 2 + x.T.sum(-1, keepdims=True), (X,)),
+  "rows of a reshaped array": (lambda x: jax.nn.softmax(x.reshape(4, 6, 40) + 1).reshape(24, 40), (X,)),
+}
+
+
+def in_float64(f, args):
+  with jax.enable_x64(True):
+    return f(*(np.asarray(a, np.float64) if a.dtype == jnp.float32 else a for a in args))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_as_exact_as_those_of_xla(name):
+  f, args = PROGRAMS[name]
+  plain = jax.jit(lambda *a: f(*a))(*args)
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(lambda *a: f(*a))(*args)
+  assert any(r.taken for r in acceleration.reports), acceleration.explain()
+  for found, theirs, exact in zip(*map(jax.tree.leaves, (ours, plain, in_float64(f, args)))):
+    exact = np.asarray(exact)
+    bound = (
+      4 * np.abs(np.asarray(theirs, np.float64) - exact).max() + 16 * np.finfo(np.float32).eps * np.abs(exact).max()
+    )
+    assert np.abs(np.asarray(found, np.float64) - exact).max() <= bound
+
+
+def attention(q, k, v, causal=True):
+  s = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+  if causal:
+    s = jnp.where(jnp.tril(jnp.ones(s.shape[-2:], bool)), s, -1e30)
+  return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(s), v)
+
+
+def test_attention_becomes_a_library_kernel():
+  q, k, v = (normal(2, 48, 3, 16) for _ in range(3))
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(lambda *a: attention(*a, causal=False))(q, k, v)
+  assert [d for r in acceleration.reports for d in r.taken if d.kind == "attention" and d.tile == "all keys"]
+  np.testing.assert_allclose(ours, attention(q, k, v, causal=False), rtol=1e-4, atol=1e-5)
+
+
+def test_the_derivative_of_attention_becomes_library_kernels():
+  q, k, v = (normal(2, 48, 3, 16) for _ in range(3))
+  f = lambda q, k, v: (attention(q, k, v) ** 2).sum()
+  expected = jax.grad(f, (0, 1, 2))(q, k, v)
+  with tilewright.accelerate() as acceleration:
+    compiled = jax.jit(jax.grad(f, (0, 1, 2))).lower(q, k, v).compile()
+  (report,) = [r for r in acceleration.reports if any(d.kind == "attention" for d in r.decisions)]
+  (decision,) = [d for d in report.decisions if d.kind == "attention"]
+  assert decision.taken and "derivatives" in decision.tile, decision
+  assert "48,48]" not in compiled.as_text(), "an array of all pairs of queries and keys is left"
+  for a, b in zip(compiled(q, k, v), expected):
+    np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+
+
+def test_attention_whose_weights_are_used_is_left_to_xla():
+  q = normal(1, 48, 2, 16)
+
+  def f(q):
+    w = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, q))
+    return w, jnp.einsum("bhqk,bkhd->bqhd", w, q)
+
+  expected = f(q)
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(f)(q)
+  assert "used elsewhere" in acceleration.explain()
+  for a, b in zip(ours, expected):
+    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_no_softmax_is_no_attention():
+  q = normal(1, 48, 2, 16)
+
+  def f(q):
+    s = jnp.einsum("bqhd,bkhd->bhqk", q, q)
+    w = jnp.exp(s - s.max(-1, keepdims=True))
+    return jnp.einsum("bhqk,bkhd->bqhd", w / (1 + w.sum(-1, keepdims=True)), q)  # one more in the sum
+
+  expected = f(q)
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(f)(q)
+  assert not [d for r in acceleration.reports for d in r.taken if d.kind == "attention"]
+  np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_exact_takes_only_what_has_the_same_bits():
+  f = lambda x: (jnp.where(x > x.max(-1, keepdims=True) - 1, x, -x), jax.nn.softmax(x))
+  plain = jax.jit(lambda x: f(x))(X)
+  with tilewright.accelerate(exact=True) as acceleration:
+    ours = jax.jit(lambda x: f(x))(X)
+  assert "exact=True" in acceleration.explain()
+  for a, b in zip(ours, plain):
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_bodies_of_loops_are_accelerated():
+  def f(x):
+    return jax.lax.scan(lambda c, _: (jax.nn.softmax(c) + 0.1, c.sum()), x, None, length=4)
+
+  expected = jax.jit(lambda x: f(x))(X)
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(lambda x: f(x))(X)
+  assert any(r.taken for r in acceleration.reports)
+  for a, b in zip(ours, expected):
+    np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_a_function_is_accelerated_inside_of_other_programs_only():
+  @tilewright.accelerate
+  def f(x):
+    return jax.nn.softmax(x)
+
+  g = jax.jit(lambda x: f(x).sum() + (jnp.tanh(x) ** 2).sum())
+  np.testing.assert_allclose(g(X), 24 + (np.tanh(X) ** 2).sum(), rtol=1e-5)
+  np.testing.assert_allclose(f(X), jax.nn.softmax(X), rtol=1e-5, atol=1e-7)
+  taken = [d for r in f.acceleration.reports for d in r.taken]
+  assert taken and not any("tanh" in d.ops for d in taken)
+  f.acceleration.undo()
+
+
+def test_donated_arguments_and_shards():
+  f = lambda x: x - jax.nn.softmax(x)
+  expected = np.asarray(f(X))
+  with tilewright.accelerate():
+    donated = jax.jit(f, donate_argnums=0)(jnp.array(X))
+    mesh = jax.make_mesh((4,), ("i",))
+    spec = jax.sharding.PartitionSpec("i")
+    placed = jax.device_put(X, jax.sharding.NamedSharding(mesh, spec))
+    mapped = jax.jit(jax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec))(placed)
+    sharded = jax.jit(f)(placed)
+  for found in (donated, mapped, sharded):
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_values_of_callbacks_are_left_to_xla():
+  seen = []
+
+  def f(x):
+    y = jax.nn.softmax(x)
+    jax.debug.callback(lambda v: seen.append(np.asarray(v)), y)
+    return y * 2
+
+  with tilewright.accelerate() as acceleration:
+    jax.block_until_ready(jax.jit(f)(X))
+    jax.effects_barrier()
+  assert "calls back into Python" in acceleration.explain()
+  np.testing.assert_allclose(seen[0], jax.nn.softmax(X), rtol=1e-5, atol=1e-7)
+
+
+def test_measured_regions_say_so():
+  with tilewright.accelerate(measure=True) as acceleration:
+    jax.jit(lambda x: jax.nn.softmax(x))(X)
+  assert any(d.measured is not None for r in acceleration.reports for d in r.decisions)
+
+
+def test_explanations(tmp_path: pathlib.Path, capsys):
+  with tilewright.accelerate(explain=True):
+    jax.jit(lambda x: jax.nn.softmax(x))(X)
+  printed = capsys.readouterr().out
+  assert "why not" in printed and "exponential" in printed
+  with tilewright.accelerate(explain=tmp_path / "page.html"):
+    jax.jit(lambda x: jax.nn.softmax(x))(X)
+  assert "became kernels" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("arguments", [{"exact": 1}, {"measure": "yes"}, {"explain": 3}, {"compile_seconds": -1}])
+def test_wrong_arguments(arguments):
+  with pytest.raises(tilewright.errors.KernelTypeError, match=next(iter(arguments))):
+    tilewright.accelerate(**arguments)

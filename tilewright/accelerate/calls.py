@@ -1,0 +1,176 @@
+"""A compiled kernel as an instruction of XLA's module: a custom call with our FFI handler.
+
+XLA plans its buffers as for any instruction: operands and results have the layouts that they had before. Code is compiled once, kept on
+disk by what it is made of, and held in memory while the `Codes` of an acceleration are alive or an executable uses it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.accelerate.graph import Graph, Refused
+from tilewright.accelerate.tiles import Tiling, partial_sizes
+from tilewright.hlo import Builder, Computation, Instruction, Shape
+from tilewright.hlo.literal import Literal
+from tilewright.hlo.passes.effects import Effects
+from tilewright.runtime import cache, jit
+from tilewright.target.llvm.identity import identity
+from tilewright.tile.native import NativeKernel
+
+
+@dataclasses.dataclass(frozen=True)
+class Code:
+  """Machine code that XLA can call: the handler's name, and what it is told. `key` finds it on disk."""
+
+  platform: str
+  target: str
+  attributes: str
+  key: str
+  workspace_bytes: int = 0
+
+
+class Codes:
+  """The code of the kernels of an acceleration, kept in memory."""
+
+  def __init__(self) -> None:
+    self._held: list[Any] = []
+    self._lock = threading.Lock()
+
+  def keep(self, held: Any) -> None:
+    """Keep something that holds code."""
+    with self._lock:
+      self._held.append(held)
+
+  def compile(self, kernel: NativeKernel, platform: str) -> Code:
+    """Native code for a kernel; `Refused` where the target cannot make any."""
+    try:
+      return self._cpu(kernel) if platform == "cpu" else self._cuda(kernel)
+    except errors.TilewrightError as e:
+      raise Refused(f"it does not compile: {e}") from e
+
+  def _cpu(self, kernel: NativeKernel) -> Code:
+    from tilewright.target import cpu
+    from tilewright.target.cpu import lifetime
+
+    said = identity(kernel, "target/cpu")
+    held = cpu.compile_kernel(kernel)
+    self.keep(held)
+    key = "" if said is None else cache.key(said, *jit.environment())
+    return Code("cpu", lifetime.TARGET, f'{{{lifetime.ATTRIBUTE} = "{held.name}"}}', key)
+
+  def _cuda(self, kernel: NativeKernel) -> Code:
+    from tilewright.target import nvgpu
+
+    callee = nvgpu.compile_kernel(kernel, None)
+    if callee.poisoned:
+      raise Refused("an output is not written everywhere")
+    return Code("cuda", callee.name, "{}", callee.name, callee.workspace_bytes)
+
+
+def insert(
+  code: Code,
+  graph: Graph,
+  tiling: Tiling,
+  shapes: Sequence[Shape],
+  name: str,
+  replaced: dict[Instruction, Instruction],
+) -> Instruction:
+  """Put a call in place of a region. `replaced` says what stands for instructions that other calls took the place of, and is added to."""
+  computation = graph.outputs[0].source.parent
+  assert computation is not None
+  operands = [current(n.source, replaced) for n in graph.leaves if n.source is not None]
+  results = list(shapes)
+  if code.workspace_bytes:
+    results.append(Shape.array("u8", (code.workspace_bytes,)))
+  is_tuple = len(results) > 1
+  call = Instruction(
+    name,
+    "custom-call",
+    Shape.tuple_of(*results) if is_tuple else results[0],
+    tuple(operands),
+    {
+      "custom_call_target": code.target,
+      "operand_layout_constraints": tuple(o.shape for o in operands),
+      "api_version": "API_VERSION_TYPED_FFI",
+    },
+    graph.outputs[0].source.metadata,
+    backend_config=code.attributes,
+  )
+  computation.insert(call, before=graph.outputs[0].source)
+  for k, output in enumerate(graph.outputs):
+    value = call
+    if is_tuple:
+      value = element_of(computation, call, k)
+    if k in tiling.sums:
+      value = _added(computation, value, len(partial_sizes(tiling, k)), output.shape)
+    replace(output.source, output.index, value, replaced)
+  return call
+
+
+def element_of(computation: Computation, call: Instruction, k: int) -> Instruction:
+  shape = call.shape.tuple_shapes[k]
+  made = Instruction(f"{call.name}.{k}", "get-tuple-element", shape, (call,), {"index": k}, call.metadata)
+  return computation.insert(made, after=call)
+
+
+def current(instruction: Instruction, replaced: dict[Instruction, Instruction]) -> Instruction:
+  while instruction in replaced:
+    instruction = replaced[instruction]
+  return instruction
+
+
+def replace(
+  source: Instruction, index: int | None, value: Instruction, replaced: dict[Instruction, Instruction]
+) -> None:
+  """A value takes the place of an instruction, or of one element of its tuple."""
+  old = [source]
+  if index is not None:
+    old = [u for u in source.users if u.opcode == "get-tuple-element" and u.attrs["index"] == index]
+  for instruction in old:
+    instruction.replace_all_uses_with(value)
+    replaced[instruction] = value
+
+
+def remove_dead(instructions: Sequence[Instruction]) -> None:
+  """Remove what nothing uses any more of these, and of what only they used."""
+  waiting, effects = list(instructions), Effects()
+  while waiting:
+    gone = waiting.pop()
+    if gone.parent is None or gone.opcode == "parameter" or effects.of(gone):
+      continue
+    elements = [u for u in gone.users if u.opcode == "get-tuple-element" and u.is_dead]
+    gone.parent.remove_all(elements)
+    if gone.is_dead:
+      operands = gone.operands
+      gone.parent.remove(gone)
+      waiting += operands
+
+
+def _added(computation: Computation, parts: Instruction, count: int, shape: Shape) -> Instruction:
+  """The sum of parts along the leading dimensions."""
+  module = computation.parent
+  assert module is not None
+  b = Builder("parts_added")
+  scalar = Shape.array(shape.element_type, ())
+  b.add(b.parameter(scalar), b.parameter(scalar))
+  adder = b.computation
+  adder.root = adder.instructions[-1]
+  module.add_computation(adder)
+  zero = Instruction("zero", "constant", scalar, (), {"literal": Literal.of(np.zeros((), scalar.dtype))})
+  computation.insert(zero, after=parts)
+  total = Instruction(
+    "parts_sum", "reduce", shape, (parts, zero), {"dimensions": tuple(range(count)), "to_apply": adder}, parts.metadata
+  )
+  return computation.insert(total, after=zero)
+
+
+def readable(text: str) -> str:
+  """A name for a kernel out of names of instructions."""
+  return re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:60] or "fusion"

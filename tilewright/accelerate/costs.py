@@ -1,0 +1,152 @@
+"""What XLA needs for instructions, and what one kernel needs for a region: memory traffic, arithmetic, and the overhead of a launch.
+
+Seconds are estimates for decisions, and are meant to be right in their proportions. A value between two of XLA's fusions is written
+and read again, from the cache if it is small; a kernel keeps it in a tile. Elements cost what their op costs one thread; reductions over
+slow dimensions cost XLA more than rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+from tilewright.accelerate.attention import Match
+from tilewright.accelerate.graph import Graph, Node, Refused, build
+from tilewright.accelerate.tiles import Machine, Tiling
+from tilewright.hlo import Instruction
+from tilewright.hlo.cost import device
+
+# Nanoseconds per element of one thread with 16 lanes of float32.
+_OPS = {
+  "exponential": 0.45,
+  "exponential-minus-one": 0.8,
+  "log": 0.6,
+  "log-plus-one": 1.2,
+  "tanh": 0.9,
+  "logistic": 0.7,
+  "erf": 1.2,
+  "power": 3.0,
+  "sine": 2.5,
+  "cosine": 2.5,
+  "tan": 4.0,
+  "atan2": 4.0,
+  "divide": 0.25,
+  "rsqrt": 0.25,
+  "sqrt": 0.25,
+  "cbrt": 2.0,
+  "remainder": 1.0,
+}
+_PLAIN, _ROW_REDUCTION, _COLUMN_REDUCTION, _MOVED = 0.05, 0.08, 0.8, 0.4
+_FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
+_TRANSCENDENTAL = 2.0  # XLA's vectors of these functions, relative to ours
+_CACHE = 4.0  # bandwidth of the caches, relative to memory's
+_LAUNCH_XLA, _LAUNCH = 1.0e-6, 3.0e-6
+
+
+@dataclasses.dataclass(frozen=True)
+class Rates:
+  """What a machine does in a second."""
+
+  bandwidth: float
+  threads: float  # times the speed of the thread that `_OPS` is of
+  cache: int  # bytes: what is smaller stays there between two instructions
+  launch_xla: float
+  launch: float
+
+
+def rates(machine: Machine) -> Rates:
+  if machine.is_gpu:
+    return Rates(device("h200").memory_bandwidth * 0.85, 132 * 16.0, 30 << 20, 3.0e-6, 3.0e-6)
+  return Rates(
+    10e9 * max(1.0, machine.threads * 0.7), machine.threads, machine.l2 * machine.threads, _LAUNCH_XLA, _LAUNCH
+  )
+
+
+def _traffic(size: int, r: Rates) -> float:
+  return size / (r.bandwidth * (_CACHE if size <= r.cache else 1.0))
+
+
+def _reduction(node: Node) -> float:
+  """Per element of the operand: rows are added along the vectors, columns across them."""
+  rank = len(node.operands[0].dims)
+  return _ROW_REDUCTION if rank - 1 in node.attrs["dimensions"] else _COLUMN_REDUCTION
+
+
+def _element_cost(node: Node, ours: bool) -> float:
+  if node.opcode in _FREE:
+    return 0.0
+  if node.opcode == "reduce":
+    return (_ROW_REDUCTION if ours else _reduction(node)) * node.operands[0].size
+  if node.opcode in ("transpose", "concatenate", "reverse", "slice", "pad"):
+    return _MOVED * node.size
+  if node.opcode == "dot":
+    left = node.operands[0]
+    depth = math.prod(left.dims[i] for i in node.attrs["contract"][0])
+    return node.size * depth * 0.015
+  cost = _OPS.get(node.opcode)
+  if cost is None:
+    return _PLAIN * node.size
+  return cost * node.size * (1.0 if ours else _TRANSCENDENTAL)
+
+
+def _arithmetic(nodes: Iterable[Node], r: Rates, ours: bool) -> float:
+  return sum(_element_cost(n, ours) for n in nodes) * 1e-9 / r.threads
+
+
+def xla_time(instructions: Iterable[Instruction], machine: Machine, known: dict[Instruction, float]) -> float:
+  """What XLA needs for instructions of its module, one after another."""
+  r = rates(machine)
+  total = 0.0
+  for instruction in instructions:
+    if instruction not in known:
+      known[instruction] = _instruction_time(instruction, r)
+    total += known[instruction]
+  return total
+
+
+def _instruction_time(instruction: Instruction, r: Rates) -> float:
+  if instruction.opcode in ("bitcast", "get-tuple-element", "tuple", "constant", "parameter"):
+    return 0.0
+  try:
+    graph = build([instruction])
+  except Refused:  # of a gather, XLA reads what it needs
+    return r.launch_xla + 2 * _traffic(instruction.shape.byte_size, r)
+  moved = sum(_traffic(n.size * n.dtype.itemsize, r) for n in graph.leaves)
+  moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
+  if instruction.opcode in ("transpose", "reduce", "convert"):  # a loop of one thread
+    r = dataclasses.replace(r, threads=1.0)
+  return r.launch_xla + max(moved, 0.3 * moved + _arithmetic(graph.nodes, r, ours=False))
+
+
+def kernel_time(graph: Graph, tiling: Tiling, machine: Machine) -> float:
+  """What one kernel needs for a region."""
+  r = rates(machine)
+  moved = sum(_traffic(n.size * n.dtype.itemsize, r) for n in graph.leaves)
+  moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
+  busy = min(1.0, tiling.instances / max(1, machine.threads))
+  return r.launch + max(moved, 0.3 * moved + _arithmetic(graph.nodes, r, ours=True)) / max(busy, 1e-3)
+
+
+_MULTIPLICATION, _PAIRS_XLA, _PAIRS = (
+  0.012,
+  1.2,
+  0.7,
+)  # nanoseconds of a thread, per multiplication and per pair of query and key
+_ARRAYS = 8  # of all pairs, that XLA reads and writes
+
+
+def attention_times(match: Match, machine: Machine) -> tuple[float, float]:
+  """What XLA and the library's kernels need for an attention: products, exponentials, and XLA's arrays of all pairs."""
+  r = rates(machine)
+  q = match.scores.operands[0]
+  depth = q.dims[match.scores.attrs["contract"][0][0]]
+  products = 5 if match.has_slopes else 2
+  ours = 9 if match.has_slopes else 2  # the backward kernels compute the scores again
+  seen = 0.55 if match.band.right is not None else 1.0
+  work = match.pairs * depth * _MULTIPLICATION * 1e-9 / r.threads
+  passes = 2.5 if match.has_slopes else 1.0
+  moved = passes * _ARRAYS * _traffic(match.pairs * match.scores.dtype.itemsize, r)
+  theirs = work * products + moved + passes * match.pairs * _PAIRS_XLA * 1e-9 / r.threads
+  own = seen * (work * ours + passes * match.pairs * _PAIRS * 1e-9 / r.threads)
+  return theirs, r.launch + own

@@ -1,0 +1,104 @@
+"""Decisions that are kept with executables in JAX's persistent compilation cache.
+
+An executable that is read from disk was never shown to the pass, so its kernels must be brought into memory before XLA builds it. Beside
+each executable that has kernels, a record under the same key has the names of their code and the report:
+
+    compile  ->  pass decides (by the module's name)  ->  JAX writes the executable under a key  ->  we write the record
+    a later process: JAX asks for the key  ->  we read the record, load the code  ->  JAX reads the executable
+
+A record whose code is gone makes JAX compile the program anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from tilewright.accelerate.report import ModuleReport
+from tilewright.runtime import _jax, cache
+
+if TYPE_CHECKING:
+  from tilewright.accelerate.session import Acceleration
+
+_KIND = "accelerate"
+_lock = threading.Lock()
+_sessions: list[Acceleration] = []
+_waiting: OrderedDict[str, tuple[ModuleReport, list[str]]] = OrderedDict()  # by the module's name
+_held: list[Any] = []  # code of executables from disk
+
+
+def remember(session: Acceleration, report: ModuleReport, keys: list[str]) -> None:
+  """A module was decided; its executable may be written to disk soon."""
+  with _lock:
+    _waiting[report.module] = (report, keys)
+    while len(_waiting) > 64:
+      _waiting.popitem(last=False)
+
+
+def forget(session: Acceleration) -> None:
+  with _lock:
+    if session in _sessions:
+      _sessions.remove(session)
+
+
+def watch(session: Acceleration) -> None:
+  with _lock:
+    _sessions.append(session)
+  _watch_cache()
+
+
+@functools.cache
+def _watch_cache() -> None:
+  put, get = _jax.compilation_cache.put_executable_and_time, _jax.compilation_cache.get_executable_and_time
+
+  @functools.wraps(put)
+  def put_with_record(cache_key: str, module_name: str, *args: Any, **kwargs: Any) -> Any:
+    with _lock:
+      found = _waiting.pop(module_name, None)
+    if found is not None and found[1]:
+      report, keys = found
+      if not all(keys):
+        return None  # code that no other process can find
+      record = {"platform": report.platform, "keys": keys, "report": report.to_json()}
+      cache.put(_KIND, _name(cache_key), json.dumps(record).encode())
+    return put(cache_key, module_name, *args, **kwargs)
+
+  @functools.wraps(get)
+  def get_with_code(cache_key: str, *args: Any, **kwargs: Any) -> Any:
+    if not _load(cache_key):
+      return None, None
+    return get(cache_key, *args, **kwargs)
+
+  _jax.compilation_cache.put_executable_and_time = put_with_record
+  _jax.compilation_cache.get_executable_and_time = get_with_code
+
+
+def _name(cache_key: str) -> str:
+  return cache.key("executable", cache_key)
+
+
+def _load(cache_key: str) -> bool:
+  """Bring the code of an executable's kernels into memory; False if some of it is gone."""
+  with _lock:
+    sessions = list(_sessions)
+  if not sessions:
+    return True
+  kept = cache.get(_KIND, _name(cache_key))
+  if kept is None:
+    return True
+  record = json.loads(kept)
+  if record["platform"] == "cpu":
+    from tilewright.target.cpu import _kept
+  else:
+    from tilewright.target.nvgpu import _kept  # type: ignore[assignment]
+  held = [_kept.find(key) for key in record["keys"]]
+  if any(code is None for code in held):
+    return False
+  _held.extend(held)
+  import dataclasses
+
+  sessions[-1].add(dataclasses.replace(ModuleReport.from_json(record["report"]), from_disk=True))
+  return True

@@ -1,0 +1,73 @@
+"""Library kernels in XLA's module: a JAX function that calls them, lowered, in place of the values that it computes.
+
+The function is traced and lowered as in any program, so its kernels are those of `tilewright.ops`. What it lowers to stands between the
+instructions of the module: custom calls, and reshapes, which are bitcasts where layouts are settled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.accelerate.calls import Codes
+from tilewright.accelerate.graph import Refused
+from tilewright.hlo import Instruction, parse
+from tilewright.hlo.clone import copy_body
+from tilewright.hlo.passes import run_passes
+
+_CODE = re.compile(r'code = "([0-9a-f]+)"')
+
+
+def call(
+  f: Callable[..., Any], operands: Sequence[Instruction], before: Instruction, platform: str, codes: Codes
+) -> tuple[list[Instruction], list[str]]:
+  """Put what a function computes of some values before an instruction; gives its results, and the names of the code it calls."""
+  computation = before.parent
+  assert computation is not None and computation.parent is not None
+  types = [jax.ShapeDtypeStruct(o.shape.dimensions, o.shape.dtype) for o in operands]
+  try:
+    with jax.default_device(jax.devices(platform)[0]):
+      lowered = jax.jit(f).lower(*types)
+  except errors.TilewrightError as e:
+    raise Refused(f"the library kernel cannot be called: {e}") from e
+  codes.keep(lowered)
+  module = parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
+  run_passes(module, ["call_inliner"])
+  for called in [c for c in module.computations if c is not module.entry]:
+    module.computations.remove(called)
+    called.parent = None
+    computation.parent.add_computation(called)
+  mapping = {p: operands[p.parameter_number] for p in module.entry.parameters}
+  copies, new = copy_body(module.entry, mapping)
+  names = []
+  for copy in copies:
+    if copy.opcode == "reshape":
+      copy.opcode = "bitcast"
+    copy.metadata = before.metadata
+    if copy.opcode == "custom-call":
+      names.append(code_name(copy))
+    if copy is not new[module.entry.root] or copy.opcode != "tuple":
+      computation.insert(copy, before=before)
+  root = new[module.entry.root]
+  results = list(root.operands) if root.opcode == "tuple" else [root]
+  if root.opcode == "tuple":
+    root.set_operands(())
+  return results, names
+
+
+def code_name(call: Instruction) -> str:
+  """The key under which the code of a custom call is kept on disk, or nothing."""
+  target = call.attrs["custom_call_target"]
+  if found := _CODE.search(call.backend_config):
+    from tilewright.target.cpu import _kept
+
+    return _kept.full_name(found[1])
+  if target.startswith("tilewright_cuda_"):
+    from tilewright.target.nvgpu import _kept as kept_on_gpu
+
+    return kept_on_gpu.full_name(target.removeprefix("tilewright_cuda_"))
+  return ""

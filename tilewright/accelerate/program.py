@@ -1,0 +1,227 @@
+"""The HLO pass that puts kernels into XLA's module, and remembers what it decided.
+
+Each computation that is no fusion is searched: the entry, the bodies of loops (`scan`), branches. Library kernels are tried first
+(attention as a whole is better than its parts), then regions. Any failure of one region leaves that region to XLA.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright.accelerate import attention, graph, measuring, tiles
+from tilewright.accelerate.attention_calls import Rewrite
+from tilewright.accelerate.calls import Codes, insert, readable, remove_dead
+from tilewright.accelerate.costs import attention_times
+from tilewright.accelerate.emit import emit, result_shapes
+from tilewright.accelerate.graph import Refused
+from tilewright.accelerate.regions import Finder, Left, Planned
+from tilewright.accelerate.report import Decision, ModuleReport
+from tilewright.hlo import Computation, Instruction, Module
+from tilewright.hlo.passes.base import Pass, compiled_platform
+
+_MARGIN, _LEAST_ATTENTION = (
+  1.2,
+  100e-6,
+)  # what an attention must promise to be faster by, and XLA's seconds that are worth a call
+_SLOWER = 1.0  # a measured kernel must be faster than XLA by this
+
+
+@dataclass(frozen=True)
+class Options:
+  """What the user asked for."""
+
+  exact: bool = False
+  measure: bool = False
+  compile_seconds: float = 60.0  # for the kernels of one module
+  marker: str = ""  # only instructions of a function with this name
+
+
+@dataclass(frozen=True)
+class Accelerate(Pass):
+  """Puts kernels in place of regions of the module that are faster as one tiled kernel."""
+
+  name = "accelerate"
+  options: Options = Options()
+  codes: Codes = field(default_factory=Codes, repr=False, compare=False)
+  decided: Callable[[ModuleReport, list[str], Module], None] = field(
+    default=lambda report, keys, module: None, repr=False, compare=False
+  )
+
+  def run(self, module: Module) -> bool:
+    started = time.perf_counter()
+    run = _Run(self, module)
+    changed = run.all()
+    if run.decisions:
+      seconds = time.perf_counter() - started
+      report = ModuleReport(module.name, run.machine.platform, tuple(run.decisions), seconds, run.compiling)
+      self.decided(report, run.keys, run.original)
+    return changed
+
+
+class _Run:
+  """One module."""
+
+  def __init__(self, own: Accelerate, module: Module):
+    self.own, self.module, self.options = own, module, own.options
+    platform = {"gpu": "cuda", "": "cpu"}.get(compiled_platform(), compiled_platform())
+    self.machine = tiles.host() if platform == "cpu" else tiles.gpu(132)
+    self.platform = platform
+    self.decisions: list[Decision] = []
+    self.keys: list[str] = []
+    self.compiling = 0.0
+    self.original = module.clone()
+    self.replaced: dict[Instruction, Instruction] = {}
+
+  def all(self) -> bool:
+    if self.platform not in ("cpu", "cuda"):
+      return False
+    changed = False
+    for computation in list(self._computations()):
+      changed |= self._computation(computation)
+    if changed:
+      self.module.remove_unreachable_computations()
+    return changed
+
+  def _computations(self) -> Iterator[Computation]:
+    """Those whose instructions are run as they are: not the bodies of fusions and reductions."""
+    called: set[Computation] = set()
+    for instruction in self.module.instructions():
+      for name in ("to_apply", "calls", "select", "scatter", "called_computations"):
+        if name in instruction.attrs and instruction.opcode not in ("call", "async-start"):
+          value = instruction.attrs[name]
+          called.update(value if isinstance(value, tuple) else (value,))
+    for computation in self.module.computations:
+      if computation not in called and not computation.is_fusion and computation.execution_thread == "main":
+        yield computation
+
+  def _computation(self, computation: Computation) -> bool:
+    changed = False if self.options.exact else self._attention(computation)
+    excluded = [i for i in computation.instructions if not self._wanted(i)]
+    for plan in Finder(computation, self.machine, self.options.exact, excluded).find():
+      if isinstance(plan, Left):
+        self._leave(plan)
+      else:
+        changed |= self._take(plan)
+    return changed
+
+  def _attention(self, computation: Computation) -> bool:
+    """Attention as calls of the library's kernels."""
+    if not any(_multiplies(i) for i in computation.instructions):
+      return False
+    changed, tried = False, set()
+    while True:
+      view = graph.view(computation)
+      named = [(view.within[_scores(m)], m) for m in attention.find(view)]
+      left = [(i.name, m) for i, m in named if i.name not in tried and self._wanted(i)]
+      if not left:
+        return changed
+      name, match = left[0]
+      tried.add(name)
+      changed |= self._one_attention(name, match, view)
+
+  def _one_attention(self, name: str, match: attention.Match | tuple[graph.Node, str], view: graph.View) -> bool:
+    found = Decision(name, (name,), ("dot", "exponential", "dot"), "attention", "", None)
+    try:
+      if not isinstance(match, attention.Match):
+        raise Refused(match[1])
+      found = dataclasses.replace(found, predicted=attention_times(match, self.machine), tile=_band(match))
+      assert found.predicted is not None and found.speedup is not None
+      if found.predicted[0] < _LEAST_ATTENTION or found.speedup < _MARGIN:
+        raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")
+      if self.compiling > self.options.compile_seconds:
+        raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
+      begun = time.perf_counter()
+      try:
+        self.keys += Rewrite(match, view, self.own.codes, self.platform).run()
+      finally:
+        self.compiling += time.perf_counter() - begun
+    except Refused as why:
+      self.decisions.append(dataclasses.replace(found, why_not=str(why)))
+      return False
+    self.decisions.append(found)
+    return True
+
+  def _wanted(self, instruction: Instruction) -> bool:
+    marker = self.options.marker
+    if not marker or self.module.name.endswith(marker):
+      return True
+    names = [instruction.metadata, *(c.root.metadata for c in instruction.called_computations if c.is_fusion)]
+    return any(m is not None and f"({marker})" in m.op_name for m in names)
+
+  def _leave(self, left: Left) -> None:
+    predicted = (left.xla_seconds, left.kernel_seconds) if left.kernel_seconds else None
+    self.decisions.append(
+      Decision(
+        left.members[-1].name, _names(left.members), _opcodes(left.members), "tiles", "", predicted, None, left.why
+      )
+    )
+
+  def _take(self, plan: Planned) -> bool:
+    name = readable(plan.members[-1].name)
+    ops = tuple(n.opcode for n in plan.graph.nodes if n.opcode != "leaf")
+    found = Decision(
+      name, _names(plan.members), ops, "tiles", plan.tiling.text(), (plan.xla_seconds, plan.kernel_seconds)
+    )
+    measured: tuple[float, float] | None = None
+    try:
+      code = self._compiled(plan, name)
+      if self.options.measure:
+        measured = measuring.measure(code, plan.graph, plan.tiling)
+        if measured[1] * _SLOWER > measured[0]:
+          raise Refused("measured, it is slower")
+    except Refused as why:
+      self.decisions.append(dataclasses.replace(found, measured=measured, why_not=str(why)))
+      return False
+    shapes = result_shapes(plan.graph, plan.tiling)
+    insert(code, plan.graph, plan.tiling, shapes, f"tilewright_{name}", self.replaced)
+    remove_dead(plan.members)
+    self.keys.append(code.key)
+    self.decisions.append(dataclasses.replace(found, measured=measured))
+    return True
+
+  def _compiled(self, plan: Planned, name: str) -> Any:
+    if self.compiling > self.options.compile_seconds:
+      raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
+    begun = time.perf_counter()
+    try:
+      kernel = emit(plan.graph, plan.axes, plan.tiling, name)
+      return self.own.codes.compile(kernel, self.platform)
+    except Refused:
+      raise
+    except Exception as e:  # a fault of ours must not take acceleration of the other regions away
+      raise Refused(f"it does not compile ({type(e).__name__}: {e})") from e
+    finally:
+      self.compiling += time.perf_counter() - begun
+
+
+def _multiplies(instruction: Instruction) -> bool:
+  inner = instruction.called_computations[0].instructions if instruction.opcode == "fusion" else [instruction]
+  return any(i.opcode == "dot" for i in inner)
+
+
+def _scores(match: attention.Match | tuple[graph.Node, str]) -> graph.Node:
+  return match.scores if isinstance(match, attention.Match) else match[0]
+
+
+def _band(match: attention.Match) -> str:
+  b = match.band
+  seen = (
+    "all keys" if b == attention.Band() else "causal" if b == attention.Band(None, 0) else f"keys {b.left}, {b.right}"
+  )
+  return f"{seen}{', with derivatives' if match.has_slopes else ''}"
+
+
+def _names(members: tuple[Instruction, ...]) -> tuple[str, ...]:
+  return tuple(i.name for i in members)
+
+
+def _opcodes(members: tuple[Instruction, ...]) -> tuple[str, ...]:
+  found: list[str] = []
+  for i in members:
+    inner = i.called_computations[0].instructions if i.opcode == "fusion" else [i]
+    found += [j.opcode for j in inner if j.opcode != "parameter"]
+  return tuple(found)

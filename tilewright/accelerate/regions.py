@@ -1,0 +1,205 @@
+"""Finds regions of a computation that are better as one kernel.
+
+Every instruction that tiles can be computed of begins as a region of its own. Along the edges between them, the largest values first, two
+regions become one if no path leaves the union and comes back, if the union still has tiles (`tiles.choose`), and if its kernel is
+estimated to be faster than the kernels of both. Then regions that read the same large array are joined the same way. A region is taken
+if its kernel is estimated to be faster than XLA's instructions by a margin; of every other one the reason is kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Sequence
+
+from tilewright.accelerate import exactness
+from tilewright.accelerate.axes import Axes, analyse
+from tilewright.accelerate.costs import kernel_time, xla_time
+from tilewright.accelerate.graph import ELEMENTWISE, RULES, Graph, Incomplete, Refused, build
+from tilewright.accelerate.tiles import Machine, Tiling, choose
+from tilewright.hlo import Computation, Instruction
+
+_GLUE = frozenset({"bitcast", "get-tuple-element", "broadcast", "iota", "constant", "reshape"})
+_CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) - {
+  "parameter",
+  "dot",
+  "tuple",
+  "constant",
+}
+_MARGIN = 1.2  # what a kernel must promise to be faster by
+_LEAST = 25e-6  # seconds that XLA needs: less is not worth a call
+_LONG = 100e-6  # seconds that XLA needs, from which on all threads must be busy
+_MOST_NODES = 400
+_MOST_OPERANDS = 24
+
+
+@dataclasses.dataclass(frozen=True)
+class Planned:
+  """A region with its tiles and the two estimates."""
+
+  members: tuple[Instruction, ...]
+  graph: Graph
+  axes: Axes
+  tiling: Tiling
+  xla_seconds: float
+  kernel_seconds: float
+
+  @property
+  def speedup(self) -> float:
+    return self.xla_seconds / self.kernel_seconds
+
+
+@dataclasses.dataclass(frozen=True)
+class Left:
+  """A region that is left to XLA, and why."""
+
+  members: tuple[Instruction, ...]
+  why: str
+  xla_seconds: float = 0.0
+  kernel_seconds: float = 0.0
+
+
+class Finder:
+  """The regions of one computation."""
+
+  def __init__(
+    self, computation: Computation, machine: Machine, exact: bool = False, taken: Iterable[Instruction] = ()
+  ):
+    self.order = computation.topological_order()
+    self.position = {i: n for n, i in enumerate(self.order)}
+    self.machine, self.exact = machine, exact
+    self._taken = set(taken)
+    self._times: dict[Instruction, float] = {}
+    self._plans: dict[frozenset[Instruction], Planned | str] = {}
+    self._incomplete: set[frozenset[Instruction]] = set()
+    self.region: dict[Instruction, frozenset[Instruction]] = {}
+
+  def find(self) -> list[Planned | Left]:
+    refused: list[Left] = []
+    for instruction in self.order:
+      if instruction.opcode not in _CANDIDATES or instruction in self._taken:
+        continue
+      own = frozenset([instruction])
+      plan = self.plan(own)
+      if instruction.opcode in _GLUE or not isinstance(plan, str) or own in self._incomplete:
+        self.region[instruction] = own
+      elif instruction.opcode in ("fusion", "reduce"):
+        refused.append(Left((instruction,), plan))
+    for _ in range(3):
+      if not self._join(self._edges()) and not self._join(self._siblings()):
+        break
+    return [*self._decided(), *refused]
+
+  # --- joining ---------------------------------------------------------------------------------------------------
+
+  def _edges(self) -> list[tuple[Instruction, Instruction]]:
+    found = [(o, i) for i in self.region for o in i.operands if o in self.region]
+    return sorted(found, key=lambda edge: (-edge[0].shape.byte_size, self.position[edge[1]]))
+
+  def _siblings(self) -> list[tuple[Instruction, Instruction]]:
+    """Users of the same value, next to each other."""
+    found = []
+    for value in self.order:
+      if not value.shape.is_array or value.shape.byte_size < self.machine.l2 // 4:
+        continue
+      users = sorted((u for u in value.users if u in self.region), key=self.position.__getitem__)
+      found += list(itertools.pairwise(users))
+    return found
+
+  def _join(self, pairs: Sequence[tuple[Instruction, Instruction]]) -> bool:
+    changed = False
+    for a, b in pairs:
+      one, two = self.region[a], self.region[b]
+      if one is two:
+        continue
+      both = one | two
+      if len(both) > _MOST_NODES or not self._is_convex(both):
+        continue
+      plan = self.plan(both)
+      if isinstance(plan, str):
+        continue
+      is_part = one in self._incomplete or two in self._incomplete  # with what is still to come, it may be worth it
+      if not is_part and plan.kernel_seconds > self._seconds(one) + self._seconds(two):
+        continue
+      for member in both:
+        self.region[member] = both
+      changed = True
+    return changed
+
+  def _seconds(self, region: frozenset[Instruction]) -> float:
+    plan = self.plan(region)
+    return plan.kernel_seconds if not isinstance(plan, str) else max(self.xla(region), 1e-6)
+
+  def xla(self, region: Iterable[Instruction]) -> float:
+    return xla_time(region, self.machine, self._times)
+
+  def _is_convex(self, region: frozenset[Instruction]) -> bool:
+    last = max(self.position[i] for i in region)
+    left = [u for i in region for u in i.users if u not in region]
+    seen = set(left)
+    while left:
+      instruction = left.pop()
+      for user in (*instruction.users, *instruction.control_successors):
+        if user in region:
+          return False
+        if user not in seen and self.position.get(user, last + 1) < last:
+          seen.add(user)
+          left.append(user)
+    return True
+
+  # --- planning --------------------------------------------------------------------------------------------------
+
+  def plan(self, region: frozenset[Instruction]) -> Planned | str:
+    if region not in self._plans:
+      try:
+        self._plans[region] = self._plan(tuple(sorted(region, key=self.position.__getitem__)))
+      except Refused as why:
+        self._plans[region] = str(why)
+        if isinstance(why, Incomplete):
+          self._incomplete.add(region)
+    return self._plans[region]
+
+  def _plan(self, members: tuple[Instruction, ...]) -> Planned:
+    graph = build(members)
+    if len(graph.nodes) > _MOST_NODES:
+      raise Refused(f"{len(graph.nodes)} operations are too many for one kernel")
+    if len(graph.leaves) + len(graph.outputs) > _MOST_OPERANDS:
+      raise Refused(f"{len(graph.leaves) + len(graph.outputs)} arrays are too many for one kernel")
+    if any(node.opcode == "dot" for node in graph.nodes):
+      raise Refused("XLA's library multiplies matrices")
+    axes = analyse(graph)
+    tiling = choose(graph, axes, self.machine)
+    return Planned(members, graph, axes, tiling, self.xla(members), kernel_time(graph, tiling, self.machine))
+
+  def _decided(self) -> list[Planned | Left]:
+    found: list[Planned | Left] = []
+    for region in dict.fromkeys(self.region.values()):
+      if all(i.opcode in _GLUE for i in region):
+        continue
+      plan = self.plan(region)
+      members = tuple(sorted(region, key=self.position.__getitem__))
+      if isinstance(plan, str):
+        found.append(Left(members, plan, self.xla(members)))
+        continue
+      why = self._why_not(plan)
+      found.append(plan if why is None else Left(members, why, plan.xla_seconds, plan.kernel_seconds))
+    return found
+
+  def _why_not(self, plan: Planned) -> str | None:
+    callback = next((u for o in plan.graph.outputs for u in o.source.users if is_callback(u)), None)
+    if callback is not None:
+      return f"%{callback.name} calls back into Python with a value of it"
+    if self.exact and (inexact := exactness.inexact(plan.graph)):
+      return f"exact=True: {inexact}"
+    if plan.xla_seconds < _LEAST:
+      return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
+    if plan.speedup < _MARGIN:
+      return f"estimated to be only {plan.speedup:.2f} times as fast"
+    if plan.tiling.instances < self.machine.threads and plan.xla_seconds > _LONG and not self.machine.is_gpu:
+      return f"{plan.tiling.instances} tiles leave threads idle"
+    return None
+
+
+def is_callback(instruction: Instruction) -> bool:
+  """Whether an instruction runs Python while the program runs."""
+  return instruction.opcode == "custom-call" and "callback" in instruction.attrs.get("custom_call_target", "")

@@ -1,0 +1,162 @@
+"""`tilewright.accelerate`: ordinary JAX programs, compiled with kernels that are found in them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import pathlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.accelerate import kept, tiles
+from tilewright.accelerate.calls import Codes
+from tilewright.accelerate.program import Accelerate, Options
+from tilewright.accelerate.report import ModuleReport
+from tilewright.hlo import Hook, Module, install
+from tilewright.target.llvm.identity import code_version
+
+_SOURCES = ("accelerate", "hlo", "layout", "ops", "pallas", "target")
+_numbers = itertools.count(1)
+
+
+class Acceleration:
+  """Programs that are compiled from now on get kernels, until `undo()` or the end of a `with` statement.
+
+  `reports` has what was decided about each module; `explain()` gives it as text, `write_html(path)` as a page.
+  """
+
+  def __init__(self, options: Options, explain: bool | str | os.PathLike[str] = False):
+    self.options = options
+    self.reports: list[ModuleReport] = []
+    self.modules: dict[str, Module] = {}  # as XLA had them, for the page
+    self._explain = explain
+    self._codes = Codes()
+    self._lock = threading.Lock()
+    kept.watch(self)
+    self._hook: Hook | None = install(
+      [Accelerate(options, self._codes, self._decided)],
+      stage="pre_scheduler",
+      platforms=("cpu", "cuda"),
+      fingerprint=_fingerprint(options),
+      time_limit=None,
+    )
+
+  @property
+  def active(self) -> bool:
+    return self._hook is not None and self._hook.installed
+
+  def undo(self) -> None:
+    """From now on programs are compiled as without. Twice does no harm."""
+    hook, self._hook = self._hook, None
+    if hook is not None:
+      hook.uninstall()
+      kept.forget(self)
+      if self._explain and self._explain is not True:
+        self.write_html(self._explain)
+
+  def __enter__(self) -> Acceleration:
+    return self
+
+  def __exit__(self, *exc: object) -> None:
+    self.undo()
+
+  def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+    """As a decorator: this function only."""
+    self.undo()
+    return accelerated(f, self.options, self._explain)
+
+  def explain(self) -> str:
+    """A table for each module: fusion, ops, tile, predicted and measured times, speed-up, and why not."""
+    with self._lock:
+      return "\n\n".join(report.text() for report in self.reports) or "Nothing was compiled."
+
+  def write_html(self, path: str | os.PathLike[str]) -> None:
+    """A page with the graph of each module, coloured by kernel."""
+    from tilewright.accelerate.page import page
+
+    with self._lock:
+      pathlib.Path(path).write_text(page(self.reports, self.modules))
+
+  def add(self, report: ModuleReport, module: Module | None = None) -> None:
+    with self._lock:
+      self.reports.append(report)
+      if module is not None:
+        self.modules[report.module] = module
+    if self._explain is True and report.decisions:
+      print(report.text(), flush=True)
+
+  def _decided(self, report: ModuleReport, keys: list[str], module: Module) -> None:
+    kept.remember(self, report, keys)
+    self.add(report, module)
+
+
+def _fingerprint(options: Options) -> str:
+  return f"accelerate {code_version(*_SOURCES)} {options!r} {tiles.host()!r}"
+
+
+def accelerate(
+  f: Callable[..., Any] | None = None,
+  *,
+  explain: bool | str | os.PathLike[str] = False,
+  exact: bool = False,
+  measure: bool = False,
+  compile_seconds: float = 60.0,
+) -> Any:
+  """Make ordinary JAX programs faster: parts of what XLA compiles become tiled kernels.
+
+  A call is in force for the rest of the process, or in a `with` statement; programs that were compiled before are compiled anew when they
+  are next called. On a function, as a decorator, it is in force for what that function computes, also inside of other programs.
+
+  Args:
+    f: a function, if this is a decorator.
+    explain: True to print for each program what became a kernel and what did not, and why; a path to write that as a page when
+      the `with` statement ends.
+    exact: take only regions whose kernels give the same bits as XLA.
+    measure: time each kernel against XLA while the program is compiled, and leave what is slower to XLA.
+    compile_seconds: how long to compile kernels for one program at most; what is left then stays with XLA.
+  """
+  if f is not None and not callable(f):
+    raise errors.KernelTypeError(f"accelerate: expected a function to decorate or no positional argument, got {f!r}.")
+  for name, value in (("exact", exact), ("measure", measure)):
+    if not isinstance(value, bool):
+      raise errors.KernelTypeError(f"accelerate: {name} must be True or False, got {value!r}.")
+  if not isinstance(explain, bool | str | os.PathLike):
+    raise errors.KernelTypeError(f"accelerate: explain must be a bool or the path of a page to write, got {explain!r}.")
+  if isinstance(compile_seconds, bool) or not isinstance(compile_seconds, int | float) or compile_seconds < 0:
+    raise errors.KernelTypeError(f"accelerate: compile_seconds must be a number from 0 on, got {compile_seconds!r}.")
+  options = Options(exact, measure, float(compile_seconds))
+  return Acceleration(options, explain) if f is None else accelerated(f, options, explain)
+
+
+def accelerated(
+  f: Callable[..., Any], options: Options, explain: bool | str | os.PathLike[str] = False
+) -> Callable[..., Any]:
+  """A function whose computations are accelerated, wherever it is called. It is jitted, unless it is already."""
+  import dataclasses
+
+  if hasattr(f, "lower"):  # jitted, with options of its own
+    marker = getattr(f, "__name__", "f")
+    jitted = f
+  else:
+    marker = f"accelerated_{next(_numbers)}_{getattr(f, '__name__', 'f').strip('<>')}"
+
+    @functools.wraps(f)
+    def named(*args: Any, **kwargs: Any) -> Any:
+      return f(*args, **kwargs)
+
+    named.__name__ = named.__qualname__ = marker
+    jitted = jax.jit(named)
+  own = Acceleration(dataclasses.replace(options, marker=marker), explain)
+
+  @functools.wraps(f)
+  def wrapper(*args: Any, **kwargs: Any) -> Any:
+    return jitted(*args, **kwargs)
+
+  wrapper.acceleration = own  # type: ignore[attr-defined]
+  wrapper.lower = jitted.lower  # type: ignore[attr-defined]
+  return wrapper
