@@ -157,5 +157,9 @@ class Reachability:
     """Whether `second` depends on `first` (an instruction dominates itself)."""
     return bool(self._needs[self.index[second]] >> self.index[first] & 1)
 
+  def needs(self, instruction: Instruction) -> int:
+    """What it depends on, itself included: bit i stands for `order[i]`."""
+    return self._needs[self.index[instruction]]
+
   def independent(self, a: Instruction, b: Instruction) -> bool:
     return not self.dominates(a, b) and not self.dominates(b, a)

@@ -55,6 +55,8 @@ class TileAnalysis:
   roots: tuple[int, ...]  # in nodes, one per output
   loops: tuple[tuple[Loop, int], ...]  # reduced indices and their sizes
   constraints: tuple[tuple[Instruction, TileConstraint], ...]
+  # Tiles that were asked for before, by node and by the sizes that the node depends on: a search asks often.
+  _known: dict[tuple[object, ...], ConcreteTile | CannotTile] = field(default_factory=dict, repr=False)
 
   @property
   def dims(self) -> tuple[int, ...]:
@@ -101,7 +103,7 @@ def tile_analysis(of: Computation | Region, roots: Sequence[Instruction] | None 
     found = _analysis(region, main)
     if isinstance(found, TileAnalysis):
       return found
-    reason = reason or found
+    reason = found if reason is None else reason
   assert reason is not None
   return reason
 
@@ -264,11 +266,14 @@ def _tiled(
   maps: list[IndexingMap] = []
   known: dict[tuple[object, ...], int] = {}
   place: list[int] = []
-  for node in analysis.nodes:
+  for number, node in enumerate(analysis.nodes):
     m = node.map
     names = _axis_names(m, axis_of)
     steps = {Var("u", j): axes[names[j]].tile for j in range(len(m.ranges)) if names[j] is not None}  # type: ignore[index]
-    concrete = node.tile.at(base | steps)
+    asked = (number, tuple(sizes[i] for i in node.tile.depends_on), tuple(steps.values()))
+    if asked not in analysis._known:
+      analysis._known[asked] = node.tile.at(base | steps)
+    concrete = analysis._known[asked]
     if isinstance(concrete, CannotTile):
       return CannotTile(concrete.reason, node.instruction)
     renamed = _renamed(node, concrete, names, found, maps)

@@ -44,9 +44,6 @@ class CannotTile:
     where = f"%{self.instruction.name} ({self.instruction.opcode}): " if self.instruction is not None else ""
     return f"{where}cannot tile because {self.reason}"
 
-  def __bool__(self) -> bool:
-    return False
-
 
 OperandMaps = tuple[tuple[IndexingMap, ...], ...]
 Rule = Callable[[Instruction, int], OperandMaps | CannotTile]

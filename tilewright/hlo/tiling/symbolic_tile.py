@@ -117,6 +117,12 @@ class SymbolicTile:
     return tuple(found)
 
   @property
+  def depends_on(self) -> list[int]:
+    """Output indices whose tile size or place makes a difference."""
+    named = {v.index for e in self.map.results for v in e.variables() if v.kind == "d"}
+    return sorted(named | {v.index for v in self.pointwise if v.kind == "d"})
+
+  @property
   def offsets(self) -> tuple[Expr, ...]:
     """Of the first case of each dimension."""
     return tuple(cases[0].offset for cases in self.dims)
