@@ -176,3 +176,41 @@ def test_stablehlo_is_converted_and_other_mlir_is_explained(tmp_path):
   (tmp_path / "b.mlir").write_text("module {\n  nothing\n}\n")
   with pytest.raises(HloError, match="wanted is StableHLO"):
     read_module(str(tmp_path / "b.mlir"))
+
+
+ROWS = """HloModule m
+sum { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e { x = f32[64,48] parameter(0)
+  z = f32[] constant(0)
+  s = f32[64] reduce(x, z), dimensions={1}, to_apply=sum
+  b = f32[64,48] broadcast(s), dimensions={0}
+  ROOT y = f32[64,48] divide(x, b) }"""
+
+
+def test_tiling_prints_maps_and_tiles_and_draws_them(tmp_path, capsys):
+  path, page = tmp_path / "rows.hlo", tmp_path / "tiles.html"
+  path.write_text(ROWS)
+  assert main(["hlo", str(path), "--tiling", "--tile", "16,48", "--html", str(page)]) == 0
+  printed = capsys.readouterr().out
+  assert "map  (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 63], d1 in [0, 47], s0 in [0, 47]" in printed
+  assert "grid 4x1, tile 16x48" in printed and "[o0 : 16] [0 : 48]" in printed
+  text = page.read_text()
+  assert text.startswith("<!doctype html>") and "%x = f32[64,48] parameter" in text and "http" not in text
+
+
+def test_tiling_says_what_is_wrong(tmp_path, capsys):
+  path = tmp_path / "rows.hlo"
+  path.write_text(ROWS)
+  assert main(["hlo", str(path), "--tiling", "--tile", "16"]) == 1
+  assert "cannot tile because the output has 2 dimensions and the tile 1" in capsys.readouterr().out
+  assert main(["hlo", str(path), "--tiling", "--tile", "16,x"]) == 1
+  assert "'x' is none" in capsys.readouterr().err
+  assert main(["hlo", str(path), "--tiling", "--device", "abacus"]) == 1
+  assert "there is no device called 'abacus'" in capsys.readouterr().err
+  path.write_text(
+    'ENTRY e { x = f32[64] parameter(0)\n ROOT y = (f32[64], s32[64]) custom-call(x), custom_call_target="t" }'
+  )
+  assert main(["hlo", str(path), "--tiling"]) == 0
+  assert "cannot tile because" in capsys.readouterr().out

@@ -77,6 +77,11 @@ def parser() -> argparse.ArgumentParser:
   hlo.add_argument("--seed", type=int, default=0, help="of the random arguments (default: %(default)s)")
   hlo.add_argument("--out", metavar="FILE", help="write the module as text (as a proto if the name ends in .pb)")
   hlo.add_argument("--html", metavar="FILE", help="draw the module as a page")
+  hlo.add_argument(
+    "--tiling", action="store_true", help="print indexing maps, tiles and tiled fusions; --html draws them"
+  )
+  hlo.add_argument("--tile", metavar="32,128", help="the output tile that --tiling shows (default: the best by search)")
+  hlo.add_argument("--device", default="cpu", help="whose cost model --tiling uses (default: %(default)s)")
   hlo.add_argument("--diff", action="store_true", help="print what each pass changed")
   hlo.add_argument("--list", action="store_true", help="print the passes there are and stop")
 

@@ -2,10 +2,12 @@
 
     tilewright hlo module.hlo --passes call_inliner,cse,dce --diff
     tilewright hlo module.hlo --passes mine.py:my_pass --evaluate --out after.hlo --html after.html
+    tilewright hlo module.hlo --tiling --tile 32,128 --html tiles.html
 
 The file is HLO text, a serialised HloModuleProto, or StableHLO (MLIR text or bytecode, converted by JAX);
 `-` reads standard input. `--evaluate` runs the module on random arguments
-before and after the passes and compares. Exit code 0: all well; 1: a pass failed, or the values differ; 2: the file or the passes
+before and after the passes and compares. `--tiling` prints indexing maps, symbolic tiles and the regions that are better as one
+kernel (see `docs/tiling.md`). Exit code 0: all well; 1: a pass failed, or the values differ; 2: the file or the passes
 cannot be read, or a result cannot be written.
 """
 
@@ -61,7 +63,7 @@ def _work(module: hlo.Module, passes: list[Pass], arguments: argparse.Namespace)
     print(report)
     if arguments.diff:
       print(report.diff())
-  elif not arguments.evaluate:
+  elif not arguments.evaluate and not arguments.tiling:
     counts = f"{len(module.computations)} computations, {module.instruction_count} instructions"
     print(f"module {module.name}: {counts}, {'scheduled' if module.is_scheduled else 'not scheduled'}")
   code = _evaluate(original, module, arguments.seed) if arguments.evaluate else 0
@@ -70,6 +72,10 @@ def _work(module: hlo.Module, passes: list[Pass], arguments: argparse.Namespace)
       pathlib.Path(arguments.out).write_bytes(module.to_proto())
     else:
       pathlib.Path(arguments.out).write_text(module.to_text(), encoding="utf-8")
+  if arguments.tiling:
+    from tilewright.cli.tiling import run_tiling
+
+    return max(code, run_tiling(module, arguments.tile, arguments.device, arguments.html))
   if arguments.html:
     from tilewright.viz.hlo_graph import render
 

@@ -17,8 +17,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tilewright.hlo.tiling import Expr, TiledInstruction, TiledRegion, Var
+from tilewright.hlo.tiling import Expr, TiledRegion, Var
 from tilewright.hlo.tiling.expr import FloorDiv
+from tilewright.hlo.tiling.listing import tile_text
 
 _numbers = itertools.count()
 _FREE = ("constant", "tuple", "get-tuple-element")
@@ -81,15 +82,6 @@ def _arrays(region: TiledRegion, everything: bool) -> list[dict[str, Any]]:
     ]
     found.append({"name": name, "role": role, "dims": dims, "how": tile_text(tiled)})
   return found[::-1]
-
-
-def tile_text(tiled: TiledInstruction) -> str:
-  """`[o0 : 16] [o1 * 2 + 1 : 8 : 2]`: offset, size and stride per dimension."""
-  parts = []
-  for e, size, stride in zip(tiled.offsets, tiled.sizes, tiled.strides):
-    parts.append(f"[{e} : {size}" + (f" : {stride}]" if stride != 1 else "]"))
-  text = " ".join(parts) or "scalar"
-  return text + (f" per point of {', '.join(f'd{a}' for a in tiled.pointwise)}" if tiled.pointwise else "")
 
 
 def _json(e: Expr, place: int) -> list[Any]:
