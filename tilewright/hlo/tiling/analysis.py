@@ -296,7 +296,7 @@ def _tiled(
           own,
           pointwise,
           runtime,
-          concrete.exact and not m.runtime,
+          concrete.exact,
         )
       )
       maps.append(m)

@@ -130,7 +130,7 @@ def predict(region: TiledRegion, model: CostModel, budget: Budget) -> Prediction
     outputs,
     again,
     working_set(region),
-    (vector + matrix) / max(sum(once.values()), 1.0) if once else 1.0,
+    (vector + matrix) / sum(once.values()) if any(once.values()) else 1.0,
     grid,
   )
 
