@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects, semaphores
+from tilewright.pallas import effects, gather, semaphores
 from tilewright.pallas.arity import brief
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, TransformedRef, WriteEffect, is_ref
 from tilewright.pallas.scoped import run_scoped
@@ -71,9 +71,25 @@ class AsyncCopyDescriptor:
     return self.src_sem is not None
 
   def start(self, priority: int = 0, *, add: bool = False) -> None:
-    """Start the copy; with `add`, the destination accumulates instead of being replaced."""
-    flat, tree = _jax.flatten((self.src_ref, self.dst_ref, self.dst_sem, self.src_sem, self.device_id, self.core))
+    """Start the copy; with `add`, the destination accumulates instead of being replaced. Refs among its indices are read now."""
+    if (rows := self._counted_rows()) is not None:
+      rows.start(self, priority, add)
+      return
+    ends = (gather.read_indices(self.src_ref), gather.read_indices(self.dst_ref))
+    flat, tree = _jax.flatten((*ends, self.dst_sem, self.src_sem, self.device_id, self.core))
     dma_start_p.bind(*flat, tree=tree, device_id_type=self.device_id_type, priority=priority, add=add)
+
+  def _counted_rows(self) -> gather.CountedRows | None:
+    """The rows to copy one by one, where indices of a certain value are ignored."""
+    found = [(view, end) for view, end in ((self.src_ref, "src"), (self.dst_ref, "dst")) if gather.ignores(view)]
+    if not found:
+      return None
+    if self.is_remote or len(found) > 1:
+      raise errors.UnsupportedFeatureError(
+        "pltpu.async_copy: plsc.Indices(ignored_value=...) may stand at one end of a copy that stays on its core. Gather into memory of "
+        "this core first."
+      )
+    return gather.CountedRows(*found[0])
 
   def wait(self) -> None:
     """Wait until this device's part is done: the data has left and, for a copy to another device, ours has arrived."""
@@ -92,7 +108,7 @@ class AsyncCopyDescriptor:
     self._wait(self.src_ref, self.src_sem)
 
   def _wait(self, moved: Any, sem: Any) -> None:
-    flat, tree = _jax.flatten((moved, sem))
+    flat, tree = _jax.flatten((gather.any_indices(moved), sem))
     dma_wait_p.bind(*flat, tree=tree)
 
 

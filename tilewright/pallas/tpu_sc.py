@@ -22,6 +22,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import control, effects, primitives, scoped, semaphores
+from tilewright.pallas.gather import Indices as Indices
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect
 from tilewright.pallas.tpu.info import SparseCoreInfo, get_tpu_info, is_tpu_device
 from tilewright.pallas.tpu.memory import CommonMemorySpace, MemorySpace

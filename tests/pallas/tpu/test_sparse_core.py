@@ -55,7 +55,8 @@ def test_subcores_wait_for_those_of_their_core(interpret: Any) -> None:
   np.testing.assert_array_equal(found, np.stack([np.roll(first, -n, axis=1) for n in range(3)]))
 
 
-@pytest.mark.parametrize("interpret", [True, pltpu.InterpretParams()], ids=["portable", "simulated"])
+@MODES
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="GPUs refuse cores that signal each other")
 def test_subcores_of_a_core_share_memory_and_counters(interpret: Any) -> None:
   def body(o: Any, shared: Any, count: Any) -> None:
     c, s = lax.axis_index("c"), lax.axis_index("s")
@@ -211,3 +212,61 @@ def test_a_parallel_loop_carries_values() -> None:
     o[8] = last
 
   np.testing.assert_array_equal(pl.pallas_call(body, S((9,), jnp.int32))(), [1, 1, 2, 2, 3, 3, 4, 4, 5])
+
+
+# --- gathers and scatters ----------------------------------------------------------------------------------------
+
+TABLE = jnp.arange(12.0 * 4).reshape(12, 4)
+PLACES = np.array([7, 2, -1, 0, -1, 11], np.int32)
+IN_MEMORY = [pltpu.VMEM((6,), jnp.int32), pltpu.VMEM((6, 4), jnp.float32), pltpu.SemaphoreType.DMA]
+
+
+def run_gather(body: Any, out: Any, places: Any, interpret: Any) -> Any:
+  return pl.kernel(body, out, mesh=subcores(1, 1), scratch_types=IN_MEMORY, interpret=interpret)(TABLE, places)
+
+
+@MODES
+@pytest.mark.parametrize("wrap", [lambda ref: ref, plsc.Indices, lambda ref: plsc.Indices(ref[...])])
+def test_rows_are_gathered_and_scattered_by_indices_in_memory(interpret: Any, wrap: Any) -> None:
+  """The copy back is described before its indices are there: they are read when it starts."""
+  places = np.abs(PLACES) % 12
+
+  def body(table: Any, indices: Any, out: Any, own: Any, rows: Any, sem: Any) -> None:
+    pltpu.sync_copy(table, out)
+    back = pltpu.make_async_copy(rows, out.at[own], sem)
+    pltpu.sync_copy(indices, own)
+    pltpu.sync_copy(table.at[wrap(own)], rows)
+    rows[...] = -rows[...]
+    back.start()
+    back.wait()
+
+  want = np.array(TABLE)
+  want[places] *= -1
+  np.testing.assert_array_equal(run_gather(body, TABLE, places, interpret), want)
+
+
+@MODES
+def test_indices_of_a_certain_value_are_ignored(interpret: Any) -> None:
+  def body(table: Any, indices: Any, got: Any, put: Any, own: Any, rows: Any, sem: Any) -> None:
+    pltpu.sync_copy(indices, own)
+    places = plsc.Indices(own, ignored_value=-1)
+    rows[...] = jnp.full(rows.shape, 100.0)
+    pltpu.async_copy(table.at[places], rows, sem).wait()
+    pltpu.sync_copy(rows, got)
+    pltpu.sync_copy(table, put)
+    pltpu.sync_copy(rows, put.at[places], add=True)
+
+  got, put = run_gather(body, (S((6, 4), jnp.float32), TABLE), PLACES, interpret)
+  valid = PLACES >= 0
+  np.testing.assert_array_equal(got, np.where(valid[:, None], np.array(TABLE)[PLACES], 100))
+  want = np.array(TABLE)
+  want[PLACES[valid]] *= 2
+  np.testing.assert_array_equal(put, want)
+
+
+def test_ignored_indices_stand_alone() -> None:
+  def body(table: Any, indices: Any, out: Any, own: Any, rows: Any, sem: Any) -> None:
+    pltpu.sync_copy(table.at[plsc.Indices(own, ignored_value=-1)].at[:, :], rows)
+
+  with pytest.raises(errors.UnsupportedFeatureError, match="ignored_value, the indices must be one-dimensional"):
+    run_gather(body, S((6, 4), jnp.float32), PLACES, False)

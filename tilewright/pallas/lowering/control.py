@@ -290,8 +290,10 @@ def lower_kernel(
       dense = dense_strides(tuple(m.array_aval.shape))
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
     ty = memory_type(var.aval, strides)
-    is_own = together and position >= len(mapping.block_mappings) and not lowered_cores.is_shared(var.aval)
-    kinds.append(lowered_cores.of_all(ty, math.prod(mapping.grid)) if is_own else ty)
+    if together and position >= len(mapping.block_mappings):
+      sharers = lowered_cores.sharers(kernel, var.aval)
+      ty = ty if sharers is None else lowered_cores.of_all(ty, math.prod(mapping.grid) // sharers)
+    kinds.append(ty)
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
   kinds += [memory_type(ref.aval) for ref in global_refs.values()]

@@ -148,6 +148,21 @@ def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, prior
   return []
 
 
+@rule("fetch_and_add")
+def _fetch_and_add(ctx: Context, *flat: Value, tree: Any) -> Value:
+  """One step for other cores: they take turns where one waits, and this does not."""
+  view, value, core = leaves(tree, flat)
+  found: list[Value] = []
+
+  def add(end: End) -> None:
+    at = _on_core(end, as_int32(ctx, core)).view()[0]
+    found.append(at.load())
+    at.store(ctx.emit("add", found[0], value))
+
+  _with_end(ctx, flat, view, add)
+  return found[0]
+
+
 @rule("dma_wait")
 def _dma_wait(ctx: Context, *flat: Value, tree: Any) -> list[Value]:
   moved, semaphore = leaves(tree, flat)

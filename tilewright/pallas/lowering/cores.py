@@ -5,6 +5,8 @@ Scratch memory and semaphores that each core has for itself are one array of the
 
     VMEM((8, 128), f32) on 4 cores      ref<4x8x128xf32>, of which core i sees the i-th part
     a copy to core j                    a store to the j-th part
+
+Memory that the subcores of one SparseCore share (VMEM_SHARED) has a part for each SparseCore.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class Cores:
   count: int
   own: Value
   wholes: dict[Value, Value] = dataclasses.field(default_factory=dict)
+  sharers: dict[Value, int] = dataclasses.field(default_factory=dict)  # how many neighbours share a part, where not one
   first: int = 0  # of the cores that run the present body
 
   def number(self, ctx: Context, core: Value) -> Value:
@@ -55,13 +58,21 @@ class Cores:
         f"The copy at {ctx.builder.loc} is to memory of another core that is not known there. Copy to scratch memory of the kernel, or of "
         "the pl.run_scoped around the copy."
       )
-    return _part(ctx, whole, self.number(ctx, core))
+    return _part(ctx, whole, _divided(ctx, self.number(ctx, core), self.sharers.get(ref, 1)))
 
-  def see(self, ctx: Context, param: Value) -> Value:
+  def see(self, ctx: Context, param: Value, sharers: int = 1) -> Value:
     """What this core sees of a parameter that holds the memory of all."""
-    seen = param if isinstance(param.type, SemaphoreArrayType) else _part(ctx, param, self.own)
+    if isinstance(param.type, SemaphoreArrayType):
+      seen = param
+    else:
+      seen = _part(ctx, param, _divided(ctx, self.own, sharers))
+      self.sharers[seen] = sharers
     self.wholes[seen] = param
     return seen
+
+
+def _divided(ctx: Context, core: Value, sharers: int) -> Value:
+  return core if sharers == 1 else ctx.emit("div", core, ctx.constant(sharers, np.int32))
 
 
 def _part(ctx: Context, whole: Value, core: Value) -> Value:
@@ -70,8 +81,20 @@ def _part(ctx: Context, whole: Value, core: Value) -> Value:
   return ctx.emit("subview", whole, core, *zeros, sizes=(1, *shape[1:]), steps=(1,) * len(shape), dropped=(0,))
 
 
-def is_shared(aval: Any) -> bool:
-  return getattr(aval, "memory_space", None) in SHARED_SPACES
+def sharers(kernel: Kernel, aval: Any) -> int | None:
+  """How many neighbouring cores share what a scratch type allocates; None for all of them."""
+  space = getattr(aval, "memory_space", None)
+  if space is not TpuMemorySpace.VMEM_SHARED:
+    return None if space in SHARED_SPACES else 1
+  of_cores = [m for m in kernel.mesh or () if getattr(m, "num_subcores", None)]
+  if not any(m.num_cores > 1 for m in of_cores):
+    return None
+  if len(kernel.mesh or ()) > 1:
+    raise errors.NativeCodeError(
+      f"The kernel '{kernel.name}': memory that the subcores of each of several SparseCores share (VMEM_SHARED) cannot be compiled to "
+      "native code yet for several meshes. Pass interpret=True."
+    )
+  return int(of_cores[0].num_subcores)
 
 
 def of_all(ty: RefType | SemaphoreArrayType, count: int) -> RefType | SemaphoreArrayType:
@@ -86,12 +109,6 @@ def begin(emitter: Emitter, kernel: Kernel, scratch: Sequence[Value], avals: Seq
   """Where a body starts: what a core sees of the scratch memory, and where in its mesh it is."""
   grid = kernel.grid_mapping.grid
   ctx = Context(emitter, None)
-  of_one = [m for m in kernel.mesh if getattr(m, "num_subcores", None) and m.num_cores > 1]
-  if of_one and any(getattr(aval, "memory_space", None) is TpuMemorySpace.VMEM_SHARED for aval in avals):
-    raise errors.NativeCodeError(
-      f"The kernel '{kernel.name}': memory that the subcores of each of several SparseCores share (VMEM_SHARED) cannot be compiled to "
-      "native code yet. Pass interpret=True."
-    )
   emitter.cores = Cores(math.prod(int(d or 1) for d in grid), ctx.emit("program_id", axis=0))
   position: list[tuple[Value, int]] = []
   left = emitter.cores.own
@@ -100,7 +117,8 @@ def begin(emitter: Emitter, kernel: Kernel, scratch: Sequence[Value], avals: Seq
     position.insert(0, (ctx.emit("rem", left, divisor), int(size or 1)))
     left = ctx.emit("div", left, divisor)
   emitter.position = tuple(position)
-  return [v if is_shared(aval) else emitter.cores.see(ctx, v) for v, aval in zip(scratch, avals, strict=True)]
+  counts = [sharers(kernel, aval) for aval in avals]
+  return [v if n is None else emitter.cores.see(ctx, v, n) for v, n in zip(scratch, counts, strict=True)]
 
 
 def allocate(ctx: Context, avals: Sequence[Any]) -> list[Value]:
