@@ -3,6 +3,9 @@
 A body is data (`Block` of `Instruction`s), so that it can be printed, cut down, run by JAX inside a kernel and by the oracle. Each value
 knows what its generator must keep: a bound of its magnitude, and whether it is `sure`: computed without rounding. Only sure values decide
 (comparisons, sorts, conversions to integers, counts of loops), so a rounding never changes which path the oracle takes.
+
+Complex numbers, and floats that may be NaN, infinite, subnormal or -0 (`special`), are odd: only rules that know what to do with them see
+them.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .numbers import EXACT, LARGEST, is_float
+from .numbers import EXACT, LARGEST, is_float, is_inexact
 
-SIGNED = ["int8", "int16", "int32"]
-UNSIGNED = ["uint8", "uint16", "uint32"]
+SIGNED = ["int4", "int8", "int16", "int32"]
+UNSIGNED = ["uint4", "uint8", "uint16", "uint32"]
 FLOATS = ["float32", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"]
 DTYPES = ["bool", *SIGNED, "int32", *UNSIGNED, *FLOATS]
 WIDE_DTYPES = [*DTYPES, *["int64", "uint64", "float64"] * 2]  # with jax_enable_x64
@@ -29,6 +32,11 @@ class Type:
   dtype: str
   bound: float = 0.0  # of a float's magnitude
   sure: bool = True  # computed without rounding
+  special: str = ""  # a float that may be NaN or infinite; "signed" where its zeros have a known sign
+
+  @property
+  def is_odd(self) -> bool:
+    return bool(self.special) or self.dtype == "complex64"
 
   def __str__(self) -> str:
     return f"{self.dtype}{list(self.shape)}"
@@ -89,6 +97,9 @@ class Writer:
     self.uses: set[int] = set()
     self.far: list[tuple[int, Type]] = []
     self.kept: list[Type] = []
+    self.semaphores = 0
+    self.states: tuple[int, ...] | None = None  # prefetched scalars that may be written
+    self.changes_state = False
     self.dtypes, self.elements = DTYPES, 600  # what values may be, and the most elements of one
 
   def param(self, type: Type) -> int:
@@ -101,15 +112,15 @@ class Writer:
     name = self.param(type)
     self.body.append(Instruction(name, op, args, attributes, type, blocks))
     self.uses |= set(args) | {v for b in blocks for v in _free(b)}
-    if is_float(type.dtype):
+    if is_inexact(type.dtype):
       limit = EXACT[type.dtype] if type.sure else LARGEST[type.dtype]
       if type.bound > limit:
         raise AssertionError(f"{op} may leave {type.dtype}")
     return name
 
-  def some(self, wanted=lambda t: True) -> int | None:
+  def some(self, wanted=lambda t: True, odd: bool = False) -> int | None:
     """A value in scope; those that nothing uses yet are preferred, so that little of a program is dead."""
-    names = [n for n in self.pool if wanted(self.types[n])]
+    names = [n for n in self.pool if (odd or not self.types[n].is_odd) and wanted(self.types[n])]
     if not names:
       return None
     if self.rng.random() < 0.7:
@@ -119,7 +130,8 @@ class Writer:
   def like(self, name: int) -> int:
     """Another value of the same shape and dtype, or the same."""
     t = self.types[name]
-    others = [n for n in self.pool if n != name and (self.types[n].shape, self.types[n].dtype) == (t.shape, t.dtype)]
+    alike = lambda u: (u.shape, u.dtype, bool(u.special)) == (t.shape, t.dtype, bool(t.special))
+    others = [n for n in self.pool if n != name and alike(self.types[n])]
     return self.rng.choice(others) if others else name
 
   def index(self) -> int:
@@ -142,7 +154,7 @@ class Writer:
   def write(self, count: int, depth: int = 0) -> None:
     done = 0
     while done < count:
-      rule = self.rng.choice(RULES if depth < 2 else PLAIN)
+      rule = self.rng.choice(RULES if depth < 2 else [*PLAIN, *ODD])
       before = len(self.body)
       rule(self, depth)
       done += len(self.body) > before
@@ -191,10 +203,10 @@ def unary(w: Writer, _: int) -> None:
     elif op.startswith("shift"):
       w.emit(op, (a,), t, by=w.rng.randrange(bits))
     elif op == "clip":
-      low = w.rng.randrange(0, 20)
-      w.emit(op, (a,), t, low=low, high=low + w.rng.randrange(40))
+      low = w.rng.randrange(0, 20 if bits > 4 else 4)
+      w.emit(op, (a,), t, low=low, high=low + w.rng.randrange(40 if bits > 4 else 4))
     else:
-      by = w.rng.choice([1, 2, 3, 5, 7, 8, 13, 16, 100])
+      by = w.rng.choice([1, 2, 3, 5, 7] + ([8, 13, 16, 100] if bits > 4 else []))
       w.emit(op, (a,), t, by=-by if t.dtype.startswith("i") and op != "mask" and w.rng.random() < 0.3 else by)
   else:
     op = w.rng.choice(["neg", "abs", "tanh", "exp", "sqrt"] + (["sign"] if t.sure else []))
@@ -222,7 +234,7 @@ def convert(w: Writer, _: int) -> None:
   elif not is_float(t.dtype):
     bound = 1.0
     if t.dtype != "bool":
-      mask = w.rng.choice([3, 7, 7, 15 if EXACT[to] > 8 else 7])
+      mask = w.rng.choice([3, 7, 7, 15 if EXACT[to] > 8 and not t.dtype.endswith("int4") else 7])
       a, bound = w.emit("mask", (a,), t, by=mask), float(mask)
     w.emit("convert", (a,), Type(t.shape, to, bound), to=to)
   else:
@@ -247,10 +259,11 @@ def select(w: Writer, _: int) -> None:
   if p is None:
     return
   shape = w.types[p].shape
-  a = w.some(lambda t: t.shape == shape)
+  a = w.some(lambda t: t.shape == shape, odd=True)
   b = w.like(a)
   s, t = w.types[a], w.types[b]
-  w.emit("select", (p, a, b), Type(shape, s.dtype, max(s.bound, t.bound), s.sure and t.sure))
+  special = max(s.special, t.special, key=len)  # "unsigned" where either is
+  w.emit("select", (p, a, b), Type(shape, s.dtype, max(s.bound, t.bound), s.sure and t.sure, special))
 
 
 def reduce(w: Writer, _: int) -> None:
@@ -316,8 +329,66 @@ def dot(w: Writer, _: int) -> None:
   w.emit("dot", (a, b), Type(shape, to, w.types[a].bound * w.types[b].bound * s.shape[1], sure), to=to)
 
 
+def complexes(w: Writer, _: int) -> None:
+  """Complex numbers from parts, sums, products, and their parts again."""
+  a = w.some(lambda t: t.dtype == "complex64", odd=True)
+  if a is None or w.rng.random() < 0.25:
+    a = w.some(lambda t: t.dtype == "float32")
+    if a is not None:
+      b = w.like(a)
+      s, t = w.types[a], w.types[b]
+      bound = 2 * max(s.bound, t.bound)
+      if bound <= EXACT["complex64"] if s.sure and t.sure else bound <= LARGEST["complex64"]:
+        w.emit("complex", (a, b), Type(s.shape, "complex64", bound, s.sure and t.sure))
+    return
+  b = w.like(a)
+  s, t = w.types[a], w.types[b]
+  sure = s.sure and t.sure
+  op = w.rng.choice(["add", "sub", "mul", "mul", "neg", "conj", "real", "imag", "sum", "eq"])
+  limit = _limit(Type((), "complex64", 0, sure)) / 2
+  match op:
+    case "add" | "sub" | "mul":
+      bound = s.bound * t.bound if op == "mul" else s.bound + t.bound
+      if bound <= limit:
+        w.emit(op, (a, b), Type(s.shape, s.dtype, bound, sure))
+    case "neg" | "conj":
+      w.emit(op, (a,), s)
+    case "real" | "imag":
+      w.emit(op, (a,), Type(s.shape, "float32", s.bound, s.sure))
+    case "sum" if s.shape:
+      axis = w.rng.randrange(len(s.shape))
+      if s.bound * s.shape[axis] <= limit:
+        shape = s.shape[:axis] + s.shape[axis + 1 :]
+        w.emit("sum", (a,), Type(shape, s.dtype, s.bound * s.shape[axis], s.sure), axis=axis)
+    case "eq" if sure:
+      w.emit(w.rng.choice(["eq", "ne"]), (a, b), Type(s.shape, "bool"))
+
+
+def specials(w: Writer, _: int) -> None:
+  """What is done to floats that may be NaN, infinite, subnormal or -0."""
+  a = w.some(lambda t: t.special, odd=True)
+  if a is None:
+    return
+  b = w.like(a)
+  s = w.types[a]
+  op = w.rng.choice(["neg", "abs", "max", "min", "lt", "le", "eq", "ne", "is_nan", "is_finite", "sign_bit", "tame"])
+  match op:
+    case "neg" | "abs":
+      w.emit(op, (a,), s)
+    case "max" | "min":  # of 0 and -0 either
+      w.emit(op, (a, b), dataclasses.replace(s, special="unsigned"))
+    case "lt" | "le" | "eq" | "ne":
+      w.emit(op, (a, b), Type(s.shape, "bool"))
+    case "is_nan" | "is_finite":
+      w.emit(op, (a,), Type(s.shape, "bool"))
+    case "sign_bit" if s.special == "signed":
+      w.emit(op, (a,), Type(s.shape, "bool"))
+    case "tame":
+      w.emit(op, (a,), Type(s.shape, s.dtype, 4.0, False))
+
+
 def move(w: Writer, _: int) -> None:
-  a = w.some(lambda t: t.shape)
+  a = w.some(lambda t: t.shape, odd=True)
   if a is None:
     return
   t, rng = w.types[a], w.rng
@@ -357,10 +428,11 @@ def move(w: Writer, _: int) -> None:
     case 5 if math.prod(t.shape) <= w.elements // 2:
       b = w.some(
         lambda u: (
-          u.dtype == t.dtype
+          (u.dtype, u.special) == (t.dtype, t.special)
           and len(u.shape) == len(t.shape)
           and all(x == y or i == axis for i, (x, y) in enumerate(zip(u.shape, t.shape)))
-        )
+        ),
+        odd=True,
       )
       u = w.types[b]
       if math.prod(u.shape) > w.elements // 2:
@@ -368,7 +440,7 @@ def move(w: Writer, _: int) -> None:
       w.emit(
         "concatenate",
         (a, b),
-        Type(along(size + u.shape[axis]).shape, t.dtype, max(t.bound, u.bound), t.sure and u.sure),
+        Type(along(size + u.shape[axis]).shape, t.dtype, max(t.bound, u.bound), t.sure and u.sure, t.special),
         axis=axis,
       )
     case 6:
@@ -411,7 +483,7 @@ def iota(w: Writer, _: int) -> None:
 
 def through_memory(w: Writer, _: int) -> None:
   """Stored to scratch, and read again in part or after a DMA."""
-  a = w.some(lambda t: t.shape)
+  a = w.some(lambda t: t.shape, odd=True)
   if a is None:
     return
   t = w.types[a]
@@ -447,10 +519,25 @@ def fetch(w: Writer, _: int) -> None:
 
 def history(w: Writer, depth: int) -> None:
   """What the same value was in the grid step before, zeros in the first: scratch that lives through the grid."""
-  a = w.some(lambda t: t.shape) if depth == 0 else None
+  a = w.some(lambda t: t.shape, odd=True) if depth == 0 else None
   if a is not None:
     w.emit("history", (a,), w.types[a], slot=len(w.kept))
     w.kept.append(w.types[a])
+
+
+def count(w: Writer, depth: int) -> None:
+  """A semaphore that lives through the grid: it is signalled, waited for, and read."""
+  if depth == 0:
+    signals = w.rng.randint(1, 4)
+    w.emit("count", (), Type((), "int32"), slot=w.semaphores, signals=signals, waits=w.rng.randint(0, signals))
+    w.semaphores += 1
+
+
+def state(w: Writer, depth: int) -> None:
+  """A prefetched scalar that lives through the grid: an earlier step's number is read, and another one written."""
+  if depth == 0 and w.states is not None:
+    w.emit("state", (w.index(),), Type((), "int32"), slot=w.rng.randrange(len(w.states)))
+    w.changes_state = True
 
 
 def _carried(w: Writer, depth: int, params: list[Type], carry: int, captured: list[int]) -> tuple[Block, Type]:
@@ -539,4 +626,5 @@ PLAIN = [
   splat,
   iota,
 ]
-RULES = [*PLAIN, through_memory, through_memory, fetch, history, loop, loop, branch]
+ODD = [complexes, specials]
+RULES = [*PLAIN, *ODD, through_memory, through_memory, fetch, history, count, state, loop, loop, branch]

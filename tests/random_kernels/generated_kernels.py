@@ -1,4 +1,4 @@
-"""Random kernels around random bodies: grids, block specs with edges, prefetched tables, aliases, accumulators and pipelines.
+"""Random kernels around random bodies: grids, block specs with edges, prefetched tables and state, aliases, accumulators and pipelines.
 
 `generate(seed, size)` writes a kernel with `size` instructions; a smaller size is a prefix of the same program, which is how failures are
 cut down. `Kernel.call` runs it with `pallas_call` (or `emit_pipeline` inside one), `Kernel.expected` with the oracle.
@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 from jax import lax
 
@@ -21,7 +22,7 @@ from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
 
 from .generated_bodies import WIDE_DTYPES, Block, Instruction, Type, Writer, used
-from .numbers import EXACT, Number, exact, is_float
+from .numbers import EXACT, Number, exact, is_float, is_inexact
 from .operations import JAX, ORACLE
 
 
@@ -30,12 +31,16 @@ class Window:
   """A block spec: dimension d of the array is cut into blocks of `block[d]` and walked by grid axis `axes[d]` (None: one block).
 
   A block of None is a squeezed dimension. `table` says that the number of the first grid axis goes through the prefetched permutation.
+  `steps` has, for a dimension of elements (`pl.Element`), how far blocks are apart and how many elements lie before the array; `bounded`
+  are the dimensions of bounded slices.
   """
 
   array: tuple[int, ...]
   block: tuple[int | None, ...]
   axes: tuple[int | None, ...]
   table: bool = False
+  steps: tuple[tuple[int, int] | None, ...] = ()
+  bounded: tuple[int, ...] = ()
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -43,34 +48,56 @@ class Window:
 
   @property
   def has_edge(self) -> bool:
-    return any(n % (b or 1) for n, b in zip(self.array, self.block))
+    cut = any(n % (b or 1) for n, b in zip(self.array, self.block))
+    return cut or bool(self.bounded) or any(step is not None for step in self.steps)
 
-  def index(self, ids, table=None):
+  def numbers(self, ids, table=None):
+    """The numbers of blocks along the dimensions."""
     numbers = [0 if a is None else ids[a] for a in self.axes]
     if self.table:
       first = self.axes.index(0)
       numbers[first] = table[numbers[first]]
-    return tuple(numbers)
+    return numbers
 
-  def spec(self, prefetch: bool) -> pl.BlockSpec:
-    if prefetch:
-      return pl.BlockSpec(self.block, lambda *a: self.index(a[:-1], a[-1]))
-    return pl.BlockSpec(self.block, lambda *ids: self.index(ids))
+  def place(self, d: int, number):
+    """The first element of a block along a dimension, and how many count."""
+    size, step = self.block[d] or 1, self.steps[d] if self.steps else None
+    start = number * size if step is None else number * step[0] - step[1]
+    return start, (number * 5 + 3) % size + 1 if d in self.bounded else size
+
+  def _index(self, ids, table=None):
+    found = []
+    for d, number in enumerate(self.numbers(ids, table)):
+      start, count = self.place(d, number)
+      step = self.steps[d] if self.steps else None
+      found.append(pl.ds(start, count) if d in self.bounded else start + step[1] if step is not None else number)
+    return tuple(found)
+
+  def spec(self, rank: int) -> pl.BlockSpec:
+    block: list[Any] = list(self.block)
+    for d, size in enumerate(self.block):
+      if d in self.bounded:
+        block[d] = pl.BoundedSlice(size)
+      elif self.steps and self.steps[d] is not None:
+        block[d] = pl.Element(size, (self.steps[d][1], size))
+    return pl.BlockSpec(block, lambda *a: self._index(a[:rank], a[rank] if self.table else None))
 
   def elements(self, ids, table) -> tuple[np.ndarray, ...]:
-    """Index arrays of the block's elements; those beyond the edge are clipped."""
-    at = [i * (b or 1) + np.arange(b or 1) for i, b in zip(self.index(ids, table), self.block)]
-    return np.ix_(*at)
+    """Index arrays of the block's elements."""
+    places = [self.place(d, number)[0] for d, number in enumerate(self.numbers(ids, table))]
+    return np.ix_(*(start + np.arange(b or 1) for start, b in zip(places, self.block)))
 
   def read(self, array: np.ndarray, ids, table) -> np.ndarray:
-    at = tuple(np.minimum(x, n - 1) for x, n in zip(self.elements(ids, table), self.array))
+    """What lies beyond the edges is anything."""
+    at = tuple(np.clip(x, 0, n - 1) for x, n in zip(self.elements(ids, table), self.array))
     return array[at].reshape(self.shape)
 
   def inside(self, ids, table) -> np.ndarray:
-    at = self.elements(ids, table)
+    at, numbers = self.elements(ids, table), self.numbers(ids, table)
     mask = np.ones([b or 1 for b in self.block], bool)
-    for x, n in zip(at, self.array):
-      mask &= x < n
+    for d, (x, n) in enumerate(zip(at, self.array)):
+      start, count = self.place(d, numbers[d])
+      mask &= (x >= 0) & (x < n) & (x < start + count)
     return mask
 
   def write(self, array: np.ndarray, value: np.ndarray, ids, table) -> None:
@@ -108,10 +135,13 @@ class Kernel:
   x64: bool = False
   semantics: tuple[str, ...] | None = None
   kept: tuple[Type, ...] = ()  # scratch that lives through the grid, read and written by `history`
+  semaphores: int = 0
+  states: tuple[int, ...] | None = None  # prefetched scalars that the body writes
+  dynamic: tuple[int, ...] = ()  # grid axes whose sizes are operands
 
   def __str__(self) -> str:
     head = [f"seed {self.seed}: grid {self.grid}" + (" in emit_pipeline" if self.pipeline else "")]
-    head += [f"  {self.semantics}, x64 {self.x64}"]
+    head += [f"  {self.semantics}, x64 {self.x64}, dynamic {self.dynamic}, states {self.states}"]
     head += [f"  program ids {self.ids}, prefetched table {self.table}, scalars {self.scalars}, alias {self.alias}"]
     head += [f"  v{n}: {t} = block of {w}" for n, t, w in self.inputs]
     head += [f"  a{n}: {t} in HBM" for n, t in self.far]
@@ -126,6 +156,12 @@ class Kernel:
     for _, t, w in self.inputs:
       if t.dtype == "bool":
         arrays.append(rng.integers(0, 2, w.array).astype(bool))
+      elif t.special:
+        arrays.append(rng.choice(_specials(t.dtype), w.array).astype(jnp.dtype(t.dtype)))
+      elif t.dtype == "complex64":
+        most = int(t.bound) // 2
+        parts = [rng.integers(-most, most, w.array, endpoint=True) for _ in range(2)]
+        arrays.append((parts[0] + 1j * parts[1]).astype(np.complex64))
       elif is_float(t.dtype):
         arrays.append(rng.integers(-int(t.bound), int(t.bound) + 1, w.array).astype(jnp.dtype(t.dtype)))
         if not t.sure:
@@ -136,21 +172,23 @@ class Kernel:
           int(info.min), int(info.max), w.array, np.int64 if info.bits < 64 else t.dtype, endpoint=True
         )
         small = rng.integers(0, 9, w.array)
-        arrays.append(np.where(rng.random(w.array) < 0.3, wide, small).astype(t.dtype))
+        share = 0.3 if info.bits > 4 else 1.0
+        arrays.append(np.where(rng.random(w.array) < share, wide, small).astype(jnp.dtype(t.dtype)))
     return arrays + [
       rng.integers(0, 2 if t.dtype == "bool" else 8, t.shape).astype(jnp.dtype(t.dtype)) for _, t in self.far
     ]
 
   def call(self, arguments: list[np.ndarray], **options: Any) -> list[np.ndarray]:
-    prefetch = self.table is not None
+    tables = [np.asarray(t, np.int32) for t in (self.table, self.states) if t is not None]
+    rank = len(self.grid)
     shapes = [jax.ShapeDtypeStruct(o.window.array, o.type.dtype) for o in self.outputs]
     scratch: list[Any] = [pltpu.VMEM(t.shape, t.dtype) for t in self.scratch]
     scratch += [pltpu.VMEM(t.shape, t.dtype) for t in self.kept]
-    scratch.append(pltpu.SemaphoreType.DMA((1,)))
+    scratch += [pltpu.SemaphoreType.REGULAR((max(1, self.semaphores),)), pltpu.SemaphoreType.DMA((1,))]
     ins, outs, near = len(self.inputs) + len(self.far), len(self.outputs), len(self.inputs)
     anywhere = pl.BlockSpec(memory_space=pl.ANY)
 
-    def body(table, in_refs, out_refs, scratch_refs):
+    def body(table, state, in_refs, out_refs, scratch_refs):
       env = dict(zip(self.ids, [jnp.asarray(pl.program_id(a), jnp.int32) for a in range(len(self.grid))]))
       for name, i in zip(self.scalars, range(len(self.scalars))):
         env[name] = table[i % len(self.table)]
@@ -159,24 +197,28 @@ class Kernel:
         if w.has_edge:
           env[name] = _masked(env[name], w, [pl.program_id(a) for a in range(len(self.grid))], table)
       far = {name: ref for (name, _), ref in zip(self.far, in_refs[near:])}
-      run = InKernel(env, scratch_refs[:-1], scratch_refs[-1], {**far, "first": len(self.scratch)}, len(self.grid))
+      *memory, counts, sems = scratch_refs
+      far |= {"first": len(self.scratch), "counts": counts, "state": state}
+      run = InKernel(env, memory, sems, far, len(self.grid))
       run.block(self.body)
       for o, ref in zip(self.outputs, out_refs):
         _store(o, ref, env)
 
     def kernel(*refs):
-      table, refs = (refs[0], refs[1:]) if prefetch else (None, refs)
-      body(table, refs[:ins], refs[ins : ins + outs], refs[ins + outs :])
+      refs = list(refs)
+      table = None if self.table is None else refs.pop(0)
+      state = None if self.states is None else refs.pop(0)
+      body(table, state, refs[:ins], refs[ins : ins + outs], refs[ins + outs :])
 
-    in_specs = [w.spec(prefetch) for _, _, w in self.inputs] + [anywhere] * len(self.far)
-    out_specs = [o.window.spec(prefetch) for o in self.outputs]
-    aliases = {} if self.alias is None else {self.alias[0] + prefetch: self.alias[1]}
+    in_specs = [w.spec(rank) for _, _, w in self.inputs] + [anywhere] * len(self.far)
+    out_specs = [o.window.spec(rank) for o in self.outputs]
+    aliases = {} if self.alias is None else {self.alias[0] + len(tables): self.alias[1]}
     if self.pipeline:
 
       def outer(*refs):
         blocks, memory = refs[: ins + outs], refs[ins + outs :]
         pltpu.emit_pipeline(
-          lambda *r: body(None, (*r[:near], *blocks[near:ins]), r[near:], memory),
+          lambda *r: body(None, None, (*r[:near], *blocks[near:ins]), r[near:], memory),
           grid=self.grid,
           in_specs=in_specs[:near],
           out_specs=out_specs,
@@ -187,17 +229,22 @@ class Kernel:
       )
       return [np.asarray(x) for x in jax.jit(call)(*arguments)]
     params = pltpu.CompilerParams(dimension_semantics=self.semantics)
-    spec = pltpu.PrefetchScalarGridSpec(int(prefetch), self.grid, in_specs, out_specs, scratch)
-    call = pl.pallas_call(
-      kernel, shapes, grid_spec=spec, input_output_aliases=aliases, compiler_params=params, **options
-    )
-    tables = [np.asarray(self.table, np.int32)] if prefetch else []
-    return [np.asarray(x) for x in jax.jit(call)(*tables, *arguments)]
+
+    def run(bounds, *operands):
+      sizes = dict(zip(self.dynamic, bounds))
+      grid = tuple(sizes.get(a, n) for a, n in enumerate(self.grid))
+      spec = pltpu.PrefetchScalarGridSpec(len(tables), grid, in_specs, out_specs, scratch)
+      return pl.pallas_call(
+        kernel, shapes, grid_spec=spec, input_output_aliases=aliases, compiler_params=params, **options
+      )(*operands)
+
+    bounds = [np.int32(self.grid[a]) for a in self.dynamic]
+    return [np.asarray(x) for x in jax.jit(run)(bounds, *tables, *arguments)]
 
   def expected(self, arguments: list[np.ndarray]) -> list[Number]:
     arrays = [exact(a, t.dtype) for a, (_, t, _) in zip(arguments, self.inputs)]
     far = {name: exact(a, t.dtype) for (name, t), a in zip(self.far, arguments[len(self.inputs) :])}
-    kept: dict[int, Number] = {}
+    kept: dict[Any, Any] = {"states": list(self.states or ()), "counts": [0] * self.semaphores}
     results = []
     for number, o in enumerate(self.outputs):
       first = exact(np.zeros(o.window.array), o.type.dtype)
@@ -228,13 +275,22 @@ class Kernel:
     return results
 
 
+def _specials(dtype: str) -> np.ndarray:
+  """NaN, infinities where there are some, zeros, the largest and smallest numbers, and ordinary ones."""
+  info = ml_dtypes.finfo(jnp.dtype(dtype))
+  found = [0.0, -0.0, 1.0, -2.0, 3.0, info.max, info.min, info.smallest_normal, info.smallest_subnormal, np.nan]
+  infinities = [] if dtype == "float8_e4m3fn" else [np.inf, -np.inf]
+  return np.asarray([float(x) for x in (*found, *infinities)])
+
+
 def _masked(block, w: Window, ids, table):
   mask = jnp.ones(block.shape, bool)
   kept = [d for d, b in enumerate(w.block) if b is not None]
-  number = w.index(ids, table)
+  numbers = w.numbers(ids, table)
   for axis, d in enumerate(kept):
-    if w.array[d] % w.block[d]:
-      mask &= lax.broadcasted_iota(jnp.int32, block.shape, axis) + number[d] * w.block[d] < w.array[d]
+    start, count = w.place(d, numbers[d])
+    here = lax.broadcasted_iota(jnp.int32, block.shape, axis)
+    mask &= (here + start >= 0) & (here + start < w.array[d]) & (here < count)
   return jnp.where(mask, block, jnp.zeros((), block.dtype))
 
 
@@ -359,6 +415,19 @@ class InKernel:
     ref[...] = a
     return before
 
+  def count(self, i):
+    sem, at = self.far["counts"].at[i.attributes["slot"]], i.attributes
+    pl.semaphore_signal(sem, at["signals"])
+    if at["waits"]:
+      pl.semaphore_wait(sem, at["waits"])
+    return jnp.asarray(pl.semaphore_read(sem), jnp.int32)
+
+  def state(self, i, n):
+    ref, slot = self.far["state"], i.attributes["slot"]
+    before = ref[slot]
+    ref[slot] = before + n % 7
+    return before
+
   def dma_row(self, i, a, n):
     first, second = self.scratch[i.attributes["slot"] : i.attributes["slot"] + 2]
     first[...] = a
@@ -442,6 +511,17 @@ class InOracle:
     self.kept[i.name] = a
     return before
 
+  def count(self, i):
+    at, counts = i.attributes, self.kept["counts"]
+    counts[at["slot"]] += at["signals"] - at["waits"]
+    return exact(counts[at["slot"]], "int32")
+
+  def state(self, i, n):
+    states, slot = self.kept["states"], i.attributes["slot"]
+    before = states[slot]
+    states[slot] = before + int(n.value) % 7
+    return exact(before, "int32")
+
   def dma_row(self, i, a, n):
     kept = np.zeros(a.shape, bool)
     kept[int(n.value) % a.shape[0]] = True
@@ -466,18 +546,24 @@ def generate(seed: int, size: int | None = None) -> Kernel:
   w.elements = 6000 if large else w.elements
   ids = tuple(w.param(Type((), "int32")) for _ in grid)
   scalars = tuple(w.param(Type((), "int32")) for _ in range(2)) if table else ()
+  if not pipeline and rng.random() < 0.4:
+    w.states = tuple(rng.randrange(9) for _ in range(rng.randint(1, 3)))
+  dynamic = tuple(a for a in range(len(grid)) if not pipeline and rng.random() < 0.1)
   inputs = []
   for _ in range(rng.randint(1, 3)):
+    dtypes = [*w.dtypes, "complex64"]
     if inputs and rng.random() < 0.5:
-      window, dtype = inputs[-1][2], rng.choice([inputs[-1][1].dtype, rng.choice(w.dtypes)])
+      window, dtype = inputs[-1][2], rng.choice([inputs[-1][1].dtype, rng.choice(dtypes)])
     else:
-      window, dtype = _window(rng, grid, table, LARGE if large else SMALL, w.elements), rng.choice(w.dtypes)
+      window, dtype = _window(rng, grid, table, LARGE if large else SMALL, w.elements), rng.choice(dtypes)
     bound = 0.0
     sure = True
-    if is_float(dtype):
-      sure = rng.random() < 0.6
+    special = ""
+    if is_inexact(dtype):
+      sure = dtype == "complex64" or rng.random() < 0.6
       bound = float(min(8, EXACT[dtype])) if sure else 2.0
-    t = Type(window.shape, dtype, bound, sure)
+      special = "signed" if is_float(dtype) and rng.random() < 0.15 else ""
+    t = Type(window.shape, dtype, 0.0 if special else bound, bool(special) or sure, special)
     inputs.append((w.param(t), t, window))
   count = rng.randint(3, 14)
   choices = random.Random(seed + 1)
@@ -493,7 +579,8 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     outputs.append(o)
     wanted |= {o.name} | ({o.condition} if o.condition is not None else set())
   semantics = None
-  if not w.kept and not pipeline and choices.random() < 0.6:
+  in_order = w.kept or w.semaphores or w.changes_state
+  if not in_order and not pipeline and choices.random() < 0.6:
     ordered = {a for o in outputs for a in o.revisited}
     semantics = tuple(
       "arbitrary" if a in ordered else choices.choice(["parallel", "parallel", "arbitrary"]) for a in range(len(grid))
@@ -502,7 +589,12 @@ def generate(seed: int, size: int | None = None) -> Kernel:
   for i, (_, t, window) in enumerate(inputs):
     names = [n for n in w.pool if (w.types[n].shape, w.types[n].dtype) == (t.shape, t.dtype)]
     if (
-      alias is None and not pipeline and set(window.axes) >= set(range(len(grid))) and names and choices.random() < 0.5
+      alias is None
+      and not window.steps
+      and not pipeline
+      and set(window.axes) >= set(range(len(grid)))
+      and names
+      and choices.random() < 0.5
     ):
       name = choices.choice([n for n in names if n not in w.uses] or names)
       alias = (i, len(outputs))
@@ -526,6 +618,9 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     x64,
     semantics,
     tuple(w.kept),
+    w.semaphores,
+    w.states,
+    dynamic,
   )
 
 
@@ -554,15 +649,30 @@ def _window(rng: random.Random, grid: tuple[int, ...], table, sizes: list[int], 
       block.append(size)
     axes.append(axis)
   through = table is not None and 0 in axes and rng.random() < 0.7
-  return Window(tuple(array), tuple(block), tuple(axes), through)
+  found = Window(tuple(array), tuple(block), tuple(axes), through)
+  return _uneven(rng, found, grid) if rng.random() < 0.2 else found
+
+
+def _uneven(rng: random.Random, w: Window, grid: tuple[int, ...]) -> Window:
+  """With dimensions of elements, whose blocks may overlap or have gaps between them, or of bounded slices."""
+  array, steps, bounded = list(w.array), [None] * len(w.array), []
+  for d, (size, axis) in enumerate(zip(w.block, w.axes)):
+    kind = rng.choice(["blocked", "element", "element", "bounded"])
+    if size is not None and kind == "bounded":
+      bounded.append(d)
+    elif size is not None and kind == "element":
+      step, before = rng.randint(1, size + 1), rng.choice([0, 0, 1, size - 1])
+      last = ((grid[axis] if axis is not None else 1) - 1) * step - before + size
+      array[d], steps[d] = max(1, last - rng.choice([0, 0, 1, size // 2])), (step, before)
+  return dataclasses.replace(w, array=tuple(array), steps=tuple(steps), bounded=tuple(bounded))
 
 
 def _output(rng: random.Random, w: Writer, name: int, grid: tuple[int, ...], ids: tuple[int, ...]) -> Output:
   t = w.types[name]
-  kept = rng.randint(0, len(grid)) if rng.random() < 0.3 else len(grid)
+  kept = rng.randint(0, len(grid)) if rng.random() < 0.3 and not t.special else len(grid)
   revisited = tuple(range(kept, len(grid)))
   steps = math.prod(grid[kept:])
-  if revisited and is_float(t.dtype) and t.bound * steps > (EXACT[t.dtype] if t.sure else 1e30):
+  if revisited and is_inexact(t.dtype) and t.bound * steps > (EXACT[t.dtype] if t.sure else 1e30):
     kept, revisited = len(grid), ()
   array, block, axes = list(t.shape), list(t.shape), [None] * len(t.shape)
   for axis in range(kept):

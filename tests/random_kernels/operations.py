@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .numbers import Number, exact, is_float, rounded, summed
+from .numbers import Number, exact, is_float, is_inexact, rounded, summed, wrapped
 
 
 def _int_result(f):
   def rule(a: Number, *rest: Number, **attributes) -> Number:
     with np.errstate(all="ignore"):
       result = f(a.value, *(r.value for r in rest), **attributes)
-    return Number(np.asarray(result).astype(a.dtype), np.zeros(np.shape(result)), a.dtype)
+    return Number(wrapped(result, a.dtype), np.zeros(np.shape(result)), a.dtype)
 
   return rule
 
@@ -24,7 +24,7 @@ def _int_result(f):
 def _by_kind(on_integers, on_floats):
   """One rule for integers and bools, one for floats."""
   integer = _int_result(on_integers)
-  return lambda a, *rest, **attributes: (on_floats if is_float(a.dtype) else integer)(a, *rest, **attributes)
+  return lambda a, *rest, **attributes: (on_floats if is_inexact(a.dtype) else integer)(a, *rest, **attributes)
 
 
 def _float(value, error, roundings=1):
@@ -39,6 +39,23 @@ def _pick(f):
   return lambda a, b: Number(f(a.value, b.value), np.maximum(a.error, b.error), a.dtype)
 
 
+def _complex(a: Number, b: Number) -> Number:
+  return Number(a.value + 1j * b.value, a.error + b.error, "complex64")
+
+
+def _part(f):
+  return lambda a: Number(f(a.value), a.error, "float32")
+
+
+def _on_values(f, dtype):
+  """Of values without error."""
+  return lambda a: exact(f(a.value), dtype)
+
+
+def _tame(a: Number) -> Number:
+  return a.moved(lambda v: np.clip(np.nan_to_num(v, nan=0.0), -4, 4))
+
+
 def _convert_jax(x, to):
   return x.astype(to)
 
@@ -49,7 +66,7 @@ def _convert(a: Number, to: str) -> Number:
   if to == "bool":
     return exact(a.value != 0, to)
   value = a.value.astype(np.int64) if is_float(a.dtype) else a.value
-  return exact(value.astype(to), to)
+  return exact(value, to)
 
 
 def _compare(f):
@@ -78,14 +95,18 @@ def _exp(a: Number) -> Number:
 
 
 def _sum(a: Number, axis: int) -> Number:
-  if is_float(a.dtype):
+  if is_inexact(a.dtype):
     return summed(a.value, a.error, axis, a.dtype)
-  return exact(a.value.sum(axis, dtype=a.dtype), a.dtype)
+  return exact(a.value.sum(axis, dtype=_adder(a)), a.dtype)
+
+
+def _adder(a: Number):
+  return a.value.dtype if a.value.dtype.kind == "u" else np.dtype(np.int64)
 
 
 def _cumsum(a: Number, axis: int) -> Number:
   if not is_float(a.dtype):
-    return exact(np.cumsum(a.value, axis, dtype=a.dtype), a.dtype)
+    return exact(np.cumsum(a.value, axis, dtype=_adder(a)), a.dtype)
   parts = [_sum(a.moved(lambda v: np.take(v, range(i + 1), axis)), axis) for i in range(a.shape[axis])]
   return Number(np.stack([p.value for p in parts], axis), np.stack([p.error for p in parts], axis), a.dtype)
 
@@ -196,6 +217,16 @@ JAX = {
   "pad": lambda a, pads: jnp.pad(a, pads),
   "gather": _gather_jax,
   "along": _along_jax,
+  "complex": lax.complex,
+  "real": jnp.real,
+  "imag": jnp.imag,
+  "conj": jnp.conj,
+  "is_nan": lambda a: jnp.isnan(a),
+  "is_finite": lambda a: jnp.isfinite(a),
+  "sign_bit": lambda a: jnp.signbit(jnp.where(jnp.isnan(a), jnp.ones_like(a), a)),
+  "tame": lambda a: jnp.clip(
+    jnp.where(jnp.isnan(a), jnp.zeros_like(a), a), jnp.asarray(-4, a.dtype), jnp.asarray(4, a.dtype)
+  ),
 }
 
 
@@ -258,6 +289,14 @@ ORACLE = {
   "pad": lambda a, pads: a.moved(lambda v: np.pad(v, pads)),
   "gather": _gather,
   "along": _along,
+  "complex": _complex,
+  "real": _part(np.real),
+  "imag": _part(np.imag),
+  "conj": lambda a: a.moved(np.conj),
+  "is_nan": _on_values(np.isnan, "bool"),
+  "is_finite": _on_values(np.isfinite, "bool"),
+  "sign_bit": _on_values(lambda v: np.signbit(np.where(np.isnan(v), 1.0, v)), "bool"),
+  "tame": _tame,
 }
 
 
