@@ -4,19 +4,22 @@
     buf = dynamic_update_slice(buf, all_reduce(x), i)   buf = dynamic_update_slice(buf, x, i)   … all_reduce(written part)
 
 *Sums.* Write A for the all-reduce of one group: a linear function of the values of all its devices. A trip adds L(A(x)),
-where L is linear and the same on every device (reshapes, uniform factors, conversions to a wider float). L and A commute,
-so Σ L(A(xₙ)) = A(Σ L(xₙ)): the loop sums L(xₙ) from zero, and init + A(that) is what it would have returned. Zero trips
+where L is linear and the same on every device (reshapes, uniform factors and choices, conversions to a wider float). L and A
+commute, so Σ L(A(xₙ)) = A(Σ L(xₙ)): the loop sums L(xₙ) from zero, and init + A(that) is what it would have returned. Zero trips
 give init + A(0) = init. Integers come out equal bit for bit, floats up to the order of addition (`exact=true` refuses those).
+A sum into a slice (`buf[n] += all_reduce(x)`) is a sum of the whole buffer. What is all-reduced over the same devices is the
+same on all of them, and may be a factor.
 
 *Stores.* The places written are the same on every device and nothing reads the buffer in the loop. The last trip to write
-a place is the same everywhere, so A of what lies there is what would have been stored. At least one trip must be known to
-run, and trips · bytes must be within `max_bytes`, because the slices are reduced at once.
+a place is the same everywhere, so A of what lies there is what would have been stored, whether A adds, multiplies or takes the
+least or the most. At least one trip must be known to run, and trips · bytes must be within `max_bytes`, because the slices are
+reduced at once.
 
-Refused: reducers other than add, pred and small floats; any other use of the accumulator or of the result (in the
+Refused: other reducers, pred and small floats; any other use of the accumulator or of the result (in the
 condition, in another slot); results narrowed before they are added (unless `narrowing=true`); factors that differ between
 devices; different groups in one sum; control dependencies; constrained layouts; a loop some devices of a group might not
-reach. A reduce-scatter is moved when it is added as it is, with the sum held in its operand's larger shape. Nested loops: inner
-ones go first, and what comes out of them is a sum of the loop around.
+reach. A reduce-scatter is moved when it is added as it is or after conversion, transposition and reshaping, with the sum held in
+its operand's larger shape. Nested loops: inner ones go first, and what comes out of them is a sum of the loop around.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from tilewright.hlo.passes.collective_keys import (
   reducer,
   scalar_type,
 )
-from tilewright.hlo.passes.linear_flow import Box, Carry, Flow, Linear, Meaning, Parts, Source, is_uniform
+from tilewright.hlo.passes.linear_flow import Box, Carry, Flow, Linear, Meaning, Parts, Source, Window, is_uniform
 from tilewright.hlo.passes.while_loops import (
   Counter,
   Loop,
@@ -59,6 +62,7 @@ from tilewright.hlo.passes.while_loops import (
 from tilewright.hlo.shape import Shape
 
 MAX_STORED_BYTES = 10_240
+REDUCERS = ("add", "maximum", "minimum", "multiply")  # what is only stored may be reduced by any of them
 
 
 @register_pass("all_reduce_code_motion")
@@ -113,7 +117,10 @@ class AllReduceCodeMotion(Pass):
   def _is_candidate(self, instruction: Instruction) -> bool:
     if instruction.opcode != "all-reduce" and not (instruction.opcode == "reduce-scatter" and self.reduce_scatter):
       return False
-    if reducer(instruction) != "add" or instruction.attrs.get("constrain_layout") or has_control_edges(instruction):
+    allowed = REDUCERS if instruction.opcode == "all-reduce" else ("add",)
+    if (
+      reducer(instruction) not in allowed or instruction.attrs.get("constrain_layout") or has_control_edges(instruction)
+    ):
       return False
     results = instruction.shape.tuple_shapes if instruction.shape.is_tuple else (instruction.shape,)
     if instruction.opcode == "all-reduce" and any(o.shape != r for o, r in zip(instruction.operands, results)):
@@ -126,7 +133,7 @@ class AllReduceCodeMotion(Pass):
     """The slots that may change. Spoils whatever ends in a place where it may not."""
     moved: dict[int, Carry] = {}
     for slot, meaning in enumerate(outputs):
-      if isinstance(meaning, (Linear, Parts)) or (isinstance(meaning, Carry) and meaning.slot != slot):
+      if isinstance(meaning, (Linear, Parts, Window)) or (isinstance(meaning, Carry) and meaning.slot != slot):
         flow.spoil([meaning])
       elif isinstance(meaning, Carry) and meaning.sources:
         keys = {_key(collective) for collective, _ in meaning.sources}
@@ -153,7 +160,7 @@ def _is_inexact(shape: Shape) -> bool:
 
 
 def _key(instruction: Instruction) -> Hashable:
-  return instruction.opcode, participants_key(instruction), instruction.attrs.get("dimensions")
+  return instruction.opcode, participants_key(instruction), instruction.attrs.get("dimensions"), reducer(instruction)
 
 
 def _uniform_slots(loop: Loop, counter: Counter | None) -> set[int]:
@@ -197,6 +204,9 @@ class _Mover:
     sources = {source for meaning in plan.values() for source in meaning.sources}
     self.sources: list[Source] = sorted(sources, key=lambda s: (order[s[0]], s[1]))
     self.local = {(collective, i): collective.operands[i] for collective, i in self.sources}
+    # Of reduce-scatters: their results, and what follows them, kept before they go.
+    self.results = {slot: _result_shape(next(iter(meaning.sources))) for slot, meaning in plan.items()}
+    self.steps = {slot: [clone_instruction(s, ()) for s in meaning.steps] for slot, meaning in plan.items()}
 
   def move(self) -> None:
     loop = self.loop
@@ -236,11 +246,14 @@ class _Mover:
       return slot
     builder = Builder(loop.computation, before=loop.instruction)
     local = [self.local[source] for source in sources]
-    (total,) = add_slots(loop, [zeros(builder, local[0].shape)])
+    element_type = loop.instruction.shape.tuple_shapes[slot].element_type
+    shape = local[0].shape.with_element_type(element_type).with_layout(local[0].shape.layout)
+    (total,) = add_slots(loop, [zeros(builder, shape)])
     place = loop.slots - 1
     inside = Builder(loop.body, before=loop.body.root)
     for x in local:
-      total = inside.op("add", (total, x), local[0].shape)
+      wide = x if x.shape.element_type == element_type else inside.op("convert", (x,), shape)
+      total = inside.op("add", (total, wide), shape)
     set_output(loop, place, total)
     old = loop.outputs[slot]
     set_output(loop, slot, inside.element(loop.parameter, slot))
@@ -301,8 +314,9 @@ class _Mover:
         pieces.append((slot, None if region == whole else region, part))
     # A slot that is cut keeps its parts' shapes; one that is scattered gives back the shape it had in the loop.
     scattered = template.opcode == "reduce-scatter"
-    shapes = [loop.instruction.shape.tuple_shapes[slot] if scattered else part.shape for slot, _, part in pieces]
+    shapes = [self._scattered_shape(slot) if scattered else part.shape for slot, _, part in pieces]
     reduced = self._collective(template, [part for _, _, part in pieces], shapes, builder)
+    reduced = [self._stepped(slot, value, builder) for (slot, _, _), value in zip(pieces, reduced)]
     final: dict[int, Instruction] = {}
     for (slot, box, _), value in zip(pieces, reduced):
       if box is not None:
@@ -314,6 +328,22 @@ class _Mover:
       for reader in readers[slot]:
         reader.replace_all_uses_with(final[slot])
         remove_dead(loop.computation, [reader])
+
+  def _scattered_shape(self, slot: int) -> Shape:
+    """What a reduce-scatter after the loop gives: as inside, in the element type of the sum."""
+    own: Shape = self.results[slot]
+    element_type = self.loop.instruction.shape.tuple_shapes[slot].element_type
+    return own if own.element_type == element_type else own.with_element_type(element_type).with_layout(own.layout)
+
+  def _stepped(self, slot: int, value: Instruction, builder: Builder) -> Instruction:
+    """The transpositions and reshapes between a reduce-scatter and its sum, once more."""
+    for step in self.steps[slot]:
+      if step.opcode != "convert":
+        shape = step.shape.with_element_type(value.shape.element_type).with_layout(step.shape.layout)
+        copy = clone_instruction(step, (value,), shape)
+        copy.sharding = copy.origin = None
+        value = builder.computation.insert(copy, before=builder.before)
+    return value
 
   def _collective(
     self,
@@ -329,16 +359,22 @@ class _Mover:
     if channel and any(i.attrs.get("channel_id") == channel for i in self.module.instructions()):
       collective.attrs["channel_id"] = next_channel(self.module)  # the one inside the loop is still there
     if scalar_type(template) != operands[0].shape.element_type:
-      collective.attrs["to_apply"] = self._addition(operands[0].shape.element_type)
+      collective.attrs["to_apply"] = self._reducer(template, operands[0].shape.element_type)
     builder.computation.insert(collective, before=builder.before)
     if len(operands) == 1:
       return [collective]
     return [builder.element(collective, i) for i in range(len(operands))]
 
-  def _addition(self, element_type: str) -> Computation:
-    builder = Builder(f"add_{element_type}")
+  def _reducer(self, template: Instruction, element_type: str) -> Computation:
+    operation = reducer(template) or "add"
+    builder = Builder(f"{operation}_{element_type}")
     x, y = builder.parameter(element_type), builder.parameter(element_type)
-    return self.module.add_computation(builder.finish(builder.add(x, y)))
+    return self.module.add_computation(builder.finish(builder.op(operation, (x, y))))
+
+
+def _result_shape(source: Source) -> Shape:
+  collective, i = source
+  return collective.shape.tuple_shapes[i] if collective.shape.is_tuple else collective.shape
 
 
 def _readers(loop: Loop, slot: int) -> list[Instruction]:

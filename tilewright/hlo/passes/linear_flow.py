@@ -7,6 +7,7 @@ Every value of the body gets one of these meanings:
     Linear     a linear function, the same on every device, of the results of some collectives (`sources`), no constant term
     Carry      what slot k held at the start of the trip, plus something Linear (`sums`), or with Linear values written into
                it at known places (`writes`)
+    Window     a slice of a Carry, plus something Linear, which is to be written back where it was read
     Parts      a tuple of meanings
 
 One function per opcode says how meanings combine. Where none fits, the collectives and slots involved are *spoiled*: they
@@ -23,7 +24,8 @@ import numpy as np
 from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.opcodes import ELEMENTWISE
-from tilewright.hlo.passes.while_loops import Counter, Loop
+from tilewright.hlo.passes.collective_keys import participants_key, reducer
+from tilewright.hlo.passes.while_loops import Counter, Loop, is_zero
 from tilewright.hlo.shape import Shape
 
 MAX_TABLE = 1 << 16  # trips up to which the values of counters are tabulated
@@ -41,9 +43,10 @@ class Free:
 @dataclass(frozen=True)
 class Linear:
   sources: frozenset[Source]
-  # Whether this is one result itself. A reduce-scatter may only be added as it is, because its operand is larger than
-  # what the loop would have to apply the function to.
+  # Whether this is one result itself. A reduce-scatter may only be added as it is, or after conversions and transpositions
+  # (`steps`), because its operand is larger than what the loop would have to apply the function to.
   direct: bool = False
+  steps: tuple[Instruction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Carry:
   slot: int
   sums: frozenset[Source] = frozenset()
   writes: tuple[tuple[Box, frozenset[Source]], ...] = ()
+  steps: tuple[Instruction, ...] = ()  # between a reduce-scatter and its sum
 
   @property
   def sources(self) -> frozenset[Source]:
@@ -58,11 +62,28 @@ class Carry:
 
 
 @dataclass(frozen=True, eq=False)
+class Window:
+  carry: Carry
+  starts: tuple[Meaning, ...]
+  names: tuple[Instruction, ...]  # the instructions of the starts
+  size: tuple[int, ...]
+  sums: frozenset[Source] = frozenset()
+
+  @property
+  def slot(self) -> int:
+    return self.carry.slot
+
+  @property
+  def sources(self) -> frozenset[Source]:
+    return self.sums | self.carry.sources
+
+
+@dataclass(frozen=True, eq=False)
 class Parts:
   elements: tuple[Meaning, ...]
 
 
-Meaning = Free | Linear | Carry | Parts
+Meaning = Free | Linear | Carry | Window | Parts
 Rule = Callable[["Flow", Instruction, Sequence[Meaning]], Meaning | None]
 RULES: dict[str, Rule] = {}
 
@@ -90,6 +111,7 @@ class Flow:
     self.loop, self.counter, self.narrowing = loop, counter, narrowing
     self.sources, self.slots, self.uniform_slots = sources, slots, uniform_slots
     self.collectives = {collective for collective, _ in sources}
+    self.groups = {participants_key(collective) for collective in self.collectives}
     self.spoiled_sources: set[Source] = set()
     self.spoiled_slots: set[int] = set()
 
@@ -128,7 +150,9 @@ class Flow:
   def _collective(self, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning:
     self.spoil(operands)
     results = tuple(
-      Linear(frozenset({(instruction, i)}), direct=True) if (instruction, i) in self.sources else Free()
+      Linear(frozenset({(instruction, i)}), direct=True)
+      if (instruction, i) in self.sources
+      else Free(instruction.opcode == "all-reduce" and self.groups == {participants_key(instruction)})
       for i in range(len(operands))
     )
     return Parts(results) if instruction.shape.is_tuple else results[0]
@@ -137,15 +161,24 @@ class Flow:
     for meaning in meanings:
       if isinstance(meaning, Parts):
         self.spoil(meaning.elements)
-      elif isinstance(meaning, (Linear, Carry)):
+      elif isinstance(meaning, (Linear, Carry, Window)):
         self.spoiled_sources |= meaning.sources
-        if isinstance(meaning, Carry):
+        if isinstance(meaning, (Carry, Window)):
           self.spoiled_slots.add(meaning.slot)
 
 
 def may_scale(meaning: Linear) -> bool:
-  """Anything linear may be done to an all-reduce; a reduce-scatter is only added as it is."""
+  """Anything linear may be done to an all-reduce that adds; a reduce-scatter is only added as it is."""
+  return may_move(meaning) and adds(meaning)
+
+
+def may_move(meaning: Linear) -> bool:
+  """The elements of an all-reduce may be moved about, whatever it reduces by."""
   return all(collective.opcode == "all-reduce" for collective, _ in meaning.sources)
+
+
+def adds(meaning: Linear) -> bool:
+  return all(reducer(collective) == "add" for collective, _ in meaning.sources)
 
 
 def is_free(meaning: Meaning) -> bool:
@@ -171,6 +204,10 @@ def plain(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> 
   """An instruction on values that no collective under study touches."""
   if not all(is_free(m) for m in operands):
     return None
+  if instruction.opcode == "all-reduce" and flow.groups == {participants_key(instruction)}:
+    # All devices that meet in the collectives under study hold the same.
+    same = Free(True)
+    return Parts((same,) * len(operands)) if instruction.shape.is_tuple else same
   uniform = instruction.opcode in _DETERMINISTIC and all(is_uniform(m) for m in operands)
   table = _tabulate(instruction, operands) if uniform else None
   result: Meaning = Free(uniform, table)
@@ -265,16 +302,28 @@ def _move(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> 
   untouched = same and instruction.opcode in ("copy", "bitcast", "reshape")
   if isinstance(x, Carry):
     return x if untouched else None
+  if isinstance(x, Window):  # a reshape keeps the order of elements, and the update wants its shape back
+    return x if instruction.opcode in ("copy", "reshape") else None
   if isinstance(x, Linear):
     if untouched:
       return x
-    return replace(x, direct=False) if may_scale(x) and before.element_type == after.element_type else None
+    if may_move(x):
+      return replace(x, direct=False) if before.element_type == after.element_type else None
+    movable = instruction.opcode in ("transpose", "reshape") and (x.direct or x.steps)
+    return _stepped(flow, x, instruction) if movable else None
   return plain(flow, instruction, operands)
+
+
+def _stepped(flow: Flow, x: Linear, instruction: Instruction) -> Linear | None:
+  """A reduce-scatter with one more step behind it, which is repeated after the loop."""
+  if instruction.parent is not flow.loop.body or len(x.sources) != 1 or not adds(x):
+    return None
+  return Linear(x.sources, False, (*x.steps, instruction))
 
 
 @rule("concatenate")
 def _concatenate(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning | None:
-  parts = [m for m in operands if isinstance(m, Linear) and may_scale(m)]
+  parts = [m for m in operands if isinstance(m, Linear) and may_move(m)]
   if len(parts) != len(operands):
     return plain(flow, instruction, operands)
   return Linear(frozenset().union(*(m.sources for m in parts)))
@@ -283,18 +332,33 @@ def _concatenate(flow: Flow, instruction: Instruction, operands: Sequence[Meanin
 @rule("dynamic-slice")
 def _dynamic_slice(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning | None:
   x, *starts = operands
+  uniform = all(is_uniform(s) for s in starts)
+  if isinstance(x, Carry):
+    names = instruction.operands[1:]
+    return Window(x, tuple(starts), names, instruction.shape.dimensions) if uniform and not x.writes else None
   if not isinstance(x, Linear):
     return plain(flow, instruction, operands)
-  return replace(x, direct=False) if may_scale(x) and all(is_uniform(s) for s in starts) else None
+  return replace(x, direct=False) if may_move(x) and uniform else None
 
 
 @rule("dynamic-update-slice")
 def _update(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning | None:
   target, update, *starts = operands
-  if not isinstance(target, Carry) or not isinstance(update, Linear) or target.sums or not may_scale(update):
+  if isinstance(target, Carry) and isinstance(update, Window):
+    back = update.carry == target and update.size == instruction.operands[1].shape.dimensions
+    names = instruction.operands[2:]
+    pairs = zip(update.starts, starts, update.names, names, strict=True)
+    same = len(starts) == len(update.starts) and all(a is b or _same_table(x, y) for x, y, a, b in pairs)
+    return replace(target, sums=target.sums | update.sums) if back and same else None
+  if not isinstance(target, Carry) or not isinstance(update, Linear) or target.sums or not may_move(update):
     return plain(flow, instruction, operands)
   box = written_box(instruction, starts)
   return None if box is None else replace(target, writes=(*target.writes, (box, update.sources)))
+
+
+def _same_table(x: Meaning, y: Meaning) -> bool:
+  known = isinstance(x, Free) and isinstance(y, Free) and x.table is not None and y.table is not None
+  return known and np.array_equal(x.table, y.table)  # type: ignore[union-attr]
 
 
 def written_box(instruction: Instruction, starts: Sequence[Meaning]) -> Box | None:
@@ -320,14 +384,46 @@ def written_box(instruction: Instruction, starts: Sequence[Meaning]) -> Box | No
 @rule("add")
 def _add(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning | None:
   x, y = operands
-  if isinstance(y, Carry):
+  if isinstance(y, (Carry, Window)):
     x, y = y, x
+  if isinstance(x, Window) and isinstance(y, Linear):
+    return replace(x, sums=x.sums | y.sources) if may_scale(y) else None
   if isinstance(x, Carry) and isinstance(y, Linear) and not x.writes:
-    again = bool(x.sums & y.sources)
-    return None if not may_scale(y) and (again or not y.direct) else replace(x, sums=x.sums | y.sources)
+    if not adds(y):
+      return None
+    if may_scale(y):
+      return replace(x, sums=x.sums | y.sources) if not x.steps else None
+    alike = not x.sums or [_signature(i) for i in x.steps] == [_signature(i) for i in y.steps]
+    if x.sums & y.sources or not alike or not (y.direct or y.steps):
+      return None
+    return replace(x, sums=x.sums | y.sources, steps=y.steps)
   if isinstance(x, Linear) and isinstance(y, Linear) and may_scale(x) and may_scale(y):
     return Linear(x.sources | y.sources)
   return plain(flow, instruction, operands)
+
+
+def _signature(step: Instruction) -> object:
+  return step.opcode, step.shape, step.operands[0].shape, step.attrs.get("dimensions")
+
+
+@rule("select")
+def _select(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning | None:
+  """Where all devices choose alike, a choice between linear values is linear; so is one between a linear value and zero."""
+  chosen, x, y = operands
+  if not is_uniform(chosen):
+    return plain(flow, instruction, operands)
+  if isinstance(x, Linear) and isinstance(y, Linear):
+    return Linear(x.sources | y.sources) if may_scale(x) and may_scale(y) else None
+  for side, (mine, _) in enumerate(((x, y), (y, x))):
+    if isinstance(mine, Linear) and is_zero(instruction.operands[2 - side]):
+      return replace(mine, direct=False) if may_scale(mine) else None
+  if isinstance(x, Carry) and isinstance(y, Carry) and x.slot == y.slot and not (x.writes or y.writes):
+    return Carry(x.slot, x.sums | y.sums) if not (x.steps or y.steps) and _scalable(x) and _scalable(y) else None
+  return plain(flow, instruction, operands)
+
+
+def _scalable(carry: Carry) -> bool:
+  return all(collective.opcode == "all-reduce" for collective, _ in carry.sums)
 
 
 @rule("subtract")
@@ -353,9 +449,18 @@ def _scale(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) ->
     x, factor = factor, x
   if not isinstance(x, Linear):
     return plain(flow, instruction, operands)
+  if isinstance(factor, Linear):  # a product of two results: the smaller one stays in the loop, as a factor
+    if _elements(factor) > _elements(x):
+      x, factor = factor, x
+    flow.spoil([factor])
+    return replace(x, direct=False)
   # Division of integers rounds: it is not linear.
   exact = instruction.opcode == "multiply" or instruction.shape.kind in ("float", "complex")
   return replace(x, direct=False) if exact and is_uniform(factor) and may_scale(x) else None
+
+
+def _elements(meaning: Linear) -> int:
+  return max(collective.operands[i].shape.num_elements for collective, i in meaning.sources)
 
 
 @rule("convert")
@@ -366,7 +471,12 @@ def _convert(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) 
     return x
   if isinstance(x, Linear):
     linear = widens(before, after) or (flow.narrowing and before.kind == after.kind == "float")
-    return replace(x, direct=False) if may_scale(x) and linear else None
+    if not linear:
+      return None
+    ordered = all(reducer(collective) in ("minimum", "maximum") for collective, _ in x.sources)
+    if may_scale(x) or (may_move(x) and ordered and widens(before, after)):
+      return replace(x, direct=False)
+    return _stepped(flow, x, instruction) if not may_move(x) and (x.direct or x.steps) else None
   return plain(flow, instruction, operands)
 
 
