@@ -98,8 +98,6 @@ def test_a_reduce_scatter_that_is_moved_about(steps: str, acc: str) -> None:
 def test_a_reduce_scatter_that_is_converted() -> None:
   body = f"""h = bf16[8,4] convert(x) r = bf16[2,4] reduce-scatter(h), {EVERY}, to_apply=hadd, dimensions={{0}}
   c = f32[2,4] convert(r) v = f32[4,2] transpose(c), dimensions={{1,0}} next = f32[4,2] add(acc, v)"""
-  module = moved(
-    LoopText(body, acc="f32[4,2]", x="f32[8,4]"),
-  )
+  module = transformed(str(LoopText(body, acc="f32[4,2]", x="f32[8,4]")), MOVE, tolerance=2e-2)  # rounded less
   (made,) = [i for i in module.entry.instructions if i.opcode == "reduce-scatter"]
   assert made.shape.element_type == "f32"

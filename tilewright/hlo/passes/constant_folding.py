@@ -1,12 +1,13 @@
 """Constant folding: an instruction whose operands are all constants becomes the constant the evaluator computes.
 
-Precondition: the instruction is a pure function (`Effects.is_value`), its operands are constants whose elements are known, the
-result is an array of at most `max_bytes`, and the work is bounded (`max_work` elements read and written; loops are folded
-only if asked for). Proof: the evaluator is the meaning of HLO; its floats are summed in float64 and rounded once, so a folded
-sum is at least as exact as any back end's.
+Precondition: the instruction is a pure function (`Effects.is_value`), its operands are constants whose elements are known, or iotas and
+broadcasts of constants, the results are arrays of at most `max_bytes` together, and the work is bounded (`max_work` elements
+read and written; loops are folded only if asked for). Proof: the evaluator is the meaning of HLO; its floats are summed in
+float64 and rounded once, so a folded sum is at least as exact as any back end's.
 
 A broadcast, an iota or a pad of a constant is not folded where the result would be larger than what it is made of: the
-instruction is the shorter constant. Fusions are left to the back end, which chose their boundaries.
+instruction is the shorter constant. What is computed from those is, up to `max_spread_bytes`. A call is folded where all it depends on is
+constant, and a tuple of results becomes a tuple of constants. Fusions are left to the back end, which chose their boundaries.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 
 _GROWING = frozenset({"broadcast", "iota", "pad", "concatenate"})
 _NEVER = frozenset(
-  {"constant", "parameter", "tuple", "get-tuple-element", "copy", "fusion", "bitcast", "call", "map", "scan"}
+  {"constant", "parameter", "tuple", "get-tuple-element", "copy", "fusion", "bitcast", "map", "scan", "iota"}
 )
 
 
@@ -37,6 +38,7 @@ class ConstantFolding(Pass):
 
   max_bytes: int = 1 << 20
   max_work: int = 1 << 24
+  max_spread_bytes: int = 1 << 16  # of results computed from iotas and broadcasts
   loops: bool = False  # also while and conditional
 
   def run(self, module: Module) -> bool:
@@ -48,37 +50,61 @@ class ConstantFolding(Pass):
       for instruction in computation.topological_order():
         if not self.may_fold(instruction, effects):
           continue
-        literal = evaluated(instruction)
-        if literal is None:
+        literals = evaluated(instruction)
+        if literals is None:
           continue
-        constant = Instruction(
-          instruction.name, "constant", instruction.shape, (), {"literal": literal}, instruction.metadata
-        )
-        constant.sharding = instruction.sharding
-        computation.insert(constant, before=instruction)
-        computation.replace(instruction, constant)
+        constants = [_constant(instruction, literal) for literal in literals]
+        for constant in constants:
+          computation.insert(constant, before=instruction)
+        new = constants[0]
+        if instruction.shape.is_tuple:
+          new = Instruction(instruction.name, "tuple", instruction.shape, tuple(constants), {}, instruction.metadata)
+          computation.insert(new, before=instruction)
+        new.sharding = instruction.sharding
+        spread = [o for o in dict.fromkeys(instruction.operands) if o.opcode != "constant"]
+        computation.replace(instruction, new)
+        computation.remove_all(o for o in spread if o.is_dead and not has_control_edges(o))
         changed = True
     return changed
 
   def may_fold(self, instruction: Instruction, effects: Effects) -> bool:
     opcode, shape = instruction.opcode, instruction.shape
-    if opcode in _NEVER or (opcode in ("while", "conditional") and not self.loops) or not shape.is_array:
+    if opcode in _NEVER or (opcode in ("while", "conditional") and not self.loops) or has_control_edges(instruction):
       return False
-    if (
-      not instruction.operands or shape.is_dynamic or shape.byte_size > self.max_bytes or has_control_edges(instruction)
-    ):
+    parts = shape.tuple_shapes if shape.is_tuple else (shape,)
+    if not parts or not all(part.is_array and not part.is_dynamic for part in parts):
       return False
-    if not all(o.opcode == "constant" and not o.literal.is_elided for o in instruction.operands):
+    own = sum(part.byte_size for part in parts)
+    if own > self.max_bytes or (not instruction.operands and opcode != "call"):
       return False
-    size = sum(o.shape.byte_size for o in instruction.operands)
-    if opcode in _GROWING and shape.byte_size > size:
+    if not all(map(_is_known, instruction.operands)):
+      return False
+    size = sum(o.shape.byte_size for o in instruction.operands if o.opcode == "constant")
+    if opcode in _GROWING and own > size:
+      return False
+    if any(o.opcode != "constant" for o in instruction.operands) and own > max(size, self.max_spread_bytes):
       return False
     return effects.is_value(instruction) and _work(instruction) <= self.max_work
 
 
+def _is_known(operand: Instruction) -> bool:
+  """A constant whose elements are known, an iota, or a broadcast of such a constant."""
+  if operand.opcode == "iota":
+    return not operand.shape.is_dynamic and not has_control_edges(operand)
+  if operand.opcode == "broadcast" and not has_control_edges(operand):
+    operand = operand.operands[0]
+  return operand.opcode == "constant" and operand.shape.is_array and not operand.literal.is_elided
+
+
+def _constant(instruction: Instruction, literal: Literal) -> Instruction:
+  return Instruction(instruction.name, "constant", literal.shape, (), {"literal": literal}, instruction.metadata)
+
+
 def _work(instruction: Instruction) -> int:
   """Elements touched, roughly: what keeps the compiler from spending minutes on one instruction."""
-  own, read = instruction.shape.num_elements, [o.shape.num_elements for o in instruction.operands]
+  shape = instruction.shape
+  own = sum(s.num_elements for s in shape.tuple_shapes) if shape.is_tuple else shape.num_elements
+  read = [o.shape.num_elements for o in instruction.operands]
   match instruction.opcode:
     case "dot":
       contracted = [
@@ -91,15 +117,20 @@ def _work(instruction: Instruction) -> int:
       return own * int(np.prod([d.size for d in instruction.attrs["window"]], dtype=np.int64))
     case "scatter" | "sort" | "while" | "conditional" | "cholesky" | "triangular-solve" | "fft":
       return 16 * (own + sum(read))
+    case "call":
+      inside = instruction.called_computations[0].instructions
+      return own + sum(read) + sum(_work(i) for i in inside if i.shape.is_array and i.opcode != "parameter")
   return own + sum(read)
 
 
-def evaluated(instruction: Instruction) -> Literal | None:
-  """The value of an instruction on constants; None where the evaluator cannot tell."""
+def evaluated(instruction: Instruction) -> list[Literal] | None:
+  """The values of an instruction on constants, one for each result; None where the evaluator cannot tell."""
   from tilewright.hlo.evaluate import EvaluateLimits, evaluate
 
   computation = Computation("folded")
-  copies = {o: clone_instruction(o) for o in dict.fromkeys(instruction.operands)}
+  copies: dict[Instruction, Instruction] = {}
+  for operand in dict.fromkeys(o for x in instruction.operands for o in (*x.operands, x)):
+    copies[operand] = clone_instruction(operand, [copies[o] for o in operand.operands])
   root = clone_instruction(instruction, [copies[o] for o in instruction.operands])
   computation.instructions = [*copies.values(), root]
   computation.root = root
@@ -111,4 +142,6 @@ def evaluated(instruction: Instruction) -> Literal | None:
     value = evaluate(module, limits=EvaluateLimits(bytes=2.0**30, steps=200_000, seconds=60))
   except HloEvaluateError:
     return None
-  return Literal(instruction.shape, np.ascontiguousarray(np.asarray(value)).reshape(instruction.shape.dimensions))
+  shapes = instruction.shape.tuple_shapes if instruction.shape.is_tuple else (instruction.shape,)
+  values = value if instruction.shape.is_tuple else (value,)
+  return [Literal(s, np.ascontiguousarray(np.asarray(v)).reshape(s.dimensions)) for s, v in zip(shapes, values)]

@@ -2,7 +2,8 @@
 
 Precondition: both are pure functions of their operands (`Effects.is_value`: no side effects, no collectives, no custom calls,
 no barriers, no randomness), in one computation, without control edges, and agree in opcode, shape with layout, operands and
-every attribute (called computations by structure, constants bit by bit). Proof: equal functions of equal operands are equal,
+every attribute (called computations by structure, constants bit by bit); the operands of commutative operations in either order.
+Outputs of a fusion that are one value inside it count as one. Proof: equal functions of equal operands are equal,
 and the first stands before every use of the second because its operands do.
 
 Metadata is not compared; the first keeps its own. A copy is not merged: it exists for its buffer. Scheduled modules are
@@ -34,6 +35,7 @@ class CommonSubexpressions(Pass):
     effects, keys = Effects(), Keys()
     changed = False
     for computation in call_graph(module).post_order:
+      changed |= merge_fusion_outputs(computation)
       first: dict[Hashable, Instruction] = {}
       gone: list[Instruction] = []
       for instruction in topological_order(computation):
@@ -48,6 +50,39 @@ class CommonSubexpressions(Pass):
     return changed
 
 
+_COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+
+
+def is_commutative(instruction: Instruction) -> bool:
+  """Whether the two operands may change places, as XLA sees it: of two NaNs either may be the result."""
+  if len(instruction.operands) != 2:
+    return False
+  equality = instruction.opcode == "compare" and instruction.attrs.get("direction") in ("EQ", "NE")
+  return equality or instruction.opcode in _COMMUTATIVE
+
+
+def merge_fusion_outputs(computation: Computation) -> bool:
+  """Outputs of a fusion that are one value inside are taken from one place outside."""
+  changed = False
+  for fusion in computation.instructions:
+    if fusion.opcode != "fusion" or not fusion.shape.is_tuple:
+      continue
+    root = fusion.called_computations[0].root
+    if root.opcode != "tuple" or fusion.attrs.get("output_to_operand_aliasing"):
+      continue
+    first: dict[Instruction, int] = {}
+    for user in fusion.users:
+      if user.opcode != "get-tuple-element" or has_control_edges(user):
+        continue
+      index = user.attrs["index"]
+      same = next(i for i, o in enumerate(root.operands) if o is root.operands[index])
+      same = first.setdefault(root.operands[index], same)
+      if same != index and fusion.shape.tuple_shapes[same] == user.shape:
+        user.attrs["index"] = same
+        changed = True
+  return changed
+
+
 class Keys:
   """Keys that are equal exactly where two instructions of one computation compute the same.
 
@@ -60,7 +95,10 @@ class Keys:
     self._numbers: dict[Hashable, int] = {}
 
   def of(self, instruction: Instruction) -> Hashable:
-    return (*self._rest(instruction), tuple(map(id, instruction.operands)))
+    operands = tuple(map(id, instruction.operands))
+    if is_commutative(instruction) and operands[1] < operands[0]:
+      operands = operands[::-1]
+    return (*self._rest(instruction), operands)
 
   def _rest(self, instruction: Instruction) -> tuple[Hashable, ...]:
     attrs = tuple(sorted((name, self._value(value)) for name, value in instruction.attrs.items()))

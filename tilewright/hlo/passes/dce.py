@@ -7,7 +7,8 @@ no effect.
 
 Unused outputs go as well.
   * A multi-output fusion keeps the outputs somebody takes. Precondition: every user is a get-tuple-element, nothing else
-    calls its computation, and it is not kCustom (whose back end owns the signature). An output with a side effect stays.
+    calls its computation, and it is not kCustom (whose back end owns the signature). An output with a side effect stays. Unused
+    parameters go too, and those of plain calls. Parameters of the entry go only on request: callers pass them.
   * A while loop keeps the elements that are *live*: taken after the loop, read by the condition, needed by a side effect in
     the body, or needed by the next value of a live element. Proof: the least such set is closed, so the loop restricted to
     it computes the same values in every iteration; and the number of iterations depends on the condition only.
@@ -23,7 +24,7 @@ from tilewright.hlo.analysis import CallGraph, call_graph
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.effects import Effects
-from tilewright.hlo.passes.narrow import drop_parameters, narrow_fusion, narrow_while
+from tilewright.hlo.passes.narrow import drop_entry_parameters, drop_parameters, narrow_fusion, narrow_while
 
 
 @register_pass("dce")
@@ -32,6 +33,7 @@ class DeadCode(Pass):
   """Removes what nobody can notice: dead instructions, outputs of fusions and loops, computations."""
 
   narrow: bool = True  # also unused outputs
+  remove_dead_parameters_from_entry_computation: bool = False  # the module then takes fewer arguments
 
   def run(self, module: Module) -> bool:
     changed = False
@@ -43,6 +45,8 @@ class DeadCode(Pass):
         again |= remove_dead(computation, effects)
         if self.narrow:
           again |= _narrow(computation, graph, effects)
+      if self.remove_dead_parameters_from_entry_computation:
+        again |= drop_entry_parameters(module)
       changed |= again
     return module.remove_unreachable_computations() > 0 or changed
 
@@ -88,14 +92,25 @@ def tidy_fusions(module: Module) -> list[str]:
   return complaints
 
 
+def _is_plain(call: Instruction) -> bool:
+  """Whether nobody else relies on what the call looks like from outside."""
+  return not (call.frontend_attributes or call.backend_config or call.attrs.keys() - {"to_apply"})
+
+
 def _narrow(computation: Computation, graph: CallGraph, effects: Effects) -> bool:
   changed = False
   for instruction in list(computation.instructions):
-    if instruction.parent is not computation or instruction.is_root:
+    if instruction.parent is not computation:
       continue
-    if instruction.opcode not in ("fusion", "while") or not all(
+    if instruction.opcode not in ("fusion", "while", "call") or not all(
       map(graph.called_once, instruction.called_computations)
     ):
+      continue
+    if instruction.opcode == "call" and not _is_plain(instruction):
+      continue
+    if instruction.is_root:  # its outputs are the computation's
+      if instruction.opcode != "while" and instruction.attrs.get("kind") != "kCustom" and instruction.sharding is None:
+        changed |= drop_parameters(instruction)
       continue
     if instruction.opcode == "while":
       changed |= narrow_while(instruction, effects)

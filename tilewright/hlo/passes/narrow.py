@@ -5,10 +5,11 @@ Both functions edit in place and keep the order of instructions, so scheduled mo
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Sequence
 
-from tilewright.hlo.ir import Computation, Instruction
+from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.shape import Shape, ShapeIndex
 from tilewright.hlo.values import OutputAlias
@@ -86,6 +87,37 @@ def drop_parameters(fusion: Instruction) -> bool:
     parameter.attrs["parameter_number"] = i
   fusion.set_operands(o for i, o in enumerate(fusion.operands) if i in number)
   _set_aliases(fusion, [OutputAlias(a.output_index, number[a.operand], a.operand_index, a.unknown) for a in aliases])
+  return True
+
+
+def drop_entry_parameters(module: Module) -> bool:
+  """Drops the parameters of the entry that nothing uses, donates or aliases; the others move up."""
+  parameters = module.entry.parameters
+  held = {a.parameter for a in module.input_output_alias} | {d.parameter for d in module.buffer_donor}
+  kept = [
+    p
+    for p in parameters
+    if p.user_count or p.is_root or p.control_predecessors or p.control_successors or p.parameter_number in held
+  ]
+  if len(kept) == len(parameters):
+    return False
+  number = {p.parameter_number: i for i, p in enumerate(kept)}
+  module.entry.remove_all(p for p in parameters if p not in kept)
+  for parameter in kept:
+    parameter.attrs["parameter_number"] = number[parameter.parameter_number]
+  layout = module.entry_layout
+  if layout is not None:
+    names = tuple(n for i, n in enumerate(layout.names) if i in number) if layout.names else layout.names
+    shapes = tuple(s for i, s in enumerate(layout.parameters) if i in number)
+    module.entry_layout = dataclasses.replace(layout, parameters=shapes, names=names)
+  module.input_output_alias = tuple(
+    dataclasses.replace(a, parameter=number[a.parameter]) for a in module.input_output_alias
+  )
+  module.buffer_donor = tuple(dataclasses.replace(d, parameter=number[d.parameter]) for d in module.buffer_donor)
+  for name in ("spmd_parameter_shardings", "allow_spmd_sharding_propagation_to_parameters"):
+    values = getattr(module, name)
+    if len(values or ()) == len(parameters):
+      setattr(module, name, type(values)(v for i, v in enumerate(values) if i in number))
   return True
 
 
