@@ -24,7 +24,8 @@ def test_unused_parameters_and_outputs_of_calls_go() -> None:
 
 
 def test_dead_parameters_of_the_entry_go_on_request() -> None:
-  text = """HloModule m, input_output_alias={ {}: (2, {}, may-alias) }
+  text = """HloModule m, input_output_alias={ {}: (2, {}, may-alias) },
+    entry_computation_layout={(f32[4], f32[3], f32[4])->f32[4]}
     ENTRY e { a = f32[4] parameter(0) b = f32[3] parameter(1) c = f32[4] parameter(2) ROOT r = f32[4] negate(c) }"""
   module = hlo.parse(text)
   assert not run_passes(module, ["dce"]).changed

@@ -357,8 +357,9 @@ def _update(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -
 
 
 def _same_table(x: Meaning, y: Meaning) -> bool:
-  known = isinstance(x, Free) and isinstance(y, Free) and x.table is not None and y.table is not None
-  return known and np.array_equal(x.table, y.table)  # type: ignore[union-attr]
+  if not isinstance(x, Free) or not isinstance(y, Free) or x.table is None or y.table is None:
+    return False
+  return np.array_equal(x.table, y.table)
 
 
 def written_box(instruction: Instruction, starts: Sequence[Meaning]) -> Box | None:

@@ -107,9 +107,13 @@ def drop_entry_parameters(module: Module) -> bool:
     parameter.attrs["parameter_number"] = number[parameter.parameter_number]
   layout = module.entry_layout
   if layout is not None:
-    names = tuple(n for i, n in enumerate(layout.names) if i in number) if layout.names else layout.names
+    names = (
+      tuple(n for i, n in enumerate(layout.parameter_names) if i in number)
+      if layout.parameter_names
+      else layout.parameter_names
+    )
     shapes = tuple(s for i, s in enumerate(layout.parameters) if i in number)
-    module.entry_layout = dataclasses.replace(layout, parameters=shapes, names=names)
+    module.entry_layout = dataclasses.replace(layout, parameters=shapes, parameter_names=names)
   module.input_output_alias = tuple(
     dataclasses.replace(a, parameter=number[a.parameter]) for a in module.input_output_alias
   )
