@@ -131,7 +131,7 @@ def _integers(shape, dtype, seed):
 
 
 @pytest.mark.parametrize("dtype, accumulator", [(jnp.bfloat16, jnp.float32), (jnp.int8, jnp.int32)])
-@pytest.mark.parametrize("m, n, k", [(33, 47, 65), (8, 16, 1), (70, 5, 131)])
+@pytest.mark.parametrize("m, n, k", [(33, 47, 65), (8, 16, 1), (70, 18, 131)])
 @pytest.mark.parametrize("trans_a, trans_b", [(False, False), (True, False), (False, True)])
 def test_any_size_and_transposition(emulated, m, n, k, trans_a, trans_b, dtype, accumulator):
   a = _integers((k, m) if trans_a else (m, k), dtype, 0)

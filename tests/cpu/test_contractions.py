@@ -35,6 +35,22 @@ def test_any_size_and_transposition(m, n, k, trans_a, trans_b):
   agrees(kernel, S((m, n), jnp.float32), a, b)
 
 
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.int32])
+@pytest.mark.parametrize("m, n, k, trans_b", [(33, 1, 100, False), (20, 12, 65, False), (9, 5, 999, True)])
+def test_few_columns(m, n, k, trans_b, dtype):
+  """Inner products along K, with an epilogue, and added to what is there."""
+  a, b = _small_integers((m, k), dtype), _small_integers((n, k) if trans_b else (k, n), dtype, 1)
+  out = jnp.float32 if dtype == jnp.bfloat16 else dtype
+
+  def kernel(a_ref, b_ref, o_ref, total_ref):
+    y = b_ref[...].T if trans_b else b_ref[...]
+    total_ref[...] = jnp.ones(total_ref.shape, out)
+    total_ref[...] += lax.dot(a_ref[...], y, preferred_element_type=out)
+    o_ref[...] = lax.dot(a_ref[...], y, preferred_element_type=out) * 2 + 1
+
+  agrees(kernel, (S((m, n), out), S((m, n), out)), a, b)
+
+
 @pytest.mark.parametrize(
   "formula, left, right, out",
   [

@@ -23,6 +23,7 @@ from tilewright.ops.activations import activation_of, derivative
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
+from tilewright.runtime import jit
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int8))
 JOINED = (np.dtype(jnp.bfloat16), np.dtype(jnp.int8))  # that CPUs multiply several at a time
@@ -132,7 +133,10 @@ def _chosen_blocks(plan: Plan, m: int, n: int, k: int, dtype: np.dtype) -> Matmu
   few = None
   if not plan.transpose_y and not plan.how.interpret and calling.platform() == "cpu":
     few = tiling.few_rows_blocks(m, n, k, dtype.itemsize)
-  return few or tiling.matmul_blocks(m, n, k, on_the_way=not plan.transpose_y and dtype not in JOINED)
+  joined = dtype in JOINED
+  return few or tiling.matmul_blocks(
+    m, n, k, on_the_way=not plan.transpose_y and not joined, in_tiles=joined and jit.tile_registers_permitted()
+  )
 
 
 def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None = None) -> jax.Array:

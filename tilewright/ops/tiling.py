@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 _FEW_ROWS = 16  # of a product's left operand: with more, its time is that of the multiplications
+_FEW_COLUMNS = 12  # of its right operand: little is packed then
 _STREAMS = 16  # rows of memory that are read side by side: with 32 it takes half as long again (Zen 4)
 _DEEP = 1536  # elements along K that a contraction takes at a time, about
 _LANES = 16  # of the widest vectors
@@ -23,7 +24,10 @@ _PACKING = 10  # multiplications that take as long as to pack an element (Zen 4:
 _ON_THE_WAY = 1.5  # the same for an element that the first strip of rows packs while it multiplies (Zen 4: 0.8 to 1.6)
 _COPYING = 32  # the same for copying one of a block that hangs over an edge
 _LEAST_ROWS = 64  # of a block: fewer use what is packed of the right operand too little
-_DELAY = 1 / 32  # of a block: what a thread that others keep from running is late at the end
+_TILES = 5  # how much longer packing takes beside multiplications in AMX's tile registers
+_DELAY = (
+  1 / 30
+)  # of a block, for each further thread: what the last of them is late at the end (16 threads: half a block)
 _GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
 _GPU_PART = 2048  # elements: 128 threads with two vectors of eight each, where nothing is reduced
 _GPU_PIECES = 1024  # the same with two vectors of four: what goes with them in float32 comes in vectors of four
@@ -132,36 +136,38 @@ class MatmulBlocks:
 
 
 @functools.lru_cache(maxsize=1024)
-def matmul_blocks(m: int, n: int, k: int, on_the_way: bool = True) -> MatmulBlocks:
+def matmul_blocks(m: int, n: int, k: int, on_the_way: bool = True, in_tiles: bool = False) -> MatmulBlocks:
   """Blocks of a contraction on the CPU: those that take all threads together the least time, by the estimate below.
 
   A block has all of K: the code of a contraction cuts K, and the rows of a block, as its caches want them. So blocks only share the work
   among threads. Each packs all that it reads, which speaks for large ones; the last one of a thread may be late, which speaks for small
   ones. `on_the_way` says whether the right operand is packed while it is multiplied: rows of it lie side by side, and it has four bytes
-  per element, or becomes that.
+  per element, or becomes that. `in_tiles` says whether it is multiplied in AMX's tile registers.
   """
-  return min(_shares(m, n, k), key=lambda blocks: _time(m, n, blocks, on_the_way))
+  packing = _PACKING * (_TILES if in_tiles else 1)
+  return min(_shares(m, n, k), key=lambda blocks: _time(m, n, blocks, packing, _ON_THE_WAY if on_the_way else packing))
 
 
 def _shares(m: int, n: int, k: int) -> Iterator[MatmulBlocks]:
   """Ways to cut a product into equal blocks, one or a few for each thread, whose packed right operands all stay in the third cache."""
   threads = num_threads()
   fits = max(256, host_caches().l3 // (2 * threads) // (4 * min(k, _DEEP) or 1))
-  for parts_m in range(1, min(8 * threads, max(1, m // _LEAST_ROWS)) + 1):
+  least = _LEAST_ROWS if n > _FEW_COLUMNS else 2 * _FEW_ROWS
+  for parts_m in range(1, min(8 * threads, max(1, m // least)) + 1):
     block_m = divisor_near(m, -(-m // parts_m), 2)
-    for turns in range(1, 9 if block_m >= min(m, _LEAST_ROWS) else 1):
+    for turns in range(1, 9 if block_m >= min(m, least) else 1):
       parts_n = max(-(-turns * threads // parts_m), -(-n // fits))
       parts_n = min(parts_n, max(1, n // 128))
       yield MatmulBlocks(block_m, divisor_near(n, -(-n // parts_n), 32), max(1, k))
 
 
-def _time(m: int, n: int, blocks: MatmulBlocks, on_the_way: bool) -> float:
+def _time(m: int, n: int, blocks: MatmulBlocks, packing_left: float, packing_right: float) -> float:
   """How long all threads take for a product, in multiplications along M and N. Its size along K is the same for all blocks."""
   multiplied = blocks.m * -(-blocks.n // _LANES) * _LANES
-  packed = _PACKING * blocks.m + (_ON_THE_WAY if on_the_way else _PACKING) * blocks.n
+  packed = packing_left * blocks.m + packing_right * blocks.n
   copied = (blocks.m if m % blocks.m else 0) + (blocks.n if n % blocks.n else 0)  # what hangs over an edge
   turns = -(-(-(-m // blocks.m) * -(-n // blocks.n)) // num_threads())
-  late = _DELAY if num_threads() > 1 else 0
+  late = min(1 / 2, _DELAY * (num_threads() - 1))
   return (turns + late) * (multiplied + packed + _COPYING * copied)
 
 

@@ -2,8 +2,8 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4") alwaysinline
 {
 entry:
-  %".473" = alloca <4 x float>
-  %".525" = alloca <4 x float>
+  %".465" = alloca <4 x float>
+  %".517" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -33,7 +33,7 @@ start:
   %".30" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".726", %"switch.done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".714", %"switch.done.2"]
   %".32" = icmp slt i64 %"i", %".12"
   br i1 %".32", label %"body", label %"done"
 body:
@@ -427,12 +427,12 @@ body.12:
 done.12:
   br label %"switch.done"
 switch.done.1:
-  %".670" = icmp eq i32 %".36", 1
-  %".671" = zext i1 %".670" to i32
-  %".672" = sext i32 %".671" to i64
-  %".673" = icmp slt i64 %".672", 0
-  %".674" = select  i1 %".673", i64 0, i64 %".672"
-  switch i64 %".674", label %"case.1.2" [i64 0, label %"case.0.2"]
+  %".658" = icmp eq i32 %".36", 1
+  %".659" = zext i1 %".658" to i32
+  %".660" = sext i32 %".659" to i64
+  %".661" = icmp slt i64 %".660", 0
+  %".662" = select  i1 %".661", i64 0, i64 %".660"
+  switch i64 %".662", label %"case.1.2" [i64 0, label %"case.0.2"]
 case.0.1:
   br label %"switch.done.1"
 case.1.1:
@@ -440,15 +440,15 @@ case.1.1:
   %".368" = getelementptr i8, ptr %".3", i64 640
   br label %"loop.13"
 loop.13:
-  %"i.13" = phi  i64 [0, %"case.1.1"], [%".469", %"k.done"]
+  %"i.13" = phi  i64 [0, %"case.1.1"], [%".461", %"k.done"]
   %".370" = icmp slt i64 %"i.13", 4
   br i1 %".370", label %"body.13", label %"done.13"
 body.13:
   br label %"k"
 done.13:
-  %".471" = getelementptr i8, ptr %".3", i64 1152
-  %".472" = getelementptr i8, ptr %".3", i64 1216
-  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".473"
+  %".463" = getelementptr i8, ptr %".3", i64 1152
+  %".464" = getelementptr i8, ptr %".3", i64 1216
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".465"
   br label %"loop.14"
 k:
   %".373" = phi  i64 [0, %"body.13"], [%".436", %"k.body"]
@@ -518,308 +518,296 @@ k.body:
   %".436" = add i64 %".373", 1
   br label %"k"
 k.done:
-  %".438" = shufflevector <16 x float> %".374", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".439" = getelementptr inbounds float, ptr %".367", i64 %"i.13"
-  store <4 x float> %".438", ptr %".439", align 4
-  %".441" = shufflevector <16 x float> %".375", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".442" = add i64 4, %"i.13"
-  %".443" = getelementptr inbounds float, ptr %".367", i64 %".442"
-  store <4 x float> %".441", ptr %".443", align 4
-  %".445" = shufflevector <16 x float> %".376", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".446" = add i64 8, %"i.13"
+  %".438" = getelementptr inbounds float, ptr %".367", i64 %"i.13"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".374", ptr %".438", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".440" = add i64 4, %"i.13"
+  %".441" = getelementptr inbounds float, ptr %".367", i64 %".440"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".375", ptr %".441", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".443" = add i64 8, %"i.13"
+  %".444" = getelementptr inbounds float, ptr %".367", i64 %".443"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".376", ptr %".444", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".446" = add i64 12, %"i.13"
   %".447" = getelementptr inbounds float, ptr %".367", i64 %".446"
-  store <4 x float> %".445", ptr %".447", align 4
-  %".449" = shufflevector <16 x float> %".377", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".450" = add i64 12, %"i.13"
-  %".451" = getelementptr inbounds float, ptr %".367", i64 %".450"
-  store <4 x float> %".449", ptr %".451", align 4
-  %".453" = shufflevector <16 x float> %".378", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".454" = add i64 16, %"i.13"
-  %".455" = getelementptr inbounds float, ptr %".367", i64 %".454"
-  store <4 x float> %".453", ptr %".455", align 4
-  %".457" = shufflevector <16 x float> %".379", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".458" = add i64 20, %"i.13"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".377", ptr %".447", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".449" = add i64 16, %"i.13"
+  %".450" = getelementptr inbounds float, ptr %".367", i64 %".449"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".378", ptr %".450", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".452" = add i64 20, %"i.13"
+  %".453" = getelementptr inbounds float, ptr %".367", i64 %".452"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".379", ptr %".453", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".455" = add i64 24, %"i.13"
+  %".456" = getelementptr inbounds float, ptr %".367", i64 %".455"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".380", ptr %".456", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".458" = add i64 28, %"i.13"
   %".459" = getelementptr inbounds float, ptr %".367", i64 %".458"
-  store <4 x float> %".457", ptr %".459", align 4
-  %".461" = shufflevector <16 x float> %".380", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".462" = add i64 24, %"i.13"
-  %".463" = getelementptr inbounds float, ptr %".367", i64 %".462"
-  store <4 x float> %".461", ptr %".463", align 4
-  %".465" = shufflevector <16 x float> %".381", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".466" = add i64 28, %"i.13"
-  %".467" = getelementptr inbounds float, ptr %".367", i64 %".466"
-  store <4 x float> %".465", ptr %".467", align 4
-  %".469" = add i64 %"i.13", 4
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".381", ptr %".459", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".461" = add i64 %"i.13", 4
   br label %"loop.13"
 loop.14:
-  %"i.14" = phi  i64 [0, %"done.13"], [%".505", %"body.14"]
-  %".476" = icmp slt i64 %"i.14", 8
-  br i1 %".476", label %"body.14", label %"done.14"
+  %"i.14" = phi  i64 [0, %"done.13"], [%".497", %"body.14"]
+  %".468" = icmp slt i64 %"i.14", 8
+  br i1 %".468", label %"body.14", label %"done.14"
 body.14:
-  %".478" = load <4 x float>, <4 x float>* %".473"
-  %".479" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".359", i32 0
-  %".480" = shufflevector <4 x i32> %".479", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".481" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
-  %".482" = shufflevector <4 x i64> %".481", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".483" = add <4 x i64> %".482", <i64 0, i64 0, i64 0, i64 0>
-  %".484" = trunc <4 x i64> %".483" to <4 x i32>
-  %".485" = add <4 x i32> %".480", %".484"
-  %".486" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
-  %".487" = shufflevector <4 x i32> %".486", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".488" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".489" = shufflevector <4 x i64> %".488", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".490" = add <4 x i64> %".489", <i64 0, i64 1, i64 2, i64 3>
-  %".491" = trunc <4 x i64> %".490" to <4 x i32>
-  %".492" = add <4 x i32> %".487", %".491"
-  %".493" = icmp sle <4 x i32> %".485", %".492"
-  %".494" = mul i64 %"i.14", 4
-  %".495" = getelementptr inbounds float, ptr %".367", i64 %".494"
-  %".496" = load <4 x float>, ptr %".495", align 4
-  %".497" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
-  %".498" = shufflevector <4 x float> %".497", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".499" = select  <4 x i1> %".493", <4 x float> %".496", <4 x float> %".498"
-  %".500" = mul i64 %"i.14", 4
-  %".501" = getelementptr inbounds float, ptr %".472", i64 %".500"
-  store <4 x float> %".499", ptr %".501", align 4
-  %".503" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".499", <4 x float> %".478")
-  store <4 x float> %".503", <4 x float>* %".473"
-  %".505" = add i64 %"i.14", 1
+  %".470" = load <4 x float>, <4 x float>* %".465"
+  %".471" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".359", i32 0
+  %".472" = shufflevector <4 x i32> %".471", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".473" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
+  %".474" = shufflevector <4 x i64> %".473", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".475" = add <4 x i64> %".474", <i64 0, i64 0, i64 0, i64 0>
+  %".476" = trunc <4 x i64> %".475" to <4 x i32>
+  %".477" = add <4 x i32> %".472", %".476"
+  %".478" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
+  %".479" = shufflevector <4 x i32> %".478", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".480" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
+  %".481" = shufflevector <4 x i64> %".480", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".482" = add <4 x i64> %".481", <i64 0, i64 1, i64 2, i64 3>
+  %".483" = trunc <4 x i64> %".482" to <4 x i32>
+  %".484" = add <4 x i32> %".479", %".483"
+  %".485" = icmp sle <4 x i32> %".477", %".484"
+  %".486" = mul i64 %"i.14", 4
+  %".487" = getelementptr inbounds float, ptr %".367", i64 %".486"
+  %".488" = load <4 x float>, ptr %".487", align 4
+  %".489" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
+  %".490" = shufflevector <4 x float> %".489", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".491" = select  <4 x i1> %".485", <4 x float> %".488", <4 x float> %".490"
+  %".492" = mul i64 %"i.14", 4
+  %".493" = getelementptr inbounds float, ptr %".464", i64 %".492"
+  store <4 x float> %".491", ptr %".493", align 4
+  %".495" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".491", <4 x float> %".470")
+  store <4 x float> %".495", <4 x float>* %".465"
+  %".497" = add i64 %"i.14", 1
   br label %"loop.14"
 done.14:
-  %".507" = load <4 x float>, <4 x float>* %".473"
-  %".508" = getelementptr inbounds float, ptr %".471", i64 0
-  store <4 x float> %".507", ptr %".508", align 4
-  %".510" = getelementptr i8, ptr %".3", i64 1344
-  %".511" = getelementptr i8, ptr %".3", i64 1408
-  %".512" = getelementptr inbounds float, ptr %".28", i64 0
-  %".513" = load <4 x float>, ptr %".512", align 4
-  %".514" = getelementptr inbounds float, ptr %".471", i64 0
-  %".515" = load <4 x float>, ptr %".514", align 4
-  %".516" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".513", <4 x float> %".515")
-  %".517" = getelementptr inbounds float, ptr %".510", i64 0
-  store <4 x float> %".516", ptr %".517", align 4
-  %".519" = fsub <4 x float> %".513", %".516"
-  %".520" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".519")
-  %".521" = getelementptr inbounds float, ptr %".511", i64 0
-  store <4 x float> %".520", ptr %".521", align 4
-  %".523" = getelementptr i8, ptr %".3", i64 1472
-  %".524" = getelementptr i8, ptr %".3", i64 1536
-  store <4 x float> splat (float              0x0), <4 x float>* %".525"
+  %".499" = load <4 x float>, <4 x float>* %".465"
+  %".500" = getelementptr inbounds float, ptr %".463", i64 0
+  store <4 x float> %".499", ptr %".500", align 4
+  %".502" = getelementptr i8, ptr %".3", i64 1344
+  %".503" = getelementptr i8, ptr %".3", i64 1408
+  %".504" = getelementptr inbounds float, ptr %".28", i64 0
+  %".505" = load <4 x float>, ptr %".504", align 4
+  %".506" = getelementptr inbounds float, ptr %".463", i64 0
+  %".507" = load <4 x float>, ptr %".506", align 4
+  %".508" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".505", <4 x float> %".507")
+  %".509" = getelementptr inbounds float, ptr %".502", i64 0
+  store <4 x float> %".508", ptr %".509", align 4
+  %".511" = fsub <4 x float> %".505", %".508"
+  %".512" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".511")
+  %".513" = getelementptr inbounds float, ptr %".503", i64 0
+  store <4 x float> %".512", ptr %".513", align 4
+  %".515" = getelementptr i8, ptr %".3", i64 1472
+  %".516" = getelementptr i8, ptr %".3", i64 1536
+  store <4 x float> splat (float              0x0), <4 x float>* %".517"
   br label %"loop.15"
 loop.15:
-  %"i.15" = phi  i64 [0, %"done.14"], [%".543", %"body.15"]
-  %".528" = icmp slt i64 %"i.15", 8
-  br i1 %".528", label %"body.15", label %"done.15"
+  %"i.15" = phi  i64 [0, %"done.14"], [%".535", %"body.15"]
+  %".520" = icmp slt i64 %"i.15", 8
+  br i1 %".520", label %"body.15", label %"done.15"
 body.15:
-  %".530" = load <4 x float>, <4 x float>* %".525"
-  %".531" = mul i64 %"i.15", 4
-  %".532" = getelementptr inbounds float, ptr %".472", i64 %".531"
-  %".533" = load <4 x float>, ptr %".532", align 4
-  %".534" = getelementptr inbounds float, ptr %".510", i64 0
-  %".535" = load <4 x float>, ptr %".534", align 4
-  %".536" = fsub <4 x float> %".533", %".535"
-  %".537" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".536")
-  %".538" = mul i64 %"i.15", 4
-  %".539" = getelementptr inbounds float, ptr %".524", i64 %".538"
-  store <4 x float> %".537", ptr %".539", align 4
-  %".541" = fadd <4 x float> %".530", %".537"
-  store <4 x float> %".541", <4 x float>* %".525"
-  %".543" = add i64 %"i.15", 1
+  %".522" = load <4 x float>, <4 x float>* %".517"
+  %".523" = mul i64 %"i.15", 4
+  %".524" = getelementptr inbounds float, ptr %".464", i64 %".523"
+  %".525" = load <4 x float>, ptr %".524", align 4
+  %".526" = getelementptr inbounds float, ptr %".502", i64 0
+  %".527" = load <4 x float>, ptr %".526", align 4
+  %".528" = fsub <4 x float> %".525", %".527"
+  %".529" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".528")
+  %".530" = mul i64 %"i.15", 4
+  %".531" = getelementptr inbounds float, ptr %".516", i64 %".530"
+  store <4 x float> %".529", ptr %".531", align 4
+  %".533" = fadd <4 x float> %".522", %".529"
+  store <4 x float> %".533", <4 x float>* %".517"
+  %".535" = add i64 %"i.15", 1
   br label %"loop.15"
 done.15:
-  %".545" = load <4 x float>, <4 x float>* %".525"
-  %".546" = getelementptr inbounds float, ptr %".523", i64 0
-  store <4 x float> %".545", ptr %".546", align 4
+  %".537" = load <4 x float>, <4 x float>* %".517"
+  %".538" = getelementptr inbounds float, ptr %".515", i64 0
+  store <4 x float> %".537", ptr %".538", align 4
+  %".540" = getelementptr inbounds float, ptr %".29", i64 0
+  %".541" = load <4 x float>, ptr %".540", align 4
+  %".542" = getelementptr inbounds float, ptr %".503", i64 0
+  %".543" = load <4 x float>, ptr %".542", align 4
+  %".544" = fmul <4 x float> %".541", %".543"
+  %".545" = getelementptr inbounds float, ptr %".515", i64 0
+  %".546" = load <4 x float>, ptr %".545", align 4
+  %".547" = fadd <4 x float> %".544", %".546"
   %".548" = getelementptr inbounds float, ptr %".29", i64 0
-  %".549" = load <4 x float>, ptr %".548", align 4
-  %".550" = getelementptr inbounds float, ptr %".511", i64 0
-  %".551" = load <4 x float>, ptr %".550", align 4
-  %".552" = fmul <4 x float> %".549", %".551"
-  %".553" = getelementptr inbounds float, ptr %".523", i64 0
-  %".554" = load <4 x float>, ptr %".553", align 4
-  %".555" = fadd <4 x float> %".552", %".554"
-  %".556" = getelementptr inbounds float, ptr %".29", i64 0
-  store <4 x float> %".555", ptr %".556", align 4
+  store <4 x float> %".547", ptr %".548", align 4
   br label %"loop.16"
 loop.16:
-  %"i.16" = phi  i64 [0, %"done.15"], [%".570", %"body.16"]
-  %".559" = icmp slt i64 %"i.16", 4
-  br i1 %".559", label %"body.16", label %"done.16"
+  %"i.16" = phi  i64 [0, %"done.15"], [%".562", %"body.16"]
+  %".551" = icmp slt i64 %"i.16", 4
+  br i1 %".551", label %"body.16", label %"done.16"
 body.16:
-  %".561" = mul i64 %"i.16", 4
-  %".562" = getelementptr inbounds float, ptr %".30", i64 %".561"
-  %".563" = load <4 x float>, ptr %".562", align 4
-  %".564" = getelementptr inbounds float, ptr %".511", i64 0
-  %".565" = load <4 x float>, ptr %".564", align 4
-  %".566" = fmul <4 x float> %".563", %".565"
-  %".567" = mul i64 %"i.16", 4
-  %".568" = getelementptr inbounds float, ptr %".30", i64 %".567"
-  store <4 x float> %".566", ptr %".568", align 4
-  %".570" = add i64 %"i.16", 1
+  %".553" = mul i64 %"i.16", 4
+  %".554" = getelementptr inbounds float, ptr %".30", i64 %".553"
+  %".555" = load <4 x float>, ptr %".554", align 4
+  %".556" = getelementptr inbounds float, ptr %".503", i64 0
+  %".557" = load <4 x float>, ptr %".556", align 4
+  %".558" = fmul <4 x float> %".555", %".557"
+  %".559" = mul i64 %"i.16", 4
+  %".560" = getelementptr inbounds float, ptr %".30", i64 %".559"
+  store <4 x float> %".558", ptr %".560", align 4
+  %".562" = add i64 %"i.16", 1
   br label %"loop.16"
 done.16:
-  %".572" = getelementptr i8, ptr %".3", i64 1664
+  %".564" = getelementptr i8, ptr %".3", i64 1664
   br label %"loop.17"
 loop.17:
-  %"i.17" = phi  i64 [0, %"done.16"], [%".663", %"k.done.1"]
-  %".574" = icmp slt i64 %"i.17", 4
-  br i1 %".574", label %"body.17", label %"done.17"
+  %"i.17" = phi  i64 [0, %"done.16"], [%".651", %"k.done.1"]
+  %".566" = icmp slt i64 %"i.17", 4
+  br i1 %".566", label %"body.17", label %"done.17"
 body.17:
-  %".576" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  call void @"llvm.prefetch.p0"(ptr %".576", i32 0, i32 3, i32 1)
-  %".578" = add i64 4, %"i.17"
-  %".579" = getelementptr inbounds float, ptr %".30", i64 %".578"
-  call void @"llvm.prefetch.p0"(ptr %".579", i32 0, i32 3, i32 1)
-  %".581" = add i64 8, %"i.17"
-  %".582" = getelementptr inbounds float, ptr %".30", i64 %".581"
-  call void @"llvm.prefetch.p0"(ptr %".582", i32 0, i32 3, i32 1)
-  %".584" = add i64 12, %"i.17"
-  %".585" = getelementptr inbounds float, ptr %".30", i64 %".584"
-  call void @"llvm.prefetch.p0"(ptr %".585", i32 0, i32 3, i32 1)
+  %".568" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  call void @"llvm.prefetch.p0"(ptr %".568", i32 0, i32 3, i32 1)
+  %".570" = add i64 4, %"i.17"
+  %".571" = getelementptr inbounds float, ptr %".30", i64 %".570"
+  call void @"llvm.prefetch.p0"(ptr %".571", i32 0, i32 3, i32 1)
+  %".573" = add i64 8, %"i.17"
+  %".574" = getelementptr inbounds float, ptr %".30", i64 %".573"
+  call void @"llvm.prefetch.p0"(ptr %".574", i32 0, i32 3, i32 1)
+  %".576" = add i64 12, %"i.17"
+  %".577" = getelementptr inbounds float, ptr %".30", i64 %".576"
+  call void @"llvm.prefetch.p0"(ptr %".577", i32 0, i32 3, i32 1)
   br label %"k.1"
 done.17:
-  %".665" = getelementptr inbounds float, ptr %".510", i64 0
-  %".666" = load <4 x float>, ptr %".665", align 4
-  %".667" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".666", ptr %".667", align 4
+  %".653" = getelementptr inbounds float, ptr %".502", i64 0
+  %".654" = load <4 x float>, ptr %".653", align 4
+  %".655" = getelementptr inbounds float, ptr %".28", i64 0
+  store <4 x float> %".654", ptr %".655", align 4
   br label %"switch.done.1"
 k.1:
-  %".588" = phi  i64 [0, %"body.17"], [%".627", %"k.body.1"]
-  %".589" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".605", %"k.body.1"]
-  %".590" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".612", %"k.body.1"]
-  %".591" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".619", %"k.body.1"]
-  %".592" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".626", %"k.body.1"]
-  %".593" = icmp slt i64 %".588", 8
-  br i1 %".593", label %"k.body.1", label %"k.done.1"
+  %".580" = phi  i64 [0, %"body.17"], [%".619", %"k.body.1"]
+  %".581" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".597", %"k.body.1"]
+  %".582" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".604", %"k.body.1"]
+  %".583" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".611", %"k.body.1"]
+  %".584" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".618", %"k.body.1"]
+  %".585" = icmp slt i64 %".580", 8
+  br i1 %".585", label %"k.body.1", label %"k.done.1"
 k.body.1:
-  %".595" = mul i64 %".588", 4
-  %".596" = add i64 %".595", %"i.17"
-  %".597" = getelementptr inbounds float, ptr %".524", i64 %".596"
-  %".598" = load <4 x float>, ptr %".597", align 4
-  %".599" = shufflevector <4 x float> %".598", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".600" = mul i64 %".588", 4
-  %".601" = getelementptr inbounds float, ptr %".278", i64 %".600"
-  %".602" = load float, ptr %".601", align 4
-  %".603" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".602", i32 0
-  %".604" = shufflevector <16 x float> %".603", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".605" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".604", <16 x float> %".599", <16 x float> %".589")
-  %".606" = mul i64 %".588", 4
-  %".607" = add i64 %".606", 1
-  %".608" = getelementptr inbounds float, ptr %".278", i64 %".607"
-  %".609" = load float, ptr %".608", align 4
-  %".610" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".609", i32 0
-  %".611" = shufflevector <16 x float> %".610", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".612" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".611", <16 x float> %".599", <16 x float> %".590")
-  %".613" = mul i64 %".588", 4
-  %".614" = add i64 %".613", 2
-  %".615" = getelementptr inbounds float, ptr %".278", i64 %".614"
-  %".616" = load float, ptr %".615", align 4
-  %".617" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".616", i32 0
-  %".618" = shufflevector <16 x float> %".617", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".619" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".618", <16 x float> %".599", <16 x float> %".591")
-  %".620" = mul i64 %".588", 4
-  %".621" = add i64 %".620", 3
-  %".622" = getelementptr inbounds float, ptr %".278", i64 %".621"
-  %".623" = load float, ptr %".622", align 4
-  %".624" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".623", i32 0
-  %".625" = shufflevector <16 x float> %".624", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".626" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".625", <16 x float> %".599", <16 x float> %".592")
-  %".627" = add i64 %".588", 1
+  %".587" = mul i64 %".580", 4
+  %".588" = add i64 %".587", %"i.17"
+  %".589" = getelementptr inbounds float, ptr %".516", i64 %".588"
+  %".590" = load <4 x float>, ptr %".589", align 4
+  %".591" = shufflevector <4 x float> %".590", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".592" = mul i64 %".580", 4
+  %".593" = getelementptr inbounds float, ptr %".278", i64 %".592"
+  %".594" = load float, ptr %".593", align 4
+  %".595" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".594", i32 0
+  %".596" = shufflevector <16 x float> %".595", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".597" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".596", <16 x float> %".591", <16 x float> %".581")
+  %".598" = mul i64 %".580", 4
+  %".599" = add i64 %".598", 1
+  %".600" = getelementptr inbounds float, ptr %".278", i64 %".599"
+  %".601" = load float, ptr %".600", align 4
+  %".602" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".601", i32 0
+  %".603" = shufflevector <16 x float> %".602", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".604" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".603", <16 x float> %".591", <16 x float> %".582")
+  %".605" = mul i64 %".580", 4
+  %".606" = add i64 %".605", 2
+  %".607" = getelementptr inbounds float, ptr %".278", i64 %".606"
+  %".608" = load float, ptr %".607", align 4
+  %".609" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".608", i32 0
+  %".610" = shufflevector <16 x float> %".609", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".611" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".610", <16 x float> %".591", <16 x float> %".583")
+  %".612" = mul i64 %".580", 4
+  %".613" = add i64 %".612", 3
+  %".614" = getelementptr inbounds float, ptr %".278", i64 %".613"
+  %".615" = load float, ptr %".614", align 4
+  %".616" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".615", i32 0
+  %".617" = shufflevector <16 x float> %".616", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".618" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".617", <16 x float> %".591", <16 x float> %".584")
+  %".619" = add i64 %".580", 1
   br label %"k.1"
 k.done.1:
-  %".629" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  %".630" = load <4 x float>, ptr %".629", align 4
-  %".631" = shufflevector <4 x float> %".630", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".632" = fadd <16 x float> %".631", %".589"
-  %".633" = shufflevector <16 x float> %".632", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".634" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  store <4 x float> %".633", ptr %".634", align 4
-  %".636" = add i64 4, %"i.17"
-  %".637" = getelementptr inbounds float, ptr %".30", i64 %".636"
-  %".638" = load <4 x float>, ptr %".637", align 4
-  %".639" = shufflevector <4 x float> %".638", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".640" = fadd <16 x float> %".639", %".590"
-  %".641" = shufflevector <16 x float> %".640", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".642" = add i64 4, %"i.17"
-  %".643" = getelementptr inbounds float, ptr %".30", i64 %".642"
-  store <4 x float> %".641", ptr %".643", align 4
-  %".645" = add i64 8, %"i.17"
-  %".646" = getelementptr inbounds float, ptr %".30", i64 %".645"
-  %".647" = load <4 x float>, ptr %".646", align 4
-  %".648" = shufflevector <4 x float> %".647", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".649" = fadd <16 x float> %".648", %".591"
-  %".650" = shufflevector <16 x float> %".649", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".651" = add i64 8, %"i.17"
-  %".652" = getelementptr inbounds float, ptr %".30", i64 %".651"
-  store <4 x float> %".650", ptr %".652", align 4
-  %".654" = add i64 12, %"i.17"
-  %".655" = getelementptr inbounds float, ptr %".30", i64 %".654"
-  %".656" = load <4 x float>, ptr %".655", align 4
-  %".657" = shufflevector <4 x float> %".656", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".658" = fadd <16 x float> %".657", %".592"
-  %".659" = shufflevector <16 x float> %".658", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
-  %".660" = add i64 12, %"i.17"
-  %".661" = getelementptr inbounds float, ptr %".30", i64 %".660"
-  store <4 x float> %".659", ptr %".661", align 4
-  %".663" = add i64 %"i.17", 4
+  %".621" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  %".622" = load <4 x float>, ptr %".621", align 4
+  %".623" = shufflevector <4 x float> %".622", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".624" = fadd <16 x float> %".623", %".581"
+  %".625" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".624", ptr %".625", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".627" = add i64 4, %"i.17"
+  %".628" = getelementptr inbounds float, ptr %".30", i64 %".627"
+  %".629" = load <4 x float>, ptr %".628", align 4
+  %".630" = shufflevector <4 x float> %".629", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".631" = fadd <16 x float> %".630", %".582"
+  %".632" = add i64 4, %"i.17"
+  %".633" = getelementptr inbounds float, ptr %".30", i64 %".632"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".631", ptr %".633", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".635" = add i64 8, %"i.17"
+  %".636" = getelementptr inbounds float, ptr %".30", i64 %".635"
+  %".637" = load <4 x float>, ptr %".636", align 4
+  %".638" = shufflevector <4 x float> %".637", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".639" = fadd <16 x float> %".638", %".583"
+  %".640" = add i64 8, %"i.17"
+  %".641" = getelementptr inbounds float, ptr %".30", i64 %".640"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".639", ptr %".641", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".643" = add i64 12, %"i.17"
+  %".644" = getelementptr inbounds float, ptr %".30", i64 %".643"
+  %".645" = load <4 x float>, ptr %".644", align 4
+  %".646" = shufflevector <4 x float> %".645", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".647" = fadd <16 x float> %".646", %".584"
+  %".648" = add i64 12, %"i.17"
+  %".649" = getelementptr inbounds float, ptr %".30", i64 %".648"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".647", ptr %".649", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".651" = add i64 %"i.17", 4
   br label %"loop.17"
 switch.done.2:
-  %".726" = add i64 %"i", 1
+  %".714" = add i64 %"i", 1
   br label %"loop"
 case.0.2:
   br label %"switch.done.2"
 case.1.2:
   br label %"loop.18"
 loop.18:
-  %"i.18" = phi  i64 [0, %"case.1.2"], [%".709", %"body.18"]
-  %".678" = icmp slt i64 %"i.18", 4
-  br i1 %".678", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"case.1.2"], [%".697", %"body.18"]
+  %".666" = icmp slt i64 %"i.18", 4
+  br i1 %".666", label %"body.18", label %"done.18"
 body.18:
-  %".680" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
+  %".668" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
+  %".669" = load float, ptr %".668", align 4
+  %".670" = fcmp ogt float %".669", 0xc620000000000000
+  %".671" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
+  %".672" = load float, ptr %".671", align 4
+  %".673" = fdiv float 0x3ff0000000000000, %".672"
+  %".674" = select  i1 %".670", float %".673", float              0x0
+  %".675" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".676" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".677" = load float, ptr %".676", align 4
+  %".678" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".677", i32 0
+  %".679" = add i64 4, %"i.18"
+  %".680" = getelementptr inbounds float, ptr %".30", i64 %".679"
   %".681" = load float, ptr %".680", align 4
-  %".682" = fcmp ogt float %".681", 0xc620000000000000
-  %".683" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
-  %".684" = load float, ptr %".683", align 4
-  %".685" = fdiv float 0x3ff0000000000000, %".684"
-  %".686" = select  i1 %".682", float %".685", float              0x0
-  %".687" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".688" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
+  %".682" = insertelement <4 x float> %".678", float %".681", i32 1
+  %".683" = add i64 8, %"i.18"
+  %".684" = getelementptr inbounds float, ptr %".30", i64 %".683"
+  %".685" = load float, ptr %".684", align 4
+  %".686" = insertelement <4 x float> %".682", float %".685", i32 2
+  %".687" = add i64 12, %"i.18"
+  %".688" = getelementptr inbounds float, ptr %".30", i64 %".687"
   %".689" = load float, ptr %".688", align 4
-  %".690" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".689", i32 0
-  %".691" = add i64 4, %"i.18"
-  %".692" = getelementptr inbounds float, ptr %".30", i64 %".691"
-  %".693" = load float, ptr %".692", align 4
-  %".694" = insertelement <4 x float> %".690", float %".693", i32 1
-  %".695" = add i64 8, %"i.18"
-  %".696" = getelementptr inbounds float, ptr %".30", i64 %".695"
-  %".697" = load float, ptr %".696", align 4
-  %".698" = insertelement <4 x float> %".694", float %".697", i32 2
-  %".699" = add i64 12, %"i.18"
-  %".700" = getelementptr inbounds float, ptr %".30", i64 %".699"
-  %".701" = load float, ptr %".700", align 4
-  %".702" = insertelement <4 x float> %".698", float %".701", i32 3
-  %".703" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".686", i32 0
-  %".704" = shufflevector <4 x float> %".703", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".705" = fmul <4 x float> %".702", %".704"
-  %".706" = mul i64 %"i.18", 4
-  %".707" = getelementptr inbounds float, ptr %".291", i64 %".706"
-  store <4 x float> %".705", ptr %".707", align 4
-  %".709" = add i64 %"i.18", 1
+  %".690" = insertelement <4 x float> %".686", float %".689", i32 3
+  %".691" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".674", i32 0
+  %".692" = shufflevector <4 x float> %".691", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".693" = fmul <4 x float> %".690", %".692"
+  %".694" = mul i64 %"i.18", 4
+  %".695" = getelementptr inbounds float, ptr %".291", i64 %".694"
+  store <4 x float> %".693", ptr %".695", align 4
+  %".697" = add i64 %"i.18", 1
   br label %"loop.18"
 done.18:
-  %".711" = getelementptr inbounds float, ptr %".28", i64 0
-  %".712" = load <4 x float>, ptr %".711", align 4
-  %".713" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
-  %".714" = shufflevector <4 x float> %".713", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".715" = fcmp ogt <4 x float> %".712", %".714"
-  %".716" = getelementptr inbounds float, ptr %".29", i64 0
-  %".717" = load <4 x float>, ptr %".716", align 4
-  %".718" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".717")
-  %".719" = fadd <4 x float> %".712", %".718"
-  %".720" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
-  %".721" = shufflevector <4 x float> %".720", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".722" = select  <4 x i1> %".715", <4 x float> %".719", <4 x float> %".721"
-  %".723" = getelementptr inbounds float, ptr %".303", i64 0
-  store <4 x float> %".722", ptr %".723", align 4
+  %".699" = getelementptr inbounds float, ptr %".28", i64 0
+  %".700" = load <4 x float>, ptr %".699", align 4
+  %".701" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
+  %".702" = shufflevector <4 x float> %".701", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".703" = fcmp ogt <4 x float> %".700", %".702"
+  %".704" = getelementptr inbounds float, ptr %".29", i64 0
+  %".705" = load <4 x float>, ptr %".704", align 4
+  %".706" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".705")
+  %".707" = fadd <4 x float> %".700", %".706"
+  %".708" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
+  %".709" = shufflevector <4 x float> %".708", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".710" = select  <4 x i1> %".703", <4 x float> %".707", <4 x float> %".709"
+  %".711" = getelementptr inbounds float, ptr %".303", i64 0
+  store <4 x float> %".710", ptr %".711", align 4
   br label %"switch.done.2"
 }

@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".222", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".218", %"done.2"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -99,7 +99,7 @@ body.1:
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".220", %"k.done"]
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".216", %"k.done"]
   %".88" = icmp slt i64 %"i.2", 6
   br i1 %".88", label %"body.2", label %"done.2"
 body.2:
@@ -116,7 +116,7 @@ body.2:
   call void @"llvm.prefetch.p0"(ptr %".99", i32 0, i32 3, i32 1)
   br label %"k"
 done.2:
-  %".222" = add i64 %"i", 1
+  %".218" = add i64 %"i", 1
   br label %"loop"
 k:
   %".102" = phi  i64 [0, %"body.2"], [%".150", %"k.body"]
@@ -181,64 +181,60 @@ k.done:
   %".159" = load <2 x float>, ptr %".158", align 4
   %".160" = shufflevector <2 x float> %".159", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
   %".161" = fadd <4 x float> %".160", %".104"
-  %".162" = shufflevector <4 x float> %".161", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".163" = add i64 %"i.2", 4
-  %".164" = getelementptr inbounds float, ptr %".61", i64 %".163"
-  store <2 x float> %".162", ptr %".164", align 4
-  %".166" = add i64 12, %"i.2"
-  %".167" = getelementptr inbounds float, ptr %".61", i64 %".166"
-  %".168" = load <4 x float>, ptr %".167", align 4
-  %".169" = fadd <4 x float> %".168", %".105"
-  %".170" = add i64 12, %"i.2"
-  %".171" = getelementptr inbounds float, ptr %".61", i64 %".170"
-  store <4 x float> %".169", ptr %".171", align 4
-  %".173" = add i64 %"i.2", 4
-  %".174" = add i64 12, %".173"
-  %".175" = getelementptr inbounds float, ptr %".61", i64 %".174"
-  %".176" = load <2 x float>, ptr %".175", align 4
-  %".177" = shufflevector <2 x float> %".176", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".178" = fadd <4 x float> %".177", %".106"
-  %".179" = shufflevector <4 x float> %".178", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".180" = add i64 %"i.2", 4
-  %".181" = add i64 12, %".180"
-  %".182" = getelementptr inbounds float, ptr %".61", i64 %".181"
-  store <2 x float> %".179", ptr %".182", align 4
-  %".184" = add i64 24, %"i.2"
-  %".185" = getelementptr inbounds float, ptr %".61", i64 %".184"
-  %".186" = load <4 x float>, ptr %".185", align 4
-  %".187" = fadd <4 x float> %".186", %".107"
-  %".188" = add i64 24, %"i.2"
-  %".189" = getelementptr inbounds float, ptr %".61", i64 %".188"
-  store <4 x float> %".187", ptr %".189", align 4
-  %".191" = add i64 %"i.2", 4
-  %".192" = add i64 24, %".191"
-  %".193" = getelementptr inbounds float, ptr %".61", i64 %".192"
-  %".194" = load <2 x float>, ptr %".193", align 4
-  %".195" = shufflevector <2 x float> %".194", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".196" = fadd <4 x float> %".195", %".108"
-  %".197" = shufflevector <4 x float> %".196", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".198" = add i64 %"i.2", 4
-  %".199" = add i64 24, %".198"
+  %".162" = add i64 %"i.2", 4
+  %".163" = getelementptr inbounds float, ptr %".61", i64 %".162"
+  call void @"llvm.masked.store.v4f32.p0"(<4 x float> %".161", ptr %".163", i32 4, <4 x i1> <i1 1, i1 1, i1 0, i1 0>)
+  %".165" = add i64 12, %"i.2"
+  %".166" = getelementptr inbounds float, ptr %".61", i64 %".165"
+  %".167" = load <4 x float>, ptr %".166", align 4
+  %".168" = fadd <4 x float> %".167", %".105"
+  %".169" = add i64 12, %"i.2"
+  %".170" = getelementptr inbounds float, ptr %".61", i64 %".169"
+  store <4 x float> %".168", ptr %".170", align 4
+  %".172" = add i64 %"i.2", 4
+  %".173" = add i64 12, %".172"
+  %".174" = getelementptr inbounds float, ptr %".61", i64 %".173"
+  %".175" = load <2 x float>, ptr %".174", align 4
+  %".176" = shufflevector <2 x float> %".175", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".177" = fadd <4 x float> %".176", %".106"
+  %".178" = add i64 %"i.2", 4
+  %".179" = add i64 12, %".178"
+  %".180" = getelementptr inbounds float, ptr %".61", i64 %".179"
+  call void @"llvm.masked.store.v4f32.p0"(<4 x float> %".177", ptr %".180", i32 4, <4 x i1> <i1 1, i1 1, i1 0, i1 0>)
+  %".182" = add i64 24, %"i.2"
+  %".183" = getelementptr inbounds float, ptr %".61", i64 %".182"
+  %".184" = load <4 x float>, ptr %".183", align 4
+  %".185" = fadd <4 x float> %".184", %".107"
+  %".186" = add i64 24, %"i.2"
+  %".187" = getelementptr inbounds float, ptr %".61", i64 %".186"
+  store <4 x float> %".185", ptr %".187", align 4
+  %".189" = add i64 %"i.2", 4
+  %".190" = add i64 24, %".189"
+  %".191" = getelementptr inbounds float, ptr %".61", i64 %".190"
+  %".192" = load <2 x float>, ptr %".191", align 4
+  %".193" = shufflevector <2 x float> %".192", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".194" = fadd <4 x float> %".193", %".108"
+  %".195" = add i64 %"i.2", 4
+  %".196" = add i64 24, %".195"
+  %".197" = getelementptr inbounds float, ptr %".61", i64 %".196"
+  call void @"llvm.masked.store.v4f32.p0"(<4 x float> %".194", ptr %".197", i32 4, <4 x i1> <i1 1, i1 1, i1 0, i1 0>)
+  %".199" = add i64 36, %"i.2"
   %".200" = getelementptr inbounds float, ptr %".61", i64 %".199"
-  store <2 x float> %".197", ptr %".200", align 4
-  %".202" = add i64 36, %"i.2"
-  %".203" = getelementptr inbounds float, ptr %".61", i64 %".202"
-  %".204" = load <4 x float>, ptr %".203", align 4
-  %".205" = fadd <4 x float> %".204", %".109"
-  %".206" = add i64 36, %"i.2"
-  %".207" = getelementptr inbounds float, ptr %".61", i64 %".206"
-  store <4 x float> %".205", ptr %".207", align 4
-  %".209" = add i64 %"i.2", 4
-  %".210" = add i64 36, %".209"
-  %".211" = getelementptr inbounds float, ptr %".61", i64 %".210"
-  %".212" = load <2 x float>, ptr %".211", align 4
-  %".213" = shufflevector <2 x float> %".212", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
-  %".214" = fadd <4 x float> %".213", %".110"
-  %".215" = shufflevector <4 x float> %".214", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".216" = add i64 %"i.2", 4
-  %".217" = add i64 36, %".216"
-  %".218" = getelementptr inbounds float, ptr %".61", i64 %".217"
-  store <2 x float> %".215", ptr %".218", align 4
-  %".220" = add i64 %"i.2", 6
+  %".201" = load <4 x float>, ptr %".200", align 4
+  %".202" = fadd <4 x float> %".201", %".109"
+  %".203" = add i64 36, %"i.2"
+  %".204" = getelementptr inbounds float, ptr %".61", i64 %".203"
+  store <4 x float> %".202", ptr %".204", align 4
+  %".206" = add i64 %"i.2", 4
+  %".207" = add i64 36, %".206"
+  %".208" = getelementptr inbounds float, ptr %".61", i64 %".207"
+  %".209" = load <2 x float>, ptr %".208", align 4
+  %".210" = shufflevector <2 x float> %".209", <2 x float> splat (float              0x0), <4 x i32> <i32 0, i32 1, i32 2, i32 2>
+  %".211" = fadd <4 x float> %".210", %".110"
+  %".212" = add i64 %"i.2", 4
+  %".213" = add i64 36, %".212"
+  %".214" = getelementptr inbounds float, ptr %".61", i64 %".213"
+  call void @"llvm.masked.store.v4f32.p0"(<4 x float> %".211", ptr %".214", i32 4, <4 x i1> <i1 1, i1 1, i1 0, i1 0>)
+  %".216" = add i64 %"i.2", 6
   br label %"loop.2"
 }

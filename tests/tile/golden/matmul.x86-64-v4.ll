@@ -23,7 +23,7 @@ start:
   %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".169", %"done.2"]
+  %"i" = phi  i64 [0, %"start"], [%".165", %"done.2"]
   %".24" = icmp slt i64 %"i", %".12"
   br i1 %".24", label %"body", label %"done"
 body:
@@ -93,7 +93,7 @@ body.1:
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".167", %"k.done"]
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".163", %"k.done"]
   %".82" = icmp slt i64 %"i.2", 6
   br i1 %".82", label %"body.2", label %"done.2"
 body.2:
@@ -110,7 +110,7 @@ body.2:
   call void @"llvm.prefetch.p0"(ptr %".93", i32 0, i32 3, i32 1)
   br label %"k"
 done.2:
-  %".169" = add i64 %"i", 1
+  %".165" = add i64 %"i", 1
   br label %"loop"
 k:
   %".96" = phi  i64 [0, %"body.2"], [%".131", %"k.body"]
@@ -156,36 +156,32 @@ k.done:
   %".134" = load <6 x float>, ptr %".133", align 4
   %".135" = shufflevector <6 x float> %".134", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
   %".136" = fadd <16 x float> %".135", %".97"
-  %".137" = shufflevector <16 x float> %".136", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".138" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  store <6 x float> %".137", ptr %".138", align 4
-  %".140" = add i64 12, %"i.2"
-  %".141" = getelementptr inbounds float, ptr %".61", i64 %".140"
-  %".142" = load <6 x float>, ptr %".141", align 4
-  %".143" = shufflevector <6 x float> %".142", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".144" = fadd <16 x float> %".143", %".98"
-  %".145" = shufflevector <16 x float> %".144", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".146" = add i64 12, %"i.2"
-  %".147" = getelementptr inbounds float, ptr %".61", i64 %".146"
-  store <6 x float> %".145", ptr %".147", align 4
-  %".149" = add i64 24, %"i.2"
-  %".150" = getelementptr inbounds float, ptr %".61", i64 %".149"
-  %".151" = load <6 x float>, ptr %".150", align 4
-  %".152" = shufflevector <6 x float> %".151", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".153" = fadd <16 x float> %".152", %".99"
-  %".154" = shufflevector <16 x float> %".153", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".155" = add i64 24, %"i.2"
+  %".137" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".136", ptr %".137", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".139" = add i64 12, %"i.2"
+  %".140" = getelementptr inbounds float, ptr %".61", i64 %".139"
+  %".141" = load <6 x float>, ptr %".140", align 4
+  %".142" = shufflevector <6 x float> %".141", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".143" = fadd <16 x float> %".142", %".98"
+  %".144" = add i64 12, %"i.2"
+  %".145" = getelementptr inbounds float, ptr %".61", i64 %".144"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".143", ptr %".145", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".147" = add i64 24, %"i.2"
+  %".148" = getelementptr inbounds float, ptr %".61", i64 %".147"
+  %".149" = load <6 x float>, ptr %".148", align 4
+  %".150" = shufflevector <6 x float> %".149", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".151" = fadd <16 x float> %".150", %".99"
+  %".152" = add i64 24, %"i.2"
+  %".153" = getelementptr inbounds float, ptr %".61", i64 %".152"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".151", ptr %".153", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".155" = add i64 36, %"i.2"
   %".156" = getelementptr inbounds float, ptr %".61", i64 %".155"
-  store <6 x float> %".154", ptr %".156", align 4
-  %".158" = add i64 36, %"i.2"
-  %".159" = getelementptr inbounds float, ptr %".61", i64 %".158"
-  %".160" = load <6 x float>, ptr %".159", align 4
-  %".161" = shufflevector <6 x float> %".160", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".162" = fadd <16 x float> %".161", %".100"
-  %".163" = shufflevector <16 x float> %".162", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5>
-  %".164" = add i64 36, %"i.2"
-  %".165" = getelementptr inbounds float, ptr %".61", i64 %".164"
-  store <6 x float> %".163", ptr %".165", align 4
-  %".167" = add i64 %"i.2", 6
+  %".157" = load <6 x float>, ptr %".156", align 4
+  %".158" = shufflevector <6 x float> %".157", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".159" = fadd <16 x float> %".158", %".100"
+  %".160" = add i64 36, %"i.2"
+  %".161" = getelementptr inbounds float, ptr %".61", i64 %".160"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".159", ptr %".161", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".163" = add i64 %"i.2", 6
   br label %"loop.2"
 }

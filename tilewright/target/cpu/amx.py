@@ -127,7 +127,7 @@ def _across_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Inde
         k = add(b, mul(b, block, SIDE), u)
         count, there = min(SIDE, rows - at), min(group, depth - u * group)
         (line,) = packing.line(code, side, batch, add(b, m, at), count, k, there)
-        lines.append(_whole_vector(b, line, vector))
+        lines.append(packing.widened(b, line, vector))
       lines += [ty.constant(vector, 0)] * (SIDE - len(lines))
       for r, row in enumerate(packing.transposed(b, lines)):
         code.store(memory, [Index(block), Index(at + r), Index(0, 1)], row)
@@ -138,16 +138,6 @@ def _across_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Inde
   if left:
     with code.scope():
       square(whole, left)
-
-
-def _whole_vector(b: ir.IRBuilder, value: ir.Value, vector: ir.VectorType) -> ir.Value:
-  count = ty.lanes_of(value)
-  if count == SIDE:
-    return value
-  if count == 1:
-    return b.insert_element(ty.constant(vector, 0), value, ty.I32(0))
-  picks = ir.Constant(ir.VectorType(ty.I32, SIDE), [min(i, count) for i in range(SIDE)])
-  return b.shuffle_vector(value, ty.constant(value.type, 0), picks)
 
 
 def multiply(

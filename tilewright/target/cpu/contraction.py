@@ -22,13 +22,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 
-from tilewright.target.cpu import amx, cutting, multipliers, packing
+from tilewright.target.cpu import amx, cutting, few_columns, multipliers, packing
 from tilewright.target.cpu.left_operand import InPlace, Packed, Part, left_operand
-from tilewright.target.llvm import arithmetic
+from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, shifted, sub
@@ -55,26 +55,31 @@ class _Dot(Dot):
     super().__init__(code, op)
     self.code, self.op = code, op
     self.lanes = code.host.lanes_of(self.accumulator)
-    self.multiplier = (
-      multipliers.choose(code.host, self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator, self.m)
-      if len(self.ms) == len(self.ns) == len(self.ks) == 1
-      else multipliers.single(self.accumulator)
-    )
+    self.has_few_columns = False
+    self.multiplier = multipliers.single(self.accumulator)
+    if len(self.ms) == len(self.ns) == len(self.ks) == 1:
+      is_along_rows = self.lc[0] == self.lhs.tile.rank - 1
+      self.has_few_columns = few_columns.applies(self.lanes, self.n, self.k, is_along_rows)
+      dtypes = (self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator)
+      self.multiplier = multipliers.choose(code.host, *dtypes, rows=1 if self.has_few_columns else self.m)
+      self.has_few_columns &= not self.multiplier.flipped
     self.left = self._side("lhs", self.lhs, self.ms, self.lf, self.lc, self.multiplier.flipped)
     self.right = self._side("rhs", self.rhs, self.ns, self.rf, self.rc, 0)
     # Columns of a transposed operand lie far apart: a wider panel would not be read in longer runs, but from more places at a time.
     vectors = code.host.panel_vectors if self.right.contracted_is_last else code.host.panel_width(self.m)
     self.panel = vectors * self.lanes
-    is_tiled = self.multiplier.tile is not None
-    if is_tiled:
-      self.panel = amx.ROWS
-    units = amx.SIDE if is_tiled else 1  # along K that are multiplied at a time
+    most_rows, units = code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)), 1
+    if self.multiplier.tile is not None:
+      self.panel, most_rows, units = amx.ROWS, amx.ROWS, amx.SIDE
+    elif self.has_few_columns:
+      self.panel = units = self.lanes
+      most_rows = few_columns.rows_at_a_time(code.host.num_registers, self.n)
     self.cut = cutting.cut(
       code.host,
       rows=self.m,
-      most_rows=amx.ROWS if is_tiled else code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)),
+      most_rows=most_rows,
       depth=self.k,
-      group=units * self.multiplier.group,
+      group=units * self.multiplier.group,  # what is multiplied at a time along K
       panel_bytes=units * self.panel * self.multiplier.unit.itemsize,
       unit_bytes=units * self.multiplier.unit.itemsize,
     )
@@ -107,12 +112,15 @@ def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None
     epilogue = None if epilogue.stored is result else epilogue
   elif sums is None and (epilogue is None or len(d.cut.depths) > 1):
     sums = code.allocate(result.tile.shape, d.accumulator)
+  how = (sums, into is not None, epilogue)
   if d.multiplier.tile is not None:
     amx.configure(code.b)
-    _batches(code, d.batch, [], _TileJob(code, d, amx.TiledRows(code, d), sums, into is not None, epilogue).run)
+    _batches(code, d.batch, [], _TileJob(code, d, amx.TiledRows(code, d), *how).run)
     amx.release(code.b)
+  elif d.has_few_columns:
+    _batches(code, d.batch, [], _FewColumns(code, d, few_columns.Rows(), *how).run)
   else:
-    _batches(code, d.batch, [], _Job(code, d, left_operand(code, d), sums, into is not None, epilogue).run)
+    _batches(code, d.batch, [], _Job(code, d, left_operand(code, d), *how).run)
   if into is not None or code.env.get(result) is not None:
     return
   code.env[result] = sums
@@ -162,6 +170,9 @@ class _Tile:
   ahead: _Ahead | None = None
 
 
+Left: TypeAlias = InPlace | Packed | amx.TiledRows | few_columns.Rows
+
+
 class _Job:
   """One contraction being emitted. `sums` is where they are added up, unless each is complete when it leaves the registers."""
 
@@ -169,7 +180,7 @@ class _Job:
     self,
     code: Any,
     d: _Dot,
-    left: InPlace | Packed | amx.TiledRows,
+    left: Left,
     sums: Memory | None,
     accumulate: bool,
     epilogue: Epilogue | None,
@@ -315,7 +326,7 @@ class _Job:
   def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
     """Sums of a strip by a panel. With `read`, the panel is taken from the operand, and kept for the next strips if that is asked for."""
     code, d, b, part = self.code, self.d, self.code.b, tile.part
-    assert not isinstance(self.left, amx.TiledRows)
+    assert isinstance(self.left, InPlace | Packed)
     vectors = -(-tile.columns // d.lanes)
     if not self._starts_afresh(part):
       with _where(b, self._has_earlier(part)):
@@ -325,7 +336,7 @@ class _Job:
       if read:
         self._prefetch_below(tile, k)
         line = packing.line(code, part.right, part.batch, tile.n, tile.columns, k, 1)
-        line = [_widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
+        line = [packing.widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
         for v, vector in enumerate(line if keep else ()):
           code.store(self._packed_panel(tile.n), [Index(k), Index(v * d.lanes, 1)], vector)
       else:
@@ -424,6 +435,11 @@ class _Job:
     if self.finished is not None and tile.part.is_last:
       code.store(self.finished, [Index(r), Index(v * d.lanes, 1)], sums)
       return
+    if count < d.lanes and len(d.ns) == 1 and self.sums is not None and self.sums.strides[-1] == 1:
+      # Not the first lanes of the sums: LLVM would compute those apart, from operands that it keeps over the loop in place of the sums.
+      first = ir.Constant(ir.VectorType(ty.I1, d.lanes), [int(lane < count) for lane in range(d.lanes)])
+      code.store_masked(self.sums, self._place(tile, r, v * d.lanes, 1), first, sums)
+      return
     value = _narrowed(code.b, sums, count)
     if len(d.ns) > 1 and count > 1:
       for c in range(count):
@@ -441,7 +457,7 @@ class _Job:
         old = code.b.insert_element(old, one, ty.I32(c))
     else:
       old = code.load(self.sums, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), count)
-    old = _widened(code.b, old, sums.type)
+    old = packing.widened(code.b, old, sums.type)
     return code.b.fadd(old, sums) if ty.is_float(d.accumulator) else code.b.add(old, sums)
 
   def _apply(self, tile: _Tile, epilogue: Epilogue) -> None:
@@ -488,6 +504,54 @@ class _TileJob(_Job):
       with _where(b, when), for_range(b, 0, tile.rows) as r, code.scope():
         for v in range(-(-tile.columns // d.lanes)):
           self._finish(tile, r, v, code.load(self.tile, [Index(r), Index(v * d.lanes, 1)], d.lanes), with_earlier)
+    if self.epilogue is not None and part.is_last:
+      self._apply(tile, self.epilogue)
+
+
+class _FewColumns(_Job):
+  """A contraction whose accumulators are vectors along K: see `few_columns`."""
+
+  def __init__(self, code: Any, d: _Dot, *arguments: Any):
+    super().__init__(code, d, *arguments)
+    self.packs_on_the_way = False
+    units = -(-d.right.part(0, d.cut.depths[0]).units // d.lanes) * d.lanes
+    self.columns = code.allocate([d.n, units], d.multiplier.unit)
+
+  def _units(self, side: packing.Side) -> int:
+    return 0  # there are no panels
+
+  def _pack(self, part: Part, n: Any, columns: int) -> None:
+    few_columns.pack(self.code, part.right, self.columns, part.batch, columns)
+
+  def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
+    code, d, b, part = self.code, self.d, self.code.b, tile.part
+    at_a_time = d.lanes * d.multiplier.group
+    whole, left = divmod(part.left.depth, at_a_time)
+    zero = ty.constant(ty.register_type(d.accumulator, d.lanes), 0)
+
+    def step(k: Any, depth: int, sums: list[ir.Value]) -> list[ir.Value]:
+      at = mul(b, k, at_a_time)
+      rows = [
+        few_columns.along(code, part.left, part.batch, add(b, tile.m, r), at, depth, d.lanes) for r in range(tile.rows)
+      ]
+      found = []
+      for c in range(d.n):
+        column = code.load(self.columns, [Index(c), Index(mul(b, k, d.lanes), 1)], d.lanes)
+        found += [d.multiplier.multiply_add(b, row, column, sums[c * tile.rows + r]) for r, row in enumerate(rows)]
+      return found
+
+    with _sum_loop(b, whole, [zero] * (tile.rows * d.n)) as (k, sums, following), code.scope():
+      following += step(k, at_a_time, sums)
+    if left:
+      sums = step(whole, left, sums)
+    for r in range(tile.rows):
+      total = zero
+      for c in range(d.n):
+        one = combining.horizontal(b, "sum", d.accumulator, sums[c * tile.rows + r])
+        total = b.insert_element(total, one, ty.I32(c))
+      for with_earlier, when in self._ways_to_finish(part):
+        with _where(b, when), code.scope():
+          self._finish(tile, r, 0, total, with_earlier)
     if self.epilogue is not None and part.is_last:
       self._apply(tile, self.epilogue)
 
@@ -545,17 +609,6 @@ def _elementwise_source(code: Any, v: Value) -> Memory | None:
   if op.name not in arithmetic.ELEMENTWISE:
     return None
   return next((m for o in op.operands if (m := _elementwise_source(code, o)) is not None), None)
-
-
-def _widened(b: ir.IRBuilder, value: ir.Value, register: ir.Type) -> ir.Value:
-  """A whole vector that begins with the given lanes; the others are zero."""
-  count = ty.lanes_of(value)
-  if count == register.count:
-    return value
-  if count == 1:
-    return b.insert_element(ty.constant(register, 0), value, ty.I32(0))
-  picks = [min(i, count) for i in range(register.count)]
-  return b.shuffle_vector(value, ty.constant(value.type, 0), ir.Constant(ir.VectorType(ty.I32, register.count), picks))
 
 
 def _narrowed(b: ir.IRBuilder, value: ir.Value, count: int) -> ir.Value:

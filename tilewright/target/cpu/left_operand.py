@@ -18,7 +18,6 @@ from tilewright.target.llvm.loops import Index, add, i64, mul, sub
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op
 
-_WORTH_COPYING = 64  # columns: each element of the left operand is then used often enough to pay for a copy
 _CLOSE = 256  # elements between neighbouring lines of the left operand that is used where it is
 
 
@@ -92,4 +91,4 @@ def left_operand(code: Any, d: Any) -> InPlace | Packed:
   # Lines that lie close together stay in the first cache side by side; far apart, they drive each other out.
   lines = d.lf if d.left.contracted_is_last else d.lc
   close = all(isinstance(memory.strides[a], int) and memory.strides[a] <= _CLOSE for a in lines)
-  return InPlace(code, d, memory) if close or d.n < _WORTH_COPYING else Packed(code, d)
+  return InPlace(code, d, memory) if close or d.cut.strips.count == 1 else Packed(code, d)

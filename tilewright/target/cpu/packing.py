@@ -173,6 +173,17 @@ def units(code: Any, side: Side, value: ir.Value, lanes: int) -> ir.Value:
   return value if group == 1 else b.bitcast(value, ir.VectorType(ty.I32, lanes))
 
 
+def widened(b: ir.IRBuilder, value: ir.Value, register: ir.Type) -> ir.Value:
+  """A whole vector that begins with the given lanes; the others are zero."""
+  count = ty.lanes_of(value)
+  if count == register.count:
+    return value
+  if count == 1:
+    return b.insert_element(ty.constant(register, 0), value, ty.I32(0))
+  picks = [min(i, count) for i in range(register.count)]
+  return b.shuffle_vector(value, ty.constant(value.type, 0), ir.Constant(ir.VectorType(ty.I32, register.count), picks))
+
+
 def transposed(b: ir.IRBuilder, rows: list[ir.Value]) -> list[ir.Value]:
   """The transpose of a square of vectors, by swapping ever smaller off-diagonal squares."""
   size = len(rows)
