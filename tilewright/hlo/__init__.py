@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.hlo import cost, schedule
+from tilewright.hlo import cost, schedule, tiling
 from tilewright.hlo.alias import (
   Alias,
   ModuleAliases,
@@ -160,6 +160,7 @@ __all__ = [
   "register_pass",
   "run_passes",
   "schedule",
+  "tiling",
   "topological_order",
   "verify",
 ]

@@ -126,6 +126,18 @@ def test_a_reverse_has_a_negative_stride_and_keeps_the_order() -> None:
   assert (str(tile.offsets[0]), str(tile.sizes[0]), tile.strides) == ("-o0 + 8", "t0", (-1,))
 
 
+def test_a_place_known_at_run_time_is_not_aligned() -> None:
+  """A whole index of 6 elements, moved by r0, does not begin where a row of 2 begins."""
+  computation = entry(
+    "p = f32[6,2] parameter(0)\ni = s32[] parameter(1)\nq = f32[12] reshape(p)\n"
+    "d = f32[6] dynamic-slice(q, i), dynamic_slice_sizes={6}\nROOT o = f32[2,3] reshape(d)"
+  )
+  analysis = tiling.tile_analysis(computation)
+  assert isinstance(analysis, tiling.TileAnalysis)
+  assert isinstance(analysis.tiled((2, 3)), tiling.CannotTile)
+  assert isinstance(analysis.tiled((1, 1)), tiling.TiledRegion)
+
+
 def test_windows_overlap() -> None:
   tile = tile_of(
     "p = f32[16] parameter(0)\nz = f32[] constant(0)\nROOT r = f32[7] reduce-window(p, z), window={size=4 stride=2}, to_apply=%sum"
@@ -216,6 +228,25 @@ def test_several_roots_share_a_grid() -> None:
 def test_random_tilings_hold_what_is_needed(seed: int) -> None:
   outcomes = [random_tilings.check(1_000_003 * (100 + seed) + i) for i in range(40)]
   assert outcomes.count("tiled") > 25
+
+
+def test_random_graphs_computed_tile_by_tile_have_the_evaluator_s_values() -> None:
+  outcomes = [random_tilings.check_values(1_000_003 * 200 + i) for i in range(60)]
+  assert outcomes.count("same") > 35
+
+
+def test_a_variadic_reduce_is_one_tile() -> None:
+  analysis = tiling.tile_analysis(
+    entry(
+      "p = f32[6,10] parameter(0)\nz = f32[] constant(0)\nn = f32[6,10] negate(p)\n"
+      "s = (f32[6], f32[6]) reduce(p, n, z, z), dimensions={1}, to_apply=%sum\n"
+      "u = f32[6] get-tuple-element(s), index=0\nv = f32[6] get-tuple-element(s), index=1\nROOT w = f32[6] add(u, v)"
+    )
+  )
+  assert isinstance(analysis, tiling.TileAnalysis)
+  region = analysis.tiled((2,))
+  assert isinstance(region, tiling.TiledRegion)
+  assert [t.instruction.name for t in region.instructions].count("s") == 1
 
 
 def test_the_check_notices_a_tile_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:

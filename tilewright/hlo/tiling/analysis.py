@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.tiling import expr
 from tilewright.hlo.tiling.expr import Expr, Var
-from tilewright.hlo.tiling.indexing_map import REDUCED, WINDOW, IndexingMap, RangeVar, compose, identity, make_map
+from tilewright.hlo.tiling.indexing_map import REDUCED, WHOLE, IndexingMap, RangeVar, compose, identity, make_map
+from tilewright.hlo.tiling.matching_tiles import mismatch
 from tilewright.hlo.tiling.op_maps import CannotTile, leaf_shape, operand_leaf, operand_maps
 from tilewright.hlo.tiling.region import Region, RegionOutput, RuntimeValue, TiledInstruction, TiledRegion, TilingAxis
 from tilewright.hlo.tiling.symbolic_tile import ConcreteTile, SymbolicTile, TileConstraint, symbolic_tile
@@ -214,7 +215,7 @@ def _aligned(root: Instruction, walk: _Walk, start: IndexingMap) -> IndexingMap:
       results.append(expr.ZERO)
     else:
       results.append(expr.var("s", len(whole)))
-      whole.append(RangeVar(n, root, i, WINDOW))
+      whole.append(RangeVar(n, root, i, WHOLE))
   return make_map(start.dims, results, whole)
 
 
@@ -281,8 +282,14 @@ def _tiled(
       return renamed
     offsets, pointwise, runtime = renamed
     operands = tuple(place[k] for k in node.operands)
-    key = (node.instruction, node.leaf, offsets, concrete.sizes, concrete.strides, node.tile.bounds, pointwise, runtime)
+    leaf = (
+      node.leaf if node.instruction.opcode in ("tuple", "opt-barrier") else 0
+    )  # a variadic reduce makes all at once
+    key = (node.instruction, leaf, offsets, concrete.sizes, concrete.strides, node.tile.bounds, pointwise, runtime)
     if key not in known:
+      wrong = mismatch(node.instruction, concrete.sizes, [found[k] for k in operands])
+      if wrong is not None:
+        return CannotTile(wrong, node.instruction)
       known[key] = len(found)
       own = tuple(a for (instruction, _), a in axis_of.items() if instruction is node.instruction)
       found.append(

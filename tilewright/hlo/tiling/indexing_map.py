@@ -23,7 +23,8 @@ from tilewright.hlo.tiling import expr
 from tilewright.hlo.tiling.expr import Expr, Interval, Var
 
 REDUCED = "reduced"  # an index that a reduce, dot or convolution sums over: all of it or in steps
-WINDOW = "window"  # an index that is always taken whole: within a window, where neighbouring outputs overlap, or an index vector
+WINDOW = "window"  # an index within a window: neighbouring outputs see overlapping parts
+WHOLE = "whole"  # any other index that is never cut: the parts of an element, the components of an index vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ def compose(outer: IndexingMap, inner: IndexingMap) -> IndexingMap:
     raise ValueError(f"a map to rank {len(outer.results)} does not compose with one from rank {len(inner.dims)}")
   ranges, runtime = len(outer.ranges), len(outer.runtime)
   both = IndexingMap(outer.dims, (), outer.ranges + inner.ranges, outer.runtime)
-  values: dict[Var, Expr] = {Var("d", i): e for i, e in enumerate(outer.results)}
+  # A dimension of one element is at 0 wherever it is needed, even if the outer map also names places beside it.
+  values: dict[Var, Expr] = {Var("d", i): e if inner.dims[i] > 1 else expr.ZERO for i, e in enumerate(outer.results)}
   values |= {Var("s", i): expr.var("s", ranges + i) for i in range(len(inner.ranges))}
   values |= {Var("r", i): expr.var("r", runtime + i) for i in range(len(inner.runtime))}
   domain = both.domain | {Var("r", runtime + i): r.bounds for i, r in enumerate(inner.runtime)}

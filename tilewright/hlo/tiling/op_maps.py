@@ -21,6 +21,7 @@ from tilewright.hlo.tiling import expr
 from tilewright.hlo.tiling.expr import Expr
 from tilewright.hlo.tiling.indexing_map import (
   REDUCED,
+  WHOLE,
   WINDOW,
   Constraint,
   IndexingMap,
@@ -109,7 +110,7 @@ def _bitcast_convert(instruction: Instruction) -> OperandMaps:
   dims, operand = instruction.shape.dimensions, instruction.operands[0].shape
   if operand.rank < len(dims):
     return _one(make_map(dims, [_d(i) for i in range(operand.rank)]))
-  part = RangeVar(operand.dimensions[-1], instruction, 0, WINDOW)
+  part = RangeVar(operand.dimensions[-1], instruction, 0, WHOLE)
   return _one(make_map(dims, [*(_d(i) for i in range(len(dims))), _s(0)], [part]))
 
 
@@ -362,7 +363,7 @@ def _index_maps(dims: Sequence[int], indices: Sequence[Instruction]) -> list[Ind
   vector = len(indices) == 1 and indices[0].shape.rank == 1
   if not vector:
     return [_scalar(dims)] * len(indices)
-  return [make_map(dims, [_s(0)], [RangeVar(indices[0].shape.dimensions[0], indices[0], 0, WINDOW)])]
+  return [make_map(dims, [_s(0)], [RangeVar(indices[0].shape.dimensions[0], indices[0], 0, WHOLE)])]
 
 
 def _dynamic_slice(instruction: Instruction, leaf: int) -> OperandMaps:
@@ -415,7 +416,7 @@ def _gather(instruction: Instruction, leaf: int) -> OperandMaps | CannotTile:
   for d in range(x.shape.rank):
     inside = expr.ZERO if d in dropped else _d(next(window))
     results.append(expr.add(inside, start_of.get(d, expr.ZERO)))
-  components = [RangeVar(indices.shape.dimensions[vector_dim], instruction, 0, WINDOW)] if has_vector else []
+  components = [RangeVar(indices.shape.dimensions[vector_dim], instruction, 0, WHOLE)] if has_vector else []
   looked_up = [*place[:vector_dim], _s(0), *place[vector_dim:]] if has_vector else place
   return _one(make_map(dims, results, runtime=runtime), make_map(dims, looked_up, components))
 

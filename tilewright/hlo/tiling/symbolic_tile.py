@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 
 from tilewright.hlo.tiling import expr
 from tilewright.hlo.tiling.expr import Expr, FloorDiv, Interval, Mod, Var
-from tilewright.hlo.tiling.indexing_map import WINDOW, IndexingMap
+from tilewright.hlo.tiling.indexing_map import REDUCED, WINDOW, IndexingMap
 from tilewright.hlo.tiling.op_maps import CannotTile
 
 _OFFSET = {"d": "o", "s": "p"}
@@ -208,8 +208,11 @@ def symbolic_tile(m: IndexingMap, operand_dims: Sequence[int] | None = None) -> 
       elif v not in looked_up:
         looked_up.append(v)
   boxes = _Boxes(m, frozenset(pointwise))
-  dims = []
-  for e in m.results:
+  dims: list[tuple[Case, ...]] = []
+  for k, e in enumerate(m.results):
+    if operand_dims is not None and operand_dims[k] == 1:  # whatever lies beside the only element is not needed
+      dims.append((Case((), expr.ZERO, _ONE, 1),))
+      continue
     cases = boxes.of(e)
     if isinstance(cases, CannotTile):
       return cases
@@ -310,8 +313,9 @@ class _Boxes:
     low, high = self.domain[v]
     if low == high:
       return Case((), expr.constant(low), _ONE, 1, 0)
-    if v.kind == "s" and self.map.ranges[v.index].kind == WINDOW:
-      return Case((), expr.ZERO, expr.constant(high + 1), 1, 0, window=True)
+    if v.kind == "s" and self.map.ranges[v.index].kind != REDUCED:
+      window = self.map.ranges[v.index].kind == WINDOW
+      return Case((), expr.ZERO, expr.constant(high + 1), 1, 0, window=window)
     return Case((), expr.var(_OFFSET[v.kind], v.index), expr.var(_SIZE[v.kind], v.index), 1, 0)
 
   # Sums.
@@ -345,8 +349,9 @@ class _Boxes:
     ratio, rest = divmod(major.stride, minor.stride)
     if rest == 0 and ratio > 1 and largest >= ratio:
       whole = SizeCondition("equals", minor.size, ratio)
-      # A minor tile that is all there is has offset 0; otherwise its offset is a multiple of its size.
-      phase = math.gcd(ratio * major.phase, 0 if largest == ratio else math.gcd(ratio, minor.phase))
+      # A minor tile that is all there is has no offset of its own, only what was added to it.
+      added = minor.phase if largest == ratio else math.gcd(ratio, minor.phase)
+      phase = math.gcd(ratio * major.phase, added)
       found.append(Case((*both, whole), offset, expr.scale(major.size, ratio), minor.stride, phase, exact))
     for kept, single in ((minor, major), (major, minor)):
       phase = math.gcd(kept.phase, _phase_of(single.offset, kept.stride))
