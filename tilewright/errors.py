@@ -58,6 +58,10 @@ class GridError(TilewrightError, ValueError):
   """A grid that is malformed, or a name or axis that is not in it."""
 
 
+class CollectiveError(TilewrightError, ValueError):
+  """An argument of a collective that does not fit the devices or the data."""
+
+
 class CollectiveIdError(TilewrightError, ValueError):
   """A barrier between devices is used, but nothing says which devices share it."""
 

@@ -19,6 +19,7 @@ LAYERS = (
   "accelerate",
   "accelerate",
   "viz",
+  "collectives",
   "ops",
   "tune",
   "numerics",

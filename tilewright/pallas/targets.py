@@ -102,7 +102,7 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
 def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
   from tilewright.target import cpu
 
-  return cpu.run(native, *operands)
+  return cpu.run(native, *operands, title=getattr(kernel.compiler_params, "title", ""))
 
 
 def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:

@@ -31,6 +31,8 @@ Guard = list[tuple[int, int]]  # (dimension of the grid, index along it): where 
 
 def outputs_to_poison(kernel: NativeKernel) -> list[int]:
   """The numbers of the outputs of which some element may never be written, or read before."""
+  if kernel.writes_all:
+    return []
   mapping = kernel.mapping
   aliased = {out for _, out in kernel.input_output_aliases}
   first = mapping.num_prefetch + mapping.num_inputs

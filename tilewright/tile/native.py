@@ -22,6 +22,8 @@ class NativeKernel:
 
   A kernel that reaches for other devices has a `mesh`: for each axis of devices the parameter that holds this one's position, and the size.
 
+  With `writes_all` every element of every output is written, if by another device, and none is poisoned before.
+
   With `in_order` instances run one after another, whatever else is known of the grid. A call with `has_side_effects` is
   never merged with an equal one; unless it `is_removable`, it runs though nobody uses its outputs."""
 
@@ -39,6 +41,7 @@ class NativeKernel:
   warpgroups: int = 1
   are_cores: bool = False
   mesh: tuple[tuple[int, int], ...] = ()
+  writes_all: bool = False
 
   def is_packed(self, number: int) -> bool:
     """Whether an input or output is taken as XLA packs it: elements of less than a byte, of which each instance gets a block of its own.

@@ -348,6 +348,7 @@ def lower_kernel(
     warpgroups=warpgroups,
     are_cores=together,
     mesh=positions,
+    writes_all=bool(mesh) and getattr(kernel.compiler_params, "writes_all", False),
   )
 
 

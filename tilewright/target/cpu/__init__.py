@@ -61,10 +61,26 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     grid=mapping.grid,
     parallel=parallel,
     inline=not parallel or bool(kernel.mesh) or _total_elements(kernel) < _SMALL,
-    talks=bool(kernel.mesh),
+    **_talk(module, kernel),
   )
   emit_facts(module, facts, lifetime.FACTS)
   return str(module)
+
+
+def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
+  """The facts of a kernel that reaches for other devices."""
+  if not kernel.mesh:
+    return {}
+  from tilewright.target.cpu import call_state, devices
+
+  if not devices.is_gang(kernel):
+    return {"talks": call_state.WAITING}
+  return {
+    "talks": call_state.GANG,
+    "who": devices.emit_who(module, kernel),
+    "devices": devices.number_of_devices(kernel),
+    "is_large": _total_elements(kernel) >= _SMALL,
+  }
 
 
 def _total_elements(kernel: NativeKernel) -> int:
@@ -119,9 +135,15 @@ def _compile(kernel: NativeKernel, said: str | None) -> Hold:
   return _kept.make(name, lambda: jit.object_code(text))
 
 
-def run(kernel: NativeKernel, *operands: Any) -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
+def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. The title is for messages of kernels that reach
+  for other devices."""
   packed = [kernel.is_packed(i) for i in range(len(kernel.mapping.block_mappings))]
   code = compile_kernel(kernel)
+  if kernel.mesh:
+    stuck.look_after_gangs()
   keep(code)
-  return call(kernel, lifetime.TARGET, operands, packed, attributes={lifetime.ATTRIBUTE: code.name})
+  attributes = {lifetime.ATTRIBUTE: code.name}
+  if kernel.mesh:
+    attributes[lifetime.TITLE] = title or kernel.name
+  return call(kernel, lifetime.TARGET, operands, packed, attributes=attributes)

@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu import effects, meetings, slots, statements
+from tilewright.target.cpu import effects, lifetime, meetings, slots, statements
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm.frame import at, external, read, text_pointer
@@ -43,7 +43,7 @@ class Talk:
 class DeviceCode(HostCode):
   """The code of a body that runs on several devices at the same time."""
 
-  meetings = HostCode.meetings | {"signal", "wait", "remote"}
+  meetings = HostCode.meetings | {"signal", "wait", "read_semaphore", "lock_device", "unlock_device"}
 
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, talk: Talk):
     super().__init__(b, host, arena, STATEMENTS)
@@ -63,6 +63,37 @@ class DeviceCode(HostCode):
     return {self.base_of(ref) for ref in seen if isinstance(ref.type, RefType)}
 
 
+def is_gang(kernel: NativeKernel) -> bool:
+  """Whether a kernel never waits and sees no memory of other devices but whole arrays: its bodies may run one after another."""
+  if not kernel.mesh or kernel.warpgroups > 1:
+    return False
+  first = kernel.mapping.num_prefetch
+  arrays = {kernel.body.params[first + k]: index_map for k, index_map in enumerate(kernel.index_maps)}
+  for op in walk(kernel.body.body):
+    if op.name in ("wait", "signal", "read_semaphore", "lock_device"):
+      return False
+    if op.name == "remote" and arrays.get(base_of(op.operands[0]), kernel) is not None:
+      return False
+  return True
+
+
+def emit_who(module: ir.Module, kernel: NativeKernel) -> ir.Function:
+  """`who(arrays)`: the number of this device in row-major order of its mesh."""
+  function = ir.Function(module, ir.FunctionType(I64, [PTR]), "who")
+  function.linkage = "internal"
+  b = ir.IRBuilder(function.append_basic_block("entry"))
+  b.ret(_own_number(b, kernel, function.args[0]))
+  return function
+
+
+def _own_number(b: ir.IRBuilder, kernel: NativeKernel, args: ir.Value) -> ir.Value:
+  me: ir.Value = i64(0)
+  for param, size in kernel.mesh:
+    place = b.load(b.gep(args, [i64(param)], source_etype=PTR), typ=PTR)
+    me = b.add(b.mul(me, i64(size)), b.sext(b.load(place, typ=I32), I64))
+  return me
+
+
 def number_of_devices(kernel: NativeKernel) -> int:
   count = 1
   for _, size in kernel.mesh:
@@ -73,10 +104,11 @@ def number_of_devices(kernel: NativeKernel) -> int:
 def enter(code: DeviceCode) -> None:
   """Scratch memory is ready: let others see it."""
   b, talk = code.b, code.talk
-  me: ir.Value = i64(0)
-  for param, size in talk.kernel.mesh:
-    place = b.load(b.gep(talk.args, [i64(param)], source_etype=PTR), typ=PTR)
-    me = b.add(b.mul(me, i64(size)), b.sext(b.load(place, typ=I32), I64))
+  me = _own_number(b, talk.kernel, talk.args)
+  if is_gang(talk.kernel):  # all are there
+    b.store(b.load(b.gep(talk.args, [i64(RUN)], source_etype=I64), typ=I64), at(b, talk.cell, 0))
+    b.store(me, at(b, talk.cell, 8))
+    return
   words = {
     name: b.load(b.gep(talk.args, [i64(number)], source_etype=I64), typ=I64)
     for name, number in (("run", RUN), ("site", SITE))
@@ -86,7 +118,7 @@ def enter(code: DeviceCode) -> None:
     [
       words["run"],
       b.inttoptr(words["site"], PTR),
-      text_pointer(b.module, talk.kernel.name),
+      at(b, b.inttoptr(words["site"], PTR), lifetime.SITE_TITLE),
       i64(number_of_devices(talk.kernel)),
       me,
       talk.args,
@@ -97,7 +129,7 @@ def enter(code: DeviceCode) -> None:
   b.store(me, at(b, talk.cell, 8))
 
 
-def emit_point(module: ir.Module, body: ir.Function) -> ir.Function:
+def emit_point(module: ir.Module, kernel: NativeKernel, body: ir.Function) -> ir.Function:
   """`point(args, sizes, arena, number)`: the body, which enters a meeting, and the end of that meeting."""
   function = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR, PTR, I64]), "point")
   function.linkage = "internal"
@@ -105,6 +137,9 @@ def emit_point(module: ir.Module, body: ir.Function) -> ir.Function:
   cell = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
   b.store(ir.Constant(PTR, None), at(b, cell, 0))
   b.call(body, [*function.args, cell])
+  if is_gang(kernel):
+    b.ret_void()
+    return function
   meeting = read(b, cell, 0)
   with if_then(b, b.icmp_unsigned("!=", meeting, ir.Constant(PTR, None))):
     message = b.load_atomic(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), "seq_cst", 8, typ=I64)
@@ -141,6 +176,8 @@ def _slot_of(code: DeviceCode, device: Value, where: str) -> ir.Value:
     b.icmp_unsigned("<", number, i64(count)),
     f"GridError: There is no device of the number used at {where}; the mesh has {count}.",
   )
+  if is_gang(code.talk.kernel):
+    return meetings.slot(b, code.meeting(), number)
   visit = _declared(b.module, slots.VISIT, meetings.VISIT_TYPE)
   found = b.call(visit, [code.meeting(), code.me(), number, text_pointer(b.module, where), code.error])
   _leave_unless(code, b.icmp_unsigned("!=", found, ir.Constant(PTR, None)))

@@ -21,22 +21,13 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.runtime import ffi
-from tilewright.target.cpu import meetings, records, threads
+from tilewright.target.cpu import call_state as state_of
+from tilewright.target.cpu import meetings, records
+from tilewright.target.cpu.talking import Talking
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 
-# The shared state: counters, the facts; of a kernel that talks to other devices the future, XLA's
-# functions, the site and the run; the message of an instance that failed, the pointers to the arrays, the sizes of the grid.
-_NEXT, _DONE, _POINTS, _CHUNK, _OWNERS, _FACTS, _FUTURE, _API, _SITE, _RUN_ID, _ERROR, _ARRAYS = (
-  8 * i for i in range(12)
-)
-# The facts of a kernel, in words of 64 bits; then come the bytes of each result, then for each dimension of the grid its size (or _DYNAMIC)
-# and whether it is parallel.
-_RUN, _PREPARE, _NO_MEMORY, _ARENA, _NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS, _RANK, _INLINE, _TALKS, _RESULTS = (
-  8 * i for i in range(11)
-)
-_DYNAMIC = -1
 _RUN_TYPE = ir.FunctionType(VOID, [PTR, PTR, PTR, I64, I64])
 _HUGE_PAGE = 1 << 21
 _LARGE = 4 * _HUGE_PAGE  # bytes from which a result is worth huge pages
@@ -61,7 +52,10 @@ class Facts:
   grid: Sequence[int | None]
   parallel: Sequence[int]
   inline: bool  # whether the calling thread does all the work
-  talks: bool = False  # whether it meets other devices, which it finds by the number of the run
+  talks: int = state_of.SILENT  # how it meets other devices: not, with waits, or as a gang
+  who: ir.Function | None = None  # (arrays): the number of this device, of a gang
+  devices: int = 1
+  is_large: bool = False  # whether the bodies of a gang are worth several threads
 
 
 def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
@@ -76,13 +70,14 @@ def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
       len(facts.result_bytes),
       len(facts.grid),
       int(facts.inline),
-      int(facts.talks),
+      facts.talks,
     ),
+    *(facts.who or null, facts.devices, int(facts.is_large)),
     *facts.result_bytes,
     *(
       n
       for d, size in enumerate(facts.grid)
-      for n in (_DYNAMIC if size is None else int(size), int(d in facts.parallel))
+      for n in (state_of.DYNAMIC if size is None else int(size), int(d in facts.parallel))
     ),
   ]
   values = [i64(word) if isinstance(word, int) else word for word in words]
@@ -110,8 +105,9 @@ def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:
 def launcher() -> str:
   """The LLVM IR of the functions that all kernels share."""
   module = ir.Module("tilewright")
-  records.emit(module, _emit_launch(module, _emit_worker(module)))
+  worker = _emit_worker(module)
   meetings.emit(module)
+  records.emit(module, _emit_launch(module, worker, Talking(module, worker)))
   return str(module)
 
 
@@ -123,29 +119,29 @@ def _emit_worker(module: ir.Module) -> ir.Function:
   b = ir.IRBuilder(worker.append_basic_block("entry"))
   slot = b.alloca(PTR)  # the memory that instances work in, once there is something to do
   b.store(ir.Constant(PTR, None), slot)
-  points, chunk = read(b, state, _POINTS, I64), read(b, state, _CHUNK, I64)
+  points, chunk = read(b, state, state_of.POINTS, I64), read(b, state, state_of.CHUNK, I64)
   take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
   b.branch(take)
   b.position_at_end(take)
-  first = b.mul(b.atomic_rmw("add", at(b, state, _NEXT), i64(1), "seq_cst"), chunk)
+  first = b.mul(b.atomic_rmw("add", at(b, state, state_of.NEXT), i64(1), "seq_cst"), chunk)
   b.cbranch(b.icmp_signed("<", first, points), work, out)
   b.position_at_end(work)
   end = b.add(first, chunk)
   end = b.select(b.icmp_signed("<", end, points), end, points)
-  facts, arrays = read(b, state, _FACTS), at(b, state, _ARRAYS)
-  run = read(b, facts, _RUN, _RUN_TYPE.as_pointer())
+  facts, arrays = read(b, state, state_of.FACTS), at(b, state, state_of.ARRAYS)
+  run = read(b, facts, state_of.RUN, _RUN_TYPE.as_pointer())
   sizes = _word(b, arrays, _num_arrays(b, facts))
   with if_then(b, _is_null(b, b.load(slot))):
-    b.store(b.call(external(module, "malloc", PTR, [I64]), [b.add(read(b, facts, _ARENA, I64), i64(64))]), slot)
+    b.store(b.call(external(module, "malloc", PTR, [I64]), [b.add(read(b, facts, state_of.ARENA, I64), i64(64))]), slot)
     with if_then(b, _is_null(b, b.load(slot))):
-      b.cmpxchg(at(b, state, _ERROR), i64(0), read(b, facts, _NO_MEMORY, I64), "seq_cst", "seq_cst")
+      b.cmpxchg(at(b, state, state_of.ERROR), i64(0), read(b, facts, state_of.NO_MEMORY, I64), "seq_cst", "seq_cst")
   memory = b.load(slot)
   with if_then(
     b, b.not_(_is_null(b, memory))
   ):  # without memory its share of the work counts as done, and the call has failed
     arena = b.inttoptr(b.and_(b.add(b.ptrtoint(memory, I64), i64(63)), i64(-64)), PTR)
     b.call(run, [arrays, sizes, arena, first, end])
-  b.atomic_rmw("add", at(b, state, _DONE), b.sub(end, first), "seq_cst")
+  b.atomic_rmw("add", at(b, state, state_of.DONE), b.sub(end, first), "seq_cst")
   b.branch(take)
   b.position_at_end(out)
   b.call(external(module, "free", VOID, [PTR]), [b.load(slot)])
@@ -162,13 +158,15 @@ def _word(b: ir.IRBuilder, array: ir.Value, number: Any) -> ir.Value:
 
 
 def _num_arrays(b: ir.IRBuilder, facts: ir.Value) -> ir.Value:
-  operands, bounds, results = (read(b, facts, at_, I64) for at_ in (_NUM_OPERANDS, _NUM_BOUNDS, _NUM_RESULTS))
+  operands, bounds, results = (
+    read(b, facts, at_, I64) for at_ in (state_of.NUM_OPERANDS, state_of.NUM_BOUNDS, state_of.NUM_RESULTS)
+  )
   return b.add(b.sub(operands, bounds), results)
 
 
 def _emit_leave(b: ir.IRBuilder, module: ir.Module, state: ir.Value) -> None:
   """Free the state if no one else uses it."""
-  owners = b.atomic_rmw("sub", at(b, state, _OWNERS), i64(1), "seq_cst")
+  owners = b.atomic_rmw("sub", at(b, state, state_of.OWNERS), i64(1), "seq_cst")
   with if_then(b, b.icmp_signed("==", owners, i64(1))):
     b.call(external(module, "free", VOID, [PTR]), [state])
 
@@ -183,34 +181,40 @@ def _emit_task(module: ir.Module, worker: ir.Function) -> ir.Function:
   return task
 
 
-def _emit_launch(module: ir.Module, worker: ir.Function) -> ir.Function:
+def _emit_launch(module: ir.Module, worker: ir.Function, talking: Talking) -> ir.Function:
   """`launch(frame, facts, site)`: an error of XLA's, or null."""
   launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR, PTR]), "launch")
   launch.linkage = "internal"
   frame, facts, site = launch.args
   b = ir.IRBuilder(launch.append_basic_block("entry"))
   null = ir.Constant(PTR, None)
-  num_arrays, rank = _num_arrays(b, facts), read(b, facts, _RANK, I64)
-  words = b.add(i64(_ARRAYS // 8), b.add(num_arrays, rank))
+  num_arrays, rank = _num_arrays(b, facts), read(b, facts, state_of.RANK, I64)
+  words = b.add(i64(state_of.ARRAYS // 8), b.add(num_arrays, rank))
   state = b.call(external(module, "malloc", PTR, [I64]), [b.mul(words, i64(8))])
   with if_then(b, _is_null(b, state), ends=True):
-    b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), read(b, facts, _NO_MEMORY, I64)))
-  arrays = at(b, state, _ARRAYS)
+    b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), read(b, facts, state_of.NO_MEMORY, I64)))
+  arrays = at(b, state, state_of.ARRAYS)
   _emit_arrays(b, module, frame, facts, arrays)
   points = _emit_sizes(b, frame, facts, _word(b, arrays, num_arrays))
-  for offset, value in ((_NEXT, i64(0)), (_DONE, i64(0)), (_POINTS, points), (_CHUNK, points), (_OWNERS, i64(1))):
+  for offset, value in (
+    (state_of.NEXT, i64(0)),
+    (state_of.DONE, i64(0)),
+    (state_of.POINTS, points),
+    (state_of.CHUNK, points),
+    (state_of.OWNERS, i64(1)),
+  ):
     b.store(value, at(b, state, offset))
-  b.store(facts, at(b, state, _FACTS))
-  b.store(i64(0), at(b, state, _ERROR))
-  with if_then(b, b.icmp_unsigned("!=", read(b, facts, _PREPARE), null)):
-    b.call(read(b, facts, _PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
-  with if_then(b, b.icmp_signed("!=", read(b, facts, _TALKS, I64), i64(0)), ends=True):
-    b.ret(_emit_talk(b, module, frame, state, site, worker))
-  with if_then(b, b.icmp_signed("==", read(b, facts, _INLINE, I64), i64(0))):
+  b.store(facts, at(b, state, state_of.FACTS))
+  b.store(i64(0), at(b, state, state_of.ERROR))
+  with if_then(b, b.icmp_unsigned("!=", read(b, facts, state_of.PREPARE), null)):
+    b.call(read(b, facts, state_of.PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
+  with if_then(b, b.icmp_signed("!=", read(b, facts, state_of.TALKS, I64), i64(0)), ends=True):
+    b.ret(talking.launch(b, frame, state, facts, site))
+  with if_then(b, b.icmp_signed("==", read(b, facts, state_of.INLINE, I64), i64(0))):
     _emit_spread(b, module, frame, state, points, _emit_task(module, worker))
   b.call(worker, [state])
   _emit_wait(b, module, state, points)
-  message = read(b, state, _ERROR, I64)
+  message = read(b, state, state_of.ERROR, I64)
   _emit_leave(b, module, state)
   with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
     b.ret(emit_error(b, read(b, frame, ffi.FRAME_API), message))
@@ -218,58 +222,17 @@ def _emit_launch(module: ir.Module, worker: ir.Function) -> ir.Function:
   return launch
 
 
-def _emit_talk(
-  b: ir.IRBuilder, module: ir.Module, frame: ir.Value, state: ir.Value, site: ir.Value, worker: ir.Function
-) -> ir.Value:
-  """A kernel that waits for other devices runs on a thread of ours: XLA computes for all devices on one pool, whose threads others need."""
-  api, context = read(b, frame, ffi.FRAME_API), b.ptrtoint(read(b, frame, ffi.FRAME_CONTEXT), I64)
-  request = struct(b, 4)
-  fill(b, request, [i64(32), i64(0), context, i64(0)])
-  b.call(api_function(b, api, "XLA_FFI_RunId_Get"), [request])
-  run = read(b, request, 24, I64)
-  fill(b, request, [i64(24), i64(0), i64(0)])
-  failed = b.call(api_function(b, api, "XLA_FFI_Future_Create"), [request])
-  with if_then(b, b.icmp_unsigned("==", failed, ir.Constant(PTR, None))):
-    future = read(b, request, 16)
-    for offset, value in ((_FUTURE, future), (_API, api), (_SITE, site), (_RUN_ID, run)):
-      b.store(value, at(b, state, offset))
-    b.store(future, at(b, frame, ffi.FRAME_FUTURE))
-    b.call(threads.emit_hire(module, _emit_talker(module, worker)), [state])
-  return failed
-
-
-def _emit_talker(module: ir.Module, worker: ir.Function) -> ir.Function:
-  """`talker(state)`: run a kernel, and tell XLA that it is done. After that its code may be gone."""
-  talker = ir.Function(module, ir.FunctionType(VOID, [PTR]), "talker")
-  talker.linkage = "internal"
-  (state,) = talker.args
-  b = ir.IRBuilder(talker.append_basic_block("entry"))
-  b.call(worker, [state])
-  message, future, api = read(b, state, _ERROR, I64), read(b, state, _FUTURE, I64), read(b, state, _API)
-  b.call(external(module, "free", VOID, [PTR]), [state])
-  request = struct(b, 4)
-  with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
-    error = emit_error(b, api, message)
-    fill(b, request, [i64(32), i64(0), future, b.ptrtoint(error, I64)])
-    b.call(api_function(b, api, "XLA_FFI_Future_SetError"), [request])
-    b.ret_void()
-  fill(b, request, [i64(24), i64(0), future])
-  b.call(api_function(b, api, "XLA_FFI_Future_SetAvailable"), [request])
-  b.ret_void()
-  return talker
-
-
 def _emit_arrays(b: ir.IRBuilder, module: ir.Module, frame: ir.Value, facts: ir.Value, arrays: ir.Value) -> None:
   """The pointers to all arrays, the operands first."""
   operands, results = read(b, frame, ffi.FRAME_ARGS), read(b, frame, ffi.FRAME_RETS)
-  num_bounds = read(b, facts, _NUM_BOUNDS, I64)
-  num_inputs = b.sub(read(b, facts, _NUM_OPERANDS, I64), num_bounds)
+  num_bounds = read(b, facts, state_of.NUM_BOUNDS, I64)
+  num_inputs = b.sub(read(b, facts, state_of.NUM_OPERANDS, I64), num_bounds)
   with for_range(b, 0, num_inputs) as i:
     b.store(_data(b, operands, b.add(num_bounds, i)), _word(b, arrays, i))
-  with for_range(b, 0, read(b, facts, _NUM_RESULTS, I64)) as i:
+  with for_range(b, 0, read(b, facts, state_of.NUM_RESULTS, I64)) as i:
     data = _data(b, results, i)
     if sys.platform == "linux":
-      nbytes = b.load(_word(b, at(b, facts, _RESULTS), i), typ=I64)
+      nbytes = b.load(_word(b, at(b, facts, state_of.RESULTS), i), typ=I64)
       with if_then(b, b.icmp_signed(">=", nbytes, i64(_LARGE))):
         _emit_huge_pages(b, module, data, nbytes)
     b.store(data, _word(b, arrays, b.add(num_inputs, i)))
@@ -285,12 +248,12 @@ def _emit_sizes(b: ir.IRBuilder, frame: ir.Value, facts: ir.Value, sizes: ir.Val
   points, bounds = b.alloca(I64), b.alloca(I64)
   b.store(i64(1), points)
   b.store(i64(0), bounds)
-  grid = _word(b, at(b, facts, _RESULTS), read(b, facts, _NUM_RESULTS, I64))
-  with for_range(b, 0, read(b, facts, _RANK, I64)) as d:
+  grid = _word(b, at(b, facts, state_of.RESULTS), read(b, facts, state_of.NUM_RESULTS, I64))
+  with for_range(b, 0, read(b, facts, state_of.RANK, I64)) as d:
     known = _word(b, grid, b.mul(d, i64(2)))
     size = _word(b, sizes, d)
     b.store(b.load(known, typ=I64), size)
-    with if_then(b, b.icmp_signed("==", b.load(known, typ=I64), i64(_DYNAMIC))):
+    with if_then(b, b.icmp_signed("==", b.load(known, typ=I64), i64(state_of.DYNAMIC))):
       bound = b.load(bounds, typ=I64)
       b.store(b.sext(b.load(_data(b, operands, bound), typ=I32), I64), size)
       b.store(b.add(bound, i64(1)), bounds)
@@ -323,11 +286,11 @@ def _emit_spread(b: ir.IRBuilder, module: ir.Module, frame: Any, state: Any, poi
   wanted = b.mul(threads, i64(_CHUNKS_PER_THREAD))
   chunk = b.sdiv(b.add(points, b.sub(wanted, i64(1))), wanted)
   chunk = b.select(b.icmp_signed("<", chunk, i64(1)), i64(1), chunk)
-  b.store(chunk, at(b, state, _CHUNK))
+  b.store(chunk, at(b, state, state_of.CHUNK))
   chunks = b.sdiv(b.add(points, b.sub(chunk, i64(1))), chunk)
   helpers = b.sub(b.select(b.icmp_signed("<", chunks, threads), chunks, threads), i64(1))
   helpers = b.select(b.icmp_signed("<", helpers, i64(0)), i64(0), helpers)
-  b.store(b.add(helpers, i64(1)), at(b, state, _OWNERS))
+  b.store(b.add(helpers, i64(1)), at(b, state, state_of.OWNERS))
   request = struct(b, 5)
   fill(b, request, [i64(40), i64(0), b.ptrtoint(context, I64), b.ptrtoint(task, I64), b.ptrtoint(state, I64)])
   schedule = api_function(b, api, "XLA_FFI_ThreadPool_Schedule")
@@ -335,7 +298,7 @@ def _emit_spread(b: ir.IRBuilder, module: ir.Module, frame: Any, state: Any, poi
     failed = b.call(schedule, [request])
     # Without a thread pool the task never runs: its share of the state goes back, and the work is done here.
     with if_then(b, b.icmp_unsigned("!=", failed, ir.Constant(PTR, None))):
-      b.atomic_rmw("sub", at(b, state, _OWNERS), i64(1), "seq_cst")
+      b.atomic_rmw("sub", at(b, state, state_of.OWNERS), i64(1), "seq_cst")
 
 
 def _emit_wait(b: ir.IRBuilder, module: ir.Module, state: Any, points: Any) -> None:
@@ -343,7 +306,7 @@ def _emit_wait(b: ir.IRBuilder, module: ir.Module, state: Any, points: Any) -> N
   check, rest, out = (b.append_basic_block(name) for name in ("wait", "rest", "finished"))
   b.branch(check)
   b.position_at_end(check)
-  done = b.load_atomic(at(b, state, _DONE), "seq_cst", 8, typ=I64)
+  done = b.load_atomic(at(b, state, state_of.DONE), "seq_cst", 8, typ=I64)
   b.cbranch(b.icmp_signed("<", done, points), rest, out)
   b.position_at_end(rest)
   b.call(external(module, "sched_yield", I32, []), [])

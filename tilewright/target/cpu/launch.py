@@ -93,7 +93,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   with b.goto_block(function.entry_basic_block):
     b.position_at_end(function.entry_basic_block)
     b.branch(start)
-  return devices.emit_point(module, function) if talks else function, code.arena_bytes
+  return devices.emit_point(module, kernel, function) if talks else function, code.arena_bytes
 
 
 def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:

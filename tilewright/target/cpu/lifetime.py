@@ -27,6 +27,7 @@ from tilewright.target.cpu import slots, stuck
 
 TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # what XLA knows the handler and its state by
 ATTRIBUTE, NAME_BYTES = "code", 32
+TITLE, SITE_TITLE, TITLE_BYTES = "title", 8, 184  # what a call is, for messages; where it is in the call's site
 FACTS = "facts"  # the variable of a kernel's code that says what is special about it
 # A record: the next one of its bucket, how many use it, the kernel's facts, the name.
 NEXT, USERS, RECORD_FACTS, NAME = 0, 8, 16, 24

@@ -24,7 +24,9 @@ from tilewright.target.cpu.slots import (
   ABSENT,
   ARENA,
   ARGS,
+  ARRIVE,
   AWAIT,
+  BORN,
   COUNT,
   COUNTER,
   ENDED,
@@ -42,6 +44,7 @@ from tilewright.target.cpu.slots import (
   HISTORY_TABLE,
   HOLD,
   INSIDE,
+  IS_GANG,
   KERNEL,
   KIND,
   LEAVE,
@@ -56,6 +59,7 @@ from tilewright.target.cpu.slots import (
   SLOTS,
   STATE,
   STUCK,
+  UNLINK,
   VISIT,
   WAITS,
   WANTED,
@@ -67,6 +71,7 @@ from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 
 _SPINS, _YIELDS = 256, 4096
 _NAP = 100_000  # nanoseconds
+_MONOTONIC = 1  # of Linux's clocks
 _NAPS = 100  # between two questions to Python
 _NULL = ir.Constant(PTR, None)
 _LEFT_EARLY = (
@@ -88,12 +93,18 @@ def emit(module: ir.Module) -> None:
   lock = _variable(module, "meetings_lock", I64)
   head = _variable(module, MEETINGS, I64, seen=True)
   history = _variable(module, HISTORY_TABLE, ir.ArrayType(I8, HISTORY * HISTORY_ENTRY + 8), seen=True)
+  b = _function(module, UNLINK, ir.FunctionType(VOID, [PTR]))
+  _unlink(b, head, b.function.args[0])
+  b.ret_void()
   for name, change in ((HOLD, lambda b: _lock(b, lock)), (RELEASE, lambda b: _set(b, i64(0), lock))):
     b = _function(module, name, ir.FunctionType(VOID, []))
     change(b)
     b.ret_void()
   wait = _emit_wait(module)
-  _emit_enter(module, lock, head, history)
+  record = _emit_record(module, history)
+  join = _emit_join(module, head, record)
+  _emit_enter(module, lock, join)
+  _emit_arrive(module, lock, head, join)
   _emit_leave(module, lock, head, wait)
   _emit_visit(module, wait)
   _emit_await(module, wait)
@@ -237,14 +248,31 @@ def _emit_await(module: ir.Module, wait: ir.Function) -> None:
 # --- coming and going --------------------------------------------------------------------------------------------
 
 
-def _emit_enter(module: ir.Module, lock: ir.Value, head: ir.Value, history: ir.Value) -> None:
-  """Join the first meeting of this run and kernel that this device has not been in, or a new one, which goes to the end of the list."""
-  b = _function(module, ENTER, ENTER_TYPE)
+def _emit_record(module: ir.Module, history: ir.Value) -> ir.Function:
+  """`record(run, me, name)`: what devices did last, for messages. The lock is held."""
+  b = _function(module, "record", ir.FunctionType(VOID, [I64, I64, PTR]))
+  b.function.linkage = "internal"
+  run, me, name = b.function.args
+  history = b.inttoptr(b.ptrtoint(history, I64), PTR)
+  number = read(b, history, 0, I64)
+  b.store(b.add(number, i64(1)), at(b, history, 0))
+  entry = b.gep(history, [b.add(i64(8), b.mul(b.urem(number, i64(HISTORY)), i64(HISTORY_ENTRY)))], source_etype=I8)
+  b.store(run, at(b, entry, 0))
+  b.store(me, at(b, entry, 8))
+  b.call(external(module, "strncpy", PTR, [PTR, PTR, I64]), [at(b, entry, 16), name, i64(HISTORY_NAME)])
+  b.ret_void()
+  return b.function
+
+
+def _emit_join(module: ir.Module, head: ir.Value, record: ir.Function) -> ir.Function:
+  """Join the first meeting of this run and call that this device has not been in, or a new one, which goes to the end of the list. The lock
+  is held."""
+  b = _function(module, "join", ENTER_TYPE)
+  b.function.linkage = "internal"
   run, kernel, name, count, me, arrays, arena = b.function.args
   place, found = b.alloca(PTR), b.alloca(PTR)
   b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
   b.store(_NULL, found)
-  _lock(b, lock)
 
   def goes_on() -> ir.Value:
     here = b.load(b.load(place, typ=PTR), typ=PTR)
@@ -267,6 +295,10 @@ def _emit_enter(module: ir.Module, lock: ir.Value, head: ir.Value, history: ir.V
     new = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), size])
     for offset, value in ((RUN, run), (KERNEL, kernel), (COUNT, count), (NAME, name)):
       b.store(value, at(b, new, offset))
+    clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
+    b.call(external(module, "clock_gettime", I32, [I32, PTR]), [I32(_MONOTONIC), clock])
+    born = b.add(b.mul(read(b, clock, 0, I64), i64(1_000_000_000)), read(b, clock, 8, I64))
+    b.store(born, at(b, new, BORN))
     b.store(new, b.load(place, typ=PTR))
     b.store(new, found)
   meeting = b.load(found, typ=PTR)
@@ -275,17 +307,44 @@ def _emit_enter(module: ir.Module, lock: ir.Value, head: ir.Value, history: ir.V
   b.store(arena, at(b, own, ARENA))
   _set(b, i64(INSIDE), at(b, own, STATE))
   _add(b, at(b, meeting, ENTERED))
-  # What devices did last, for messages; the lock is held.
-  history = b.inttoptr(b.ptrtoint(history, I64), PTR)
-  number = read(b, history, 0, I64)
-  b.store(b.add(number, i64(1)), at(b, history, 0))
-  entry = b.gep(history, [b.add(i64(8), b.mul(b.urem(number, i64(HISTORY)), i64(HISTORY_ENTRY)))], source_etype=I8)
-  b.store(run, at(b, entry, 0))
-  b.store(me, at(b, entry, 8))
-  copy = external(module, "strncpy", PTR, [PTR, PTR, I64])
-  b.call(copy, [at(b, entry, 16), name, i64(HISTORY_NAME)])
+  b.call(record, [run, me, name])
+  b.ret(meeting)
+  return b.function
+
+
+def _emit_enter(module: ir.Module, lock: ir.Value, join: ir.Function) -> None:
+  b = _function(module, ENTER, ENTER_TYPE)
+  _lock(b, lock)
+  meeting = b.call(join, b.function.args)
   _set(b, i64(0), lock)
   b.ret(meeting)
+
+
+def _unlink(b: ir.IRBuilder, head: ir.Value, meeting: ir.Value) -> None:
+  """Take a meeting out of the list, if it is in it. The lock is held."""
+  place = b.alloca(PTR)
+  b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
+
+  def other() -> ir.Value:
+    here = b.load(b.load(place, typ=PTR), typ=PTR)
+    return b.and_(b.icmp_unsigned("!=", here, meeting), b.not_(_is_null(b, here)))
+
+  _while(b, other, lambda: b.store(at(b, b.load(b.load(place, typ=PTR), typ=PTR), NEXT), place))
+  with if_then(b, b.icmp_unsigned("==", b.load(b.load(place, typ=PTR), typ=PTR), meeting)):
+    b.store(read(b, meeting, NEXT), b.load(place, typ=PTR))
+
+
+def _emit_arrive(module: ir.Module, lock: ir.Value, head: ir.Value, join: ir.Function) -> None:
+  """`arrive(…)` joins a meeting of kernels that never wait; gives it to the last who comes, and null to the others."""
+  b = _function(module, ARRIVE, ENTER_TYPE)
+  _lock(b, lock)
+  meeting = b.call(join, b.function.args)
+  b.store(i64(1), at(b, meeting, IS_GANG))
+  is_last = b.icmp_signed("==", read(b, meeting, ENTERED, I64), read(b, meeting, COUNT, I64))
+  with if_then(b, is_last):
+    _unlink(b, head, meeting)
+  _set(b, i64(0), lock)
+  b.ret(b.select(is_last, meeting, _NULL))
 
 
 def _emit_leave(module: ir.Module, lock: ir.Value, head: ir.Value, wait: ir.Function) -> None:
@@ -303,11 +362,7 @@ def _emit_leave(module: ir.Module, lock: ir.Value, head: ir.Value, wait: ir.Func
     _set(b, i64(GONE), at(b, own, STATE))
   with if_then(b, b.icmp_signed("==", _add(b, at(b, meeting, LEFT)), count)):
     _lock(b, lock)
-    place = b.alloca(PTR)
-    b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
-    other = lambda: b.icmp_unsigned("!=", b.load(b.load(place, typ=PTR), typ=PTR), meeting)
-    _while(b, other, lambda: b.store(at(b, b.load(b.load(place, typ=PTR), typ=PTR), NEXT), place))
-    b.store(read(b, meeting, NEXT), b.load(place, typ=PTR))
+    _unlink(b, head, meeting)
     _set(b, i64(0), lock)
     b.call(external(module, "free", VOID, [PTR]), [meeting])
   b.ret_void()

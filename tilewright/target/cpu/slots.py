@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-# A meeting, in bytes: the next one, the run, the call, how many devices, how many have entered, ended and left, its name.
-NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT, NAME, SLOTS = (8 * i for i in range(9))
+# A meeting, in bytes: the next one, the run, the call, how many devices, how many have entered, ended and left, its name, when it
+# began (nanoseconds of the monotonic clock), whether it is a gang, and how many threads work for that.
+NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT, NAME, BORN, IS_GANG, HANDS, SLOTS = (8 * i for i in range(12))
 # A slot. A device that waits says at which line, for what, and how often it has waited.
 STATE, ARGS, ARENA, WHERE, KIND, COUNTER, WANTED, WAITS, ERROR, LOCK = (8 * i for i in range(10))
 SLOT_BYTES = 128  # two cache lines: the prefetcher takes lines in pairs
@@ -14,8 +15,11 @@ FOR_SEMAPHORE, FOR_DEVICE, FOR_END = range(3)  # kinds of waits
 # The last meetings that devices entered, a ring after the number of all: run, device, and the first bytes of the kernel's name.
 HISTORY, HISTORY_ENTRY, HISTORY_NAME = 256, 128, 104
 
-ENTER, LEAVE, VISIT, AWAIT, STUCK = (f"tilewright_{name}" for name in ("enter", "leave", "visit", "await", "stuck"))
-MEETINGS, HISTORY_TABLE, HOLD, RELEASE = (
-  f"tilewright_{name}" for name in ("meetings", "history", "hold_meetings", "release_meetings")
+ENTER, LEAVE, VISIT, AWAIT, STUCK, ARRIVE = (
+  f"tilewright_{name}" for name in ("enter", "leave", "visit", "await", "stuck", "arrive")
 )
+MEETINGS, HISTORY_TABLE, HOLD, RELEASE, ABANDON = (
+  f"tilewright_{name}" for name in ("meetings", "history", "hold_meetings", "release_meetings", "abandon")
+)
+UNLINK = "tilewright_unlink"
 FUNCTIONS = (ENTER, LEAVE, VISIT, AWAIT)

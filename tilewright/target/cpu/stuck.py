@@ -292,3 +292,54 @@ def watch(launcher: Linked) -> None:
   """Where the list of meetings is."""
   if not _launcher:
     _launcher.append(launcher)
+
+
+# --- gangs -------------------------------------------------------------------------------------------------------
+
+
+def _look_after_gangs() -> None:
+  """Nobody waits in a gang that is not complete, so this thread looks after it: those who came get an error after the timeout."""
+  launcher = _launcher[0]
+  hold, release = (ctypes.CFUNCTYPE(None)(launcher.address(name)) for name in (slots.HOLD, slots.RELEASE))
+  unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(slots.UNLINK))
+  abandon = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(launcher.address(slots.ABANDON))
+  told: set[tuple[int, int]] = set()
+  while True:
+    time.sleep(min(0.5, timeout() / 4))
+    late: list[tuple[int, str]] = []
+    hold()
+    try:
+      at = _word(launcher.address(slots.MEETINGS))
+      while at:
+        age = time.monotonic() - _word(at + slots.BORN) * 1e-9
+        following, limit = _word(at + slots.NEXT), watchdog()
+        if _word(at + slots.IS_GANG):
+          meeting = _meeting(at, look=False)
+          said = _of_gang(meeting, age)
+          if limit is not None and age >= limit and (at, meeting.run) not in told:
+            told.add((at, meeting.run))
+            print(f"tilewright: {said}", flush=True)
+          if age > timeout():
+            unlink(at)
+            late.append((at, f"DeadlockError: {said}"))
+        at = following
+    finally:
+      release()
+    for at, message in late:
+      _texts.append(ctypes.create_string_buffer(message.encode()))
+      abandon(at, _texts[-1])
+
+
+def _of_gang(meeting: Meeting, age: float) -> str:
+  missing = [s.device for s in meeting.slots if s.state == ABSENT]
+  came = [s.device for s in meeting.slots if s.state != ABSENT]
+  return (
+    f"The devices {', '.join(map(str, came))} have waited for {age:.0f} s in '{meeting.name}' for devices that have not come to it: "
+    f"{', '.join(map(str, missing))}.{_divergence(meeting.run)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many "
+    "seconds to wait."
+  )
+
+
+@functools.cache
+def look_after_gangs() -> None:
+  threading.Thread(target=_look_after_gangs, name="tilewright gangs", daemon=True).start()

@@ -1,6 +1,6 @@
 """Threads for kernels that may wait for each other: each runs on one of its own.
 
-    hire(job)     an idle thread takes it, or a new one; a thread that is done waits for the next job on a semaphore of its own
+    hire(work, job)     an idle thread calls `work(job)`, or a new one; then it waits for the next job, on a semaphore of its own
 
 There are as many threads as kernels waited at the same time at most. They are never ended.
 """
@@ -13,19 +13,22 @@ from tilewright.target.llvm.frame import at, external, read
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 
-# A thread: the next idle one, its job, its semaphore (sem_t has 32 bytes in glibc).
-_NEXT, _JOB, _SEMAPHORE, _BYTES = 0, 8, 16, 64
+# A thread: the next idle one, what to call with what, its semaphore (sem_t has 32 bytes in glibc).
+_NEXT, _WORK, _JOB, _SEMAPHORE, _BYTES = 0, 8, 16, 24, 64
 _NULL = ir.Constant(PTR, None)
 
 
-def emit_hire(module: ir.Module, work: ir.Function) -> ir.Function:
-  """`hire(job)`: let a thread call `work(job)`."""
+_WORK_TYPE = ir.FunctionType(VOID, [PTR])
+
+
+def emit_hire(module: ir.Module) -> ir.Function:
+  """`hire(work, job)`: let a thread call `work(job)`."""
   lock, idle = (_variable(module, name) for name in ("threads_lock", "threads_idle"))
-  start = _emit_start(module, lock, idle, work)
-  hire = ir.Function(module, ir.FunctionType(VOID, [PTR]), "hire")
+  start = _emit_start(module, lock, idle)
+  hire = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR]), "hire")
   hire.linkage = "internal"
   b = ir.IRBuilder(hire.append_basic_block("entry"))
-  (job,) = hire.args
+  work, job = hire.args
   _lock(b, lock)
   found = b.inttoptr(b.load(idle, typ=I64), PTR)
   some = b.icmp_unsigned("!=", found, _NULL)
@@ -33,11 +36,13 @@ def emit_hire(module: ir.Module, work: ir.Function) -> ir.Function:
     b.store(read(b, found, _NEXT, I64), idle)
   _unlock(b, lock)
   with if_then(b, some, ends=True):
+    b.store(work, at(b, found, _WORK))
     b.store(job, at(b, found, _JOB))
     b.call(external(module, "sem_post", I32, [PTR]), [at(b, found, _SEMAPHORE)])
     b.ret_void()
   new = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), i64(_BYTES)])
   b.call(external(module, "sem_init", I32, [PTR, I32, I32]), [at(b, new, _SEMAPHORE), I32(0), I32(0)])
+  b.store(work, at(b, new, _WORK))
   b.store(job, at(b, new, _JOB))
   thread = b.inttoptr(b.ptrtoint(b.alloca(I64), I64), PTR)
   create = external(module, "pthread_create", I32, [PTR, PTR, PTR, PTR])
@@ -45,12 +50,12 @@ def emit_hire(module: ir.Module, work: ir.Function) -> ir.Function:
   with if_then(b, b.icmp_signed("==", failed, I32(0)), ends=True):
     b.call(external(module, "pthread_detach", I32, [I64]), [b.load(thread, typ=I64)])
     b.ret_void()
-  b.call(work, [job])  # the system has no more threads: better here than never
+  b.call(read(b, new, _WORK, _WORK_TYPE.as_pointer()), [job])  # the system has no more threads: better here than never
   b.ret_void()
   return hire
 
 
-def _emit_start(module: ir.Module, lock: ir.Value, idle: ir.Value, work: ir.Function) -> ir.Function:
+def _emit_start(module: ir.Module, lock: ir.Value, idle: ir.Value) -> ir.Function:
   start = ir.Function(module, ir.FunctionType(PTR, [PTR]), "thread")
   start.linkage = "internal"
   b = ir.IRBuilder(start.append_basic_block("entry"))
@@ -58,7 +63,7 @@ def _emit_start(module: ir.Module, lock: ir.Value, idle: ir.Value, work: ir.Func
   again, sleep = b.append_basic_block("again"), b.append_basic_block("sleep")
   b.branch(again)
   b.position_at_end(again)
-  b.call(work, [read(b, own, _JOB)])
+  b.call(read(b, own, _WORK, _WORK_TYPE.as_pointer()), [read(b, own, _JOB)])
   _lock(b, lock)
   b.store(b.load(idle, typ=I64), at(b, own, _NEXT))
   b.store(b.ptrtoint(own, I64), idle)

@@ -1,0 +1,341 @@
+"""Collectives as kernels, for devices that see each other's memory.
+
+Nothing here waits: a device reads inputs of others, which are complete when a kernel begins, and writes to outputs of others, which nobody
+reads before all have ended. On the CPU such kernels run as gangs. Arrays are rows of one chunk each, and a chunk is what fits the first
+cache:
+
+    one_shot   each device reads all inputs and writes its own output                     g reads and 1 write of the array
+    two_shot   each device reduces its share of the rows and writes it to all outputs     1 read and 1 write
+    ring       sums travel from device to device, with semaphores                         2 (g - 1) / g of each
+
+All devices of a group add in the same order, so that they get the same bits in every run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tilewright import pallas as pl
+from tilewright.collectives.groups import Table
+from tilewright.pallas import remote, semaphores
+from tilewright.pallas import tpu as pltpu
+from tilewright.tile.formats import width as bits_of
+
+LOGICAL = semaphores.DeviceIdType.LOGICAL
+OPS: dict[str, Callable[[Any, Any], Any]] = {
+  "sum": jnp.add,
+  "max": jnp.maximum,
+  "min": jnp.minimum,
+  "and": jnp.bitwise_and,
+  "or": jnp.bitwise_or,
+}
+_CHUNK_BYTES = 32 << 10
+_UNROLLED = 16  # members of a group whose inputs are read in one loop
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+  """Compiler parameters of a collective: what it is, with the user's line, for messages."""
+
+  title: str
+  collective_id: int = 0
+  has_side_effects: bool = True
+  writes_all: bool = True
+
+
+def wide(dtype: Any, op: str) -> Any:
+  """What a reduction is computed in: float32 for smaller floats, int32 for integers of less than a byte."""
+  dtype = np.dtype(dtype)
+  if jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize < 4:
+    return jnp.float32
+  return jnp.int32 if jnp.issubdtype(dtype, jnp.integer) and bits_of(dtype) < 8 else dtype
+
+
+def rows_of(size: int, dtype: Any) -> tuple[int, int]:
+  """How an array is cut: the number of rows and their size. The last row may be filled up."""
+  most = max(64, _CHUNK_BYTES // max(1, np.dtype(dtype).itemsize))
+  if size <= most:
+    return 1, size
+  for chunk in range(most, most // 8, -1):
+    if size % chunk == 0:
+      return size // chunk, chunk
+  return -(-size // most), most
+
+
+class Member:
+  """The devices of this one's group, as a kernel sees them."""
+
+  def __init__(self, table_ref: Any, table: Table):
+    self.table = table
+    me = semaphores.own_device_id(semaphores.device_axes())
+    self.row = table_ref.at[me]
+    self.rank = self.row[table.width + 1]
+    self.size = table.sizes[0] if table.is_even else self.row[table.width]
+
+  @property
+  def is_unrolled(self) -> bool:
+    return self.table.is_even and self.table.width <= _UNROLLED
+
+  def number(self, rank: Any) -> Any:
+    return self.row[rank]
+
+  def refs(self, ref: Any) -> Callable[[Any], Any]:
+    """From a rank to that member's ref, found before loops where there are few."""
+    of = lambda rank: remote.remote_ref(ref, self.number(rank), LOGICAL)
+    return [of(rank) for rank in range(self.table.width)].__getitem__ if self.is_unrolled else of
+
+  def each(self, body: Callable[[Any], None]) -> None:
+    """For each member of the group."""
+    if self.is_unrolled:
+      for rank in range(self.table.width):
+        body(rank)
+    else:
+      pl.loop(0, self.size)(body)
+
+  def reduced(self, part: Callable[[Any], Any], op: str) -> Any:
+    """What all members have, combined in order of their ranks."""
+    if self.is_unrolled:
+      return functools.reduce(OPS[op], [part(rank) for rank in range(self.table.width)])
+    return lax.fori_loop(1, self.size, lambda rank, total: OPS[op](total, part(rank)), part(0))
+
+  def share(self, count: int) -> tuple[Any, Any]:
+    """The rows from one to another that this member works on."""
+    return self.rank * count // self.size, (self.rank + 1) * count // self.size
+
+
+def call(
+  body: Callable[..., None], x: Any, out_shape: tuple[int, ...], table: Table, title: str, scratch: Any = ()
+) -> Any:
+  whole = pl.BlockSpec(memory_space=pl.ANY)
+  return pl.pallas_call(
+    lambda table_ref, x_ref, o_ref, *more: body(Member(table_ref, table), x_ref, o_ref, *more),
+    jax.ShapeDtypeStruct(out_shape, x.dtype),
+    in_specs=[whole, whole],
+    out_specs=whole,
+    scratch_shapes=list(scratch),
+    compiler_params=Params(title),
+    name=title.split(" ")[0],
+  )(jnp.asarray(table.array()), x)
+
+
+def in_rows(x: Any, lead: int = 0) -> tuple[Any, Callable[[Any], Any], tuple[int, int]]:
+  """An array as rows of chunks behind its first dimensions; how to get its shape back; and how many rows of what size."""
+  size = int(np.prod(x.shape[lead:]))
+  count, chunk = rows_of(size, x.dtype)
+  flat = x.reshape(*x.shape[:lead], size)
+  if count * chunk != size:
+    flat = jnp.pad(flat, [(0, 0)] * lead + [(0, count * chunk - size)])
+  inner = x.shape[lead:]
+
+  def back(y: Any) -> Any:
+    outer = y.shape[:-2]
+    return y.reshape(*outer, count * chunk)[..., :size].reshape(*outer, *inner)
+
+  return flat.reshape(*x.shape[:lead], count, chunk), back, (count, chunk)
+
+
+# --- all-reduce --------------------------------------------------------------------------------------------------
+
+
+def all_reduce(x: Any, table: Table, op: str, algorithm: str, title: str) -> Any:
+  if algorithm == "ring" and wide(x.dtype, op) != x.dtype:  # sums on their way are not rounded
+    return all_reduce(x.astype(wide(x.dtype, op)), table, op, algorithm, title).astype(x.dtype)
+  rows, back, (count, chunk) = in_rows(x)
+  dtype, acc = x.dtype, wide(x.dtype, op)
+
+  def one_shot(member: Member, x_ref: Any, o_ref: Any) -> None:
+    inputs = member.refs(x_ref)
+
+    @pl.loop(0, count)
+    def _(i: Any) -> None:
+      o_ref[i] = member.reduced(lambda rank: inputs(rank)[i].astype(acc), op).astype(dtype)
+
+  def two_shot(member: Member, x_ref: Any, o_ref: Any) -> None:
+    first, last = member.share(count)
+    inputs, outputs = member.refs(x_ref), member.refs(o_ref)
+
+    @pl.loop(first, last)
+    def _(i: Any) -> None:
+      total = member.reduced(lambda rank: inputs(rank)[i].astype(acc), op).astype(dtype)
+
+      def write(rank: Any) -> None:
+        outputs(rank)[i] = total
+
+      member.each(write)
+
+  def ring(member: Member, x_ref: Any, o_ref: Any, incoming: Any, sent: Any, arrived: Any, free: Any) -> None:
+    """Each row's sum starts at the member after the one that owns it, and travels right; then sums travel on to all.
+
+    Every step sends one buffer to the right, which says when it is free again.
+    """
+    size = member.size
+    right, left = member.number(lax.rem(member.rank + 1, size)), member.number(lax.rem(member.rank + size - 1, size))
+    groups = -(-count // member.table.width)  # rows that each member owns
+
+    @pl.loop(0, groups)
+    def _(k: Any) -> None:
+      def row(owner: Any) -> Any:
+        return lax.rem(owner, size) * groups + k
+
+      def add(step: Any, reduce: bool) -> None:
+        """Send a row, receive another; add it to ours or take it as it is."""
+        away = size - step if reduce else size - step + 1
+        outgoing, coming = row(member.rank + away), row(member.rank + away + size - 1)
+
+        @pl.when(outgoing < count)
+        def _() -> None:
+          copy = pltpu.make_async_remote_copy(
+            o_ref.at[outgoing], incoming, sent, arrived, device_id=right, device_id_type=LOGICAL
+          )
+          copy.start()
+          copy.wait_send()
+
+        @pl.when(coming < count)
+        def _() -> None:
+          pltpu.make_async_copy(incoming, incoming, arrived).wait()
+          new = incoming[...]
+          if reduce:
+            new = OPS[op](o_ref[coming].astype(acc), new.astype(acc)).astype(dtype)
+          o_ref[coming] = new
+
+        pl.semaphore_signal(free, 1, device_id=left, device_id_type=LOGICAL)
+        pl.semaphore_wait(free, 1)
+
+      @pl.loop(0, size)
+      def _(owner: Any) -> None:
+        @pl.when(row(owner) < count)
+        def _() -> None:
+          o_ref[row(owner)] = x_ref[row(owner)]
+
+      pl.loop(0, size - 1)(lambda step: add(step, True))
+      pl.loop(0, size - 1)(lambda step: add(step, False))
+
+  bodies: dict[str, Callable[..., None]] = {"one_shot": one_shot, "two_shot": two_shot, "ring": ring}
+  DMA = pltpu.SemaphoreType.DMA
+  scratch = (pltpu.VMEM((chunk,), dtype), DMA(()), DMA(()), pltpu.SemaphoreType.REGULAR) if algorithm == "ring" else ()
+  return back(call(bodies[algorithm], rows, rows.shape, table, title, scratch))
+
+
+# --- the others --------------------------------------------------------------------------------------------------
+
+
+def gather(x: Any, table: Table, title: str) -> Any:
+  """From x to (members, *x): what all members have."""
+  rows, back, (count, _) = in_rows(x)
+
+  def body(member: Member, x_ref: Any, o_ref: Any) -> None:
+    outputs = member.refs(o_ref)
+
+    @pl.loop(0, count)
+    def _(i: Any) -> None:
+      def write(rank: Any) -> None:
+        outputs(rank)[member.rank, i] = x_ref[i]
+
+      member.each(write)
+      _clear(member, lambda rank: o_ref.at[rank, i])
+
+  return back(call(body, rows, (table.width, *rows.shape), table, title))
+
+
+def _clear(member: Member, part: Callable[[Any], Any]) -> None:
+  """Parts of members that a group lacks are zero."""
+  if not member.table.is_even:
+
+    @pl.loop(member.size, member.table.width)
+    def _(rank: Any) -> None:
+      ref = part(rank)
+      ref[...] = jnp.zeros(ref.shape, ref.dtype)
+
+
+def scatter(x: Any, table: Table, op: str, title: str) -> Any:
+  """From (members, *y) to y: the part that is this member's, combined over all."""
+  rows, back, (count, _) = in_rows(x, 1)
+  dtype, acc = x.dtype, wide(x.dtype, op)
+
+  def body(member: Member, x_ref: Any, o_ref: Any) -> None:
+    inputs = member.refs(x_ref)
+
+    @pl.loop(0, count)
+    def _(i: Any) -> None:
+      part = lambda rank: inputs(rank)[member.rank, i].astype(acc)
+      o_ref[i] = member.reduced(part, op).astype(dtype)
+
+  return back(call(body, rows, rows.shape[1:], table, title))
+
+
+def exchange(x: Any, table: Table, title: str) -> Any:
+  """From (members, *y) to (members, *y): part i goes to member i, and comes to stand where its sender is."""
+  rows, back, (count, _) = in_rows(x, 1)
+
+  def body(member: Member, x_ref: Any, o_ref: Any) -> None:
+    inputs = member.refs(x_ref)
+
+    @pl.loop(0, count)
+    def _(i: Any) -> None:
+      def read(rank: Any) -> None:
+        o_ref[rank, i] = inputs(rank)[member.rank, i]
+
+      member.each(read)
+      _clear(member, lambda rank: o_ref.at[rank, i])
+
+  return back(call(body, rows, rows.shape, table, title))
+
+
+def permute(x: Any, table: Table, sources: tuple[int, ...], title: str) -> Any:
+  """Member i gets what member sources[i] has, or zeros where that is -1."""
+  rows, back, (count, _) = in_rows(x)
+
+  def body(member: Member, x_ref: Any, o_ref: Any) -> None:
+    source = jnp.int32(-1)
+    for rank, number in enumerate(sources):
+      source = jnp.where(member.rank == rank, number, source)
+
+    @pl.loop(0, count)
+    def _(i: Any) -> None:
+      @pl.when(source >= 0)
+      def _() -> None:
+        o_ref[i] = remote.remote_ref(x_ref, member.number(source), LOGICAL)[i]
+
+      @pl.when(source < 0)
+      def _() -> None:
+        o_ref[i] = jnp.zeros(o_ref.shape[1:], o_ref.dtype)
+
+  return back(call(body, rows, rows.shape, table, title))
+
+
+def ragged(operand: Any, output: Any, sizes: Any, table: Table, title: str) -> Any:
+  """Rows of the operand go to places in the outputs of others. `sizes` are, row by row, where a part begins here, how many rows it has, and
+  where it begins there; its other rows stay as the output had them."""
+  whole = pl.BlockSpec(memory_space=pl.ANY)
+  scalars = pl.BlockSpec(memory_space=pltpu.SMEM)
+
+  def body(table_ref: Any, sizes_ref: Any, x_ref: Any, _: Any, o_ref: Any) -> None:
+    member = Member(table_ref, table)
+    outputs = member.refs(o_ref)
+
+    def send(rank: Any) -> None:
+      begin, count, there = (sizes_ref[k, rank] for k in range(3))
+
+      @pl.loop(0, count)
+      def _(i: Any) -> None:
+        outputs(rank)[there + i] = x_ref[begin + i]
+
+    member.each(send)
+
+  return pl.pallas_call(
+    body,
+    jax.ShapeDtypeStruct(output.shape, output.dtype),
+    in_specs=[whole, scalars, whole, whole],
+    out_specs=whole,
+    input_output_aliases={3: 0},
+    compiler_params=Params(title),
+    name="ragged_all_to_all",
+  )(jnp.asarray(table.array()), sizes, operand, output)

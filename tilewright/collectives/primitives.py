@@ -1,0 +1,242 @@
+"""The collectives as JAX primitives: one, with a row of rules for each kind.
+
+    all_reduce   x            → x             combined over the group
+    gather       x            → (members, *x)
+    scatter      (members, *y) → y            combined, each member's own part
+    exchange     (members, *y) → (members, *y)
+    permute      x            → x             of another member
+
+Everything else of the public functions is reshaping around these, so that derivatives and vmap have rules for these five only. On the CPU
+a primitive is a kernel (`kernels`). Elsewhere it is XLA's collective, which is logged once for each kind and platform.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from tilewright import errors
+from tilewright.collectives import kernels
+from tilewright.collectives.groups import Groups, table
+from tilewright.pallas import semaphores
+from tilewright.pallas.primitives import Primitive
+from tilewright.runtime import _jax
+from tilewright.target.llvm.calling import keeping
+
+_logger = logging.getLogger("tilewright.collectives")
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+  """What a collective is, besides its operand."""
+
+  kind: str
+  axes: tuple[Any, ...]
+  groups: Groups | None
+  members: int  # of the largest group
+  op: str = "sum"
+  algorithm: str = "two_shot"
+  sources: tuple[int, ...] = ()  # of a permutation: for each member the one whose value it gets, or -1
+  title: str = ""
+
+  def like(self, kind: str, **changes: Any) -> Spec:
+    """Another collective in the same groups, as a derivative of this one."""
+    return dataclasses.replace(self, kind=kind, **changes)
+
+
+collective_p = Primitive("tilewright_collective")
+
+
+def varying(aval: Any) -> frozenset[Any]:
+  """The axes along which shard_map takes a value to differ from device to device."""
+  return frozenset(aval.mat.varying)
+
+
+def bind(x: Any, spec: Spec) -> Any:
+  if _jax.config._check_vma.value:
+    missing = tuple(axis for axis in spec.axes if axis not in varying(_jax.core.typeof(x)))
+    x = lax.pcast(x, missing, to="varying") if missing else x
+  return collective_p.bind(x, spec=spec)
+
+
+_ADDS = {"gather": lambda shape, n: (n, *shape), "scatter": lambda shape, n: shape[1:]}
+
+
+@collective_p.def_abstract_eval
+def _(x: Any, *, spec: Spec) -> Any:
+  shape = _ADDS.get(spec.kind, lambda shape, n: shape)(x.shape, spec.members)
+  out = x.update(shape=shape, weak_type=False)
+  if spec.kind == "all_reduce" and spec.groups is None and varying(x):
+    out = out.update(manual_axis_type=x.mat.update(varying=varying(x) - frozenset(spec.axes)))
+  return out
+
+
+# --- derivatives -------------------------------------------------------------------------------------------------
+
+
+def _jvp(primals: Any, tangents: Any, *, spec: Spec) -> Any:
+  (x,), (dx,) = primals, tangents
+  if spec.op != "sum":
+    raise NotImplementedError(
+      f"{spec.title}: a reduction by {spec.op!r} has no derivative here, as jax.lax.p{spec.op} has none. Use op='sum', or take "
+      "the derivative of what is reduced."
+    )
+  out = bind(x, spec)
+  zero = type(dx) is _jax.ad.Zero
+  return out, _jax.ad.Zero(_jax.core.typeof(out).to_tangent_aval()) if zero else bind(dx, spec)
+
+
+_jax.ad.primitive_jvps[collective_p] = _jvp
+
+
+def _transpose(ct: Any, x: Any, *, spec: Spec) -> list[Any]:
+  if type(ct) is _jax.ad.Zero:
+    return [_jax.ad.Zero(x.aval)]
+  match spec.kind:
+    case "all_reduce" if spec.groups is None and _jax.config._check_vma.value:
+      missing = tuple(axis for axis in spec.axes if axis not in varying(_jax.core.typeof(ct)))
+      return [lax.pcast(ct, missing, to="varying") if missing else ct]  # what is the same everywhere is so here
+    case "all_reduce":
+      return [bind(ct, spec)]
+    case "gather":
+      return [bind(ct, spec.like("scatter"))]
+    case "scatter":
+      return [bind(ct, spec.like("gather"))]
+    case "exchange":
+      return [bind(ct, spec)]
+    case _:
+      return [_permute_back(ct, spec)]
+
+
+def _permute_back(ct: Any, spec: Spec) -> Any:
+  """Each member's value may have gone to several, whose derivatives add up."""
+  if len(set(s for s in spec.sources if s >= 0)) == sum(s >= 0 for s in spec.sources):
+    back = tuple(spec.sources.index(i) if i in spec.sources else -1 for i in range(spec.members))
+    return bind(ct, spec.like("permute", sources=back))
+  everyone = bind(ct, spec.like("gather"))
+  me = rank(spec)
+  mask = jnp.asarray([[s == i for s in spec.sources] for i in range(spec.members)])[me]
+  return jnp.sum(jnp.where(mask.reshape(-1, *[1] * ct.ndim), everyone, 0), axis=0).astype(ct.dtype)
+
+
+_jax.ad.primitive_transposes[collective_p] = _transpose
+
+
+def rank(spec: Spec) -> Any:
+  """The rank of this device in its group."""
+  index = lax.axis_index(spec.axes)
+  if spec.groups is None:
+    return index
+  ranks = {i: r for group in spec.groups for r, i in enumerate(group)}
+  return jnp.asarray([ranks[i] for i in range(len(ranks))], jnp.int32)[index]
+
+
+# --- vmap --------------------------------------------------------------------------------------------------------
+
+
+def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
+  (x,), (d,) = args, dims
+  match spec.kind:
+    case "gather":
+      return bind(x, spec), d + 1
+    case "scatter":
+      return bind(jnp.moveaxis(x, d, 1), spec), 0
+    case "exchange":
+      return bind(jnp.moveaxis(x, d, 1), spec), 1
+  return bind(x, spec), d
+
+
+_jax.batching.primitive_batchers[collective_p] = _batch
+
+
+# --- lowering ----------------------------------------------------------------------------------------------------
+
+
+def _on_cpu(x: Any, *, spec: Spec) -> Any:
+  mesh = tuple(semaphores.device_axes().items())
+  who = table(mesh, spec.axes, spec.groups)
+  match spec.kind:
+    case "all_reduce":
+      return kernels.all_reduce(x, who, spec.op, spec.algorithm, spec.title)
+    case "gather":
+      return kernels.gather(x, who, spec.title)
+    case "scatter":
+      return kernels.scatter(x, who, spec.op, spec.title)
+    case "exchange":
+      return kernels.exchange(x, who, spec.title)
+    case _:
+      return kernels.permute(x, who, spec.sources, spec.title)
+
+
+def _by_xla(x: Any, *, spec: Spec) -> Any:
+  """XLA's own collectives: the last of the fallbacks."""
+  groups = None if spec.groups is None else [list(g) for g in spec.groups]
+  if groups is not None and len({len(g) for g in groups}) > 1:
+    raise errors.UnsupportedFeatureError(
+      f"{spec.title}: groups of different sizes are supported between CPU devices; XLA's collectives, which serve here, need equal ones."
+    )
+  axes = spec.axes if len(spec.axes) > 1 else spec.axes[0]
+  reduce_by = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
+  match spec.kind:
+    case "all_reduce" if spec.op in reduce_by:
+      return reduce_by[spec.op](x, axes, axis_index_groups=groups)
+    case "all_reduce":
+      everyone = lax.all_gather(x, axes, axis_index_groups=groups)
+      return functools.reduce(kernels.OPS[spec.op], list(everyone))
+    case "gather":
+      return lax.all_gather(x, axes, axis_index_groups=groups)
+    case "scatter" if spec.op == "sum":
+      return lax.psum_scatter(x, axes, axis_index_groups=groups)
+    case "scatter":
+      everyone = lax.all_to_all(x, axes, 0, 0, axis_index_groups=groups)
+      return functools.reduce(kernels.OPS[spec.op], list(everyone))
+    case "exchange":
+      return lax.all_to_all(x, axes, 0, 0, axis_index_groups=groups)
+  everyone = lax.all_gather(x, axes, axis_index_groups=groups)
+  source = jnp.asarray(spec.sources, jnp.int32)[rank(spec)]
+  return jnp.where(source >= 0, everyone[jnp.maximum(source, 0)], 0).astype(x.dtype)
+
+
+def without_vma(run: Any) -> Any:
+  def body(x: Any, *, spec: Spec) -> Any:
+    with _jax.config._check_vma(False):
+      return run(x, spec=spec)
+
+  return body
+
+
+@functools.cache
+def _log_fallback(kind: str, platform: str) -> None:
+  _logger.warning(
+    "%s on %s: multicast, peer memory, NVSHMEM: not usable here; using XLA's collective (NCCL on GPUs)", kind, platform
+  )
+
+
+_lower_cpu = _jax.mlir.lower_fun(without_vma(_on_cpu), multiple_results=False)
+_lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
+
+
+def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
+  module = ctx.module_context
+  if tuple(module.platforms) == ("cpu",) and not module.lowering_parameters.for_export:
+    with keeping(module.add_keepalive):
+      return _lower_cpu(ctx, x, spec=spec)
+  _log_fallback(spec.kind, ", ".join(module.platforms))
+  return _lower_xla(ctx, x, spec=spec)
+
+
+_jax.mlir.register_lowering(collective_p, _lower)
+collective_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, collective_p))
+
+
+def user_line() -> str:
+  """The line of the program that calls a collective."""
+  return str(_jax.source_info_util.summarize(_jax.source_info_util.current()))
+
+
+__all__ = ["Spec", "bind", "collective_p", "rank", "user_line"]

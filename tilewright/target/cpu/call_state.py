@@ -1,0 +1,27 @@
+"""What is where in the memory that a call of a kernel has while it runs, and among a kernel's facts: offsets in bytes."""
+
+from __future__ import annotations
+
+# The state of a call: counters, the facts; of a kernel that talks to other devices the future, XLA's functions, the call's site and the run
+# (or the meeting, once all are there); the message of an instance that failed, the pointers to the arrays, the sizes of the grid.
+NEXT, DONE, POINTS, CHUNK, OWNERS, FACTS, FUTURE, API, SITE, RUN_ID, ERROR, ARRAYS = (8 * i for i in range(12))
+# The facts of a kernel; then come the bytes of each result, then for each dimension of the grid its size (or DYNAMIC) and whether it is
+# parallel. How it talks: not at all, with waits, or as a gang. `WHO` is a function of the arrays: the number of this device.
+(
+  RUN,
+  PREPARE,
+  NO_MEMORY,
+  ARENA,
+  NUM_OPERANDS,
+  NUM_BOUNDS,
+  NUM_RESULTS,
+  RANK,
+  INLINE,
+  TALKS,
+  WHO,
+  DEVICES,
+  IS_LARGE,
+  RESULTS,
+) = (8 * i for i in range(14))
+DYNAMIC = -1
+SILENT, WAITING, GANG = range(3)

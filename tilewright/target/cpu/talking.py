@@ -1,0 +1,154 @@
+"""Kernels that reach for other devices, from XLA's call to its answer.
+
+XLA computes for all devices on one pool of threads, so that a kernel that waits must not hold one of them. Its handler gives XLA a future
+and returns. There are two ways on:
+
+    a kernel with waits      runs on a thread of ours (`threads`), one for each device
+    a gang                   kernels that never wait and reach for arrays only: nothing runs before all devices are there. The last one to
+                             come runs the bodies of all, with the help of some threads if they are large, and answers for all
+
+A gang has nobody who waits: an all-reduce of a few numbers costs each device but the last an entry in a list.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from tilewright.runtime import ffi
+from tilewright.target.cpu import call_state as state_of
+from tilewright.target.cpu import lifetime, meetings, slots, threads
+from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
+from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.types import I32, I64, PTR, VOID
+
+_NULL = ir.Constant(PTR, None)
+_WHO = ir.FunctionType(I64, [PTR])
+_PROCESSORS = 84  # _SC_NPROCESSORS_ONLN of Linux's sysconf
+
+
+class Talking:
+  """The functions of the launcher that this needs."""
+
+  def __init__(self, module: ir.Module, worker: ir.Function):
+    self.module, self.worker = module, worker
+    self.hire = threads.emit_hire(module)
+    self.answer = self._emit_answer()
+    self.talker = self._emit_talker()
+    self.gang = self._emit_gang()
+    self._emit_abandon()
+
+  def launch(self, b: ir.IRBuilder, frame: ir.Value, state: ir.Value, facts: ir.Value, site: ir.Value) -> ir.Value:
+    """Let a kernel run whose state is filled; gives XLA's error, or null."""
+    api, context = read(b, frame, ffi.FRAME_API), b.ptrtoint(read(b, frame, ffi.FRAME_CONTEXT), I64)
+    request = struct(b, 4)
+    fill(b, request, [i64(32), i64(0), context, i64(0)])
+    b.call(api_function(b, api, "XLA_FFI_RunId_Get"), [request])
+    run = read(b, request, 24, I64)
+    fill(b, request, [i64(24), i64(0), i64(0)])
+    failed = b.call(api_function(b, api, "XLA_FFI_Future_Create"), [request])
+    with if_then(b, b.icmp_unsigned("==", failed, _NULL)):
+      future = read(b, request, 16)
+      for offset, value in ((state_of.FUTURE, future), (state_of.API, api), (state_of.SITE, site)):
+        b.store(value, at(b, state, offset))
+      b.store(run, at(b, state, state_of.RUN_ID))
+      b.store(future, at(b, frame, ffi.FRAME_FUTURE))
+      is_gang = b.icmp_signed("==", read(b, facts, state_of.TALKS, I64), i64(state_of.GANG))
+      with b.if_else(is_gang) as (together, apart):
+        with together:
+          self._join(b, state, facts, site, run)
+        with apart:
+          b.call(self.hire, [self.talker.bitcast(PTR), state])
+    return failed
+
+  def _join(self, b: ir.IRBuilder, state: ir.Value, facts: ir.Value, site: ir.Value, run: ir.Value) -> None:
+    """Come to a gang; the last one lets it work. Others must not touch their state any more."""
+    arrays = at(b, state, state_of.ARRAYS)
+    me = b.call(read(b, facts, state_of.WHO, _WHO.as_pointer()), [arrays])
+    count, is_large = (read(b, facts, offset, I64) for offset in (state_of.DEVICES, state_of.IS_LARGE))
+    arrive = self.module.globals[slots.ARRIVE]
+    meeting = b.call(arrive, [run, site, at(b, site, lifetime.SITE_TITLE), count, me, arrays, state])
+    with if_then(b, b.icmp_unsigned("!=", meeting, _NULL)):
+      with if_then(b, b.icmp_signed("!=", is_large, i64(0))):
+        processors = b.call(external(self.module, "sysconf", I64, [I32]), [I32(_PROCESSORS)])
+        most = b.select(b.icmp_signed("<", processors, count), processors, count)
+        b.store(most, at(b, meeting, slots.HANDS))
+        with for_range(b, 1, most):
+          b.call(self.hire, [self.gang.bitcast(PTR), meeting])
+      with if_then(b, b.icmp_signed("==", is_large, i64(0))):
+        b.store(i64(1), at(b, meeting, slots.HANDS))
+      b.call(self.gang, [meeting])
+
+  def _slot(self, b: ir.IRBuilder, meeting: ir.Value, device: ir.Value) -> ir.Value:
+    return meetings.slot(b, meeting, device)
+
+  def _emit_gang(self) -> ir.Function:
+    """`gang(meeting)`: run bodies until none is left. Who goes last answers for all and frees the meeting."""
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "gang")
+    function.linkage = "internal"
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    (meeting,) = function.args
+    count = read(b, meeting, slots.COUNT, I64)
+    take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
+    b.branch(take)
+    b.position_at_end(take)
+    number = b.atomic_rmw("add", at(b, meeting, slots.ENDED), i64(1), "seq_cst")
+    b.cbranch(b.icmp_signed("<", number, count), work, out)
+    b.position_at_end(work)
+    state = read(b, self._slot(b, meeting, number), slots.ARENA)
+    b.store(b.ptrtoint(meeting, I64), at(b, state, state_of.RUN_ID))
+    b.call(self.worker, [state])
+    b.branch(take)
+    b.position_at_end(out)
+    left = b.atomic_rmw("sub", at(b, meeting, slots.HANDS), i64(1), "seq_cst")
+    with if_then(b, b.icmp_signed("==", left, i64(1))):
+      with for_range(b, 0, count) as device:
+        b.call(self.answer, [read(b, self._slot(b, meeting, device), slots.ARENA)])
+      b.call(external(self.module, "free", VOID, [PTR]), [meeting])
+    b.ret_void()
+    return function
+
+  def _emit_abandon(self) -> None:
+    """`abandon(meeting, message)`: answer with an error for those who came to a gang that is not complete. It is in the list, whose lock is
+    held, and is to be taken out by the caller first."""
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR, PTR]), slots.ABANDON)
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    meeting, message = function.args
+    with for_range(b, 0, read(b, meeting, slots.COUNT, I64)) as device:
+      own = self._slot(b, meeting, device)
+      with if_then(b, b.icmp_signed("!=", read(b, own, slots.STATE, I64), i64(slots.ABSENT))):
+        state = read(b, own, slots.ARENA)
+        b.store(b.ptrtoint(message, I64), at(b, state, state_of.ERROR))
+        b.call(self.answer, [state])
+    b.call(external(self.module, "free", VOID, [PTR]), [meeting])
+    b.ret_void()
+
+  def _emit_talker(self) -> ir.Function:
+    """`talker(state)`: run a kernel that waits."""
+    talker = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "talker")
+    talker.linkage = "internal"
+    (state,) = talker.args
+    b = ir.IRBuilder(talker.append_basic_block("entry"))
+    b.call(self.worker, [state])
+    b.call(self.answer, [state])
+    b.ret_void()
+    return talker
+
+  def _emit_answer(self) -> ir.Function:
+    """`answer(state)`: tell XLA that a kernel is done. After that its code and its arrays may be gone."""
+    answer = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "answer")
+    answer.linkage = "internal"
+    (state,) = answer.args
+    b = ir.IRBuilder(answer.append_basic_block("entry"))
+    message, future = read(b, state, state_of.ERROR, I64), read(b, state, state_of.FUTURE, I64)
+    api = read(b, state, state_of.API)
+    b.call(external(self.module, "free", VOID, [PTR]), [state])
+    request = struct(b, 4)
+    with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
+      error = emit_error(b, api, message)
+      fill(b, request, [i64(32), i64(0), future, b.ptrtoint(error, I64)])
+      b.call(api_function(b, api, "XLA_FFI_Future_SetError"), [request])
+      b.ret_void()
+    fill(b, request, [i64(24), i64(0), future])
+    b.call(api_function(b, api, "XLA_FFI_Future_SetAvailable"), [request])
+    b.ret_void()
+    return answer
