@@ -34,8 +34,12 @@ class IndexMapArityError(IndexMapError, TypeError):
   """An index map takes another number of arguments than there are grid indices and prefetched scalars."""
 
 
-class OutShapeError(TilewrightError, ValueError):
-  """`out_shape` has a leaf that does not describe an array."""
+class OutShapeError(TilewrightError, ValueError, TypeError):
+  """`out_shape` is missing, or has a leaf that does not describe an array."""
+
+
+class ForeignNameError(TilewrightError, TypeError):
+  """A kernel uses a function of `jax.experimental.pallas`, which works in kernels of that module only."""
 
 
 class CapturedConstantError(TilewrightError, ValueError):

@@ -8,10 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import pallas as jax_pallas
+from jax.experimental.pallas import tpu as jax_pltpu
 from language import F32, I32, S, arange, pointwise, run
 
-from tilewright import errors
+from tilewright import errors, ops
 from tilewright import pallas as pl
+from tilewright.pallas import fuser
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import tpu as pltpu
 
@@ -36,7 +39,78 @@ def on_gpu(body, *scratch, **options):
   return lambda: jax.eval_shape(plgpu.kernel(body, array, scratch_types=scratch, **options), array)
 
 
+def jax_name_in_a_kernel(use):
+  """A kernel that calls a function of `jax.experimental.pallas`."""
+
+  def kernel(x_ref, o_ref, sem):
+    use(x_ref, o_ref, sem)
+
+  return call(kernel, scratch_shapes=[pltpu.SemaphoreType.DMA])
+
+
 CALLS = {
+  "outputs that are not described": (
+    lambda: pl.pallas_call(copy)(x),
+    TypeError,
+    rf"pallas_call: out_shape is missing. Give the outputs' shapes and dtypes.*This is at .*{HERE}",
+  ),
+  "outputs that are described by a shape": (
+    lambda: pl.pallas_call(copy, (4, 6))(x),
+    errors.OutShapeError,
+    rf"Invalid out_shape type: <class 'int'>. Expected jax.ShapeDtypeStruct\(shape, dtype\) for each.*got 4.*{HERE}",
+  ),
+  "one spec for several arguments": (
+    lambda: pl.pallas_call(copy, x, in_specs=BLOCK, grid=2)(x),
+    errors.TreeMismatchError,
+    rf"`in_specs` must be a tuple or a list.*write in_specs=\[spec\]. This is at .*{HERE}",
+  ),
+  "more specs than arguments": (
+    call(in_specs=[BLOCK, BLOCK], grid=2),
+    errors.TreeMismatchError,
+    r"the lengths do not match. Give `in_specs` the structure of `inputs`.*\.py:\d+",
+  ),
+  "memory of a scope outside of a kernel": (
+    lambda: pl.run_scoped(lambda ref: None, pltpu.VMEM((8,), F32)),
+    errors.OutsideKernelError,
+    rf"pl.run_scoped has a meaning only inside a kernel.*This is at .*{HERE}",
+  ),
+  "a grid that is no number": (
+    lambda: pl.pallas_call(copy, x, grid=(2.0,))(x),
+    errors.GridError,
+    rf"Grid must be a tuple of integers.*This is at .*{HERE}",
+  ),
+  "a number of elements that is no integer": (
+    lambda: ops.top_k(x, k=1.5),
+    errors.ShapeMismatchError,
+    rf"top_k: k must be an int, got 1.5.*This is at .*{HERE}",
+  ),
+  "values in place of refs": (
+    call(
+      lambda x_ref, o_ref: pltpu.emit_pipeline(copy, grid=(2,), in_specs=[BLOCK], out_specs=[BLOCK])(x_ref[...], o_ref)
+    ),
+    errors.RefTypeError,
+    rf"emit_pipeline: operand 0 must be a ref, got an array of type float32\[4, 6\]. Pass x_ref itself.*{HERE}",
+  ),
+  "a loop over a number": (
+    on_gpu(lambda x_ref, o_ref: plgpu.nd_loop(2, collective_axes="i")),
+    errors.GridError,
+    rf"nd_loop: grid: expected a sequence of sizes, as in \(2,\), got 2.*{HERE}",
+  ),
+  "a fusible function without its last parameter": (
+    lambda: fuser.fusible(lambda x_fn: None)(x),
+    errors.FusionError,
+    rf"fusible function <lambda> at .*{HERE} takes \(x_fn\), but is called with 2 arguments \(a fusion for each argument, then",
+  ),
+  "JAX's program_id": (
+    jax_name_in_a_kernel(lambda x_ref, o_ref, sem: jax_pallas.program_id(0)),
+    errors.ForeignNameError,
+    rf"A name of jax.experimental.pallas is used in this kernel, at .*{HERE}.*Import it from tilewright.pallas instead",
+  ),
+  "JAX's copies": (
+    jax_name_in_a_kernel(lambda *refs: jax_pltpu.make_async_copy(*refs).start()),
+    errors.ForeignNameError,
+    rf"A function of jax.experimental.pallas \('dma_start'\) is called in this kernel, at .*{HERE}",
+  ),
   "a kernel with too few parameters": (
     call(lambda x_ref: None),
     errors.KernelTypeError,
@@ -316,3 +390,13 @@ def test_indices_that_may_not_be_reached_are_not_refused():
       o_ref[0, 0] = x_ref[40, 0]
 
   np.testing.assert_array_equal(run(body, x), x)
+
+
+@pytest.mark.parametrize("interpret", [False, jax_pltpu.InterpretParams(dma_execution_mode="eager")])
+def test_semaphores_memory_and_parameters_of_jax_are_taken_over(interpret):
+  def kernel(x_ref, o_ref, held, sem, sems):
+    pltpu.async_copy(x_ref, held, sem).wait()
+    pltpu.async_copy(held, o_ref, sems.at[1]).wait()
+
+  memory = [jax_pltpu.VMEM((4, 6), F32), jax_pltpu.SemaphoreType.DMA, jax_pltpu.SemaphoreType.DMA((2,))]
+  np.testing.assert_array_equal(run(kernel, x, scratch_shapes=memory, interpret=interpret), x)

@@ -27,6 +27,7 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, spaces, tiling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
+from tilewright.runtime.user_line import names_line
 
 # A score that no exponential sees: finite, so that differences of two of them are no NaN; and a power of two, so that its products with a
 # factor are exact, and their differences zero even if only one of them is rounded (as in a fused multiplication).
@@ -75,6 +76,7 @@ class Plan:
     return condition
 
 
+@names_line
 def attention(
   q: jax.Array,
   k: jax.Array,

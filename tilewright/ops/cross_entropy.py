@@ -17,8 +17,10 @@ from tilewright import errors
 from tilewright.ops import calling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, by_rows
+from tilewright.runtime.user_line import names_line
 
 
+@names_line
 def cross_entropy(
   logits: jax.Array, labels: jax.Array, *, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:

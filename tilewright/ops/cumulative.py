@@ -18,6 +18,7 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
+from tilewright.runtime.user_line import names_line
 
 _SCANS: dict[str, tuple[Callable[..., jax.Array], Callable[..., jax.Array]]] = {
   "sum": (jax.lax.cumsum, jnp.add),
@@ -28,6 +29,7 @@ _SCANS: dict[str, tuple[Callable[..., jax.Array], Callable[..., jax.Array]]] = {
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int32))
 
 
+@names_line
 def cumulative(
   kind: str,
   x: jax.Array,
@@ -66,6 +68,7 @@ def cumulative(
   return jnp.moveaxis(rows.reshape(moved.shape), -1, axis)
 
 
+@names_line
 def cumsum(
   x: jax.Array,
   axis: int = -1,

@@ -23,8 +23,10 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
 from tilewright.pallas import tpu
+from tilewright.runtime.user_line import names_line
 
 
+@names_line
 def embedding(
   table: jax.Array, indices: jax.Array, *, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:

@@ -24,6 +24,7 @@ from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
 from tilewright.runtime import jit
+from tilewright.runtime.user_line import names_line
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int8))
 JOINED = (np.dtype(jnp.bfloat16), np.dtype(jnp.int8))  # that CPUs multiply several at a time
@@ -42,6 +43,7 @@ class Plan:
   batch: int = 1  # products of this kind that run side by side
 
 
+@names_line
 def matmul(
   x: jax.Array,
   y: jax.Array,

@@ -23,8 +23,10 @@ from tilewright.ops.activations import ACTIVATIONS, derivative, silu
 from tilewright.ops.calling import How
 from tilewright.ops.matmul import JOINED, Plan, call, matmul
 from tilewright.ops.rowwise import as_rows, elementwise
+from tilewright.runtime.user_line import names_line
 
 
+@names_line
 def gelu(
   x: jax.Array, *, approximate: bool = True, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:
@@ -40,6 +42,7 @@ def gelu(
   return _activate("gelu" if approximate else "gelu_exact", calling.how(interpret, native), x)
 
 
+@names_line
 def swiglu(gate: jax.Array, x: jax.Array, *, interpret: bool | None = None, native: bool | None = None) -> jax.Array:
   """silu(gate) * x, elementwise, for arrays of one shape and float type; `interpret` and `native` are those of `gelu`."""
   gate, x = calling.floating("swiglu", "gate", gate), calling.floating("swiglu", "x", x)
@@ -49,6 +52,7 @@ def swiglu(gate: jax.Array, x: jax.Array, *, interpret: bool | None = None, nati
   return _swiglu(calling.how(interpret, native), gate, x)
 
 
+@names_line
 def gelu_mlp(
   x: jax.Array,
   w_in: jax.Array,
@@ -77,6 +81,7 @@ def gelu_mlp(
   return matmul(hidden, w_out, b_out, interpret=interpret, native=native)
 
 
+@names_line
 def swiglu_mlp(
   x: jax.Array,
   w_gate: jax.Array,

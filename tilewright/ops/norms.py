@@ -19,8 +19,10 @@ from tilewright import errors
 from tilewright.ops import calling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, by_rows, summed_over_rows
+from tilewright.runtime.user_line import names_line
 
 
+@names_line
 def layer_norm(
   x: jax.Array,
   scale: jax.Array | None = None,
@@ -48,6 +50,7 @@ def layer_norm(
   return _layer_norm(calling.how(interpret, native), float(eps), as_rows(x), scale, shift).reshape(x.shape)
 
 
+@names_line
 def rms_norm(
   x: jax.Array,
   scale: jax.Array | None = None,

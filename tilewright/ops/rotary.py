@@ -21,8 +21,10 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
+from tilewright.runtime.user_line import names_line
 
 
+@names_line
 def rotary(
   x: jax.Array, cos: jax.Array, sin: jax.Array, *, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:

@@ -22,6 +22,7 @@ from tilewright.numerics.swizzle import plain_scales
 from tilewright.ops import calling, scaled_grouped_gpu, tiling
 from tilewright.ops.grouped_matmul import own_rows, tiles_of
 from tilewright.pallas import tpu
+from tilewright.runtime.user_line import names_line
 
 
 def _along_an_axis(weights: Any) -> Any:
@@ -32,6 +33,7 @@ def _along_an_axis(weights: Any) -> Any:
   return dataclasses.replace(weights, axis=axis, size=weights.shape[axis])
 
 
+@names_line
 def scaled_grouped_matmul(
   x: jax.Array,
   weights: Any,

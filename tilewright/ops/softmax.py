@@ -15,8 +15,10 @@ import jax.numpy as jnp
 from tilewright.ops import calling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, by_rows
+from tilewright.runtime.user_line import names_line
 
 
+@names_line
 def softmax(x: jax.Array, axis: int = -1, *, interpret: bool | None = None, native: bool | None = None) -> jax.Array:
   """exp(x) / sum(exp(x)) along `axis`, computed without overflow in float32; the result has the dtype of `x`.
 
@@ -29,6 +31,7 @@ def softmax(x: jax.Array, axis: int = -1, *, interpret: bool | None = None, nati
   return _along("softmax", _softmax, x, axis, calling.how(interpret, native))
 
 
+@names_line
 def log_softmax(
   x: jax.Array, axis: int = -1, *, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:

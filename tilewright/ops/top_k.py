@@ -27,12 +27,14 @@ from tilewright import pallas as pl
 from tilewright.ops import calling
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows
+from tilewright.runtime.user_line import names_line
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int32), np.dtype(jnp.int16), np.dtype(jnp.int8))
 _GROUP = 64  # elements: a few vectors
 _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 
+@names_line
 def top_k(
   x: jax.Array, k: int, *, interpret: bool | None = None, native: bool | None = None
 ) -> tuple[jax.Array, jax.Array]:
@@ -52,6 +54,8 @@ def top_k(
     raise errors.ShapeMismatchError(
       f"top_k: x must be float32, bfloat16, float16, int32, int16 or int8, got {x.dtype}. Convert it first."
     )
+  if not hasattr(k, "__index__") or isinstance(k, bool):
+    raise errors.ShapeMismatchError(f"top_k: k must be an int, got {k!r}. It is part of the shape of the results.")
   if not 0 <= k <= x.shape[-1]:
     raise errors.ShapeMismatchError(f"top_k: k must be between 0 and the {x.shape[-1]} elements of a row, got {k}.")
   how = calling.how(interpret, native)

@@ -25,16 +25,20 @@ from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.trace import KernelCall, eliminate_dead_code, trace
 from tilewright.pallas.unchecked import without_varying_axes
 from tilewright.runtime import _jax
+from tilewright.runtime.user_line import names_line
 from tilewright.target.llvm import calling
 from tilewright.tile.grid import CostEstimate, Kernel
+
+_UNSET: Any = object()
 
 pallas_call_p = _jax.core.Primitive("pallas_call")
 pallas_call_p.multiple_results = True
 
 
+@names_line
 def pallas_call(
   kernel: Callable[..., None],
-  out_shape: Any,
+  out_shape: Any = _UNSET,
   *,
   grid_spec: GridSpec | None = None,
   grid: Any = (),
@@ -71,6 +75,11 @@ def pallas_call(
   Returns:
     A function of the inputs, which gives arrays in the structure of `out_shape`.
   """
+  if out_shape is _UNSET:
+    raise errors.OutShapeError(
+      "pallas_call: out_shape is missing. Give the outputs' shapes and dtypes, as in jax.ShapeDtypeStruct((8, 128), jnp.float32), or () "
+      "for a kernel that only writes to refs."
+    )
   validation.check_options(input_output_aliases, compiler_params, cost_estimate, metadata)
   if grid_spec is None:
     grid_spec = GridSpec(grid, own_specs(in_specs), own_specs(out_specs), scratch_shapes)
@@ -104,6 +113,7 @@ def pallas_call(
     metadata=metadata,
   )
 
+  @names_line
   def wrapped(*args: Any) -> Any:
     return _bind(call, args)
 

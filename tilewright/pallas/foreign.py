@@ -1,20 +1,26 @@
 """Specs of `jax.experimental.pallas` where ours are expected: read by their public attributes, and never imported.
 
-A program that changes one import of two mixes both. What a `BlockSpec`, a `GridSpec` or a memory space of the other module says is said in
-the same words here, so it is taken over; any other object of that module is left as it is, for the checks that follow.
+A program that changes one import of two mixes both. What a `BlockSpec`, a `GridSpec`, a memory space, a semaphore or `InterpretParams` of
+the other module says is said in the same words here, so it is taken over; any other object of that module is left as it is, for the checks
+that follow. Its functions, called in a body, make equations that mean nothing here: they are refused.
 """
 
 from __future__ import annotations
 
 import copy
+import dataclasses
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax
 
+from tilewright import errors
+from tilewright.pallas import jaxprs
 from tilewright.pallas.specs import BlockSpec, GridSpec, PrefetchScalarGridSpec, no_block_spec
-from tilewright.tile.grid import Blocked, BoundedSlice, Buffered, Element, Indirect, RevisitMode, Squeezed
-from tilewright.tile.memory import MemorySpace, TpuMemorySpace
+from tilewright.runtime import _jax
+from tilewright.tile.grid import Blocked, BoundedSlice, Buffered, Element, Indirect, RevisitMode, Squeezed, source_line
+from tilewright.tile.memory import MemorySpace, SemaphoreType, TpuMemorySpace, memory_ref
 
 _DIMS: dict[str, Callable[[Any], Any]] = {
   "Squeezed": lambda d: Squeezed(),
@@ -36,6 +42,32 @@ def own_memory_space(space: Any) -> Any:
     return space
   name = getattr(space, "name", None)
   return next((s for kind in (MemorySpace, TpuMemorySpace) for s in kind if s.name == name), space)
+
+
+_SEMAPHORES = {"sem": "REGULAR", "dma_sem": "DMA", "barrier_sem": "BARRIER"}  # by what JAX calls their dtypes
+
+
+def own_scratch(ty: Any) -> Any:
+  """Our form of a semaphore or of TPU memory of JAX."""
+  if _is_foreign(ty, "SemaphoreType") and ty.name in SemaphoreType.__members__:
+    return SemaphoreType[ty.name]
+  if not _is_foreign(ty, "MemoryRef"):
+    return ty
+  if (kind := _SEMAPHORES.get(str(ty.dtype))) is not None:
+    return SemaphoreType[kind](ty.shape)
+  space = own_memory_space(ty.memory_space)
+  return ty if space is ty.memory_space else memory_ref(tuple(ty.shape), ty.dtype, space)
+
+
+def own_interpret(interpret: Any) -> Any:
+  """Our simulated machine for the parameters of JAX's interpret mode."""
+  if not _is_foreign(interpret, "InterpretParams", "InterpretGPUParams"):
+    return interpret
+  from tilewright.target import simulator
+
+  known = {f.name for f in dataclasses.fields(simulator.Options)}
+  said = {f.name: getattr(interpret, f.name) for f in dataclasses.fields(interpret) if f.name in known}
+  return simulator.Options(**said)
 
 
 def own_specs(specs: Any) -> Any:
@@ -82,3 +114,27 @@ def own_grid_spec(spec: Any) -> Any:
   parts = grid, own_specs(spec.in_specs), own_specs(spec.out_specs), spec.scratch_shapes
   count = getattr(spec, "num_scalar_prefetch", 0)
   return PrefetchScalarGridSpec(count, *parts) if count else GridSpec(*parts)
+
+
+def check_primitives(jaxpr: Any) -> None:
+  """Refuse equations that functions of JAX's Pallas made: some have names that mean something else here."""
+  foreign = {
+    id(value)
+    for name, module in list(sys.modules.items())
+    if name.startswith("jax._src.pallas.") and module is not None
+    for value in vars(module).values()
+    if isinstance(value, _jax.core.Primitive)
+  }
+  if foreign:
+    _refuse(jaxpr, foreign)
+
+
+def _refuse(jaxpr: Any, foreign: set[int]) -> None:
+  for eqn in jaxpr.eqns:
+    if id(eqn.primitive) in foreign:
+      raise errors.ForeignNameError(
+        f"A function of jax.experimental.pallas ('{eqn.primitive}') is called in this kernel, at {source_line(eqn)}. Import it from "
+        "tilewright.pallas instead, or run the whole program unchanged with `tilewright run`."
+      )
+    for inner in jaxprs.inner_jaxprs(eqn):
+      _refuse(_jax.open_jaxpr(inner.jaxpr)[0], foreign)

@@ -23,12 +23,14 @@ from tilewright import errors
 from tilewright.pallas import high_types, jaxprs, targets
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.call import apply_eagerly, is_jax_value, kernel_params, pallas_call_p
+from tilewright.pallas.foreign import check_primitives
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
 from tilewright.pallas.tracing import GridFrame, tracing_kernel
 from tilewright.pallas.validation import check_options
 from tilewright.runtime import _jax
+from tilewright.runtime.user_line import names_line
 from tilewright.target import xla
 from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
 from tilewright.tile.memory import CoreMemorySpace, MemorySpace
@@ -56,7 +58,7 @@ def mesh_axes(mesh: Any) -> dict[Any, int]:
   shape = getattr(mesh, "shape", None)
   if not isinstance(shape, Mapping):
     raise errors.GridError(
-      f"mesh: expected a mesh of cores such as pltpu.create_tensorcore_mesh('x', num_cores=2), got {mesh!r}."
+      f"mesh: expected a mesh of cores such as pltpu.TensorCoreMesh(axis_name='x', num_cores=2), got {mesh!r}."
     )
   return dict(shape)
 
@@ -64,6 +66,7 @@ def mesh_axes(mesh: Any) -> dict[Any, int]:
 # --- the public entries ------------------------------------------------------------------------------------------
 
 
+@names_line
 def kernel(
   body: Any = _UNSET,
   out_type: Any = (),
@@ -111,6 +114,7 @@ def kernel(
     )
   options = _Options(compiler_params, interpret, debug, cost_estimate, name, metadata)
 
+  @names_line
   def wrapped(*args: Any) -> Any:
     return _run_on_meshes(bodies, meshes, args, out_type, scratch_types, options)
 
@@ -138,6 +142,7 @@ def core_map(
   """
   options = _Options(compiler_params, interpret, debug, cost_estimate, name, metadata)
 
+  @names_line
   def run(f: Callable[..., None]) -> None:
     map_inside = getattr(mesh, "map_inside", None)
     if map_inside is not None:  # parts of one core, such as warps: `f` belongs to the kernel around it
@@ -191,6 +196,7 @@ def _run_on_meshes(
       info = _jax.api_util.debug_info("kernel", body, (), {})
       closed = _jax.trace(flat_body, [*in_refs, *out_refs, *scratch_avals], info.with_unknown_names())
       jaxpr, consts = _jax.detach(closed)  # with jax_enable_checks this looks for the axes that the body names
+    check_primitives(jaxpr)
     jaxpr = jaxprs.resolve_axis_names(jaxpr, tuple(axes), program_id_p)
     traced.append((high_types.lowered(jaxpr, "the kernel"), consts))
 

@@ -139,7 +139,7 @@ def _trace_index_map(
     if "positional argument" in str(e):
       raise errors.IndexMapArityError(
         f"Index map function {name_of(user_map)} for {origin} was called with {len(avals)} arguments (grid indices, then "
-        f"prefetched scalars): {e}"
+        f"prefetched scalars): {e}. Give it one parameter for each of them."
       ) from e
     _name_index_map(e, user_map, origin)
     raise
@@ -189,7 +189,7 @@ def _check_index_entries(
   if len(entries) != len(dims):
     raise errors.IndexMapError(
       f"{where} must return {len(dims)} values to match block_shape={shown}. Currently returning {len(entries)} values:"
-      f" {entries}."
+      f" {entries}. Return one block index for each dimension of the block."
     )
   for i, (entry, dim) in enumerate(zip(entries, dims)):
     if isinstance(dim, BoundedSlice):
@@ -232,7 +232,8 @@ def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[An
   if mismatches:
     shown = "".join(f"\n    * {m.format(name=name, values=values_name)}" for m in mismatches[:3])
     raise errors.TreeMismatchError(
-      f"Pytree for `{name}` and `{values_name}` do not match. There are {len(mismatches)} mismatches, including:{shown}"
+      f"Pytree for `{name}` and `{values_name}` do not match. There are {len(mismatches)} mismatches, including:{shown}."
+      f" Give `{name}` the structure of `{values_name}`, with a pl.BlockSpec, or None for the whole array, for each leaf."
     )
   return flat
 

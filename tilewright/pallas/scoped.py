@@ -18,8 +18,9 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright.pallas import effects, high_types
 from tilewright.pallas.arity import check_takes
+from tilewright.pallas.foreign import own_scratch
 from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef
-from tilewright.pallas.tracing import current_frame
+from tilewright.pallas.tracing import current_frame, outside_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
@@ -31,6 +32,7 @@ run_scoped_p.multiple_results = True
 
 def ref_aval_of(ty: Any, what: str) -> Any:
   """The ref that a scratch type allocates."""
+  ty = own_scratch(ty)
   if hasattr(ty, "get_ref_aval"):
     aval = ty.get_ref_aval()
     return aval.type if isinstance(aval, TransformedRef) else aval
@@ -144,6 +146,11 @@ def _to_lojax(*args: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
 
 
 run_scoped_p.to_lojax = _to_lojax
+
+
+@run_scoped_p.def_impl
+def _(*_: Any, **__: Any) -> Any:
+  raise outside_kernel("pl.run_scoped")
 
 
 @xla.register(run_scoped_p)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from tilewright import errors
+from tilewright.runtime.user_line import names_line
 from tilewright.tile.grid import BlockDim, Blocked, BoundedSlice, Buffered, Element, Indirect, Squeezed, squeezed
 from tilewright.tile.memory import MemorySpace, TpuMemorySpace
 
@@ -49,6 +50,7 @@ class BlockSpec:
   pipeline_mode: Buffered | None = None
   memory_space: Any = dataclasses.field(kw_only=True, default=None)
 
+  @names_line
   def __post_init__(self) -> None:
     for field in ("block_shape", "index_map"):
       value = getattr(self, field)
@@ -120,6 +122,7 @@ class GridSpec:
 
   num_scalar_prefetch: int = 0
 
+  @names_line
   def __init__(
     self, grid: Any = (), in_specs: Any = no_block_spec, out_specs: Any = no_block_spec, scratch_shapes: Any = ()
   ) -> None:
@@ -141,6 +144,7 @@ class PrefetchScalarGridSpec(GridSpec):
   Index maps get them as refs after the grid indices, and the kernel gets them first.
   """
 
+  @names_line
   def __init__(
     self,
     num_scalar_prefetch: int,

@@ -12,6 +12,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import cores, effects, semaphore_operands, semaphores
 from tilewright.pallas.cpu import CompilerParams as CpuParams
+from tilewright.pallas.foreign import own_interpret
 from tilewright.pallas.nvgpu import CompilerParams as NvgpuParams
 from tilewright.runtime import _jax, cuda
 from tilewright.target import xla
@@ -31,7 +32,7 @@ forced_interpret = _jax.config.string_or_object_state(
 def effective_interpret(interpret: Any) -> Any:
   """The `interpret` argument in force: a surrounding `force_tpu_interpret_mode` wins over a call's own."""
   forced = forced_interpret.value
-  return interpret if forced is None else forced
+  return own_interpret(interpret if forced is None else forced)
 
 
 def own_errors() -> contextlib.AbstractContextManager[None]:

@@ -24,6 +24,7 @@ from tilewright.pallas.arity import check_takes
 from tilewright.pallas.content import content
 from tilewright.pallas.control import when
 from tilewright.pallas.fingerprint import NoFingerprint, fingerprint
+from tilewright.pallas.foreign import check_primitives
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.specs import GridSpec, no_block_spec
@@ -157,7 +158,7 @@ def out_aval(x: Any) -> Any:
     return x.get_array_aval()
   if not hasattr(x, "shape") or not hasattr(x, "dtype"):
     raise errors.OutShapeError(
-      f"Invalid out_shape type: {type(x)}. Expected jax.ShapeDtypeStruct, or something else with a shape and a dtype."
+      f"Invalid out_shape type: {type(x)}. Expected jax.ShapeDtypeStruct(shape, dtype) for each output, or an array like it; got {x!r}."
     )
   dtype = x.dtype
   if not isinstance(dtype, _jax.dtypes.ExtendedDType):
@@ -185,7 +186,8 @@ def _structure(call: KernelCall, in_tree: Any) -> _Structure:
   arg_trees = in_tree.children()
   if num_prefetch > len(arg_trees):
     raise errors.TreeMismatchError(
-      f"num_scalar_prefetch is {num_prefetch}, but the call got only {len(arg_trees)} arguments."
+      f"num_scalar_prefetch is {num_prefetch}, but the call got only {len(arg_trees)} arguments. The first arguments of the call are the "
+      "prefetched scalars; count only those."
     )
   # JAX gives lists of outputs back as tuples.
   out_shape = tuple(call.out_shape) if isinstance(call.out_shape, list) else call.out_shape
@@ -218,7 +220,9 @@ def _spec_trees(call: KernelCall) -> tuple[Any, Any]:
   """The specs of inputs and of outputs, each as a tuple with one entry per argument of the body."""
   in_specs, out_specs = call.grid_spec.in_specs, call.grid_spec.out_specs
   if in_specs is not no_block_spec and not isinstance(in_specs, tuple | list):
-    raise errors.TreeMismatchError(f"`in_specs` must be a tuple or a list. Found: {in_specs}.")
+    raise errors.TreeMismatchError(
+      f"`in_specs` must be a tuple or a list. Found: {in_specs}. For one argument write in_specs=[spec]."
+    )
   if out_specs is not no_block_spec and not isinstance(call.out_shape, tuple | list):
     out_specs = (out_specs,)
   return tuple(in_specs) if isinstance(in_specs, list) else in_specs, tuple(out_specs) if isinstance(
@@ -410,6 +414,7 @@ def _detached(call: KernelCall, closed: Any) -> tuple[Any, tuple[Any, ...]]:
         f"The kernel function in the pallas_call {call.title} captures {aval}, of a user-defined type. Pass it as an input."
       )
   jaxpr, consts = _jax.detach(closed)
+  check_primitives(jaxpr)
   jaxpr = jaxprs.resolve_axis_names(jaxpr, call.grid_spec.grid_names or (), program_id_p)
   return high_types.lowered(jaxpr, "the kernel"), consts
 

@@ -17,6 +17,7 @@ import jax
 
 from tilewright import errors
 from tilewright.runtime import _jax
+from tilewright.runtime.user_line import calling_line
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,6 +140,11 @@ def _locate(error: Exception) -> None:
 
 def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
   """What JAX says about a mistake in a body, with the user's line and what to do about it."""
+  if _jax.is_in_jax_pallas(error):
+    return errors.ForeignNameError(
+      f"A name of jax.experimental.pallas is used in this kernel, at {_jax.user_line(error)}: {str(error) or type(error).__name__}. Import "
+      "it from tilewright.pallas instead, or run the whole program unchanged with `tilewright run`."
+    )
   said = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
   if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
     return errors.ShapeMismatchError(
@@ -163,11 +169,17 @@ def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | N
   return None
 
 
+def outside_kernel(what: str) -> errors.OutsideKernelError:
+  line = calling_line()
+  where = "" if line is None else f" This is at {line}."
+  return errors.OutsideKernelError(
+    f"{what} has a meaning only inside a kernel: call it from the body given to pallas_call, kernel or core_map.{where}"
+  )
+
+
 def current_frame(what: str) -> GridFrame:
   if not _frames.stack:
-    raise errors.OutsideKernelError(
-      f"{what} has a meaning only inside a kernel: call it from the body given to pallas_call, kernel or core_map."
-    )
+    raise outside_kernel(what)
   return _frames.stack[-1]
 
 

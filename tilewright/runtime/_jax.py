@@ -177,12 +177,27 @@ def is_about_indexing(error: BaseException) -> bool:
   return at is not None
 
 
+def is_user_file(name: str) -> bool:
+  """Whether a file is the user's own: not one of this package, of JAX or of Python, nor what dataclasses generate."""
+  return source_info_util.is_user_filename(name) and not name.startswith(("<string>", "<frozen"))
+
+
+def is_in_jax_pallas(error: BaseException) -> bool:
+  """Whether an error was raised in `jax.experimental.pallas`."""
+  at, found = error.__traceback__, False
+  while at is not None:
+    name = at.tb_frame.f_code.co_filename.replace(os.sep, "/")
+    found = "/jax/_src/pallas/" in name or (found and not is_user_file(name))
+    at = at.tb_next
+  return found
+
+
 def user_line(error: BaseException) -> str:
   """The innermost line of the user's own code that an error passed through."""
   at, found = error.__traceback__, "an unknown line"
   while at is not None:
     name = at.tb_frame.f_code.co_filename
-    if source_info_util.is_user_filename(name) and name != "<string>":  # which is what dataclasses generate
+    if is_user_file(name):
       found = f"{name}:{at.tb_lineno}"
     at = at.tb_next
   return found

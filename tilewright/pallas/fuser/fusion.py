@@ -23,9 +23,11 @@ from typing import Any
 import jax
 
 from tilewright import errors
+from tilewright.pallas.arity import check_takes
 from tilewright.pallas.fuser import dtypes
 from tilewright.pallas.fuser.inlining import CALLS, contains, inline, without_dead_code
 from tilewright.runtime import _jax
+from tilewright.runtime.user_line import names_line
 from tilewright.tile.grid import source_line
 
 core = _jax.core
@@ -136,6 +138,14 @@ def fusible(
     leaves, in_tree = jax.tree.flatten(args)
     trees: list[Any] = []
 
+    check_takes(
+      func,
+      "The fusible function",
+      "a fusion for each argument, then the output fusions",
+      (*args, None),
+      error=errors.FusionError,
+    )
+
     def flat(*values: Any) -> list[Any]:
       out = func(
         *(jax.tree.map(_trivial, a) for a in jax.tree.unflatten(in_tree, values)), jax.tree.map(lambda _: None, prefix)
@@ -214,6 +224,7 @@ def fuse(
   names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames or ())
 
   @functools.wraps(func)
+  @names_line
   def wrapper(*args: Any, **kwargs: Any) -> Any:
     if _fusing.get():
       return func(*args, **kwargs)

@@ -63,6 +63,8 @@ def nd_loop(
   Step n of all is that of block n modulo their number. Points come row by row, or tile by tile with a `tiling`, which divides the
   grid. The function gets a `NDLoopInfo`, and with `init_carry` what it returned the time before as `carry`; the decorator gives the last.
   """
+  if not isinstance(grid, Sequence):
+    raise errors.GridError(f"plgpu.nd_loop: grid: expected a sequence of sizes, as in (2,), got {grid!r}.")
   grid = tuple(grid)
   tiles = tuple(tiling) if tiling is not None else grid
   if len(tiles) != len(grid) or any(isinstance(n, int) and n % t for n, t in zip(grid, tiles)):

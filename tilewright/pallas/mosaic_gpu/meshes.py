@@ -37,6 +37,7 @@ from tilewright import errors
 from tilewright.pallas.kernel import kernel as kernel_on_mesh
 from tilewright.pallas.mosaic_gpu.memory import check_scratch
 from tilewright.pallas.mosaic_gpu.specs import CompilerParams
+from tilewright.runtime.user_line import names_line
 
 _UNSET: Any = object()
 
@@ -86,6 +87,7 @@ class Mesh:
     return collections.OrderedDict(zip(self._axes(), sizes))
 
 
+@names_line
 def kernel(
   body: Any = _UNSET,
   out_type: Any = (),

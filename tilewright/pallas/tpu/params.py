@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from tilewright import errors
+from tilewright.runtime.user_line import names_line
 
 
 class GridDimensionSemantics(enum.Enum):
@@ -115,6 +116,7 @@ class CompilerParams:
 
   BACKEND = "mosaic_tpu"
 
+  @names_line
   def __post_init__(self) -> None:
     # The parameters are part of the call's static arguments, so everything in them must be hashable.
     if self.dimension_semantics is not None:

@@ -27,9 +27,9 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import high_types
-from tilewright.pallas.arity import check_takes
+from tilewright.pallas.arity import brief, check_takes
 from tilewright.pallas.control import when
-from tilewright.pallas.primitives import AbstractRef, ShapedArray
+from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_ref
 from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.specs import BlockSpec, canonical_block_dim
 from tilewright.pallas.tpu.block_window import is_static
@@ -544,6 +544,11 @@ def emit_pipeline(
       )
       return again(*arrays, scratches=scratches, allocations=allocations, body_prologue=body_prologue)
     flat_refs, specs, num_inputs, tree = flatten_operands(in_specs, out_specs, refs)
+    for i, ref in enumerate(flat_refs):
+      if not is_ref(ref):
+        raise errors.RefTypeError(
+          f"emit_pipeline: operand {i} must be a ref, got {brief(ref)}. Pass x_ref itself, not the value x_ref[...]."
+        )
     given = _given_allocations(allocations, len(flat_refs))
     missing = tuple(
       make_buffers(spec, ref, i < num_inputs, grid, tiling) if given[i] is None else None
