@@ -7,6 +7,7 @@
     tilewright ptx MODULE:FUNCTION TYPE...   what a function's kernels become on NVIDIA GPUs
     tilewright hlo FILE    run passes over an HLO module, compare, draw
     tilewright schedule FILE   order an HLO module's instructions, and say what that gains and why
+    tilewright tune FILE.py:FUNCTION TYPE...   choose parameters of kernels by measurement; list, merge, export, import, check tables
     tilewright cache info  what is kept on disk; `clear` removes it
 
 Each command is a module with a function `run(arguments) -> exit code`. It is imported when it is called, so that
@@ -87,6 +88,10 @@ def parser() -> argparse.ArgumentParser:
 
   cache = commands.add_parser("cache", help="the compiled code that is kept on disk")
   cache.add_argument("action", choices=["info", "clear"], help="say what there is, or remove it")
+
+  from tilewright.cli.tune_arguments import add_arguments as add_tune_arguments
+
+  add_tune_arguments(commands.add_parser("tune", help="choose parameters of kernels by measurement, and remember them"))
 
   from tilewright.cli.schedule_arguments import add_arguments
 

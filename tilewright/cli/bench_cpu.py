@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import ops, pallas
-from tilewright.cli import bench_data_parallel, bench_fused, bench_numerics, bench_processes
+from tilewright.cli import bench_data_parallel, bench_fused, bench_numerics, bench_processes, bench_tuned
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.pallas import cpu, tpu
 from tilewright.runtime import _jax
@@ -454,4 +454,5 @@ CASES: tuple[Case, ...] = (
     {OURS: lambda: rewriting_hlo(hlo_text(40_000)), XLA: lambda: rewriting_hlo_in_xla(hlo_text(40_000))},
   ),
   *bench_numerics.CASES,
+  *bench_tuned.CPU_CASES,
 )

@@ -10,6 +10,7 @@ from tilewright.cli import (
   bench_gpu_programs,
   bench_gpu_public,
   bench_schedule,
+  bench_tuned,
 )
 from tilewright.cli.bench import Case
 
@@ -21,4 +22,5 @@ CASES: tuple[Case, ...] = (
   *bench_gpu_launch.CASES,
   *bench_gpu_numerics.CASES,
   *bench_schedule.CASES,
+  *bench_tuned.GPU_CASES,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -111,6 +112,26 @@ def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -
 # --- comparing ---------------------------------------------------------------------------------------------------
 
 
+def all_near(found: Sequence[Any], reference: Sequence[Any], tolerance: float | None) -> bool:
+  """Whether results are surely those of the reference, by the device, in float32. What it is not sure of, `difference` decides."""
+  if [(a.shape, a.dtype) for a in found] != [(b.shape, b.dtype) for b in reference]:
+    return False
+  return all(bool(_is_near(a, b, _allowed(a.dtype, tolerance))) for a, b in zip(found, reference))
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _is_near(a: Any, b: Any, tolerance: float) -> Any:
+  if not jnp.issubdtype(a.dtype, jnp.floating) or a.dtype.itemsize > 4:
+    return jnp.all(a == b)
+  x, y = a.astype(jnp.float32), b.astype(jnp.float32)
+  size = jnp.sqrt(jnp.mean(y * y))  # NaN or infinite where the reference is: then nothing is near
+  return jnp.all(jnp.abs(x - y) <= 0.9 * tolerance * (jnp.abs(y) + size)) & jnp.isfinite(size)
+
+
+def _allowed(dtype: Any, tolerance: float | None) -> float:
+  return _TOLERANCES.get(str(dtype), 0.25) if tolerance is None else tolerance
+
+
 def difference(found: Sequence[np.ndarray], reference: Sequence[np.ndarray], tolerance: float | None) -> str | None:
   """How results differ from the reference, in words; None if they do not."""
   if len(found) != len(reference):
@@ -122,7 +143,7 @@ def difference(found: Sequence[np.ndarray], reference: Sequence[np.ndarray], tol
     if not jnp.issubdtype(a.dtype, jnp.inexact):
       wrong = a != b
     else:
-      wrong = _differs(a, b, _TOLERANCES.get(str(a.dtype), 0.25) if tolerance is None else tolerance)
+      wrong = _differs(a, b, _allowed(a.dtype, tolerance))
     if wrong.any():
       place = tuple(int(i) for i in np.argwhere(wrong)[0])
       return (

@@ -110,9 +110,8 @@ def bind(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[st
   bound.apply_defaults()
   leaves, tree = jax.tree.flatten((bound.args, bound.kwargs), is_leaf=lambda x: x is None)
   arrays = tuple(n for n, leaf in enumerate(leaves) if is_array(leaf))
-  as_types = jax.tree.map(
-    lambda x: type_of(x) if is_array(x) else x, dict(bound.arguments), is_leaf=lambda x: x is None
-  )
+  typed = lambda own: jax.tree.map(lambda x: type_of(x) if is_array(x) else x, own, is_leaf=lambda x: x is None)
+  as_types = {name: typed(own) for name, own in bound.arguments.items()}  # in the order of the signature
   return Bound(as_types, tuple(leaves), tree, arrays)
 
 

@@ -11,6 +11,7 @@ not reach it, and it is ended with everything it started. When the user's proces
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import importlib
@@ -78,8 +79,8 @@ def _exactly(sock: socket.socket, size: int) -> bytes:
 
 
 def main() -> None:
-  """What the nursery runs: import everything, then fork when asked. File descriptor 0 is the way to the user's process."""
-  _die_with_parent()
+  """What the nursery runs: import everything, then fork when asked. File descriptor 0 is the way to the user's process: when that is
+  gone, it is closed. (The system could end the nursery with its parent, but takes the thread that started it for the parent.)"""
   control = socket.socket(fileno=os.dup(0))
   os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
   signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -131,6 +132,7 @@ def _status(pid: int) -> int | None:
 
 
 def _die_with_parent() -> None:
+  """Have the system end this process when the nursery, which has one thread, is gone."""
   with contextlib.suppress(OSError, AttributeError):
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -208,6 +210,7 @@ class Nursery:
   ) -> None:
     ours, theirs = socket.socketpair()
     self.control = ours
+    self.owner = os.getpid()
     self.workers: list[Worker] = []
     command = [sys.executable, "-c", "from tilewright.tune.processes import main; main()"]
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -216,7 +219,7 @@ class Nursery:
     self.process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=2, env=env, start_new_session=True)
     theirs.close()
     send(self.control, {"path": list(sys.path), "imports": imports})
-    self.is_ready = False
+    self.is_ready = self.is_closed = False
     self._lock = threading.Lock()
 
   def __enter__(self) -> Nursery:
@@ -259,6 +262,11 @@ class Nursery:
       return None
 
   def close(self) -> None:
+    if self.is_closed:
+      return
+    self.is_closed = True
+    if self.owner != os.getpid():  # a process that was forked from it leaves it alone
+      return
     for worker in self.workers:
       worker.end()
     with contextlib.suppress(OSError):
@@ -268,6 +276,21 @@ class Nursery:
     except subprocess.TimeoutExpired:
       self.process.kill()
       self.process.wait()
+
+
+_shared_lock = threading.Lock()
+_shared: dict[tuple[tuple[str, str], ...], Nursery] = {}
+
+
+def shared(environment: Mapping[str, str]) -> Nursery:
+  """A nursery that searches of this process use one after the other; it ends with the process."""
+  key = tuple(sorted({**os.environ, **environment, "sys.path": os.pathsep.join(sys.path)}.items()))
+  with _shared_lock:
+    found = _shared.get(key)
+    if found is None or found.is_closed or found.process.poll() is not None or found.owner != os.getpid():
+      found = _shared[key] = Nursery(environment)
+      atexit.register(found.close)
+    return found
 
 
 def resident_bytes(pid: int) -> int:

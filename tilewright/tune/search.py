@@ -27,7 +27,7 @@ from tilewright.tune import shipping, timing, trials
 from tilewright.tune.budget import Budget
 from tilewright.tune.job import Candidate, Job, difference
 from tilewright.tune.keys import Key
-from tilewright.tune.processes import Nursery, Worker, WorkerLost, available_bytes, resident_bytes
+from tilewright.tune.processes import Worker, WorkerLost, available_bytes, resident_bytes, shared
 from tilewright.tune.space import Config, Space
 from tilewright.tune.strategy import Strategy
 from tilewright.tune.trials import Result, Trial
@@ -36,7 +36,8 @@ SERVE = "tilewright.tune.worker:serve"
 _MOST_COMPILERS = 8
 _FINALISTS = 3
 _FINAL_SHARE = 0.2  # of the time, for the best few at the end
-_VOTERS = 5  # candidates that decide what the right numbers are where nobody said
+_FIRST = 3  # candidates that are tried whatever the time
+_VOTERS = 3  # candidates that decide what the right numbers are where nobody said
 _SETUP_SECONDS = 120.0
 _ROOM = 2 << 30  # bytes that a candidate may take beyond twice what the default took
 _RACE_SECONDS = 5.0
@@ -97,15 +98,29 @@ class _Search:
     self.shipped: dict[int, bytes] = {}
     self.trials: list[Trial] = []
     self.reference = str(self.folder / "reference")
-    self.worker: Worker | None = None
+    self.worker: Worker | None = None  # the one that measures
+    self.workers: list[Worker] = []
     self.job_bytes = shipping.dumps(dataclasses.replace(task.job))
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TILEWRIGHT_TUNING": "cached"}
     if task.job.platform == "cpu":
       environment["JAX_PLATFORMS"] = "cpu"
-    self.nursery = stack.enter_context(Nursery(environment))
+    self.nursery = shared(environment)
+    stack.callback(self._end_workers)
     self.limit = task.limit_seconds or 60.0
     self.memory = task.memory_bytes or int(0.8 * available_bytes())
     self.is_interrupted = False
+
+  def start_worker(self) -> Worker:
+    worker = self.nursery.start(SERVE)
+    self.workers.append(worker)
+    return worker
+
+  def _end_workers(self) -> None:
+    """Leave the nursery as it was; one that was interrupted may be in the middle of a message."""
+    for worker in self.workers:
+      worker.end()
+    if self.is_interrupted:
+      self.nursery.close()
 
   # --- time ------------------------------------------------------------------------------------------------------
 
@@ -118,7 +133,9 @@ class _Search:
     budget = self.task.budget
     if budget.trials is not None and len(self.trials) >= budget.trials:
       return True
-    return budget.seconds is not None and self.elapsed > (1 - _FINAL_SHARE) * budget.seconds
+    if budget.seconds is None or (len(self.trials) < _FIRST and self.strategy.best is None):
+      return False  # a budget that is gone before anything ran is still good for the first candidates
+    return self.elapsed > (1 - _FINAL_SHARE) * budget.seconds
 
   def _left(self, count: int) -> int:
     """How many of some candidates the number of trials has room for."""
@@ -130,7 +147,7 @@ class _Search:
   def _measurer(self) -> Worker:
     """The process that has the device: the one there is, or a new one."""
     if self.worker is None or not self.worker.is_alive:
-      self.worker = self.nursery.start(SERVE)
+      self.worker = self.start_worker()
       reply = self.worker.ask({"do": "setup", "job": self.job_bytes}, _SETUP_SECONDS, None)
       if "failed" in reply:
         self.worker.end()
@@ -272,6 +289,9 @@ class _Search:
       self.is_interrupted = True
       if self.strategy.best is None:
         raise
+    except errors.TuningError:
+      self.nursery.close()
+      raise
     return self._result(finals)
 
   def _trials(self, lowered: _Compilers) -> None:
@@ -434,12 +454,12 @@ class _Compilers:
     return reply if "failed" in reply else None
 
   def _new(self) -> Worker:
-    worker = self.search.nursery.start(SERVE)
+    worker = self.search.start_worker()
     worker.ask({"do": "setup", "job": self.search.job_bytes, "only_lowering": True}, _SETUP_SECONDS)
     return worker
 
   def close(self) -> None:
     self.threads.shutdown(wait=False, cancel_futures=True)
-    for worker in self.search.nursery.workers:
+    for worker in self.search.workers:
       if worker is not self.search.worker:
         worker.end()

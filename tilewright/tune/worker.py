@@ -25,10 +25,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+import jax.extend.core
 import numpy as np
 
 from tilewright.tune import modes, processes, shipping, timing
-from tilewright.tune.job import Candidate, Job, difference
+from tilewright.tune.job import Candidate, Job, all_near, difference
 
 _SUSPECT_BYTES = 8 << 20  # of growth while a candidate was timed
 _LEAK_BYTES = 4 << 20  # that some more calls add, twice in a row
@@ -77,7 +78,9 @@ class _State:
     self.job: Job
     self.sets: list[list[Any]] = []
     self.programs: dict[bytes, Any] = {}
-    self.reference: tuple[str, list[np.ndarray]] | None = None
+    self.reference: tuple[str, list[np.ndarray], list[Any]] | None = (
+      None  # a file, what it holds, and the same on the device
+    )
 
   def setup(self, job: bytes, only_lowering: bool = False) -> dict[str, Any]:
     self.job = shipping.loads(job)
@@ -99,10 +102,10 @@ class _State:
     own: Candidate = shipping.loads(candidate)
     where = _JAX_PLATFORMS.get(self.job.platform, self.job.platform)
     with _phase("compiling", False):
-      device = jax.default_device("gpu") if self.job.platform == "gpu" else contextlib.nullcontext()
-      with device:
-        traced = self.job.jitted(own).trace(*self.job.structs)
-        traced.lower(lowering_platforms=(where,))
+      with jax.default_device(self.job.platform):  # only tracing happens under it
+        traced = jax.make_jaxpr(self.job.program(own))(*self.job.structs)
+      lowered = jax.jit(jax.extend.core.jaxpr_as_fun(traced))
+      lowered.trace(*self.job.structs).lower(lowering_platforms=(where,))
     return {"seconds": time.perf_counter() - start}
 
   def prune(self, candidate: bytes, rule: bytes | None) -> dict[str, Any]:
@@ -132,10 +135,9 @@ class _State:
       self.programs[candidate] = self.programs.pop(candidate)
     return self.programs[candidate]
 
-  def _results(self, program: Any) -> list[np.ndarray]:
+  def _results(self, program: Any) -> list[Any]:
     with _phase("running", True):
-      found = jax.block_until_ready(program(*self.sets[0]))
-      return [np.asarray(x) for x in jax.tree.leaves(found)]
+      return jax.block_until_ready(jax.tree.leaves(program(*self.sets[0])))
 
   def output(self, file: str, candidate: bytes | None = None) -> dict[str, Any]:
     """The results of a candidate, or of the job's own reference, into a file."""
@@ -146,19 +148,26 @@ class _State:
       results = self._results(program)
     else:
       results = self._results(self._program(candidate))
-    pathlib.Path(file).write_bytes(pickle.dumps(results, protocol=5))
+    with _phase("running", True):
+      pathlib.Path(file).write_bytes(pickle.dumps([np.asarray(x) for x in results], protocol=5))
     return {}
 
-  def _expected(self, file: str) -> list[np.ndarray]:
+  def _difference(self, program: Any, file: str) -> str | None:
+    """How a program's results differ from the reference. The device compares; what differs is looked at on the host."""
     if self.reference is None or self.reference[0] != file:
-      self.reference = file, pickle.loads(pathlib.Path(file).read_bytes())
-    return self.reference[1]
+      arrays = pickle.loads(pathlib.Path(file).read_bytes())
+      self.reference = file, arrays, [jax.device_put(x) for x in arrays]
+    _, arrays, expected = self.reference
+    results = self._results(program)
+    with _phase("checking", True):
+      if all_near(results, expected, self.job.tolerance):
+        return None
+      return difference([np.asarray(x) for x in results], arrays, self.job.tolerance)
 
   def check(self, candidate: bytes, reference: str) -> Any:
     """A candidate's program, if its numbers are those of the reference."""
     program = self._program(candidate)
-    results = self._results(program)
-    if why := difference(results, self._expected(reference), self.job.tolerance):
+    if why := self._difference(program, reference):
       self.programs.pop(candidate, None)
       raise Failed("checking", why, True)
     return program
@@ -185,7 +194,7 @@ class _State:
 
   def _recheck(self, program: Any, reference: str) -> None:
     """The numbers once more, after many calls: a race shows now and then."""
-    if why := difference(self._results(program), self._expected(reference), self.job.tolerance):
+    if why := self._difference(program, reference):
       raise Failed("checking", f"not always the same: {why}", True)
 
   def _memory(self) -> int:
