@@ -221,3 +221,40 @@ def test_explanations(tmp_path: pathlib.Path, capsys):
 def test_wrong_arguments(arguments):
   with pytest.raises(tilewright.errors.KernelTypeError, match=next(iter(arguments))):
     tilewright.accelerate(**arguments)
+
+
+def test_regions_never_wait_for_each_other():
+  """Two regions of which each uses a value of the other would be a cycle of calls."""
+  module = hlo.parse(
+    """HloModule m
+r { a=f32[] parameter(0)
+ b=f32[] parameter(1)
+ ROOT c=f32[] add(a,b) }
+ENTRY e {
+  x = f32[64,64] parameter(0)
+  zero = f32[] constant(0)
+  a1 = f32[64,64] exponential(x)
+  b1 = f32[64,64] tanh(a1)
+  one = f32[64] reduce(b1, zero), dimensions={0}, to_apply=r
+  b2 = f32[64,64] sine(x)
+  two = f32[64] reduce(b2, zero), dimensions={0}, to_apply=r
+  w = f32[64,64] broadcast(two), dimensions={1}
+  a2 = f32[64,64] multiply(a1, w)
+  sum = f32[64] add(one, two)
+  ROOT t = (f32[64,64], f32[64]) tuple(a2, sum)
+}"""
+  )
+  finder = regions.Finder(module.entry, regions_machine())
+  for found in finder.find():
+    members = set(found.members)
+    reached = {u for i in members for u in i.users} - members
+    for _ in range(len(finder.order)):
+      inside = {m for i in reached for m in finder.region.get(i, (i,))}
+      reached |= {u for i in inside for u in i.users} - members
+    assert not any(u in members for i in reached for u in i.users), found
+
+
+def regions_machine():
+  from tilewright.accelerate import tiles
+
+  return tiles.host()

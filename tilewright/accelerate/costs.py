@@ -12,9 +12,10 @@ import math
 from collections.abc import Iterable
 
 from tilewright.accelerate.attention import Match
-from tilewright.accelerate.graph import Graph, Node, Refused, build
+from tilewright.accelerate.axes import Axes
+from tilewright.accelerate.graph import Graph, Node, Refused, build, physical_order
 from tilewright.accelerate.tiles import Machine, Tiling
-from tilewright.hlo import Instruction
+from tilewright.hlo import Instruction, Shape
 from tilewright.hlo.cost import device
 
 # Nanoseconds per element of one thread with 16 lanes of float32.
@@ -37,11 +38,13 @@ _OPS = {
   "cbrt": 2.0,
   "remainder": 1.0,
 }
-_PLAIN, _ROW_REDUCTION, _COLUMN_REDUCTION, _MOVED = 0.05, 0.08, 0.8, 0.4
+_PLAIN, _ROW_REDUCTION, _COLUMN_REDUCTION = 0.05, 0.08, 0.8
+_MOVED, _MOVED_BY_US, _MOVED_RUNS = 0.4, 0.8, 0.15  # runs of elements stay together
 _FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
 _TRANSCENDENTAL = 2.0  # XLA's vectors of these functions, relative to ours
+_LINE, _FEW = 64, 4096  # bytes of a cache line; elements of an array that hardly counts
 _CACHE = 4.0  # bandwidth of the caches, relative to memory's
-_LAUNCH_XLA, _LAUNCH = 1.0e-6, 3.0e-6
+_LAUNCH_XLA, _LAUNCH = 1.0e-6, 15.0e-6  # with the time until other threads have begun
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,13 +76,20 @@ def _reduction(node: Node) -> float:
   return _ROW_REDUCTION if rank - 1 in node.attrs["dimensions"] else _COLUMN_REDUCTION
 
 
+def _keeps_runs(node: Node) -> bool:
+  """Whether data is moved in runs of a vector or more."""
+  if node.opcode == "transpose":
+    return node.attrs["permutation"][-1] == len(node.dims) - 1 and node.dims[-1] >= 16
+  return node.opcode != "reverse" and bool(node.dims) and node.dims[-1] >= 16
+
+
 def _element_cost(node: Node, ours: bool) -> float:
   if node.opcode in _FREE:
     return 0.0
   if node.opcode == "reduce":
     return (_ROW_REDUCTION if ours else _reduction(node)) * node.operands[0].size
   if node.opcode in ("transpose", "concatenate", "reverse", "slice", "pad"):
-    return _MOVED * node.size
+    return (_MOVED_RUNS if ours and _keeps_runs(node) else _MOVED_BY_US if ours else _MOVED) * node.size
   if node.opcode == "dot":
     left = node.operands[0]
     depth = math.prod(left.dims[i] for i in node.attrs["contract"][0])
@@ -119,13 +129,31 @@ def _instruction_time(instruction: Instruction, r: Rates) -> float:
   return r.launch_xla + max(moved, 0.3 * moved + _arithmetic(graph.nodes, r, ours=False))
 
 
-def kernel_time(graph: Graph, tiling: Tiling, machine: Machine) -> float:
+def kernel_time(graph: Graph, axes: Axes, tiling: Tiling, machine: Machine) -> float:
   """What one kernel needs for a region."""
   r = rates(machine)
-  moved = sum(_traffic(n.size * n.dtype.itemsize, r) for n in graph.leaves)
-  moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
+  arrays = [(n, n.source.shape) for n in graph.leaves if n.source is not None] + [
+    (o.node, o.shape) for o in graph.outputs
+  ]
+  moved, worst = 0.0, 1.0
+  for node, shape in arrays:
+    apart = _apart(node, shape, axes, tiling)
+    moved += _traffic(node.size * node.dtype.itemsize, r) * apart
+    if node.size > _FEW:
+      worst = max(worst, apart)
   busy = min(1.0, tiling.instances / max(1, machine.threads))
-  return r.launch + max(moved, 0.3 * moved + _arithmetic(graph.nodes, r, ours=True)) / max(busy, 1e-3)
+  return r.launch + max(moved, 0.3 * moved + worst * _arithmetic(graph.nodes, r, ours=True)) / max(busy, 1e-3)
+
+
+def _apart(node: Node, shape: Shape, axes: Axes, tiling: Tiling) -> float:
+  """How much more of memory is touched than is used, as tiles are cut across cache lines."""
+  run, wanted = 1, max(1, _LINE // node.dtype.itemsize)
+  for dim in reversed(physical_order(shape)):
+    for atom in reversed(axes.dim(node, dim)):
+      run *= tiling.size(atom)
+      if tiling.size(atom) < atom.size:
+        return max(1.0, wanted / run)
+  return 1.0
 
 
 _MULTIPLICATION, _PAIRS_XLA, _PAIRS = (

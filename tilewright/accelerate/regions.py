@@ -26,8 +26,9 @@ _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) -
   "tuple",
   "constant",
 }
+_NOTHING = frozenset({"leaf", "constant", "broadcast", "reshape", "iota"})
 _MARGIN = 1.2  # what a kernel must promise to be faster by
-_LEAST = 25e-6  # seconds that XLA needs: less is not worth a call
+_LEAST = 100e-6  # seconds that XLA needs: less is not worth a call
 _LONG = 100e-6  # seconds that XLA needs, from which on all threads must be busy
 _MOST_NODES = 400
 _MOST_OPERANDS = 24
@@ -134,17 +135,23 @@ class Finder:
     return xla_time(region, self.machine, self._times)
 
   def _is_convex(self, region: frozenset[Instruction]) -> bool:
-    last = max(self.position[i] for i in region)
-    left = [u for i in region for u in i.users if u not in region]
+    """Whether no path leaves a region and comes back. Each other region is one step of a path: it will be one instruction."""
+    others = {r for r in self.region.values() if len(r) > 1 and not r <= region}
+    extents = [(min(map(self.position.__getitem__, r)), max(map(self.position.__getitem__, r))) for r in others]
+    horizon = max(self.position[i] for i in region)
+    while later := [last for first, last in extents if first < horizon < last]:
+      horizon = max(later)
+    left = [u for i in region for u in (*i.users, *i.control_successors) if u not in region]
     seen = set(left)
     while left:
       instruction = left.pop()
-      for user in (*instruction.users, *instruction.control_successors):
-        if user in region:
-          return False
-        if user not in seen and self.position.get(user, last + 1) < last:
-          seen.add(user)
-          left.append(user)
+      for member in self.region.get(instruction, (instruction,)):
+        for user in (*member.users, *member.control_successors):
+          if user in region:
+            return False
+          if user not in seen and self.position.get(user, horizon + 1) <= horizon:
+            seen.add(user)
+            left.append(user)
     return True
 
   # --- planning --------------------------------------------------------------------------------------------------
@@ -169,7 +176,7 @@ class Finder:
       raise Refused("XLA's library multiplies matrices")
     axes = analyse(graph)
     tiling = choose(graph, axes, self.machine)
-    return Planned(members, graph, axes, tiling, self.xla(members), kernel_time(graph, tiling, self.machine))
+    return Planned(members, graph, axes, tiling, self.xla(members), kernel_time(graph, axes, tiling, self.machine))
 
   def _decided(self) -> list[Planned | Left]:
     found: list[Planned | Left] = []
@@ -191,6 +198,8 @@ class Finder:
       return f"%{callback.name} calls back into Python with a value of it"
     if self.exact and (inexact := exactness.inexact(plan.graph)):
       return f"exact=True: {inexact}"
+    if all(n.opcode in _NOTHING for n in plan.graph.nodes):
+      return "it computes nothing"
     if plan.xla_seconds < _LEAST:
       return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
     if plan.speedup < _MARGIN:

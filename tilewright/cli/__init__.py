@@ -2,6 +2,7 @@
 
     tilewright doctor      what is here, and what to do about what is missing
     tilewright run PROGRAM.py   run a program written for jax.experimental.pallas, unchanged
+    tilewright accelerate PROGRAM.py   run a plain JAX program with and without kernels that are found in it
     tilewright demo        compile and run a few kernels, and check them
     tilewright bench cpu   time kernels beside their peers
     tilewright ptx MODULE:FUNCTION TYPE...   what a function's kernels become on NVIDIA GPUs
@@ -38,6 +39,14 @@ def parser() -> argparse.ArgumentParser:
 
   run.add_arguments(
     commands.add_parser("run", help="run a program written for jax.experimental.pallas, unchanged, with our kernels")
+  )
+
+  from tilewright.cli import accelerate
+
+  accelerate.add_arguments(
+    commands.add_parser(
+      "accelerate", help="run a JAX program with and without kernels that are found in it, and say why"
+    )
   )
 
   demo = commands.add_parser("demo", help="compile and run a few kernels on the CPU and check them against float64")

@@ -1,0 +1,63 @@
+"""The example models: small versions of some of them give the same results accelerated, and the command shows what was done."""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+import sys
+
+import jax
+import pytest
+
+from tilewright.accelerate import regions
+from tilewright.cli import main
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "accelerate"
+SMALL = {
+  "mamba": {"length": 16, "width": 16, "states": 4},
+  "pinn": {"points": 64, "width": 8, "layers": 1},
+  "graph_network": {"nodes": 64, "edges": 128, "width": 16, "layers": 1},
+  "recurrent": {"batch": 16, "length": 3, "width": 16},
+}
+
+
+@pytest.fixture
+def examples(monkeypatch):
+  monkeypatch.syspath_prepend(str(FOLDER))
+  yield lambda name: importlib.import_module(name)
+  for path in FOLDER.glob("*.py"):
+    sys.modules.pop(path.stem, None)
+
+
+def test_there_are_ten_models():
+  assert len([path for path in FOLDER.glob("*.py") if path.stem != "harness"]) >= 10
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_models_give_the_same_results(name, examples, monkeypatch):
+  """Every region that can be a kernel is one, whether it is worth it or not."""
+  monkeypatch.setattr(regions, "_LEAST", 0.0)
+  monkeypatch.setattr(regions, "_MARGIN", 0.0)
+  f, args = examples(name).program(**SMALL[name])
+  harness = examples("harness")
+  plain, ours, acceleration = harness.both(f, args)
+  assert any(r.taken for r in acceleration.reports)
+  assert harness.largest_difference(plain(*args), ours(*args)) < 1e-4
+
+
+def test_the_command_runs_a_program_both_ways(tmp_path, capsys):
+  program = tmp_path / "program.py"
+  program.write_text(
+    "import jax, jax.numpy as jnp\n"
+    "x = jnp.ones((2048, 1024))\n"
+    "y = jax.jit(lambda x: jax.nn.softmax(x * 2))(x)\n"
+    "print('ran')\n"
+  )
+  page = tmp_path / "page.html"
+  assert main(["accelerate", "--no-measure", "--html", str(page), str(program)]) == 0
+  printed = capsys.readouterr().out
+  assert printed.count("ran") == 2
+  assert "exponential" in printed and "largest difference" in printed and "times as fast" in printed
+  assert "<iframe" in page.read_text()
+  assert main(["accelerate", str(tmp_path / "missing.py")]) == 2
+  jax.clear_caches()

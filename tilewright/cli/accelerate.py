@@ -1,0 +1,154 @@
+"""`tilewright accelerate PROGRAM.py [ARGUMENT...]`: run a program with and without acceleration, and show what that changed and why.
+
+    tilewright accelerate train.py --steps 10
+    tilewright accelerate --html page.html --no-measure model.py
+
+The program runs twice in this process, as `python PROGRAM.py` would run it: as it is, then with `tilewright.accelerate(measure=True)`.
+For each program that XLA compiled, a table has the regions that became kernels and those that did not: the estimate and the measured time
+of XLA and of the kernel, and the reason why not. Then come the times of both runs, apart from compilation, and the largest difference
+between the arrays among the program's global variables at the end. Exit code: the program's own, or 1 if the results differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+DIFFERENT = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+  parser.add_argument("--exact", action="store_true", help="only kernels that give the same bits as XLA")
+  parser.add_argument("--no-measure", action="store_true", help="do not time kernels against XLA: estimates decide")
+  parser.add_argument("--html", metavar="FILE", help="write a page with the graph, coloured by kernel")
+  parser.add_argument("--all", action="store_true", help="also list modules in which nothing became a kernel")
+  parser.add_argument(
+    "--tolerance",
+    type=float,
+    default=1e-3,
+    help="largest difference, relative to the largest element (default: %(default)s)",
+  )
+  parser.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...", help="a file, and its arguments")
+
+
+def run(arguments: argparse.Namespace) -> int:
+  if not arguments.program:
+    print("tilewright accelerate: which PROGRAM?", file=sys.stderr)
+    return 2
+  if not pathlib.Path(arguments.program[0]).is_file():
+    print(f"tilewright accelerate: there is no file {arguments.program[0]!r}.", file=sys.stderr)
+    return 2
+  from tilewright.accelerate import accelerate
+
+  print("without:", flush=True)
+  plain = _Run.of(arguments.program)
+  if plain.code:
+    return plain.code
+  print("with:", flush=True)
+  with accelerate(exact=arguments.exact, measure=not arguments.no_measure) as acceleration:
+    ours = _Run.of(arguments.program)
+  if ours.code:
+    return ours.code
+  _print_tables(acceleration.reports, arguments.all)
+  if arguments.html:
+    acceleration.write_html(arguments.html)
+    print(f"The graphs are in {arguments.html}.")
+  found = sum(report.seconds for report in acceleration.reports)
+  print(
+    f"The program took {plain.seconds:.2f} s without and {ours.seconds:.2f} s with, apart from compilation: "
+    f"{plain.seconds / max(ours.seconds, 1e-9):.2f} times as fast. "
+    f"Compilation took {plain.compiling:.2f} s and {ours.compiling:.2f} s, of which {found:.2f} s went into kernels and measurements."
+  )
+  return _compare(plain.variables, ours.variables, arguments.tolerance)
+
+
+@dataclass(frozen=True)
+class _Run:
+  """One run of a program: its exit code, how long it took, how long of it JAX compiled, and its global variables."""
+
+  code: int
+  seconds: float
+  compiling: float
+  variables: dict[str, Any]
+
+  @staticmethod
+  def of(argv: Sequence[str]) -> _Run:
+    import jax
+
+    from tilewright.cli.run import execute
+
+    spent: list[float] = []
+
+    def listen(event: str, duration: float, **_: Any) -> None:
+      if "/compile/" in event:
+        spent.append(duration)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    begun = time.perf_counter()
+    code, variables = execute(argv, is_module=False)
+    jax.block_until_ready([v for v in jax.tree.leaves(_arrays(variables))])
+    jax.effects_barrier()
+    total = time.perf_counter() - begun
+    compiling = sum(spent)
+    spent.clear()
+    return _Run(code, max(total - compiling, 0.0), compiling, variables)
+
+
+def _arrays(variables: dict[str, Any]) -> dict[str, Any]:
+  """The global variables that are arrays, or trees of them."""
+  import jax
+  import numpy as np
+
+  found = {}
+  for name, value in variables.items():
+    try:
+      leaves = jax.tree.leaves(value)
+    except Exception:  # something that only looks like a tree
+      continue
+    if not name.startswith("__") and leaves and all(isinstance(x, jax.Array | np.ndarray) for x in leaves):
+      found[name] = value
+  return found
+
+
+def _print_tables(reports: Sequence[Any], everything: bool) -> None:
+  from tilewright.accelerate.report import COLUMNS, RIGHT
+  from tilewright.cli.table import print_table
+
+  shown = [r for r in reports if r.taken or everything]
+  for report in shown:
+    title = (
+      f"{report.module} ({report.platform}): {len(report.taken)} of {len(report.decisions)} regions became kernels"
+    )
+    print_table(title, COLUMNS, [d.row() for d in report.decisions], right=RIGHT)
+  if not shown:
+    print("No region became a kernel. --all lists the reasons.")
+
+
+def _compare(plain: dict[str, Any], ours: dict[str, Any], tolerance: float) -> int:
+  import jax
+  import numpy as np
+
+  a, b = _arrays(plain), _arrays(ours)
+  worst, where, count = 0.0, "", 0
+  for name in sorted(a.keys() & b.keys()):
+    for x, y in zip(jax.tree.leaves(a[name]), jax.tree.leaves(b[name])):
+      if np.shape(x) != np.shape(y) or not (np.issubdtype(x.dtype, np.number) or x.dtype.name == "bfloat16"):
+        continue
+      count += 1
+      left, right = np.asarray(x, np.float64), np.asarray(y, np.float64)
+      largest = float(np.max(np.abs(left), initial=0.0))
+      difference = float(np.max(np.abs(left - right), initial=0.0)) / (largest or 1.0)
+      if not difference <= worst:  # a NaN counts too
+        worst, where = difference, name
+  if not count:
+    print("The program leaves no arrays in global variables to compare.")
+    return 0
+  print(
+    f"The largest difference among {count} arrays is {worst:.1e} of the largest element{f', in {where}' if where else ''}."
+  )
+  return 0 if worst <= tolerance else DIFFERENT
