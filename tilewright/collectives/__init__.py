@@ -19,17 +19,29 @@ from tilewright.collectives.api import (
   reduce_scatter,
 )
 from tilewright.collectives.cost import Topology, explain, predict
+from tilewright.collectives.fused import (
+  all_gather_matmul,
+  matmul_all_reduce,
+  matmul_reduce_scatter,
+  moe,
+  ring_attention,
+)
 
 __all__ = [
   "Topology",
   "all_gather",
+  "all_gather_matmul",
   "all_reduce",
   "all_to_all",
   "barrier",
   "broadcast",
   "explain",
+  "matmul_all_reduce",
+  "matmul_reduce_scatter",
+  "moe",
   "permute",
   "predict",
   "ragged_all_to_all",
   "reduce_scatter",
+  "ring_attention",
 ]

@@ -20,7 +20,7 @@ from tilewright.runtime import _jax
 ALGORITHMS = ("auto", "one_shot", "two_shot", "ring", "multimem")
 
 
-def _spec(what: str, kind: str, axis_name: Any, axis_index_groups: Any, **more: Any) -> Spec:
+def spec_of(what: str, kind: str, axis_name: Any, axis_index_groups: Any, **more: Any) -> Spec:
   axes = axes_of(axis_name)
   try:
     size = int(np.prod([lax.axis_size(axis) for axis in axes]))
@@ -83,7 +83,7 @@ def all_reduce(
   def one(x: Any) -> Any:
     x = _ready(x, op)
     _check_op("all_reduce", op, x)
-    spec = _spec("all_reduce", "all_reduce", axis_name, axis_index_groups, op=op)
+    spec = spec_of("all_reduce", "all_reduce", axis_name, axis_index_groups, op=op)
     chosen = cost.choose(x.size * max(1, x.dtype.itemsize), spec.members) if algorithm == "auto" else algorithm
     return bind(x, spec.like("all_reduce", algorithm=chosen)) if x.size else x
 
@@ -110,7 +110,7 @@ def all_gather(
 
   def one(x: Any) -> Any:
     x = _ready(x)
-    spec = _spec("all_gather", "gather", axis_name, axis_index_groups)
+    spec = spec_of("all_gather", "gather", axis_name, axis_index_groups)
     at = _axis("all_gather", "axis", axis, x.ndim + (not tiled))
     out = bind(x, spec) if x.size else jnp.zeros((spec.members, *x.shape), x.dtype)
     out = jnp.moveaxis(out, 0, at)
@@ -158,7 +158,7 @@ def reduce_scatter(
   def one(x: Any) -> Any:
     x = _ready(x, op)
     _check_op("reduce_scatter", op, x)
-    spec = _spec("reduce_scatter", "scatter", axis_name, axis_index_groups, op=op)
+    spec = spec_of("reduce_scatter", "scatter", axis_name, axis_index_groups, op=op)
     at = _axis("reduce_scatter", "scatter_dimension", scatter_dimension, x.ndim)
     parts = _split("reduce_scatter", "scatter_dimension", x, at, spec.members, tiled)
     out = bind(parts, spec) if x.size else parts[0]
@@ -189,7 +189,7 @@ def all_to_all(
 
   def one(x: Any) -> Any:
     x = _ready(x)
-    spec = _spec("all_to_all", "exchange", axis_name, axis_index_groups)
+    spec = spec_of("all_to_all", "exchange", axis_name, axis_index_groups)
     split, concat = (
       _axis("all_to_all", n, a, x.ndim) for n, a in (("split_axis", split_axis), ("concat_axis", concat_axis))
     )
@@ -210,7 +210,7 @@ def permute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
   def one(x: Any) -> Any:
     x = _ready(x)
-    spec = _spec("permute", "permute", axis_name, None)
+    spec = spec_of("permute", "permute", axis_name, None)
     sources = [-1] * spec.members
     for source, target in perm:
       if not (0 <= source < spec.members and 0 <= target < spec.members):
@@ -234,7 +234,7 @@ def broadcast(
 
   def one(x: Any) -> Any:
     x = _ready(x)
-    spec = _spec("broadcast", "permute", axis_name, axis_index_groups)
+    spec = spec_of("broadcast", "permute", axis_name, axis_index_groups)
     smallest = spec.members if spec.groups is None else min(len(g) for g in spec.groups)
     if not 0 <= source < smallest:
       raise errors.GridError(f"collectives.broadcast: source={source} is outside of a group of {smallest}.")
@@ -245,7 +245,7 @@ def broadcast(
 
 def barrier(axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> jax.Array:
   """Wait for the other devices of a group. Gives the number of its members, which what follows must depend on."""
-  spec = _spec("barrier", "all_reduce", axis_name, axis_index_groups, op="sum", algorithm="one_shot")
+  spec = spec_of("barrier", "all_reduce", axis_name, axis_index_groups, op="sum", algorithm="one_shot")
   return bind(jnp.ones((), jnp.int32), spec)
 
 
@@ -273,7 +273,7 @@ def ragged_all_to_all(
     axis_index_groups: a split of the indices along the axes into groups.
   """
   what = "ragged_all_to_all"
-  spec = _spec(what, "ragged", axis_name, axis_index_groups)
+  spec = spec_of(what, "ragged", axis_name, axis_index_groups)
   operand, output = jnp.asarray(operand), jnp.asarray(output)
   if operand.dtype != output.dtype or operand.shape[1:] != output.shape[1:]:
     raise errors.ShapeMismatchError(

@@ -211,7 +211,7 @@ def without_vma(run: Any) -> Any:
 
 
 @functools.cache
-def _log_fallback(kind: str, platform: str) -> None:
+def log_fallback(kind: str, platform: str) -> None:
   _logger.warning(
     "%s on %s: multicast, peer memory, NVSHMEM: not usable here; using XLA's collective (NCCL on GPUs)", kind, platform
   )
@@ -226,7 +226,7 @@ def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   if tuple(module.platforms) == ("cpu",) and not module.lowering_parameters.for_export:
     with keeping(module.add_keepalive):
       return _lower_cpu(ctx, x, spec=spec)
-  _log_fallback(spec.kind, ", ".join(module.platforms))
+  log_fallback(spec.kind, ", ".join(module.platforms))
   return _lower_xla(ctx, x, spec=spec)
 
 
@@ -239,4 +239,4 @@ def user_line() -> str:
   return str(_jax.source_info_util.summarize(_jax.source_info_util.current()))
 
 
-__all__ = ["Spec", "bind", "collective_p", "rank", "user_line"]
+__all__ = ["Spec", "bind", "collective_p", "log_fallback", "rank", "user_line", "varying"]
