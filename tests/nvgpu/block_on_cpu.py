@@ -404,11 +404,16 @@ def _byte(b: ir.IRBuilder, word: ir.Value, number: int, kind: str) -> ir.Value:
   return b.fpext(b.bitcast(half, ir.HalfType()), F32)
 
 
+def _tf32(b: ir.IRBuilder, word: ir.Value, number: int, kind: str) -> ir.Value:
+  """A float32 without its last 13 bits, which the tensor cores do not read."""
+  return b.bitcast(b.and_(word, I32(0xFFFFE000)), F32)
+
+
 def _mma(m: _Machine, kind: str) -> Any:
-  """mma.m16n8k16 or m16n8k32, "Matrix Fragments for mma.m16n8k16 with floating point type" and the like of the PTX ISA."""
+  """mma.m16n8k8, m16n8k16 or m16n8k32, "Matrix Fragments for mma.m16n8k16 with floating point type" and the like of the PTX ISA."""
   element = I32 if kind in ("s8", "u8") else F32
   result = ir.LiteralStructType([element] * 4)
-  number, each = (_half, 2) if kind in ("bf16", "f16") else (_byte, 4)  # of a word
+  number, each = {"bf16": (_half, 2), "f16": (_half, 2), "tf32": (_tf32, 1)}.get(kind, (_byte, 4))  # of a word
 
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
     m.leave(b, tid, args[:6])
@@ -569,6 +574,7 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   rf"cvt\.rn\.satfinite\.(e4m3|e5m2)x2\.f32{_OPERANDS}": (False, _encoded_floats),
   r"llvm\.nvvm\.shfl\.sync\.(bfly|idx)\.(f32|i32)": (True, _shuffle),
   rf"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.(bf16|f16)\.\1\.f32{_OPERANDS}": (True, _mma),
+  rf"mma\.sync\.aligned\.m16n8k8\.row\.col\.f32\.(tf32)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"mma\.sync\.aligned\.m16n8k32\.row\.col\.s32\.(s8|u8)\.\1\.s32{_OPERANDS}": (True, _mma),
   rf"mma\.sync\.aligned\.m16n8k32\.row\.col\.f32\.(e4m3|e5m2)\.\1\.f32{_OPERANDS}": (True, _mma),
   rf"ldmatrix\.sync\.aligned\.m8n8\.x(\d)(\.trans)?\.shared\.b16{_OPERANDS}": (True, _load_matrices),

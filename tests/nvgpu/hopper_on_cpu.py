@@ -196,6 +196,8 @@ _EIGHT_BITS = ("e4m3", "e5m2", "s8", "u8")
 
 def _number(b: ir.IRBuilder, bits: ir.Value, kind: str) -> ir.Value:
   """The number that some bits of a word (i32) are: a float or an integer."""
+  if kind == "tf32":  # the last 13 bits are not read
+    return b.bitcast(b.and_(bits, I32(0xFFFFE000)), F32)
   if kind == "bf16":
     return b.bitcast(b.shl(bits, I32(16)), F32)
   if kind == "f16":
@@ -213,7 +215,7 @@ def _stored(
   b: ir.IRBuilder, window: ir.Value, descriptor: ir.Value, turned: bool, row: ir.Value, k: ir.Value, kind: str
 ) -> ir.Value:
   """Element (row, k) of an operand in shared memory; `turned` where k runs down the rows."""
-  size = 1 if kind in _EIGHT_BITS else 2
+  size = 1 if kind in _EIGHT_BITS else 4 if kind == "tf32" else 2
   field = lambda shift: b.shl(b.trunc(b.and_(b.lshr(descriptor, I64(shift)), I64(0x3FFF)), I32), I32(4))
   start, leading, stride = field(0), field(16), field(32)
   mode = b.trunc(b.lshr(descriptor, I64(62)), I32)  # 1, 2, 3: rows of 128, 64, 32 bytes
@@ -224,8 +226,8 @@ def _stored(
   place = b.add(place, b.mul(b.udiv(along, row_bytes), leading) if turned else I32(0))
   place = b.add(start, b.add(place, b.urem(along, row_bytes) if turned else along))
   rows = b.and_(b.lshr(place, I32(7)), b.lshr(I32(15), mode))
-  bits = b.load(_pointer(b, b.add(window, b.xor(place, b.shl(rows, I32(4))))), typ=I8 if size == 1 else I16)
-  return _number(b, b.zext(bits, I32), kind)
+  bits = b.load(_pointer(b, b.add(window, b.xor(place, b.shl(rows, I32(4))))), typ={1: I8, 2: I16, 4: I32}[size])
+  return _number(b, bits if size == 4 else b.zext(bits, I32), kind)
 
 
 def _multiply(
@@ -256,7 +258,7 @@ def _multiply(
       inside, word = b.urem(k, I32(4 * each)), b.add(half, b.shl(b.udiv(k, I32(4 * each)), I32(1)))
       owner = b.or_(b.and_(lane, I32(28)), b.udiv(inside, I32(each)))
       bits = b.lshr(m.take(b, tid, owner, word), b.mul(b.urem(inside, I32(each)), I32(32 // each)))
-      return _number(b, b.and_(bits, I32((1 << 32 // each) - 1)), kind)
+      return _number(b, bits if each == 1 else b.and_(bits, I32((1 << 32 // each) - 1)), kind)
 
     with for_range(b, 0, count) as wide:
       number = b.trunc(wide, I32)

@@ -249,9 +249,9 @@ def test_a_block_is_spread_over_all_threads(width, vector):
   assert launch.num_threads == 128 and f"ld.global.nc.{vector}.b32" in text and "bra" not in text
 
 
-def test_contractions_of_bf16_use_tensor_cores():
+def test_contractions_use_tensor_cores():
   assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in ptx_of("matmul", "sm_80")
-  assert "mma.sync" not in ptx_of("matmul_f32", "sm_80")
+  assert "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" in ptx_of("matmul_f32", "sm_80")
 
 
 def test_a_plain_matmul_is_pipelined_where_the_hardware_can():

@@ -247,7 +247,8 @@ def test_tables_that_go_with_an_array_that_is_said_to_pass_by_once(monkeypatch):
 @pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
 def test_matmul(dtype):
   a, b = normal(64, 96, dtype=dtype), normal(96, 64, dtype=dtype, seed=1)
-  (got,) = on_cpu(lambda a, b: matmul(a, b, (32, 32, 32)), a, b)
+  with jax.default_matmul_precision("highest"):
+    (got,) = on_cpu(lambda a, b: matmul(a, b, (32, 32, 32)), a, b)
   close(got, np.asarray(a, np.float64) @ np.asarray(b, np.float64), dtype)
 
 

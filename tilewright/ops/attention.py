@@ -190,7 +190,8 @@ def _check(q: jax.Array, k: jax.Array, v: jax.Array) -> None:
 
 
 def contract(x: jax.Array, y: jax.Array, x_axis: int, y_axis: int) -> jax.Array:
-  return jax.lax.dot_general(x, y, (((x_axis,), (y_axis,)), ((), ())), preferred_element_type=jnp.float32)
+  numbers = (((x_axis,), (y_axis,)), ((), ()))
+  return jax.lax.dot_general(x, y, numbers, precision="highest", preferred_element_type=jnp.float32)
 
 
 def valid_rows(x: jax.Array, block: Any, rows: int, length: int) -> jax.Array:

@@ -30,6 +30,7 @@ class TunedParams(NativeParams):
 
   num_warps: int | None = None
   cluster: tuple[int, ...] | None = None
+  writes_all: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,13 +42,18 @@ class How:
   on_gpu: bool = False  # where native code runs
   params: tuple[tuple[str, Any], ...] = ()  # of the NVIDIA target, as tuned
 
-  def options(self, *semantics: str) -> dict[str, Any]:
-    """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary where a proof would not be found."""
+  def options(self, *semantics: str, on_gpu: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Arguments for `pallas_call`; `semantics` names the grid dimensions as parallel or arbitrary where a proof would not be found.
+
+    `on_gpu` are parameters of a kernel that is written for a GPU (`TunedParams`); tuned ones come first.
+    """
     if self.interpret:
       return {"interpret": True}
-    if self.params:
+    if self.params or on_gpu:
       tuned = TunedParams if self.native is None else nvgpu.CompilerParams
-      return {"compiler_params": tuned(dimension_semantics=semantics or None, **dict(self.params))}
+      return {
+        "compiler_params": tuned(dimension_semantics=semantics or None, **{**(on_gpu or {}), **dict(self.params)})
+      }
     params = NativeParams if self.native is None else nvgpu.CompilerParams if self.on_gpu else cpu.CompilerParams
     return {"compiler_params": params(dimension_semantics=semantics or None)}
 

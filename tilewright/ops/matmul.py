@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,7 +19,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.ops import calling, spaces, tiling
+from tilewright.ops import calling, matmul_gpu, spaces, tiling
 from tilewright.ops.activations import activation_of, derivative
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, elementwise
@@ -41,6 +42,7 @@ class Plan:
   out_dtype: Any = None
   blocks: MatmulBlocks | None = None
   batch: int = 1  # products of this kind that run side by side
+  precision: Any = None
 
 
 @names_line
@@ -54,10 +56,13 @@ def matmul(
   transpose_y: bool = False,
   out_dtype: Any = None,
   blocks: tuple[int, int, int] | None = None,
+  precision: Any = None,
   interpret: bool | None = None,
   native: bool | None = None,
 ) -> jax.Array:
   """activation(x @ y + bias), accumulated in float32 (int8: in int32).
+
+  On NVIDIA GPUs, products of float32 are rounded to tf32 unless `precision` or `jax_default_matmul_precision` says otherwise, as XLA's are.
 
   Args:
     x: `(..., m, k)`, or `(..., k, m)` with `transpose_x`: float32, bfloat16, float16 or int8.
@@ -68,6 +73,7 @@ def matmul(
     transpose_y: the same for `y`.
     out_dtype: of the result; by default that of `x`, or int32 for int8.
     blocks: sizes of the blocks along m, n and k; by default chosen from the shapes and the host's caches.
+    precision: of float32 products, as in `jax.lax.dot_general`: "highest" for exact ones, or an algorithm, as "BF16_BF16_F32_X3".
     interpret: True for the portable lowering on any backend.
     native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
@@ -85,7 +91,8 @@ def matmul(
   if blocks is not None and (len(blocks) != 3 or any(b < 1 for b in blocks)):
     raise errors.ShapeMismatchError(f"matmul: blocks must be three positive sizes (m, n, k), got {blocks}.")
   chosen = None if blocks is None else MatmulBlocks(*blocks)
-  plan = Plan(calling.how(interpret, native), transpose_x, transpose_y, activation, out_dtype, chosen)
+  how = calling.how(interpret, native)
+  plan = Plan(how, transpose_x, transpose_y, activation, out_dtype, chosen, precision=_precision_of(precision))
 
   if y.ndim > 2:
     batch = x.shape[:-2]
@@ -98,6 +105,15 @@ def matmul(
     flat = jax.vmap(lambda a: _matmul(plan, a, y, bias))(as_rows(x, 2))
     return flat.reshape(*x.shape[:-2], *flat.shape[1:])
   return _matmul(plan, as_rows(x), y, bias).reshape(*x.shape[:-1], n)
+
+
+def _precision_of(precision: Any) -> Any:
+  """What `precision` means where the op is called: JAX's default where it is left out."""
+  try:
+    traced = jax.make_jaxpr(lambda x: jax.lax.dot(x, x, precision=precision))(jnp.zeros((1, 1), jnp.float32))
+  except ValueError as error:
+    raise errors.ShapeMismatchError(f"matmul: {error}") from error
+  return traced.eqns[0].params["precision"]
 
 
 def _check_operands(x: jax.Array, y: jax.Array, transpose_x: bool, transpose_y: bool) -> None:
@@ -144,93 +160,127 @@ def _chosen_blocks(plan: Plan, m: int, n: int, k: int, dtype: np.dtype) -> Matmu
 def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None = None) -> jax.Array:
   """activation(x @ y + bias) * factor, where `factor` has the shape of the result."""
   m, n, k = _sizes(plan, x, y)
-  floats = x.dtype != jnp.int8
-  accumulator = jnp.float32 if floats else jnp.int32
-  activation = activation_of("matmul", plan.activation)
-  out = jax.ShapeDtypeStruct((m, n), plan.out_dtype)
   if 0 in (m, n):
-    return jnp.zeros(out.shape, out.dtype)
+    return jnp.zeros((m, n), plan.out_dtype)
   if k == 0:
     x, y = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y))
     k = 1
   blocks, how = plan.blocks, plan.how
   if blocks is None:
     blocks, how = spaces.matmul_blocks(how, plan.batch, m, n, k, y.dtype, (plan.transpose_x, plan.transpose_y))
+    if blocks is None and how.on_gpu and (cut := matmul_gpu.cut(plan, x, y)) is not None:
+      return matmul_gpu.call(plan, cut, x, y, bias, factor)
     blocks = blocks or _chosen_blocks(plan, m, n, k, y.dtype)
+  plan = dataclasses.replace(plan, how=how)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
-  steps = pl.cdiv(k, bk)
-  in_place = np.dtype(plan.out_dtype) == np.dtype(accumulator)
-  contract = (((0 if plan.transpose_x else 1,), (1 if plan.transpose_y else 0,)), ((), ()))
+  return blocked(plan, x, y, bias, factor, (m, n, k), MatmulBlocks(bm, bn, bk))
 
-  def within(z: jax.Array, axis: int) -> jax.Array:
+
+def finished(plan: Plan, total: jax.Array, bias: jax.Array | None, factor: jax.Array | None) -> jax.Array:
+  """What follows the sums."""
+  activation = activation_of("matmul", plan.activation)
+  if bias is not None:
+    total = total + bias.astype(total.dtype)
+  if activation is not None:
+    total = activation(total)
+  if factor is not None:
+    total = total * factor.astype(total.dtype)
+  return total.astype(plan.out_dtype)
+
+
+def blocked(
+  plan: Plan,
+  x: jax.Array,
+  y: jax.Array,
+  bias: jax.Array | None,
+  factor: jax.Array | None,
+  sizes: tuple[int, int, int],
+  blocks: MatmulBlocks,
+  splits: int = 1,
+) -> jax.Array:
+  """The kernel, for a product of sizes (m, n, k); the arrays may have more, if that is zero along k.
+
+  With `splits`, each block of the result is computed in so many parts of K, as `(splits, m, n)` sums that nothing follows.
+  """
+  m, n, k = sizes
+  bm, bn, bk = blocks.m, blocks.n, blocks.k
+  accumulator = jnp.float32 if x.dtype != jnp.int8 else jnp.int32
+  out_dtype = np.dtype(plan.out_dtype if splits == 1 else accumulator)
+  steps = -(-pl.cdiv(k, bk) // splits)
+  in_place = out_dtype == np.dtype(accumulator)
+  contract = (((0 if plan.transpose_x else 1,), (1 if plan.transpose_y else 0,)), ((), ()))
+  along_k = [z.shape[axes[0]] for z, axes in zip((x, y), contract[0])]
+
+  def block_of_k(*ids: Any) -> Any:
+    """The block along K of a point of the grid, of which the last dimension goes along K."""
+    return ids[-1] if splits == 1 else ids[0] * steps + ids[-1]
+
+  def within(z: jax.Array, side: int) -> jax.Array:
     """The last block along K with zeros past the end, where there is poison."""
-    if k % bk == 0:
+    if along_k[side] % bk == 0 and steps * splits * bk <= along_k[side]:
       return z
-    place = pl.program_id(2) * bk + jax.lax.broadcasted_iota(jnp.int32, z.shape, axis)
-    return jnp.where(place < k, z, jnp.zeros((), z.dtype))
+    ids = [pl.program_id(d) for d in range(3 if splits == 1 else 4)]
+    place = block_of_k(*ids) * bk + jax.lax.broadcasted_iota(jnp.int32, z.shape, contract[0][side][0])
+    return jnp.where(place < along_k[side], z, jnp.zeros((), z.dtype))
 
   def kernel(*refs: Any) -> None:
     x_ref, y_ref, *rest = refs
     bias_ref = rest.pop(0) if bias is not None else None
     factor_ref = rest.pop(0) if factor is not None else None
     o_ref, acc_ref = rest[0], rest[-1]
+    step = pl.program_id(2 if splits == 1 else 3)
 
     def finish(total: jax.Array) -> jax.Array:
-      if bias_ref is not None:
-        total = total + bias_ref[...].astype(accumulator)
-      if activation is not None:
-        total = activation(total)
-      if factor_ref is not None:
-        total = total * factor_ref[...].astype(accumulator)
-      return total.astype(o_ref.dtype)
+      if splits > 1:
+        return total
+      more = [None if ref is None else ref[...] for ref in (bias_ref, factor_ref)]
+      return finished(plan, total, more[0], more[1])
 
     product = jax.lax.dot_general(
-      within(x_ref[...], contract[0][0][0]),
-      within(y_ref[...], contract[0][1][0]),
+      within(x_ref[...], 0),
+      within(y_ref[...], 1),
       contract,
+      precision=plan.precision,
       preferred_element_type=accumulator,
     )
     if steps == 1:
       o_ref[...] = finish(product)
       return
 
-    @pl.when(pl.program_id(2) == 0)
+    @pl.when(step == 0)
     def _() -> None:
       acc_ref[...] = jnp.zeros(acc_ref.shape, acc_ref.dtype)
 
     acc_ref[...] += product
-    if bias is not None or activation is not None or factor is not None or not in_place:
+    if bias is not None or plan.activation is not None or factor is not None or not in_place:
 
-      @pl.when(pl.program_id(2) == steps - 1)
+      @pl.when(step == steps - 1)
       def _() -> None:
         o_ref[...] = finish(acc_ref[...])
 
-  x_spec = (
-    pl.BlockSpec((bk, bm), lambda i, j, l: (l, i))
-    if plan.transpose_x
-    else pl.BlockSpec((bm, bk), lambda i, j, l: (i, l))
-  )
-  y_spec = (
-    pl.BlockSpec((bn, bk), lambda i, j, l: (j, l))
-    if plan.transpose_y
-    else pl.BlockSpec((bk, bn), lambda i, j, l: (l, j))
-  )
+  def spec(shape: tuple[int, int], place: Callable[[Any, Any, Any], tuple[Any, Any]]) -> pl.BlockSpec:
+    return pl.BlockSpec(shape, lambda *ids: place(ids[-3], ids[-2], block_of_k(*ids)))
+
+  x_spec = spec((bk, bm), lambda i, j, l: (l, i)) if plan.transpose_x else spec((bm, bk), lambda i, j, l: (i, l))
+  y_spec = spec((bn, bk), lambda i, j, l: (j, l)) if plan.transpose_y else spec((bk, bn), lambda i, j, l: (l, j))
   biases = [] if bias is None else [bias[None, :]]
   factors = [] if factor is None else [factor]
-  of_result = pl.BlockSpec((bm, bn), lambda i, j, l: (i, j))
+  of_result = spec((bm, bn), lambda i, j, l: (i, j))
+  of_parts = pl.BlockSpec((None, bm, bn), lambda s, i, j, l: (s, i, j))
+  front, parallel = ((), ()) if splits == 1 else ((splits,), ("parallel",))
   return pl.pallas_call(
     kernel,
-    out_shape=out,
-    grid=(pl.cdiv(m, bm), pl.cdiv(n, bn), steps),
+    out_shape=jax.ShapeDtypeStruct((*front, m, n), out_dtype),
+    grid=(*front, pl.cdiv(m, bm), pl.cdiv(n, bn), steps),
     in_specs=[
       *(x_spec, y_spec),
-      *[pl.BlockSpec((1, bn), lambda i, j, l: (0, j))] * len(biases),
+      *[spec((1, bn), lambda i, j, l: (0, j))] * len(biases),
       *[of_result] * len(factors),
     ],
-    out_specs=of_result,
+    out_specs=of_result if splits == 1 else of_parts,
     scratch_shapes=[] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), accumulator)],
     name="matmul",
-    **how.options("parallel", "parallel", "arbitrary"),
+    **plan.how.options(*parallel, "parallel", "parallel", "arbitrary"),
   )(x, y, *biases, *factors)
 
 
@@ -264,7 +314,8 @@ def _backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[Any, Any, Any]:
   g = g.astype(x.dtype)
 
   def product(a: jax.Array, b: jax.Array, transpose_a: bool, transpose_b: bool, dtype: Any) -> jax.Array:
-    return call(Plan(plan.how, transpose_a, transpose_b, None, np.dtype(dtype), None), a, b, None)
+    own = Plan(plan.how, transpose_a, transpose_b, None, np.dtype(dtype), None, plan.batch, plan.precision)
+    return call(own, a, b, None)
 
   if plan.transpose_x:
     dx = product(y, g, plan.transpose_y, True, x.dtype)

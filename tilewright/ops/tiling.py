@@ -34,6 +34,14 @@ _GPU_PIECES = 1024  # the same with two vectors of four: what goes with them in 
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
 _GPU_PAIR = 2048  # the same, of two rows: 256 threads with a vector of eight each
 _GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
+# An H200, for estimates: SMs; of one SM in a cycle multiply-adds of halves, bytes from L2 and from memory; cycles of a CTA before and after
+# its products, and of one more kernel.
+_SMS, _MACS, _L2_BYTES, _HBM_BYTES, _BEGIN, _LAUNCH = 132, 2048, 40.0, 16.0, 2500, 4000
+_ROW_BYTES = 128  # of a step along K: what a TMA box has
+_SPLITS = (1, 2, 3, 4, 6, 8, 12, 16)
+# Blocks of a CTA, and which part of the tensor cores' speed it reaches with them: by warpgroups, and by warps (mma.sync).
+_GROUP_TILES = {(128, 256): 0.72, (128, 128): 0.6, (64, 256): 0.55, (64, 128): 0.42, (64, 64): 0.28}
+_WARP_TILES = {(128, 128): 0.35, (64, 128): 0.3, (64, 64): 0.25}
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -92,7 +100,7 @@ def rows_per_gpu_block(num_rows: int, row_elements: int, is_sharing: bool = Fals
   half as many wait less for each other.
   """
   rows = 1
-  while rows * row_elements < _GPU_BLOCK and num_rows >= 2 * rows * _GPU_BLOCKS:
+  while 2 * rows * row_elements <= _GPU_BLOCK and num_rows >= 2 * rows * _GPU_BLOCKS:
     rows *= 2
   if is_sharing and rows == 1 and num_rows >= _GPU_BLOCKS and 2 * row_elements <= _GPU_PAIR:
     return 2
@@ -182,6 +190,45 @@ def gpu_matmul_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
     if -(-m // block_m) * -(-n // block_n) >= _GPU_PROCESSORS:
       break
   return MatmulBlocks(block_m, block_n, 64)
+
+
+@dataclasses.dataclass(frozen=True)
+class GpuProduct:
+  """How a matrix product is cut on a GPU: the block of one CTA, and into how many parts of K, whose sums are added at the end."""
+
+  blocks: MatmulBlocks
+  splits: int = 1
+
+
+@functools.lru_cache(maxsize=4096)
+def gpu_product(m: int, n: int, k: int, itemsize: int, batch: int = 1, by_warps: bool = False) -> GpuProduct:
+  """The way to cut a product for tensor cores that takes least, by the estimate below; `by_warps` where warpgroups cannot multiply it."""
+  blocks = _WARP_TILES if by_warps else _GROUP_TILES
+  depth = max(_ROW_BYTES // itemsize, 32)
+  return min(
+    (
+      GpuProduct(MatmulBlocks(*tile, depth), splits)
+      for tile in blocks
+      for splits in _SPLITS
+      if splits == 1 or splits * 4 * depth <= k
+    ),
+    key=lambda own: _gpu_cycles(m, n, k, itemsize, batch, own, blocks[own.blocks.m, own.blocks.n]),
+  )
+
+
+def _gpu_cycles(m: int, n: int, k: int, itemsize: int, batch: int, own: GpuProduct, efficiency: float) -> float:
+  """How long a product takes, in cycles of an SM: what its CTAs multiply or read through L2, wave after wave, or what memory gives."""
+  block, splits = own.blocks, own.splits
+  tiles = batch * -(-m // block.m) * -(-n // block.n)
+  steps = math.ceil(math.ceil(k / block.k) / splits)
+  waves = -(-tiles * splits // _SMS)
+  bytes_per_step = (block.m + block.n) * block.k * itemsize
+  multiplied = block.m * block.n * block.k * itemsize / (2 * _MACS * efficiency)
+  computed = waves * (steps * max(multiplied, bytes_per_step / _L2_BYTES) + _BEGIN)
+  busy = min(1.0, tiles * splits / _SMS)
+  read = batch * (m * k + k * n) * itemsize / (_HBM_BYTES * _SMS * busy) + _BEGIN
+  added = 0.0 if splits == 1 else _LAUNCH + (splits + 1) * 4 * batch * m * n / (_HBM_BYTES * _SMS)
+  return max(computed, read) + added
 
 
 def gpu_weight_slope_blocks(itemsize: int) -> tuple[int, int, int]:

@@ -110,7 +110,7 @@ def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]
   from tilewright.target import nvgpu
 
   wishes = {name: getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")}
-  return nvgpu.run(native, *operands, **wishes)
+  return nvgpu.run(native, *operands, **wishes, writes_all=getattr(kernel.compiler_params, "writes_all", False))
 
 
 NATIVE: dict[str, Callable[..., list[Any]]] = {"cpu": _run_cpu, "cuda": _run_cuda}

@@ -1,10 +1,9 @@
-"""Rules for values: elementwise operations, shapes, reductions, contractions."""
+"""Rules for values: elementwise operations, shapes, reductions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from tilewright.pallas.lowering.table import RULES, Context, rule
@@ -307,26 +306,3 @@ def _cumulative(kind: str) -> Any:
 RULES.update(
   {f"cum{name}": _cumulative(kind) for name, kind in (("sum", "sum"), ("prod", "prod"), ("max", "max"), ("min", "min"))}
 )
-
-
-def _summed_in(operands: tuple[np.dtype, ...], result: np.dtype) -> np.dtype:
-  """The dtype of a contraction's sums: the result's, unless the operands have what it would lose (fractions, imaginary parts, 53 bits),
-  or it is bool, of which two are true together."""
-  real = np.dtype(np.float64 if any(d in (np.float64, np.complex128) for d in (*operands, result)) else np.float32)
-  if any(d.kind == "c" for d in operands):
-    return np.result_type(real, np.complex64)
-  whole = result == np.bool_ or jnp.issubdtype(result, jnp.integer)
-  if any(jnp.issubdtype(d, jnp.floating) for d in operands):
-    return real if whole or result.kind == "c" or real == np.float64 else result
-  if result == np.bool_:
-    return np.dtype(np.int32)
-  return real if result.kind == "c" else result
-
-
-@rule("dot_general")
-def _dot_general(ctx: Context, lhs: Value, rhs: Value, *, dimension_numbers: Any, **_: Any) -> Value:
-  contract, batch = dimension_numbers
-  result = np.dtype(ctx.out.dtype)
-  dtype = _summed_in((lhs.tile.dtype, rhs.tile.dtype), result)
-  sums = ctx.emit("dot", lhs, rhs, contract=tuple(map(tuple, contract)), batch=tuple(map(tuple, batch)), dtype=dtype)
-  return sums if dtype == result else ctx.emit("convert", sums, dtype=result)

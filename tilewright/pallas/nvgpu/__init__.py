@@ -25,10 +25,13 @@ class CompilerParams(NativeParams):
   - `cluster`, a size for each grid dimension: so many neighbouring instances of a matrix product along the grid, by TMA and wgmma (sm_90a),
     run together, and what they share of the operands is read from global memory once. At most eight in all. Devices without clusters do as
     without it; a kernel in which nothing can be shared is an error.
+  - `writes_all`, a promise that all of an output is written which instances see as a whole and write at places that they compute. Without
+    it, such an output is filled with poison first, which takes as long as writing it.
   """
 
   num_warps: int | None = None
   cluster: Sequence[int] | None = None
+  writes_all: bool = False
 
   def __post_init__(self) -> None:
     super().__post_init__()

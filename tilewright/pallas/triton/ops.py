@@ -28,6 +28,7 @@ class CompilerParams:
   num_warps: int | None = None
   num_stages: int | None = None
   grid_is_parallel: ClassVar[bool] = True
+  writes_all: ClassVar[bool] = True  # as in Triton, what an output has that nobody writes is not defined
 
   def __post_init__(self) -> None:
     if self.num_warps is not None and self.num_warps not in range(1, _MOST_WARPS + 1):

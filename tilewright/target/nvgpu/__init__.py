@@ -20,7 +20,8 @@ that finds it generates neither LLVM IR nor PTX.
                    and relayout (the code that moves a tile), matrix_access
     products       dots (the ways to multiply); long_products (in rounds); contraction (single numbers), products (mma.sync),
                    group_products (wgmma) with operand_copies and in_place; few_rows with packed, warp_stages and lane_pieces
-    steps ahead    sequential with staging and asked_blocks; accumulation (what is added up along the grid), pipeline (the plan), pipelined
+    steps ahead    sequential with staging and asked_blocks; accumulation (what is added up along the grid), zero_fill (masks that copies
+                   make needless), pipeline (the plan), pipelined
                    (its code) with fragments, stage_barriers, boxed_warps, warpgroups, turns, computed and decoding
 """
 
@@ -158,13 +159,15 @@ def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
   return ptx.encode() + b"\0" if launch.exchanges_registers else cuda.assemble(ptx, device)
 
 
-def compile_kernel(kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None) -> Callee:
+def compile_kernel(
+  kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None, writes_all: bool = False
+) -> Callee:
   """A kernel, as it was lowered, that XLA can call on every device of this process that has code for it."""
   cuda.load_onto_devices_in_use()
   families, without = _families()
   if len(families) == 1 and not without:
-    return _compile_for(families[0], kernel, num_warps, cluster)
-  return _compile_for_each(families, without, kernel, num_warps, cluster)
+    return _compile_for(families[0], kernel, num_warps, cluster, writes_all)
+  return _compile_for_each(families, without, kernel, num_warps, cluster, writes_all)
 
 
 def _compile_for_each(
@@ -173,6 +176,7 @@ def _compile_for_each(
   kernel: NativeKernel,
   num_warps: int | None,
   cluster: tuple[int, ...] | None,
+  writes_all: bool,
 ) -> Callee:
   """Code for each architecture. A kernel that only some of them can run is an error where it is called on another device."""
   from tilewright.target.nvgpu.families import register
@@ -182,7 +186,9 @@ def _compile_for_each(
   first: errors.TilewrightError | None = None
   for family in families:
     try:
-      own = _compile_for(family, copied_kernel(kernel), num_warps, cluster)  # making code for one changes it
+      own = _compile_for(
+        family, copied_kernel(kernel), num_warps, cluster, writes_all
+      )  # making code for one changes it
     except errors.TilewrightError as e:
       first = first or e
       without |= dict.fromkeys(family.devices, str(e))
@@ -199,11 +205,18 @@ def _compile_for_each(
 
 
 def _compile_for(
-  family: Family, kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None
+  family: Family, kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None, writes_all: bool
 ) -> Callee:
   """A kernel for devices that run the same code. That is compiled once per process, and kept on disk."""
   machine = family.arch
-  environment = [repr(machine), repr(num_warps), repr(cluster), str(cuda.driver_version()), *jit.environment()]
+  environment = [
+    repr(machine),
+    repr(num_warps),
+    repr(cluster),
+    repr(writes_all),
+    str(cuda.driver_version()),
+    *jit.environment(),
+  ]
   said = identity(kernel, *_SOURCES)
   if said is not None and not dump.directory():
     found = _kept.find(cache.key(said, *environment))
@@ -222,7 +235,7 @@ def _compile_for(
       loadable = other.submit(_loadable, ptx, launch, family.assembling)
       launcher = jit.object_code(host)
       # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
-      written = outputs_at_computed_places(kernel) if is_by_hand(kernel, machine) else set()
+      written = outputs_at_computed_places(kernel) if writes_all or is_by_hand(kernel, machine) else set()
       poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)
       return Code(
         machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
@@ -232,10 +245,14 @@ def _compile_for(
 
 
 def run(
-  kernel: NativeKernel, *operands: Any, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+  kernel: NativeKernel,
+  *operands: Any,
+  num_warps: int | None = None,
+  cluster: tuple[int, ...] | None = None,
+  writes_all: bool = False,
 ) -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs."""
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. `writes_all`: see `nvgpu.CompilerParams`."""
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
-    code = compile_kernel(kernel, num_warps, cluster)
+    code = compile_kernel(kernel, num_warps, cluster, writes_all)
   packed = [False] * len(kernel.mapping.block_mappings)
   return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)

@@ -5,9 +5,9 @@
       acc_ref[...] = jnp.zeros_like(acc_ref)
     acc_ref[...] += a_ref[...] @ b_ref[...]
 
-`find` recognises such a body, in the form that `pipeline` needs: one product of 16-bit floats, of which each side is a whole block or
-computed from blocks element by element, added to a ref that is scratch memory or an output that stays where it is. `body_at` is that body
-at a step, without the branches for other steps.
+`find` recognises such a body, in the form that `pipeline` needs: one product for tensor cores, of which each side is a whole block or
+computed from blocks element by element, added to a ref that is scratch memory or an output that stays where it is. `body_at` is that
+body at a step, without the branches for other steps.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from tilewright.target.nvgpu import zero_fill
 from tilewright.target.nvgpu.staging import PIECE
 from tilewright.target.nvgpu.statements import STATEMENTS
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Squeezed
@@ -27,6 +28,12 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
+_OTHER_KINDS = {
+  np.dtype(np.float32): "tf32",  # where a product may be rounded so
+  np.dtype(jnp.float8_e4m3fn): "e4m3",
+  np.dtype(jnp.float8_e5m2): "e5m2",
+}
+_ITEMSIZES = {"tf32": 4, "e4m3": 1, "e5m2": 1}
 Inside = Callable[[BlockMapping, Any], list[bool]]
 
 
@@ -39,7 +46,9 @@ class Operand:
   k_is_last: bool
   position: int | None = None  # among the inputs, where it is a block
   inputs: tuple[int, ...] = ()  # what it is computed from, else
-  ops: tuple[Op, ...] = ()  # which compute it, and nothing else
+  ops: tuple[
+    Op, ...
+  ] = ()  # which compute it, and nothing else; of a block, those that put zeros past the end of its array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +64,11 @@ class Contraction:
   is_quiet: bool  # between the first step and the last, nothing but products is added to the accumulator
   output: Value | None = None  # where the accumulator is an output: a ref of the same type, for the memory itself
 
+  @property
+  def itemsize(self) -> int:
+    """Of an element of the operands."""
+    return _ITEMSIZES.get(self.kind, 2)
+
 
 def find(kernel: NativeKernel, inside: Inside) -> Contraction | None:
   """The contraction of a kernel. `inside(mapping, index_map)` says along which dimensions blocks never hang over."""
@@ -66,7 +80,7 @@ def find(kernel: NativeKernel, inside: Inside) -> Contraction | None:
   if len(dots) != 1 or dots[0] not in kernel.body.body.ops:
     return None
   (dot,) = dots
-  kinds = [KINDS.get(v.tile.dtype) for v in dot.operands]
+  kinds = [_kind_of(dot, v) for v in dot.operands]
   (lc, rc), (lb, _) = dot.attrs["contract"], dot.attrs["batch"]
   if kinds[0] is None or kinds[0] != kinds[1] or lb or len(lc) != 1 or any(v.tile.rank != 2 for v in dot.operands):
     return None
@@ -82,6 +96,12 @@ def find(kernel: NativeKernel, inside: Inside) -> Contraction | None:
   return Contraction(dot, accumulator, tuple(sides), (m, n, k), kinds[0], int(grid[last]), quiet, output)  # type: ignore[arg-type]
 
 
+def _kind_of(dot: Op, v: Value) -> str | None:
+  if v.tile.dtype == np.float32 and not dot.attrs.get("tf32"):
+    return None
+  return KINDS.get(v.tile.dtype) or _OTHER_KINDS.get(v.tile.dtype)
+
+
 def _free_first(shape: tuple[int, ...], contracted: int) -> tuple[int, int]:
   return shape[1 - contracted], shape[contracted]
 
@@ -95,11 +115,18 @@ def _operand(
 def _block_operand(
   kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]], inside: Inside
 ) -> Operand | None:
-  """The input of which a value is the whole block, perhaps transposed, if nothing else uses either."""
+  """The input of which a value is the whole block, perhaps transposed or with zeros past the end, if nothing else uses either."""
   op, value = v.owner, v
+  own: list[Op] = []
   while isinstance(op, Op) and op.name == "transpose" and len(used[op.result]) == 1:
     contracted = op.attrs["permutation"][contracted]
     op = op.operands[0].owner
+  filled = None
+  if isinstance(op, Op) and op.name == "select" and len(used[op.result]) == 1:
+    filled = zero_fill.find(kernel, op)
+    if filled is None:
+      return None
+    own, op = [filled.load, op], filled.load
   if not isinstance(op, Op) or op.name != "load" or len(used[op.result]) != 1:
     return None
   ref, inputs = op.operands[0], _inputs(kernel)
@@ -111,9 +138,10 @@ def _block_operand(
     return None
   safe = inside(mapping, index_map)
   kept = [d for d, dim in enumerate(mapping.block_shape) if not isinstance(dim, Squeezed)]
-  if not all(ok for d, ok in enumerate(safe) if d == kept[contracted] or d not in kept):
+  zero = kept[filled.axis] if filled is not None else None
+  if not all(ok or d == zero for d, ok in enumerate(safe) if d == kept[contracted] or d not in kept):
     return None  # what lies outside along the contraction is not zero
-  return Operand(value, op.result.tile.shape, contracted == 1, position)  # type: ignore[arg-type]
+  return Operand(value, op.result.tile.shape, contracted == 1, position, ops=tuple(own))  # type: ignore[arg-type]
 
 
 def _inputs(kernel: NativeKernel) -> list[Value]:

@@ -29,11 +29,12 @@ FMA_RATE = 128
 _QUARTERS = 4  # costs are in quarter cycles
 _MOST_SHARE = 0.75  # of shared memory that the operands of one product may take
 
-# Operands of the tensor cores, and results: halves are added up in f32. f32 operands would lose bits as tf32, so they are not here.
+# Operands of the tensor cores, and results: halves are added up in f32. Of f32 operands, where it is allowed, they take what tf32 has.
 _HALVES = ("float32", "float16", "bfloat16")
 _TYPES = {
   **dict.fromkeys(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"), _HALVES),
   **dict.fromkeys(("int8", "uint8"), ("int32",)),
+  "float32": ("float32",),
 }
 _NEEDS = {"float8_e4m3fn": ("sm_89", "sm_9", "sm_1"), "float8_e5m2": ("sm_89", "sm_9", "sm_1")}
 
@@ -49,12 +50,10 @@ def dot(system: System, op: Op) -> None:
   found: list[tuple[str, tuple[Place, ...], int]] = []
   work = op.operands[0].tile.size * result.shape[-1] if is_matrix(op) else _multiplications(op)
   if is_matrix(op) and has_tensor_cores(system.arch, op):
-    bits = lhs.bits
-    faster = 16 // bits if bits < 16 else 1
     for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
       rate = system.arch.rates.get(kind)
       if rate is not None and kind in system.kinds:
-        price = _QUARTERS * work // (rate * faster)
+        price = _QUARTERS * work * lhs.bits // (rate * 16)
         found += [(kind, option, price) for option in options if option[2].num_registers <= MOST_SUMS]  # type: ignore[union-attr]
   if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply
     found = [own for own in found if own[0] == WGMMA] or found
@@ -153,6 +152,8 @@ def has_tensor_cores(arch: Arch, op: Op) -> bool:
   """Whether tensor cores multiply what a dot multiplies, and add it up as it asks."""
   a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
   if a != b or np.dtype(op.attrs["dtype"]).name not in _TYPES.get(a, ()):
+    return False
+  if a == "float32" and not op.attrs.get("tf32"):
     return False
   return a not in _NEEDS or arch.name.startswith(_NEEDS[a])
 

@@ -1,4 +1,4 @@
-"""Matrix products of a warp from registers: `ldmatrix` and `mma.sync.m16n8k16` of sm_80.
+"""Matrix products of a warp from registers: `ldmatrix` and `mma.sync` of sm_80, m16n8k16 of halves and m16n8k8 of tf32.
 
 A warp multiplies 16 x 16 by 16 x 8. Of the sum, lane l holds the pairs at row l / 4 + 8 h and columns 2 (l % 4), for h = 0, 1 (PTX ISA,
 fragments of mma.m16n8k16). `ldmatrix` brings four 8 x 8 matrices from shared memory into the lanes that need them, transposed on the way
@@ -6,6 +6,9 @@ where k runs down the rows: each lane names the start of one row of sixteen byte
 
 The left operand's four matrices are its parts (rows 0, k 0), (rows 8, k 0), (rows 0, k 8), (rows 8, k 8). Of the right operand they are
 two columns of eight: (columns 0, k 0), (columns 0, k 8), (columns 8, k 0), (columns 8, k 8).
+
+An instruction takes 32 bytes along k, so that of tf32 the same matrices have half as many k. `ldmatrix` transposes 16-bit elements only:
+where k runs down the rows of tf32, each lane loads its elements one by one, (k = l % 4, column = l / 4) of each matrix.
 """
 
 from __future__ import annotations
@@ -22,8 +25,10 @@ from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.threads import WARP
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
+_DEPTHS = {"tf32": 8}  # along k, where it is not that of halves
 PAIR = 2 * COLUMNS  # columns that one ldmatrix brings
 _MOST_SUMS = 128  # registers of a thread
+_SHARED = 3  # the address space
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +98,7 @@ def multiply(
   """The four sums of a lane, with one product added."""
   result = ir.LiteralStructType([F32] * 4)
   text = (
-    f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
+    f"mma.sync.aligned.m16n8k{depth_of(kind)}.row.col.f32.{kind}.{kind}.f32 "
     "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
   )
   asm = ir.InlineAsm(ir.FunctionType(result, [I32] * 6 + [F32] * 4), text, "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3")
@@ -102,6 +107,11 @@ def multiply(
 
 
 Place = Callable[[ir.Value, ir.Value], ir.Value]
+
+
+def depth_of(kind: str) -> int:
+  """Elements along k of an instruction."""
+  return _DEPTHS.get(kind, DEPTH)
 
 
 def matrices(
@@ -113,19 +123,39 @@ def matrices(
   *,
   is_left: bool,
   k_is_last: bool,
+  kind: str = "bf16",
 ) -> list[ir.Value]:
   """The fragment of an operand from `free` (a row of the left one, a column of the right one) and `k` on.
 
-  `place(row, piece)` is the address of eight elements in a row of the operand as it is stored.
+  `place(row, piece)` is the address of sixteen bytes in a row of the operand as it is stored.
   """
+  each = depth_of(kind) // 2  # elements of sixteen bytes
+  if each == 4 and not k_is_last:
+    return _words_down_rows(b, thread, place, free, k, is_left=is_left)
   row = b.and_(thread, I32(7))
   low, high = b.and_(b.lshr(thread, I32(3)), I32(1)), b.and_(b.lshr(thread, I32(4)), I32(1))
   eighth_free, eighth_k = (low, high) if is_left else (high, low)
   if k_is_last:
     stored = b.add(free, b.add(row, b.shl(eighth_free, I32(3))))
-    return load(b, place(stored, b.add(eighth_k, I32(k // 8))), transposed=False)
+    return load(b, place(stored, b.add(eighth_k, I32(k // each))), transposed=False)
   stored = b.add(b.add(row, I32(k)), b.shl(eighth_k, I32(3)))
   return load(b, place(stored, b.add(b.lshr(free, I32(3)), eighth_free)), transposed=True)
+
+
+def _words_down_rows(
+  b: ir.IRBuilder, thread: ir.Value, place: Place, free: ir.Value, k: int, *, is_left: bool
+) -> list[ir.Value]:
+  """The same for elements of 32 bits with k down the rows: four loads of a word each."""
+  lane = b.and_(thread, I32(WARP - 1))
+  down, along = b.add(b.and_(lane, I32(3)), I32(k)), b.add(free, b.lshr(lane, I32(2)))
+  word = b.shl(b.and_(along, I32(3)), I32(2))  # bytes into its piece
+  found = []
+  for number in range(4):
+    second_k, second_free = (number >> 1, number & 1) if is_left else (number & 1, number >> 1)
+    piece = b.add(b.lshr(along, I32(2)), I32(2 * second_free))
+    address = b.add(place(b.add(down, I32(4 * second_k)), piece), word)
+    found.append(b.load(b.inttoptr(address, ir.PointerType(addrspace=_SHARED)), typ=I32))
+  return found
 
 
 def step(
@@ -141,14 +171,14 @@ def step(
   """Add the product of two blocks in shared memory to the sums (two for each step of the distribution, in order)."""
   row, column = d.first(b, thread)
   totals = [list(sums[4 * i : 4 * i + 4]) for i in range(d.rows * d.columns)]
-  for k in range(0, depth, DEPTH):
+  for k in range(0, depth, depth_of(kind)):
     lefts = [
-      matrices(b, thread, places[0], b.add(row, I32(r * ROWS)), k, is_left=True, k_is_last=k_is_last[0])
+      matrices(b, thread, places[0], b.add(row, I32(r * ROWS)), k, is_left=True, k_is_last=k_is_last[0], kind=kind)
       for r in range(d.rows)
     ]
     for pair in range(d.columns // 2):
       free = b.add(column, I32(pair * PAIR))
-      rights = matrices(b, thread, places[1], free, k, is_left=False, k_is_last=k_is_last[1])
+      rights = matrices(b, thread, places[1], free, k, is_left=False, k_is_last=k_is_last[1], kind=kind)
       for half in range(2):
         for r in range(d.rows):
           at = r * d.columns + 2 * pair + half

@@ -44,7 +44,7 @@ _MOST_STAGES = {"wgmma": 6, "computed": 4, "boxed": 8, "mma": 5}
 _MOST_NEIGHBOURS = 4  # blocks of threads on a multiprocessor
 _FEWEST_DEEP = 32  # a part of a step, so that waiting for it is a small part of the work
 _ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
-_DEPTH = 64  # of the contraction: a row of 128 bytes
+_DEPTH = 64  # of a contraction of halves: a row of 128 bytes
 _MOST_SUMS = 128 * 256  # of two warpgroups: 128 in each thread
 _MOST_AHEAD = 2  # steps before which blocks are asked for that operands in registers are computed from
 _RESERVED = 2048  # bytes of shared memory for barriers and alignment
@@ -115,8 +115,8 @@ class WarpgroupPlan:
 
   @property
   def side_bytes(self) -> tuple[int, int]:
-    m, n, _ = self.contraction.block
-    return m * self.depth * 2, n * self.depth * 2
+    (m, n, _), row = self.contraction.block, self.depth * self.contraction.itemsize
+    return m * row, n * row
 
   @property
   def stage_bytes(self) -> int:
@@ -338,7 +338,8 @@ def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
       swizzle = plan.maps[number].swizzle_bytes
       found[side.position] = shared_for_matrix(side.shape, 16, swizzle) if plan.slices == 1 else None
     else:
-      found[side.position] = shared_for_matrix(side.shape, 16, 128) if plan.slices == 1 else None
+      bits = 8 * plan.contraction.itemsize
+      found[side.position] = shared_for_matrix(side.shape, bits, 128) if plan.slices == 1 else None
   return found
 
 
@@ -360,7 +361,7 @@ def find(
 def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> RegisterPlan | None:
   """Two operands with k last, computed from blocks of which no one is both's, and of which the copy engine brings some of each."""
   (left, right), (m, n, k) = c.sides, c.block
-  if not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MOST_SUMS or k % _DEPTH:
+  if c.itemsize != 2 or not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MOST_SUMS or k % _DEPTH:
     return None
   if any(s.position is not None or not s.k_is_last for s in c.sides) or {*left.inputs} & {*right.inputs}:
     return None
@@ -393,8 +394,10 @@ def _sources(kernel: NativeKernel, c: Contraction, blocks: list[PaddedBlock], st
 
 
 def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: Cluster) -> WarpgroupPlan | None:
-  right, (m, n, k) = c.sides[1], c.block
-  if not arch.has_wgmma or k % _DEPTH or m not in (64, 128) or n % (8 if right.k_is_last else 64) or n > 256:
+  right, (m, n, k), wide = c.sides[1], c.block, SWIZZLE_BYTES // c.itemsize
+  if c.itemsize != 2 and not all(side.k_is_last and side.position is not None for side in c.sides):
+    return None  # of such operands tensor cores read rows along k alone
+  if not arch.has_wgmma or k % wide or m not in (64, 128) or n % (8 if right.k_is_last else 64) or n > 256:
     return None
   computed = any(side.position is None for side in c.sides)
   if computed and any(size % 32 for size in (m, n)):
@@ -403,7 +406,7 @@ def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: C
   if cluster.size > 1 and (computed or not _is_shared(kernel, c, depth, cluster)):
     cluster = ALONE
   maps = tuple(
-    None if s.position is None else _tensor_map(kernel, s, c.kind, depth, sharers)
+    None if s.position is None else _tensor_map(kernel, s, c, depth, sharers)
     for s, sharers in zip(c.sides, cluster.sharers)
   )
   if any(t is not None and len(t.shape) > 5 for t in maps):
@@ -466,7 +469,7 @@ def _is_shared(kernel: NativeKernel, c: Contraction, depth: int, cluster: Cluste
 
 
 def _tensor_map(
-  kernel: NativeKernel, side: Operand, kind: str, depth: int, sharers: int = 1, swizzle: int = SWIZZLE_BYTES
+  kernel: NativeKernel, side: Operand, c: Contraction, depth: int, sharers: int = 1, swizzle: int = SWIZZLE_BYTES
 ) -> TensorMap:
   """The boxes of which an operand of a stage is put together: columns of `swizzle` bytes, of so many rows as one copy brings."""
   assert side.position is not None
@@ -479,7 +482,13 @@ def _tensor_map(
   array, shape = kernel.mapping.num_prefetch + side.position, tuple(mapping.array_aval.shape)
   # Rows of 128 bytes are swizzled in any case.
   return TensorMap(
-    array, kind, shape, tuple(box), row, swizzle // 2, swizzle=None if swizzle == SWIZZLE_BYTES else swizzle
+    array,
+    c.kind,
+    shape,
+    tuple(box),
+    row,
+    swizzle // c.itemsize,
+    swizzle=None if swizzle == SWIZZLE_BYTES else swizzle,
   )
 
 
@@ -487,7 +496,7 @@ def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps
   """Where the copy engine can bring both operands. Of large steps a stage has a part, so that enough stages fit."""
   m, n, k = c.block
   distribution = mma.choose(m, n, num_warps)
-  if not arch.has_tma or arch.has_wgmma or distribution is None or k % mma.DEPTH:
+  if c.itemsize != 2 or not arch.has_tma or arch.has_wgmma or distribution is None or k % mma.DEPTH:
     return None
   arrays = [kernel.mapping.block_mappings[s.position].array_aval for s in c.sides if s.position is not None]
   if len(arrays) < 2 or any(len(a.shape) > MOST_DIMS for a in arrays):
@@ -525,7 +534,7 @@ def _boxed_stages(
   for side in c.sides:
     row_bytes = 2 * (depth if side.k_is_last else side.shape[1])
     swizzle = next(size for size in (128, 64, 32) if row_bytes % size == 0)
-    maps.append(_tensor_map(kernel, side, c.kind, depth, swizzle=swizzle))
+    maps.append(_tensor_map(kernel, side, c, depth, swizzle=swizzle))
   plan = BoxedWarpPlan(c, distribution, (maps[0], maps[1]), 1, depth)
   fitting = [(arch.shared_bytes // n - _RESERVED) // plan.shared_bytes for n in range(_most_neighbours(c), 0, -1)]
   stages = next((n for n in fitting if n >= _ENOUGH_STAGES), fitting[-1])
@@ -541,8 +550,13 @@ def _most_neighbours(c: Contraction) -> int:
 def _warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> WarpPlan | None:
   m, n, k = c.block
   distribution = mma.choose(m, n, num_warps)
-  if distribution is None or k % mma.DEPTH or any(side.position is None for side in c.sides):
+  if (
+    c.itemsize == 1
+    or distribution is None
+    or k % mma.depth_of(c.kind)
+    or any(side.position is None for side in c.sides)
+  ):
     return None
-  blocks = tuple(SharedBlock(side.shape[0], side.shape[1] * 2 // PIECE) for side in c.sides)
+  blocks = tuple(SharedBlock(side.shape[0], side.shape[1] * c.itemsize // PIECE) for side in c.sides)
   stages = min(_MOST_STAGES["mma"], (arch.shared_bytes - _RESERVED) // sum(block.nbytes for block in blocks))
   return WarpPlan(c, distribution, blocks, stages) if stages >= 2 else None  # type: ignore[arg-type]

@@ -143,18 +143,28 @@ def _point(frame: Frame, parallel: tuple[int, ...], number: ir.Value, cluster: C
   if cluster.size > 1:
     sizes[rows], sizes[columns] = sizes[rows] // cluster.down, sizes[columns] // cluster.across
   left: Any = parallel
-  if len(parallel) >= 2 and sizes[rows] % _GROUPED == 0:
-    per_group = i64(_GROUPED * sizes[columns])
-    inside = b.urem(number, per_group)
-    group = b.udiv(number, per_group)
-    groups = i64(sizes[rows] // _GROUPED)
-    indices[rows] = b.add(b.mul(b.urem(group, groups), i64(_GROUPED)), b.urem(inside, i64(_GROUPED)))
-    indices[columns] = b.udiv(inside, i64(_GROUPED))
-    number, left = b.udiv(group, groups), tuple(outer)
+  if len(parallel) >= 2 and sizes[rows] > 1:
+    total = i64(sizes[rows] * sizes[columns])
+    inside, number = b.urem(number, total), b.udiv(number, total)
+    indices[rows], indices[columns] = _in_groups(b, inside, sizes[rows], sizes[columns])
+    left = tuple(outer)
   for d in reversed(left):
     indices[d] = b.urem(number, i64(sizes[d]))
     number = b.udiv(number, i64(sizes[d]))
   return indices
+
+
+def _in_groups(b: ir.IRBuilder, number: ir.Value, rows: int, columns: int) -> tuple[ir.Value, ir.Value]:
+  """The row and column of the n-th point: a few rows are taken together, column by column; at the end those that are left."""
+  group = min(_GROUPED, rows)
+  per_group = i64(group * columns)
+  first, inside = b.mul(b.udiv(number, per_group), i64(group)), b.urem(number, per_group)
+  row, column = b.urem(inside, i64(group)), b.udiv(inside, i64(group))
+  if rest := rows % group:
+    is_last = b.icmp_unsigned(">=", number, i64((rows - rest) * columns))
+    row = b.select(is_last, b.urem(inside, i64(rest)), row)
+    column = b.select(is_last, b.udiv(inside, i64(rest)), column)
+  return b.add(first, row), column
 
 
 class Points:

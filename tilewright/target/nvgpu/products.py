@@ -48,6 +48,7 @@ KINDS = {
   "float8_e5m2": (32, "e5m2", "f32"),
   "int8": (32, "s8", "s32"),
   "uint8": (32, "u8", "s32"),
+  "float32": (8, "tf32", "f32"),  # where a product may be rounded so
 }
 MOST = 2048  # instructions that are written out
 MOST_BYTES = 512  # of an operand that a thread brings to shared memory at a time
@@ -69,6 +70,8 @@ class Staged:
 def is_for_warps(op: Op) -> bool:
   """Whether a product is one of matrices whose elements tensor cores take."""
   dtypes = {v.tile.dtype.name for v in op.operands}
+  if "float32" in dtypes and not op.attrs.get("tf32"):
+    return False
   return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
 
 

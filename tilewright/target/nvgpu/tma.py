@@ -27,6 +27,9 @@ KINDS: dict[str, tuple[int, int]] = {
   "u64": (4, 8),
   "f16": (6, 2),
   "bf16": (9, 2),
+  "tf32": (11, 4),  # float32, rounded on the way
+  "e4m3": (0, 1),
+  "e5m2": (0, 1),
 }
 
 

@@ -31,8 +31,11 @@ def consume(
   rows = ROWS * tma.SWIZZLE_BYTES if sides[0].k_is_last else k * tma.SWIZZLE_BYTES  # of a group of the left operand
   places = b.add(stages.side(0, step), b.mul(group, I32(rows))), stages.side(1, step)
   wgmma.fence(b)
-  for at in range(0, k, wgmma.DEPTH):
-    left, right = (operand(b, side.k_is_last, place, size, k, at) for side, place, size in zip(sides, places, (m, n)))
+  itemsize = plan.contraction.itemsize
+  for at in range(0, k, wgmma.DEPTH_BYTES // itemsize):
+    left, right = (
+      operand(b, side.k_is_last, place, size, k, at, itemsize) for side, place, size in zip(sides, places, (m, n))
+    )
     turned = not sides[0].k_is_last, not sides[1].k_is_last
     values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, turned)
   wgmma.commit(b)
@@ -56,9 +59,11 @@ def give_back(code: Any, stages: Stages, number: Number, rank: ir.Value | None =
         cluster.arrive(b, empty, peer)
 
 
-def operand(b: ir.IRBuilder, k_is_last: bool, place: ir.Value, size: int, depth: int, at: int) -> ir.Value:
-  """The descriptor of an operand from `at` along k on. A box is 64 columns wide; boxes follow each other."""
+def operand(
+  b: ir.IRBuilder, k_is_last: bool, place: ir.Value, size: int, depth: int, at: int, itemsize: int = 2
+) -> ir.Value:
+  """The descriptor of an operand from `at` along k on. A box is 128 bytes wide; boxes follow each other."""
   if k_is_last:
-    box, inner = divmod(at, 64)
-    return wgmma.descriptor(b, b.add(place, I32(box * size * tma.SWIZZLE_BYTES + inner * 2)), 16)
+    box, inner = divmod(at * itemsize, tma.SWIZZLE_BYTES)
+    return wgmma.descriptor(b, b.add(place, I32(box * size * tma.SWIZZLE_BYTES + inner)), 16)
   return wgmma.descriptor(b, b.add(place, I32(at * tma.SWIZZLE_BYTES)), depth * tma.SWIZZLE_BYTES)

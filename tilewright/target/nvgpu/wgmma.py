@@ -21,9 +21,11 @@ from tilewright.layout.value import Layout
 from tilewright.target.llvm.types import F32, I32, I64, VOID
 
 ROWS, DEPTH = 64, 16  # of an instruction on halves
+DEPTH_BYTES = 32  # of any
 _SWIZZLES = {128: 1 << 62, 64: -2 << 62, 32: -1 << 62}  # modes 1, 2 and 3 in the upper two bits
 _HALVES = ("bf16", "f16")
 _INTEGERS = ("s8", "u8")
+_DEPTHS = {"bf16": 16, "f16": 16, "tf32": 8}  # of an instruction; of bytes 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +130,7 @@ def multiply(
   registers = ", ".join(f"${i}" for i in range(count))
   first, last = 2 * count, 2 * count + len(args) - 1
   operand = "{" + ", ".join(f"${i}" for i in range(first, last)) + "}" if words else f"${first}"
-  total, depth = ("s32" if kind in _INTEGERS else "f32"), (16 if kind in _HALVES else 32)
+  total, depth = ("s32" if kind in _INTEGERS else "f32"), _DEPTHS.get(kind, 32)
   flags = [int(adds)]
   if kind not in _INTEGERS:
     flags += [1, 1]  # neither operand is negated

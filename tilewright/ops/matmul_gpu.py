@@ -1,0 +1,91 @@
+"""How matrix products are cut on an NVIDIA GPU, and what is done to operands before.
+
+Tensor cores are fed by copies of whole blocks, which want rows in multiples of sixteen bytes; blocks may hang over the edges. So an
+operand whose rows are not such is padded first, which is one pass over it, as XLA does. Operands of 32 bits are multiplied by warpgroups
+only where K runs along the rows of both: they are transposed first where there is enough work to pay for it.
+
+Where the blocks of the result are too few for the device, K is cut too, and the parts of the sums, in float32, are added at the end, always
+in the same order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tilewright.ops import tiling
+from tilewright.ops.tiling import GpuProduct
+
+if TYPE_CHECKING:
+  from tilewright.ops.matmul import Plan
+
+_ROW = 16  # bytes
+_WORTH_A_PASS = (
+  512  # rows or columns that each element is multiplied with: from so many on, a pass over an operand is a small part
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+  """How a product is computed: its blocks, and which operands are transposed first."""
+
+  product: GpuProduct
+  turns_x: bool = False
+  turns_y: bool = False
+
+
+def may_be_tf32(plan: Plan) -> bool:
+  """Whether float32 operands may be rounded to tf32, and no algorithm is asked for that multiplies otherwise."""
+  given = plan.precision if isinstance(plan.precision, tuple) else (plan.precision,)
+  exact = (lax.Precision.HIGHEST,)
+  presets = (lax.DotAlgorithmPreset.DEFAULT, lax.DotAlgorithmPreset.TF32_TF32_F32)
+  return not any(p in exact or (isinstance(p, lax.DotAlgorithmPreset) and p not in presets) for p in given)
+
+
+def cut(plan: Plan, x: jax.Array, y: jax.Array) -> Cut | None:
+  """How to cut a product that tensor cores multiply; None for others."""
+  m, k = x.shape[::-1] if plan.transpose_x else x.shape
+  n = y.shape[0 if plan.transpose_y else 1]
+  if x.dtype.itemsize == 2:
+    return Cut(tiling.gpu_product(m, n, k, 2, plan.batch))
+  if x.dtype != np.float32 or not may_be_tf32(plan):
+    return None
+  turns_x, turns_y = plan.transpose_x, not plan.transpose_y
+  pays = (not turns_x or n >= _WORTH_A_PASS) and (not turns_y or m >= _WORTH_A_PASS)
+  if not pays:
+    return Cut(tiling.gpu_product(m, n, k, 4, plan.batch, by_warps=True))
+  return Cut(tiling.gpu_product(m, n, k, 4, plan.batch), turns_x, turns_y)
+
+
+def call(
+  plan: Plan, cut: Cut, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor: jax.Array | None
+) -> jax.Array:
+  from tilewright.ops.matmul import blocked, finished
+
+  m, k = x.shape[::-1] if plan.transpose_x else x.shape
+  n = y.shape[0 if plan.transpose_y else 1]
+  if cut.turns_x:
+    x = x.T
+  if cut.turns_y:
+    y = y.T
+  plan = dataclasses.replace(
+    plan, transpose_x=plan.transpose_x != cut.turns_x, transpose_y=plan.transpose_y != cut.turns_y
+  )
+  x, y = in_whole_rows(x), in_whole_rows(y)
+  product = cut.product
+  if product.splits == 1:
+    return blocked(plan, x, y, bias, factor, (m, n, k), product.blocks)
+  parts = blocked(plan, x, y, None, None, (m, n, k), product.blocks, product.splits)
+  return finished(plan, jnp.sum(parts, axis=0), bias, factor)
+
+
+def in_whole_rows(x: jax.Array) -> jax.Array:
+  """A matrix with zeros at the end of its rows, so that they are whole multiples of sixteen bytes."""
+  width = _ROW // x.dtype.itemsize
+  missing = -x.shape[1] % width
+  return x if missing == 0 else jnp.pad(x, ((0, 0), (0, missing)))
