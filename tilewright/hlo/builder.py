@@ -37,7 +37,7 @@ class Builder:
     self.computation = Computation(target) if isinstance(target, str) else target
     self.before = before
     self.metadata = metadata
-    self._names: dict[str, int] = dict.fromkeys((i.name for i in self.computation.instructions), 0)
+    self._names: dict[str, int] | None = None  # taken ones, where no module knows them
 
   def op(
     self,
@@ -61,6 +61,8 @@ class Builder:
     if self.computation.parent is None:
       from tilewright.hlo.ir import take_name
 
+      if self._names is None:
+        self._names = dict.fromkeys((i.name for i in self.computation.instructions), 0)
       instruction.name = take_name(instruction.name, self._names)
     if opcode == "fusion":
       attrs["calls"].is_fusion = True

@@ -348,7 +348,11 @@ class Computation:
       instruction.drop_control_edges()
       instruction.set_operands(())
       instruction.parent = None
-    self.instructions = [i for i in self.instructions if i not in gone]
+    if len(gone) <= 8:  # a search by identity is faster than asking every instruction
+      for instruction in gone:
+        self.instructions.remove(instruction)
+    else:
+      self.instructions = [i for i in self.instructions if i not in gone]
 
   def replace(self, old: Instruction, new: Instruction) -> None:
     """Puts `new` in the place of `old` and removes `old`; control edges move over, metadata too where `new` has none."""

@@ -50,6 +50,18 @@ def next_channel(module: Module) -> int:
   return 1 + max((int(i.attrs.get("channel_id") or 0) for i in module.instructions()), default=0)
 
 
+class Channels:
+  """Channel ids that nothing uses yet, one after another; the module is searched once, when the first is asked for."""
+
+  def __init__(self, module: Module) -> None:
+    self._module = module
+    self._next = 0
+
+  def take(self) -> int:
+    self._next = self._next + 1 if self._next else next_channel(self._module)
+    return self._next
+
+
 def has_control_edges(instruction: Instruction) -> bool:
   return bool(instruction.control_predecessors or instruction.control_successors)
 

@@ -19,7 +19,7 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import group_size, has_control_edges, next_channel
+from tilewright.hlo.passes.collective_keys import Channels, group_size, has_control_edges
 from tilewright.hlo.passes.combine_collectives import replace_results
 from tilewright.hlo.shape import Shape
 
@@ -33,10 +33,11 @@ class DecomposeAllReduce(Pass):
 
   def run(self, module: Module) -> bool:
     changed = False
+    channels = Channels(module)
     for computation in module.computations:
       for instruction in list(computation.instructions):
         if instruction.opcode == "all-reduce" and not computation.is_fusion and self._is_wanted(instruction, module):
-          decompose(instruction, module)
+          decompose(instruction, module, channels)
           changed = True
     return changed
 
@@ -59,7 +60,7 @@ def scattered_dimension(shape: Shape, size: int) -> int | None:
   return -1 if plain and shape.num_elements % size == 0 else None
 
 
-def decompose(instruction: Instruction, module: Module) -> None:
+def decompose(instruction: Instruction, module: Module, channels: Channels) -> None:
   assert instruction.parent is not None
   size = group_size(instruction, module)
   assert size is not None
@@ -74,8 +75,8 @@ def decompose(instruction: Instruction, module: Module) -> None:
     axis = 0 if flat else dimension
     part = tuple(d // size if i == axis else d for i, d in enumerate(x.shape.dimensions))
     part_shape = x.shape.with_dimensions(part).with_layout(x.shape.layout)
-    scattered = _collective(instruction, "reduce-scatter", x, part_shape, axis, builder, module, first)
-    gathered = _collective(instruction, "all-gather", scattered, x.shape, axis, builder, module, False)
+    scattered = _collective(instruction, "reduce-scatter", x, part_shape, axis, builder, channels, first)
+    gathered = _collective(instruction, "all-gather", scattered, x.shape, axis, builder, channels, False)
     del gathered.attrs["to_apply"]
     results.append(builder.op("reshape", (gathered,), operand.shape) if flat else gathered)
     first = False
@@ -89,7 +90,7 @@ def _collective(
   shape: Shape,
   axis: int,
   builder: Builder,
-  module: Module,
+  channels: Channels,
   keeps_channel: bool,
 ) -> Instruction:
   """A collective among the same devices as `model`."""
@@ -97,5 +98,5 @@ def _collective(
   new.opcode, new.sharding, new.origin = opcode, None, None
   new.attrs["dimensions"] = (axis,)
   if new.attrs.get("channel_id") and not keeps_channel:
-    new.attrs["channel_id"] = next_channel(module)
+    new.attrs["channel_id"] = channels.take()
   return builder.computation.insert(new, before=builder.before)

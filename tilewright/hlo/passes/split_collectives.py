@@ -18,7 +18,7 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import has_control_edges, next_channel
+from tilewright.hlo.passes.collective_keys import Channels, has_control_edges
 from tilewright.hlo.passes.combine_collectives import replace_results
 from tilewright.hlo.shape import Shape
 
@@ -35,13 +35,14 @@ class SplitCollectives(Pass):
 
   def run(self, module: Module) -> bool:
     changed = False
+    channels = Channels(module)
     for computation in module.computations:
       for instruction in list(computation.instructions):
         if instruction.opcode in OPCODES and not computation.is_fusion:
-          changed |= self._split(instruction, module)
+          changed |= self._split(instruction, channels)
     return changed
 
-  def _split(self, instruction: Instruction, module: Module) -> bool:
+  def _split(self, instruction: Instruction, channels: Channels) -> bool:
     if has_control_edges(instruction) or any(o.shape.is_dynamic for o in instruction.operands):
       return False
     if instruction.opcode == "collective-permute" and len(instruction.operands) != 1:
@@ -61,7 +62,7 @@ class SplitCollectives(Pass):
         part = clone_instruction(instruction, (piece,), piece_shape)
         part.sharding = part.origin = None
         if not first and part.attrs.get("channel_id"):
-          part.attrs["channel_id"] = next_channel(module)
+          part.attrs["channel_id"] = channels.take()
         parts.append(builder.computation.insert(part, before=instruction))
         first = False
       joined = parts[0] if cut is None else builder.op("concatenate", parts, shape, dimensions=(cut[0],))

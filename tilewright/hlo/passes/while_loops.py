@@ -24,7 +24,7 @@ from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.opcodes import SIDE_EFFECTS
-from tilewright.hlo.passes.collective_keys import next_channel
+from tilewright.hlo.passes.collective_keys import Channels
 from tilewright.hlo.shape import Shape
 
 
@@ -382,6 +382,7 @@ def copy_in(
   instructions = list(instructions)
   groups = _whole_groups(instructions, module)
   channels: dict[int, int] = {}
+  free = Channels(module)
   for instruction in instructions:
     if instruction in new:
       continue
@@ -393,7 +394,7 @@ def copy_in(
     channel = copy.attrs.get("channel_id")
     if channel:
       if channel not in channels:
-        channels[channel] = next_channel(module)
+        channels[channel] = free.take()
       copy.attrs["channel_id"] = channels[channel]
     for predecessor in instruction.control_predecessors:
       if predecessor in new:
