@@ -14,6 +14,7 @@ from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.errors import HloParseError
 
 SPACE = re.compile(r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*(?s:.*?)\*/)*+")
+SKIPPED = " \t\r\n\f\v/"  # what spaces and comments begin with
 NAME = re.compile(r"%?([A-Za-z_][\w.-]*+)", re.ASCII)
 WORD = re.compile(r"[A-Za-z_][\w.-]*+", re.ASCII)
 INTEGER = re.compile(r"-?\d++(?![\w.])", re.ASCII)
@@ -83,9 +84,10 @@ class Cursor:
 
   def skip(self) -> None:
     """Moves over spaces and comments."""
-    match = SPACE.match(self.text, self.pos)
-    if match:
-      self.pos = match.end()
+    if self.text[self.pos : self.pos + 1] in SKIPPED:  # (the end of the text is, too)
+      match = SPACE.match(self.text, self.pos)
+      if match:
+        self.pos = match.end()
 
   def peek(self) -> str:
     """The next character that is not space, "" at the end."""
@@ -97,9 +99,12 @@ class Cursor:
     return self.text.startswith(literal, self.pos)
 
   def accept(self, literal: str) -> bool:
-    self.skip()
-    if self.text.startswith(literal, self.pos):
-      self.pos += len(literal)
+    text, pos = self.text, self.pos
+    if text[pos : pos + 1] in SKIPPED:
+      self.skip()
+      pos = self.pos
+    if text.startswith(literal, pos):
+      self.pos = pos + len(literal)
       return True
     return False
 
@@ -108,7 +113,8 @@ class Cursor:
       self.error(f"expected `{literal}`{' ' + where if where else ''}, found {self.found()}")
 
   def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-    self.skip()
+    if self.text[self.pos : self.pos + 1] in SKIPPED:
+      self.skip()
     match = pattern.match(self.text, self.pos)
     if match:
       self.pos = match.end()

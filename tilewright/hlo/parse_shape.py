@@ -18,6 +18,10 @@ FLAT_TUPLE = re.compile(r"\([^()]++\)")
 ELEMENT = re.compile(r"([a-z]\w*+)\[", re.ASCII)
 DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+")
 
+# Spellings of shapes, for all texts of the process: shapes never change. A thread may find one that another has just forgotten; both
+# then read it.
+_KNOWN: dict[str, Shape] = {}
+_MOST_KNOWN = 50_000
 _LEVELS = frozenset("DCSH")
 
 
@@ -26,7 +30,9 @@ class ShapeReader:
 
   def __init__(self, cursor: Cursor) -> None:
     self.cursor = cursor
-    self.known: dict[str, Shape] = {}
+    if len(_KNOWN) > _MOST_KNOWN:
+      _KNOWN.clear()
+    self.known = _KNOWN
 
   def try_shape(self) -> Shape | None:
     """A shape if one starts here (after spaces), else None and the position unchanged."""
@@ -48,7 +54,7 @@ class ShapeReader:
         return None
       cursor.pos = element.end()
       shape = self._array(element[1], pos)
-    if cursor.pos - pos < 4096:
+    if cursor.pos - pos < 512:
       self.known[text[pos : cursor.pos]] = shape
     return shape
 

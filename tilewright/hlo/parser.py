@@ -18,7 +18,7 @@ import re
 from typing import Any
 
 from tilewright.hlo.attributes import ATTRIBUTE_KINDS
-from tilewright.hlo.cursor import Cursor
+from tilewright.hlo.cursor import RESERVED, Cursor
 from tilewright.hlo.errors import HloError, HloParseError, HloShapeError
 from tilewright.hlo.infer import infer_shape
 from tilewright.hlo.ir import MAIN_THREAD, Computation, Instruction, Module, take_name
@@ -33,6 +33,12 @@ from tilewright.hlo.sharding import Sharding
 from tilewright.hlo.values import OpMetadata
 
 HEAD = re.compile(r"(ROOT\s++)?+(%?[A-Za-z_][\w.-]*+)\s*+=", re.ASCII)
+# A whole instruction up to its operands, as long as its shape is an array (looked up by its spelling) or a flat tuple.
+LINE = re.compile(
+  r"\s*+(ROOT\s++)?+(%?[A-Za-z_][\w.-]*+)\s*+=\s*+"
+  r"([a-z]\w*+\[[^\[\]{}()/]*+\](?:\{[\d:][^{}/]*+\})?+|\([^()]++\))\s++([a-z][\w-]*+)\(",
+  re.ASCII,
+)
 OPCODE = re.compile(r"([a-z][\w-]*+)\s*+\(", re.ASCII)
 PLAIN_OPERANDS = re.compile(r"([\w.%, -]*+)\)", re.ASCII)
 ATTRIBUTE = re.compile(r",\s*+([A-Za-z_][\w-]*+)=", re.ASCII)
@@ -183,6 +189,17 @@ class Parser:
 
   def _instruction(self, computation: Computation, scope: Scope) -> tuple[Instruction, bool]:
     cursor = self.cursor
+    match = LINE.match(cursor.text, cursor.pos)
+    if match:
+      root, name, spelled, opcode = match.groups()
+      shape = self.shapes.known.get(spelled)
+      reserved = name in RESERVED
+      name = name.removeprefix("%")
+      if shape is not None and not reserved and opcode in OPCODES and name not in scope:
+        cursor.pos = match.end()
+        instruction = self._operation(name, shape, opcode, None, match.start(4), computation, scope, False)
+        scope[name] = instruction
+        return instruction, root is not None
     cursor.skip()
     match = HEAD.match(cursor.text, cursor.pos)
     if match:
@@ -220,16 +237,31 @@ class Parser:
       if sugar is None:
         cursor.error(f"`{opcode}` is not an opcode", match.start(1))
       opcode = sugar[0]
+    return self._operation(name, shape, opcode, sugar, start, computation, scope, nested)
+
+  def _operation(
+    self,
+    name: str,
+    shape: Shape | None,
+    opcode: str,
+    sugar: tuple[str, str] | None,
+    start: int,
+    computation: Computation,
+    scope: Scope,
+    nested: bool,
+  ) -> Instruction:
+    """From behind the opening parenthesis on."""
+    cursor = self.cursor
     attrs: dict[str, Any] = {}
     operands: tuple[Instruction, ...] = ()
     if opcode == "parameter":
       attrs["parameter_number"] = cursor.integer("a parameter number")
       if attrs["parameter_number"] < 0:
-        cursor.error("a parameter number is not negative", match.end())
+        cursor.error("a parameter number is not negative", start)
       cursor.expect(")")
     elif opcode == "constant":
       if shape is None:
-        cursor.error("a constant needs a shape", match.start(1))
+        cursor.error("a constant needs a shape", start)
       attrs["literal"] = self.literals.literal(shape)
       cursor.expect(")", "after a literal")
     else:
