@@ -171,10 +171,10 @@ def watched() -> Iterator[list[str]]:
   failures: list[str] = []
   run = cpu.run
 
-  def watching(kernel: NativeKernel, *operands: Any) -> list[Any]:
-    if not kernel.are_cores:  # GPUs have no cores that signal each other
+  def watching(kernel: NativeKernel, *operands: Any, **options: Any) -> list[Any]:
+    if not kernel.are_cores and not kernel.mesh:  # on GPUs, neither cores nor devices reach for each other
       failures.extend(check(kernel))
-    return run(kernel, *operands)
+    return run(kernel, *operands, **options)
 
   with mock.patch.object(cpu, "run", watching):
     yield failures

@@ -115,7 +115,7 @@ def test_counts_go_through_loops_and_meshes(interpret, mesh):
   same(f(jnp.array([5], jnp.int32)), np.array([8, 0] if mesh else [40, 3], np.int32))
 
 
-@pytest.mark.parametrize("interpret", [True, pltpu.InterpretParams()], ids=["portable", "simulated"])
+@pytest.mark.parametrize("interpret", [False, True, pltpu.InterpretParams()], ids=["native", "portable", "simulated"])
 def test_a_copy_to_another_device_is_started_and_awaited(interpret):
   if jax.device_count() < 2:
     pytest.skip("needs two devices")

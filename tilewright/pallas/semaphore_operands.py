@@ -25,7 +25,7 @@ from tilewright.pallas.control import when
 from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, num_programs_p, program_id_p
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Kernel
-from tilewright.tile.memory import MemorySpace, is_semaphore
+from tilewright.tile.memory import MemorySpace, SemaphoreType, is_semaphore
 
 # Both change the type alone.
 counts_p, semaphores_p = Primitive("semaphore_counts"), Primitive("semaphores_of_counts")
@@ -46,8 +46,11 @@ def with_semaphores(kernel: Kernel, results: Sequence[Any]) -> list[Any]:
   return [semaphores_p.bind(x, dtype=a.dtype) if is_semaphore(a.dtype) else x for x, a in zip(results, avals)]
 
 
-def on_counts(kernel: Kernel) -> Kernel:
-  """A kernel whose semaphores are scratch: at its first point they get the counts that it was given, at its last it gives theirs."""
+def on_counts(kernel: Kernel, devices: int = 1) -> Kernel:
+  """A kernel whose semaphores are scratch: at its first point they get the counts that it was given, at its last it gives theirs.
+
+  Where it reaches for other `devices`, they meet before that: what one of them signals is counted by then.
+  """
   mapping = kernel.grid_mapping
   first = mapping.num_prefetch
   avals = [v.aval for v in kernel.jaxpr.invars]
@@ -64,6 +67,7 @@ def on_counts(kernel: Kernel) -> Kernel:
 
   def body(*refs: Any) -> list[Any]:
     given, scratch = list(refs[: len(avals)]), dict(zip(own, refs[len(avals) :]))
+    met = refs[-1]
     seen = [scratch[alias.get(i, i)] if i in places else ref for i, ref in enumerate(given)]
     indices = [program_id_p.bind(axis=d) for d in range(len(mapping.grid) - mapping.num_vmapped)]
 
@@ -74,6 +78,10 @@ def on_counts(kernel: Kernel) -> Kernel:
             semaphores.semaphore_signal(scratch[place].at[at] if at else scratch[place], given[place][at])
 
     def store() -> None:
+      if devices > 1:
+        for device in range(devices):
+          semaphores.semaphore_signal(met, 1, device_id=device, device_id_type=semaphores.DeviceIdType.LOGICAL)
+        semaphores.semaphore_wait(met, devices)
       for place in places:
         if place >= first + mapping.num_inputs:
           for at in itertools.product(*map(range, avals[place].shape)):
@@ -89,8 +97,9 @@ def on_counts(kernel: Kernel) -> Kernel:
     return ShapedArray(aval.shape, np.dtype(np.int32))
 
   refs = [AbstractRef(counts(a), MemorySpace.ANY) if i in places else a for i, a in enumerate(avals)]
+  more = [SemaphoreType.REGULAR.get_ref_aval()] if devices > 1 else []
   with _jax.config._check_vma(False):
-    closed = _jax.trace(body, [*refs, *(avals[i] for i in own)], kernel.jaxpr.debug_info.with_unknown_names())
+    closed = _jax.trace(body, [*refs, *(avals[i] for i in own), *more], kernel.jaxpr.debug_info.with_unknown_names())
   jaxpr, _ = _jax.detach(closed)
   mappings = tuple(
     dataclasses.replace(m, array_aval=counts(m.array_aval), block_aval=refs[first + i]) if first + i in places else m
@@ -100,5 +109,5 @@ def on_counts(kernel: Kernel) -> Kernel:
   if getattr(params, "dimension_semantics", None):  # all instances share the semaphores
     params = dataclasses.replace(params, dimension_semantics=None)
   outs = tuple(counts(a) if is_semaphore(a.dtype) else a for a in kernel.out_avals)
-  grid_mapping = dataclasses.replace(mapping, block_mappings=mappings, num_scratch=mapping.num_scratch + len(own))
+  grid_mapping = dataclasses.replace(mapping, block_mappings=mappings, num_scratch=mapping.num_scratch + len(own) + len(more))
   return kernel.replace(jaxpr=jaxpr, grid_mapping=grid_mapping, out_avals=outs, compiler_params=params)

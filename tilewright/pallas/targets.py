@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -89,10 +90,11 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel as native code of a platform."""
   from tilewright.pallas.lowering import device_axes, keys, lower_kernel
 
-  operands, given, kernel = tuple(semaphore_operands.counts_of(operands)), kernel, semaphore_operands.on_counts(kernel)
   mesh: dict[Any, int] = {}
   if any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects) and platform == "cpu":
     mesh = semaphores.device_axes()
+  operands, given = tuple(semaphore_operands.counts_of(operands)), kernel
+  kernel = semaphore_operands.on_counts(kernel, math.prod(mesh.values()))
   axes = [*mesh, *(axis for axis in device_axes(kernel.jaxpr) if axis not in mesh)]
   positions = [jnp.asarray(lax.axis_index(axis), jnp.int32) for axis in axes]
   native = lower_kernel(kernel, axes, mesh, for_gpu=platform == "cuda")
