@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
   bench.add_argument("--list", action="store_true", help="print the names of the rows and stop")
   bench.add_argument("--json", metavar="FILE", help="also write the rows, with machine and versions, to FILE")
   bench.add_argument(
-    "--random", metavar="N", type=_count, help="gpu: N cases of ops at random sizes instead; --filter names ops"
+    "--random", metavar="N", type=_count, help="N cases of ops at random sizes instead; --filter names ops"
   )
   bench.add_argument("--seed", type=int, default=0, help="of the random sizes (default: %(default)s)")
   bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")

@@ -290,9 +290,9 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 def _print_summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
   """Of random cases: the geometric mean and the worst of each op."""
-  from tilewright.cli import bench_gpu_random
+  from tilewright.cli import bench_random
 
-  found = bench_gpu_random.summarise(rows)
+  found = bench_random.summarise(rows)
   cells = [[own.op, str(own.count), f"{own.mean:.2f}", f"{own.worst:.2f}", own.worst_case] for own in found]
   columns = ("op", "cases", "geometric mean", "worst", "worst case")
   print_table("Ratios of each op", columns, cells, right=columns[1:4])
@@ -303,13 +303,11 @@ def run(arguments: argparse.Namespace) -> int:
   words = arguments.filter or [""]
   asked = " or ".join(repr(word) for word in words)
   if arguments.random is not None:
-    if arguments.target != "gpu":
-      return complain("--random draws sizes for ops on GPUs: tilewright bench gpu --random N.")
-    from tilewright.cli import bench_gpu_random
+    from tilewright.cli import bench_random
 
-    cases = bench_gpu_random.cases(arguments.random, arguments.seed, words)
+    cases = bench_random.cases(arguments.random, arguments.seed, words, on_gpu=arguments.target == "gpu")
     if not cases:
-      return complain(f"No op's name contains {asked}. There are: {', '.join(bench_gpu_random.DRAWS)}.")
+      return complain(f"No op's name contains {asked}. There are: {', '.join(bench_random.DRAWS)}.")
   else:
     CASES: Sequence[Case] = importlib.import_module(f"tilewright.cli.bench_{arguments.target}").CASES
     cases = [case for case in CASES if any(word in case.name for word in words)]

@@ -21,7 +21,7 @@ from jax import lax
 from tilewright import pallas as pl
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.cli.bench_gpu_kernels import Values, device_time
-from tilewright.cli.bench_gpu_random import agree
+from tilewright.cli.bench_random import agree
 from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plt

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import tilewright
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.cli.bench_gpu_kernels import Values, device_time, normal
-from tilewright.cli.bench_gpu_random import agree
+from tilewright.cli.bench_random import agree
 
 MOSAIC = "Mosaic GPU"
 _PACKAGE = "jax.experimental.pallas.ops.gpu"

@@ -1,4 +1,4 @@
-"""`tilewright bench gpu --random N --seed S`: the library's ops at sizes that nobody chose, beside XLA, and cuDNN for attention.
+"""`tilewright bench cpu|gpu --random N --seed S`: the ops at sizes that nobody chose, beside XLA, and cuDNN for attention on GPUs.
 
 A case is an op, a dtype, a rank and sizes. Sizes are drawn log-uniformly over the op's range; a third of the cases has odd ones, a third
 multiples of 8, a third multiples of 128. Case number i of a seed is the same whatever N is, and its name says all that was drawn.
@@ -29,8 +29,6 @@ from tilewright.cli.bench_queue import time_of_one
 XLA, CUDNN = "XLA", "cuDNN, jax.nn"
 GOAL = 0.7  # of each case; the geometric mean's is 1
 _KINDS = ("odd", "of 8", "of 128")
-_MOST_BYTES = 1 << 29  # of one array
-_MOST_WORK = 1 << 40  # multiplications
 _CACHED = 1 << 28  # bytes of all sets of arrays: several times the L2
 _MOST_SETS = 16
 _SHORT = 8e-6  # seconds: programs that take less are timed by the device's own clock
@@ -39,6 +37,22 @@ _FLOATS = ("bfloat16", "float16", "float32")
 _ERRORS = {"bfloat16": 1.5e-2, "float16": 2e-3, "float32": 1e-3, "float8_e4m3fn": 1e-1}
 
 Arrays = tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+  """How large a case may be, and how large a size that is drawn for itself."""
+
+  num_bytes: int  # of one array
+  work: int  # multiplications
+  size: int  # of a dimension; a GPU's other ranges are in proportion
+
+  def most(self, size: int) -> int:
+    return max(64, size * self.size // 16384)
+
+
+GPU = Limits(1 << 29, 1 << 40, 16384)
+CPU = Limits(1 << 26, 1 << 33, 4096)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,21 +71,23 @@ class Drawn:
 
   def arrays(self) -> Arrays:
     keys = jax.random.split(jax.random.key(len(self.name)), len(self.shapes) + len(self.integers))
-    floats = [_normal(key, shape, self.dtype) for key, shape in zip(keys, self.shapes)]
+    floats = [_normal(key, shape, self.dtype, i > 0) for i, (key, shape) in enumerate(zip(keys, self.shapes))]
     whole = [jax.random.randint(key, shape, 0, most) for key, (most, shape) in zip(keys[::-1], self.integers)]
     return (*floats, *whole)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _normal(key: jax.Array, shape: tuple[int, ...], dtype: str) -> jax.Array:
-  return jax.random.normal(key, shape, jnp.float32).astype(dtype)
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def _normal(key: jax.Array, shape: tuple[int, ...], dtype: str, is_weight: bool) -> jax.Array:
+  """Normal numbers; those of matrices that others are multiplied by keep the size of what they are multiplied with."""
+  scale = shape[-2] ** -0.5 if is_weight and len(shape) > 1 else 1.0
+  return (scale * jax.random.normal(key, shape, jnp.float32)).astype(dtype)
 
 
 class Sizes:
   """Draws sizes of one kind."""
 
-  def __init__(self, chance: random.Random, kind: str):
-    self.chance, self.kind = chance, kind
+  def __init__(self, chance: random.Random, kind: str, limits: Limits):
+    self.chance, self.kind, self.limits = chance, kind, limits
 
   def size(self, least: int, most: int) -> int:
     """Log-uniform between two sizes, then the nearest of the kind that is not above the greater one."""
@@ -101,9 +117,9 @@ def _text(*shapes: Sequence[int]) -> str:
 
 
 def _matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
-  m, k = s.size(1, 16384), s.size(16, 16384)
-  n = s.within(16, 131072, min(_MOST_WORK / (m * k), _MOST_BYTES / 4 / max(m, k)))
-  batch = s.leading(rank - 2, int(min(64, max(1, _MOST_WORK // (m * n * k)))))
+  m, k = s.size(1, s.limits.most(16384)), s.size(16, s.limits.most(16384))
+  n = s.within(16, s.limits.most(131072), min(s.limits.work / (m * k), s.limits.num_bytes / 4 / max(m, k)))
+  batch = s.leading(rank - 2, int(min(64, max(1, s.limits.work // (m * n * k)))))
   right = batch if rank == 4 else ()
   shapes = ((*batch, m, k), (*right, k, n))
   return Drawn("matmul", _text(*shapes), ops.matmul, jnp.matmul, shapes, dtype)
@@ -113,9 +129,9 @@ def _rows(op: str, ours: Callable[..., Any], plain: Callable[..., Any], vectors:
   """An op over the last dimension of an array, with vectors as long as that."""
 
   def draw(s: Sizes, rank: int, dtype: str) -> Drawn:
-    width = s.size(16, 262144)
+    width = s.size(16, s.limits.most(262144))
     leading = s.leading(rank - 2, 64)
-    rows = s.within(1, 65536, _MOST_BYTES / 4 / width / math.prod(leading))
+    rows = s.within(1, s.limits.most(65536), s.limits.num_bytes / 4 / width / math.prod(leading))
     shape = (*leading, rows, width)
     return Drawn(op, _text(shape), ours, in_float32(plain), (shape, *[(width,)] * vectors), dtype)
 
@@ -149,10 +165,10 @@ def _cross_entropy(s: Sizes, rank: int, dtype: str) -> Drawn:
 def _attention(s: Sizes, rank: int, dtype: str) -> Drawn:
   depth = s.chance.choice((64, 128)) if s.kind == "of 128" else s.size(16, 256)
   group, causal = s.chance.choice((1, 1, 2, 4, 8)), s.chance.random() < 0.5
-  queries = s.size(64, 16384)
-  keys = queries if causal else s.size(64, 16384)
-  heads = group * max(1, min(32 // group, _MOST_WORK // (2 * queries * keys * depth * group)))
-  batch = s.leading(1, int(min(16, max(1, _MOST_WORK // (2 * heads * queries * keys * depth)))))
+  queries = s.size(64, s.limits.most(16384))
+  keys = queries if causal else s.size(64, s.limits.most(16384))
+  heads = group * max(1, min(32 // group, s.limits.work // (2 * queries * keys * depth * group)))
+  batch = s.leading(1, int(min(16, max(1, s.limits.work // (2 * heads * queries * keys * depth)))))
   shapes = ((*batch, heads, queries, depth), *[(*batch, heads // group, keys, depth)] * 2)
   peer = lambda kind: functools.partial(jax.nn.dot_product_attention, is_causal=causal, implementation=kind)
   in_rows = jax.jit(lambda *arrays: tuple(jnp.swapaxes(x, 1, 2) for x in arrays))
@@ -170,7 +186,11 @@ def _attention(s: Sizes, rank: int, dtype: str) -> Drawn:
 
 
 def _swiglu_mlp(s: Sizes, rank: int, dtype: str) -> Drawn:
-  rows, width, hidden = s.size(1, 8192), s.size(64, 8192), s.size(64, 16384)
+  rows, width, hidden = (
+    s.size(1, s.limits.most(8192)),
+    s.size(64, s.limits.most(8192)),
+    s.size(64, s.limits.most(16384)),
+  )
   shapes = ((rows, width), (width, hidden), (width, hidden), (hidden, width))
   plain = lambda x, gate, up, down: (jax.nn.silu(x @ gate) * (x @ up)) @ down
   return Drawn("swiglu_mlp", _text((rows, width, hidden)), ops.swiglu_mlp, plain, shapes, dtype)
@@ -179,9 +199,9 @@ def _swiglu_mlp(s: Sizes, rank: int, dtype: str) -> Drawn:
 def _grouped_matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
   groups, rows, width, columns = (
     s.chance.choice((2, 4, 8, 16, 64)),
-    s.size(16, 8192),
-    s.size(64, 4096),
-    s.size(64, 4096),
+    s.size(16, s.limits.most(8192)),
+    s.size(64, s.limits.most(4096)),
+    s.size(64, s.limits.most(4096)),
   )
   cuts = sorted(s.chance.randint(0, rows) for _ in range(groups - 1))
   sizes = np.diff([0, *cuts, rows]).astype(np.int32)
@@ -193,7 +213,7 @@ def _grouped_matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
 
 def _rotary(s: Sizes, rank: int, dtype: str) -> Drawn:
   heads, depth = s.size(1, 64), 2 * s.size(8, 256)
-  tokens = s.within(1, 65536, _MOST_BYTES / 4 / heads / depth)
+  tokens = s.within(1, s.limits.most(65536), s.limits.num_bytes / 4 / heads / depth)
 
   def plain(x: Any, cos: Any, sin: Any) -> Any:
     (a, b), cos, sin = jnp.split(x.astype(jnp.float32), 2, -1), cos[:, None], sin[:, None]
@@ -204,9 +224,9 @@ def _rotary(s: Sizes, rank: int, dtype: str) -> Drawn:
 
 
 def _embedding(s: Sizes, rank: int, dtype: str) -> Drawn:
-  width = s.size(16, 16384)
-  entries = s.within(16, 262144, _MOST_BYTES / 4 / width)
-  places = (*s.leading(rank - 2, 8), s.within(1, 65536, _MOST_BYTES / 32 / width))
+  width = s.size(16, s.limits.most(16384))
+  entries = s.within(16, s.limits.most(262144), s.limits.num_bytes / 4 / width)
+  places = (*s.leading(rank - 2, 8), s.within(1, s.limits.most(65536), s.limits.num_bytes / 32 / width))
   plain = lambda table, where: jnp.take(table, where, axis=0)
   name = f"{_text(places)} of {_text((entries, width))}"
   return Drawn("embedding", name, ops.embedding, plain, ((entries, width),), dtype, integers=((entries, places),))
@@ -214,8 +234,8 @@ def _embedding(s: Sizes, rank: int, dtype: str) -> Drawn:
 
 def _top_k(s: Sizes, rank: int, dtype: str) -> Drawn:
   k = s.chance.choice((1, 2, 8, 32))
-  width = s.size(k + 16, 65536)
-  shape = (s.within(1, 8192, _MOST_BYTES / 16 / width), width)
+  width = s.size(k + 16, s.limits.most(65536))
+  shape = (s.within(1, s.limits.most(8192), s.limits.num_bytes / 16 / width), width)
   ours, plain = (lambda f: lambda x: f(x, k)[0])(ops.top_k), (lambda x: jax.lax.top_k(x, k)[0])
   return Drawn("top_k", f"{_text(shape)}, k {k}", ours, plain, (shape,), dtype)
 
@@ -243,10 +263,10 @@ DRAWS: dict[str, Callable[[Sizes, int, str], Drawn]] = {
 }
 
 
-def draw(op: str, seed: int, number: int) -> Drawn:
+def draw(op: str, seed: int, number: int, limits: Limits = GPU) -> Drawn:
   """The n-th case of an op; all its sizes are of one kind."""
   chance = random.Random(f"{op} {seed} {number}")
-  return DRAWS[op](Sizes(chance, _KINDS[number % 3]), chance.choice((2, 3, 4)), chance.choice(_FLOATS))
+  return DRAWS[op](Sizes(chance, _KINDS[number % 3], limits), chance.choice((2, 3, 4)), chance.choice(_FLOATS))
 
 
 # --- measuring ---------------------------------------------------------------------------------------------------
@@ -288,23 +308,36 @@ def timed(function: Callable[..., Any], arrays: Arrays) -> Call:
   return lambda: Measured(time_of_one(ask, jax.block_until_ready) / count)
 
 
-def case(drawn: Drawn) -> Case:
+def called(function: Callable[..., Any], arrays: Arrays) -> Call:
+  """A call as a program makes it: what is timed on the CPU."""
+  jitted = jax.jit(function)
+  return lambda: jitted(*arrays)
+
+
+def case(drawn: Drawn, on_gpu: bool = True) -> Case:
+  time = timed if on_gpu else called
+
   def ours() -> Call:
     arrays = drawn.arrays()
     check(drawn, jax.jit(drawn.ours)(*arrays), arrays)
-    return timed(drawn.ours, arrays)
+    return time(drawn.ours, arrays)
 
-  peers = drawn.peers or {XLA: drawn.plain}
-  build = lambda f: lambda: timed(f, drawn.for_peer(*drawn.arrays()) if drawn.peers else drawn.arrays())
+  # XLA:CPU has no products of float16 with a float32 accumulator.
+  plain = in_float32(drawn.plain) if drawn.dtype == "float16" and drawn.op == "attention" else drawn.plain
+  peers = drawn.peers if on_gpu and drawn.peers else {XLA: plain}
+  in_order = drawn.for_peer if on_gpu else lambda *arrays: arrays
+  build = lambda f: lambda: time(f, in_order(*drawn.arrays()))
   contenders = {OURS: ours, **{peer: build(f) for peer, f in peers.items()}}
   name = f"random {drawn.op} {jnp.dtype(drawn.dtype).name} {drawn.name}"
   return Case(name, contenders, rounds=2, goals=dict.fromkeys(peers, GOAL))
 
 
-def cases(count: int, seed: int, words: Sequence[str]) -> list[Case]:
+def cases(count: int, seed: int, words: Sequence[str], on_gpu: bool = True) -> list[Case]:
   """So many cases, the ops in turn; of ops whose names contain one of the words."""
   names = [op for op in DRAWS if any(word in op for word in words)] if words else list(DRAWS)
-  return [case(draw(names[i % len(names)], seed, i // len(names))) for i in range(count)] if names else []
+  limits = GPU if on_gpu else CPU
+  drawn = (draw(names[i % len(names)], seed, i // len(names), limits) for i in range(count if names else 0))
+  return [case(one, on_gpu) for one in drawn]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tilewright.cli import bench_gpu_programs, bench_gpu_random, main
+from tilewright.cli import bench_gpu_programs, bench_random, main
 from tilewright.cli.bench import Row
-from tilewright.cli.bench_gpu_random import DRAWS, Sizes, agree, draw, summarise
+from tilewright.cli.bench_random import DRAWS, Sizes, agree, draw, summarise
 
 
 class Small(Sizes):
@@ -23,18 +23,18 @@ class Small(Sizes):
 
 @pytest.mark.parametrize("op", DRAWS)
 def test_each_op_computes_what_its_peer_does(op):
-  drawn = DRAWS[op](Small(random.Random(op), "odd"), 3, "float32")
+  drawn = DRAWS[op](Small(random.Random(op), "odd", bench_random.CPU), 3, "float32")
   arrays = drawn.arrays()
-  bench_gpu_random.check(drawn, drawn.ours(*arrays), arrays)
+  bench_random.check(drawn, drawn.ours(*arrays), arrays)
   if drawn.peers:  # whose arrays are in another order
     out = drawn.peers["XLA"](*drawn.for_peer(*arrays))
     agree("peer", jnp.swapaxes(out, 1, 2), drawn.plain(*arrays), 1e-5)
 
 
 def test_a_case_depends_on_its_number_and_the_seed_alone():
-  names = [case.name for case in bench_gpu_random.cases(40, 3, [])]
-  assert [case.name for case in bench_gpu_random.cases(20, 3, [])] == names[:20]
-  assert [case.name for case in bench_gpu_random.cases(40, 4, [])] != names
+  names = [case.name for case in bench_random.cases(40, 3, [])]
+  assert [case.name for case in bench_random.cases(20, 3, [])] == names[:20]
+  assert [case.name for case in bench_random.cases(40, 4, [])] != names
 
 
 @pytest.mark.parametrize("number, divisor, rest", [(0, 2, 1), (1, 8, 0), (2, 128, 0)])
@@ -72,7 +72,8 @@ def test_the_command_lists_what_it_would_draw(capsys):
   assert len(lines) == 4 and all("softmax" in line for line in lines)
   assert main(["bench", "gpu", "--random", "4", "--filter", "no such"]) == 2
   assert "softmax" in capsys.readouterr().err
-  assert main(["bench", "cpu", "--random", "4"]) == 2
+  assert main(["bench", "cpu", "--random", "4", "--filter", "attention", "--list"]) == 0
+  assert "cuDNN" not in capsys.readouterr().out
 
 
 _SHAPES = {
