@@ -433,7 +433,9 @@ def check(seed: int) -> str:
       union = np.logical_or.reduce([step[place] for step in masks])
       found[t.instruction] = found.get(t.instruction, False) | union
       exact[t.instruction] = exact.get(t.instruction, True) and t.exact
-    inside = all(offsets[i] + a.tile <= a.size for i, a in enumerate(region.axes) if a.kind == "parallel")
+    inside = all(
+      offsets[i] + a.tile <= a.size if a.kind == "parallel" else a.size % a.tile == 0 for i, a in enumerate(region.axes)
+    )
     wanted: dict[Instruction, np.ndarray] = {}
     for instruction, have in found.items():
       if not instruction.shape.is_array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.hlo.tiling.analysis import SymbolicNode, TileAnalysis, as_region, tile_analysis
+from tilewright.hlo.tiling.analysis import TileAnalysis, as_region, tile_analysis
 from tilewright.hlo.tiling.expr import Expr, Var
 from tilewright.hlo.tiling.finder import Decision, FinderReport, find, find_fusions
 from tilewright.hlo.tiling.indexing_map import Constraint, IndexingMap, RangeVar, RuntimeVar, compose, identity
@@ -20,6 +20,7 @@ from tilewright.hlo.tiling.region import (
 )
 from tilewright.hlo.tiling.symbolic_tile import SizeCondition, SymbolicTile, TileConstraint, symbolic_tile
 from tilewright.hlo.tiling.tile_search import best_tile, region_key
+from tilewright.hlo.tiling.tiler import SymbolicNode
 
 __all__ = [
   "BUDGETS",

@@ -16,6 +16,7 @@ computed from; an index that corresponds to none is taken whole.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,27 +24,12 @@ from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.tiling import expr
 from tilewright.hlo.tiling.expr import Expr, Var
 from tilewright.hlo.tiling.indexing_map import REDUCED, WHOLE, IndexingMap, RangeVar, compose, identity, make_map
-from tilewright.hlo.tiling.matching_tiles import mismatch
 from tilewright.hlo.tiling.op_maps import CannotTile, leaf_shape, operand_leaf, operand_maps
-from tilewright.hlo.tiling.region import Region, RegionOutput, RuntimeValue, TiledInstruction, TiledRegion, TilingAxis
-from tilewright.hlo.tiling.symbolic_tile import ConcreteTile, SymbolicTile, TileConstraint, symbolic_tile
+from tilewright.hlo.tiling.region import Region, RegionOutput, TiledRegion
+from tilewright.hlo.tiling.symbolic_tile import SymbolicTile, TileConstraint, symbolic_tile
+from tilewright.hlo.tiling.tiler import Loop, SymbolicNode, Tiler
 
 MAX_NODES = 4000
-Loop = tuple[Instruction, int]  # a reduced index: the instruction and the index's number
-
-
-@dataclass(frozen=True, eq=False)
-class SymbolicNode:
-  """One instruction (one leaf of it) at one map from the main root's indices."""
-
-  instruction: Instruction
-  leaf: int
-  tile: SymbolicTile
-  operands: tuple[int, ...]
-
-  @property
-  def map(self) -> IndexingMap:
-    return self.tile.map
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +42,6 @@ class TileAnalysis:
   roots: tuple[int, ...]  # in nodes, one per output
   loops: tuple[tuple[Loop, int], ...]  # reduced indices and their sizes
   constraints: tuple[tuple[Instruction, TileConstraint], ...]
-  # Tiles that were asked for before, by node and by the sizes that the node depends on: a search asks often.
-  _known: dict[tuple[object, ...], ConcreteTile | CannotTile] = field(default_factory=dict, repr=False)
 
   @property
   def dims(self) -> tuple[int, ...]:
@@ -70,7 +54,11 @@ class TileAnalysis:
     self, tile_sizes: Sequence[int] | None = None, loop_sizes: Mapping[Loop, int] | None = None
   ) -> TiledRegion | CannotTile:
     """For tile sizes of the main root and, where a reduced index is not to be taken whole, of steps along it."""
-    return _tiled(self, tile_sizes, loop_sizes or {})
+    return self._tiler.tiled(tile_sizes, loop_sizes or {})
+
+  @functools.cached_property
+  def _tiler(self) -> Tiler:
+    return Tiler(self.region, self.main, self.nodes, self.roots, self.loops)
 
   def __str__(self) -> str:
     lines = []
@@ -139,6 +127,7 @@ class _Walk:
   nodes: list[SymbolicNode] = field(default_factory=list)
   known: dict[tuple[Instruction, int, IndexingMap], int] = field(default_factory=dict)
   maps: dict[tuple[Instruction, int], tuple[tuple[IndexingMap, ...], ...]] = field(default_factory=dict)
+  tiles: dict[tuple[IndexingMap, tuple[int, ...]], SymbolicTile | CannotTile] = field(default_factory=dict)
 
   def visit(self, root: Instruction, leaf: int, at: IndexingMap) -> int | CannotTile:
     """Depth first with a stack of its own: programs are deeper than Python's."""
@@ -157,7 +146,7 @@ class _Walk:
         # The last operand comes first: the indices of a gather before what they look up.
         stack += [(*need, None) for need in wanted if need not in self.known]
         continue
-      tile = symbolic_tile(m, leaf_shape(instruction, number).dimensions)
+      tile = self._tile(m, leaf_shape(instruction, number).dimensions)
       if isinstance(tile, CannotTile):
         return CannotTile(tile.reason, instruction)
       if len(self.nodes) >= MAX_NODES:
@@ -166,6 +155,11 @@ class _Walk:
       self.known[key] = len(self.nodes)
       self.nodes.append(SymbolicNode(instruction, number, tile, operands))
     return self.known[root, leaf, at]
+
+  def _tile(self, m: IndexingMap, dims: tuple[int, ...]) -> SymbolicTile | CannotTile:
+    if (m, dims) not in self.tiles:
+      self.tiles[m, dims] = symbolic_tile(m, dims)
+    return self.tiles[m, dims]
 
   def _needs(
     self, instruction: Instruction, leaf: int, m: IndexingMap
@@ -241,142 +235,3 @@ def _points(m: IndexingMap, variables: frozenset[Var]) -> int:
   for v in variables:
     count *= m.dims[v.index]
   return count
-
-
-# Concrete tiles.
-
-
-def _tiled(
-  analysis: TileAnalysis, tile_sizes: Sequence[int] | None, loop_sizes: Mapping[Loop, int]
-) -> TiledRegion | CannotTile:
-  dims = analysis.dims
-  sizes = tuple(dims if tile_sizes is None else tile_sizes)
-  if len(sizes) != len(dims):
-    return CannotTile(f"the output has {len(dims)} dimensions and the tile {len(sizes)}")
-  if any(t < 1 for t in (*sizes, *loop_sizes.values())):
-    return CannotTile(f"tile sizes {sizes} are not all positive")
-  sizes = tuple(min(t, n) for t, n in zip(sizes, dims))
-  main = analysis.region.roots[analysis.main]
-  axes = [TilingAxis("parallel", n, t, main, i) for i, (n, t) in enumerate(zip(dims, sizes))]
-  axis_of: dict[Loop, int] = {}
-  for (instruction, number), n in analysis.loops:
-    axis_of[instruction, number] = len(axes)
-    axes.append(TilingAxis("loop", n, min(loop_sizes.get((instruction, number), n), n), instruction, number))
-  base = {Var("t", i): t for i, t in enumerate(sizes)}
-  found: list[TiledInstruction] = []
-  maps: list[IndexingMap] = []
-  known: dict[tuple[object, ...], int] = {}
-  place: list[int] = []
-  for number, node in enumerate(analysis.nodes):
-    m = node.map
-    names = _axis_names(m, axis_of)
-    steps = {Var("u", j): axes[names[j]].tile for j in range(len(m.ranges)) if names[j] is not None}  # type: ignore[index]
-    asked = (number, tuple(sizes[i] for i in node.tile.depends_on), tuple(steps.values()))
-    if asked not in analysis._known:
-      analysis._known[asked] = node.tile.at(base | steps)
-    concrete = analysis._known[asked]
-    if isinstance(concrete, CannotTile):
-      return CannotTile(concrete.reason, node.instruction)
-    renamed = _renamed(node, concrete, names, found, maps)
-    if isinstance(renamed, CannotTile):
-      return renamed
-    offsets, pointwise, runtime = renamed
-    operands = tuple(place[k] for k in node.operands)
-    leaf = (
-      node.leaf if node.instruction.opcode in ("tuple", "opt-barrier") else 0
-    )  # a variadic reduce makes all at once
-    key = (node.instruction, leaf, offsets, concrete.sizes, concrete.strides, node.tile.bounds, pointwise, runtime)
-    if key not in known:
-      wrong = mismatch(node.instruction, concrete.sizes, [found[k] for k in operands])
-      if wrong is not None:
-        return CannotTile(wrong, node.instruction)
-      known[key] = len(found)
-      own = tuple(a for (instruction, _), a in axis_of.items() if instruction is node.instruction)
-      found.append(
-        TiledInstruction(
-          node.instruction,
-          concrete.sizes,
-          concrete.strides,
-          offsets,
-          node.tile.bounds,
-          operands,
-          own,
-          pointwise,
-          runtime,
-          concrete.exact,
-        )
-      )
-      maps.append(m)
-    place.append(known[key])
-  return TiledRegion(analysis.region, tuple(axes), tuple(found), tuple(place[k] for k in analysis.roots))
-
-
-def _axis_names(m: IndexingMap, axis_of: Mapping[Loop, int]) -> list[int | None]:
-  """The axis of each range variable; None where it is always whole."""
-  return [
-    axis_of.get((r.instruction, r.number)) if r.kind == REDUCED and r.instruction is not None else None
-    for r in m.ranges
-  ]
-
-
-def _renamed(
-  node: SymbolicNode,
-  concrete: ConcreteTile,
-  names: Sequence[int | None],
-  found: Sequence[TiledInstruction],
-  maps: Sequence[IndexingMap],
-) -> tuple[tuple[Expr, ...], tuple[int, ...], tuple[RuntimeValue, ...]] | CannotTile:
-  """Offsets in the variables of axes instead of those of one map."""
-  m = node.map
-  values: dict[Var, Expr] = {}
-  for j, axis in enumerate(names):
-    if axis is not None:
-      values[Var("p", j)], values[Var("s", j)] = expr.var("o", axis), expr.var("d", axis)
-  pointwise = []
-  for v in concrete.pointwise:
-    axis = v.index if v.kind == "d" else names[v.index]
-    if axis is None:
-      return CannotTile("a place is looked up for each position in a window", node.instruction)
-    pointwise.append(axis)
-  used = {v.index for e in concrete.offsets for v in e.variables() if v.kind == "r"}
-  if not used:
-    return tuple(_put(e, values) for e in concrete.offsets), (), ()
-  runtime = []
-  single = {
-    v: expr.var("o", v.index) if v.kind == "d" else expr.var("p", v.index)
-    for v in node.tile.pointwise
-    if v not in concrete.pointwise
-  }
-  for r in m.runtime:
-    at = tuple(_put(_put(e, single), values) for e in r.at)
-    source = _source(r.instruction, r.at, found, maps)
-    if source is None:
-      return CannotTile(f"the index %{r.instruction.name} is not computed along with it", node.instruction)
-    runtime.append(RuntimeValue(source, at, r.bounds))
-  return tuple(_put(e, values) for e in concrete.offsets), tuple(pointwise), tuple(runtime)
-
-
-def _put(e: Expr, values: Mapping[Var, Expr]) -> Expr:
-  """Another name for variables; nothing is simplified, since the intervals stay what they were."""
-  terms = []
-  for atom, factor in e.terms:
-    if isinstance(atom, Var):
-      new = values.get(atom)
-      terms.append(expr.scale(new if new is not None else Expr(((atom, 1),)), factor))
-    else:
-      terms.append(Expr(((type(atom)(_put(atom.of, values), atom.by), factor),)))
-  return expr.add(expr.constant(e.constant), *terms)
-
-
-def _source(
-  instruction: Instruction, at: Sequence[Expr], found: Sequence[TiledInstruction], maps: Sequence[IndexingMap]
-) -> int | None:
-  """The tile of an index operand that holds element `at`."""
-  for k, tiled in enumerate(found):
-    if tiled.instruction is instruction:
-      same = all(
-        mine == e or (mine.as_var is not None and mine.as_var.kind == "s") for mine, e in zip(maps[k].results, at)
-      )
-      if same:
-        return k
-  return None

@@ -31,7 +31,7 @@ from tilewright.hlo.opcodes import ELEMENTWISE, SIDE_EFFECTS
 from tilewright.hlo.tiling.analysis import TileAnalysis, tile_analysis
 from tilewright.hlo.tiling.op_maps import CannotTile, operand_maps
 from tilewright.hlo.tiling.open_fusions import region_of
-from tilewright.hlo.tiling.predict import Budget, budget_for
+from tilewright.hlo.tiling.predict import Budget, budget_for, fused_seconds
 from tilewright.hlo.tiling.region import Region, TiledFusion
 from tilewright.hlo.tiling.tile_search import Choice, Tuned, best_tile
 
@@ -39,7 +39,8 @@ _CHEAP = frozenset({"iota", "broadcast", "constant", "reshape", "bitcast", "conv
 _MAX_MEMBERS = 64  # of one group, fusions counted as one
 _ROUNDS = 3
 _LARGE = 1 << 20  # bytes of an array that may be worth computing twice
-_COARSE = 10  # tile sizes tried while groups grow
+_FINE = 30
+_COARSE = 8  # tile sizes tried while groups grow
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ class _Search:
     self.computation, self.model, self.budget, self.tuned, self.deadline = computation, model, budget, tuned, deadline
     self.decisions: list[Decision] = []
     self.reach = Reachability(computation)
+    self.fused = any(i.opcode == "fusion" for i in computation.instructions)  # else XLA's fusion is still to come
     self.group_of: dict[Instruction, _Group] = {}
     self.answers: set[tuple[_Group, _Group]] = set()  # pairs that were asked about
 
@@ -146,6 +148,7 @@ class _Search:
         self.group_of[i] = _Group({i: None}, 1 << self.reach.index[i], seconds=alone, xla_seconds=alone)
       elif refused:
         self.decisions.append(Decision(f"%{i.name}", False, refused))
+    self._join_chains()
     edges = self._edges()
     for _ in range(_ROUNDS):  # a group that grew may have taken in what stood between two others
       before = len(self.answers)
@@ -163,6 +166,22 @@ class _Search:
       if fusion is not None:
         found.append(fusion)
     return found
+
+  def _join_chains(self) -> None:
+    """An elementwise value with one elementwise user of the same shape is never worth memory: no question is asked."""
+    for i in self.reach.order:
+      user = i.users[0] if i.user_count == 1 and not i.is_root else None
+      if user is None or i not in self.group_of or user not in self.group_of:
+        continue
+      if i.opcode in ELEMENTWISE and user.opcode in ELEMENTWISE and i.shape.dimensions == user.shape.dimensions:
+        left, right = self.group_of[i], self.group_of[user]
+        if left is not right and len(left.members) + len(right.members) <= _MAX_MEMBERS:
+          both = {**left.members, **right.members}
+          order = dict.fromkeys(sorted(both, key=self.reach.index.__getitem__))
+          seconds, xla = left.seconds + right.seconds, left.xla_seconds + right.xla_seconds
+          joined = _Group(order, left.bits | right.bits, seconds=seconds, xla_seconds=xla)
+          for member in order:
+            self.group_of[member] = joined
 
   def _edges(self) -> list[tuple[Instruction, Instruction, int]]:
     """Producers and consumers, most bytes first; of equal ones the later."""
@@ -328,12 +347,14 @@ class _Search:
       return None
     if all(m in group.unused or not self._leaves(m, group) for m in members):
       return None  # whoever needs it computes it again
-    found = self._tiled(members, 48, group.again, group.unused)
+    found = self._tiled(members, _FINE, group.again, group.unused)
     if isinstance(found, str):
       self.decisions.append(Decision(names, False, found))
       return None
     region, choice = found
     ours, xla = choice.prediction.seconds, group.xla_seconds
+    if not self.fused:
+      xla = min(xla, fused_seconds(region, self.model))
     if ours > xla * (1 - self.budget.min_saving):
       why = f"predicted {ours * 1e6:.3g} µs, and XLA's program {xla * 1e6:.3g} µs: not worth a kernel"
       self.decisions.append(Decision(names, False, why))
@@ -373,8 +394,8 @@ def _is_work(i: Instruction) -> bool:
 
 def cannot_join(i: Instruction) -> str | None:
   """None if an instruction may be part of a group; an empty text if it is not worth a word; else why not."""
-  if i.opcode in ("parameter", "constant", "tuple", "after-all"):
-    return ""
+  if i.opcode in ("parameter", "constant", "tuple", "after-all") or (_is_cheap(i) and not i.is_root):
+    return ""  # cheap ones are computed in every kernel that needs them
   if i.opcode in SIDE_EFFECTS or i.control_predecessors or i.control_successors:
     return "it has side effects or control dependences"
   if i.opcode == "get-tuple-element":

@@ -155,6 +155,8 @@ def compose(outer: IndexingMap, inner: IndexingMap) -> IndexingMap:
   """From `outer`'s output to `inner`'s operand, where `inner`'s output is `outer`'s operand."""
   if len(outer.results) != len(inner.dims):
     raise ValueError(f"a map to rank {len(outer.results)} does not compose with one from rank {len(inner.dims)}")
+  if inner.is_identity and 1 not in inner.dims:
+    return outer
   ranges, runtime = len(outer.ranges), len(outer.runtime)
   both = IndexingMap(outer.dims, (), outer.ranges + inner.ranges, outer.runtime)
   # A dimension of one element is at 0 wherever it is needed, even if the outer map also names places beside it.

@@ -19,7 +19,7 @@ from tilewright.hlo.cost.model import CostModel
 from tilewright.hlo.cost.work import FREE, work
 from tilewright.hlo.ir import Instruction
 from tilewright.hlo.opcodes import ELEMENTWISE
-from tilewright.hlo.tiling.region import TiledInstruction, TiledRegion
+from tilewright.hlo.tiling.region import Region, TiledInstruction, TiledRegion
 
 PANEL = 32 << 10  # bytes of a product's operand that are held at once, where it is read from memory
 CACHE_SPEED = 6.0  # of L2 against memory: about 5 on an H200, 4 to 10 on CPUs
@@ -133,6 +133,44 @@ def predict(region: TiledRegion, model: CostModel, budget: Budget) -> Prediction
     (vector + matrix) / sum(once.values()) if any(once.values()) else 1.0,
     grid,
   )
+
+
+def fused_seconds(region: Region, model: CostModel) -> float:
+  """What XLA's own fusions of a region would take: a kernel for each product, reduction and output, which computes elementwise
+  values and movements itself.
+  """
+  machine = model.device
+  bandwidth = machine.memory_bandwidth * machine.memory_efficiency
+  body = region.body
+  kept = set(region.roots) | {i for i in body.instructions if i.opcode in _HOLDS}
+  kept |= {o for i in body.instructions if i.opcode in ("dot", "convolution") for o in i.operands}
+  total = 0.0
+  for root in body.instructions:
+    if (
+      root not in kept
+      or root.opcode in ("parameter", "constant")
+      or not any(s.is_array for _, s in root.shape.leaves())
+    ):
+      continue
+    moved, flops, seen = float(root.shape.byte_size), 0.0, set[Instruction]()
+    seconds = 0.0
+    stack = [root]
+    while stack:
+      top = stack.pop()
+      if top in seen:
+        continue
+      seen.add(top)
+      if top is not root and (top in kept or top.opcode == "parameter"):
+        moved += top.shape.byte_size
+        continue
+      if top.opcode not in FREE and top.opcode not in _MOVES:
+        amount = work(top)
+        flops += amount.flops - amount.matrix_flops
+        seconds += amount.matrix_flops / machine.matmul_rate(amount.element_type)
+      stack += top.operands
+    seconds += flops / machine.vector_flops
+    total += max(seconds, moved / bandwidth, machine.launch)
+  return total
 
 
 def product_rate(tiled: TiledInstruction) -> float:

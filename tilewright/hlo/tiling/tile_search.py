@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.hlo.cost.model import CostModel
-from tilewright.hlo.tiling.analysis import Loop, TileAnalysis
+from tilewright.hlo.tiling.analysis import TileAnalysis
 from tilewright.hlo.tiling.expr import Var
 from tilewright.hlo.tiling.op_maps import CannotTile
 from tilewright.hlo.tiling.predict import Budget, Prediction, predict
 from tilewright.hlo.tiling.region import Region, TiledRegion
+from tilewright.hlo.tiling.tiler import Loop
 
 _STEP = 256  # of a long contracted index, where it is not taken whole
 Tuned = Mapping[str, Sequence[int]]
