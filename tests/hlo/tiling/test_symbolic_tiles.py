@@ -224,6 +224,18 @@ def test_several_roots_share_a_grid() -> None:
   assert [region.instructions[k].sizes for k in region.roots] == [(3, 10), (3,)]
 
 
+def test_a_second_root_is_not_written_beyond_the_edge() -> None:
+  """(d0, d1) of f32[4,3] is element 3·d0 + d1 of the other root: where a tile hangs over d1, that is another row's element."""
+  body = (
+    "p = f32[12] parameter(0)\nn = f32[12] negate(p)\nr = f32[4,3] reshape(n)\nROOT t = (f32[4,3], f32[12]) tuple(r, n)"
+  )
+  analysis = tiling.tile_analysis(entry(body))
+  assert isinstance(analysis, tiling.TileAnalysis)
+  refused = analysis.tiled((1, 2))
+  assert isinstance(refused, tiling.CannotTile) and "written beyond it" in str(refused)
+  assert isinstance(analysis.tiled((2, 3)), tiling.TiledRegion)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tilings_hold_what_is_needed(seed: int) -> None:
   outcomes = [random_tilings.check(1_000_003 * (100 + seed) + i) for i in range(40)]

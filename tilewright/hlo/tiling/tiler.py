@@ -114,7 +114,21 @@ class Tiler:
         found.append(tiled)
         maps.append(node.map)
       place.append(known[same])
+    for k in self.roots:
+      uneven = self._uneven(self.nodes[k].map, sizes)
+      if uneven is not None:
+        why = f"the last tile along d{uneven} is not whole, and %{self.nodes[k].instruction.name} would be written beyond it"
+        return CannotTile(why, self.nodes[k].instruction)
     return TiledRegion(self.region, tuple(axes), tuple(found), tuple(place[k] for k in self.roots))
+
+  def _uneven(self, m: IndexingMap, sizes: Sequence[int]) -> int | None:
+    """An index with a last tile that hangs over, which a root's dimension mixes with others: its bounds do not cut off the rest."""
+    for e in m.results:
+      if e.as_var is None:
+        for v in e.variables():
+          if v.kind == "d" and self.dims[v.index] % sizes[v.index]:
+            return v.index
+    return None
 
   def _place(
     self, k: int, node: SymbolicNode, sizes: Sequence[int], axes: Sequence[TilingAxis]
