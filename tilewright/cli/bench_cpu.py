@@ -21,7 +21,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import ops, pallas
-from tilewright.cli import bench_data_parallel, bench_fused, bench_numerics, bench_processes, bench_tuned
+from tilewright.cli import (
+  bench_collectives,
+  bench_data_parallel,
+  bench_fused,
+  bench_numerics,
+  bench_processes,
+  bench_tuned,
+)
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.pallas import cpu, tpu
 from tilewright.runtime import _jax
@@ -445,6 +452,7 @@ CASES: tuple[Case, ...] = (
     "data-parallel step, 16 microbatches, 4 devices",
     {OURS: lambda: bench_data_parallel.start("all_reduce_code_motion"), XLA: bench_data_parallel.start},
   ),
+  *bench_collectives.CASES,
   Case(
     "hlo: read 1 MB of text",
     {OURS: lambda: reading_hlo(hlo_text(10_200)), XLA: lambda: reading_hlo_in_xla(hlo_text(10_200))},

@@ -18,6 +18,7 @@ from tilewright.collectives.api import (
   ragged_all_to_all,
   reduce_scatter,
 )
+from tilewright.collectives.check import Finding, check
 from tilewright.collectives.cost import Topology, explain, predict
 from tilewright.collectives.fused import (
   all_gather_matmul,
@@ -28,6 +29,7 @@ from tilewright.collectives.fused import (
 )
 
 __all__ = [
+  "Finding",
   "Topology",
   "all_gather",
   "all_gather_matmul",
@@ -35,6 +37,7 @@ __all__ = [
   "all_to_all",
   "barrier",
   "broadcast",
+  "check",
   "explain",
   "matmul_all_reduce",
   "matmul_reduce_scatter",

@@ -1,0 +1,224 @@
+"""Random programs of remote copies and semaphores: native code on CPU devices against the simulated machine.
+
+    python -m tests.collectives.random_programs --count 10000 --seed 0
+
+A program is a list of steps that every device takes. What a step may touch is chosen so that the result does not depend on timing: buffers
+are written by one device at a time, and whoever reads waits for it.
+
+    send      each device copies a slot to a slot of a device, a permutation away, and waits for what comes to it
+    add       the same, adding to what is there
+    scatter   one device copies a slot to every other
+    signal    devices signal amounts to others and wait for what they get
+    meet      a barrier of all, by the barrier semaphore
+    compute   a slot becomes a function of two others
+    remote    a slot becomes what a slot of another device is, by `remote_ref`, between two barriers
+"""
+
+from __future__ import annotations
+
+import os
+
+if __name__ == "__main__":
+  os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
+
+import argparse
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+
+from tilewright import pallas as pl
+from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas import tpu as pltpu
+
+SLOTS, ROWS, COLUMNS = 4, 2, 16
+DMA, REGULAR = pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR
+KINDS = ("send", "send", "add", "scatter", "signal", "meet", "compute", "remote", "loop")
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+  kind: str
+  source: int = 0
+  target: int = 0
+  shift: int = 1
+  amount: int = 1
+  naming: str = "tuple"
+  rows: int = ROWS
+  times: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+  axes: tuple[tuple[str, int], ...]
+  steps: tuple[Step, ...]
+
+  @property
+  def devices(self) -> int:
+    return int(np.prod([size for _, size in self.axes]))
+
+
+def generate(rng: np.random.Generator) -> Program:
+  axes = [(("x", 2),), (("x", 3),), (("x", 4),), (("a", 2), ("b", 2))][rng.integers(4)]
+  n = int(np.prod([size for _, size in axes]))
+  pick = lambda count: int(rng.integers(count))
+
+  def step() -> Step:
+    source = pick(SLOTS)
+    target = (source + 1 + pick(SLOTS - 1)) % SLOTS
+    naming = ("tuple", "logical", "dict")[pick(3)]
+    return Step(KINDS[pick(len(KINDS))], source, target, pick(n), 1 + pick(5), naming, 1 + pick(ROWS), 1 + pick(3))
+
+  return Program(axes, tuple(step() for _ in range(2 + pick(6))))
+
+
+class Body:
+  """The kernel of a program."""
+
+  def __init__(self, program: Program):
+    self.program, self.n = program, program.devices
+
+  def __call__(self, x_ref: Any, o_ref: Any, slots: Any, send: Any, receive: Any, counter: Any) -> None:
+    self.slots, self.sent, self.received, self.counter = slots, send, receive, counter
+    self.me = jnp.int32(0)
+    for axis, size in self.program.axes:
+      self.me = self.me * size + lax.axis_index(axis)
+    for i in range(SLOTS):
+      slots[i] = x_ref[...] + i
+    self.meet()
+    for number, step in enumerate(self.program.steps):
+      getattr(self, step.kind)(step)
+      slots[number % SLOTS, 0] += 1.0
+      self.meet()
+    o_ref[...] = slots[...]
+
+  def device(self, number: Any, naming: str) -> dict[str, Any]:
+    if naming == "logical":
+      return dict(device_id=number, device_id_type=pl.DeviceIdType.LOGICAL)
+    coordinates, left = [], number
+    for _, size in reversed(self.program.axes):
+      coordinates.insert(0, lax.rem(left, size))
+      left = lax.div(left, size)
+    if naming == "dict":
+      return dict(device_id={axis: c for (axis, _), c in zip(self.program.axes, coordinates)})
+    return dict(device_id=tuple(coordinates))
+
+  def away(self, shift: Any) -> Any:
+    return lax.rem(self.me + shift, jnp.int32(self.n))
+
+  def copy(self, step: Step, other: Any) -> Any:
+    part = pl.ds(0, step.rows)
+    return pltpu.make_async_remote_copy(
+      self.slots.at[step.source, part],
+      self.slots.at[step.target, part],
+      self.sent,
+      self.received,
+      **self.device(other, step.naming),
+    )
+
+  def meet(self, step: Step | None = None) -> None:
+    barrier = pltpu.get_barrier_semaphore()
+    for other in range(self.n):
+      pl.semaphore_signal(barrier, 1, device_id=jnp.int32(other), device_id_type=pl.DeviceIdType.LOGICAL)
+    pl.semaphore_wait(barrier, self.n)
+
+  def send(self, step: Step, *, add: bool = False) -> None:
+    copy = self.copy(step, self.away(step.shift))
+    copy.start(add=add)
+    copy.wait()
+
+  def add(self, step: Step) -> None:
+    self.send(step, add=True)
+
+  def scatter(self, step: Step) -> None:
+    root = step.shift
+
+    @pl.when(self.me == root)
+    def _() -> None:
+      for other in range(self.n):
+        if other != root:
+          copy = self.copy(step, jnp.int32(other))
+          copy.start()
+          copy.wait_send()
+
+    @pl.when(self.me != root)
+    def _() -> None:
+      self.copy(step, jnp.int32(root)).wait_recv()
+
+  def signal(self, step: Step) -> None:
+    pl.semaphore_signal(self.counter, step.amount + self.me, **self.device(self.away(step.shift), step.naming))
+    sender = self.away(self.n - step.shift)
+    pl.semaphore_wait(self.counter, step.amount + sender)
+    self.slots[step.target, 0] += sender.astype(jnp.float32)
+
+  def compute(self, step: Step) -> None:
+    self.slots[step.target] = self.slots[step.source] * 0.5 + self.slots[step.target] - step.amount
+
+  def remote(self, step: Step) -> None:
+    device = self.device(self.away(step.shift), "logical")
+    value = plgpu.remote_ref(self.slots.at[step.source], *device.values())[...]
+    self.meet()
+    self.slots[step.target] = value
+
+  def loop(self, step: Step) -> None:
+    @pl.loop(0, step.times)
+    def _(i: Any) -> None:
+      self.send(step)
+      self.slots[step.source, 1] += i.astype(jnp.float32)
+      self.meet()
+
+
+def run(program: Program, interpret: Any) -> np.ndarray:
+  body = Body(program)
+  mesh = Mesh(
+    np.array(jax.devices("cpu")[: program.devices]).reshape([size for _, size in program.axes]),
+    tuple(axis for axis, _ in program.axes),
+  )
+  spec = PartitionSpec(mesh.axis_names)
+
+  def call(x: jax.Array) -> jax.Array:
+    return pl.pallas_call(
+      body,
+      jax.ShapeDtypeStruct((SLOTS, ROWS, COLUMNS), jnp.float32),
+      scratch_shapes=[pltpu.VMEM((SLOTS, ROWS, COLUMNS), jnp.float32), DMA(()), DMA(()), REGULAR],
+      compiler_params=pltpu.CompilerParams(collective_id=1),
+      interpret=interpret,
+    )(x)
+
+  x = np.arange(program.devices * ROWS * COLUMNS, dtype=np.float32).reshape(-1, COLUMNS) % 31
+  f = jax.jit(jax.shard_map(call, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False))
+  return np.asarray(f(x))
+
+
+def check(count: int, seed: int, *, verbose: bool = False) -> int:
+  """Draw programs and compare; gives how many were wrong."""
+  wrong = 0
+  for number in range(count):
+    program = generate(np.random.default_rng([seed, number]))
+    found, expected = run(program, False), run(program, pltpu.InterpretParams())
+    if not np.array_equal(found, expected):
+      wrong += 1
+      print(f"seed {seed}, program {number} differs: {program}", flush=True)
+    if number % 50 == 49:
+      jax.clear_caches()
+      if verbose:
+        print(f"{number + 1} programs, {wrong} wrong", flush=True)
+  return wrong
+
+
+def main() -> None:
+  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument("--count", type=int, default=100)
+  parser.add_argument("--seed", type=int, default=0)
+  options = parser.parse_args()
+  wrong = check(options.count, options.seed, verbose=True)
+  print(f"{options.count} random programs, {wrong} differ from the simulator")
+  raise SystemExit(bool(wrong))
+
+
+if __name__ == "__main__":
+  main()
