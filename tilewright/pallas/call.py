@@ -221,6 +221,8 @@ pallas_call_p.def_impl(functools.partial(apply_eagerly, pallas_call_p))
 def _run(run: Callable[..., list[Any]], *operands: Any, **params: Any) -> Any:
   kernel = Kernel(**params)
   metadata = {"kernel_metadata": json.dumps(dict(kernel.metadata))} if kernel.metadata else {}
+  if kernel.cost_estimate is not None:  # for schedulers: `tilewright.hlo.cost` reads it
+    metadata["cost_estimate"] = kernel.cost_estimate.to_json().decode()
   with jax.named_scope(kernel.name), set_xla_metadata(**metadata), _jax.config._check_vma(False):
     return run(kernel, *map(without_varying_axes, operands))
 

@@ -27,6 +27,7 @@ class Algorithm:
   steps: Callable[[int], float]
   messages: Callable[[int], float]
   inside_nodes_only: bool = False
+  in_switch: bool = False  # needs switches that reduce and multicast
 
   def seconds(self, devices: int, size: float, link: Link) -> float:
     return self.steps(devices) * link.latency + self.messages(devices) * size / link.bandwidth
@@ -45,9 +46,13 @@ ALGORITHMS: Mapping[str, tuple[Algorithm, ...]] = {
     _ring(2),
     Algorithm("tree", lambda n: 2 * steps_of_tree(n), lambda n: 2.0),
     Algorithm("one shot", lambda n: 1.0, lambda n: n - 1.0, inside_nodes_only=True),
+    # Each device reduces its part and sends it to the others.
+    Algorithm("two shot", lambda n: 2.0, lambda n: 2 * (n - 1) / n * 1.1, inside_nodes_only=True),
+    # The switch reads from all, reduces, and writes to all: each device sends and receives the message once.
+    Algorithm("nvls", lambda n: 3.0, lambda n: 1 + 1 / n, inside_nodes_only=True, in_switch=True),
   ),
-  "all-gather": (_ring(1), _doubling(1)),
-  "reduce-scatter": (_ring(1), _doubling(1)),
+  "all-gather": (_ring(1), _doubling(1), Algorithm("nvls", lambda n: 3.0, lambda n: (n - 1) / n, True, True)),
+  "reduce-scatter": (_ring(1), _doubling(1), Algorithm("nvls", lambda n: 3.0, lambda n: (n - 1) / n, True, True)),
   "all-to-all": (
     Algorithm("pairwise", lambda n: n - 1.0, lambda n: (n - 1) / n),
     Algorithm("direct", lambda n: 2.0, lambda n: (n - 1) / n * 1.3),
@@ -73,10 +78,12 @@ def collective_time(opcode: str, size: float, groups: Groups, device: Device) ->
   return max(times, key=lambda t: t.seconds)
 
 
-def _best(rows: tuple[Algorithm, ...], devices: int, size: float, link: Link, inside: bool = False) -> CollectiveTime:
+def _best(
+  rows: tuple[Algorithm, ...], devices: int, size: float, link: Link, inside: bool = False, switch: bool = False
+) -> CollectiveTime:
   if devices <= 1:
     return CollectiveTime(0.0, "")
-  usable = [row for row in rows if inside or not row.inside_nodes_only]
+  usable = [row for row in rows if (inside or not row.inside_nodes_only) and (switch or not row.in_switch)]
   best = min(usable, key=lambda row: row.seconds(devices, size, link))
   return CollectiveTime(best.seconds(devices, size, link), f"{best.name}, {devices} devices on {link.name}")
 
@@ -85,11 +92,11 @@ def _hierarchical(
   rows: tuple[Algorithm, ...], opcode: str, size: float, count: int, nodes: int, device: Device
 ) -> CollectiveTime:
   if nodes == 1:
-    return _best(rows, count, size, device.scale_up, inside=True)
+    return _best(rows, count, size, device.scale_up, True, device.multicast)
   inside = -(-count // nodes)
   if inside == 1 or opcode in ("collective-permute", "send", "recv", "all-to-all", "ragged-all-to-all"):
     return _best(rows, count, size, device.network)  # nothing to reduce or to share inside a node
-  within = _best(rows, inside, size, device.scale_up, inside=True)
+  within = _best(rows, inside, size, device.scale_up, True, device.multicast)
   across = _best(rows, nodes, size / inside, device.network)
   return CollectiveTime(within.seconds + across.seconds, f"{within.how}; {across.how}")
 

@@ -42,10 +42,13 @@ LINKS: Mapping[str, Link] = {
     Link("nvlink4", 375e9, 1.8e-6),  # 18 links of 25 GB/s
     Link("nvlink5", 750e9, 1.8e-6),  # 18 links of 50 GB/s
     Link("pcie4", 25e9, 10e-6),
+    Link("pcie6", 108e9, 8e-6),
     Link("pcie5", 54e9, 8e-6),  # pinned memory of an H200's host: 53 to 55 GB/s
+    Link("pcie5 peer", 50e9, 5e-6),  # from device to device, without the host
     Link("c2c", 200e9, 5e-6),  # NVLink-C2C, shared by the two GPUs of a superchip
     Link("ib200", 23e9, 8e-6),  # one 200 Gb/s adapter per device
     Link("ib400", 46e9, 7e-6),
+    Link("ib800", 92e9, 7e-6),
     Link("shared memory", 8e9, 20e-6),  # devices of one process on a host
     Link("ethernet", 3e9, 40e-6),
   )
@@ -75,6 +78,15 @@ class Device:
   host_memory_space: int = 5  # the S(…) of layouts that live on the host
   # How much of an asynchronous computation the main stream loses: all, if both need the same units.
   shared_compute: float = 1.0
+  # The part of the device that a collective in flight takes from the main stream: SMs that copy and reduce. NCCL's rings take 16 to 24 SMs
+  # of an H100's 132, in-switch reductions a few, copy engines none; 0 leaves it out.
+  collective_share: float = 0.0
+  # Switches between the devices of a node that reduce and multicast, and a library set up to use them (NVLS): opt in with
+  # `device("h100").replace(multicast=True)`.
+  multicast: bool = False
+  # The host's cores, for computations on its thread.
+  host_flops: float = 1e12
+  host_memory_bandwidth: float = 2e11
   notes: Mapping[str, Any] = field(default_factory=dict)
 
   def link(self, name: str) -> Link:
@@ -117,11 +129,34 @@ def _link(name: str) -> Link:
 DEVICES: Mapping[str, Device] = {
   row.name: row
   for row in (
-    Device("a100", _tensor(156, 312, f64=19.5), 19.5e12, 2.04e12, 80e9, _link("nvlink3"), _link("ib200"), _link("pcie4"), 8),
+    Device(
+      "a100",
+      _tensor(156, 312, f64=19.5),
+      19.5e12,
+      2.04e12,
+      80e9,
+      _link("nvlink3"),
+      _link("ib200"),
+      _link("pcie4"),
+      8,
+    ),
     Device("h100", _tensor(494, 989, 1979, f64=67), 67e12, 3.35e12, 80e9, _link("nvlink4"), _link("ib400"), _link("pcie5"), 8),
     Device("h200", _tensor(494, 989, 1979, f64=67), 67e12, 4.8e12, 141e9, _link("nvlink4"), _link("ib400"), _link("pcie5"), 8),
     Device("b200", _tensor(1100, 2250, 4500, 9000, 40), 75e12, 8e12, 180e9, _link("nvlink5"), _link("ib400"), _link("pcie5"), 8),
     Device("gb200", _tensor(1250, 2500, 5000, 10000, 45), 80e12, 8e12, 186e9, _link("nvlink5"), _link("ib400"), _link("c2c"), 72),
+    Device("b300", _tensor(1100, 2500, 5000, 15000, 1.3), 77e12, 8e12, 288e9, _link("nvlink5"), _link("ib800"), _link("pcie6"), 8),
+    Device("gb300", _tensor(1250, 2500, 5000, 15000, 1.3), 80e12, 8e12, 288e9, _link("nvlink5"), _link("ib800"), _link("c2c"), 72),
+    Device(  # without NVLink: devices of a node talk over PCIe
+      "rtx-pro-6000",
+      _tensor(252, 504, 1008, 2015, 1.97),
+      126e12,
+      1.79e12,
+      96e9,
+      _link("pcie5 peer"),
+      _link("ib400"),
+      _link("pcie5"),
+      8,
+    ),
     Device(  # two cores with AVX-512; `tilewright schedule --calibrate` measures the machine at hand
       "cpu",
       {"f32": 2.7e11, "bf16": 2.6e11, "f64": 1.3e11},

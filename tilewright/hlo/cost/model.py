@@ -19,9 +19,10 @@ from typing import Protocol
 from tilewright.hlo.cost.collectives import carried, collective_time, message_bytes, participants, plain_opcode
 from tilewright.hlo.cost.devices import Device, device
 from tilewright.hlo.cost.work import FREE, Work, computation_flops, computation_traffic, work
-from tilewright.hlo.ir import Instruction, Module
+from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import COLLECTIVES
 
+HOST_THREAD = "host"
 _CALLERS = frozenset({"while", "call", "conditional"})  # the scheduler adds up what they call
 
 
@@ -105,10 +106,21 @@ class Roofline:
     computation = inner.parent
     if inner.opcode == "copy" and crosses_memories(inner):
       return self._between_memories(inner)
+    if computation is not None and computation.execution_thread == HOST_THREAD:
+      return self._on_host(computation)
     if computation is None:
       return self._kernel(work(inner))
     flops = computation_flops(computation)
     return self._kernel(dataclasses.replace(flops, bytes=computation_traffic(computation)))
+
+  def _on_host(self, computation: Computation) -> Cost:
+    """The host's cores do it: operations at their rate, bytes at the bandwidth of their memory."""
+    machine = self.device
+    called = [c for i in computation.instructions if i.opcode in _CALLERS for c in i.called_computations]
+    flops = sum(computation_flops(c).flops for c in (computation, *called))
+    size = sum(computation_traffic(c) for c in (computation, *called))
+    seconds = max(flops / machine.host_flops, size / machine.host_memory_bandwidth, machine.host.latency)
+    return Cost(seconds, "host", f"{flops / 1e9:.4g} GFLOP and {size / 1e6:.4g} MB on the host")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ the scheduler.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -63,8 +64,32 @@ def work(instruction: Instruction) -> Work:
   opcode = instruction.opcode
   if opcode in FREE:
     return Work()
+  estimated = estimate(instruction) if opcode == "custom-call" else None
+  if estimated is not None:
+    return estimated
   flops = _flops(instruction)
   return Work(flops.flops, traffic(instruction), flops.matrix_flops, flops.element_type)
+
+
+def estimate(call: Instruction) -> Work | None:
+  """What a kernel's author says that it costs: the frontend attribute `cost_estimate`, or that field of the backend config."""
+  config = call.backend_config_json
+  found: Any = call.frontend_attributes.get("cost_estimate")
+  try:
+    found = json.loads(found) if found else None
+  except ValueError:
+    return None
+  for _ in range(3):
+    if found is None and isinstance(config, dict):
+      found, config = config.get("cost_estimate"), config.get("custom_call_config")
+  if not isinstance(found, dict):
+    return None
+  try:
+    flops, others, size = (float(found.get(k, 0)) for k in ("flops", "transcendentals", "bytes_accessed"))
+  except (TypeError, ValueError):
+    return None
+  kind = next((o.shape.element_type for o in call.operands if o.shape.is_array and o.shape.kind == "float"), "f32")
+  return Work(flops + 10 * others, size or traffic(call), flops, kind)
 
 
 # Bytes.

@@ -32,6 +32,7 @@ class ScheduleInstructions(Pass):
   copies: int = 2
   budget: int = 300_000
   worth: float = 0.002  # the least gain for which a legal order is changed; negative: the rules decide alone
+  starts: str = ""  # asap: as soon as possible, alap: as late as possible
   rules: tuple[Rule, ...] = field(default=RULES, repr=False)
   model: CostModel | None = field(default=None, repr=False)  # instead of the device's roofline
   results: list[Schedule] = field(default_factory=list, repr=False, compare=False)  # what it did, latest last
@@ -46,6 +47,7 @@ class ScheduleInstructions(Pass):
       self.headroom or None,
       self.budget,
       worth=self.worth if self.worth >= 0 else None,
+      starts=self.starts,
     )
     result = schedule_module(
       module, device=self.device, devices=self.devices or None, model=self.model, options=options

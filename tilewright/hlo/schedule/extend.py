@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.hlo.schedule.problem import COMPUTE, START, Problem
-from tilewright.hlo.schedule.rules import DONE_LATER, START_EARLIER, Rule
+from tilewright.hlo.schedule.rules import DONE_LATER, START_EARLIER, START_LATER, Rule
 from tilewright.hlo.schedule.timing import measure, memory_profile
 
 
@@ -23,6 +23,24 @@ def extend(p: Problem, order: Sequence[int], margin: float) -> tuple[list[int], 
   work = _Extension(p, order)
   for start in [v for v in order if p.role[v] == START and p.pair[v] >= 0]:
     work.lengthen(start, margin)
+  after = measure(p, work.order)
+  if (after.broken, after.excess, after.seconds) > (0, 0.0, before.seconds * (1 + 1e-12)):
+    return list(order), {}
+  return work.order, work.moved
+
+
+def place_starts(p: Problem, order: Sequence[int], when: str) -> tuple[list[int], dict[int, Rule]]:
+  """Starts as early as possible (`asap`), or as late as their transfers stay hidden (`alap`). The same order if that costs time."""
+  before = measure(p, order)
+  if before.broken or before.excess:
+    return list(order), {}
+  work = _Extension(p, order)
+  starts = [v for v in order if p.role[v] == START and p.pair[v] >= 0 and p.group[v] < 0]
+  for start in starts if when == "asap" else reversed(starts):
+    if when == "asap":
+      work.advance(start)
+    else:
+      work.delay(start)
   after = measure(p, work.order)
   if (after.broken, after.excess, after.seconds) > (0, 0.0, before.seconds * (1 + 1e-12)):
     return list(order), {}
@@ -62,6 +80,25 @@ class _Extension:
       while overlap < wanted and self._pass(done, 1, p.succs[done]):
         overlap += self._cost_passed(done, -1)
         self.moved[done] = DONE_LATER
+
+  def advance(self, start: int) -> None:
+    while self._pass(start, -1, self.p.preds[start]):
+      self.moved[start] = START_EARLIER
+
+  def delay(self, start: int) -> None:
+    """Down, as long as what is left behind it hides the transfer as well as before."""
+    p = self.p
+    done = p.pair[start]
+    between = self.order[self.place[start] + 1 : self.place[done]]
+    overlap = sum(p.cost[v] for v in between if p.role[v] == COMPUTE)
+    needed = min(overlap, p.cost[start])
+    while self.place[start] + 1 < self.place[done]:
+      other = self.order[self.place[start] + 1]
+      passed = p.cost[other] if p.role[other] == COMPUTE else 0.0
+      if overlap - passed < needed or not self._pass(start, 1, p.succs[start]):
+        return
+      overlap -= passed
+      self.moved[start] = START_LATER
 
   def _cost_passed(self, v: int, side: int) -> float:
     other = self.order[self.place[v] + side]

@@ -197,7 +197,8 @@ class List:
     elif p.kind[v] >= 0:
       stall = max(0.0, min(self.free[p.kind[v]]) - state.time)
     elif v in p.uses:
-      stall = max(0.0, max(max(self.free[k]) for k, _ in p.uses[v]) - state.time)
+      waits = [sorted(self.free[k])[min(count, len(self.free[k])) - 1] for k, count in p.uses[v]]
+      stall = max(0.0, max(waits) - state.time)
     excess = state.memory + more - p.memory_limit
     return Candidate(
       v,
@@ -296,11 +297,12 @@ class List:
       at = min(range(len(lanes)), key=lanes.__getitem__)
       lanes[at] = state.time = max(state.time, lanes[at]) + p.cost[v]
     elif v in p.uses:
-      for k, _ in p.uses[v]:
-        state.time = max(state.time, *self.free[k])
+      for k, count in p.uses[v]:
+        state.time = max(state.time, sorted(self.free[k])[min(count, len(self.free[k])) - 1])
       state.time += p.cost[v]
-      for k, _ in p.uses[v]:
-        self.free[k] = [state.time] * len(self.free[k])
+      for k, count in p.uses[v]:
+        lanes = sorted(self.free[k])
+        self.free[k] = [state.time] * min(count, len(lanes)) + lanes[count:]
     else:
       state.time += p.cost[v]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.cost.collectives import participants
-from tilewright.hlo.cost.model import CostModel, crosses_memories
+from tilewright.hlo.cost.model import HOST_THREAD, CostModel, crosses_memories
 from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import COLLECTIVES, STARTS
@@ -234,7 +234,8 @@ def lower(
   memory_limit: float = float("inf"),
 ) -> Lowered:
   """The problem of one computation. `insides` tells about the loops, calls and branches in it."""
-  from tilewright.hlo.schedule.grouping import add_groups  # which edits problems, so it comes after them
+  from tilewright.hlo.schedule.forced import add_forced
+  from tilewright.hlo.schedule.grouping import add_groups  # which edit problems, so they come after them
 
   order = topological_order(computation)
   donated: dict[ShapeIndex, tuple[int, ShapeIndex]] = {}
@@ -249,7 +250,7 @@ def lower(
   if owner == "body":
     builder.find_carried(computation)
   builder.forget_lone_halves()
-  nodes = add_groups(problem, builder.nodes)
+  nodes = add_groups(problem, add_forced(problem, builder.nodes))
   return Lowered(problem, computation, order, nodes)
 
 
@@ -296,8 +297,10 @@ class _Lowering:
     if opcode in STARTS or opcode in ("send", "recv"):
       p.role[v], p.cost[v] = START, self.model.cost(instruction).seconds
       self._resource(v, instruction)
-      if p.kind[v] == ASYNC_COMPUTE:
+      if p.kind[v] == ASYNC_COMPUTE and not _runs_on_host(instruction):
         p.main[v] = p.cost[v] * self.model.device.shared_compute
+      elif IS_COLLECTIVE[p.kind[v]]:
+        p.main[v] = p.cost[v] * self.model.device.collective_share
       return
     if opcode.endswith("-done"):
       start = start_of(instruction)
@@ -408,6 +411,10 @@ class _Lowering:
     for v in range(p.size):
       if p.role[v] != COMPUTE and p.pair[v] < 0 and v not in known:
         p.role[v], p.kind[v], p.meets[v], p.cost[v], p.main[v] = COMPUTE, -1, -1, 0.0, 0.0
+
+
+def _runs_on_host(start: Instruction) -> bool:
+  return any(c.execution_thread == HOST_THREAD for c in start.called_computations)
 
 
 def start_of(done: Instruction) -> Instruction | None:

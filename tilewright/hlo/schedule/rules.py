@@ -111,6 +111,11 @@ KEPT = Rule("kept", lambda c, s: 0, "the order the module came with could not be
 START_EARLIER = Rule(
   "start earlier", lambda c, s: 0, "moved up so that there is more computation to hide the transfer behind"
 )
+START_LATER = Rule(
+  "start later",
+  lambda c, s: 0,
+  "moved down as far as what follows still hides the transfer: its buffers are held for less time",
+)
 DONE_LATER = Rule(
   "done later", lambda c, s: 0, "moved down so that there is more computation to hide the transfer behind"
 )

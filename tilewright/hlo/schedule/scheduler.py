@@ -22,7 +22,7 @@ from tilewright.hlo.cost.devices import Device
 from tilewright.hlo.cost.model import CostModel, Roofline
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.schedule.annotations import HloScheduleError
-from tilewright.hlo.schedule.extend import extend
+from tilewright.hlo.schedule.extend import extend, place_starts
 from tilewright.hlo.schedule.limits import Limits
 from tilewright.hlo.schedule.listing import Choice, Listed, list_schedule
 from tilewright.hlo.schedule.problem import START, Inside, Lowered, Problem, lower
@@ -56,7 +56,8 @@ class Options:
   `budget` counts visits of instructions by the search, per computation, and is at least 40 of each; 0 gives the list as it
   is. An order that is legal is changed only if that saves `worth` of its time; None leaves it out of the comparison.
   `remat` allows to compute cheap values twice where memory does not suffice, which edits the module. `margin` is for
-  `extend.py`, `pressure` is the part of the limit from which on the list saves memory.
+  `extend.py`, `pressure` is the part of the limit from which on the list saves memory. `starts` puts transfers' starts as soon as
+  possible ("asap"), or as late as possible while the transfer stays hidden ("alap").
   """
 
   limits: Limits = Limits()  # noqa: RUF009  # frozen
@@ -69,6 +70,13 @@ class Options:
   pressure: float = 0.8
   remat: bool = False
   seed: int = 0
+  starts: str = ""
+
+  def __post_init__(self) -> None:
+    if self.starts not in ("", "asap", "alap"):
+      raise HloScheduleError(
+        f'starts={self.starts!r} is none of "asap" (as soon as possible), "alap" (as late as possible) and ""'
+      )
 
 
 @dataclass(slots=True)
@@ -196,6 +204,7 @@ def schedule_module(
   headroom: float | None = None,
   budget: int | None = None,
   remat: bool | None = None,
+  starts: str | None = None,
 ) -> Schedule:
   """Orders for the module's computations. The module is not changed until `apply` (except by `remat`).
 
@@ -203,7 +212,7 @@ def schedule_module(
   `options`.
   """
   given = {"limits": limits, "rules": tuple(rules) if rules is not None else None, "memory_limit": memory_limit}
-  given |= {"headroom": headroom, "budget": budget, "remat": remat}
+  given |= {"headroom": headroom, "budget": budget, "remat": remat, "starts": starts}
   chosen = dataclasses.replace(options or Options(), **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
   return _Scheduler(module, model or Roofline(device, devices), chosen).run()
 
@@ -313,6 +322,9 @@ class _Scheduler:
       extended: dict[int, Rule] = {}
     else:
       order, extended = extend(p, order, options.margin)
+    if options.starts:
+      order, placed = place_starts(p, order, options.starts)
+      extended |= placed
     choices = list(lists[first].choices) if first < len(lists) else [Choice(KEPT)] * p.size
     for v, gain in moved.items():
       choices[v] = Choice(SEARCH, note=gain)

@@ -121,14 +121,15 @@ def _run(
         if meets[v] >= 0:
           met[meets[v]] = now
         waited += now - begin
-      elif v in uses:  # a loop that uses resources waits until they are free
-        for used, _ in uses[v]:
-          now = max(now, *free[used])
+      elif v in uses:  # a loop that uses resources waits until as many lanes as it needs are free
+        for used, count in uses[v]:
+          now = max(now, sorted(free[used])[min(count, len(free[used])) - 1])
         wait = now - begin
         waited += wait
         now += cost[v]
-        for used, _ in uses[v]:
-          free[used] = [now] * len(free[used])
+        for used, count in uses[v]:
+          lane = sorted(free[used])
+          free[used] = [now] * min(count, len(lane)) + lane[count:]
       else:
         now += cost[v]
     elif r == START:
