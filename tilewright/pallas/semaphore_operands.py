@@ -109,5 +109,7 @@ def on_counts(kernel: Kernel, devices: int = 1) -> Kernel:
   if getattr(params, "dimension_semantics", None):  # all instances share the semaphores
     params = dataclasses.replace(params, dimension_semantics=None)
   outs = tuple(counts(a) if is_semaphore(a.dtype) else a for a in kernel.out_avals)
-  grid_mapping = dataclasses.replace(mapping, block_mappings=mappings, num_scratch=mapping.num_scratch + len(own) + len(more))
+  grid_mapping = dataclasses.replace(
+    mapping, block_mappings=mappings, num_scratch=mapping.num_scratch + len(own) + len(more)
+  )
   return kernel.replace(jaxpr=jaxpr, grid_mapping=grid_mapping, out_avals=outs, compiler_params=params)

@@ -153,7 +153,7 @@ DEVICES: Mapping[str, Device] = {
       1.79e12,
       96e9,
       _link("pcie5 peer"),
-      _link("ib400"),
+      _link("ib200"),
       _link("pcie5"),
       8,
     ),
