@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.cost.devices import Device
@@ -211,9 +212,13 @@ def schedule_module(
   `model` says how long instructions take; without one it is `Roofline(device, devices)`. The other arguments replace fields of
   `options`.
   """
-  given = {"limits": limits, "rules": tuple(rules) if rules is not None else None, "memory_limit": memory_limit}
+  given: dict[str, Any] = {
+    "limits": limits,
+    "rules": tuple(rules) if rules is not None else None,
+    "memory_limit": memory_limit,
+  }
   given |= {"headroom": headroom, "budget": budget, "remat": remat, "starts": starts}
-  chosen = dataclasses.replace(options or Options(), **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+  chosen = dataclasses.replace(options or Options(), **{k: v for k, v in given.items() if v is not None})
   return _Scheduler(module, model or Roofline(device, devices), chosen).run()
 
 
