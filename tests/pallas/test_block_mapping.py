@@ -111,7 +111,7 @@ def seen_shape(dims):
 
 
 @given(mappings(), st.sampled_from([np.float32, np.int32, np.bool_]))
-@examples(60)
+@examples(25)
 def test_each_instance_sees_the_block_its_index_map_names(case, dtype):
   grid, shape, dims = case
   array = numbers(shape, dtype)
@@ -133,7 +133,7 @@ def test_each_instance_sees_the_block_its_index_map_names(case, dtype):
 
 
 @given(mappings())
-@examples(60)
+@examples(25)
 def test_each_instance_writes_its_block_and_nothing_outside_the_array(case):
   grid, shape, dims = case
   array = numbers(shape, np.int32)

@@ -122,7 +122,7 @@ def kernel_index(entries, ellipsis, scalar_ref, array_refs):
 
 
 @given(indexed_arrays())
-@examples(60)
+@examples(25)
 def test_reading_is_numpy_indexing(case):
   array, entries, ellipsis = case
   expected = padded(array, OFFSET)[numpy_index(entries)]
@@ -135,7 +135,7 @@ def test_reading_is_numpy_indexing(case):
 
 
 @given(indexed_arrays(outside=True))
-@examples(60)
+@examples(25)
 def test_reading_outside_gives_poison(case):
   array, entries, ellipsis = case
   expected = padded(array, OFFSET)[numpy_index(entries)]
@@ -148,7 +148,7 @@ def test_reading_outside_gives_poison(case):
 
 
 @given(indexed_arrays(outside=True))
-@examples(60)
+@examples(25)
 def test_writing_is_numpy_assignment_and_nothing_is_written_outside(case):
   array, entries, ellipsis = case
   sea = padded(array, OFFSET)
@@ -171,7 +171,7 @@ def test_writing_is_numpy_assignment_and_nothing_is_written_outside(case):
 
 
 @given(indexed_arrays(outside=True, dtypes=(np.float32, np.int32)))
-@examples(40)
+@examples(20)
 def test_accumulating_adds_up_even_where_an_index_repeats(case):
   array, entries, ellipsis = case
   sea = padded(array.astype(np.float64), OFFSET)
@@ -192,7 +192,7 @@ def test_accumulating_adds_up_even_where_an_index_repeats(case):
 
 
 @given(indexed_arrays(outside=True, dtypes=(np.float32, np.int32)), st.integers(0, 2**20))
-@examples(30)
+@examples(15)
 def test_a_masked_load_gives_other_where_the_mask_is_false(case, seed):
   array, entries, ellipsis = case
   read = padded(array, OFFSET)[numpy_index(entries)]
@@ -210,7 +210,7 @@ def test_a_masked_load_gives_other_where_the_mask_is_false(case, seed):
 
 
 @given(indexed_arrays(outside=True, dtypes=(np.float32, np.int8)), st.integers(0, 2**20))
-@examples(30)
+@examples(15)
 def test_a_masked_store_writes_where_the_mask_is_true(case, seed):
   array, entries, ellipsis = case
   sea = padded(array, OFFSET)
@@ -273,7 +273,7 @@ def transformed(x, steps, *, is_ref):
 
 
 @given(transform_chains())
-@examples(50)
+@examples(25)
 def test_transformed_refs_read_and_write_like_transformed_arrays(case):
   shape, steps = case
   array = numbers(shape, np.float32)

@@ -49,7 +49,7 @@ PASSES = {
 
 @pytest.mark.parametrize("name", PASSES)
 @given(text=texts())
-@examples(150)
+@examples(60)
 def test_a_pass_keeps_the_meaning(name, text):
   function = parse(text)
   PASSES[name](function)
@@ -58,7 +58,7 @@ def test_a_pass_keeps_the_meaning(name, text):
 
 
 @given(texts())
-@examples(100)
+@examples(50)
 def test_simplifying_twice_changes_nothing(text):
   function = parse(text)
   once = to_text(simplify(function))

@@ -64,7 +64,7 @@ def test_a_copy_says_the_same_and_shares_nothing_that_changes(text):
 
 
 @given(texts())
-@examples(200)
+@examples(80)
 def test_print_parse_print(text):
   again = parse(text)
   assert to_text(again) == text
@@ -221,14 +221,14 @@ def test_an_error_points_at_the_place(line, column, message):
 
 
 @given(st.text("func@(){}%0123=:,xf \n", max_size=60))
-@examples(200)
+@examples(80)
 def test_any_text_gives_a_tile_error_or_a_function(text):
   with contextlib.suppress(errors.TileError):
     parse(text)
 
 
 @given(texts(), st.data())
-@examples(100)
+@examples(50)
 def test_cut_text_gives_a_tile_error(text, data):
   at = data.draw(st.integers(0, len(text) - 3))
   with pytest.raises(errors.TileError):
