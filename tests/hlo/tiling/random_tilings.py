@@ -5,7 +5,7 @@
 A graph is a few random ops of random, mostly odd sizes. For random tile sizes and several places of the grid, the elements of each
 instruction that the analysis gives are compared with those that are really needed (`needs`), found by enumeration; and for each
 tile, that its operands' tiles hold all that it reads. Then the graph is computed tile by tile (`tile_values`) and compared with the
-evaluator.
+evaluator, and so is the program that the fusion finder makes of it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.hlo.tiling import needs, tile_values
-from tilewright.hlo import Builder, Computation, HloShapeError, Instruction, Shape, evaluate
+from tests.hlo.tiling.outline import outline
+from tilewright.hlo import Builder, Computation, HloShapeError, Instruction, Shape, evaluate, verify
+from tilewright.hlo.cost import Roofline, device
 from tilewright.hlo.shape import Layout
-from tilewright.hlo.tiling import CannotTile, TiledInstruction, TiledRegion, tile_analysis
+from tilewright.hlo.tiling import Budget, CannotTile, TiledInstruction, TiledRegion, find_fusions, tile_analysis
 from tilewright.hlo.tiling.expr import Var
 from tilewright.hlo.values import ConvDims, PaddingDim, SliceDim, Window, WindowDim
 
 MAX_ELEMENTS = 160
+EAGER = Budget(tile_bytes=1 << 30, units=1, recomputation=1e9, min_saving=-1e9)  # everything is worth a kernel
+CHEAP_LAUNCH = Roofline(device("cpu").replace(launch=1e-9, memory_bandwidth=1e9))
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12)
 
 
@@ -473,7 +477,8 @@ def check_values(seed: int) -> str:
   if isinstance(analysis, CannotTile):
     return "cannot"
   sizes = [random_tile(rng, n) for n in analysis.dims]
-  region = analysis.tiled(sizes)
+  cut = [(loop, n) for loop, n in analysis.loops if loop[0].opcode in ("reduce", "dot") and rng.random() < 0.3]
+  region = analysis.tiled(sizes, {loop: random_tile(rng, n) for loop, n in cut})
   if isinstance(region, CannotTile):
     return "cannot"
   numbers = np.random.default_rng(seed)
@@ -489,12 +494,12 @@ def check_values(seed: int) -> str:
   for point in itertools.product(*(range(n) for n in region.grid)):
     env = {Var("o", i): k * a.tile for i, (k, a) in enumerate(zip(point, region.axes))}
     env |= {Var("o", i): 0 for i, a in enumerate(region.axes) if a.kind == "loop"}
-    try:
-      tiles = tile_values.run_point(region, env, inputs)
-    except tile_values.Unsupported:
-      return "not run"
+    runner = tile_values.Runner(region, inputs)
     for k, place in enumerate(region.roots):
-      tile = tiles[place]
+      try:
+        tile = runner.tile(place, env)
+      except tile_values.Unsupported:
+        return "not run"
       inside = [np.flatnonzero(i) for i in tile.inside]
       if found[k].ndim:
         found[k][np.ix_(*(run[i] for run, i in zip(tile.at, inside)))] = tile.values[np.ix_(*inside)]
@@ -503,6 +508,25 @@ def check_values(seed: int) -> str:
   for root, have, want in zip(roots, found, outputs):
     np.testing.assert_array_equal(have, want, err_msg=f"{describe(g, sizes)} at %{root.name}")
   return "same"
+
+
+def check_fusions(seed: int) -> str:
+  """Everything that can be joined is, and the program with the regions as calls computes what it did."""
+  g, _ = random_graph(random.Random(seed))
+  module = g.builder.module(g.builder.computation.root, "random")
+  numbers = np.random.default_rng(seed)
+  arguments = [
+    g.values[p] if p in g.values else numbers.integers(-3, 4, p.shape.dimensions).astype(p.shape.dtype)
+    for p in module.entry.parameters
+  ]
+  before = evaluate(module, *arguments)
+  fusions = find_fusions(module, CHEAP_LAUNCH, EAGER)
+  outline(fusions)
+  verify(module)
+  after = evaluate(module, *arguments)
+  for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (before, after)), strict=True):
+    np.testing.assert_array_equal(a, b, err_msg=module.to_text())
+  return "joined" if any(len(f.region.members) > 1 for f in fusions) else "alone" if fusions else "nothing"
 
 
 def partly_needed(computation: Computation) -> set[Instruction]:
@@ -551,12 +575,14 @@ def main(arguments: list[str] | None = None) -> int:
   given = parser.parse_args(arguments)
   outcomes: Counter[str] = Counter()
   computed: Counter[str] = Counter()
+  joined: Counter[str] = Counter()
   failed = 0
   for i in range(given.count):
     seed = given.seed * 1_000_003 + i
     try:
       outcomes[check(seed)] += 1
       computed[check_values(seed)] += 1
+      joined[check_fusions(seed)] += 1
     except AssertionError as error:
       failed += 1
       print(f"seed {seed}: {error}", flush=True)
@@ -565,7 +591,9 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception:
       print(f"seed {seed}", flush=True)
       raise
-  print(f"{sum(outcomes.values())} checked, {failed} wrong: {dict(outcomes)}; tile by tile: {dict(computed)}")
+  print(
+    f"{sum(outcomes.values())} checked, {failed} wrong: {dict(outcomes)}; tile by tile: {dict(computed)}; fusions: {dict(joined)}"
+  )
   return 1 if failed else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -136,13 +135,5 @@ def test_a_tuned_entry_is_taken() -> None:
 
 
 def test_random_programs_keep_their_values() -> None:
-  """Everything is worth a kernel here, so that all that can be joined is."""
-  eager = tiling.Budget(tile_bytes=1 << 30, units=1, recomputation=1e9, min_saving=-1e9)
-  found = 0
-  for seed in range(25):
-    graph, _ = random_tilings.random_graph(random.Random(seed))
-    module = graph.builder.module(graph.builder.computation.root, "random")
-    fusions = tiling.find_fusions(module, SLOW, eager)
-    found += len(fusions)
-    same(module, fusions)
-  assert found > 15
+  outcomes = [random_tilings.check_fusions(seed) for seed in range(30)]
+  assert outcomes.count("joined") > 8

@@ -8,7 +8,8 @@ updates) and gathers look their elements up by position.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import math
 
 import numpy as np
 
@@ -20,28 +21,15 @@ Values = dict[Instruction, np.ndarray]
 
 
 class Unsupported(Exception):
-  """Not run tile by tile here: pointwise tiles, loops in steps, fusions."""
-
-
-def positions(tiled: TiledInstruction, env: Mapping[Var, int]) -> list[np.ndarray]:
-  """Along each dimension, the index in the array of each element of the tile."""
-  return [e.evaluate(env) + stride * np.arange(n) for e, n, stride in zip(tiled.offsets, tiled.sizes, tiled.strides)]
+  """Not run tile by tile here: fusions that were not opened."""
 
 
 class Tile:
-  """The values of one tile, and where they stand."""
+  """The values of one tile, and where they stand along each dimension of the array."""
 
-  def __init__(self, tiled: TiledInstruction, env: Mapping[Var, int], region: TiledRegion, inputs: Values) -> None:
-    env = dict(env)
-    for i, r in enumerate(tiled.runtime):
-      array = inputs[region.instructions[r.operand].instruction]
-      at = tuple(e.evaluate(env) for e in r.at)
-      env[Var("r", i)] = min(
-        max(int(array[tuple(min(max(k, 0), n - 1) for k, n in zip(at, array.shape))]), r.bounds[0]), r.bounds[1]
-      )
-    self.at = positions(tiled, env)
-    self.inside = [(run >= low) & (run <= high) for run, (low, high) in zip(self.at, tiled.bounds)]
-    self.tiled = tiled
+  def __init__(self, tiled: TiledInstruction, at: list[np.ndarray]) -> None:
+    self.tiled, self.at = tiled, at
+    self.inside = [(run >= low) & (run <= high) for run, (low, high) in zip(at, tiled.bounds)]
     self.values = np.zeros(tiled.sizes)
     self.parts: list[np.ndarray] = []  # of a tuple
 
@@ -51,28 +39,113 @@ class Tile:
     self.values[inside] = array[np.ix_(*(run[i] for run, i in zip(self.at, self.inside)))] if self.at else array
 
   def look_up(self, index: tuple[int, ...]) -> float:
-    """The value at an index of the array; it must be in the tile."""
+    """The value at an index of the array; NaN if that is not in the tile, which may be where the reader is not needed itself."""
     place = []
-    for k, (run, i) in enumerate(zip(self.at, index)):
+    for run, i in zip(self.at, index):
       found = np.flatnonzero(run == i)
-      assert len(found), f"{index} of %{self.tiled.instruction.name} is not in its tile along dimension {k}"
+      if not len(found):
+        return math.nan
       place.append(found[0])
     return float(self.values[tuple(place)])
 
 
-def run_point(region: TiledRegion, env: Mapping[Var, int], inputs: Values) -> list[Tile]:
-  """All tiles of one point of the grid."""
-  tiles: list[Tile] = []
-  for tiled in region.instructions:
-    if tiled.pointwise or tiled.instruction.opcode == "fusion":
+class Boxes:
+  """A pointwise tile: one box per point. What is looked up is in one of them."""
+
+  def __init__(self, boxes: list[Tile]) -> None:
+    self.boxes, self.values = boxes, np.zeros(())
+
+  def look_up(self, index: tuple[int, ...]) -> float:
+    for box in self.boxes:
+      if all(i in run for run, i in zip(box.at, index)):
+        value = box.look_up(index)
+        if not np.isnan(value):
+          return value
+    return math.nan
+
+
+Env = dict[Var, int]
+
+
+class Runner:
+  """Computes tiles on demand. An environment has the offsets of the axes and, within a pointwise tile, the point."""
+
+  def __init__(self, region: TiledRegion, inputs: Values) -> None:
+    self.region, self.inputs = region, inputs
+    self.known: dict[tuple[int, frozenset[tuple[Var, int]]], Tile] = {}
+
+  def tile(self, k: int, env: Env) -> Tile:
+    key = (k, frozenset(env.items()))
+    if key not in self.known:
+      self.known[key] = self._compute(k, env)
+    return self.known[key]
+
+  def _positions(self, tiled: TiledInstruction, env: Env) -> list[np.ndarray]:
+    env = dict(env)
+    for i, r in enumerate(tiled.runtime):
+      array = self.inputs[self.region.instructions[r.operand].instruction]
+      at = tuple(min(max(int(e.evaluate(env)), 0), n - 1) for e, n in zip(r.at, array.shape))
+      env[Var("r", i)] = min(max(int(array[at]), r.bounds[0]), r.bounds[1])
+    return [e.evaluate(env) + stride * np.arange(n) for e, n, stride in zip(tiled.offsets, tiled.sizes, tiled.strides)]
+
+  def _operand(self, k: int, env: Env) -> Tile | Boxes:
+    """The tile, or all boxes of it where the environment has no point for it yet."""
+    missing = [a for a in self.region.instructions[k].pointwise if Var("d", a) not in env]
+    if not missing:
+      return self.tile(k, env)
+    spans = []
+    for a in missing:
+      axis = self.region.axes[a]
+      spans.append(range(env[Var("o", a)], min(env[Var("o", a)] + axis.tile, axis.size)))
+    points = itertools.product(*spans)
+    return Boxes([self.tile(k, env | {Var("d", a): i for a, i in zip(missing, point)}) for point in points])
+
+  def _compute(self, k: int, env: Env) -> Tile:
+    tiled = self.region.instructions[k]
+    tile = Tile(tiled, self._positions(tiled, env))
+    if tiled.instruction.opcode == "fusion":
       raise Unsupported
-    tile = Tile(tiled, env, region, inputs)
-    _compute(tile, [tiles[k] for k in tiled.operands], inputs)
-    tiles.append(tile)
-  return tiles
+    if tiled.instruction.opcode in ("reduce", "dot"):
+      return self._accumulated(tile, env)
+    compute(tile, [self._operand(o, env) for o in tiled.operands], self.inputs)
+    return tile
+
+  def _accumulated(self, tile: Tile, env: Env) -> Tile:
+    """A reduce or dot, step by step along its loops; what lies behind the end of a loop counts nothing."""
+    i, axes = tile.tiled.instruction, tile.tiled.loops
+    total: list[np.ndarray] | None = None
+    for steps in itertools.product(*(range(self.region.axes[a].steps) for a in axes)):
+      here = env | {Var("o", a): n * self.region.axes[a].tile for a, n in zip(axes, steps)}
+      operands = [self._operand(o, here) for o in tile.tiled.operands]
+      arrays = [o.values for o in operands]
+      for a in axes:
+        axis = self.region.axes[a]
+        kept = max(0, min(axis.tile, axis.size - here[Var("o", a)]))
+        for side, (array, _) in enumerate(zip(arrays, i.operands)):
+          d = _reduced_dimension(i, side, axis.dimension)
+          if d is not None and array.ndim and array.shape[d] > kept:
+            arrays[side] = np.take(array, range(kept), d)
+      parts = reduced(i, arrays)
+      total = parts if total is None else [x + y for x, y in zip(total, parts)]
+    assert total is not None
+    tile.parts, tile.values = total, total[0]
+    return tile
 
 
-def _compute(tile: Tile, operands: list[Tile], inputs: Values) -> None:
+def _reduced_dimension(i: Instruction, side: int, number: int) -> int | None:
+  """Which dimension of an operand reduced index `number` is."""
+  if i.opcode == "reduce":
+    return int(i.attrs["dimensions"][number]) if side < len(i.operands) // 2 else None
+  return int(i.attrs[("lhs", "rhs")[side] + "_contracting_dims"][number])
+
+
+def reduced(i: Instruction, arrays: list[np.ndarray]) -> list[np.ndarray]:
+  if i.opcode == "dot":
+    return [_dot(i, arrays[0], arrays[1])]
+  return [array.sum(tuple(i.attrs["dimensions"])) for array in arrays[: len(arrays) // 2]]
+
+
+def compute(tile: Tile, operands: list[Tile | Boxes], inputs: Values) -> None:
   i, sizes = tile.tiled.instruction, tile.tiled.sizes
   x = operands[0].values if operands else np.zeros(())
   match i.opcode:
@@ -98,7 +171,9 @@ def _compute(tile: Tile, operands: list[Tile], inputs: Values) -> None:
     case "convert" | "copy" | "slice" | "reverse" | "dynamic-slice":
       tile.values = x
     case "get-tuple-element":
-      tile.values = operands[0].parts[i.attrs["index"]]
+      whole = operands[0]
+      assert isinstance(whole, Tile)
+      tile.values = whole.parts[i.attrs["index"]]
     case "broadcast":
       shape = [1] * len(sizes)
       for d, place in enumerate(i.attrs.get("dimensions", ())):
@@ -114,12 +189,6 @@ def _compute(tile: Tile, operands: list[Tile], inputs: Values) -> None:
       order = list(reversed(target.minor_to_major))
       flat = x.transpose(list(reversed(source.minor_to_major))).reshape([sizes[d] for d in order])
       tile.values = flat.transpose(np.argsort(order).tolist())
-    case "reduce":
-      axes = tuple(i.attrs["dimensions"])
-      tile.parts = [o.values.sum(axes) for o in operands[: len(operands) // 2]]
-      tile.values = tile.parts[0]
-    case "dot":
-      tile.values = _dot(i, x, operands[1].values)
     case _:
       tile.values = np.full(sizes, np.nan)
       for place in np.ndindex(*sizes):
@@ -149,7 +218,7 @@ def _dot(i: Instruction, x: np.ndarray, y: np.ndarray) -> np.ndarray:
   return np.einsum(f"{parts[0]},{parts[1]}->{''.join([*batch, *free])}", x, y)
 
 
-def _element(i: Instruction, index: tuple[int, ...], operands: list[Tile]) -> float:
+def _element(i: Instruction, index: tuple[int, ...], operands: list[Tile | Boxes]) -> float:
   a, dims = i.attrs, i.operands[0].shape.dimensions
   match i.opcode:
     case "pad":
@@ -193,7 +262,7 @@ def _seen(place: int, w: object, inside: int, n: int) -> int | None:
   return at if not rest and 0 <= at < n else None
 
 
-def _convolved(i: Instruction, index: tuple[int, ...], operands: list[Tile]) -> float:
+def _convolved(i: Instruction, index: tuple[int, ...], operands: list[Tile | Boxes]) -> float:
   a, labels = i.attrs, i.attrs["dim_labels"]
   x, k = (o.shape.dimensions for o in i.operands)
   groups, batch_groups = a["feature_group_count"], a["batch_group_count"]
@@ -218,7 +287,7 @@ def _convolved(i: Instruction, index: tuple[int, ...], operands: list[Tile]) -> 
   return total
 
 
-def _gathered(i: Instruction, index: tuple[int, ...], operands: list[Tile]) -> float:
+def _gathered(i: Instruction, index: tuple[int, ...], operands: list[Tile | Boxes]) -> float:
   a = i.attrs
   vector, rank = a["index_vector_dim"], i.operands[1].shape.rank
   batch = [k for d, k in enumerate(index) if d not in a["offset_dims"]]
@@ -226,7 +295,10 @@ def _gathered(i: Instruction, index: tuple[int, ...], operands: list[Tile]) -> f
   for number, d in enumerate(a["start_index_map"]):
     at = tuple([*batch[:vector], number, *batch[vector:]] if vector < rank else batch)
     limit = i.operands[0].shape.dimensions[d] - a["slice_sizes"][d]
-    start[d] = min(max(int(operands[1].look_up(at)), 0), limit)
+    found = operands[1].look_up(at)
+    if math.isnan(found):
+      return math.nan
+    start[d] = min(max(int(found), 0), limit)
   for d, index_dim in zip(a["operand_batching_dims"], a["start_indices_batching_dims"]):
     start[d] = batch[index_dim if index_dim < vector else index_dim - 1]
   dropped = {*a["collapsed_slice_dims"], *a["operand_batching_dims"]}
