@@ -21,6 +21,7 @@ from typing import Any
 
 import tilewright
 from tilewright.cli.table import print_table
+from tilewright.collectives import engines
 from tilewright.runtime import cache as kernel_cache
 from tilewright.runtime import ptxas
 
@@ -294,6 +295,45 @@ def gpu_libraries() -> Iterator[Row]:
   yield _optional("ptxas", _ptxas(), f"only for resource reports and offline checks: {ptxas.ADVICE}")
 
 
+_ASK_COLLECTIVES = """
+import json, os, time
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from tilewright import collectives
+mesh = Mesh(np.array(jax.devices()), ("x",))
+f = jax.jit(jax.shard_map(lambda x: collectives.all_reduce(x, "x"), mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False))
+x = jax.device_put(jnp.ones(1 << 19, jnp.float32), NamedSharding(mesh, P("x")))
+assert float(jax.block_until_ready(f(x))[0]) == 2
+times = []
+for _ in range(10):
+  start = time.perf_counter()
+  jax.block_until_ready(f(x))
+  times.append(time.perf_counter() - start)
+print(json.dumps(min(times)))
+"""
+
+
+def collectives() -> Iterator[Row]:
+  """What moves data between which devices, and how fast where it could be tried."""
+  seconds, complaint = ask(_ASK_COLLECTIVES)
+  if seconds is None:
+    yield Row("CPU devices", BROKEN, complaint, "please report this")
+  else:
+    speed = f"all_reduce of 1 MiB over 2 devices in {seconds * 1e6:.0f} µs ({(1 << 20) / seconds / 1e9:.1f} GB/s)"
+    yield Row("CPU devices", OK, f"shared memory, one process: {speed}; several processes: Gloo, through XLA")
+  for name, what, extra in (("nccl", "nccl4py", "tilewright[nccl]"), ("nvshmem", "nvshmem4py", "tilewright[nvshmem]")):
+    wrong = engines.problem(name)
+    found = engines.version(name)
+    if wrong is None:
+      yield Row(what, OK, f"{found}")
+    elif found is None:
+      yield Row(what, MISSING, "-", f"only for collectives.{name} between GPUs: pip install '{extra}'")
+    else:
+      yield Row(what, BROKEN, wrong, f"pip install --upgrade '{extra}'")
+
+
 def _optional(name: str, found: str | None, advice: str) -> Row:
   return Row(name, OK, found) if found else Row(name, MISSING, "-", advice)
 
@@ -325,7 +365,16 @@ def cache() -> Row:
 
 # --- the command -------------------------------------------------------------------------------------------------
 
-CHECKS: tuple[Callable[[], Row | Iterable[Row]], ...] = (packages, llvm, cpu, jax_devices, gpu, gpu_libraries, cache)
+CHECKS: tuple[Callable[[], Row | Iterable[Row]], ...] = (
+  packages,
+  llvm,
+  cpu,
+  jax_devices,
+  gpu,
+  gpu_libraries,
+  collectives,
+  cache,
+)
 
 
 def _first_line(error: BaseException) -> str:

@@ -24,7 +24,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.collectives import api, kernels
 from tilewright.collectives.groups import Table, table
-from tilewright.collectives.primitives import Spec, log_fallback, varying
+from tilewright.collectives.primitives import Spec, log_fallback, runs_here, varying
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
@@ -261,7 +261,7 @@ _lower_cpu, _lower_xla = _lowered(_on_cpu), _lowered(_by_xla)
 
 def _lower(ctx: Any, x: Any, w: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
-  if tuple(module.platforms) == ("cpu",) and not module.lowering_parameters.for_export:
+  if runs_here(module):
     with keeping(module.add_keepalive):
       return _lower_cpu(ctx, x, w, spec=spec)
   log_fallback(spec.kind, ", ".join(module.platforms))

@@ -17,10 +17,11 @@ import functools
 import logging
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from tilewright import errors
 from tilewright.collectives import kernels
 from tilewright.collectives.groups import Groups, table
 from tilewright.pallas import semaphores
@@ -173,13 +174,42 @@ def _on_cpu(x: Any, *, spec: Spec) -> Any:
       return kernels.permute(x, who, spec.sources, spec.title)
 
 
+def _by_gathering(x: Any, spec: Spec) -> Any:
+  """Any collective, by gathering what all devices along the axes have. XLA's collectives do not take groups of different sizes."""
+  assert spec.groups is not None
+  everyone = lax.all_gather(x, spec.axes)
+  members = np.zeros((sum(map(len, spec.groups)), spec.members), np.int32)
+  there = np.zeros(members.shape, bool)
+  for group in spec.groups:
+    for i in group:
+      members[i, : len(group)], there[i, : len(group)] = group, True
+  index, me = lax.axis_index(spec.axes), rank(spec)
+  mine, known = everyone[jnp.asarray(members)[index]], jnp.asarray(there)[index]
+  of = lambda y: known.reshape(-1, *[1] * (y.ndim - 1))
+  match spec.kind:
+    case "gather":
+      return jnp.where(of(mine), mine, 0).astype(x.dtype)
+    case "exchange":
+      parts = jnp.take(mine, me, axis=1)
+      return jnp.where(of(parts), parts, 0).astype(x.dtype)
+    case "permute":
+      source = jnp.asarray(spec.sources, jnp.int32)[me]
+      return jnp.where(source >= 0, mine[jnp.maximum(source, 0)], 0).astype(x.dtype)
+  parts = (jnp.take(mine, me, axis=1) if spec.kind == "scatter" else mine).astype(kernels.wide(x.dtype, spec.op))
+  total = parts[0]
+  for i in range(1, spec.members):
+    total = jnp.where(known[i], kernels.OPS[spec.op](total, parts[i]), total)
+  return total.astype(x.dtype)
+
+
 def _by_xla(x: Any, *, spec: Spec) -> Any:
   """XLA's own collectives: the last of the fallbacks."""
   groups = None if spec.groups is None else [list(g) for g in spec.groups]
   if groups is not None and len({len(g) for g in groups}) > 1:
-    raise errors.UnsupportedFeatureError(
-      f"{spec.title}: groups of different sizes are supported between CPU devices; XLA's collectives, which serve here, need equal ones."
-    )
+    return _by_gathering(x, spec)
+  acc = kernels.wide(x.dtype, spec.op)
+  if acc != x.dtype and spec.kind in ("all_reduce", "scatter"):  # sums are not rounded on their way
+    return _by_xla(x.astype(acc), spec=spec).astype(x.dtype)
   axes = spec.axes if len(spec.axes) > 1 else spec.axes[0]
   reduce_by = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
   match spec.kind:
@@ -212,18 +242,23 @@ def without_vma(run: Any) -> Any:
 
 @functools.cache
 def log_fallback(kind: str, platform: str) -> None:
-  _logger.warning(
-    "%s on %s: multicast, peer memory, NVSHMEM: not usable here; using XLA's collective (NCCL on GPUs)", kind, platform
-  )
+  """Say once that a collective is XLA's: NCCL's on GPUs, Gloo's between processes of CPUs."""
+  why = "devices of other processes" if platform == "cpu" else "multicast, peer memory and NVSHMEM are not usable here"
+  _logger.warning("%s on %s: %s; using XLA's collective", kind, platform, why)
 
 
 _lower_cpu = _jax.mlir.lower_fun(without_vma(_on_cpu), multiple_results=False)
 _lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
 
 
+def runs_here(module: Any) -> bool:
+  """Whether a program is for CPU devices of this process only, whose memory a kernel sees."""
+  return tuple(module.platforms) == ("cpu",) and not module.lowering_parameters.for_export and jax.process_count() == 1
+
+
 def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
-  if tuple(module.platforms) == ("cpu",) and not module.lowering_parameters.for_export:
+  if runs_here(module):
     with keeping(module.add_keepalive):
       return _lower_cpu(ctx, x, spec=spec)
   log_fallback(spec.kind, ", ".join(module.platforms))
@@ -239,4 +274,4 @@ def user_line() -> str:
   return str(_jax.source_info_util.summarize(_jax.source_info_util.current()))
 
 
-__all__ = ["Spec", "bind", "collective_p", "log_fallback", "rank", "user_line", "varying"]
+__all__ = ["Spec", "bind", "collective_p", "log_fallback", "rank", "runs_here", "user_line", "varying"]
