@@ -78,8 +78,9 @@ class Job:
     return run
 
   def jitted(self, candidate: Candidate) -> Any:
-    options = dict(candidate.options) or None
-    return jax.jit(self.program(candidate), compiler_options=options)
+    """A program that calls a candidate on each of some sets of arrays."""
+    call = self.program(candidate)
+    return jax.jit(lambda sets: [call(*arrays) for arrays in sets], compiler_options=dict(candidate.options) or None)
 
   def make_inputs(self) -> list[np.ndarray]:
     """The arrays to measure with: those of the call, the user's, or random ones."""

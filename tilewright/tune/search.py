@@ -41,6 +41,7 @@ _VOTERS = 3  # candidates that decide what the right numbers are where nobody sa
 _SETUP_SECONDS = 120.0
 _ROOM = 2 << 30  # bytes that a candidate may take beyond twice what the default took
 _RACE_SECONDS = 5.0
+_SPARE_BYTES = 1 << 30  # of arguments that a second process may have, too
 
 Prune = Callable[[Any], Any]
 
@@ -99,6 +100,7 @@ class _Search:
     self.trials: list[Trial] = []
     self.reference = str(self.folder / "reference")
     self.worker: Worker | None = None  # the one that measures
+    self.spare: Worker | None = None  # one for the end, that has seen no candidate
     self.workers: list[Worker] = []
     self.job_bytes = shipping.dumps(dataclasses.replace(task.job))
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TILEWRIGHT_TUNING": "cached"}
@@ -109,6 +111,7 @@ class _Search:
     self.limit = task.limit_seconds or 60.0
     self.memory = task.memory_bytes or int(0.8 * available_bytes())
     self.is_interrupted = False
+    self.busy = 0.0  # share of the time for which the finalists waited for a processor
 
   def start_worker(self) -> Worker:
     worker = self.nursery.start(SERVE)
@@ -147,12 +150,30 @@ class _Search:
   def _measurer(self) -> Worker:
     """The process that has the device: the one there is, or a new one."""
     if self.worker is None or not self.worker.is_alive:
-      self.worker = self.start_worker()
-      reply = self.worker.ask({"do": "setup", "job": self.job_bytes}, _SETUP_SECONDS, None)
-      if "failed" in reply:
-        self.worker.end()
-        raise errors.TuningError(f"{self.task.key.kernel}: the inputs could not be made: {reply['failed']}")
+      self.worker = self._begun()
+      if self.spare is None and self.task.job.nbytes <= _SPARE_BYTES:
+        self.spare = self._begun()
+      self._ready(self.worker)
     return self.worker
+
+  def _begun(self) -> Worker:
+    """A new worker that has been told what to do."""
+    worker = self.start_worker()
+    worker.post({"do": "setup", "job": self.job_bytes})
+    return worker
+
+  def _ready(self, worker: Worker) -> None:
+    reply = worker.wait(_SETUP_SECONDS)
+    if "failed" in reply:
+      raise errors.TuningError(f"{self.task.key.kernel}: the inputs could not be made: {reply['failed']}")
+
+  def _replace_by_spare(self) -> None:
+    """What comes next is measured by a process that has seen no candidate before."""
+    if self.worker is not None:
+      self.worker.end()
+    if self.spare is not None and self.spare.is_alive:
+      self.worker, self.spare = self.spare, self.worker
+      self._ready(self.worker)
 
   def _ask(self, request: Mapping[str, Any], seconds: float, again: bool = False) -> dict[str, Any]:
     """What the measuring process answers; a lost one is an answer too. One that may be damaged is not used again.
@@ -271,7 +292,8 @@ class _Search:
     config = self.task.space.to_json(self.task.candidates[number])
     ratio = race.ratio if race.incumbent else None
     numbers = (seconds, own.low * scale, own.high * scale, ratio, own.samples, own.noise)
-    self._note(Trial(len(self.trials), config, trials.OK, *numbers, reason=race.stopped, elapsed=self.elapsed))
+    why = "; ".join(filter(None, (race.stopped, "the host's time to ask for programs" if reply.get("host") else "")))
+    self._note(Trial(len(self.trials), config, trials.OK, *numbers, reason=why, elapsed=self.elapsed))
     if self.task.limit_seconds is None:  # what is much slower than anything so far hangs, for all we know
       self.limit = min(self.limit, max(5.0, 10 * (time.monotonic() - start)))
     if self.task.memory_bytes is None and self.worker is not None:
@@ -334,12 +356,12 @@ class _Search:
     budget = self.task.budget.seconds
     seconds = min(10.0, 1.0 if budget is None else max(0.2, min(budget - self.elapsed, _FINAL_SHARE * budget)))
     while len(numbers) > 1:
-      if self.worker is not None:
-        self.worker.end()
+      self._replace_by_spare()
       candidates = [self._candidate(n) for n in numbers]
       request = {"do": "compare", "candidates": candidates, "reference": self.reference, "seconds": seconds}
       reply = self._ask(request, max(30.0, 4 * self.limit) + seconds)
       if "failed" not in reply:
+        self.busy = reply["busy"]
         return [self._final(n, own, reply["samples"][0]) for n, own in zip(numbers, reply["samples"])]
       numbers = self._without_culprit(numbers, reply)
     return []
@@ -379,6 +401,8 @@ class _Search:
     seconds = self.strategy.times[best]
     if finals:
       surely = [t for t in finals[1:] if (t.high or 1.0) < 1.0] if has_default else finals
+      if has_default and self.busy > timing.BUSY:
+        surely = []  # a busy machine favours programs of few threads: such a gain is not believed
       winner = min(surely, key=lambda t: t.ratio or 1.0) if surely else finals[0]
       best, seconds = winner.number, winner.seconds
       if has_default:  # by the ratio of samples side by side: two medians may be of different moments
@@ -400,6 +424,7 @@ class _Search:
       is_exhaustive=len(self.strategy.times) == len(task.candidates),
       is_interrupted=self.is_interrupted,
       noise=float(np.median(noises)) if noises else 0.0,
+      busy=self.busy,
     )
     if self.log is not None:
       said = result.to_json() | {

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.tune.space import Config, Space
-from tilewright.tune.surrogate import Forest, expected_improvement
+from tilewright.tune.surrogate import Model, expected_improvement
 
 SMALL = 48  # candidates that are all tried, whatever the budget
 _LIKED = 4  # of the first candidates that the cost model chooses
@@ -118,8 +118,8 @@ class Strategy:
     good = [t for t in self.times.values() if t is not None]
     worst = math.log(max(good))
     y = np.array([worst + _FAILED if (t := self.times[n]) is None else math.log(t) for n in known])
-    forest = Forest(self.features[known], y, self.seed + len(known))
-    mean, spread = forest.predict(self.features[rest])
+    model = Model(self.features[known], y, self.seed + len(known))
+    mean, spread = model.predict(self.features[rest])
     order = rest[np.argsort(-expected_improvement(mean, spread, math.log(min(good))), kind="stable")]
     expected = {int(n): m for n, m in zip(rest, mean)}
     near = sorted((n for n in self._neighbours() if n in expected), key=lambda n: expected[n])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tilewright.tune.keys import Key
+from tilewright.tune.timing import BUSY
 
 OK, FAILED, PRUNED = "ok", "failed", "pruned"
 
@@ -50,6 +51,7 @@ class Result(Mapping[str, Any]):
   is_exhaustive: bool = False
   is_interrupted: bool = False
   noise: float = 0.0
+  busy: float = 0.0  # share of the time at the end for which threads waited for a processor that others had
 
   def __getitem__(self, name: str) -> Any:
     return self.config[name]
@@ -81,6 +83,8 @@ class Result(Mapping[str, Any]):
       parts.append(f"{len(self.failures)} thrown out")
     if self.noise > 0.1:
       parts.append(f"the machine is noisy: samples scatter by {100 * self.noise:.0f}%, and measurements were repeated")
+    if self.busy > BUSY:
+      parts.append(f"others use the CPU: threads waited {100 * self.busy:.0f}% of the time, so the default stays")
     if self.is_interrupted:
       parts.append("interrupted")
     return "; ".join(parts)
@@ -102,6 +106,7 @@ class Result(Mapping[str, Any]):
       "exhaustive": self.is_exhaustive,
       "interrupted": self.is_interrupted,
       "noise": self.noise,
+      "busy": self.busy,
     }
     finalists = {"finalists": [t.to_json() for t in self.finalists]}
     return self.head() | found | how | finalists

@@ -26,6 +26,7 @@ from typing import Any
 
 import jax
 import jax.extend.core
+import jax.numpy as jnp
 import numpy as np
 
 from tilewright.tune import modes, processes, shipping, timing
@@ -56,6 +57,20 @@ def serve(sock: socket.socket) -> None:
       except Failed as failure:
         reply = {"failed": str(failure), "phase": failure.phase, "is_spoiled": failure.spoiled}
       processes.send(sock, reply)
+
+
+@jax.jit
+def _sum_of_bits(x: Any) -> Any:
+  if jnp.issubdtype(x.dtype, jnp.complexfloating):
+    return _sum_of_bits(x.real) + 3 * _sum_of_bits(x.imag)
+  if jnp.issubdtype(x.dtype, jnp.floating) and (bits := jnp.finfo(x.dtype).bits) >= 8:
+    x = jax.lax.bitcast_convert_type(x, {8: np.uint8, 16: np.uint16}.get(bits, np.uint32))
+  return x.astype(np.uint32).sum(dtype=np.uint32)
+
+
+def _sums(sets: Any) -> np.ndarray:
+  """A number for each array that changes when its contents do."""
+  return np.asarray([np.asarray(_sum_of_bits(x)) for x in jax.tree.leaves(sets)])
 
 
 def first_line(error: BaseException) -> str:
@@ -93,6 +108,7 @@ class _State:
         for _ in range(timing.sets_of_arrays(self.job.nbytes, self.job.platform)):
           self.sets.append([jax.device_put(x) for x in arrays])
         jax.block_until_ready(self.sets)
+        self.sums = _sums(self.sets)
       self.timer = timing.Timer(self.sets or [[]], self.job.platform)
     return {}
 
@@ -127,7 +143,8 @@ class _State:
     if candidate not in self.programs:
       own: Candidate = shipping.loads(candidate)
       with _phase("compiling", False):
-        compiled = self.job.jitted(own).lower(*self.job.structs).compile()
+        compiled = self.job.jitted(own)
+        compiled.lower(self.sets).compile()  # a call finds it
       while len(self.programs) > 8:
         self.programs.pop(next(iter(self.programs)))
       self.programs[candidate] = compiled
@@ -137,14 +154,14 @@ class _State:
 
   def _results(self, program: Any) -> list[Any]:
     with _phase("running", True):
-      return jax.block_until_ready(jax.tree.leaves(program(*self.sets[0])))
+      return jax.block_until_ready(jax.tree.leaves(program(self.sets)[0]))
 
   def output(self, file: str, candidate: bytes | None = None) -> dict[str, Any]:
     """The results of a candidate, or of the job's own reference, into a file."""
     if candidate is None:
       assert self.job.reference is not None
       reference = self.job.reference
-      program = jax.jit(lambda *arrays: self.job.call(arrays, reference, {}))
+      program = jax.jit(lambda sets: [self.job.call(sets[0], reference, {})])
       results = self._results(program)
     else:
       results = self._results(self._program(candidate))
@@ -178,24 +195,45 @@ class _State:
     other = self._program(incumbent) if incumbent is not None and incumbent != candidate else None
     prepared = time.perf_counter() - start
     before = self._memory()
+    self.timer.waits.clear()
     with _phase("running", True):
       found = timing.race(self.timer, program, other, seconds)
+      host, busy = self.timer.is_host_bound, self._busy()
       self._look_for_leaks(program, before)
       self._recheck(program, reference)
-    return {"own": found.own, "incumbent": found.incumbent, "stopped": found.stopped, "prepared": prepared}
+    return {
+      "own": found.own,
+      "incumbent": found.incumbent,
+      "stopped": found.stopped,
+      "prepared": prepared,
+      "host": host,
+      "busy": busy,
+    }
 
   def compare(self, candidates: list[bytes], reference: str, seconds: float) -> dict[str, Any]:
     programs = [self.check(c, reference) for c in candidates]
+    self.timer.waits.clear()
     with _phase("running", True):
       samples = timing.round_robin(self.timer, programs, seconds)
       for program in programs:
         self._recheck(program, reference)
-    return {"samples": samples}
+    return {"samples": samples, "busy": self._busy()}
+
+  def _busy(self) -> float:
+    """The share of samples for which threads waited for a processor that others had."""
+    return float(np.median(self.timer.waits)) if self.timer.waits else 0.0
 
   def _recheck(self, program: Any, reference: str) -> None:
-    """The numbers once more, after many calls: a race shows now and then."""
+    """The numbers once more, after many calls: a race shows now and then. Its arguments must be what they were, too."""
+    self._look_at_inputs()
     if why := self._difference(program, reference):
       raise Failed("checking", f"not always the same: {why}", True)
+
+  def _look_at_inputs(self) -> None:
+    """A candidate that writes out of bounds may write into arrays that stand beside its own."""
+    with _phase("running", True):
+      if not np.array_equal(_sums(self.sets), self.sums):
+        raise Failed("checking", "wrote to memory that is not its own: arguments have changed", True)
 
   def _memory(self) -> int:
     stats = jax.local_devices()[0].memory_stats() if self.job.platform == "gpu" else None
@@ -209,7 +247,7 @@ class _State:
     for _ in range(2):
       start = self._memory()
       for _ in range(_LEAK_CALLS):
-        jax.block_until_ready(program(*self.sets[0]))
+        jax.block_until_ready(program(self.sets))
       grown.append(self._memory() - start)
     if min(grown) > _LEAK_BYTES:
       raise Failed("running", f"leaks memory: {min(grown) / _LEAK_CALLS / 2**20:.1f} MiB with each call", True)
