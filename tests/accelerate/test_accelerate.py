@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -137,6 +140,18 @@ def test_what_is_no_softmax_is_no_attention():
   np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_products_with_quantised_weights_read_them_as_they_are():
+  w = jnp.asarray(RNG.integers(-127, 128, (64, 256)), jnp.int8)
+  scales, x = jnp.abs(normal(256)), normal(1, 64)
+  f = lambda x, w, s: x @ (w.astype(jnp.float32) * s)
+  expected = np.asarray(x, np.float64) @ (np.asarray(w, np.float64) * np.asarray(scales, np.float64))
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(f)(x, w, scales)
+  assert [d for r in acceleration.reports for d in r.taken if d.kind == "scaled dot"], acceleration.explain()
+  bound = 64 * np.finfo(np.float32).eps * (np.abs(x) @ np.abs(np.asarray(w, np.float64) * np.asarray(scales)))
+  assert (np.abs(ours - expected) <= bound).all()
+
+
 def test_exact_takes_only_what_has_the_same_bits():
   f = lambda x: (jnp.where(x > x.max(-1, keepdims=True) - 1, x, -x), jax.nn.softmax(x))
   plain = jax.jit(lambda x: f(x))(X)
@@ -258,3 +273,24 @@ def regions_machine():
   from tilewright.accelerate import tiles
 
   return tiles.host()
+
+
+def test_executables_from_disk_find_their_kernels(tmp_path):
+  """A process that gets a program from JAX's cache on disk never sees its module; its kernels are loaded all the same."""
+  program = f"""
+import jax, jax.numpy as jnp, tilewright
+jax.config.update("jax_compilation_cache_dir", {str(tmp_path / "jax")!r})
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+with tilewright.accelerate() as a:
+  y = jax.jit(lambda x: jax.nn.softmax(x * 2))(jnp.ones((2048, 512)))
+print([r.from_disk for r in a.reports if r.taken], float(y.sum()))
+"""
+  env = os.environ | {"TILEWRIGHT_CACHE_DIR": str(tmp_path / "ours")}
+  runs = [
+    subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env, check=True).stdout.split(
+      "\n"
+    )[0]
+    for _ in range(2)
+  ]
+  assert runs[0].startswith("[False] 2048") and runs[1].startswith("[True] 2048"), runs

@@ -14,8 +14,6 @@ from tilewright.cli import main
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "accelerate"
 SMALL = {
-  "mamba": {"length": 16, "width": 16, "states": 4},
-  "pinn": {"points": 64, "width": 8, "layers": 1},
   "graph_network": {"nodes": 64, "edges": 128, "width": 16, "layers": 1},
   "recurrent": {"batch": 16, "length": 3, "width": 16},
 }

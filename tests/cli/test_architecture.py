@@ -87,7 +87,9 @@ def test_the_peer_is_imported_by_benchmarks_only():
 def test_modules_of_tests_have_names_of_their_own() -> None:
   """pytest imports them by their base name, whatever folder they are in."""
   names = [
-    path.name for path in (PACKAGE.parent / "tests").rglob("*.py") if path.name not in ("conftest.py", "__init__.py")
+    path.name
+    for path in (PACKAGE.parent / "tests").rglob("*.py")
+    if path.name not in ("conftest.py", "__init__.py", "__main__.py")
   ]
   assert sorted(names) == sorted(set(names))
 

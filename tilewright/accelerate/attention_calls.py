@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from tilewright.accelerate import library
 from tilewright.accelerate.attention import Match, Place, Use, base_of, operand_place, result_place, same_array
 from tilewright.accelerate.calls import Codes, remove_dead, replace
-from tilewright.accelerate.graph import Node, Refused, View, physical_order
+from tilewright.accelerate.graph import Node, Refused, View, layouts_are_settled, physical_order
 from tilewright.hlo import Instruction, Shape
 from tilewright.ops import calling
 from tilewright.ops.attention import attention_backward, attention_forward, plan_for
@@ -174,7 +174,8 @@ def _transposed(x: Instruction, shape: Shape, permutation: tuple[int, ...], befo
 
 
 def _bitcast(x: Instruction, shape: Shape, before: Instruction) -> Instruction:
-  if x.shape == shape:
+  if x.shape == shape or (x.shape.dimensions == shape.dimensions and not layouts_are_settled.get()):
     return x
   assert before.parent is not None
-  return before.parent.insert(Instruction("bitcast", "bitcast", shape, (x,), {}, before.metadata), before=before)
+  opcode = "bitcast" if layouts_are_settled.get() else "reshape"
+  return before.parent.insert(Instruction(opcode, opcode, shape, (x,), {}, before.metadata), before=before)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
-from tilewright.accelerate.graph import Graph, Refused
+from tilewright.accelerate.graph import Graph, Refused, laid_out
 from tilewright.accelerate.tiles import Tiling, partial_sizes
 from tilewright.hlo import Builder, Computation, Instruction, Shape
 from tilewright.hlo.literal import Literal
@@ -23,6 +23,8 @@ from tilewright.hlo.passes.effects import Effects
 from tilewright.runtime import cache, jit
 from tilewright.target.llvm.identity import identity
 from tilewright.tile.native import NativeKernel
+
+_CODE, _ON_GPU = re.compile(r'code = "([0-9a-f]+)"'), "tilewright_cuda_"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +49,23 @@ class Codes:
     """Keep something that holds code."""
     with self._lock:
       self._held.append(held)
+
+  def keep_named(self, call: Instruction) -> str:
+    """Keep the code that a custom call names; gives the key that finds it on disk, or nothing."""
+    if not (found := _CODE.search(call.backend_config)):
+      target = call.attrs["custom_call_target"]
+      is_ours = target.startswith(_ON_GPU)
+      if is_ours:
+        from tilewright.target.nvgpu import _kept as on_gpu
+
+        return on_gpu.full_name(target.removeprefix(_ON_GPU))
+      return ""
+    from tilewright.target.cpu import _kept
+
+    name = _kept.full_name(found[1])
+    if name:
+      self.keep(_kept.find(name))
+    return name
 
   def compile(self, kernel: NativeKernel, platform: str) -> Code:
     """Native code for a kernel; `Refused` where the target cannot make any."""
@@ -97,7 +116,7 @@ def insert(
     tuple(operands),
     {
       "custom_call_target": code.target,
-      "operand_layout_constraints": tuple(o.shape for o in operands),
+      "operand_layout_constraints": tuple(laid_out(o.shape) for o in operands),
       "api_version": "API_VERSION_TYPED_FFI",
     },
     graph.outputs[0].source.metadata,

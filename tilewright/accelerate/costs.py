@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tilewright.accelerate.attention import Match
 from tilewright.accelerate.axes import Axes
@@ -43,6 +43,7 @@ _MOVED, _MOVED_BY_US, _MOVED_RUNS = 0.4, 0.8, 0.15  # runs of elements stay toge
 _FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
 _TRANSCENDENTAL = 2.0  # XLA's vectors of these functions, relative to ours
 _LINE, _FEW = 64, 4096  # bytes of a cache line; elements of an array that hardly counts
+_AGAIN = 0.15  # of a region's traffic, for each level of reductions on a GPU
 _CACHE = 4.0  # bandwidth of the caches, relative to memory's
 _LAUNCH_XLA, _LAUNCH = 1.0e-6, 15.0e-6  # with the time until other threads have begun
 
@@ -107,12 +108,29 @@ def _arithmetic(nodes: Iterable[Node], r: Rates, ours: bool) -> float:
 def xla_time(instructions: Iterable[Instruction], machine: Machine, known: dict[Instruction, float]) -> float:
   """What XLA needs for instructions of its module, one after another."""
   r = rates(machine)
+  if machine.is_gpu:
+    return _gpu_time(list(instructions), r)
   total = 0.0
   for instruction in instructions:
     if instruction not in known:
       known[instruction] = _instruction_time(instruction, r)
     total += known[instruction]
   return total
+
+
+def _gpu_time(members: Sequence[Instruction], r: Rates) -> float:
+  """XLA fuses what the pass sees as single instructions: about one kernel more, which reads some of it again, per level of reductions."""
+  try:
+    graph = build(members)
+  except Refused:
+    return 0.0
+  moved = sum(_traffic(n.size * n.dtype.itemsize, r) for n in graph.leaves)
+  moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
+  depth: dict[Node, int] = {}
+  for node in graph.nodes:
+    depth[node] = max((depth[o] for o in node.operands), default=0) + (node.opcode == "reduce")
+  levels = max((depth[n] for n in graph.nodes if n.opcode != "reduce"), default=0)
+  return r.launch_xla * (1 + levels) + moved * (1 + _AGAIN * levels)
 
 
 def _instruction_time(instruction: Instruction, r: Rates) -> float:

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from tilewright.accelerate.axes import Atom, Axes, expand
-from tilewright.accelerate.graph import BINARY, DIRECTIONS, UNARY, Graph, Node, Refused, physical_order
+from tilewright.accelerate.graph import BINARY, DIRECTIONS, UNARY, Graph, Node, Refused, laid_out, physical_order
 from tilewright.accelerate.tiles import Tiling, partial_sizes, shows, tile_shape
 from tilewright.hlo import Shape
 from tilewright.tile.grid import BlockDim, Blocked, BlockMapping, GridMapping, Squeezed
@@ -50,19 +50,21 @@ def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str) -> NativeKernel:
   blocks = [_block(a, tiling, k - len(inputs)) for k, a in enumerate((*inputs, *outputs))]
   body = Function(name, Block.of([b.ref for b in blocks]))
   emitter = _Emitter(Builder(body.body), axes, tiling)
-  for node, array, ref in zip(graph.leaves, inputs, body.params):
+  for node, ref in zip(graph.leaves, body.params):
     value = emitter.b.emit("load", [ref])
-    emitter.values[node] = emitter.reordered(value, array.atoms, axes.of(node))
+    order = emitter.order(node, physical_order(_shape(node)))
+    emitter.values[node] = emitter.transposed(value, [order.index(i) for i in range(len(order))])
   for node in graph.nodes:
     if node.opcode != "leaf":
       emitter.emit(node)
-  for k, (output, array, ref) in enumerate(zip(graph.outputs, outputs, body.params[len(inputs) :])):
+  for k, (output, ref) in enumerate(zip(graph.outputs, body.params[len(inputs) :])):
     value = emitter.values[output.node]
     if k in tiling.sums:
       emitter.add(ref, value)
     else:
-      emitter.b.emit_all("store", [ref, emitter.reordered(value, axes.of(output.node), array.atoms)])
-  grid = [tiling.count(a) for a in tiling.grid]
+      order = emitter.order(output.node, physical_order(output.shape))
+      emitter.b.emit_all("store", [ref, emitter.transposed(value, order)])
+  grid = [tiling.count(a) for a in tiling.grid] or [1]
   if tiling.steps > 1:
     grid[-1:] = [grid[-1] // tiling.steps, tiling.steps]
   mapping = GridMapping(
@@ -103,7 +105,7 @@ def _block(array: Array, tiling: Tiling, output: int) -> _Cut:
   dense = dense_strides(tuple(sizes))
   kept = [i for i, kind in enumerate(kinds) if not isinstance(kind, Squeezed)]
   ref = RefType(tuple(kinds[i].block_size for i in kept), array.dtype, "any", tuple(dense[i] for i in kept))
-  count = len(tiling.grid) + (tiling.steps > 1)
+  count = max(1, len(tiling.grid)) + (tiling.steps > 1)
   function = Function(f"index_map of {array.name}", Block.of([INDEX] * count))
   b = Builder(function.body)
   entries = [_entry(b, function.params, tiling, a, is_part=True) for a in array.parts]
@@ -165,11 +167,6 @@ class _Emitter:
 
   def order(self, node: Node, dims: Sequence[int]) -> list[int]:
     return [p for d in dims for p in self.positions(node, [d])]
-
-  def reordered(self, value: Value, now: Sequence[Atom], wanted: Sequence[Atom]) -> Value:
-    before, after = self.shown(now), self.shown(wanted)
-    permutation = [before.index(a) for a in after]
-    return self.transposed(value, permutation)
 
   def transposed(self, value: Value, permutation: Sequence[int]) -> Value:
     if list(permutation) == list(range(len(permutation))):
@@ -342,7 +339,7 @@ def result_shapes(graph: Graph, tiling: Tiling) -> list[Shape]:
   """The shapes of what the kernel gives: those of the outputs, or of the parts of a sum."""
   found = []
   for k, output in enumerate(graph.outputs):
-    shape = output.shape
+    shape = laid_out(output.shape)
     if k in tiling.sums:
       shape = Shape.array(shape.element_type, (*partial_sizes(tiling, k), *shape.dimensions))
     found.append(shape)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -121,14 +122,23 @@ class Builder:
     return x if x.dims == tuple(dims) else self.make("reshape", x.dtype, dims, [x])
 
 
+# Whether layouts are final. On GPUs the pass comes before XLA assigns them: calls ask for row-major arrays, and get them.
+layouts_are_settled: ContextVar[bool] = ContextVar("layouts_are_settled", default=True)
+
+
 def physical_order(shape: Shape) -> tuple[int, ...]:
   """The dimensions of an array from the slowest varying to the fastest."""
-  if shape.layout is None:
+  if shape.layout is None or not layouts_are_settled.get():
     return tuple(range(shape.rank))
   layout = shape.layout
   if layout.tiles or layout.element_size_in_bits or layout.memory_space or layout.physical_shape is not None:
     raise Refused(f"the layout of {shape} is more than an order of dimensions")
   return tuple(reversed(layout.minor_to_major))
+
+
+def laid_out(shape: Shape) -> Shape:
+  """The shape of an operand or result of a call: as XLA has it, or row-major."""
+  return shape if layouts_are_settled.get() else Shape.array(shape.element_type, shape.dimensions)
 
 
 def element_type(shape: Shape) -> np.dtype:
@@ -394,6 +404,8 @@ def _bitcast(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dty
   (x,) = operands
   if x.dtype != dtype:
     raise Refused("a bitcast to another type")
+  if not layouts_are_settled.get():
+    raise Refused("a bitcast before layouts are assigned")
   before, after = physical_order(i.operands[0].shape), physical_order(i.shape)
   flat = b.transposed(x, before)
   cut = b.reshaped(flat, [dims[d] for d in after])

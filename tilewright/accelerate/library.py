@@ -6,7 +6,6 @@ instructions of the module: custom calls, and reshapes, which are bitcasts where
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,12 +13,10 @@ import jax
 
 from tilewright import errors
 from tilewright.accelerate.calls import Codes
-from tilewright.accelerate.graph import Refused
+from tilewright.accelerate.graph import Refused, layouts_are_settled
 from tilewright.hlo import Instruction, parse
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.passes import run_passes
-
-_CODE = re.compile(r'code = "([0-9a-f]+)"')
 
 
 def call(
@@ -45,11 +42,11 @@ def call(
   copies, new = copy_body(module.entry, mapping)
   names = []
   for copy in copies:
-    if copy.opcode == "reshape":
+    if copy.opcode == "reshape" and layouts_are_settled.get():
       copy.opcode = "bitcast"
     copy.metadata = before.metadata
     if copy.opcode == "custom-call":
-      names.append(code_name(copy))
+      names.append(codes.keep_named(copy))
     if copy is not new[module.entry.root] or copy.opcode != "tuple":
       computation.insert(copy, before=before)
   root = new[module.entry.root]
@@ -57,17 +54,3 @@ def call(
   if root.opcode == "tuple":
     root.set_operands(())
   return results, names
-
-
-def code_name(call: Instruction) -> str:
-  """The key under which the code of a custom call is kept on disk, or nothing."""
-  target = call.attrs["custom_call_target"]
-  if found := _CODE.search(call.backend_config):
-    from tilewright.target.cpu import _kept
-
-    return _kept.full_name(found[1])
-  if target.startswith("tilewright_cuda_"):
-    from tilewright.target.nvgpu import _kept as kept_on_gpu
-
-    return kept_on_gpu.full_name(target.removeprefix("tilewright_cuda_"))
-  return ""

@@ -21,12 +21,16 @@ from tilewright.accelerate.graph import Refused
 from tilewright.accelerate.regions import Finder, Left, Planned
 from tilewright.accelerate.report import Decision, ModuleReport
 from tilewright.hlo import Computation, Instruction, Module
+from tilewright.hlo.dtypes import PRIMITIVE_TYPES, PrimitiveType
+from tilewright.hlo.errors import HloError
 from tilewright.hlo.passes.base import Pass, compiled_platform
+from tilewright.hlo.passes.block_scaling import BlockScaling
 
 _MARGIN, _LEAST_ATTENTION = (
   1.2,
   100e-6,
 )  # what an attention must promise to be faster by, and XLA's seconds that are worth a call
+_FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
 _SLOWER = 1.0  # a measured kernel must be faster than XLA by this
 
 
@@ -79,7 +83,15 @@ class _Run:
   def all(self) -> bool:
     if self.platform not in ("cpu", "cuda"):
       return False
-    changed = False
+    settled = self.platform == "cpu" or any(i.opcode in ("fusion", "bitcast") for i in self.module.instructions())
+    token = graph.layouts_are_settled.set(settled)
+    try:
+      return self._all()
+    finally:
+      graph.layouts_are_settled.reset(token)
+
+  def _all(self) -> bool:
+    changed = False if self.options.exact else self._scaled_dots()
     for computation in list(self._computations()):
       changed |= self._computation(computation)
     if changed:
@@ -106,6 +118,33 @@ class _Run:
         self._leave(plan)
       else:
         changed |= self._take(plan)
+    return changed
+
+  def _scaled_dots(self) -> bool:
+    """Products of a few rows with quantised weights, as kernels that read the weights as they are kept."""
+    if self.options.marker and not self.module.name.endswith(self.options.marker):
+      return False
+    if not any(s.bits <= 8 for s in _types(self.module)):
+      return False
+    import tilewright.numerics  # registers its kernels
+
+    assert tilewright.numerics
+    dots = {i.name: i for c in self._computations() for i in c.instructions if i.opcode == "dot" or _multiplies(i)}
+    calls = {i for i in self.module.instructions() if i.opcode == "custom-call"}
+    begun = time.perf_counter()
+    try:
+      changed = BlockScaling(most_rows=_FEW_ROWS).run(self.module)
+    except HloError as e:
+      self.decisions.append(Decision("quantised weights", (), ("dot",), "scaled dot", "", None, None, str(e)))
+      raise
+    self.compiling += time.perf_counter() - begun
+    for call in self.module.instructions():
+      if call.opcode == "custom-call" and call not in calls:
+        self.keys += [self.own.codes.keep_named(call)]
+    for name, dot in dots.items():
+      if dot.parent is None:
+        rows = "few rows of quantised weights"
+        self.decisions.append(Decision(name, (name,), ("convert", "multiply", "dot"), "scaled dot", rows, None))
     return changed
 
   def _attention(self, computation: Computation) -> bool:
@@ -196,6 +235,12 @@ class _Run:
       raise Refused(f"it does not compile ({type(e).__name__}: {e})") from e
     finally:
       self.compiling += time.perf_counter() - begun
+
+
+def _types(module: Module) -> set[PrimitiveType]:
+  """The types of what numbers can be quantised to."""
+  shapes = [s for i in module.instructions() for _, s in i.shape.leaves()]
+  return {t for name in {s.element_type for s in shapes} if (t := PRIMITIVE_TYPES[name]).kind in ("signed", "float")}
 
 
 def _multiplies(instruction: Instruction) -> bool:

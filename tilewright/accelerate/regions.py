@@ -29,6 +29,7 @@ _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) -
 _NOTHING = frozenset({"leaf", "constant", "broadcast", "reshape", "iota"})
 _MARGIN = 1.2  # what a kernel must promise to be faster by
 _LEAST = 100e-6  # seconds that XLA needs: less is not worth a call
+_LEAST_GPU, _MARGIN_GPU = 15e-6, 1.1
 _LONG = 100e-6  # seconds that XLA needs, from which on all threads must be busy
 _MOST_NODES = 400
 _MOST_OPERANDS = 24
@@ -132,7 +133,7 @@ class Finder:
     return plan.kernel_seconds if not isinstance(plan, str) else max(self.xla(region), 1e-6)
 
   def xla(self, region: Iterable[Instruction]) -> float:
-    return xla_time(region, self.machine, self._times)
+    return xla_time(sorted(region, key=self.position.__getitem__), self.machine, self._times)
 
   def _is_convex(self, region: frozenset[Instruction]) -> bool:
     """Whether no path leaves a region and comes back. Each other region is one step of a path: it will be one instruction."""
@@ -200,9 +201,9 @@ class Finder:
       return f"exact=True: {inexact}"
     if all(n.opcode in _NOTHING for n in plan.graph.nodes):
       return "it computes nothing"
-    if plan.xla_seconds < _LEAST:
+    if plan.xla_seconds < (_LEAST_GPU if self.machine.is_gpu else _LEAST):
       return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
-    if plan.speedup < _MARGIN:
+    if plan.speedup < (_MARGIN_GPU if self.machine.is_gpu else _MARGIN):
       return f"estimated to be only {plan.speedup:.2f} times as fast"
     if plan.tiling.instances < self.machine.threads and plan.xla_seconds > _LONG and not self.machine.is_gpu:
       return f"{plan.tiling.instances} tiles leave threads idle"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 COLUMNS = ("fusion", "ops", "tile", "predicted", "measured", "speed-up", "why not")
+_LONG = 50e-6  # seconds
 RIGHT = ("predicted", "measured", "speed-up")
 
 
@@ -65,12 +66,19 @@ class ModuleReport:
   def taken(self) -> tuple[Decision, ...]:
     return tuple(d for d in self.decisions if d.taken)
 
-  def text(self) -> str:
-    title = (
+  @property
+  def is_telling(self) -> bool:
+    """Whether something became a kernel, or something that takes long did not."""
+    return any(d.taken or d.kind != "tiles" or (d.predicted or (0.0,))[0] > _LONG for d in self.decisions)
+
+  def title(self) -> str:
+    return (
       f"{self.module} ({self.platform}): {len(self.taken)} of {len(self.decisions)} regions became kernels, in "
       f"{self.seconds:.2f} s, {self.compile_seconds:.2f} s of it to compile them"
     )
-    return "\n".join([title, *_aligned([COLUMNS, *(d.row() for d in self.decisions)])])
+
+  def text(self) -> str:
+    return "\n".join([self.title(), *_aligned([COLUMNS, *(d.row() for d in self.decisions)])])
 
   def to_json(self) -> str:
     return json.dumps(dataclasses.asdict(self))

@@ -88,7 +88,7 @@ class Acceleration:
       if module is not None:
         self.modules[report.module] = module
     if self._explain is True and report.decisions:
-      print(report.text(), flush=True)
+      print(report.text() if report.is_telling else report.title(), flush=True)
 
   def _decided(self, report: ModuleReport, keys: list[str], module: Module) -> None:
     kept.remember(self, report, keys)

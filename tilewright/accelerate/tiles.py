@@ -80,10 +80,10 @@ class Tiling:
     return " x ".join(cut) or "all"
 
 
-def cuttable(graph: Graph, axes: Axes) -> tuple[list[Atom], dict[int, Sum]]:
+def cuttable(graph: Graph, axes: Axes, with_sums: bool = True) -> tuple[list[Atom], dict[int, Sum]]:
   """The atoms that may be cut, slowest varying first as in the largest output, and the outputs that are sums."""
   users = graph.users()
-  leaving = [o.node for o in graph.outputs]
+  leaving = [o.node for o in graph.outputs] if with_sums else []
   sums: dict[int, tuple[Atom, ...]] = {}
   for number, output in enumerate(graph.outputs):
     node = output.node
@@ -102,9 +102,12 @@ def cuttable(graph: Graph, axes: Axes) -> tuple[list[Atom], dict[int, Sum]]:
   return shared, {n: Sum(tuple(a for a in over if a in shared)) for n, over in sums.items()}
 
 
+WHOLE = Tiling({}, (), {})  # one tile has all
+
+
 def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
   """Tile sizes for a region; `Refused` where none fits."""
-  atoms, sums = cuttable(graph, axes)
+  atoms, sums = cuttable(graph, axes, with_sums=not machine.is_gpu)
   if not atoms:
     raise Incomplete("no dimension can be cut: each is reduced, or missing in an output")
   row = max(_whole(axes, node, atoms) for node in graph.nodes)

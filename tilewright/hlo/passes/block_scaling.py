@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -260,6 +261,7 @@ class BlockScaling(Pass):
   only: str = ""  # the name of one implementation: the others refuse
   tile_n: int = 128  # columns of the result that one block of a native kernel computes
   stages: int = 4  # how many steps along k its buffers hold
+  most_rows: int = 0  # dots that a program writes out are taken if the smaller side has so many rows at most; 0: any
 
   def __post_init__(self) -> None:
     names = [i.name for i in IMPLEMENTATIONS]
@@ -295,7 +297,7 @@ class BlockScaling(Pass):
           block_scaling_hlo.lower_scaled_dot(instruction, facts.platform == "cpu")
           changed = True
           continue
-        if block_scaling_recognise.written_dot(instruction) is not None:
+        if block_scaling_recognise.written_dot(instruction) is not None and self._has_few_rows(instruction):
           changed |= self._rewrite_dot(instruction, facts, packs)
       for instruction in computation.topological_order():
         if has_control_edges(instruction) or instruction.sharding is not None:
@@ -311,6 +313,15 @@ class BlockScaling(Pass):
       for instruction in module.instructions() if packs else ():
         instruction.shape = _packed(instruction.shape)  # what was put in follows what was there
     return changed
+
+  def _has_few_rows(self, dot: Instruction) -> bool:
+    if not self.most_rows:
+      return True
+    rows = []
+    for operand, side in zip(dot.operands, ("lhs", "rhs")):
+      taken = (*dot.attrs.get(f"{side}_contracting_dims", ()), *dot.attrs.get(f"{side}_batch_dims", ()))
+      rows.append(math.prod(d for i, d in enumerate(operand.shape.dimensions) if i not in taken))
+    return min(rows) <= self.most_rows
 
   def _rewrite_dot(self, dot: Instruction, facts: Facts, packs: bool) -> bool:
     """A dot that is a block-scaled one, written out. It is its own expansion: where nothing is better, it stays."""

@@ -1,0 +1,5 @@
+"""`python -m tests.accelerate.random_graphs`."""
+
+from tests.accelerate.random_graphs import main
+
+main()
