@@ -171,7 +171,7 @@ def main() -> None:
   if not chosen:
     parser.error(f"no model has {arguments.only!r} in its name; there are {', '.join(MODELS)}")
   devices = devices_to_compile_for(arguments.devices)
-  print(f"predicted for {len(devices)} × {arguments.device}, from modules XLA scheduled for {devices[0].platform}")
+  print(f"predicted for {len(devices)} x {arguments.device}, from modules XLA scheduled for {devices[0].platform}")
   print(
     f"{'model':20} {'exposed: XLA':>14} {'ours':>10} {'left':>6} {'step: XLA':>12} {'ours':>10} {'peak':>14}  passes"
   )
@@ -193,9 +193,9 @@ def main() -> None:
       there = jax.devices("cpu")[: arguments.measure_devices]
       xla, ours, title = measured(make, there, arguments.measure_size, arguments.rounds)
       ratios.append(xla / ours)
-      print(f"{name:20} {xla * 1e3:>9.2f} ms → {ours * 1e3:.2f} ms, {ratios[-1]:.2f}×  {title}", flush=True)
+      print(f"{name:20} {xla * 1e3:>9.2f} ms → {ours * 1e3:.2f} ms, {ratios[-1]:.2f}x  {title}", flush=True)
     print(
-      f"on {arguments.measure_devices} devices of this host, geometric mean: {statistics.geometric_mean(ratios):.2f}×"
+      f"on {arguments.measure_devices} devices of this host, geometric mean: {statistics.geometric_mean(ratios):.2f}x"
     )
 
 
