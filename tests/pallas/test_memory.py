@@ -415,7 +415,7 @@ def test_the_dtypes_jax_has_pass_through_a_kernel():
     np.testing.assert_array_equal(np.asarray(out).astype(np.float32), np.ones(5, np.float32))
 
 
-@pytest.mark.parametrize("semantics", [None, ("parallel", "arbitrary")])
+@pytest.mark.parametrize("semantics", [None, ("arbitrary", "parallel")])
 def test_prefetched_scalars_are_memory_of_the_call(semantics):
   """As in kernels of paged attention, which keep the number of the buffer in turn there. Index maps see what was passed."""
 
@@ -448,3 +448,22 @@ def test_prefetched_scalars_are_memory_of_the_call(semantics):
   same(both[0, :32], expected(0, np.asarray(x[:32])))
   same(both[1, 8:40], expected(1, np.asarray(x[8:40])))
   same(states, np.array([[0, -1], [1, -1]], np.int32))
+
+
+@pytest.mark.parametrize("cores", [2, 3])
+def test_each_core_of_a_megacore_has_its_own_prefetched_scalars(cores):
+  """A parallel dimension of two in front stands for the two cores, as in paged attention; along others the scalars stay."""
+
+  def kernel(state, o_ref):
+    o_ref[...] = jnp.full_like(o_ref, state[0])
+    state[0] += 1
+
+  spec = pl.BlockSpec((1, 1), lambda i, j, s: (i, j))
+  call = pl.pallas_call(
+    kernel,
+    S((cores, 3), I32),
+    grid_spec=tpu.PrefetchScalarGridSpec(1, (cores, 3), [], spec, ()),
+    compiler_params=tpu.CompilerParams(dimension_semantics=("parallel", "arbitrary")),
+  )
+  counted = 7 + np.arange(3 * cores, dtype=np.int32).reshape(cores, 3)
+  same(call(jnp.array([7], I32)), np.stack([counted[0]] * 2) if cores == 2 else counted)

@@ -455,6 +455,15 @@ def _state(kernel: Kernel, captured: Sequence[int]) -> list[int]:
   return [i for i in places if kernel.jaxpr.invars[i] in written]
 
 
+def _cores_dimension(kernel: Kernel) -> int | None:
+  """The dimension of the grid that stands for the two TensorCores of a megacore, if there is one: the first, parallel, of size 2, before
+  dimensions that are not parallel."""
+  semantics = [getattr(s, "value", s) for s in getattr(kernel.compiler_params, "dimension_semantics", None) or ()]
+  grid = kernel.grid_mapping.grid
+  is_one = len(grid) > 1 and grid[0] == 2 and semantics[:1] in (["parallel"], ["core_parallel"])
+  return 0 if is_one and "arbitrary" in semantics[1:] else None
+
+
 def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
   """The kernel with more outputs in place of the prefetched scalars, and of the refs it closes over, that its body writes to.
 
@@ -462,22 +471,36 @@ def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
   that memory: each instance sees it whole, so targets keep the instances that use it in order. The caller drops it. Index maps see the
   operand as it was passed, since blocks may be fetched before the instances in front of them have run. The output of a ref is what the
   caller stores in it.
+
+  Where the grid begins with the two cores of a megacore (`_cores_dimension`), each core has the scalars for itself: they begin anew with
+  the second.
   """
   m = kernel.grid_mapping
   if not numbers:
     return kernel
+  cores = _cores_dimension(kernel)
+  anew = [i for i in numbers if i < m.num_prefetch] if cores is not None else []
   avals = [v.aval for v in kernel.jaxpr.invars]
   first_scratch = len(avals) - m.num_scratch
 
   def body(*refs: Any) -> list[Any]:
     state = dict(zip(numbers, refs[first_scratch:]))
     own = [*refs[:first_scratch], *refs[first_scratch + len(numbers) :]]
+    if anew:
+      later = [program_id_p.bind(axis=d) == 0 for d in range(len(m.grid)) if d != cores]
+      is_first = functools.reduce(jnp.logical_and, later) if later else True
+
+      @when(is_first)
+      def _() -> None:
+        for i in anew:
+          state[i][...] = refs[i][...]
+
     _jax.core.eval_jaxpr(kernel.jaxpr, (), *(state.get(i, ref) for i, ref in enumerate(own)))
     return []
 
   refs = [avals[i] for i in numbers]
   info = kernel.jaxpr.debug_info.with_unknown_names()
-  with _jax.config._check_vma(False):
+  with tracing_kernel(GridFrame(m.grid, m.grid_names)):
     closed = _jax.trace(body, [*avals[:first_scratch], *refs, *avals[first_scratch:]], info)
   types = [ShapedArray(r.shape, r.dtype) for r in refs]
   whole = [
@@ -498,7 +521,10 @@ def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
       m, block_mappings=(*m.block_mappings, *whole), num_outputs=m.num_outputs + len(whole)
     ),
     out_avals=(*kernel.out_avals, *types),
-    input_output_aliases=(*kernel.input_output_aliases, *((i, m.num_outputs + k) for k, i in enumerate(numbers))),
+    input_output_aliases=(
+      *kernel.input_output_aliases,
+      *((i, m.num_outputs + k) for k, i in enumerate(numbers) if i not in anew),
+    ),
   )
 
 
