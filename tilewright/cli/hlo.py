@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
   if not arguments.file:
     print("tilewright hlo: which FILE? (--list prints the passes)", file=sys.stderr)
     return 2
+  arguments.tiling = arguments.tiling or arguments.tile is not None
   try:
     module = read_module(arguments.file)
     passes = [load_pass(text) for text in split_passes(arguments.passes)]

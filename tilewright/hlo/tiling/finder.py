@@ -31,9 +31,9 @@ from tilewright.hlo.opcodes import ELEMENTWISE, SIDE_EFFECTS
 from tilewright.hlo.tiling.analysis import TileAnalysis, tile_analysis
 from tilewright.hlo.tiling.op_maps import CannotTile, operand_maps
 from tilewright.hlo.tiling.open_fusions import region_of
-from tilewright.hlo.tiling.predict import Budget, budget_for, fused_seconds
-from tilewright.hlo.tiling.region import Region, TiledFusion
-from tilewright.hlo.tiling.tile_search import Choice, Tuned, best_tile
+from tilewright.hlo.tiling.predict import Budget, budget_for, fused_seconds, predict
+from tilewright.hlo.tiling.region import Region, TiledFusion, TiledRegion
+from tilewright.hlo.tiling.tile_search import Choice, Tuned, best_tile, region_key
 
 _CHEAP = frozenset({"iota", "broadcast", "constant", "reshape", "bitcast", "convert", "compare"})
 _MAX_MEMBERS = 64  # of one group, fusions counted as one
@@ -60,7 +60,7 @@ class FinderReport:
   module: Module
   fusions: tuple[TiledFusion, ...]
   decisions: tuple[Decision, ...]
-  seconds: float  # that the search took
+  seconds: float  # of processor time that the search took
 
   def explain(self, refusals: bool = True) -> str:
     """The fusions with their reasons, then what was kept apart and why."""
@@ -90,15 +90,16 @@ def find(
   """The same, with every decision."""
   model = Roofline("cpu") if model is None else model
   budget = budget_for(model) if budget is None else budget
-  begin = time.monotonic()
+  begin = time.thread_time()
   decisions: list[Decision] = []
   fusions: list[TiledFusion] = []
+  seen: _Seen = {}
   for computation in program_computations(module):
-    search = _Search(computation, model, budget, tuned, begin + budget.seconds)
+    search = _Search(computation, model, budget, tuned, begin + budget.seconds, seen)
     fusions += search.run()
     decisions += search.decisions
   fusions.sort(key=lambda f: f.predicted_seconds - f.predicted_xla_seconds)
-  return FinderReport(module, tuple(fusions), tuple(decisions), time.monotonic() - begin)
+  return FinderReport(module, tuple(fusions), tuple(decisions), time.thread_time() - begin)
 
 
 def program_computations(module: Module) -> list[Computation]:
@@ -129,10 +130,22 @@ class _Group:
   reasons: list[str] = field(default_factory=list)
 
 
+# What was chosen for a region, by its key: the tile, the steps of its loops and how many sizes were tried; or why there is none.
+# Layers of a model repeat.
+_Seen = dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...], int] | str]
+
+
 class _Search:
   def __init__(
-    self, computation: Computation, model: CostModel, budget: Budget, tuned: Tuned | None, deadline: float
+    self,
+    computation: Computation,
+    model: CostModel,
+    budget: Budget,
+    tuned: Tuned | None,
+    deadline: float,
+    seen: _Seen,
   ) -> None:
+    self.seen = seen
     self.computation, self.model, self.budget, self.tuned, self.deadline = computation, model, budget, tuned, deadline
     self.decisions: list[Decision] = []
     self.reach = Reachability(computation)
@@ -210,7 +223,7 @@ class _Search:
     if left is right or (left, right) in self.answers:
       return
     self.answers.add((left, right))
-    if time.monotonic() > self.deadline:
+    if time.thread_time() > self.deadline:
       self.decisions.append(Decision(what, False, f"the search took longer than {self.budget.seconds:g} s"))
       return
     joined = self._joined(left, right)
@@ -254,13 +267,31 @@ class _Search:
     region = region_of([*everything, *self._cheap_producers(everything)], _with_elements(outputs, inside))
     if isinstance(region, CannotTile):
       return str(region)
+    key = (region_key(region), most)
+    before = self.seen.get(key)
+    if isinstance(before, str):
+      return before
+    choice = self._chosen(region, before, most)
+    if isinstance(choice, str):
+      self.seen[key] = choice
+      return choice
+    steps = tuple(axis.tile for axis in choice.tiled.axes if axis.kind == "loop")
+    self.seen[key] = (choice.tiled.tile_sizes, steps, choice.tried)
+    return region, choice
+
+  def _chosen(
+    self, region: Region, before: tuple[tuple[int, ...], tuple[int, ...], int] | None, most: int
+  ) -> Choice | str:
     analysis = tile_analysis(region)
     if not isinstance(analysis, TileAnalysis):
       return str(analysis)
+    if before is not None:
+      sizes, steps, tried = before
+      tiled = analysis.tiled(sizes, {loop: step for (loop, _), step in zip(analysis.loops, steps)})
+      if isinstance(tiled, TiledRegion):
+        return Choice(tiled, predict(tiled, self.model, self.budget), tried, f"the best of {tried} tile sizes")
     choice = best_tile(analysis, self.model, self.budget, most=most, tuned=self.tuned)
-    if isinstance(choice, CannotTile):
-      return str(choice)
-    return region, choice
+    return str(choice) if isinstance(choice, CannotTile) else choice
 
   def _cheap_producers(self, members: Iterable[Instruction]) -> list[Instruction]:
     """Constants, iotas and what is broadcast from them: computed in every kernel that needs them."""
@@ -298,7 +329,7 @@ class _Search:
         if group.choice is None or not member.shape.is_array or size < _LARGE or member.is_root:
           continue
         outside = [u for u in member.users if u not in group.members]
-        if not outside or any(u not in self.group_of for u in outside) or time.monotonic() > self.deadline:
+        if not outside or any(u not in self.group_of for u in outside) or time.thread_time() > self.deadline:
           continue
         self._recompute_one(group, member, list(dict.fromkeys(self.group_of[u] for u in outside)))
 
@@ -343,7 +374,7 @@ class _Search:
     if not any(_is_work(m) for m in members):
       return None
     names = f"%{members[-1].name}" + (f" and {len(members) - 1} more" if len(members) > 1 else "")
-    if time.monotonic() > self.deadline and group.choice is None:
+    if time.thread_time() > self.deadline and group.choice is None:
       return None
     if all(m in group.unused or not self._leaves(m, group) for m in members):
       return None  # whoever needs it computes it again

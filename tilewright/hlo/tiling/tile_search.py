@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.hlo.cost.model import CostModel
+from tilewright.hlo.ir import Computation
+from tilewright.hlo.literal import Literal
 from tilewright.hlo.tiling.analysis import TileAnalysis
 from tilewright.hlo.tiling.expr import Var
 from tilewright.hlo.tiling.op_maps import CannotTile
@@ -34,13 +36,13 @@ class Choice:
 
 
 def region_key(region: Region) -> str:
-  """Equal for regions that compute the same thing: what a tuned entry is kept under."""
+  """Equal for regions with the same ops on the same shapes: what a tuned entry is kept under."""
   number = {i: n for n, i in enumerate(region.body.topological_order())}
-  lines = [
-    f"{i.opcode} {i.shape} {[number[o] for o in i.operands]} {sorted(k for k in i.attrs)}"
-    f" {[v for k, v in sorted(i.attrs.items()) if isinstance(v, int | str | tuple) and k != 'calls']}"
-    for i in number
-  ]
+  lines = []
+  for i in number:
+    said = {k: v for k, v in i.attrs.items() if not isinstance(v, Computation | Literal)}
+    lines.append(f"{i.opcode} {i.shape} {[number[o] for o in i.operands]} {sorted(said.items(), key=str)}")
+  lines.append(str([number[root] for root in region.roots]))
   return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:20]
 
 
