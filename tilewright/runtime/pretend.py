@@ -21,7 +21,6 @@ import os
 import types
 from collections.abc import Callable
 from typing import Any
-from unittest import mock
 
 import jax
 
@@ -121,6 +120,8 @@ def pretend(name: str) -> Pretence:
   Args:
     name: a TPU ("v5e", "v5p", "v6e", "7x", ...) or a GPU ("a100", "h100", "b200", ...).
   """
+  from unittest import mock  # it imports asyncio: only who pretends waits for that
+
   as_if = device(name)
   stack = contextlib.ExitStack()
   facts = {

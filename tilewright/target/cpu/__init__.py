@@ -98,7 +98,7 @@ def _launcher() -> Launcher:
   def build() -> bytes:
     from tilewright.target.cpu import handler
 
-    return jit.object_code(handler.launcher())
+    return jit.object_code(handler.launcher(), is_glue=True)
 
   stuck.define()
   return _kept_launcher.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
