@@ -268,13 +268,9 @@ def merge(bundle: list[Instruction]) -> Instruction:
 
 
 def _common_dimension(bundle: Sequence[Instruction]) -> int | None:
-  """The dimension that most of them work along, if they do not agree; None if they do."""
-  found = [one.attrs["dimensions"][0] for one in bundle if one.attrs.get("dimensions")]
-  if len(set(found)) < 2:
-    return None
-  ranks = min(operand.shape.rank for one in bundle for operand in one.operands)
-  fits = [d for d in found if d < ranks]
-  return max(fits, key=fits.count, default=0)
+  """The first dimension, if they do not agree on one: it is the slowest of what is transposed, as back ends want it."""
+  found = {one.attrs["dimensions"][0] for one in bundle if one.attrs.get("dimensions")}
+  return 0 if len(found) > 1 else None
 
 
 def _order_for(one: Instruction, rank: int, common: int | None) -> tuple[int, ...] | None:
