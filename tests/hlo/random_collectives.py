@@ -2,9 +2,9 @@
 
     python -m tests.hlo.random_collectives --count 1000 --seed 0 [--show]
 
-A program is a `jax.shard_map` of random arithmetic, collectives and loops over a mesh of 4, or of 2 by 2. Integers must come out equal bit for
-bit, floats up to the order of additions. A pass that fails counts as a fault too: XLA would compile without it. The same seed gives
-the same program and the same passes.
+A program is a `jax.shard_map` of random arithmetic, collectives and loops over a mesh of 4, or of 2 by 2. Integers must come
+out equal bit for bit, floats up to the order of additions. A pass that fails counts as a fault too: XLA would compile
+without it. The same seed gives the same program and the same passes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-# Four devices, and code that is compiled quickly: what is compared is what XLA is given, not how well it optimises.
-FLAGS = {
-  "xla_force_host_platform_device_count": "4",
-  "xla_backend_optimization_level": "0",
-  "xla_llvm_disable_expensive_passes": "true",
-}
-_GIVEN = os.environ.get("XLA_FLAGS", "")
-os.environ["XLA_FLAGS"] = " ".join([_GIVEN, *(f"--{k}={v}" for k, v in FLAGS.items() if k not in _GIVEN)])
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -35,6 +26,16 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
 from tilewright import hlo
+
+# Four devices, and code that is compiled quickly: what is compared is what XLA is given, not how well it optimises. XLA reads them
+# when the first device is asked for.
+FLAGS = {
+  "xla_force_host_platform_device_count": "4",
+  "xla_backend_optimization_level": "0",
+  "xla_llvm_disable_expensive_passes": "true",
+}
+_GIVEN = os.environ.get("XLA_FLAGS", "")
+os.environ["XLA_FLAGS"] = " ".join([_GIVEN, *(f"--{k}={v}" for k, v in FLAGS.items() if k not in _GIVEN)])
 
 PASSES = (
   "all_reduce_code_motion",
@@ -169,7 +170,7 @@ class Generated:
     self.lines.append(f"{'  ' * (1 - depth)}scan:")
     inner = self.body(depth)
     sums, stores, fetches = (bool(self.rng.integers(2)) for _ in range(3))
-    axis, n = self._axis()
+    axis, _ = self._axis()
     pick = int(self.rng.integers(0, 1000))
     self.lines.append(f"{'  ' * (1 - depth)}end (sums {sums}, stores {stores}, fetches {fetches}) over {axis}")
 
