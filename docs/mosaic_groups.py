@@ -50,8 +50,8 @@ GROUPS = [
   Group(
     "barriers",
     "Barrier barrier_arrive barrier_wait barrier_test ClusterBarrier",
-    "mbarriers among several warpgroups; with one, nothing to wait for. None between blocks of a cluster; `barrier_test` is an error",
-    "counted; a wait that cannot end is a `DeadlockError`. `barrier_test` is for `interpret=`",
+    "mbarriers among several warpgroups; with one, nothing to wait for. `barrier_test` and barriers of a cluster are errors",
+    "counted; a wait that cannot end is a `DeadlockError`. `barrier_test` and `ClusterBarrier` are for `interpret=`",
   ),
   Group(
     "products",
@@ -89,8 +89,8 @@ GROUPS = [
     "warps, clusters and devices",
     "WarpMesh warp_map cluster_ref async_store_smem remote_ref PeerMemRef multicast_ref multimem_load_reduce multimem_store",
     "`warp_map` and `WarpMesh` run one warp after another, if they do not wait for each other; the memory of other devices is reached "
-    "on the CPU, and refused on GPUs; `cluster_ref` and `async_store_smem` are errors that say what to write instead",
-    "the same",
+    "on the CPU, and refused on GPUs; `cluster_ref` and `async_store_smem` are errors",
+    "the same; blocks of a cluster reach for each other with `interpret=`",
   ),
   Group(
     "the rest",

@@ -247,10 +247,25 @@ def _mesh_of_warps():
   same(run(kernel, count())[:3], [4, 6, 8])
 
 
-@use("plgpu", "ClusterBarrier")
-def _barriers_of_clusters():
-  scratch = [plgpu.ClusterBarrier(collective_axes=("c",))]
-  run(lambda x_ref, o_ref, barrier: None, count(), scratch_shapes=scratch)
+@use("plgpu", "ClusterBarrier cluster_ref async_store_smem")
+def _blocks_of_a_cluster():
+  """Each block writes its half to the memory of the other, and reads what that has for itself."""
+  half = plgpu.SMEM((4,), jnp.float32)
+  scratch = [half, half, plgpu.Barrier(), plgpu.ClusterBarrier(collective_axes=("c",))]
+
+  def kernel(x_ref, o_ref, own, other, arrived, meet):
+    c = jax.lax.axis_index("c")
+    half = pl.ds(4 * c, 4)
+    own[...] = x_ref[half]
+    plgpu.barrier_arrive(meet)
+    plgpu.barrier_wait(meet)
+    plgpu.async_store_smem(x_ref[half], other, arrived, cluster_idx=1 - c, cluster_dim="c")
+    plgpu.barrier_wait(arrived)
+    o_ref[half] = other[...] + plgpu.cluster_ref(own, {"c": 1 - c})[...]
+
+  eight = jax.ShapeDtypeStruct((8,), jnp.float32)
+  call = plgpu.kernel(kernel, eight, scratch_types=scratch, cluster=(2,), cluster_names=("c",), interpret=True)
+  same(call(count()), [8, 10, 12, 14, 0, 2, 4, 6])
 
 
 @use("plgpu", "PeerMemRef semaphore_signal_multicast remote_ref multicast_ref multimem_load_reduce multimem_store")

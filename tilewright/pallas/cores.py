@@ -25,12 +25,13 @@ def run_together(kernel: Kernel) -> bool:
 
 
 def allocate_together(kernel: Kernel) -> bool:
-  """Whether several CTAs, of a cluster say, share the memory of a scope."""
+  """Whether several CTAs, of a cluster say, share the memory of a scope, or reach for each other's memory."""
   sizes = dict(zip(kernel.grid_mapping.grid_names or (), kernel.grid_mapping.grid))
 
   def found(jaxpr: Any) -> bool:
     return any(
-      (eqn.primitive is run_scoped_p and any(sizes.get(axis, 1) != 1 for axis in eqn.params["collective_axes"]))
+      eqn.primitive.name == "cluster_ref"
+      or (eqn.primitive is run_scoped_p and any(sizes.get(axis, 1) != 1 for axis in eqn.params["collective_axes"]))
       or any(found(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
       for eqn in jaxpr.eqns
     )

@@ -17,7 +17,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas import debugging, dma, primitives, remote, scoped, semaphores, tpu_sc
 from tilewright.pallas.kernel import on_mesh_p
-from tilewright.pallas.mosaic_gpu import barriers, foreign
+from tilewright.pallas.mosaic_gpu import barriers, clusters, foreign
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id, get_barrier_semaphore_p
 from tilewright.runtime import _jax
@@ -296,6 +296,32 @@ def _(ctx: Context, *, tag: Any) -> Any:
 def _(ctx: Context, ref: Any, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> Any:
   device = device_number(ctx, _jax.unflatten(tree, flat), device_id_type)
   return ctx.core.world.on_device(ref, device)
+
+
+@register(clusters.cluster_ref_p)
+def _(ctx: Context, ref: Any, *block: Any, axes: tuple[Any, ...]) -> Any:
+  """The same memory of the block with these coordinates along `axes`, and this one's along the others."""
+  groups = ctx.kernel.warpgroups
+  names = ctx.kernel.grid_mapping.grid_names or ()
+  sizes = dict(zip(names, ctx.instance.sizes))
+  if groups > 1:
+    sizes.pop(names[-1])
+  there = dict(zip(axes, map(int, block)))
+  for axis, index in there.items():
+    if not 0 <= index < sizes[axis]:
+      raise errors.GridError(f"{ctx.where}: block_id: there is no block {index} along {axis!r} of size {sizes[axis]}.")
+  number = 0
+  for axis, size in sizes.items():
+    number = number * size + there.get(axis, int(ctx.instance.axis_indices[axis]))
+  own = ref.address
+  if own.core is not None:
+    return ctx.core.world.on_device(ref, own.device, number * groups + ctx.core.index % groups)
+  if own.key[0] != "scratch" or len(own.key) != 3:
+    raise errors.UnsupportedFeatureError(
+      f"{ctx.where}: another block of the cluster is asked for {ref.label}, which several blocks share. Name scratch memory of the kernel."
+    )
+  address = dataclasses.replace(own, key=(*own.key[:2], number))
+  return ctx.core.world.allocate(address, ref.aval, ref.label)
 
 
 # --- copies ------------------------------------------------------------------------------------------------------

@@ -87,9 +87,10 @@ class DMASemaphore(_SemaphoreDType):
 
 @dataclasses.dataclass(frozen=True)
 class BlockBarrier(_SemaphoreDType):
-  """A barrier of warpgroups: a phase of it ends with so many arrivals."""
+  """A barrier of warpgroups: a phase of it ends with so many arrivals, from each block of a cluster along some axes."""
 
   arrivals: int = 1
+  axes: tuple[str, ...] = ()
 
   name, scalar = "barrier", block_barrier
 

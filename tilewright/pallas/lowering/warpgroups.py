@@ -151,6 +151,14 @@ def _inline_mgpu(ctx: Context, *args: Value, out_avals: Any, message: str) -> li
   raise errors.UnsupportedFeatureError(f"{ctx.where}: {message}")
 
 
+@rule("cluster_ref")
+def _cluster_ref(ctx: Context, *operands: Value, axes: tuple[Any, ...]) -> list[Value]:
+  raise errors.UnsupportedFeatureError(
+    f"The blocks of a cluster reach for each other along {axes} at {ctx.where} (ClusterBarrier, cluster_ref, async_store_smem), which "
+    "native code cannot do yet. Pass interpret=True, or let them work apart and meet in another kernel."
+  )
+
+
 @rule("barrier_wait")
 def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int, is_lazy: bool) -> list[Value]:
   view = leaves(tree, flat)

@@ -16,7 +16,8 @@ than GPUs), a wait for arrivals that have not happened by then is a `DeadlockErr
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -27,6 +28,7 @@ from tilewright.pallas import effects, semaphores
 from tilewright.pallas.arity import brief
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import Primitive, ReadEffect, ShapedArray, WriteEffect, is_ref
+from tilewright.pallas.tracing import core_axes
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.memory import BlockBarrier, memory_ref
@@ -62,14 +64,15 @@ class Barrier:
       raise errors.GridError(f"Barrier: num_barriers: expected 1 or more, got {self.num_barriers}.")
 
   def get_array_aval(self) -> Any:
-    return self._memory().get_array_aval()
+    return self.memory().get_array_aval()
 
   def get_ref_aval(self) -> Any:
-    return self._memory().get_ref_aval()
+    return self.memory().get_ref_aval()
 
-  def _memory(self) -> Any:
+  def memory(self, axes: tuple[str, ...] = ()) -> Any:
+    """What to allocate; with `axes`, for blocks of a cluster that arrive at each other's barriers."""
     shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
-    return memory_ref(shape, BlockBarrier(self.num_arrivals), _BarrierMemory())
+    return memory_ref(shape, BlockBarrier(self.num_arrivals, axes), _BarrierMemory())
 
 
 def check_barrier(what: str, barrier: Any) -> Any:
@@ -92,7 +95,34 @@ for _own in (barrier_arrive_p, barrier_wait_p):
 def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
   """Say that this warpgroup has come to a barrier: what it did before, those who wait there see. With a `predicate`, only if it is true."""
   view = check_barrier("barrier_arrive", barrier)
-  _arrive(view) if predicate is None else when(predicate)(lambda: _arrive(view))
+  _arrivals(view)  # says what is wrong with its axes
+
+  def arrive() -> None:
+    for each in _all_barriers(view, view.dtype.axes) if view.dtype.axes else [view]:
+      _arrive(check_barrier("barrier_arrive", each))
+
+  arrive() if predicate is None else when(predicate)(arrive)
+
+
+_all_barriers: Callable[[Any, tuple[Any, ...]], list[Any]]
+
+
+def arrives_at_all(f: Callable[[Any, tuple[Any, ...]], list[Any]]) -> Callable[[Any, tuple[Any, ...]], list[Any]]:
+  """Register what gives the barriers of one name of all blocks of a cluster along some axes."""
+  global _all_barriers
+  _all_barriers = f
+  return f
+
+
+def _arrivals(view: Any) -> int:
+  """How many arrivals end a phase."""
+  if not view.dtype.axes:
+    return int(view.dtype.arrivals)
+  sizes = core_axes()
+  unknown = [axis for axis in view.dtype.axes if axis not in sizes]
+  if unknown:
+    raise errors.GridError(f"ClusterBarrier: collective_axes: there is no axis {unknown[0]!r} among {list(sizes)}.")
+  return int(view.dtype.arrivals) * math.prod(sizes[axis] for axis in view.dtype.axes)
 
 
 def arrive_with_copy(barrier: Any) -> None:
@@ -117,7 +147,7 @@ def wait_before_use(barrier: Any) -> None:
 
 def _wait(view: Any, *, is_lazy: bool) -> None:
   flat, tree = _jax.flatten(view)
-  barrier_wait_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals, is_lazy=is_lazy)
+  barrier_wait_p.bind(*flat, tree=tree, arrivals=_arrivals(view), is_lazy=is_lazy)
 
 
 barrier_test_p = Primitive("barrier_test")
@@ -130,7 +160,7 @@ def barrier_test(barrier: Any) -> jax.Array:
   """Whether the phase that the next `barrier_wait` of this warpgroup waits for has ended. It does not count as a wait."""
   view = check_barrier("barrier_test", barrier)
   flat, tree = _jax.flatten(view)
-  return barrier_test_p.bind(*flat, tree=tree, arrivals=view.dtype.arrivals)
+  return barrier_test_p.bind(*flat, tree=tree, arrivals=_arrivals(view))
 
 
 # --- one warpgroup: arrivals are counted, and a wait takes them off -----------------------------------------------

@@ -2,13 +2,15 @@
 
     @plgpu.kernel(…, grid=(8,), grid_names=("i",), cluster=(2,), cluster_names=("c",))
 
-They are blocks like others here: each copies what it needs for itself, and none sees the shared memory of another. So copies for several of
-them become copies of each, work is never taken from blocks that have not begun, and what must cross from block to block is an error.
+Native code runs them as blocks like others: each copies what it needs for itself, and none sees the shared memory of another. So copies
+for several of them become copies of each, and work is never taken from blocks that have not begun. Kernels whose blocks reach for each
+other (`cluster_ref`, `ClusterBarrier`, `async_store_smem`) run on the simulated machine, for interpret=True too.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,9 +19,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import primitives
-from tilewright.pallas.mosaic_gpu.barriers import barrier_arrive
+from tilewright.pallas import primitives, semaphores
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, arrives_at_all, barrier_arrive
 from tilewright.pallas.mosaic_gpu.memory import SMEM
+from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect
+from tilewright.pallas.tracing import core_axes
 
 # --- taking the work of other blocks -----------------------------------------------------------------------------
 
@@ -57,10 +61,49 @@ def query_cluster_cancel(result_ref: Any, grid_names: Sequence[Any]) -> tuple[tu
 
 # --- memory of other blocks --------------------------------------------------------------------------------------
 
+cluster_ref_p = Primitive("cluster_ref")
+cluster_ref_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
+cluster_ref_p.is_effectful = lambda params: True
+primitives.not_differentiable(cluster_ref_p)
+
+
+@cluster_ref_p.def_effectful_abstract_eval
+def _(ref: Any, *block: Any, axes: tuple[Any, ...]) -> Any:
+  return ref, {ReadEffect(0), WriteEffect(0)}
+
+
+def cluster_ref(ref: Any, block_id: dict[Any, Any]) -> Any:
+  """The memory of the same name of another block of the cluster: `plgpu.cluster_ref(x_smem, {"c": 1})`.
+
+  `block_id` says where it is along some axes; along the others it is where this one is. Barriers order what the two do.
+  """
+  what = "plgpu.cluster_ref"
+  view = primitives.flatten_ref(ref, None, what)
+  axes = core_axes()
+  unknown = [axis for axis in block_id if axis not in axes] if isinstance(block_id, dict) else [block_id]
+  if unknown or not block_id:
+    raise errors.GridError(
+      f"{what}: block_id: expected a dict of indices along axes of {list(axes)}, got {block_id!r}."
+    )
+  indices = [semaphores.int32(index, what, f"block_id[{axis!r}]") for axis, index in block_id.items()]
+  found = cluster_ref_p.bind(view.ref, *indices, axes=tuple(block_id))
+  return primitives.TransformedRef(found, view.transforms) if view.transforms else found
+
+
+@arrives_at_all
+def _(barrier: Any, axes: tuple[Any, ...]) -> list[Any]:
+  """The barriers of this name of all blocks along some axes."""
+  sizes = core_axes()
+  places = itertools.product(*(range(sizes[axis]) for axis in axes))
+  return [cluster_ref(barrier, dict(zip(axes, place))) for place in places]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClusterBarrier:
-  """A barrier of the blocks of a cluster. It can be described, and is refused where memory for it is asked for."""
+  """A barrier, or an array of them, of the blocks of a cluster along some axes: who arrives, arrives at the barrier of each of them.
+
+  A phase ends with `num_arrivals` from each block. `orders_tensor_core` means nothing: products are done when their calls return.
+  """
 
   collective_axes: tuple[str | tuple[str, ...], ...]
   num_barriers: int | Sequence[int] = ()
@@ -69,21 +112,19 @@ class ClusterBarrier:
   leader_tracked: bool = False
 
   def get_array_aval(self) -> Any:
-    return self.get_ref_aval()
+    return self._memory().get_array_aval()
 
   def get_ref_aval(self) -> Any:
-    raise errors.UnsupportedFeatureError(
-      f"ClusterBarrier: the blocks of a cluster, along {self.collective_axes}, cannot wait for each other here. What one needs of another "
-      "belongs into one block, or into another kernel."
-    )
+    return self._memory().get_ref_aval()
 
-
-def cluster_ref(ref: Any, block_id: dict[Any, Any]) -> Any:
-  """The memory of another block: an error."""
-  raise errors.UnsupportedFeatureError(
-    "plgpu.cluster_ref: a block of threads cannot reach the shared memory of another one here. Write to global memory, and read it in "
-    "another kernel."
-  )
+  def _memory(self) -> Any:
+    if self.leader_tracked:
+      raise errors.UnsupportedFeatureError(
+        "ClusterBarrier: leader_tracked: a barrier that only one block of the cluster counts is not supported. Leave it out."
+      )
+    given = (self.collective_axes,) if isinstance(self.collective_axes, str) else self.collective_axes
+    axes = tuple(name for axis in given for name in ((axis,) if isinstance(axis, str) else axis))
+    return Barrier(num_arrivals=self.num_arrivals, num_barriers=self.num_barriers).memory(axes)
 
 
 def async_store_smem(
@@ -96,8 +137,22 @@ def async_store_smem(
   optimized: bool = True,
   atomic: str | None = None,
 ) -> None:
-  """Write to the memory of another block: an error."""
-  raise errors.UnsupportedFeatureError(
-    "plgpu.async_store_smem: a block of threads cannot reach the shared memory of another one here. Write to global memory, and read it in "
-    "another kernel, or add up there with plgpu.atomic_add."
-  )
+  """Write an array to the memory of another block of the cluster, and arrive at its barrier: it is there then.
+
+  Args:
+    src: what to write.
+    ref: where: memory of this name, of the other block.
+    barrier: of this name, of the other block.
+    cluster_idx, cluster_dim: the other block: its index along an axis of the cluster.
+    optimized: means nothing here.
+    atomic: "add", "max", "min", "and", "or" or "xor" what is there, instead of replacing it.
+  """
+  if atomic not in (None, *_ATOMIC):
+    raise errors.KernelTypeError(f"plgpu.async_store_smem: atomic: expected None or one of {_ATOMIC}, got {atomic!r}.")
+  there = {cluster_dim: cluster_idx}
+  put = primitives.store if atomic is None else getattr(primitives, f"atomic_{atomic}")
+  put(cluster_ref(ref, there), None, src)
+  barrier_arrive(cluster_ref(barrier, there))
+
+
+_ATOMIC = ("add", "max", "min", "and", "or", "xor")
