@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.collectives import multimem
+from tilewright.collectives import multimem, peer
 from tilewright.runtime import ptxas
 
 
@@ -15,6 +15,14 @@ def test_the_kernel_assembles_without_spills(dtype, op, arch):
   text = multimem.all_reduce_ptx(dtype, arch, op)
   assert "multimem.ld_reduce" in text and "multimem.st" in text and "multimem.red.release.sys" in text
   assert ptxas.resources(text, arch).spilled_bytes == 0
+
+
+@pytest.mark.skipif(ptxas.find() is None, reason="needs ptxas")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_the_one_shot_kernel_assembles(dtype):
+  text = peer.one_shot_ptx(dtype)
+  assert "st.release.sys" in text and "ld.acquire.sys" in text
+  assert ptxas.resources(text, "sm_90a").spilled_bytes == 0
 
 
 def test_what_switches_cannot_do_is_named():

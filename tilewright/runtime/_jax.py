@@ -23,6 +23,7 @@ from jax._src import core  # Jaxpr, Primitive, avals, Ref, axis environment
 from jax._src import custom_derivatives  # custom_jvp_call_p, custom_vjp_call_p
 from jax._src import debugging  # debug_print_p and the effects of jax.debug: a kernel that prints stays
 from jax._src import dispatch  # apply_primitive: an eager call compiles once per parameters
+from jax._src import distributed  # global_state: the key-value store of jax.distributed
 from jax._src import dtypes  # ExtendedDType, the base of semaphore types
 from jax._src import effects  # sets of effects that control flow, remat and lowering accept
 from jax._src import hijax  # types and primitives of users

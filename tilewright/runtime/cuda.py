@@ -96,6 +96,24 @@ def function_address(name: str) -> int:
   return address
 
 
+def call(function: str, *args: Any, what: str) -> None:
+  """Call a function of the driver, or raise what it says, while doing something."""
+  _call(function, *args, what=what)
+
+
+def attribute(name: int, device: int = 0) -> int:
+  """A CUdevice_attribute, by its number in cuda.h."""
+  return _number("cuDeviceGetAttribute", name, device, what=f"asking what device {device} is")
+
+
+@contextmanager
+def context(device: int) -> Iterator[None]:
+  """Within, calls are about a device, whose context stays."""
+  _keep_context(device)
+  with _context(device):
+    yield
+
+
 @contextmanager
 def _context(device: int) -> Iterator[None]:
   """Within, calls are about a device: its primary context, which XLA uses too, is current."""
