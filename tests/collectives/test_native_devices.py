@@ -266,6 +266,48 @@ def test_a_ref_of_another_device_is_read_and_written(interpret):
   np.testing.assert_array_equal(found[:, 3:], np.tile(x[:, 3:].max(0), (n, 1, 1)))
 
 
+def across_cores(x, n, interpret=False, waits=1):
+  """Core c of a device sends to the other core of the device to the right."""
+
+  def kernel(x_ref, o_ref, buffer, send, receive, extra):
+    me, core = lax.axis_index("x"), lax.axis_index("core")
+    there = {"x": lax.rem(me + 1, n), "core": 1 - core}
+    copy = pltpu.make_async_remote_copy(x_ref.at[core], buffer, send, receive, device_id=there)
+    copy.start()
+    copy.wait()
+    pl.semaphore_signal(extra, 1, device_id=there)
+    pl.semaphore_wait(extra, waits)
+    pltpu.sync_copy(buffer, o_ref.at[core])
+
+  return pl.kernel(
+    kernel,
+    jax.ShapeDtypeStruct(x.shape, x.dtype),
+    mesh=pltpu.create_tensorcore_mesh("core", num_cores=2),
+    scratch_types=[VMEM(x.shape[1:], F32), DMA, DMA, REGULAR],
+    interpret=interpret,
+  )(x)
+
+
+@pytest.mark.parametrize("interpret", [NATIVE, SIMULATED], ids=["native", "simulated"])
+def test_cores_of_one_device_reach_for_cores_of_another(interpret):
+  n = 4
+  x = jnp.arange(n * 2 * 8 * 128, dtype=F32).reshape(n * 2, 8, 128)
+  expected = np.roll(np.asarray(x).reshape(n, 2, 8, 128)[:, ::-1], 1, axis=0).reshape(x.shape)
+  f = on_devices(lambda x: across_cores(x, n, interpret), x=n)
+  for _ in range(3):
+    np.testing.assert_array_equal(f(x), expected)
+
+
+def test_cores_that_wait_for_ever_are_found():
+  x = jnp.zeros((4, 8, 128), F32)
+  message = message_of(lambda: on_devices(lambda x: across_cores(x, 2, waits=2), x=2)(x))
+  assert (
+    "DeadlockError" in message
+    and "device 0 waits with all its cores" in message
+    and "test_native_devices.py:" in message
+  )
+
+
 # --- what goes wrong ----------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@
 
 Each process allocates a symmetric buffer and exports it (CUDA IPC); the others map it. `exchange(bytes) → [bytes of every rank]` sends the
 handles around; `exchange_by_jax` does it with the store of jax.distributed. A call copies its input into this process's buffer, signals
-every peer (`st.release.sys` into its flags), waits for all (`ld.acquire.sys`), and adds what all buffers hold, in order of the ranks, in f32.
+every peer (`st.release.sys` into its flags), waits for all (`ld.acquire.sys`), and adds what all buffers hold, in order of ranks, in f32.
 Blocks of one number work on the same part everywhere, so that each waits for its counterparts only; there are no more than fit the GPU at
 once. Two halves of the buffer take turns: who has seen the signals of a call knows that the one before it is over.
 
@@ -18,7 +18,6 @@ import ctypes
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp

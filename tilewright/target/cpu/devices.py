@@ -38,17 +38,17 @@ class Talk:
   kernel: NativeKernel
   args: ir.Value
   cell: ir.Value
+  arena: ir.Value  # from its start on lies what others see
 
 
-class DeviceCode(HostCode):
-  """The code of a body that runs on several devices at the same time."""
+SYNCHRONISING = frozenset({"signal", "wait", "read_semaphore", "lock_device", "unlock_device"})
 
-  meetings = HostCode.meetings | {"signal", "wait", "read_semaphore", "lock_device", "unlock_device"}
 
-  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, talk: Talk):
-    super().__init__(b, host, arena, STATEMENTS)
-    self.talk = talk
-    self.whole = talk.kernel.body.body
+class Talker:
+  """The part of code for one of several devices that knows the meeting."""
+
+  b: ir.IRBuilder
+  talk: Talk
 
   def meeting(self) -> ir.Value:
     return read(self.b, self.talk.cell, 0)
@@ -56,11 +56,27 @@ class DeviceCode(HostCode):
   def me(self) -> ir.Value:
     return read(self.b, self.talk.cell, 8, I64)
 
+
+class DeviceCode(Talker, HostCode):
+  """The code of a body that runs on several devices at the same time."""
+
+  meetings = HostCode.meetings | SYNCHRONISING
+
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, talk: Talk):
+    super().__init__(b, host, arena, STATEMENTS)
+    self.talk = talk
+    self.whole = talk.kernel.body.body
+
   def _bases_exchanged(self) -> set[Any]:
     """What is seen from other devices may change while this one waits."""
-    assert self.whole is not None
-    seen = [op.operands[0] for op in walk(self.whole) if op.name == "remote"]
-    return {self.base_of(ref) for ref in seen if isinstance(ref.type, RefType)}
+    return bases_seen(self)
+
+
+def bases_seen(code: HostCode) -> set[Any]:
+  """The memory that other devices reach for."""
+  assert code.whole is not None
+  seen = [op.operands[0] for op in walk(code.whole) if op.name == "remote"]
+  return {code.base_of(ref) for ref in seen if isinstance(ref.type, RefType)}
 
 
 def is_gang(kernel: NativeKernel) -> bool:
@@ -122,7 +138,7 @@ def enter(code: DeviceCode) -> None:
       i64(number_of_devices(talk.kernel)),
       me,
       talk.args,
-      code.arena,
+      talk.arena,
     ],
   )
   b.store(meeting, at(b, talk.cell, 0))
@@ -189,7 +205,7 @@ def _remote(code: DeviceCode, op: Op) -> None:
   ref, device = op.operands
   memory = code.memory_of(ref)
   slot = _slot_of(code, device, op.attrs["where"])
-  there, here = read(b, slot, slots.ARENA, I64), b.ptrtoint(code.arena, I64)
+  there, here = read(b, slot, slots.ARENA, I64), b.ptrtoint(code.talk.arena, I64)
   distance = b.sub(there, here)
   address = b.ptrtoint(memory.pointer, I64)
   operand = _operand(code, ref)
@@ -273,12 +289,25 @@ def _unlock_device(code: DeviceCode, op: Op) -> None:
   code.b.atomic_rmw("xchg", lock, i64(0), "seq_cst")
 
 
-STATEMENTS: dict[str, Any] = {
-  **statements.STATEMENTS,
+def moved(code: DeviceCode) -> None:
+  """Some core of this device got further: what it waits for next is another wait."""
+  own = meetings.slot(code.b, code.meeting(), code.me())
+  code.b.atomic_rmw("add", at(code.b, own, slots.WAITS), i64(1), "seq_cst")
+
+
+def idle(code: DeviceCode, where: ir.Value) -> None:
+  """All cores of this device wait: sleep a little, and ask now and then whether that can end. An error is left where errors are."""
+  b = code.b
+  call = _declared(b.module, slots.IDLE, meetings.IDLE_TYPE)
+  b.call(call, [code.meeting(), code.me(), where, code.error])
+
+
+# What is the same for cores of a device that take turns, but how they wait.
+REMOTE: dict[str, Any] = {
   "remote": _remote,
   "signal": _signal,
-  "wait": _wait,
   "read_semaphore": _read,
   "lock_device": _lock_device,
   "unlock_device": _unlock_device,
 }
+STATEMENTS: dict[str, Any] = {**statements.STATEMENTS, **REMOTE, "wait": _wait}

@@ -54,7 +54,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   grid = kernel.mapping.grid
   code: HostCode
   if talks:
-    code = devices.DeviceCode(b, host, arena, devices.Talk(kernel, args, function.args[4]))
+    code = devices.DeviceCode(b, host, arena, devices.Talk(kernel, args, function.args[4], arena))
   else:
     code = HostCode(b, host, arena, statements.STATEMENTS)
   code.users = users(kernel.body.body)

@@ -34,6 +34,7 @@ from tilewright.target.cpu.slots import (
   ENTERED,
   ERROR,
   FAILED,
+  FOR_CORES,
   FOR_DEVICE,
   FOR_END,
   FOR_SEMAPHORE,
@@ -43,6 +44,7 @@ from tilewright.target.cpu.slots import (
   HISTORY_NAME,
   HISTORY_TABLE,
   HOLD,
+  IDLE,
   INSIDE,
   IS_GANG,
   KERNEL,
@@ -85,6 +87,7 @@ VISIT_TYPE = ir.FunctionType(PTR, [PTR, I64, I64, PTR, PTR])  # meeting, me, oth
 AWAIT_TYPE = ir.FunctionType(
   I64, [PTR, I64, PTR, I32, PTR, PTR]
 )  # meeting, me, counter, wanted, where, place of an error
+IDLE_TYPE = ir.FunctionType(VOID, [PTR, I64, PTR, PTR])  # meeting, me, where, place of an error
 STUCK_TYPE = ir.FunctionType(I64, [PTR, I64])  # meeting, me: a message, or zero to go on waiting
 
 
@@ -108,6 +111,7 @@ def emit(module: ir.Module) -> None:
   _emit_leave(module, lock, head, wait)
   _emit_visit(module, wait)
   _emit_await(module, wait)
+  _emit_idle(module)
 
 
 def slot(b: ir.IRBuilder, meeting: ir.Value, device: ir.Value) -> ir.Value:
@@ -243,6 +247,26 @@ def _emit_await(module: ir.Module, wait: ir.Function) -> None:
     b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
     b.ret(i64(0))
   b.ret(i64(1))
+
+
+def _emit_idle(module: ir.Module) -> None:
+  """All cores of a device wait: one nap, in which others see that, and now and then a question to Python."""
+  b = _function(module, IDLE, IDLE_TYPE)
+  meeting, me, where, error = b.function.args
+  own = slot(b, meeting, me)
+  _set(b, i64(FOR_CORES), at(b, own, KIND))
+  _set(b, b.ptrtoint(where, I64), at(b, own, WHERE))
+  naps = _add(b, at(b, own, COUNTER))
+  span = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
+  b.store(i64(0), at(b, span, 0))
+  b.store(i64(_NAP), at(b, span, 8))
+  b.call(external(module, "nanosleep", I32, [PTR, PTR]), [span, _NULL])
+  with if_then(b, b.icmp_signed("==", b.srem(naps, i64(_NAPS)), i64(0))):
+    message = b.call(external(module, STUCK, I64, [PTR, I64]), [meeting, me])
+    with if_then(b, b.icmp_unsigned("!=", message, i64(0))):
+      b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
+  _set(b, i64(0), at(b, own, WHERE))
+  b.ret_void()
 
 
 # --- coming and going --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ SLOT_BYTES = 128  # two cache lines: the prefetcher takes lines in pairs
 ABSENT, INSIDE, OVER, FAILED, GONE = range(
   5
 )  # states; a device whose body is over waits for the others before it is gone
-FOR_SEMAPHORE, FOR_DEVICE, FOR_END = range(3)  # kinds of waits
+FOR_SEMAPHORE, FOR_DEVICE, FOR_END, FOR_CORES = range(4)  # kinds of waits; the last: all cores of a device wait
 # The last meetings that devices entered, a ring after the number of all: run, device, and the first bytes of the kernel's name.
 HISTORY, HISTORY_ENTRY, HISTORY_NAME = 256, 128, 104
 
@@ -22,4 +22,5 @@ MEETINGS, HISTORY_TABLE, HOLD, RELEASE, ABANDON = (
   f"tilewright_{name}" for name in ("meetings", "history", "hold_meetings", "release_meetings", "abandon")
 )
 UNLINK = "tilewright_unlink"
-FUNCTIONS = (ENTER, LEAVE, VISIT, AWAIT)
+IDLE = "tilewright_idle"
+FUNCTIONS = (ENTER, LEAVE, VISIT, AWAIT, IDLE)

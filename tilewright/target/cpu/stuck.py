@@ -28,6 +28,7 @@ from tilewright.target.cpu import slots
 from tilewright.target.cpu.slots import (
   ABSENT,
   FAILED,
+  FOR_CORES,
   FOR_DEVICE,
   FOR_END,
   GONE,
@@ -80,6 +81,8 @@ class Slot:
       return "is running"
     if self.kind == FOR_DEVICE:
       return f"waits at {self.where} for device {self.other} to come"
+    if self.kind == FOR_CORES:
+      return f"waits with all its cores; one {self.where}"
     return f"waits at {self.where} for a semaphore, which has {self.counted} of {self.wanted}"
 
 
@@ -108,10 +111,21 @@ def _slot(meeting: int, device: int, *, look: bool) -> Slot:
   at = meeting + slots.SLOTS + device * slots.SLOT_BYTES
   state, where = _word(at + slots.STATE), _text(_word(at + slots.WHERE))
   kind, place = _word(at + slots.KIND), _word(at + slots.COUNTER)
-  counted = ctypes.c_int32.from_address(place).value if look and where and place else 0
+  is_counted = look and where and place and kind != FOR_CORES
+  counted = ctypes.c_int32.from_address(place).value if is_counted else 0
   other = (place - meeting - slots.SLOTS) // slots.SLOT_BYTES if kind == FOR_DEVICE else -1
   error = _text(_word(at + slots.ERROR)) if state == FAILED else ""
-  return Slot(device, state, _word(at + slots.WAITS), where, kind, counted, _word(at + slots.WANTED), error, other)
+  return Slot(
+    device,
+    state,
+    _word(at + slots.WAITS),
+    where,
+    kind,
+    counted,
+    1 if kind == FOR_CORES else _word(at + slots.WANTED),
+    error,
+    other,
+  )
 
 
 def _meeting(address: int, *, look: bool = True) -> Meeting:
@@ -242,7 +256,7 @@ def _answer(address: int, me: int) -> str | None:
   if own.kind == FOR_DEVICE and meeting.slots[own.other].state == GONE:
     return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{meeting.name}' and gone on."
   if _nobody_moves(meeting, away) and not (away and waited < _ELSEWHERE):
-    time.sleep(0.05 if away else 0.002)
+    time.sleep(0.05 if away or any(s.kind == FOR_CORES for s in meeting.slots) else 0.002)
     again, away_again = _snapshot(address)
     if _key(again, away_again) == _key(meeting, away) and _nobody_moves(again, away_again):
       return (

@@ -28,7 +28,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu import effects, statements
+from tilewright.target.cpu import devices, effects, statements
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
@@ -44,9 +44,10 @@ from tilewright.tile.types import RefType, SemaphoreArrayType
 _LINK, _STACK, _STACK_SIZE = 8, 16, 32
 _CONTEXT_BYTES = 8192  # 968 on x86-64, 4560 on AArch64
 _STACK_BYTES = 512 << 10
-# The state of a block, in words: its arguments, whether anyone got any further in this round, how many have met; then the indices of the
-# grid, then for each warpgroup whether it is done, the line where it waits, its context and its own memory.
-_ARGS, _SIZES, _ARENA, _PROGRESS, _MET, _MAIN, _INDICES = (8 * i for i in range(7))
+# The state of a block, in words: its arguments, whether anyone got any further in this round, how many have met, where the meeting of
+# devices is; then the indices of the grid, then for each warpgroup whether it is done, the line where it waits, its context and its own
+# memory.
+_ARGS, _SIZES, _ARENA, _PROGRESS, _MET, _MAIN, _CELL, _INDICES = (8 * i for i in range(8))
 _DONE, _WHERE, _CONTEXT, _OWN, _OF_GROUP = (8 * i for i in range(5))
 
 
@@ -108,6 +109,20 @@ class WarpgroupCode(HostCode):
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns):
     super().__init__(b, host, arena, STATEMENTS)
     self.turns = turns
+
+
+class TalkingCode(devices.Talker, WarpgroupCode):
+  """The code of a body of cores that reach for other devices, too."""
+
+  meetings = WarpgroupCode.meetings | devices.SYNCHRONISING
+
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns, talk: devices.Talk):
+    super().__init__(b, host, arena, turns)
+    self.talk = talk
+    self.statements = {**STATEMENTS, **devices.REMOTE, "wait": _wait_atomically}
+
+  def _bases_exchanged(self) -> set[Any]:
+    return super()._bases_exchanged() | devices.bases_seen(self)
 
 
 # --- ops ---------------------------------------------------------------------------------------------------------
@@ -183,6 +198,18 @@ def _wait(code: WarpgroupCode, op: Op) -> None:
     code.store(memory, place, b.sub(code.load(memory, place, 1), needed))
 
 
+def _wait_atomically(code: TalkingCode, op: Op) -> None:
+  """A wait for a semaphore that other devices count, too."""
+  b = code.b
+  semaphore, amount, *index = op.operands
+  place = code.address(code.memory_of(semaphore), [Index(code.scalar_index(i)) for i in index])[0]
+  needed = b.trunc(code.scalar_index(amount), I32)
+  count = lambda: b.load_atomic(place, "seq_cst", 4, typ=I32)
+  code.turns.until(lambda: b.icmp_signed(">=", count(), needed), f"waits at {op.loc}")
+  if op.attrs["decrement"]:
+    b.atomic_rmw("sub", place, needed, "seq_cst")
+
+
 STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   **statements.STATEMENTS,
   "wait": _wait,
@@ -229,7 +256,12 @@ class Block:
     b.position_at_end(start)
     turns = Turns(b, state, group, self.rank, self.count, met)
     args, sizes_pointer = read(b, state, _ARGS), read(b, state, _SIZES)
-    code = WarpgroupCode(b, self.host, read(b, state, _ARENA), turns)
+    code: WarpgroupCode
+    if self.kernel.mesh:
+      talk = devices.Talk(self.kernel, args, read(b, state, _CELL), read(b, state, _ARENA))
+      code = TalkingCode(b, self.host, read(b, state, _ARENA), turns, talk)
+    else:
+      code = WarpgroupCode(b, self.host, read(b, state, _ARENA), turns)
     code.users, code.whole = users(self.kernel.body.body), self.kernel.body.body
     code.error = b.gep(args, [i64(-1)], source_etype=I64)
     shared = self.shared(code)
@@ -280,8 +312,9 @@ class Block:
     words = _INDICES + 8 * self.rank + _OF_GROUP * self.count
     state = code.allocate((words,), np.uint8).pointer
     main = code.allocate((_CONTEXT_BYTES,), np.uint8).pointer
+    cell = code.talk.cell if isinstance(code, devices.DeviceCode) else ir.Constant(PTR, None)
     for offset, value in (
-      *((_ARGS, args), (_SIZES, sizes), (_ARENA, code.arena), (_MET, i64(0)), (_MAIN, main)),
+      *((_ARGS, args), (_SIZES, sizes), (_ARENA, code.arena), (_MET, i64(0)), (_MAIN, main), (_CELL, cell)),
       *((_INDICES + 8 * d, i64(index)) for d, index in enumerate(indices)),
     ):
       b.store(value, at(b, state, offset))
@@ -328,10 +361,24 @@ class Block:
     look, stuck = b.append_basic_block("is.stuck"), b.append_basic_block("stuck")
     b.cbranch(done, out, look)
     b.position_at_end(look)
-    b.cbranch(b.icmp_signed("!=", read(b, state, _PROGRESS, I64), i64(0)), again, stuck)
+    moved = b.append_basic_block("moved")
+    b.cbranch(b.icmp_signed("!=", read(b, state, _PROGRESS, I64), i64(0)), moved, stuck)
+    b.position_at_end(moved)
+    if isinstance(code, devices.DeviceCode):
+      devices.moved(code)
+    b.branch(again)
     b.position_at_end(stuck)
-    self._report(code, groups)
-    b.branch(out)
+    if isinstance(code, devices.DeviceCode):
+      # Another device may signal one of them: only if that can never be is it an error.
+      where = b.load(groups[0].own(_WHERE), typ=PTR)
+      for group in groups[1:]:
+        where = b.select(is_done(groups[0]), b.load(group.own(_WHERE), typ=PTR), where)
+      devices.idle(code, where)
+      failed = b.load_atomic(code.error, "monotonic", 8, typ=I64)
+      b.cbranch(b.icmp_unsigned("!=", failed, i64(0)), out, again)
+    else:
+      self._report(code, groups)
+      b.branch(out)
     b.position_at_end(out)
 
   def _report(self, code: HostCode, groups: Sequence[Turns]) -> None:
