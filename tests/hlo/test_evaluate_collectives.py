@@ -267,3 +267,30 @@ def test_collective_reduce_gives_the_total_to_the_first_of_each_group() -> None:
   )
   got = hlo.evaluate_devices(module, [[np.array([d, 10 * d], np.int32)] for d in range(4)])
   assert np.array_equal(got[2], [2, 20]) and np.array_equal(got[1], [4, 40])
+
+
+SHARDY = """HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2]MESH>}}
+add { l = f32[] parameter(0) r = f32[] parameter(1) ROOT s = f32[] add(l, r) }
+body { p = f32[2,2] parameter(0)
+  ROOT r = f32[2,2] all-reduce(p), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add }
+ENTRY main {
+  x = f32[4,4] parameter(0)
+  b = f32[4,4] custom-call(x), custom_call_target="xla.sdy.PropagationBarrier"
+  l = f32[2,2] custom-call(b), custom_call_target="xla.sdy.GlobalToLocalShape",
+    frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\\"a\\"}, {\\"b\\"}]>]>",
+      xla.sdy.manual_axes="#sdy<manual_axes{\\"a\\", \\"b\\"}>"}
+  c = f32[2,2] call(l), to_apply=body
+  ROOT g = f32[2,4] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape",
+    frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\\"a\\", \\"b\\"}>",
+      xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{}, {\\"b\\"}]>]>"}
+}"""
+
+
+def test_manual_computations_work_on_their_parts() -> None:
+  x = np.arange(16, dtype=np.float32).reshape(4, 4)
+  module = hlo.parse(SHARDY.replace("MESH", ""))
+  np.testing.assert_array_equal(hlo.evaluate(module, x), x[:2] + x[2:])
+  for result in hlo.evaluate_devices(module, [[x]] * 4, num_replicas=1, num_partitions=4):
+    np.testing.assert_array_equal(result, x[:2] + x[2:])
+  turned = hlo.parse(SHARDY.replace("MESH", ", device_ids=[3, 2, 1, 0]"))
+  np.testing.assert_array_equal(hlo.evaluate(turned, x), x[:2] + x[2:])

@@ -28,6 +28,7 @@ from tilewright.hlo.evaluate import (  # importing a module fills the rule table
   random,
   reductions,
   shapes,
+  shardy,
   sorting,
   transfers,
 )
@@ -44,7 +45,8 @@ __all__ = ["CUSTOM_CALLS", "EvaluateLimits", "custom_call", "evaluate", "evaluat
 
 def supported_opcodes() -> frozenset[str]:
   """Every opcode the evaluator has a rule for."""
-  return frozenset({*RULES, *BLOCKING_RULES, "parameter", "constant"})
+  named = {*RULES, *BLOCKING_RULES, "parameter", "constant"}
+  return frozenset(name for name in named if ":" not in name)
 
 
 def evaluate(
@@ -66,7 +68,10 @@ def evaluate(
   `limits` bounds memory, steps and time; what exceeds them is an `HloEvaluateError`.
   """
   host = _host(infeed, seed, 0)
-  (result,) = _run(module, [args], 1, 1, custom_calls, [host], on_value, limits)
+  count = shardy.devices_of(
+    module
+  )  # more than one where a program about whole arrays has parts that run on each device
+  result, *_ = _run(module, [args] * count, 1, count, custom_calls, [host] * count, on_value, limits)
   if outfeed is not None:
     outfeed.extend(host.outfeed)
   return result

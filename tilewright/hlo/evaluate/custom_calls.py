@@ -64,12 +64,19 @@ def run_custom_call(device: Device, instruction: Instruction, operands: Sequence
   "Pin",
   "Unpin",
   "xla.sdy.FuncResultSharding",
+  "xla.sdy.PropagationBarrier",
   "InsertedByPreviousStep",
   "SunkByPreviousStep",
 )
 def unchanged(instruction: Instruction, operands: Sequence[Value]) -> Value:
   """Annotations, and moves between memories: the value stays."""
   return operands[0] if len(operands) == 1 else tuple(operands)
+
+
+@custom_call("xla.sdy.ShardingGroup")
+def sharding_group(instruction: Instruction, operands: Sequence[Value]) -> Value:
+  """A note about values that are to be sharded alike; it gives nothing."""
+  return () if instruction.shape.is_tuple else zeros(instruction.shape)
 
 
 @custom_call("AllocateBuffer", "CreateBuffer")

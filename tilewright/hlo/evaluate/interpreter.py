@@ -228,7 +228,7 @@ def make_plan(computation: Computation) -> Plan:
   needed: set[Instruction] = set()
   for instruction in reversed(order):
     opcode = instruction.opcode
-    if instruction is computation.root or opcode in BLOCKING_RULES or opcode in _EFFECTS:
+    if instruction is computation.root or rule_key(instruction) in BLOCKING_RULES or opcode in _EFFECTS:
       needed.add(instruction)
     if instruction in needed:
       needed.update(instruction.operands)
@@ -256,6 +256,14 @@ def make_plan(computation: Computation) -> Plan:
   return Plan(computation, tuple(parameters[i] for i in sorted(parameters)), template, steps, slots[computation.root])
 
 
+def rule_key(instruction: Instruction) -> str:
+  """The opcode; of custom calls whose devices meet, with the target."""
+  if instruction.opcode != "custom-call":
+    return instruction.opcode
+  key = f"custom-call:{instruction.attrs.get('custom_call_target')}"
+  return key if key in BLOCKING_RULES else instruction.opcode
+
+
 def _constant(instruction: Instruction) -> Value:
   literal = instruction.literal
   if literal.is_elided:
@@ -268,7 +276,7 @@ def _constant(instruction: Instruction) -> Value:
 
 
 def _step(instruction: Instruction, operands: tuple[int, ...], slot: int, freed: tuple[int, ...]) -> Step:
-  rule = BLOCKING_RULES.get(instruction.opcode)
+  rule = BLOCKING_RULES.get(rule_key(instruction))
   is_blocking = rule is not None
   function: Callable[..., Value] | None = rule if rule is not None else RULES.get(instruction.opcode)
   if function is None:
