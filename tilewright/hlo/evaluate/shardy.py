@@ -10,7 +10,6 @@ attributes, and so do the axes of the mesh that are manual; others do not cut.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -54,13 +53,14 @@ class Cut:
     """The part of an array of this shape that a device holds."""
     at = self.mesh.coordinates(device)
     parts: list[slice] = []
-    for size, axes in itertools.zip_longest(shape, self.dimensions[: len(shape)], fillvalue=()):
+    rest = ((),) * (len(shape) - len(self.dimensions))  # a sharding may be shorter than the shape
+    for size, axes in zip(shape, (*self.dimensions, *rest)):
       count, index = 1, 0
-      for axis, before, length in axes:  # type: ignore[union-attr]
+      for axis, before, length in axes:
         behind = self.mesh.sizes[axis] // (before * length)
         index = index * length + at[axis] // behind % length
         count *= length
-      step = int(size) // count  # type: ignore[call-overload]
+      step = size // count
       parts.append(slice(index * step, (index + 1) * step))
     return tuple(parts)
 
