@@ -20,6 +20,8 @@ from tilewright.hlo import Instruction, Shape
 from tilewright.ops import calling
 from tilewright.ops.attention import attention_backward, attention_forward, plan_for
 
+PLATFORMS = ("cpu",)
+
 
 class Rewrite:
   """One attention in one computation."""
@@ -31,6 +33,8 @@ class Rewrite:
   def run(self) -> list[str]:
     """Put the calls in; gives the names of their code."""
     m = self.match
+    if self.platform not in PLATFORMS:
+      raise Refused(f"attention is found for {', '.join(PLATFORMS)} only")
     homes = [self._home(u.dot) for u in (m.out, m.dv, m.dq, m.dk) if u is not None]
     scores = self.view.within[m.scores]
     self._check_dead(scores, homes)
@@ -44,6 +48,8 @@ class Rewrite:
       raise Refused("q, k and v have different types")
     if dtype not in calling.FLOATS:
       raise Refused(f"attention is not computed in {dtype}")
+    if self.platform != "cpu" and dtype.itemsize != 2:
+      raise Refused(f"tensor cores multiply {dtype} for XLA, with less precision; the library's kernels do not")
     plan = self._plan(q, k, v)
 
     def forward(*operands: Any) -> tuple[Any, Any]:

@@ -44,6 +44,7 @@ _FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
 _TRANSCENDENTAL = 2.0  # XLA's vectors of these functions, relative to ours
 _LINE, _FEW = 64, 4096  # bytes of a cache line; elements of an array that hardly counts
 _AGAIN = 0.15  # of a region's traffic, for each level of reductions on a GPU
+_REDUCING = 1.5  # XLA's loops with a reduction, relative to those without
 _CACHE = 4.0  # bandwidth of the caches, relative to memory's
 _LAUNCH_XLA, _LAUNCH = 1.0e-6, 15.0e-6  # with the time until other threads have begun
 
@@ -142,6 +143,8 @@ def _instruction_time(instruction: Instruction, r: Rates) -> float:
     return r.launch_xla + 2 * _traffic(instruction.shape.byte_size, r)
   moved = sum(_traffic(n.size * n.dtype.itemsize, r) for n in graph.leaves)
   moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
+  if any(n.opcode == "reduce" for n in graph.nodes):
+    moved *= _REDUCING
   if instruction.opcode in ("transpose", "reduce", "convert"):  # a loop of one thread
     r = dataclasses.replace(r, threads=1.0)
   return r.launch_xla + max(moved, 0.3 * moved + _arithmetic(graph.nodes, r, ours=False))

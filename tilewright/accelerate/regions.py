@@ -201,6 +201,9 @@ class Finder:
       return f"exact=True: {inexact}"
     if all(n.opcode in _NOTHING for n in plan.graph.nodes):
       return "it computes nothing"
+    sizes = [o.shape.byte_size for o in plan.graph.outputs]
+    if self.machine.is_gpu and sum(sizes) > 1.5 * max(sizes):
+      return "several large arrays would be written that XLA computes where they are used"
     if plan.xla_seconds < (_LEAST_GPU if self.machine.is_gpu else _LEAST):
       return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
     if plan.speedup < (_MARGIN_GPU if self.machine.is_gpu else _MARGIN):

@@ -22,6 +22,7 @@ import numpy as np
 
 from tilewright import ops, pallas
 from tilewright.cli import (
+  bench_accelerate,
   bench_collectives,
   bench_data_parallel,
   bench_fused,
@@ -441,6 +442,7 @@ CASES: tuple[Case, ...] = (
     goals={XLA: 0.77},  # within 1.3 times
   ),
   *bench_fused.CASES,
+  *bench_accelerate.CASES,
   *IN_PROCESSES,
   compiled_cold("compile softmax natively", ops.softmax, jax.nn.softmax, LARGE),
   compiled_cold("compile matmul natively", ops.matmul, jnp.dot, SQUARE, SQUARE),
