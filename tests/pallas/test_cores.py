@@ -196,3 +196,26 @@ def test_an_axis_that_does_not_exist_is_an_error():
 
   with pytest.raises(errors.GridError, match=r"names the axis 'z'.*\['core'\] of cores"):
     pl.kernel(body, S((2,), I32), mesh=cores(), scratch_types=[REGULAR])()
+
+
+@MODES
+def test_each_core_has_the_barrier_semaphore_of_the_kernel(interpret):
+  """Cores meet at it, and then swap what they hold."""
+
+  def body(x_ref, o_ref, own, theirs, sent, arrived):
+    me = lax.axis_index("core")
+    other = {"core": 1 - me}
+    pltpu.sync_copy(x_ref.at[me], own)
+    barrier = pltpu.get_barrier_semaphore()
+    pl.semaphore_signal(barrier, 1, device_id=other)
+    pl.semaphore_wait(barrier, 1)
+    pltpu.async_remote_copy(own, theirs, sent, arrived, device_id=other).wait()
+    pltpu.sync_copy(theirs, o_ref.at[me])
+
+  x = jnp.arange(8, dtype=I32).reshape(2, 4)
+  held = pltpu.VMEM((4,), I32)
+  params = pltpu.CompilerParams(collective_id=0)
+  f = pl.kernel(
+    body, x, mesh=cores(), scratch_types=[held, held, DMA, DMA], compiler_params=params, interpret=interpret
+  )
+  same(f(x), np.asarray(x)[::-1])

@@ -21,6 +21,7 @@ from tilewright.pallas.lowering.memory import memory_type
 from tilewright.pallas.lowering.table import Context, Emitter, lower_jaxpr, physical, rule
 from tilewright.pallas.lowering.views import index_dtype
 from tilewright.pallas.lowering.warpgroups import check_shared
+from tilewright.pallas.tpu.barrier import is_barrier_key
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
@@ -296,7 +297,11 @@ def lower_kernel(
     kinds.append(ty)
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
-  kinds += [memory_type(ref.aval) for ref in global_refs.values()]
+  own_refs = [key for key in global_refs if together and is_barrier_key(key)]  # of which each core has its own
+  count = math.prod(int(d or 1) for d in mapping.grid)
+  for key, ref in global_refs.items():
+    ty = memory_type(ref.aval)
+    kinds.append(lowered_cores.of_all(ty, count) if key in own_refs else ty)
   first_scratch = first_block + len(mapping.block_mappings) + len(axes)
   at = first_block + mapping.num_inputs
   kinds[at:at] = [RefType((), np.dtype(np.int32), "any", ())] * len(axes)
@@ -314,11 +319,13 @@ def lower_kernel(
   if together:
     at = own - mapping.num_scratch
     seen[at:] = lowered_cores.begin(emitter, kernel, seen[at:], [v.aval for v in kernel.jaxpr.invars[at:]])
+    assert emitter.cores is not None
+    emitter.cores.wholes.update((emitter.globals[key], emitter.globals[key]) for key in own_refs)
   lower_jaxpr(emitter, kernel.jaxpr, (), seen)
   scratch = tuple(v.type for v in body.params[first_scratch:])
   if kernel.warpgroups > 1:
     check_shared(kernel, scratch, global_refs, for_gpu=for_gpu)
-  if together and global_refs:
+  if together and len(own_refs) < len(global_refs):
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': cores that signal each other have no memory that outlives an instance natively, such as that of "
       "pl.get_global or of random number generators with a state. Pass it as an operand, or use interpret=True."

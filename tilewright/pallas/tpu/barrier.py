@@ -47,6 +47,10 @@ def barrier_key(tag: Hashable | None) -> Hashable:
   return ("barrier_semaphore", tag)
 
 
+def is_barrier_key(key: Hashable) -> bool:
+  return isinstance(key, tuple) and key[:1] == ("barrier_semaphore",)
+
+
 @xla.register_globals(get_barrier_semaphore_p)
 def _(eqn: Any) -> Any:
   aval = _ref_aval()
