@@ -30,6 +30,7 @@ from tilewright.hlo.tiling.symbolic_tile import SymbolicTile, TileConstraint, sy
 from tilewright.hlo.tiling.tiler import Loop, SymbolicNode, Tiler
 
 MAX_NODES = 4000
+_MAX_MAINS = 3  # outputs that are tried as the one that gives the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ def tile_analysis(of: Computation | Region, roots: Sequence[Instruction] | None 
     return CannotTile("there is no output")
   order = sorted(range(len(outputs)), key=lambda k: (-outputs[k].shape.rank, -outputs[k].shape.num_elements, k))
   reason: CannotTile | None = None
-  for main in order:
+  for main in order[:_MAX_MAINS]:
     found = _analysis(region, main)
     if isinstance(found, TileAnalysis):
       return found
@@ -139,7 +140,7 @@ class _Walk:
       if key in self.known:
         continue
       if needs is None:
-        wanted = self._needs(instruction, number, m)
+        wanted = self.needs(instruction, number, m)
         if isinstance(wanted, CannotTile):
           return wanted
         stack.append((instruction, number, m, wanted))
@@ -161,7 +162,7 @@ class _Walk:
       self.tiles[m, dims] = symbolic_tile(m, dims)
     return self.tiles[m, dims]
 
-  def _needs(
+  def needs(
     self, instruction: Instruction, leaf: int, m: IndexingMap
   ) -> list[tuple[Instruction, int, IndexingMap]] | CannotTile:
     key = (instruction, leaf)
@@ -186,20 +187,7 @@ def _aligned(root: Instruction, walk: _Walk, start: IndexingMap) -> IndexingMap:
       return node.map
   if root.shape.dimensions == start.dims:
     return start
-  shared = {(node.instruction, node.leaf): node.map for node in reversed(walk.nodes) if not node.map.ranges}
-  own = _Walk()
-  found: dict[int, Expr] = {}
-  if not isinstance(own.visit(root, 0, identity(root.shape.dimensions)), CannotTile):
-    for node in own.nodes:
-      other = shared.get((node.instruction, node.leaf))
-      if other is None or node.instruction.opcode == "constant":
-        continue
-      for mine, theirs in zip(node.map.results, other.results):
-        index, given = mine.as_var, theirs.as_var
-        if index is None or given is None or index.kind != "d" or given.kind != "d" or index.index in found:
-          continue
-        if root.shape.dimensions[index.index] == start.dims[given.index] and theirs not in found.values():
-          found[index.index] = theirs
+  found = _corresponding(root, walk, start)
   results: list[Expr] = []
   whole: list[RangeVar] = []
   for i, n in enumerate(root.shape.dimensions):
@@ -211,6 +199,35 @@ def _aligned(root: Instruction, walk: _Walk, start: IndexingMap) -> IndexingMap:
       results.append(expr.var("s", len(whole)))
       whole.append(RangeVar(n, root, i, WHOLE))
   return make_map(start.dims, results, whole)
+
+
+def _corresponding(root: Instruction, walk: _Walk, start: IndexingMap) -> dict[int, Expr]:
+  """The main root's index for each index of another root: both are the same index of something that both are computed from.
+
+  Searches from `root` upwards, the nearest instructions first, until each index has one.
+  """
+  shared = {(node.instruction, node.leaf): node.map for node in reversed(walk.nodes) if not node.map.ranges}
+  dims = root.shape.dimensions
+  wanted = {i for i, n in enumerate(dims) if n > 1}
+  found: dict[int, Expr] = {}
+  queue: list[tuple[Instruction, int, IndexingMap]] = [(root, 0, identity(dims))]
+  seen: set[tuple[Instruction, int]] = set()
+  for instruction, leaf, m in queue:  # grows
+    if (instruction, leaf) in seen or wanted <= found.keys():
+      continue
+    seen.add((instruction, leaf))
+    other = shared.get((instruction, leaf))
+    if other is not None:
+      for mine, theirs in zip(m.results, other.results):
+        index, given = mine.as_var, theirs.as_var
+        if index is None or given is None or index.kind != "d" or given.kind != "d" or index.index in found:
+          continue
+        if dims[index.index] == start.dims[given.index] and theirs not in found.values():
+          found[index.index] = theirs
+    needs = walk.needs(instruction, leaf, m)
+    if not isinstance(needs, CannotTile):
+      queue += needs
+  return found
 
 
 def _covers(m: IndexingMap, dims: Sequence[int]) -> bool:

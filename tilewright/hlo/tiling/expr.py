@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Interval = tuple[int, int]  # both ends belong to it; empty where the first exceeds the second
@@ -69,6 +69,13 @@ class Expr:
 
   terms: tuple[tuple[Atom, int], ...] = ()
   constant: int = 0
+  _hash: int = field(init=False, repr=False, compare=False)  # expressions are looked up far more often than made
+
+  def __post_init__(self) -> None:
+    object.__setattr__(self, "_hash", hash((self.terms, self.constant)))
+
+  def __hash__(self) -> int:
+    return self._hash
 
   @property
   def is_constant(self) -> bool:

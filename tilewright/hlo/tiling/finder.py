@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 from tilewright.hlo.analysis import Reachability
 from tilewright.hlo.cost.model import CostModel, Roofline
-from tilewright.hlo.cost.work import FREE
+from tilewright.hlo.cost.work import FREE, work
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ELEMENTWISE, SIDE_EFFECTS
 from tilewright.hlo.tiling.analysis import TileAnalysis, tile_analysis
@@ -37,6 +37,7 @@ from tilewright.hlo.tiling.tile_search import Choice, Tuned, best_tile, region_k
 
 _CHEAP = frozenset({"iota", "broadcast", "constant", "reshape", "bitcast", "convert", "compare"})
 _MAX_MEMBERS = 64  # of one group, fusions counted as one
+_MAX_OUTPUTS = 8
 _ROUNDS = 3
 _LARGE = 1 << 20  # bytes of an array that may be worth computing twice
 _FINE = 30
@@ -263,6 +264,8 @@ class _Search:
   ) -> tuple[Region, Choice] | str:
     inside = set(members)
     outputs = [m for m in members if m not in unused and (m.is_root or any(u not in inside for u in m.users))]
+    if len(outputs) > _MAX_OUTPUTS:
+      return f"a kernel has at most {_MAX_OUTPUTS} outputs"
     everything = [*again, *members]
     region = region_of([*everything, *self._cheap_producers(everything)], _with_elements(outputs, inside))
     if isinstance(region, CannotTile):
@@ -333,10 +336,23 @@ class _Search:
           continue
         self._recompute_one(group, member, list(dict.fromkeys(self.group_of[u] for u in outside)))
 
+  def _arithmetic(self, i: Instruction) -> float:
+    """Seconds of an instruction's operations, without its traffic."""
+    amount, machine = work(i), self.model.device
+    vector = (amount.flops - amount.matrix_flops) / machine.vector_flops
+    return amount.matrix_flops / machine.matmul_rate(amount.element_type) + vector
+
   def _recompute_one(self, group: _Group, member: Instruction, readers: list[_Group]) -> None:
     what = f"%{member.name}, {_bytes(member.shape.byte_size)}, computed again by {len(readers)} readers"
     needed = self.reach.needs(member)
     copies = {m: None for m in group.members if needed >> self.reach.index[m] & 1}
+    machine = self.model.device
+    moved = (1 + len(readers)) * member.shape.byte_size / (machine.memory_bandwidth * machine.memory_efficiency)
+    extra = len(readers) * sum(self._arithmetic(m) for m in copies)
+    if extra >= moved:
+      why = f"{extra * 1e6:.3g} µs of arithmetic against {moved * 1e6:.3g} µs of traffic"
+      self.decisions.append(Decision(what, False, why))
+      return
     unused = {*group.unused, member}
     apart, together = group.seconds, 0.0
     changed: list[tuple[_Group, dict[Instruction, None], Region, Choice]] = []
