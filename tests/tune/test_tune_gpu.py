@@ -92,3 +92,34 @@ def test_the_cost_model_orders_a_search():
   assert task.candidates[order[0]]["block"] == 16
   assert sorted(order) == [0, 1, 2, 3, 4]
   assert list(task.predicted[order[1:]]) == sorted(task.predicted[order[1:]])
+
+
+def test_programs_of_several_calls_give_the_time_of_one():
+  from tilewright.tune.timing import Timer, sets_of_arrays
+
+  assert sets_of_arrays(1 << 20, "gpu") == 32 and sets_of_arrays(1 << 26, "gpu") == 2
+  assert sets_of_arrays(1 << 40, "gpu") == 1 == sets_of_arrays(1 << 20, "cpu")
+  state = _State()
+  state.job = job_of(lambda x, y: x @ y, "cpu")
+  x = jnp.ones(X.shape, X.dtype)
+  state.sets = [[x + n, x] for n in range(3)]
+  program = state._program(shipping.dumps(Candidate({})))
+  assert [float(r[0, 0]) for r in program(state.sets)] == [256.0, 512.0, 768.0]
+  timer = Timer(state.sets, "cpu")
+  calls = []
+  counted = lambda sets: calls.append(len(sets)) or program(sets)
+  assert timer.sample(counted) > 0 and set(calls) == {3} and len(timer.waits) == 1
+
+
+@pytest.mark.gpu
+def test_a_search_on_a_gpu_is_clocked_by_it(tmp_path, monkeypatch):
+  monkeypatch.setenv("TILEWRIGHT_TUNING_TABLE", str(tmp_path / "tables" / "tuning.jsonl"))
+
+  @tw.tune(block=tw.choice(32, 64, 128, 7), heuristic={"block": 64})
+  def f(x, y, *, block):
+    assert 256 % block == 0, "256 must be a multiple"
+    return product(x, y, block=block)
+
+  best = f.search(X, X, budget="30s")
+  assert [t.config["block"] for t in best.failures] == [7]
+  assert 0 < best.seconds < 1e-3

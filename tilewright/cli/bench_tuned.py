@@ -13,7 +13,7 @@ import argparse
 import dataclasses
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -132,16 +132,24 @@ CPU_CASES = tuple(_case(row, _running, "") for row in CPU_ROWS)
 GPU_CASES = tuple(_case(row, _on_device, "gpu ") for row in GPU_ROWS)
 
 
+def _place(name: str, words: Sequence[str]) -> int:
+  """The first of some words that a name contains; their number if it contains none."""
+  return next((n for n, word in enumerate(words) if word in name), len(words))
+
+
 def main() -> None:
   parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
   parser.add_argument("--budget", default="60s", help="of each row (default: %(default)s)")
-  parser.add_argument("--filter", default="", help="only rows whose name contains this")
+  parser.add_argument(
+    "--filter", action="append", help="only rows whose name contains this; more than once: one of these"
+  )
   parser.add_argument("--out", help="write the user's whole table there at the end")
   parser.add_argument("--log", help="append every trial as a line of JSON")
   arguments = parser.parse_args()
+  words = arguments.filter or [""]
   rows = GPU_ROWS if keys.platform() == "gpu" else CPU_ROWS
-  for row in rows:
-    if arguments.filter in row.name:
+  for row in sorted(rows, key=lambda row: _place(row.name, words)):
+    if _place(row.name, words) < len(words):
       try:
         result = steps.search_step(row.function, *row.types, budget=arguments.budget, log=arguments.log)
         print(f"{row.name}: {dict(result.config)} {result.summary()}", flush=True)

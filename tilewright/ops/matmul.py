@@ -167,10 +167,12 @@ def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor:
     k = 1
   blocks, how = plan.blocks, plan.how
   if blocks is None:
-    blocks, how = spaces.matmul_blocks(how, plan.batch, m, n, k, y.dtype, (plan.transpose_x, plan.transpose_y))
-    if blocks is None and how.on_gpu and (cut := matmul_gpu.cut(plan, x, y)) is not None:
-      return matmul_gpu.call(plan, cut, x, y, bias, factor)
-    blocks = blocks or _chosen_blocks(plan, m, n, k, y.dtype)
+    transposed = (plan.transpose_x, plan.transpose_y)
+    tuned, how = spaces.matmul_blocks(how, plan.batch, m, n, k, y.dtype, transposed, plan.precision)
+    if how.on_gpu and (cut := matmul_gpu.cut(plan, x, y)) is not None:
+      cut = dataclasses.replace(cut, product=tuned or cut.product)
+      return matmul_gpu.call(dataclasses.replace(plan, how=how), cut, x, y, bias, factor)
+    blocks = tuned.blocks if tuned is not None else _chosen_blocks(plan, m, n, k, y.dtype)
   plan = dataclasses.replace(plan, how=how)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
   return blocked(plan, x, y, bias, factor, (m, n, k), MatmulBlocks(bm, bn, bk))

@@ -10,15 +10,26 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from tilewright.ops import tiling
 from tilewright.ops.calling import How
-from tilewright.ops.tiling import MatmulBlocks
+from tilewright.ops.tiling import GpuProduct, MatmulBlocks
 from tilewright.tune.declared import Declared
 from tilewright.tune.space import choice
 
 _CLUSTERS = (0, (2, 1, 1), (1, 2, 1))
+
+
+def _cycles(
+  block_m: int, block_n: int, block_k: int, splits: int, batch: int, m: int, n: int, k: int, dtype: str
+) -> float:
+  """What the heuristic estimates for a product on a GPU; the heuristic's own choice is the best by that."""
+  itemsize = jnp.dtype(dtype).itemsize
+  own = GpuProduct(MatmulBlocks(block_m, block_n, block_k), splits)
+  return tiling.gpu_cycles(m, n, k, itemsize, batch, own if block_m else tiling.gpu_product(m, n, k, itemsize, batch))
+
 
 MATMUL_CPU = Declared(
   "ops.matmul cpu",
@@ -39,8 +50,9 @@ MATMUL_GPU = Declared(
   "ops.matmul gpu",
   {
     "block_m": choice(0, 64, 128, 256),
-    "block_n": choice(0, 64, 128, 256),
+    "block_n": choice(0, 64, 96, 128, 192, 256),
     "block_k": choice(0, 32, 64, 128),
+    "splits": choice(1, 2, 4, 8, 16),
     "cluster": choice(*_CLUSTERS),
   },
   where=[
@@ -48,7 +60,14 @@ MATMUL_GPU = Declared(
     lambda block_m, block_k: (block_m == 0) == (block_k == 0),
     lambda block_m, block_n: block_m * block_n <= 128 * 256,
     lambda block_m, cluster: cluster == 0 or block_m > 0,
+    lambda block_m, splits: splits == 1 or block_m > 0,
+    lambda splits, cluster: cluster == 0 or splits == 1,
+    lambda block_k, splits, k, dtype: splits == 1 or (dtype != "int8" and splits * 2 * block_k <= k),
+    lambda block_m, m: block_m <= 64 or block_m < 2 * m,
+    lambda block_n, n: block_n <= 64 or block_n < 2 * n,
   ],
+  predict=_cycles,
+  version=2,
 )
 ATTENTION_CPU = Declared(
   "ops.attention cpu",
@@ -78,21 +97,23 @@ ROWS_GPU = Declared(
 
 
 def matmul_blocks(
-  how: How, batch: int, m: int, n: int, k: int, dtype: np.dtype, transposed: tuple[bool, bool]
-) -> tuple[MatmulBlocks | None, How]:
-  """Tuned blocks of a product, or None; and how to run it."""
+  how: How, batch: int, m: int, n: int, k: int, dtype: np.dtype, transposed: tuple[bool, bool], precision: Any = None
+) -> tuple[GpuProduct | None, How]:
+  """The tuned way to cut a product, or None; and how to run it."""
   if how.interpret:
     return None, how
-  facts = {"batch": batch, "m": m, "n": n, "k": k, "dtype": str(dtype), "transposed": transposed}
+  facts: dict[str, Any] = {"batch": batch, "m": m, "n": n, "k": k, "dtype": str(dtype), "transposed": transposed}
+  if how.on_gpu and dtype == np.float32:
+    facts["precision"] = str(precision)
   if how.on_gpu:
     found = MATMUL_GPU.choose(**facts)
-    blocks = MatmulBlocks(found["block_m"], found["block_n"], found["block_k"]) if found["block_m"] else None
-    return blocks, with_params(how, cluster=found["cluster"])
+    blocks = MatmulBlocks(found["block_m"], found["block_n"], found["block_k"])
+    return (GpuProduct(blocks, found["splits"]) if blocks.m else None), with_params(how, cluster=found["cluster"])
   found = MATMUL_CPU.choose(**facts)
   if not found["parts_m"]:
     return None, how
   block_m, block_n = (tiling.divisor_near(d, -(-d // found[f"parts_{name}"]), 2) for name, d in (("m", m), ("n", n)))
-  return MatmulBlocks(block_m, block_n, -(-k // found["parts_k"])), how
+  return GpuProduct(MatmulBlocks(block_m, block_n, -(-k // found["parts_k"])), 1), how
 
 
 def attention_blocks(how: How, **facts: Any) -> tuple[tuple[int, int] | None, How]:

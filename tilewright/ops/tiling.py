@@ -41,6 +41,7 @@ _ROW_BYTES = 128  # of a step along K: what a TMA box has
 _SPLITS = (1, 2, 3, 4, 6, 8, 12, 16)
 # Blocks of a CTA, and which part of the tensor cores' speed it reaches with them: by warpgroups, and by warps (mma.sync).
 _GROUP_TILES = {(128, 256): 0.72, (128, 128): 0.6, (64, 256): 0.55, (64, 128): 0.42, (64, 64): 0.28}
+_UNKNOWN_TILE = 0.4  # the same, of blocks that nobody measured
 _WARP_TILES = {(128, 128): 0.35, (64, 128): 0.3, (64, 64): 0.25}
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -229,6 +230,12 @@ def _gpu_cycles(m: int, n: int, k: int, itemsize: int, batch: int, own: GpuProdu
   read = batch * (m * k + k * n) * itemsize / (_HBM_BYTES * _SMS * busy) + _BEGIN
   added = 0.0 if splits == 1 else _LAUNCH + (splits + 1) * 4 * batch * m * n / (_HBM_BYTES * _SMS)
   return max(computed, read) + added
+
+
+def gpu_cycles(m: int, n: int, k: int, itemsize: int, batch: int, own: GpuProduct) -> float:
+  """The estimate for a product by warpgroups that is cut in some way, also one that the heuristic does not consider."""
+  known = _GROUP_TILES.get((own.blocks.m, own.blocks.n), _UNKNOWN_TILE)
+  return _gpu_cycles(m, n, k, itemsize, batch, own, known)
 
 
 def gpu_weight_slope_blocks(itemsize: int) -> tuple[int, int, int]:

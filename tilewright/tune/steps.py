@@ -13,10 +13,11 @@ import dataclasses
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from tilewright import errors
 from tilewright.tune import keys, modes, search, table
@@ -24,7 +25,7 @@ from tilewright.tune.budget import Budget
 from tilewright.tune.content import content
 from tilewright.tune.job import Candidate, Job
 from tilewright.tune.reporting import reporter
-from tilewright.tune.space import Config, Domain, Space, product, same, split
+from tilewright.tune.space import Config, Domain, Space, ask, product, same, split
 from tilewright.tune.trials import Result
 from tilewright.tune.tuned import Call
 
@@ -97,12 +98,25 @@ def search_step(
     candidates = [default, *candidates]
   task = search.Task(
     _job(function, args, kwargs, seed), key, space, candidates, default, True, to_candidate, Budget.of(budget), seed,
-    limit_seconds=limit_seconds, memory_bytes=memory_bytes, compilers=compilers, log=log,
+    _predicted(names, candidates), limit_seconds=limit_seconds, memory_bytes=memory_bytes, compilers=compilers, log=log,
   )  # fmt: skip
   with reporter(task, progress) as report:
     result = search.run(dataclasses.replace(task, report=report))
   _remember(names, result, save)
   return result
+
+
+def _predicted(names: Mapping[str, Call], candidates: Sequence[Config]) -> np.ndarray | None:
+  """The order that the kernels' own estimates give; None where there is none. Estimates of several kernels may have several units."""
+  known = {name: call for name, call in names.items() if callable(call.tuned.predict)}
+  if not known:
+    return None
+  total = np.zeros(len(candidates))
+  for name, call in known.items():
+    predict: Any = call.tuned.predict
+    own = np.array([float(ask(predict, {**call.bound.names, **split(c)[name]}, "predict")) for c in candidates])
+    total += own / max(float(own.max()), 1e-30)
+  return total
 
 
 def _whole(call: Call) -> Space:

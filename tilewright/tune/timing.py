@@ -27,7 +27,7 @@ import numpy as np
 SAMPLE_SECONDS = 2e-3  # of calls in a sample, at least
 _GPU_L2 = 64 << 20  # bytes, more than any has
 _MOST_SETS = 32
-_IN_FLIGHT = 64  # programs that are queued before anyone waits
+_IN_FLIGHT, _BYTES_IN_FLIGHT = 64, 4 << 30  # programs that are queued before anyone waits, and bytes of their results
 _HOST_SHARE = 0.9  # of a sample's time, spent on asking for programs, from which on it is the host's
 _MAD = 1.4826  # of a normal distribution: the deviation is so many median absolute deviations
 NOISY = 0.10  # relative spread of samples from which on a machine is called noisy
@@ -84,10 +84,13 @@ class Timer:
   def _queue(self, program: Program, count: int) -> float:
     """Ask for programs; gives the seconds that took."""
     results: list[Any] = []
+    most = _IN_FLIGHT
     start = time.perf_counter()
     for _ in range(count):
       results.append(program(self.sets))
-      if len(results) > _IN_FLIGHT:
+      if len(results) == 1:
+        most = max(2, min(_IN_FLIGHT, _BYTES_IN_FLIGHT // max(1, sum(x.nbytes for x in jax.tree.leaves(results)))))
+      elif len(results) > most:
         jax.block_until_ready(results.pop(0))
     return time.perf_counter() - start
 
@@ -120,9 +123,10 @@ class Timer:
     return found[1]
 
   def sample(self, program: Program) -> float:
-    """A sample; on a CPU, of a few tries the one that others disturbed least."""
+    """A sample; on a CPU, of a few tries the one that others disturbed least. A machine that is never quiet is not waited for."""
     count, tries = self.repeats(program), []
-    for _ in range(_TRIES if self.platform == "cpu" else 1):
+    is_quiet = len(self.waits) < _TRIES or min(self.waits[-_TRIES:]) <= _UNDISTURBED
+    for _ in range(_TRIES if self.platform == "cpu" and is_quiet else 1):
       tries.append((self.once(program, count), self.waited))
       if self.waited <= _UNDISTURBED:
         break
