@@ -171,7 +171,7 @@ def test_sixteen_processes_write_one_table():
     workers = [nursery.start("table_writer:serve") for _ in range(16)]
     for n, worker in enumerate(workers):
       worker.post({"who": n})
-    assert [w.wait(60)["problems"] for w in workers] == [0] * 16
+    assert [w.wait(200)["problems"] for w in workers] == [0] * 16
   found = table.read()
   assert not found.problems
   assert {(e.config["n"], e.config["who"]) for e in found.entries} == {(n, w) for n in range(20) for w in range(16)}

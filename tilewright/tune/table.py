@@ -153,25 +153,27 @@ def _folder(create: bool = False) -> Iterator[tuple[int, str]]:
 
 
 @contextlib.contextmanager
-def _locked(folder: int, name: str) -> Iterator[None]:
+def _locked(folder: int, name: str, how: int = fcntl.LOCK_EX) -> Iterator[None]:
   """One process at a time writes. The lock is a file of its own, as the table itself may be replaced."""
   flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
   opened = os.open(LOCK if name == FILE else f".{name}.lock", flags, 0o600, dir_fd=folder)
   try:
-    fcntl.flock(opened, fcntl.LOCK_EX)
+    fcntl.flock(opened, how)
     yield
   finally:
     os.close(opened)
 
 
 def _lines(folder: int, name: str, word: bytes = b"") -> Iterator[tuple[int, bytes]]:
-  """Lines that contain a word, with their numbers. A last line without its end is being written, or was cut: it is read if it is whole."""
+  """Lines that contain a word, with their numbers. With a word, a last line without its end is left out: someone is writing it."""
   try:
     data = trust.read(folder, name)
   except FileNotFoundError:
     return
   if word and word not in data:
     return
+  if word:
+    data = data[: data.rfind(b"\n") + 1]
   for number, line in enumerate(data.split(b"\n"), 1):
     if word in line:
       yield number, line
@@ -181,7 +183,7 @@ def read() -> Contents:
   """Everything in the user's table."""
   if not path().parent.is_dir():
     return Contents((), ())
-  with _folder() as (folder, name):
+  with _folder() as (folder, name), _locked(folder, name, fcntl.LOCK_SH):
     return _read(list(_lines(folder, name)), trust.key(folder))
 
 
