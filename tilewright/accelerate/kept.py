@@ -11,6 +11,7 @@ A record whose code is gone makes JAX compile the program anew.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import threading
@@ -68,9 +69,13 @@ def _watch_cache() -> None:
 
   @functools.wraps(get)
   def get_with_code(cache_key: str, *args: Any, **kwargs: Any) -> Any:
-    if not _load(cache_key):
+    record = _record(cache_key)
+    if record is not None and not _load(record):
       return None, None
-    return get(cache_key, *args, **kwargs)
+    found = get(cache_key, *args, **kwargs)
+    if record is not None and found[0] is not None:
+      _tell(record)
+    return found
 
   _jax.compilation_cache.put_executable_and_time = put_with_record
   _jax.compilation_cache.get_executable_and_time = get_with_code
@@ -80,16 +85,17 @@ def _name(cache_key: str) -> str:
   return cache.key("executable", cache_key)
 
 
-def _load(cache_key: str) -> bool:
-  """Bring the code of an executable's kernels into memory; False if some of it is gone."""
+def _record(cache_key: str) -> dict[str, Any] | None:
+  """What is known of an executable that was made with kernels."""
   with _lock:
-    sessions = list(_sessions)
-  if not sessions:
-    return True
+    if not _sessions:
+      return None
   kept = cache.get(_KIND, _name(cache_key))
-  if kept is None:
-    return True
-  record = json.loads(kept)
+  return None if kept is None else json.loads(kept)
+
+
+def _load(record: dict[str, Any]) -> bool:
+  """Bring the code of an executable's kernels into memory; False if some of it is gone."""
   if record["platform"] == "cpu":
     from tilewright.target.cpu import _kept
   else:
@@ -98,7 +104,12 @@ def _load(cache_key: str) -> bool:
   if any(code is None for code in held):
     return False
   _held.extend(held)
-  import dataclasses
-
-  sessions[-1].add(dataclasses.replace(ModuleReport.from_json(record["report"]), from_disk=True))
   return True
+
+
+def _tell(record: dict[str, Any]) -> None:
+  """The latest acceleration reports what was decided when the executable was made."""
+  with _lock:
+    latest = _sessions[-1] if _sessions else None
+  if latest is not None:
+    latest.add(dataclasses.replace(ModuleReport.from_json(record["report"]), from_disk=True))
