@@ -38,8 +38,8 @@ class ConstantFolding(Pass):
 
   max_bytes: int = 1 << 20
   max_work: int = 1 << 24
-  max_spread_bytes: int = 1 << 16  # of results computed from iotas and broadcasts
   loops: bool = False  # also while and conditional
+  max_spread_bytes: int = 1 << 16  # of results computed from iotas and broadcasts
 
   def run(self, module: Module) -> bool:
     effects = Effects()
