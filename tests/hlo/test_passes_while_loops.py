@@ -108,6 +108,18 @@ def test_equal_elements_are_merged() -> None:
   assert found.slots == 2
 
 
+def test_comparisons_that_the_counter_decides_become_constants() -> None:
+  body = """n = s32[] constant(9) lt = pred[] compare(i, n), direction=LT lb = pred[4] broadcast(lt), dimensions={}
+  s = f32[4] sine(a) a1 = f32[4] select(lb, s, b)"""
+  module = transformed(loop(body, next_="i1, a1, b"), "while_loop_simplifier", **ONE)
+  assert "compare" not in body_opcodes(module)
+  sometimes = loop(body.replace("constant(9)", "constant(2)"), next_="i1, a1, b")
+  transformed(sometimes, "while_loop_simplifier", changes=False, **ONE)
+  transformed(
+    loop(body, next_="i1, a1, b"), "while_loop_simplifier{simplify_compare_instrs=false}", changes=False, **ONE
+  )
+
+
 def test_nested_tuples_are_flattened() -> None:
   text = """HloModule m
 body {

@@ -5,6 +5,7 @@
     an element that is passed on     →  its initial value after the loop; constants go into body and condition
     an element that nobody needs     →  is dropped from the state
     two elements that are always equal  →  one
+    a comparison of the counter that comes out the same in every trip  →  a constant
     a state with tuples inside       →  one flat tuple
 
 Preconditions: no control edges on the loop; state read element by element where it changes. *Proofs.* With no trip a loop returns
@@ -29,8 +30,10 @@ from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.narrow import narrow_while
+from tilewright.hlo.passes.pipeline_index import index_table
 from tilewright.hlo.passes.while_loops import (
   Loop,
+  Value,
   element,
   find_counter,
   is_invariant,
@@ -43,6 +46,7 @@ from tilewright.hlo.passes.while_loops import (
 from tilewright.hlo.shape import Shape
 
 _TRANSFERS = frozenset({"send", "recv", "send-done", "recv-done"})
+_TABULATED = 1 << 16  # trips up to which the values of counters are tabulated
 _CONE = 64  # instructions of a condition and its updates that are run to count trips
 
 
@@ -52,6 +56,7 @@ class WhileLoopSimplifier(Pass):
   """Removes loops of no trip or one, and elements of loops that are passed on, constant, equal or dead."""
 
   flatten: bool = True  # tuples inside the state
+  simplify_compare_instrs: bool = True  # comparisons of the counter that come out the same in every trip
 
   def run(self, module: Module) -> bool:
     changed = False
@@ -77,7 +82,7 @@ class WhileLoopSimplifier(Pass):
     if trips == 1 and not any(i.opcode in _TRANSFERS for i in loop.body.instructions):
       _inline(loop, module)
       return True
-    if _use_initial_values(loop):
+    if _use_initial_values(loop) or (self.simplify_compare_instrs and _decide_comparisons(loop)):
       changed = True
     if _may_narrow(loop):
       own_computations(loop)
@@ -222,6 +227,27 @@ def _use_initial_values(loop: Loop) -> bool:
     value = loop.initial(slot)
     if value.constant is not None and value.instruction.shape == loop.instruction.shape.tuple_shapes[slot]:
       changed |= _put_constant(loop, slot, value.instruction)
+  return changed
+
+
+def _decide_comparisons(loop: Loop) -> bool:
+  """Comparisons in the body that the counter decides alike in every trip become constants."""
+  counter = find_counter(loop)
+  if counter is None or not 0 < counter.trips <= _TABULATED:
+    return False
+  own_computations(loop)
+  changed = False
+  for instruction in list(loop.body.instructions):
+    if instruction.opcode != "compare" or instruction.shape.dimensions or has_control_edges(instruction):
+      continue
+    if instruction.is_root or not instruction.users:
+      continue
+    table = index_table(loop, Value(instruction), counter)
+    if table is None or len(np.unique(table)) != 1:
+      continue
+    answer = Builder(loop.body, before=instruction).constant(np.bool_(table.reshape(-1)[0]))
+    loop.body.replace(instruction, answer)
+    changed = True
   return changed
 
 
