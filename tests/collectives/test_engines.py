@@ -62,7 +62,7 @@ def test_communicators_are_made_and_split(monkeypatch):
 
 
 def test_processes_agree_and_a_killed_one_is_an_error_for_the_others():
-  first, _ = processes.start(2, killed=1)
+  first, _ = processes.start(2, killed=1, quick=True)
   assert "process 0: all collectives agree" in first, first[-2000:]
   assert "process 0: an error after" in first, first[-2000:]
   assert float(first.split("an error after ")[1].split(" s")[0]) < 10

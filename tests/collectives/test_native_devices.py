@@ -282,7 +282,7 @@ def across_cores(x, n, interpret=False, waits=1):
   return pl.kernel(
     kernel,
     jax.ShapeDtypeStruct(x.shape, x.dtype),
-    mesh=pltpu.create_tensorcore_mesh("core", num_cores=2),
+    mesh=pltpu.TensorCoreMesh(axis_name="core", num_cores=2),
     scratch_types=[VMEM(x.shape[1:], F32), DMA, DMA, REGULAR],
     interpret=interpret,
   )(x)
