@@ -16,6 +16,7 @@ from tilewright import hlo
 from tilewright.cli.hlo import random_value
 from tilewright.hlo import tiling
 from tilewright.hlo.cost import Roofline
+from tilewright.hlo.tiling import finder
 
 
 def softmax(x: Any) -> Any:
@@ -125,6 +126,30 @@ ENTRY %main { p = f32[64] parameter(0)
   report = tiling.find(module, SLOW, BUDGET)
   assert all(i.opcode != "outfeed" for fusion in report.fusions for i in fusion.region.members)
   assert any("side effects" in str(d) for d in report.decisions)
+
+
+def test_kernels_do_not_wait_for_one_another() -> None:
+  """{a1, a2} and {b1, b2} could each be a kernel, but a1 → b1 and b2 → a2: not both. Two transposes keep all four from being one."""
+  module = hlo.parse("""HloModule m
+ENTRY %main { p = f32[64,48] parameter(0)
+ q = f32[48,64] parameter(1)
+ a1 = f32[64,48] exponential(p)
+ b2 = f32[48,64] exponential(q)
+ t = f32[48,64] transpose(a1), dimensions={1,0}
+ s = f32[64,48] transpose(b2), dimensions={1,0}
+ b1 = f32[48,64] multiply(t, b2)
+ a2 = f32[64,48] add(a1, s)
+ ROOT r = (f32[48,64], f32[64,48]) tuple(b1, a2) }""")
+  main = module.entry
+  search = finder._Search(main, SLOW, BUDGET, None, float("inf"), {})
+  for name in ("a1", "a2", "b1", "b2", "t", "s"):
+    i = main.find(name)
+    search.group_of[i] = finder._Group({i: None}, 1 << search.reach.index[i], seconds=1.0, xla_seconds=1.0)
+  search._try(main.find("a1"), main.find("a2"), "")
+  search._try(main.find("b2"), main.find("b1"), "")
+  assert search.group_of[main.find("a1")] is search.group_of[main.find("a2")]
+  assert search.group_of[main.find("b1")] is not search.group_of[main.find("b2")]
+  assert "needed by the other" in search.decisions[-1].why
 
 
 def test_a_tuned_entry_is_taken() -> None:

@@ -241,7 +241,7 @@ class _Search:
     if len(members) > _MAX_MEMBERS:
       return f"a group has at most {_MAX_MEMBERS} members"
     bits = left.bits | right.bits
-    if not self._is_convex(members, bits):
+    if not self._is_convex(members, bits) or self._waits_for_itself(members):
       return "something outside depends on the one and is needed by the other"
     order = sorted(members, key=self.reach.index.__getitem__)
     found = self._tiled(order, _COARSE)
@@ -318,6 +318,28 @@ class _Search:
       if self.reach.needs(self.reach.order[low.bit_length() - 1]) & bits:
         return False
     return True
+
+  def _waits_for_itself(self, members: dict[Instruction, None]) -> bool:
+    """Whether what uses the group, with all of the groups that this is part of, is needed by the group.
+
+    Two groups may each have no way out and in again and still wait for one another: a1 → b1 and b2 → a2, for {a1, a2} and {b1, b2}.
+    """
+    seen: set[Instruction] = set()
+    stack = [u for m in members for u in m.users if u not in members]
+    while stack:
+      top = stack.pop()
+      if top in seen:
+        continue
+      group = self.group_of.get(top)
+      together = group.members if group is not None else (top,)
+      seen.update(together)
+      for member in together:
+        for user in member.users:
+          if user in members:
+            return True
+          if user not in seen:
+            stack.append(user)
+    return False
 
   # Computing twice.
 
