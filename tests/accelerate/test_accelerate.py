@@ -140,6 +140,19 @@ def test_what_is_no_softmax_is_no_attention():
   np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_limits_that_only_large_scores_reach_are_no_attention():
+  q = normal(1, 48, 2, 16)
+
+  def f(q):
+    s = jnp.minimum(jnp.einsum("bqhd,bkhd->bhqk", q, q), 50.0)
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(s), q)
+
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(f)(20 * q)
+  assert "large scores" in acceleration.explain()
+  np.testing.assert_allclose(ours, f(20 * q), rtol=1e-5, atol=1e-5)
+
+
 def test_products_with_quantised_weights_read_them_as_they_are():
   w = jnp.asarray(RNG.integers(-127, 128, (64, 256)), jnp.int8)
   scales, x = jnp.abs(normal(256)), normal(1, 64)

@@ -14,23 +14,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tilewright.accelerate.attention_masks import Band, band_of, masks_of, random_mask
 from tilewright.accelerate.axes import Atom, Axes, analyse
-from tilewright.accelerate.graph import Graph, Node, Refused, View, constant_value, is_float
+from tilewright.accelerate.graph import Graph, Node, Refused, View, is_float
+from tilewright.accelerate.small_values import evaluate, reordered, small_axes, spread
 
 _CLOSE = 1e-9
-
-
-@dataclasses.dataclass(frozen=True)
-class Band:
-  """Which keys a query sees: from `query - left` to `query + right`, None without limit."""
-
-  left: int | None = None
-  right: int | None = None
+_LARGER = (30.0, 1000.0)  # scores and slopes are tested at these sizes too, where a limit on them would show
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +164,10 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
       dq = _once(dq, use)
     else:
       dk = _once(dk, use)
-  band = _band(first)
+  keys, queries = (-1, -2) if first.keys_last else (-2, -1)
+  polarity = {mask: first_polarity(first, mask) for mask in first.masks}
+  lengths = scores.dims[queries], scores.dims[keys]
+  band = band_of(polarity, first.axes, first.order[keys], first.order[queries], *lengths)
   scale = float(np.float32(first.scale))  # as the program has it
   match = Match(scores, first.keys_last, scale, band, out, dv, dp, dq, dk)
   _check(match)
@@ -268,16 +266,16 @@ class _Weights:
   def __init__(self, scores: Node, use: Use, part: _Slice):
     self.scores, self.use = scores, use
     root = use.dot.operands[use.side]
-    self.masks = _masks(part.nodes)
-    self.axes, self.sizes = _axes(part.nodes, [scores, *self.masks])
+    self.masks = masks_of(part.nodes)
+    self.axes, self.sizes = small_axes(part.nodes, [scores, *self.masks])
     self.order = self.axes.of(scores)
     self.random = np.random.default_rng(1)
     s = self.random.normal(size=[self.sizes[a] for a in self.order])
     given: dict[Node, Any] = {scores: s}
     for mask in self.masks:
-      given[mask] = _random_mask(self.random, [self.sizes[a] for a in self.axes.of(mask)])
-    w = _evaluate(part.nodes, self.axes, self.sizes, given)[root]
-    w = _reordered(w, self.axes.of(root), self.order)
+      given[mask] = random_mask(self.random, [self.sizes[a] for a in self.axes.of(mask)])
+    w = evaluate(part.nodes, self.axes, self.sizes, given)[root]
+    w = reordered(w, self.axes.of(root), self.order)
     if not np.all(np.isfinite(w)) or np.any(w < 0):
       raise Refused("the weights are no softmax of scores")
     last = np.allclose(w.sum(-1), 1.0, atol=_CLOSE)
@@ -291,6 +289,13 @@ class _Weights:
     expected = softmax(self.scale * s, self.seen)
     if not np.allclose(w, expected, atol=_CLOSE):
       raise Refused("the weights are no softmax of scaled scores")
+    for factor in _LARGER:
+      large = evaluate(part.nodes, self.axes, self.sizes, given | {scores: factor * given[scores]})[root]
+      large = reordered(large, self.axes.of(root), self.order)
+      if not np.allclose(
+        large if last else np.swapaxes(large, -1, -2), softmax(self.scale * factor * s, self.seen), atol=_CLOSE
+      ):
+        raise Refused("the weights are no softmax of large scores")
     self.given_masks = {m: given[m] for m in self.masks}
     self.contracts_keys = self._contracted(use, root)
 
@@ -338,279 +343,36 @@ def _scale(w: np.ndarray, s: np.ndarray, seen: np.ndarray) -> float:
 def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> bool:
   """Tests that slopes are scale · w (p - sum(w p)); gives whether their product is over keys."""
   scores, root = first.scores, use.dot.operands[use.side]
-  masks = _masks(part.nodes)
+  masks = masks_of(part.nodes)
   if not set(masks) <= set(first.masks):
     raise Refused("the derivative has another mask")
-  axes, sizes = _axes(part.nodes, [scores, dp, *masks])
+  axes, sizes = small_axes(part.nodes, [scores, dp, *masks])
   order = axes.of(scores)
   s = first.random.normal(size=[sizes[a] for a in order])
   p = first.random.normal(size=[sizes[a] for a in axes.of(dp)])
   given: dict[Node, Any] = {scores: s, dp: p}
   hidden = np.zeros(s.shape, bool)
   for mask in masks:
-    own = _random_mask(first.random, [sizes[a] for a in axes.of(mask)])
+    own = random_mask(first.random, [sizes[a] for a in axes.of(mask)])
     given[mask] = own
-    hidden = hidden | _spread(~own if first_polarity(first, mask) else own, axes.of(mask), order, sizes)
-  y = _reordered(_evaluate(part.nodes, axes, sizes, given)[root], axes.of(root), order)
-  p = _reordered(p, axes.of(dp), order)
+    hidden = hidden | spread(~own if first_polarity(first, mask) else own, axes.of(mask), order, sizes)
+  p = reordered(p, axes.of(dp), order)
   seen = ~hidden
-  if not first.keys_last:
-    y, s, p, seen = (np.swapaxes(x, -1, -2) for x in (y, s, p, seen))
-  w = softmax(first.scale * s, seen)
-  expected = first.scale * w * (p - (w * p).sum(-1, keepdims=True))
-  if not np.allclose(y, expected, atol=_CLOSE):
-    raise Refused("the slopes are not those of softmax")
+  turned = lambda x: x if first.keys_last else np.swapaxes(x, -1, -2)
+  for factor in (1.0, *_LARGER):
+    larger = given | {scores: factor * given[scores], dp: factor * given[dp]}
+    y = turned(reordered(evaluate(part.nodes, axes, sizes, larger)[root], axes.of(root), order))
+    w, slope = softmax(first.scale * factor * turned(s), turned(seen)), factor * turned(p)
+    expected = first.scale * w * (slope - (w * slope).sum(-1, keepdims=True))
+    if not np.allclose(y, expected, rtol=1e-7, atol=_CLOSE * factor):
+      raise Refused("the slopes are not those of softmax")
   return contracts_keys(axes, order, use, root, first.keys_last)
 
 
 def first_polarity(first: _Weights, mask: Node) -> bool:
   """Whether keys are seen where a mask is true."""
   own = first.given_masks[mask]
-  spread = _spread(own, first.axes.of(mask), first.order, first.sizes)
+  seen = spread(own, first.axes.of(mask), first.order, first.sizes)
   if not first.keys_last:
-    spread = np.swapaxes(spread, -1, -2)
-  return not bool(np.any(first.seen & ~spread))
-
-
-# --- masks -------------------------------------------------------------------------------------------------------
-
-
-def _masks(nodes: Sequence[Node]) -> list[Node]:
-  """The largest booleans that are computed of indices alone."""
-  static: set[Node] = set()
-  for node in nodes:
-    if node.opcode not in ("leaf", "dot") and all(o in static for o in node.operands):
-      static.add(node)
-  booleans = [n for n in nodes if n in static and n.dtype == np.bool_ and constant_value(n) is None]
-  inner = {o for n in booleans for o in n.operands if n.opcode in ("and", "or", "not", "xor", "broadcast", "reshape")}
-  return [n for n in booleans if n not in inner]
-
-
-def _random_mask(random: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
-  """Some true and some false in each row and column, at least two of both where there is room."""
-  mask = random.random(tuple(shape)) < 0.5
-  flat = mask.reshape(-1, shape[-1]) if shape else mask
-  for i, row in enumerate(flat):
-    row[[i % len(row), (i + 1) % len(row)]] = True
-    row[[(i + 2) % len(row), (i + 3) % len(row)]] = False
-  return mask
-
-
-@dataclasses.dataclass(frozen=True)
-class _Affine:
-  """query · a + key · b + c."""
-
-  query: int
-  key: int
-  constant: int
-
-
-def _band(weights: _Weights) -> Band:
-  """Which keys the masks leave."""
-  band = Band()
-  keys, queries = (-1, -2) if weights.keys_last else (-2, -1)
-  for mask in weights.masks:
-    seen = first_polarity(weights, mask)
-    for condition in _conditions(mask, seen):
-      f, bound = condition
-      affine = f(weights.axes, weights.order[keys], weights.order[queries])
-      if (affine.query, affine.key) not in ((1, -1), (-1, 1)):
-        raise Refused("a mask is no band of keys around each query")
-      # affine >= bound: query - key + c >= bound, or key - query + c >= bound
-      if affine.query == 1:
-        right = affine.constant - bound
-        band = dataclasses.replace(band, right=right if band.right is None else min(band.right, right))
-      else:
-        left = affine.constant - bound
-        band = dataclasses.replace(band, left=left if band.left is None else min(band.left, left))
-  sizes = weights.scores.dims[-2:] if weights.keys_last else weights.scores.dims[-2:][::-1]
-  if (band.right is not None and band.right < 0) or (
-    band.left is not None and (band.left < 0 or sizes[0] - band.left > sizes[1])
-  ):
-    raise Refused("some queries see no key")
-  return band
-
-
-def _conditions(node: Node, seen: bool) -> Iterable[tuple[Any, int]]:
-  """The comparisons that must hold, each as (affine of query and key) >= bound."""
-  if node.opcode in ("broadcast", "reshape"):
-    yield from _conditions(node.operands[0], seen)
-  elif node.opcode == "not":
-    yield from _conditions(node.operands[0], not seen)
-  elif (node.opcode == "and" and seen) or (node.opcode == "or" and not seen):
-    for operand in node.operands:
-      yield from _conditions(operand, seen)
-  elif node.opcode == "compare":
-    direction = node.attrs["direction"]
-    if not seen:
-      direction = {"GE": "LT", "GT": "LE", "LE": "GT", "LT": "GE"}.get(direction, "")
-    x, y = node.operands
-    if direction in ("LE", "LT"):
-      x, y, direction = y, x, {"LE": "GE", "LT": "GT"}[direction]
-    if direction not in ("GE", "GT"):
-      raise Refused("a mask is no band of keys around each query")
-    bound = 0 if direction == "GE" else 1
-    yield lambda axes, key, query: _difference(_affine(x, axes, key, query), _affine(y, axes, key, query)), bound
-  else:
-    raise Refused("a mask is computed in another way than by comparing positions")
-
-
-def _difference(x: _Affine, y: _Affine) -> _Affine:
-  return _Affine(x.query - y.query, x.key - y.key, x.constant - y.constant)
-
-
-def _affine(node: Node, axes: Axes, key: Atom, query: Atom) -> _Affine:
-  """An integer as a function of the positions of a query and a key."""
-  value = constant_value(node)
-  if value is not None and not is_float(node.dtype):
-    return _Affine(0, 0, int(value))
-  if node.opcode == "iota" and not is_float(node.dtype):
-    if node in axes.dims:
-      atoms = axes.dim(node, node.attrs["axis"])
-      if atoms == (query,):
-        return _Affine(1, 0, 0)
-      if atoms == (key,):
-        return _Affine(0, 1, 0)
-  elif node.opcode in ("broadcast", "reshape", "convert") and not is_float(node.dtype):
-    return _affine(node.operands[0], axes, key, query)
-  elif node.opcode in ("add", "subtract") and not is_float(node.dtype):
-    x, y = (_affine(o, axes, key, query) for o in node.operands)
-    return (
-      _difference(x, y)
-      if node.opcode == "subtract"
-      else _Affine(x.query + y.query, x.key + y.key, x.constant + y.constant)
-    )
-  raise Refused("a mask is computed in another way than by comparing positions")
-
-
-# --- evaluation on small arrays ----------------------------------------------------------------------------------
-
-
-def _axes(nodes: Sequence[Node], given: Sequence[Node]) -> tuple[Axes, dict[Atom, int]]:
-  """Axes of a slice, and a small size for each atom."""
-  axes = analyse(Graph(tuple(nodes), (), ()), set(given) - set(_inside(given)))
-  sizes: dict[Atom, int] = {}
-  for node in nodes:
-    for atom in axes.of(node):
-      sizes.setdefault(atom, min(atom.size, 4 + len(sizes) % 4))
-  scores = axes.of(given[0])
-  if (
-    len(scores) < 2 or any(sizes[a] < 4 for a in scores[-2:]) or any(len(axes.dim(given[0], d)) != 1 for d in (-1, -2))
-  ):
-    raise Refused("there are few queries or keys, or their positions are reshaped")
-  return axes, sizes
-
-
-def _inside(given: Sequence[Node]) -> list[Node]:
-  """Masks keep what they are computed of, for `_band`; their values are given all the same."""
-  return [n for n in given if n.opcode != "dot"]
-
-
-def _spread(x: np.ndarray, atoms: Sequence[Atom], order: Sequence[Atom], sizes: dict[Atom, int]) -> np.ndarray:
-  if any(a not in order for a in atoms):
-    raise Refused("a mask has other dimensions than the scores")
-  kept = [a for a in order if a in atoms]
-  x = _reordered(x, atoms, kept)
-  shape = [sizes[a] if a in atoms else 1 for a in order]
-  return np.broadcast_to(x.reshape(shape), [sizes[a] for a in order])
-
-
-def _reordered(x: np.ndarray, now: Sequence[Atom], wanted: Sequence[Atom]) -> np.ndarray:
-  if sorted(map(id, now)) != sorted(map(id, wanted)):
-    raise Refused("a value has other dimensions than the scores")
-  return np.transpose(x, [list(now).index(a) for a in wanted])
-
-
-_NUMPY: dict[str, Any] = {
-  "add": np.add,
-  "subtract": np.subtract,
-  "multiply": np.multiply,
-  "divide": np.divide,
-  "maximum": np.maximum,
-  "minimum": np.minimum,
-  "negate": np.negative,
-  "exponential": np.exp,
-  "log": np.log,
-  "abs": np.abs,
-  "sqrt": np.sqrt,
-  "rsqrt": lambda x: 1 / np.sqrt(x),
-  "tanh": np.tanh,
-  "and": np.logical_and,
-  "or": np.logical_or,
-  "not": np.logical_not,
-  "select": np.where,
-  "is-finite": np.isfinite,
-}
-_COMPARE = {
-  "EQ": np.equal,
-  "NE": np.not_equal,
-  "LT": np.less,
-  "LE": np.less_equal,
-  "GT": np.greater,
-  "GE": np.greater_equal,
-}
-_REDUCE: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min, "prod": np.prod, "and": np.all, "or": np.any}
-
-
-def _evaluate(
-  nodes: Sequence[Node], axes: Axes, sizes: dict[Atom, int], given: dict[Node, Any]
-) -> dict[Node, np.ndarray]:
-  """The values of nodes, with each atom as long as `sizes` says."""
-  values: dict[Node, Any] = {}
-  with np.errstate(all="ignore"):
-    for node in nodes:
-      values[node] = given[node] if node in given else _value(node, [values[o] for o in node.operands], axes, sizes)
-  return values
-
-
-def _value(node: Node, x: Sequence[Any], axes: Axes, sizes: dict[Atom, int]) -> Any:
-  shape = [sizes[a] for a in axes.of(node)]
-  match node.opcode:
-    case "constant":
-      return np.asarray(constant_value(node)).astype(np.float64 if is_float(node.dtype) else node.dtype)
-    case "iota":
-      atoms = axes.dim(node, node.attrs["axis"])
-      own = np.arange(math.prod(sizes[a] for a in atoms)).reshape([sizes[a] for a in atoms])
-      return _spread(own, atoms, axes.of(node), sizes)
-    case "broadcast":
-      order = [
-        a
-        for d in sorted(
-          range(len(x[0].shape) and len(node.attrs["dimensions"])), key=lambda i: node.attrs["dimensions"][i]
-        )
-        for a in axes.dim(node.operands[0], d)
-      ]
-      own = _reordered(x[0], axes.of(node.operands[0]), order) if order else x[0]
-      places = [1] * len(shape)
-      at = 0
-      for d in range(len(node.dims)):
-        count = len(axes.dim(node, d))
-        if d in node.attrs["dimensions"]:
-          places[at : at + count] = shape[at : at + count]
-        at += count
-      return np.broadcast_to(own.reshape(places), shape)
-    case "reshape":
-      return x[0].reshape(shape)
-    case "transpose":
-      order = [a for p in node.attrs["permutation"] for a in axes.dim(node.operands[0], p)]
-      return _reordered(x[0], axes.of(node.operands[0]), order)
-    case "convert":
-      return (
-        x[0]
-        if is_float(node.dtype) and is_float(node.operands[0].dtype)
-        else x[0].astype(np.float64 if is_float(node.dtype) else node.dtype)
-      )
-    case "compare":
-      return _COMPARE[node.attrs["direction"]](*x)
-    case "reduce":
-      over: list[int] = []
-      at = 0
-      for d in range(len(node.operands[0].dims)):
-        count = len(axes.dim(node.operands[0], d))
-        if d in node.attrs["dimensions"]:
-          over += range(at, at + count)
-        at += count
-      return _REDUCE[node.attrs["kind"]](x[0], axis=tuple(over))
-  if node.opcode not in _NUMPY:
-    raise Refused(f"{node.opcode} stands between the products")
-  return _NUMPY[node.opcode](*x)
+    seen = np.swapaxes(seen, -1, -2)
+  return not bool(np.any(first.seen & ~seen))
