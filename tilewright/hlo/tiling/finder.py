@@ -325,7 +325,7 @@ class _Search:
     Two groups may each have no way out and in again and still wait for one another: a1 → b1 and b2 → a2, for {a1, a2} and {b1, b2}.
     """
     seen: set[Instruction] = set()
-    stack = [u for m in members for u in m.users if u not in members]
+    stack = [u for m in members for u in (*m.users, *m.control_successors) if u not in members]
     while stack:
       top = stack.pop()
       if top in seen:
@@ -334,7 +334,7 @@ class _Search:
       together = group.members if group is not None else (top,)
       seen.update(together)
       for member in together:
-        for user in member.users:
+        for user in (*member.users, *member.control_successors):
           if user in members:
             return True
           if user not in seen:
