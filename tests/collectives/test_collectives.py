@@ -336,3 +336,25 @@ def test_explain_names_what_is_taken():
     and next(iter(collectives.predict(1 << 30, collectives.Topology("gb200", 72)))) == "multimem"
   )
   assert list(collectives.predict(1 << 20, collectives.Topology("h100", 1024))) == ["nccl"]
+
+
+def test_axes_that_xla_partitions_are_left_to_xla(caplog):
+  x = numbers((4, 6), np.float32)
+  mesh = mesh_of(a=2, b=2)
+  f = jax.shard_map(
+    lambda x: collectives.all_reduce(x, "a"), mesh=mesh, in_specs=P("a"), out_specs=P(), axis_names={"a"}
+  )
+  same(np.asarray(jax.jit(f)(x)), x.reshape(2, 2, 6).sum(0))
+  assert "using XLA's collective" in caplog.text
+
+
+def test_ragged_exchanges_where_memory_is_not_shared(monkeypatch):
+  monkeypatch.setattr(jax, "default_backend", lambda: "elsewhere")
+  x = numbers((N, N, 3), np.float32)
+  ones, places = np.ones((N, N), np.int32), np.tile(np.arange(N, dtype=np.int32), (N, 1))
+
+  def f(x, a, b):
+    there = jnp.full(N, lax.axis_index("x"), jnp.int32)
+    return collectives.ragged_all_to_all(x, jnp.zeros_like(x), a, b, there, b, axis_name="x")
+
+  same(on(f, x, places, ones), x.transpose(1, 0, 2))

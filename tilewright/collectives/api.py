@@ -13,7 +13,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.collectives import cost, kernels
 from tilewright.collectives.groups import axes_of, checked_groups, table
-from tilewright.collectives.primitives import Spec, bind, rank, user_line
+from tilewright.collectives.primitives import Spec, bind, log_fallback, rank, user_line
 from tilewright.pallas import semaphores
 from tilewright.runtime import _jax
 
@@ -321,8 +321,30 @@ def _ragged(operand: Any, output: Any, sizes: Any, spec: Spec) -> Any:
   flat = operand.reshape(operand.shape[0], *rows), output.reshape(output.shape[0], *rows)
   if not output.size:
     return output
-  found = kernels.ragged(*flat, sizes, table(mesh, spec.axes, spec.groups), spec.title)
+  if jax.default_backend() == "cpu" and jax.process_count() == 1:
+    found = kernels.ragged(*flat, sizes, table(mesh, spec.axes, spec.groups), spec.title)
+  else:
+    log_fallback("ragged_all_to_all", jax.default_backend())
+    found = _ragged_by_gathering(*flat, sizes, spec)
   return found.reshape(output.shape)
+
+
+def _ragged_by_gathering(operand: Any, output: Any, sizes: Any, spec: Spec) -> Any:
+  """The exchange where devices do not see each other's memory: each picks what is for it from what all have."""
+  everyone, all_sizes = (bind(x, spec.like("gather")) for x in (operand, sizes))  # (members, …)
+  known = spec.members if spec.groups is None else jnp.asarray(_sizes(spec))[lax.axis_index(spec.axes)]
+  rows = jnp.arange(operand.shape[0])
+  for sender in range(spec.members):
+    begin, count, there = (jnp.take(all_sizes[sender, k], rank(spec)) for k in range(3))
+    sent = (rows >= begin) & (rows < begin + count) & (sender < known)
+    output = output.at[jnp.where(sent, rows - begin + there, output.shape[0])].set(everyone[sender], mode="drop")
+  return output
+
+
+def _sizes(spec: Spec) -> list[int]:
+  """For each index along the axes how many members its group has."""
+  found = {i: len(group) for group in spec.groups or () for i in group}
+  return [found[i] for i in range(len(found))]
 
 
 __all__ = [

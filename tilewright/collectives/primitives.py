@@ -243,7 +243,11 @@ def without_vma(run: Any) -> Any:
 @functools.cache
 def log_fallback(kind: str, platform: str) -> None:
   """Say once that a collective is XLA's: NCCL's on GPUs, Gloo's between processes of CPUs."""
-  why = "devices of other processes" if platform == "cpu" else "multicast, peer memory and NVSHMEM are not usable here"
+  why = (
+    "devices of other processes, or axes that XLA partitions"
+    if platform == "cpu"
+    else "multicast, peer memory and NVSHMEM are not usable here"
+  )
   _logger.warning("%s on %s: %s; using XLA's collective", kind, platform, why)
 
 
@@ -253,7 +257,11 @@ _lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
 
 def runs_here(module: Any) -> bool:
   """Whether a program is for CPU devices of this process only, whose memory a kernel sees."""
-  return tuple(module.platforms) == ("cpu",) and not module.lowering_parameters.for_export and jax.process_count() == 1
+  if tuple(module.platforms) != ("cpu",) or module.lowering_parameters.for_export or jax.process_count() > 1:
+    return False
+  context = module.axis_context  # along axes that XLA partitions by itself, a kernel does not know its neighbours
+  manual, mesh = getattr(context, "manual_axes", None), getattr(context, "mesh", None)
+  return not manual or mesh is None or all(axis in manual or size == 1 for axis, size in mesh.shape.items())
 
 
 def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
