@@ -400,3 +400,9 @@ def test_semaphores_memory_and_parameters_of_jax_are_taken_over(interpret):
 
   memory = [jax_pltpu.VMEM((4, 6), F32), jax_pltpu.SemaphoreType.DMA, jax_pltpu.SemaphoreType.DMA((2,))]
   np.testing.assert_array_equal(run(kernel, x, scratch_shapes=memory, interpret=interpret), x)
+
+
+def test_jaxs_own_primitives_are_not_foreign_where_its_pallas_imports_them():
+  """Modules of JAX's Pallas, imported above, hold `ge` and `sqrt` under names of their own."""
+  kernel = pointwise(lambda v: jnp.where(v >= 3, jnp.sqrt(v), v))
+  assert np.array_equal(run(kernel, x), np.where(x >= 3, np.sqrt(x), x))
