@@ -4,7 +4,8 @@
                                                                                         │
     the best three and the default, in turns, in a process that has seen no other candidate ◄┘
 
-On a CPU the device is what compiles, too: there, nothing is compiled while something is measured.
+Nothing is compiled while something is measured: on a CPU that is the same device, and processes that make or use a CUDA context slow the
+launches of others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TextIO
 
 import numpy as np
@@ -151,9 +152,12 @@ class _Search:
     """The process that has the device: the one there is, or a new one."""
     if self.worker is None or not self.worker.is_alive:
       self.worker = self._begun()
+      started = [self.worker]
       if self.spare is None and self.task.job.nbytes <= _SPARE_BYTES:
         self.spare = self._begun()
-      self._ready(self.worker)
+        started.append(self.spare)
+      for worker in started:  # a process that is still starting would disturb what is measured
+        self._ready(worker)
     return self.worker
 
   def _begun(self) -> Worker:
@@ -173,7 +177,6 @@ class _Search:
       self.worker.end()
     if self.spare is not None and self.spare.is_alive:
       self.worker, self.spare = self.spare, self.worker
-      self._ready(self.worker)
 
   def _ask(self, request: Mapping[str, Any], seconds: float, again: bool = False) -> dict[str, Any]:
     """What the measuring process answers; a lost one is an answer too. One that may be damaged is not used again.
@@ -317,21 +320,14 @@ class _Search:
     return self._result(finals)
 
   def _trials(self, lowered: _Compilers) -> None:
-    overlap = self.task.job.platform != "cpu"
-    batch = lowered.start(self.strategy.ask(self._left(lowered.batch)))
-    while batch:
-      following = lowered.start(self.strategy.ask(self._left(lowered.batch))) if overlap else {}
-      for number, future in batch.items():
+    while batch := lowered.all(self.strategy.ask(self._left(lowered.batch))):
+      for number, failed in batch.items():
         if self.is_over:
           return
-        failed = future.result()
         if failed is not None:
           self._thrown_out(number, failed)
         else:
-          if not overlap:
-            lowered.finish(batch)
           self._measure(number)
-      batch = following or lowered.start(self.strategy.ask(self._left(lowered.batch)))
 
   @contextlib.contextmanager
   def _compilers(self) -> Iterator[_Compilers]:
@@ -451,13 +447,10 @@ class _Compilers:
     self.workers: list[Worker] = []
     self.threads = ThreadPoolExecutor(max(1, self.count), thread_name_prefix="tilewright-tune")
 
-  def start(self, numbers: list[int]) -> dict[int, Future[dict[str, Any] | None]]:
-    """Begin to lower candidates: for each, what will say how it failed, or None."""
-    return {n: self.threads.submit(self._lower, self.search._candidate(n)) for n in numbers}
-
-  def finish(self, batch: Mapping[int, Future[Any]]) -> None:
-    for future in batch.values():
-      future.result()
+  def all(self, numbers: list[int]) -> dict[int, dict[str, Any] | None]:
+    """Lower candidates: for each, how it failed, or None. Nothing is being compiled any more when this is over."""
+    futures = {n: self.threads.submit(self._lower, self.search._candidate(n)) for n in numbers}
+    return {n: future.result() for n, future in futures.items()}
 
   def _lower(self, candidate: bytes) -> dict[str, Any] | None:
     if not self.count:

@@ -26,7 +26,8 @@ import numpy as np
 
 SAMPLE_SECONDS = 2e-3  # of calls in a sample, at least
 _GPU_L2 = 64 << 20  # bytes, more than any has
-_MOST_SETS = 32
+_LEAST_SETS, _MOST_SETS, _MOST_BYTES = 8, 32, 4 << 30
+_WARM = 0.05  # seconds of work before the first sample: an idle GPU runs at a lower clock
 _IN_FLIGHT, _BYTES_IN_FLIGHT = 64, 4 << 30  # programs that are queued before anyone waits, and bytes of their results
 _HOST_SHARE = 0.9  # of a sample's time, spent on asking for programs, from which on it is the host's
 _MAD = 1.4826  # of a normal distribution: the deviation is so many median absolute deviations
@@ -68,7 +69,8 @@ def sets_of_arrays(nbytes: int, platform: str) -> int:
   """How many copies of the arguments calls take in turns, so that none finds its own in L2; on a CPU one, as its caches are the machine."""
   if platform != "gpu":
     return 1
-  return max(1, min(_MOST_SETS, math.ceil(2 * _GPU_L2 / max(1, nbytes))))
+  wanted = min(_MOST_SETS, max(_LEAST_SETS, math.ceil(2 * _GPU_L2 / max(1, nbytes))))
+  return max(1, min(wanted, _MOST_BYTES // max(1, nbytes)))
 
 
 class Timer:
@@ -116,7 +118,10 @@ class Timer:
     """How many programs make a sample."""
     found = self._repeats.get(id(program))
     if found is None or found[0] is not program:
+      end = time.perf_counter() + (_WARM if self.platform == "gpu" and not self._repeats else 0.0)
       self.once(program, 1)
+      while time.perf_counter() < end:
+        self.once(program, 1)
       first = max(self.once(program, 1) * len(self.sets), 1e-9)
       found = program, max(1, math.ceil(SAMPLE_SECONDS / first))
       self._repeats[id(program)] = found
