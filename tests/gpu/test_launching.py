@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import ctypes
+import gc
 import json
 import subprocess
 import sys
@@ -15,6 +17,9 @@ from jax import lax
 
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu
+from tilewright.runtime import cuda
+from tilewright.target import nvgpu as target
+from tilewright.target.nvgpu import lifetime
 
 pytestmark = pytest.mark.gpu
 S = jax.ShapeDtypeStruct
@@ -150,3 +155,33 @@ def test_a_second_process_generates_no_code(tmp_path, monkeypatch):
     assert child.returncode == 0, child.stderr
     x = np.arange(256.0, dtype=np.float32).reshape(2, 128)
     assert json.loads(child.stdout) == plain(x, 1).tolist()
+
+
+def free_bytes() -> int:
+  free, total = ctypes.c_size_t(), ctypes.c_size_t()
+  with cuda._context(0):
+    cuda._call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total), what="asking for memory")
+  return free.value
+
+
+def test_kernels_go_with_the_programs_that_launch_them():
+  """Of 200 kernels, a few are in use at a time; what is unloaded gives its memory back, and programs that are alive go on."""
+  x = whole(2, 128)
+  kept = jax.jit(lambda x: affine(x, 3.0, 0.25)).lower(x).compile()
+  left, most = [], 0
+  for turn in range(3):
+    for number in range(200 if turn else 20):
+      shift = float(1 + number + 1000 * turn)
+      np.testing.assert_array_equal(jax.jit(affine, static_argnums=2)(x, 2.0, shift), plain(x, 1, 2.0, shift))
+      most = max(most, len(cuda._loaded))
+      if number % 16 == 15:
+        jax.clear_caches()
+        gc.collect()
+    jax.clear_caches()
+    gc.collect()
+    target._kept._sweep(lifetime.Resident.free)
+    left.append((len(cuda._loaded), free_bytes()))
+  print(left, most)
+  assert left[1][0] == left[2][0] < 50 and most < left[2][0] + 150
+  assert left[1][1] - left[2][1] < 4 << 20
+  np.testing.assert_array_equal(kept(x), plain(x, 1, 3.0, 0.25))

@@ -19,7 +19,7 @@ import pytest
 
 from tilewright.runtime import cuda, ffi
 from tilewright.target import nvgpu
-from tilewright.target.llvm.kept import Kept
+from tilewright.target.nvgpu import lifetime
 
 I, P = ctypes.c_int, ctypes.c_void_p
 _LAUNCH = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P, P)
@@ -69,6 +69,8 @@ class FakeDriver:
     self.maps: list[int] = []
     self.rows: set[tuple[int, int]] = set()  # of the maps' boxes: their bytes, and how they are swizzled
     self.registered: dict[str, int] = {}
+    self.instantiates: dict[str, int] = {}
+    self.unloaded: list[int] = []
     self.status = 0  # of a launch
     self.map_status = 0
     self.wait_status = 0
@@ -103,12 +105,23 @@ class FakeDriver:
     patch(cuda, "assemble", self._assemble)
     patch(cuda, "load", lambda code, name, shared_bytes, devices: self.load(devices))
     patch(cuda, "function_address", lambda name: ctypes.cast(self._functions[name], P).value)
-    patch(ffi, "register", lambda name, address, platform: self.registered.update({name: address}))
+    patch(cuda, "unload", self.unload)
+    patch(ffi, "register", self._register)
+    patch(ffi, "register_state", lambda *_: None)
     self.new_process(monkeypatch)
 
   def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what this process has loaded, but not what is on disk."""
-    monkeypatch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._link, nvgpu._register))
+    monkeypatch.setattr(nvgpu, "_kept", nvgpu._new_kept())
+    monkeypatch.setattr(lifetime, "_launchers", {})
+
+  def _register(self, name: str, address: Any, platform: str) -> None:
+    stages = address if isinstance(address, Mapping) else {"execute": address}
+    self.registered[name], self.instantiates[name] = stages["execute"], stages.get("instantiate", 0)
+
+  def unload(self, handles: Any) -> bool:
+    self.unloaded.append(handles[0])
+    return True
 
   def load(self, devices: Sequence[int]) -> Any:
     """Handles that tell kernels and devices apart, which the process keeps."""
@@ -185,6 +198,19 @@ class FakeDriver:
     """Call a handler on the addresses of arrays; gives the error."""
     self.num_params, self.here.device = num_params, device
     return call(self.registered[name], self._api, operands, results)
+
+  def build(self, name: str) -> int:
+    """Build a program that calls a handler, as XLA would; gives its state."""
+    states: list[int] = []
+
+    def set_state(args: Any) -> int:
+      states.append(args[5])
+      return 0
+
+    error = call(self.instantiates[name], {**self._api, "XLA_FFI_State_Set": API(set_state)}, [], [])
+    if error is not None:
+      raise RuntimeError(self.errors[-1])
+    return states[0]
 
   def _handler(self, name: str) -> Any:
     return ctypes.CFUNCTYPE(P, P)(self.registered[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,6 +23,7 @@ from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plgpu
 from tilewright.runtime import cuda, ffi
 from tilewright.target import nvgpu
+from tilewright.target.nvgpu import lifetime, symbols
 
 S = jax.ShapeDtypeStruct
 F32, BF16 = jnp.float32, jnp.bfloat16
@@ -242,6 +244,44 @@ def test_a_kernel_that_says_something_is_heard_on_each_of_the_devices(machine):
 
 def refuse(*_):
   raise AssertionError("code was generated again")
+
+
+def collect() -> None:
+  """Unload all kernels that nothing uses."""
+  jax.clear_caches()
+  gc.collect()
+  nvgpu._kept._sweep(lifetime.Resident.free)
+
+
+def test_a_kernel_is_unloaded_with_the_last_program_that_may_launch_it(driver):
+  lowered = jax.jit(add).trace(*XY).lower(lowering_platforms=("cuda",))
+  (name,) = set(re.findall(r"tilewright_cuda_\w+", lowered.as_text()))
+  collect()
+  assert not driver.unloaded, "a lowering may be compiled"
+  state, other = driver.build(name), driver.build(name)
+  del lowered
+  collect()
+  assert not driver.unloaded, "there are two programs"
+  release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lifetime._launchers[name].address(symbols.RELEASE))
+  release(state)
+  collect()
+  assert not driver.unloaded and driver.launch(name, [101, 102], [103], 4) is None
+  release(other)
+  collect()
+  assert driver.unloaded == [fake_driver.HANDLE]
+  with pytest.raises(RuntimeError, match=r"not on the GPU any more.*Lower the function again"):
+    driver.build(name)
+  assert targets(add, *XY) == [name] and len(driver.assembled) == 1, "it is loaded again, under its old name"
+  assert driver.launch(name, [101, 102], [103], 4) is None
+  assert driver.launches[-1].handle == fake_driver.HANDLE + 0x100
+
+
+def test_a_kernel_that_the_driver_does_not_unload_stays(driver, monkeypatch):
+  (name,) = targets(add, *XY)
+  monkeypatch.setattr(cuda, "unload", lambda handles: False)
+  collect()
+  driver.build(name)
+  assert driver.launch(name, [101, 102], [103], 4) is None and driver.launches[-1].handle == fake_driver.HANDLE
 
 
 def test_a_second_process_generates_no_code(driver, monkeypatch):

@@ -23,7 +23,7 @@ _ERROR_LOG, _ERROR_LOG_BYTES = 5, 6  # CUjit_option
 _FREE_SHARED_BYTES = 48 * 1024  # what every kernel may have without asking
 
 _lock = threading.Lock()
-_loaded: list[Any] = []  # code lives as long as the process: XLA keeps handles to it
+_loaded: dict[int, tuple[Any, Any]] = {}  # libraries, with their handles, by the address of these
 # Kernels, each with a device that was not in use when it was loaded, and with its handles.
 _waiting: list[tuple[Any, int, Any]] = []
 
@@ -176,10 +176,27 @@ def load(code: bytes, name: str, shared_bytes: int, devices: Sequence[int]) -> A
   if len(handles) == 1:
     _keep_context(0)  # XLA will use it too, if anything is launched at all
   with _lock:
-    _loaded.append((library, code, handles))
+    _loaded[ctypes.addressof(handles)] = (library, handles)
     _waiting.extend((kernel, device, handles) for device in devices)
   load_onto_devices_in_use()
   return handles
+
+
+def unload(handles: Any) -> bool:
+  """Take a kernel from all devices, which nothing launches any more; False if the driver does not want to, as while it records a graph."""
+  with _lock:
+    library, _ = _loaded[ctypes.addressof(handles)]
+    driver = _driver()
+    for device in range(len(handles)):
+      if handles[device] and _is_in_use(device):
+        with _context(device):
+          if driver.cuCtxSynchronize():  # what was launched may still run
+            return False
+    if driver.cuLibraryUnload(library):
+      return False
+    _waiting[:] = [waiting for waiting in _waiting if waiting[2] is not handles]
+    del _loaded[ctypes.addressof(handles)]
+    return True
 
 
 def load_onto_devices_in_use() -> None:

@@ -27,7 +27,6 @@ that finds it generates neither LLVM IR nor PTX.
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import json
 from collections.abc import Sequence
@@ -36,13 +35,14 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright import errors
 from tilewright.runtime import cache, cuda, dump, ffi, garbage, jit, linking, printing, progress, ptxas
-from tilewright.target.llvm.calling import call
+from tilewright.target.llvm.calling import call, keep
 from tilewright.target.llvm.identity import identity
 from tilewright.target.llvm.kept import Kept
 from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Arch, Family
-from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, HANDLES, KERNEL
+from tilewright.target.nvgpu.lifetime import Callee, Resident
+from tilewright.target.nvgpu.symbols import KERNEL
 from tilewright.tile.native import NativeKernel, copied_kernel
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
@@ -80,16 +80,6 @@ class Code:
     return cls(arch, rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned))
 
 
-@dataclasses.dataclass(frozen=True)
-class Callee:
-  """A kernel that XLA can call under a name, if it gives it so much memory to work in, and outputs that begin as poison."""
-
-  name: str
-  workspace_bytes: int
-  poisoned: tuple[int, ...]
-  address: int = 0  # of its handler
-
-
 def compile_ptx(
   kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
 ) -> tuple[str, Launch]:
@@ -116,7 +106,7 @@ def compile_ptx(
   return ptx, launch
 
 
-def _link(name: str, code: bytes) -> Callee:
+def _link(name: str, code: bytes) -> Resident:
   """Bring a kernel onto the devices, and its launcher into memory."""
   parts = Code.from_bytes(code)
   for function in _DRIVER_FUNCTIONS:
@@ -124,30 +114,22 @@ def _link(name: str, code: bytes) -> Callee:
   if _LAUNCH_WITH_CLUSTERS.encode() in parts.launcher:  # which drivers have since CUDA 11.8
     linking.define(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
   printing.report_symbol()
-  launcher = linking.link(parts.launcher)
   (devices,) = (own.devices for own in _families()[0] if own.arch.name == parts.arch)
   handles = cuda.load(parts.kernel, KERNEL, parts.shared_bytes, devices)
-  if len(handles) == 1:
-    _set(launcher, HANDLE, handles[0])
-  else:
-    _set(launcher, HANDLES, ctypes.addressof(handles))
-  return Callee(f"tilewright_cuda_{name[:24]}", parts.workspace_bytes, parts.poisoned, launcher.address(HANDLER))
-
-
-def _register(callee: Callee) -> None:
-  """Let XLA call a kernel."""
-  ffi.register(callee.name, callee.address, "CUDA")
-
-
-def _set(launcher: linking.Linked, variable: str, value: int) -> None:
-  ctypes.c_uint64.from_address(launcher.address(variable)).value = value
+  target = f"tilewright_cuda_{name[:24]}"
+  return Resident.of(target, parts.launcher, parts.workspace_bytes, parts.poisoned, handles)
 
 
 def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
   return architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
 
 
-_kept = Kept("nvgpu", _link, _register)
+def _new_kept() -> Kept[Resident]:
+  return Kept("nvgpu", _link, Resident.register, Resident.hold, Resident.free)
+
+
+_kept = _new_kept()
+_for_ever: list[Callee] = []  # kernels that others call by address
 
 
 def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
@@ -198,6 +180,7 @@ def _compile_for_each(
     assert first is not None
     raise first
   callees = list(found.values())
+  _for_ever.extend(callees)
   parts = [f"{device} {own.name}" for device, own in found.items()]
   name = f"tilewright_cuda_{cache.key(*parts, *(f'{device} {why}' for device, why in without.items()))[:24]}"
   register(name, {device: own.address for device, own in found.items()}, without)
@@ -254,5 +237,6 @@ def run(
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. `writes_all`: see `nvgpu.CompilerParams`."""
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
     code = compile_kernel(kernel, num_warps, cluster, writes_all)
+  keep(code)
   packed = [False] * len(kernel.mapping.block_mappings)
   return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)

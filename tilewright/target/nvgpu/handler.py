@@ -1,4 +1,4 @@
-"""The FFI handler of a GPU kernel, in LLVM for the host: collects pointers and launches on XLA's stream.
+"""The FFI handler of a GPU kernel, in LLVM for the host: collects pointers and launches on XLA's stream, and counts users (`lifetime`).
 
 Nothing of Python runs per call. The kernel's handle differs from process to process, and from device to device, so it lies in a variable
 that is filled after loading; the code is the same everywhere and can be cached.
@@ -9,12 +9,22 @@ from __future__ import annotations
 from llvmlite import ir
 
 from tilewright.runtime import ffi
-from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
+from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct, text_pointer
 from tilewright.target.llvm.loops import i64, if_then
-from tilewright.target.llvm.types import I8, I32, I64, PTR
+from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 from tilewright.target.nvgpu import reporting, tma
 from tilewright.target.nvgpu.frame import Launch
-from tilewright.target.nvgpu.symbols import HANDLE, HANDLER, HANDLES
+from tilewright.target.nvgpu.symbols import (
+  GONE,
+  HANDLE,
+  HANDLER,
+  HANDLES,
+  INSTANTIATE,
+  RELEASE,
+  RETAIN,
+  STATE_TYPE,
+  USERS,
+)
 from tilewright.target.nvgpu.tma import TensorMap
 from tilewright.tile.grid import GridMapping
 from tilewright.tile.native import NativeKernel
@@ -22,6 +32,11 @@ from tilewright.tile.native import NativeKernel
 _NULL = ir.Constant(PTR, None)
 _MESSAGE_BYTES = 1024
 _COMMAND_BUFFER = 1  # XLA_FFI_HANDLERTRAITS_COMMAND_BUFFER_COMPATIBLE: a call only launches, always the same
+_INSTANTIATING = 0  # XLA_FFI_ExecutionStage_INSTANTIATE
+_GONE_TEXT = (
+  "The code of a Tilewright kernel is not on the GPU any more: nothing used it, and this program was not lowered since. Lower the function "
+  "again."
+)
 TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 
 
@@ -34,8 +49,10 @@ _CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   """The operands are dynamic bounds and arrays; the results are arrays, then scratch memory."""
   module = ir.Module("tilewright")
-  for name in (HANDLE, HANDLES):
+  for name in (HANDLE, HANDLES, USERS, GONE, STATE_TYPE):
     ir.GlobalVariable(module, I64, name).initializer = I64(0)
+  _emit_instantiate(module, launch)
+  _emit_users(module)
   function = ir.Function(module, ir.FunctionType(PTR, [PTR]), HANDLER)
   (frame,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
@@ -71,6 +88,37 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
     _check(b, api, status, f"The GPU kernel '{kernel.name}' did not finish")
   b.ret(_NULL)
   return str(module)
+
+
+def _emit_instantiate(module: ir.Module, launch: Launch) -> None:
+  """A program that may launch the kernel counts as a user until XLA deletes its state, which is the place of the counter."""
+  function = ir.Function(module, ir.FunctionType(PTR, [PTR]), INSTANTIATE)
+  (frame,) = function.args
+  b = ir.IRBuilder(function.append_basic_block("entry"))
+  with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
+    _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
+    b.ret(_NULL)
+  api, users = read(b, frame, ffi.FRAME_API), module.globals[USERS]
+  b.atomic_rmw("add", users, i64(1), "seq_cst")
+  is_gone = b.icmp_unsigned("!=", b.load_atomic(module.globals[GONE], "seq_cst", 8, typ=I64), i64(0))
+  with if_then(b, is_gone, ends=True):
+    b.atomic_rmw("sub", users, i64(1), "seq_cst")
+    b.ret(emit_error(b, api, b.ptrtoint(text_pointer(module, _GONE_TEXT), I64)))
+  request = struct(b, 6)  # struct XLA_FFI_State_Set_Args: size, extension, context, stage, type, state
+  context, kind = read(b, frame, ffi.FRAME_CONTEXT, I64), b.load(module.globals[STATE_TYPE], typ=I64)
+  fill(b, request, [i64(48), i64(0), context, i64(_INSTANTIATING), kind, b.ptrtoint(users, I64)])
+  failed = b.call(api_function(b, api, "XLA_FFI_State_Set"), [request])
+  with if_then(b, b.icmp_unsigned("!=", failed, _NULL)):
+    b.atomic_rmw("sub", users, i64(1), "seq_cst")
+  b.ret(failed)
+
+
+def _emit_users(module: ir.Module) -> None:
+  for name, change in ((RETAIN, "add"), (RELEASE, "sub")):
+    function = ir.Function(module, ir.FunctionType(VOID, [PTR]), name)
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b.atomic_rmw(change, b.bitcast(function.args[0], ir.PointerType(I64)), i64(1), "seq_cst")
+    b.ret_void()
 
 
 def _launch(
