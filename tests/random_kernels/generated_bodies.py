@@ -197,7 +197,7 @@ def unary(w: Writer, _: int) -> None:
   elif not is_float(t.dtype):
     bits = jnp.iinfo(t.dtype).bits
     choices = ["not", "shift_left", "shift_right", "mod", "floor_divide", "rem", "mask", "clip"]
-    op = w.rng.choice(choices + ([] if t.dtype.startswith("u") else ["neg", "abs", "sign"]))
+    op = w.rng.choice(choices + ([] if t.dtype.startswith("u") else ["neg"] if bits == 4 else ["neg", "abs", "sign"]))
     if op in ("not", "neg", "abs", "sign"):
       w.emit(op, (a,), t)
     elif op.startswith("shift"):
@@ -381,7 +381,7 @@ def specials(w: Writer, _: int) -> None:
       w.emit(op, (a, b), Type(s.shape, "bool"))
     case "is_nan" | "is_finite":
       w.emit(op, (a,), Type(s.shape, "bool"))
-    case "sign_bit" if s.special == "signed":
+    case "sign_bit" if s.special == "signed" and not s.dtype.startswith("float8"):
       w.emit(op, (a,), Type(s.shape, "bool"))
     case "tame":
       w.emit(op, (a,), Type(s.shape, s.dtype, 4.0, False))

@@ -276,9 +276,12 @@ class Kernel:
 
 
 def _specials(dtype: str) -> np.ndarray:
-  """NaN, infinities where there are some, zeros, the largest and smallest numbers, and ordinary ones."""
+  """NaN, infinities where there are some, zeros, the largest and smallest numbers, and ordinary ones.
+
+  Subnormal numbers are among them where they are normal as float32: XLA flushes others."""
   info = ml_dtypes.finfo(jnp.dtype(dtype))
-  found = [0.0, -0.0, 1.0, -2.0, 3.0, info.max, info.min, info.smallest_normal, info.smallest_subnormal, np.nan]
+  found = [0.0, -0.0, 1.0, -2.0, 3.0, info.max, info.min, info.smallest_normal, np.nan]
+  found += [info.smallest_subnormal] if dtype.startswith("float8") or dtype == "float16" else []
   infinities = [] if dtype == "float8_e4m3fn" else [np.inf, -np.inf]
   return np.asarray([float(x) for x in (*found, *infinities)])
 

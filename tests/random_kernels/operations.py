@@ -135,6 +135,12 @@ def _dynamic_slice(a: Number, start: Number, axis: int, size: int) -> Number:
   return a.moved(lambda v: np.take(v, range(at, at + size), axis))
 
 
+def _shift_right(a, by):
+  """JAX's `>>` takes the highest bit of a uint4 for a sign."""
+  shift = lax.shift_right_logical if jnp.issubdtype(a.dtype, jnp.unsignedinteger) else lax.shift_right_arithmetic
+  return shift(a, jnp.full(a.shape, by, a.dtype))
+
+
 def _gather_jax(x, i, axis):
   return jnp.take(x, jnp.mod(i.astype(jnp.int32), x.shape[axis]), axis=axis, mode="clip")
 
@@ -180,7 +186,7 @@ JAX = {
   "abs": jnp.abs,
   "sign": jnp.sign,
   "shift_left": lambda a, by: lax.shift_left(a, jnp.full(a.shape, by, a.dtype)),
-  "shift_right": lambda a, by: a >> jnp.asarray(by, a.dtype),
+  "shift_right": _shift_right,
   "mod": lambda a, by: a % jnp.asarray(by, a.dtype),
   "floor_divide": lambda a, by: a // jnp.asarray(by, a.dtype),
   "rem": lambda a, by: lax.rem(a, jnp.full(a.shape, by, a.dtype)),

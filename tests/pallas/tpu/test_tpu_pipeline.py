@@ -208,6 +208,21 @@ def test_elements_overlap_and_padding_is_not_copied() -> None:
     np.testing.assert_array_equal(out[i][~np.isnan(expected)], expected[~np.isnan(expected)])
 
 
+@pytest.mark.parametrize("first", [0, 9])
+def test_of_a_block_of_elements_that_lies_outside_nothing_is_copied(first: int) -> None:
+  """Where its place is known when the kernel is traced: before the array, or behind it."""
+
+  def body(x: Any, y: Any, o: Any) -> None:
+    o[...] = jnp.where(y[...] > 0, 7.0, x[...])
+
+  def kernel(x: Any, y: Any, o: Any) -> None:
+    specs = [pl.BlockSpec((pl.Element(3, (3, 3)),), lambda i: (first,)), pl.BlockSpec((3,), lambda i: (i,))]
+    pltpu.emit_pipeline(body, grid=(2,), in_specs=specs, out_specs=[pl.BlockSpec((3,), lambda i: (i,))])(x, y, o)
+
+  out = run(kernel, S((6,), jnp.float32), np.arange(6, dtype=np.float32), np.ones(6, np.float32))
+  np.testing.assert_array_equal(out, np.full(6, 7.0))
+
+
 def test_bounded_slices_have_dynamic_starts_and_sizes() -> None:
   x = np.arange(20, dtype=np.float32)
   starts, sizes = jnp.array([0, 3, 10]), jnp.array([3, 7, 4])

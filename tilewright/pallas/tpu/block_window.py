@@ -41,6 +41,8 @@ def _inside(start: Any, size: Any, dim: Any) -> tuple[Any, Any]:
   """The part of start … start + size - 1 that lies in an array of size dim, and where in the window it goes."""
   first = maximum(start, 0)
   count = maximum(minimum(start + size, dim) - first, 0)
+  if is_static(count) and count == 0:
+    return Slice(0, 0), Slice(0, 0)
   return Slice(first, count), Slice(first - start, count)
 
 
