@@ -303,6 +303,27 @@ def test_what_is_written_beyond_the_edge_stays_while_the_block_does(dtype, alias
   same(seen[:, [0, 3]], (COUNTED.T + 8) % 16 - 8 if dtype == jnp.int4 else COUNTED.T)
 
 
+def test_elements_at_numbers_outside_of_the_array_stay_while_the_numbers_do():
+  """Of rows 1, 9, 3, 9 of six, two lie outside; the numbers change after step 2, and change back."""
+
+  def kernel(table, o_ref, seen_ref):
+    o_ref[...] = jnp.where(pl.program_id(0) % 2 == 0, 0.0, o_ref[...]) + 1
+    seen_ref[...] = o_ref[:, 0][None]
+
+  spec = specs.PrefetchScalarGridSpec(
+    num_scalar_prefetch=1,
+    grid=(6,),
+    in_specs=[],
+    out_specs=[
+      pl.BlockSpec((pl.Indirect(4), 8), lambda i, t: (t[i // 2], 0)),
+      pl.BlockSpec((1, 4), lambda i, t: (i, 0)),
+    ],
+  )
+  table = jnp.asarray([[1, 9, 3, 9], [1, 9, 2, 9], [1, 9, 3, 9]], I32)
+  _, seen = pl.pallas_call(kernel, [S((6, 8), F32), S((6, 4), F32)], grid_spec=spec)(table)
+  same(seen, np.array([[1] * 4, [2] * 4] * 3, np.float32))
+
+
 @pytest.mark.target("native")
 def test_what_is_written_beyond_the_edge_stays_on_the_simulated_machine():
   same(counted_beyond_the_edge(interpret.InterpretParams())[:, [0, 3]], COUNTED.T.astype(F32))

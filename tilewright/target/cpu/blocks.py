@@ -24,27 +24,43 @@ from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.places import Place
-from tilewright.tile.grid import BlockMapping, Squeezed
+from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
 from tilewright.tile.types import dense_strides
 
 
 class LastPlace:
   """Where the block of the instance before lay, for an operand whose copy outlives an instance."""
 
-  def __init__(self, code: Code, rank: int):
-    # Whether there was one, then the start and the count of each dimension.
-    self.numbers = code.allocate((1 + 2 * rank,), np.int64)
+  def __init__(self, code: Code, block_shape: Sequence[BlockDim]):
+    # Whether there was one; then of each dimension the start and the count, or the numbers of the elements.
+    words = sum(d.block_size if isinstance(d, Indirect) else 2 for d in block_shape)
+    self.numbers = code.allocate((1 + words,), np.int64)
     code.store(self.numbers, [Index(0)], i64(0))
 
   def move(self, code: Code, where: list[Place]) -> ir.Value:
     """Whether the block lies where the last one did; from now on this is the last one."""
     b = code.b
-    numbers = [1, *(n for p in where for n in (p.start, p.size if p.count is None else p.count))]
-    same: ir.Value = ir.Constant(ty.I1, 1)
-    for at, number in enumerate(numbers):
-      same = b.and_(same, b.icmp_signed("==", code.load(self.numbers, [Index(at)], 1), i64(number)))
+    with b.goto_entry_block():
+      same = b.alloca(ty.I1)
+    b.store(ir.Constant(ty.I1, 1), same)
+
+    def note(at: Any, number: Any) -> None:
+      agrees = b.icmp_signed("==", code.load(self.numbers, [Index(at)], 1), i64(number))
+      b.store(b.and_(b.load(same, typ=ty.I1), agrees), same)
       code.store(self.numbers, [Index(at)], i64(number))
-    return same
+
+    note(0, 1)
+    first = 1
+    for place in where:
+      if place.numbers is None:
+        note(first, place.start)
+        note(first + 1, place.size if place.count is None else place.count)
+        first += 2
+        continue
+      with for_range(b, 0, place.size) as i, code.scope():
+        note(b.add(i, i64(first)), b.sext(code.load(place.numbers, [Index(i)], 1), ty.I64))
+      first += place.size
+    return b.load(same, typ=ty.I1)
 
 
 class CutBlock:
@@ -92,7 +108,7 @@ class CutBlock:
 
   def _is_new(self, where: list[Place], last: LastPlace | None) -> ir.Value | None:
     """Whether a copy does not hold the block yet; None if it surely does not."""
-    if last is None or any(place.numbers is not None for place in where):
+    if last is None:
       return None
     return self.code.b.not_(last.move(self.code, where))
 

@@ -114,7 +114,7 @@ def _last_places(code: Code, kernel: NativeKernel, parallel: Sequence[int]) -> d
     return {}
   written = _written_blocks(kernel)
   found = {k: m for k, m in enumerate(mapping.block_mappings) if k in written and m.keeps_overhang}
-  return {k: LastPlace(code, len(m.block_shape)) for k, m in found.items()}
+  return {k: LastPlace(code, m.block_shape) for k, m in found.items()}
 
 
 def _written_blocks(kernel: NativeKernel) -> set[int]:

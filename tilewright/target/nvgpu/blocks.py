@@ -35,7 +35,7 @@ from tilewright.target.nvgpu.hints import given_layout, is_accumulator
 from tilewright.target.nvgpu.statements import poison
 from tilewright.target.nvgpu.views import Along, Array, Edge, View, is_inside, multiple, view_of, whole
 from tilewright.tile.dead_code import VIEWS
-from tilewright.tile.grid import BlockMapping, Squeezed
+from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
 from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Block as TileBlock
 from tilewright.tile.ir import Op, Value, users, walk
@@ -320,12 +320,15 @@ def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int
 class LastPlace:
   """Where the block of the step before lay, and the memory of its copy; every thread knows the place by itself."""
 
-  def __init__(self, code: BlockCode, rank: int):
+  def __init__(self, code: BlockCode, block_shape: Sequence[BlockDim]):
+    # Of each dimension the start and the count, or the numbers of the elements.
     self.code = code
     self.view: View | None = None
+    sizes = [d.block_size if isinstance(d, Indirect) else 2 for d in block_shape]
     with code.b.goto_entry_block():
-      self.slots = [code.b.alloca(I64) for _ in range(2 * rank)]
+      self.slots = [code.b.alloca(I64, size=size) for size in sizes]
       self.exists = code.b.alloca(I1)
+      self.same = code.b.alloca(I1)
 
   def forget(self) -> None:
     """Before the first step."""
@@ -333,16 +336,25 @@ class LastPlace:
 
   def move(self, where: Sequence[Place]) -> ir.Value:
     """Whether the block is another one than that of the step before; from now on this is the last one."""
-    b = self.code.b
-    if any(place.numbers is not None for place in where):
-      return ir.Constant(I1, 1)
-    same = b.load(self.exists, typ=I1)
-    numbers = [n for p in where for n in (p.start, p.size if p.count is None else p.count)]
-    for slot, number in zip(self.slots, map(i64, numbers), strict=True):
-      same = b.and_(same, b.icmp_signed("==", b.load(slot, typ=I64), number))
-      b.store(number, slot)
+    code, b = self.code, self.code.b
+    b.store(b.load(self.exists, typ=I1), self.same)
     b.store(ir.Constant(I1, 1), self.exists)
-    return b.not_(same)
+    for place, slots in zip(where, self.slots, strict=True):
+      if place.numbers is None:
+        for at, number in enumerate((place.start, place.size if place.count is None else place.count)):
+          self._note(slots, at, i64(number))
+        continue
+      code.sync({view_of(place.numbers).base}, set())
+      with for_range(b, 0, place.size) as i, code.scope():
+        self._note(slots, i, b.sext(code.load(place.numbers, [Index(i)], 1), I64))
+    return b.not_(b.load(self.same, typ=I1))
+
+  def _note(self, slots: ir.Value, at: Any, number: ir.Value) -> None:
+    b = self.code.b
+    slot = b.gep(slots, [i64(at)])
+    agrees = b.icmp_signed("==", b.load(slot, typ=I64), number)
+    b.store(b.and_(b.load(self.same, typ=I1), agrees), self.same)
+    b.store(number, slot)
 
 
 class Placed:

@@ -161,7 +161,7 @@ class Frame:
     """Before the steps of a point of the parallel dimensions: no block is there yet."""
     for k in blocks.kept_between_steps(self.kernel, parallel_dims(self.kernel)):
       if k not in self.last:
-        self.last[k] = blocks.LastPlace(code, len(self.mapping.block_mappings[k].block_shape))
+        self.last[k] = blocks.LastPlace(code, self.mapping.block_mappings[k].block_shape)
       self.last[k].forget()
 
   def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:
