@@ -24,7 +24,6 @@ from test_launching import affine, plain, transposed_sums, whole
 from tilewright.cli.bench_gpu_kernels import matmul
 from tilewright.runtime import cuda, ffi
 from tilewright.target import nvgpu
-from tilewright.target.llvm.kept import Kept
 
 pytestmark = pytest.mark.gpu
 P = ctypes.c_void_p
@@ -38,13 +37,13 @@ def compiled(tmp_path_factory):
   found: dict[str, int] = {}
   register = ffi.register
 
-  def noted(name: str, address: int, platform: str) -> None:
-    found[name] = address
-    register(name, address, platform)
+  def noted(name: str, stages: dict[str, int], platform: str) -> None:
+    found[name] = stages["execute"]
+    register(name, stages, platform)
 
   with pytest.MonkeyPatch.context() as patch:
     patch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-    patch.setattr(nvgpu, "_kept", Kept("nvgpu", nvgpu._link, nvgpu._register))
+    patch.setattr(nvgpu, "_kept", nvgpu._new_kept())
     patch.setattr(cuda, "_is_in_use", lambda device: False)
     patch.setattr(ffi, "register", noted)
     yield found
