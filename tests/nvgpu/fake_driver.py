@@ -99,6 +99,7 @@ class FakeDriver:
       "XLA_FFI_Error_Create": API(self._error_create),
       "XLA_FFI_DeviceOrdinal_Get": API(self._device_get),
     }
+    self._really = ffi.register, ffi.register_state
     patch = monkeypatch.setattr
     patch(cuda, "capabilities", lambda: tuple(capabilities))
     patch(cuda, "driver_version", lambda: self.version)
@@ -107,7 +108,7 @@ class FakeDriver:
     patch(cuda, "function_address", lambda name: ctypes.cast(self._functions[name], P).value)
     patch(cuda, "unload", self.unload)
     patch(ffi, "register", self._register)
-    patch(ffi, "register_state", lambda *_: None)
+    patch(ffi, "register_state", lambda *args: None if args[-1] == "CUDA" else self._really[1](*args))
     self.new_process(monkeypatch)
 
   def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +117,9 @@ class FakeDriver:
     monkeypatch.setattr(lifetime, "_launchers", {})
 
   def _register(self, name: str, address: Any, platform: str) -> None:
+    if platform != "CUDA":  # a program may hold kernels for the CPU as well
+      self._really[0](name, address, platform)
+      return
     stages = address if isinstance(address, Mapping) else {"execute": address}
     self.registered[name], self.instantiates[name] = stages["execute"], stages.get("instantiate", 0)
 
