@@ -6,6 +6,7 @@ import concurrent.futures
 import ctypes
 import gc
 import json
+import os
 import subprocess
 import sys
 
@@ -164,24 +165,25 @@ def free_bytes() -> int:
   return free.value
 
 
+def unload_unused() -> set[int]:
+  """Unload what nothing uses; gives what is left."""
+  jax.clear_caches()
+  gc.collect()
+  target._kept._sweep(lifetime.Resident.free)
+  return set(cuda._loaded)
+
+
 def test_kernels_go_with_the_programs_that_launch_them():
-  """Of 220 kernels, a few are in use at a time; what is unloaded gives its memory back, and programs that are alive go on."""
+  """Of 220 kernels a few are in use at a time. What is unloaded gives its memory back, and programs that are alive go on."""
   x = whole(2, 128)
   kept = jax.jit(lambda x: affine(x, 3.0, 0.25)).lower(x).compile()
-  left, most = [], 0
+  before, free = unload_unused(), []
   for turn in range(3):
     for number in range(100 if turn else 20):
       shift = float(1 + number + 1000 * turn)
       np.testing.assert_array_equal(jax.jit(affine, static_argnums=2)(x, 2.0, shift), plain(x, 1, 2.0, shift))
-      most = max(most, len(cuda._loaded))
-      if number % 16 == 15:
-        jax.clear_caches()
-        gc.collect()
-    jax.clear_caches()
-    gc.collect()
-    target._kept._sweep(lifetime.Resident.free)
-    left.append((len(cuda._loaded), free_bytes()))
-  print(left, most)
-  assert left[1][0] == left[2][0] < 50 and most < left[2][0] + 150
-  assert left[1][1] - left[2][1] < 4 << 20
+    assert len(unload_unused() - before) <= 1
+    free.append(free_bytes())
+  if "PYTEST_XDIST_WORKER" not in os.environ:  # else others use the GPU, too
+    assert free[1] - free[2] < 4 << 20
   np.testing.assert_array_equal(kept(x), plain(x, 1, 3.0, 0.25))
