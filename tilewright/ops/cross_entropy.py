@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import errors
-from tilewright.ops import calling
+from tilewright.ops import calling, long_rows
 from tilewright.ops.calling import How
 from tilewright.ops.rowwise import as_rows, by_rows
 from tilewright.runtime.user_line import names_line
@@ -63,6 +63,11 @@ def _cross_entropy_forward(
     total = most + jnp.log(jnp.sum(jnp.exp(x - most), axis=-1, keepdims=True))
     return jnp.where((label >= 0) & (label < classes), total - own, 0.0), total
 
+  if long_rows.applies(how, logits):
+    most, sums = long_rows.softmax_parts(how, "cross_entropy", logits)
+    total = most + jnp.log(sums)
+    chosen = jnp.take_along_axis(logits, jnp.clip(labels, 0, classes - 1)[:, None], axis=1)[:, 0].astype(jnp.float32)
+    return jnp.where((labels >= 0) & (labels < classes), total - chosen, 0.0), (logits, labels, total)
   per_row = jax.ShapeDtypeStruct(labels.shape, jnp.float32)
   loss, total = by_rows(body, how, "cross_entropy", [logits, labels], [], [per_row, per_row], passes=1)
   return loss, (logits, labels, total)

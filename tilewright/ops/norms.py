@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
-from tilewright.ops import calling
+from tilewright.ops import calling, long_rows
 from tilewright.ops.calling import How
+from tilewright.ops.long_rows import Row
 from tilewright.ops.rowwise import as_rows, by_rows, summed_over_rows
 from tilewright.runtime.user_line import names_line
 
@@ -83,6 +84,40 @@ def _like(x: jax.Array) -> jax.ShapeDtypeStruct:
   return jax.ShapeDtypeStruct(x.shape, x.dtype)
 
 
+def _of_long_rows(
+  how: How, name: str, eps: float, x: jax.Array, shared: list[jax.Array], is_centred: bool
+) -> jax.Array:
+  """Norms of rows that a GPU takes in chunks, see `long_rows`; `shared` are the scale and perhaps the shift."""
+
+  def result(centred: jax.Array, r: jax.Array, scale: jax.Array, *shift: jax.Array) -> jax.Array:
+    y = centred * r * scale.astype(jnp.float32)
+    return y + shift[0].astype(jnp.float32) if shift else y
+
+  def at_once(row: Row, x: jax.Array, *shared: jax.Array) -> jax.Array:
+    x = x.astype(jnp.float32)
+    if is_centred:
+      x = x - row.sum(x) * (1.0 / row.width)
+    return result(x, jax.lax.rsqrt(row.sum(x * x) * (1.0 / row.width) + eps), *shared)
+
+  if long_rows.is_one_chunk(x):
+    return long_rows.run(how, name, at_once, [x], [], shared, maps=x.dtype)[0]
+  if is_centred:
+    mean, square = long_rows.moments(how, f"{name}_parts", x)
+  else:
+
+    def squares(row: Row, x: jax.Array) -> tuple[jax.Array]:
+      x = x.astype(jnp.float32)
+      return (row.sum(x * x),)
+
+    (parts,) = long_rows.run(how, f"{name}_parts", squares, [x], [], [], parts=1)
+    mean, square = jnp.zeros(x.shape[:1], jnp.float32), jnp.sum(parts, axis=1) * (1.0 / x.shape[1])
+
+  def body(row: Row, x: jax.Array, mean: jax.Array, r: jax.Array, *shared: jax.Array) -> jax.Array:
+    return result(x.astype(jnp.float32) - mean, r, *shared)
+
+  return long_rows.run(how, name, body, [x], [mean, jax.lax.rsqrt(square + eps)], shared, maps=x.dtype)[0]
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def _layer_norm(how: How, eps: float, x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
   def body(x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
@@ -92,6 +127,8 @@ def _layer_norm(how: How, eps: float, x: jax.Array, scale: jax.Array, shift: jax
       jnp.float32
     )
 
+  if long_rows.applies(how, x):
+    return _of_long_rows(how, "layer_norm", eps, x, [scale, shift], is_centred=True)
   return by_rows(body, how, "layer_norm", [x], [scale, shift], [_like(x)])[0]
 
 
@@ -126,6 +163,8 @@ def _rms_norm(how: How, eps: float, x: jax.Array, scale: jax.Array) -> jax.Array
     x = x.astype(jnp.float32)
     return x * jax.lax.rsqrt(_mean(x * x) + eps) * scale.astype(jnp.float32)
 
+  if long_rows.applies(how, x):
+    return _of_long_rows(how, "rms_norm", eps, x, [scale], is_centred=False)
   return by_rows(body, how, "rms_norm", [x], [scale], [_like(x)])[0]
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from tilewright.ops import calling
+from tilewright.ops import calling, long_rows
 from tilewright.ops.calling import How
+from tilewright.ops.long_rows import Row
 from tilewright.ops.rowwise import as_rows, by_rows
 from tilewright.runtime.user_line import names_line
 
@@ -50,6 +51,23 @@ def _same(x: jax.Array) -> list[jax.ShapeDtypeStruct]:
   return [jax.ShapeDtypeStruct(x.shape, x.dtype)]
 
 
+def _of_long_rows(how: How, name: str, x: jax.Array, result: Callable[..., jax.Array]) -> jax.Array:
+  """`result(x, maximum, sum of exponentials)` of rows that a GPU takes in chunks, see `long_rows`."""
+  if long_rows.is_one_chunk(x):
+
+    def at_once(row: Row, x: jax.Array) -> jax.Array:
+      x = x.astype(jnp.float32)
+      most = row.max(x)
+      return result(x, most, row.sum(jnp.exp(x - most)))
+
+    return long_rows.run(how, name, at_once, [x], [], [], maps=x.dtype)[0]
+  if long_rows.are_many(x):
+    return long_rows.online(how, name, x, result)
+  parts = long_rows.softmax_parts(how, f"{name}_parts", x)
+  body = lambda row, x, most, total: result(x.astype(jnp.float32), most, total)
+  return long_rows.run(how, name, body, [x], parts, [], maps=x.dtype)[0]
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _softmax(how: How, x: jax.Array) -> jax.Array:
   def body(x: jax.Array) -> jax.Array:
@@ -57,6 +75,8 @@ def _softmax(how: How, x: jax.Array) -> jax.Array:
     e = jnp.exp(x - jnp.max(x, axis=-1, keepdims=True))
     return e * (1.0 / jnp.sum(e, axis=-1, keepdims=True))
 
+  if long_rows.applies(how, x):
+    return _of_long_rows(how, "softmax", x, lambda x, most, total: jnp.exp(x - most) * (1.0 / total))
   return by_rows(body, how, "softmax", [x], [], _same(x))[0]
 
 
@@ -83,6 +103,8 @@ def _log_softmax(how: How, x: jax.Array) -> jax.Array:
     shifted = x - jnp.max(x, axis=-1, keepdims=True)
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=-1, keepdims=True))
 
+  if long_rows.applies(how, x):
+    return _of_long_rows(how, "log_softmax", x, lambda x, most, total: x - most - jnp.log(total))
   return by_rows(body, how, "log_softmax", [x], [], _same(x))[0]
 
 

@@ -36,12 +36,13 @@ _GPU_PAIR = 2048  # the same, of two rows: 256 threads with a vector of eight ea
 _GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
 # An H200, for estimates: SMs; of one SM in a cycle multiply-adds of halves, bytes from L2 and from memory; cycles of a CTA before and after
 # its products, and of one more kernel.
-_SMS, _MACS, _L2_BYTES, _HBM_BYTES, _BEGIN, _LAUNCH = 132, 2048, 40.0, 16.0, 2500, 4000
+_SMS, _MACS, _L2_BYTES, _HBM_BYTES, _BEGIN, _LAUNCH = 132, 2048, 64.0, 17.0, 8000, 4000
 _ROW_BYTES = 128  # of a step along K: what a TMA box has
 _SPLITS = (1, 2, 3, 4, 6, 8, 12, 16)
 # Blocks of a CTA, and which part of the tensor cores' speed it reaches with them: by warpgroups, and by warps (mma.sync).
-_GROUP_TILES = {(128, 256): 0.72, (128, 128): 0.6, (64, 256): 0.55, (64, 128): 0.42, (64, 64): 0.28}
+_GROUP_TILES = {(128, 256): 0.85, (128, 128): 0.75, (64, 256): 0.6, (64, 128): 0.45, (64, 64): 0.3}
 _UNKNOWN_TILE = 0.4  # the same, of blocks that nobody measured
+_NARROW_READS = {64: 0.72, 128: 0.92}  # of memory's speed, by columns of a block: rows of 128 bytes lie in many pages
 _WARP_TILES = {(128, 128): 0.35, (64, 128): 0.3, (64, 64): 0.25}
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -101,7 +102,11 @@ def rows_per_gpu_block(num_rows: int, row_elements: int, is_sharing: bool = Fals
   half as many wait less for each other.
   """
   rows = 1
-  while 2 * rows * row_elements <= _GPU_BLOCK and num_rows >= 2 * rows * _GPU_BLOCKS:
+  padded = 1 << max(0, row_elements - 1).bit_length()  # as threads hold a row
+  most = (
+    _GPU_BLOCK if row_elements % 8 == 0 else _GPU_BLOCK // 2
+  )  # without whole vectors, each element has an address of its own
+  while 2 * rows * padded <= most and num_rows >= 2 * rows * _GPU_BLOCKS:
     rows *= 2
   if is_sharing and rows == 1 and num_rows >= _GPU_BLOCKS and 2 * row_elements <= _GPU_PAIR:
     return 2
@@ -227,7 +232,8 @@ def _gpu_cycles(m: int, n: int, k: int, itemsize: int, batch: int, own: GpuProdu
   multiplied = block.m * block.n * block.k * itemsize / (2 * _MACS * efficiency)
   computed = waves * (steps * max(multiplied, bytes_per_step / _L2_BYTES) + _BEGIN)
   busy = min(1.0, tiles * splits / _SMS)
-  read = batch * (m * k + k * n) * itemsize / (_HBM_BYTES * _SMS * busy) + _BEGIN
+  speed = _HBM_BYTES * _SMS * busy * _NARROW_READS.get(block.n, 1.0)
+  read = batch * (m * k + k * n) * itemsize / speed + _BEGIN
   added = 0.0 if splits == 1 else _LAUNCH + (splits + 1) * 4 * batch * m * n / (_HBM_BYTES * _SMS)
   return max(computed, read) + added
 

@@ -40,7 +40,7 @@ from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
-_MOST_STAGES = {"wgmma": 6, "computed": 4, "boxed": 8, "mma": 5}
+_MOST_STAGES = {"wgmma": 10, "computed": 4, "boxed": 8, "mma": 5}
 _MOST_NEIGHBOURS = 4  # blocks of threads on a multiprocessor
 _FEWEST_DEEP = 32  # a part of a step, so that waiting for it is a small part of the work
 _ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
