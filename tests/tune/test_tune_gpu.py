@@ -123,3 +123,14 @@ def test_a_search_on_a_gpu_is_clocked_by_it(tmp_path, monkeypatch):
   best = f.search(X, X, budget="30s")
   assert [t.config["block"] for t in best.failures] == [7]
   assert 0 < best.seconds < 1e-3
+
+
+def test_the_most_disturbed_program_says_how_busy_a_machine_is(tmp_path):
+  """A program of many threads waits for processors, one of a single thread beside it does not: its gain is not believed."""
+  state = _State()
+  state.setup(shipping.dumps(job_of(lambda x, y, factor: (x @ y) * factor, "cpu")))
+  candidates = [shipping.dumps(Candidate({"factor": factor})) for factor in (2, 2.0)]
+  reference = str(tmp_path / "reference")
+  state.output(reference, candidates[0])
+  state.timer.sample = lambda program: state.timer.waits.append(0.5 * (len(state.timer.waits) % 2)) or 1e-3
+  assert state.compare(candidates, reference, 0.0)["busy"] == 0.5

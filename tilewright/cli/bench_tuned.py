@@ -3,8 +3,8 @@
     tilewright bench cpu --filter tuned
     python -m tilewright.cli.bench_tuned --budget 60s       tunes what the rows of this machine's device measure, into the user's table
 
-Matrix products at twelve shapes (square, skinny, ragged, batched), attention at six, norms at four. `tilewright/tune/tables/` has what the
-second command found on the machines we have; `tilewright tune export` writes such a file.
+Matrix products at twelve shapes (square, skinny, ragged, batched), attention at six, norms at four. Without an entry both contenders are
+the same program, and a row shows how far two measurements of it are apart.
 """
 
 from __future__ import annotations

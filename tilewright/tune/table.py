@@ -8,8 +8,8 @@ loses that line alone: what follows begins on a line of its own, and lines that 
 decides which code runs, so `runtime.trust` has a say: the table lies in a directory that only this user can write to, and each line carries
 the HMAC of its contents under the user's key. `import` seals lines of a file that the user chooses to believe.
 
-The tables in `tables/` come with the package. They are believed as its code is, and count where the user's own table has nothing; versions
-do not count there.
+Tables in `tables/` come with the package, where there are some. They are believed as its code is, and count where the user's own table has
+nothing; versions do not count there.
 """
 
 from __future__ import annotations

@@ -51,7 +51,9 @@ class Result(Mapping[str, Any]):
   is_exhaustive: bool = False
   is_interrupted: bool = False
   noise: float = 0.0
-  busy: float = 0.0  # share of the time at the end for which threads waited for a processor that others had
+  busy: float = (
+    0.0  # share of the time at the end for which threads of the most disturbed finalist waited for a processor
+  )
 
   def __getitem__(self, name: str) -> Any:
     return self.config[name]

@@ -195,10 +195,9 @@ class _State:
     other = self._program(incumbent) if incumbent is not None and incumbent != candidate else None
     prepared = time.perf_counter() - start
     before = self._memory()
-    self.timer.waits.clear()
     with _phase("running", True):
       found = timing.race(self.timer, program, other, seconds)
-      host, busy = self.timer.is_host_bound, self._busy()
+      host = self.timer.is_host_bound
       self._look_for_leaks(program, before)
       self._recheck(program, reference)
     return {
@@ -207,7 +206,6 @@ class _State:
       "stopped": found.stopped,
       "prepared": prepared,
       "host": host,
-      "busy": busy,
     }
 
   def compare(self, candidates: list[bytes], reference: str, seconds: float) -> dict[str, Any]:
@@ -217,11 +215,8 @@ class _State:
       samples = timing.round_robin(self.timer, programs, seconds)
       for program in programs:
         self._recheck(program, reference)
-    return {"samples": samples, "busy": self._busy()}
-
-  def _busy(self) -> float:
-    """The share of samples for which threads waited for a processor that others had."""
-    return float(np.median(self.timer.waits)) if self.timer.waits else 0.0
+    waits = [self.timer.waits[n :: len(programs)] for n in range(len(programs))]
+    return {"samples": samples, "busy": max(float(np.median(own)) for own in waits)}
 
   def _recheck(self, program: Any, reference: str) -> None:
     """The numbers once more, after many calls: a race shows now and then. Its arguments must be what they were, too."""
