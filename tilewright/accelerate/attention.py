@@ -327,7 +327,8 @@ def contracts_keys(axes: Axes, order: Sequence[Atom], use: Use, root: Node, keys
 
 def softmax(s: np.ndarray, seen: np.ndarray) -> np.ndarray:
   e = np.where(seen, np.exp(s - s.max(-1, keepdims=True)), 0.0)
-  return e / e.sum(-1, keepdims=True)
+  with np.errstate(invalid="ignore"):  # queries that see nothing
+    return e / e.sum(-1, keepdims=True)
 
 
 def _scale(w: np.ndarray, s: np.ndarray, seen: np.ndarray) -> float:

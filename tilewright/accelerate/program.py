@@ -7,7 +7,9 @@ Each computation that is no fusion is searched: the entry, the bodies of loops (
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +44,17 @@ class Options:
   measure: bool = False
   compile_seconds: float = 60.0  # for the kernels of one module
   marker: str = ""  # only instructions of a function with this name
+  platforms: tuple[str, ...] = ("cpu",)
+
+
+@functools.cache
+def _left_to_xla(platform: str) -> None:
+  """Say once that nothing is done for programs of a platform."""
+  warnings.warn(
+    f"accelerate: programs on {platform} are left to XLA. accelerate(platforms=('cpu', 'cuda')) takes rows of them too; "
+    "compare its results with XLA's.",
+    stacklevel=2,
+  )
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,8 @@ class _Run:
     self.replaced: dict[Instruction, Instruction] = {}
 
   def all(self) -> bool:
-    if self.platform not in ("cpu", "cuda"):
+    if self.platform not in self.own.options.platforms:
+      _left_to_xla(self.platform)
       return False
     settled = self.platform == "cpu" or any(i.opcode in ("fusion", "bitcast") for i in self.module.instructions())
     token = graph.layouts_are_settled.set(settled)

@@ -7,7 +7,7 @@ import itertools
 import os
 import pathlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -106,6 +106,7 @@ def accelerate(
   exact: bool = False,
   measure: bool = False,
   compile_seconds: float = 60.0,
+  platforms: Sequence[str] = ("cpu",),
 ) -> Any:
   """Make ordinary JAX programs faster: parts of what XLA compiles become tiled kernels.
 
@@ -119,6 +120,7 @@ def accelerate(
     exact: take only regions whose kernels give the same bits as XLA.
     measure: time each kernel against XLA while the program is compiled, and leave what is slower to XLA.
     compile_seconds: how long to compile kernels for one program at most; what is left then stays with XLA.
+    platforms: of "cpu" and "cuda". GPUs are not among them by default: kernels in programs there are tried too little to be trusted.
   """
   if f is not None and not callable(f):
     raise errors.KernelTypeError(f"accelerate: expected a function to decorate or no positional argument, got {f!r}.")
@@ -129,7 +131,9 @@ def accelerate(
     raise errors.KernelTypeError(f"accelerate: explain must be a bool or the path of a page to write, got {explain!r}.")
   if isinstance(compile_seconds, bool) or not isinstance(compile_seconds, int | float) or compile_seconds < 0:
     raise errors.KernelTypeError(f"accelerate: compile_seconds must be a number from 0 on, got {compile_seconds!r}.")
-  options = Options(exact, measure, float(compile_seconds))
+  if isinstance(platforms, str) or not set(platforms) <= {"cpu", "cuda"}:
+    raise errors.KernelTypeError(f"accelerate: platforms must be some of ('cpu', 'cuda'), got {platforms!r}.")
+  options = Options(exact, measure, float(compile_seconds), platforms=tuple(platforms))
   return Acceleration(options, explain) if f is None else accelerated(f, options, explain)
 
 
