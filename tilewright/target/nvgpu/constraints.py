@@ -461,6 +461,7 @@ def _switch(system: System, op: Op) -> None:
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
   *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
   *("commit_copies", "await_copies", "await_products", "set_registers", "mma_wait"),
+  *("remote", "lock_device", "unlock_device"),  # refused on GPUs, where no kernel reaches for another device
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""
