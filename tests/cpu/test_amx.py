@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -108,9 +109,9 @@ def emulated(monkeypatch, tmp_path):
     pytest.skip("the code around the tiles needs AVX-512")
   compiled, texts = jit.object_code, []
 
-  def object_code(text: str) -> bytes:
+  def object_code(text: str, **how: Any) -> bytes:
     if "llvm.x86.t" not in text:
-      return compiled(text)
+      return compiled(text, **how)
     texts.append(text)
     text = re.sub(r'^declare .*"?llvm\.x86\.(t|ld).*$', "", text, flags=re.MULTILINE)
     return compiled(re.sub(r'@"?llvm\.x86\.(\w+)"?', r"@emulated.\1", text) + EMULATION)
