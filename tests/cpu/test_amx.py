@@ -1,4 +1,4 @@
-"""Contractions in AMX tile registers. Functions in LLVM IR stand in for the instructions, so any processor runs the code around them."""
+"""Contractions in AMX tile registers. Functions in LLVM IR replace the instructions, so any processor runs the code around them."""
 
 from __future__ import annotations
 

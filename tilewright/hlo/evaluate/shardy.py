@@ -4,7 +4,7 @@
     %m = … call(%l) …                                                        the body, on each device
     %r = f32[4,4] custom-call(%m), "xla.sdy.LocalToGlobalShape"              the parts of all devices, put together
 
-Outside of manual computations the program is about whole arrays: every device holds all of each. In and out shardings stand in frontend
+Outside of manual computations the program is about whole arrays: every device holds all of each. In and out shardings are in frontend
 attributes, and so do the axes of the mesh that are manual; others do not cut.
 """
 

@@ -4,7 +4,7 @@
     cut(host, ...)             how many strips of A are packed at a time, and into how many parts K falls
 
 A packed strip of A passes by all panels of B, and a panel of B by all packed strips. The strips packed at a time may fill two
-thirds of the second cache; a panel of B lies beside them, and what is left is for C, which passes through. The longer the parts of K, the
+thirds of the L2; a panel of B lies beside them, and what is left is for C, which passes through. The longer the parts of K, the
 less often C is read back and written again, so K is cut only where a panel would be too large, and then into equal parts.
 """
 

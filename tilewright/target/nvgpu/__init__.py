@@ -7,7 +7,7 @@ that finds it generates neither LLVM IR nor PTX.
 
     the hardware   arch (as data), threads, instructions, cp_async, tma, mbarrier, cluster, mma (mma.sync, ldmatrix), wgmma, small_floats
     a kernel       launch (the ways to run one), frame (its function), points (of the grid), blocks (of data), occupancy, streams (what the
-                   second cache is told), ptx; on the host, handler (the launcher), lifetime, families (of devices that run the same
+                   L2 is told), ptx; on the host, handler (the launcher), lifetime, families (of devices that run the same
                    code), reporting (what a kernel says), symbols
     a body         statements (ops that do something, by name), code (tiles, where they are needed), chains (element by element), passes,
                    distribution (who works on what), views and block_memory (where things lie), registers, operands, bits, identities
