@@ -1,7 +1,8 @@
 """Eight CPU devices for every test, no GPU test where there is no GPU, and no test of several devices where there are fewer.
 
 On a machine with a GPU, `pytest --platform gpu tests/pallas tests/ops tests/gpu` runs the tests of what kernels compute there, as native
-code; with `-n 12` they share the GPU. With `--platform emulated` they run as the code for a GPU on any machine (`nvgpu/emulated.py`).
+code; with `-n 12` they share the GPU. With `--platform emulated` they run as the code for a GPU on any machine (`nvgpu/emulated.py`), with
+`--platform avx2`, `neon` or another name of `cpu/processors.py` as the code for such a processor.
 """
 
 from __future__ import annotations
@@ -68,9 +69,8 @@ def gpu_is_here() -> bool:
 def pytest_addoption(parser: pytest.Parser) -> None:
   parser.addoption(
     "--platform",
-    choices=["cpu", "gpu", "emulated"],
     default="cpu",
-    help="where kernels run: on the GPU, only as native code; emulated, as the code for a GPU, on the CPU",
+    help="where kernels run: cpu; gpu, only as native code; emulated, as the code for a GPU, on the CPU; a processor of cpu/processors.py",
   )
 
 
@@ -88,6 +88,15 @@ def pytest_configure(config: pytest.Config) -> None:
     import emulated
 
     targets.NATIVE["cpu"] = emulated.run
+  elif config.getoption("--platform") not in ("cpu", "gpu"):
+    from tests.cpu import processors
+
+    name = config.getoption("--platform")
+    if name not in processors.NAMES or processors.why_not(name):
+      raise pytest.UsageError(f"--platform {name}: {processors.why_not(name) if name in processors.NAMES else 'unknown'}")
+    pretending = processors.pretend(name)
+    pretending.__enter__()
+    config.add_cleanup(lambda: pretending.__exit__(None, None, None))
 
 
 def pytest_collection_finish() -> None:

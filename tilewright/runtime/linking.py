@@ -4,9 +4,8 @@
     code = linking.link(object_code)
     code.address("handler")
 
-LLVM emits an ELF object for x86-64 in its large code model: code and data refer to each other by 64-bit addresses, so that linking is to
-copy sections into memory and to write those addresses. A process that finds its code on disk thereby needs no LLVM, and what is linked can
-be freed. On other systems LLVM's own linker does it.
+On Linux objects are ELF, and `elf` relocates them. A process that finds its code on disk thereby needs no LLVM, and what is linked can be
+freed. On other systems LLVM's own linker does it.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import platform
-import struct
 import sys
 from typing import Any, Protocol
 
-from tilewright import errors
-from tilewright.runtime import code_memory
+from tilewright.runtime import code_memory, elf
+from tilewright.runtime.elf import BadObjectError as BadObjectError
 
 _defined: dict[str, int] = {}
 _linked: set[Any] = set()  # code lives until it is freed, whoever has forgotten it
@@ -42,10 +40,6 @@ class Linked(Protocol):
     ...
 
 
-class BadObjectError(errors.NativeCodeError):
-  """Not object code that can be linked here."""
-
-
 def define(name: str, address: int) -> None:
   """Let code that is linked from now on find an address by a name."""
   _defined[name] = address
@@ -60,7 +54,7 @@ def link(code: bytes) -> Linked:
 
 def has_linker() -> bool:
   """Whether code is linked without LLVM here."""
-  return sys.platform == "linux" and platform.machine() == "x86_64"
+  return sys.platform == "linux" and platform.machine() in _MACHINES
 
 
 @functools.cache
@@ -82,65 +76,33 @@ def _external(name: str) -> int:
   raise BadObjectError(f"Compiled code needs the function {name}, which is in no library of this process.")
 
 
-# --- ELF ---------------------------------------------------------------------------------------------------------
+# --- our linker --------------------------------------------------------------------------------------------------
 
-# From the System V ABI, and its supplement for x86-64.
-_HEADER, _SECTION, _SYMBOL, _RELOCATION = (
-  struct.Struct(form) for form in ("<16sHHIQQQIHHHHHH", "<IIQQQQIIQQ", "<IBBHQQ", "<QQq")
-)
-_IDENTITY = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian, version 1
-_RELOCATABLE, _X86_64 = 1, 62
-_SYMTAB, _RELA, _NOBITS = 2, 4, 8
-_UNWIND = 0x70000001  # tables for exceptions, which compiled code neither throws nor passes on
-_WRITABLE, _ALLOCATED, _TLS = 1, 2, 0x400
-_UNDEFINED, _RESERVED, _ABSOLUTE = 0, 0xFF00, 0xFFF1
-_LOCAL = 0
-# How to relocate, by type: the format of what is written, and whether it is relative to its own place.
-_MAX_ALIGN, _MOST_ZEROS = 4096, 1 << 28
-_RELOCATIONS = {
-  1: ("<q", False),
-  2: ("<i", True),
-  4: ("<i", True),
-  24: ("<q", True),
-  10: ("<I", False),
-  11: ("<i", False),
-}
+_MACHINES = {"x86_64": elf.X86_64, "aarch64": elf.AARCH64}  # by what Python calls this one
 
 
 class _ElfCode:
-  """An object whose sections lie in memory: those that are written to on the heap, the others as code."""
+  """An object in memory: what is written to on the heap, the rest as code."""
 
   def __init__(self, raw: bytes):
-    self._heap = 0
-    try:
-      self._read(raw)
-      self._place()
-    except BaseException as e:
-      code_memory.free_zeros(self._heap)
-      if isinstance(e, (struct.error, IndexError, ValueError, OverflowError)):
-        raise BadObjectError(f"Compiled code is no object that can be linked: {e}.") from e
-      raise
+    image = elf.Image(raw)
+    if image.machine != _MACHINES[platform.machine()]:
+      raise BadObjectError("Compiled code is for another processor.")
+    self._heap = code_memory.zeros(image.data_bytes + elf.MAX_ALIGN) if image.data_bytes else 0
+    data = -(-self._heap // elf.MAX_ALIGN) * elf.MAX_ALIGN
 
-  def _place(self) -> None:
-    # Where each section is: its offset in one of two blocks.
-    self._offsets: dict[int, int] = {}
-    self._sizes = {True: 0, False: 0}
-    for number, section in enumerate(self._sections):
-      if self._is_loaded(section):
-        is_data = bool(section[2] & _WRITABLE)
-        align = max(1, section[8])
-        self._offsets[number] = -(-self._sizes[is_data] // align) * align
-        self._sizes[is_data] = self._offsets[number] + section[5]
-    self._heap = code_memory.zeros(self._sizes[True] + _MAX_ALIGN) if self._sizes[True] else 0
-    self._data = -(-self._heap // _MAX_ALIGN) * _MAX_ALIGN
-    self._code, self._code_bytes = 0, max(1, self._sizes[False])
-    self._code = code_memory.place(self._contents, self._code_bytes)
-    self._names = {
-      name: self._base(section) + value
-      for name, section, value, is_global in self._symbols
-      if is_global and section in self._offsets
-    }
-    del self._raw, self._sections, self._symbols
+    def contents(code: int) -> bytes:
+      relocated, variables = image.bytes_at(code, data, _external)
+      ctypes.memmove(data, variables, len(variables))
+      return relocated
+
+    self._code_bytes = max(1, image.code_bytes)
+    try:
+      self._code = code_memory.place(contents, self._code_bytes)
+    except BaseException:
+      code_memory.free_zeros(self._heap)
+      raise
+    self._names = image.names_at(self._code, data)
 
   def address(self, name: str) -> int:
     if name not in self._names:
@@ -152,74 +114,6 @@ class _ElfCode:
       _linked.remove(self)
       code_memory.free(self._code, self._code_bytes)
       code_memory.free_zeros(self._heap)
-
-  def _read(self, raw: bytes) -> None:
-    self._raw = raw
-    head = _HEADER.unpack_from(raw)
-    if not head[0].startswith(_IDENTITY) or (head[1], head[2]) != (_RELOCATABLE, _X86_64):
-      raise BadObjectError("Compiled code is not an ELF object for x86-64.")
-    self._sections = [_SECTION.unpack_from(raw, head[6] + _SECTION.size * i) for i in range(head[12])]
-    for _, kind, flags, _, offset, size, *_, align, _ in self._sections:
-      is_inside = size <= _MOST_ZEROS if kind == _NOBITS else offset + size <= len(raw)
-      if not is_inside or align > _MAX_ALIGN or (flags & _ALLOCATED and flags & _TLS):
-        raise BadObjectError("Compiled code has a section that cannot be linked.")
-    self._symbols: list[tuple[str, int, int, bool]] = []
-    for section in self._sections:
-      if section[1] == _SYMTAB:
-        strings = self._sections[section[6]][4]
-        for i in range(section[5] // _SYMBOL.size):
-          name, info, _, where, value, _ = _SYMBOL.unpack_from(raw, section[4] + _SYMBOL.size * i)
-          end = raw.index(b"\0", strings + name)
-          self._symbols.append((raw[strings + name : end].decode(), where, value, info >> 4 != _LOCAL))
-
-  @staticmethod
-  def _is_loaded(section: tuple[int, ...]) -> bool:
-    return bool(section[2] & _ALLOCATED) and section[1] != _UNWIND
-
-  def _base(self, section: int) -> int:
-    is_data = self._sections[section][2] & _WRITABLE
-    return (self._data if is_data else self._code) + self._offsets[section]
-
-  def _contents(self, code: int) -> bytes:
-    """The bytes of all sections that are not written to, if they begin at an address; those of the others are put in place."""
-    self._code = code
-    blocks = {False: bytearray(self._sizes[False]), True: bytearray(self._sizes[True])}
-    for number, offset in self._offsets.items():
-      _, kind, flags, _, start, size, *_ = self._sections[number]
-      if kind != _NOBITS:
-        blocks[bool(flags & _WRITABLE)][offset : offset + size] = self._raw[start : start + size]
-    for section in self._sections:
-      if section[1] == _RELA and section[7] in self._offsets:
-        is_data = bool(self._sections[section[7]][2] & _WRITABLE)
-        self._relocate(section, blocks[is_data], self._offsets[section[7]], self._base(section[7]))
-    ctypes.memmove(self._data, bytes(blocks[True]), len(blocks[True]))
-    return bytes(blocks[False])
-
-  def _relocate(self, section: tuple[int, ...], block: bytearray, offset: int, base: int) -> None:
-    for i in range(section[5] // _RELOCATION.size):
-      place, info, addend = _RELOCATION.unpack_from(self._raw, section[4] + _RELOCATION.size * i)
-      if info & 0xFFFFFFFF not in _RELOCATIONS:
-        raise BadObjectError(
-          f"Compiled code has a relocation of the type {info & 0xFFFFFFFF}, which is not known here."
-        )
-      form, is_relative = _RELOCATIONS[info & 0xFFFFFFFF]
-      value = self._symbol(info >> 32) + addend - (base + place if is_relative else 0)
-      if form == "<q":
-        value = (value + (1 << 63)) % (1 << 64) - (1 << 63)
-      try:
-        struct.pack_into(form, block, offset + place, value)
-      except struct.error as e:
-        raise BadObjectError("Compiled code refers to something too far away.") from e
-
-  def _symbol(self, number: int) -> int:
-    name, section, value, _ = self._symbols[number]
-    if section == _UNDEFINED:
-      return _external(name)
-    if section == _ABSOLUTE:
-      return value
-    if section >= _RESERVED or section not in self._offsets:
-      raise BadObjectError(f"Compiled code refers to {name or 'a section'}, which is not in memory.")
-    return self._base(section) + value
 
 
 # --- LLVM's linker -----------------------------------------------------------------------------------------------
