@@ -93,7 +93,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     name = config.getoption("--platform")
     if name not in processors.NAMES or processors.why_not(name):
-      raise pytest.UsageError(f"--platform {name}: {processors.why_not(name) if name in processors.NAMES else 'unknown'}")
+      raise pytest.UsageError(
+        f"--platform {name}: {processors.why_not(name) if name in processors.NAMES else 'unknown'}"
+      )
     pretending = processors.pretend(name)
     pretending.__enter__()
     config.add_cleanup(lambda: pretending.__exit__(None, None, None))

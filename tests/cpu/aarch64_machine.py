@@ -1,8 +1,8 @@
 """AArch64 programs without an AArch64 toolchain: a kernel, the launcher and a stand-in for XLA in one static executable for qemu-aarch64.
 
 LLVM compiles the kernel and the launcher as it would on an AArch64 host, and our linker gives them addresses. What XLA and the C library
-do is written in LLVM IR below; system calls are a few hand-encoded instructions, since llvmlite assembles for the host only. Python lays out
-XLA's structs (call frame, buffers, API table) and the arrays, each at the end of its own pages: reading beyond it is a fault.
+do is written in LLVM IR below, system calls a few hand-encoded instructions, since llvmlite assembles for the host only. Python lays
+out XLA's structs (call frame, buffers, API table) and the arrays, each at the end of its own pages: reading beyond it is a fault.
 
     run(kernel, arrays, NEON)      the outputs, as XLA would get them
 """
@@ -48,8 +48,13 @@ class Processor:
 
 
 NEON = Processor("neon", ("neon",), "cortex-a57")
-DOT = Processor("dotprod", ("neon", "dotprod", "fullfp16", "bf16"))
-PROCESSORS = (NEON, DOT)
+DOT = Processor("dotprod", ("neon", "dotprod", "fullfp16"))
+MATRIX = Processor("i8mm", ("neon", "dotprod", "fullfp16", "bf16", "i8mm"))
+SVE256 = Processor("sve256", ("neon", "dotprod", "fullfp16", "sve", "sve-bits-256"), "max,sve-max-vq=2")
+SVE2_512 = Processor(
+  "sve512", ("neon", "dotprod", "fullfp16", "bf16", "i8mm", "sve", "sve2", "sve-bits-512"), "max,sve-max-vq=4"
+)
+PROCESSORS = (NEON, DOT, MATRIX, SVE256, SVE2_512)
 
 
 @functools.cache

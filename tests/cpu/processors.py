@@ -99,19 +99,23 @@ def _under_qemu(processor: aarch64_machine.Processor, given: Kernel, native: Nat
   buffers.check(native, buffers.host_memory(), "this machine")
   kernel = prepared(native)
 
-  def call_on(_: str, results: Sequence[Any], *, input_output_aliases: Any, has_side_effect: bool) -> Callable[..., Any]:
+  def call_on(
+    _: str, results: Sequence[Any], *, input_output_aliases: Any, has_side_effect: bool
+  ) -> Callable[..., Any]:
     def execute(*arrays: Any) -> list[np.ndarray]:
       arrays = [np.asarray(x) for x in arrays]
       shared = {out: arrays[i] for i, out in input_output_aliases.items()}
       # What results hold before is nothing anyone should see.
-      before = [_in_memory(shared.get(i, np.full(r.shape, _JUNK, np.uint8).astype(r.dtype))) for i, r in enumerate(results)]
+      before = [
+        _in_memory(shared.get(i, np.full(r.shape, _JUNK, np.uint8).astype(r.dtype))) for i, r in enumerate(results)
+      ]
       out = aarch64_machine.run(kernel, [_in_memory(x) for x in arrays], before, processor, shared=input_output_aliases)
       return [_as_array(x, r) for x, r in zip(out, results)]
 
     return lambda *arrays, **_: io_callback(execute, list(results), *arrays)
 
   with mock.patch.object(jax.ffi, "ffi_call", call_on):
-    return calling.call(kernel, "", operands, packed)
+    return calling.call(native, "", operands, packed)
 
 
 _JUNK = 0xAB & 0x3

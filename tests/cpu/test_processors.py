@@ -68,7 +68,7 @@ def assembly(kernel, triple: str, features: tuple[str, ...]) -> str:
     (X86, ("sse2",), jnp.float32, jnp.float32, r"mulps|fmaf?"),
     (ARM, ("neon",), jnp.float32, jnp.float32, r"fmla\s+v\d+\.4s"),
     (ARM, ("neon", "fullfp16"), jnp.float16, jnp.float32, r"fmla\s+v\d+\.4s"),
-    (ARM, ("neon", "bf16"), jnp.bfloat16, jnp.float32, r"bfdot\s+v\d+\.4s"),
+    (ARM, ("neon", "bf16"), jnp.bfloat16, jnp.float32, r"bfmmla\s+v\d+\.4s"),
     (ARM, ("neon", "dotprod"), jnp.int8, jnp.int32, r"sdot\s+v\d+\.4s"),
   ],
 )

@@ -15,6 +15,7 @@ import pathlib
 import platform
 import sys
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tilewright import __version__
@@ -48,7 +49,7 @@ def new_host_machine(level: int = 3) -> Any:
   """A target machine for this processor, with everything it can do; level 0 compiles in a fifth of the time."""
   llvm.initialize_native_target()
   llvm.initialize_native_asmprinter()
-  features = llvm.get_host_cpu_features().flatten()
+  features = ",".join([llvm.get_host_cpu_features().flatten(), *(f"+{f}" for f in _arm_features(_arm_words()))])
   return llvm.Target.from_default_triple().create_target_machine(
     cpu=llvm.get_host_cpu_name(), features=features, opt=level, codemodel="jitdefault", jit=True
   )
@@ -58,7 +59,33 @@ def new_host_machine(level: int = 3) -> Any:
 def host_features() -> frozenset[str]:
   """What this processor can do and this process may use, in LLVM's words."""
   present = frozenset(name for name, present in llvm.get_host_cpu_features().items() if present)
+  present |= {*_arm_features(_arm_words()), *sve_length()}
   return present if tile_registers_permitted() else frozenset(f for f in present if not f.startswith("amx"))
+
+
+# What LLVM does not read from Linux of an ARM processor, whose name alone need not tell: Linux's word, then LLVM's.
+_ARM_FEATURES = {
+  **{"asimd": "neon", "asimdhp": "fullfp16", "asimddp": "dotprod", "asimdfhm": "fp16fml"},
+  **{"bf16": "bf16", "i8mm": "i8mm", "sve": "sve", "sve2": "sve2", "atomics": "lse"},
+}
+_PR_SVE_GET_VL, _PR_SVE_VL_LEN = 51, 0xFFFF  # of Linux: linux/prctl.h
+
+
+def _arm_features(words: Iterable[str]) -> list[str]:
+  return [_ARM_FEATURES[word] for word in words if word in _ARM_FEATURES]
+
+
+def _arm_words() -> list[str]:
+  return next((f.partition(":")[2].split() for f in _processor() if f.startswith("Features:")), [])
+
+
+@functools.cache
+def sve_length() -> tuple[str, ...]:
+  """How long SVE's vectors are, as a feature; nothing where there are none."""
+  if "sve" not in _arm_words() or sys.platform != "linux":
+    return ()
+  length = ctypes.CDLL(None, use_errno=True).prctl(_PR_SVE_GET_VL, 0, 0, 0, 0)
+  return (f"sve-bits-{8 * (length & _PR_SVE_VL_LEN)}",) if length > 0 else ()
 
 
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x86-64: asm/prctl.h, asm/fpu/types.h
@@ -123,7 +150,7 @@ def _processor() -> tuple[str, ...]:
 @functools.cache
 def environment() -> tuple[str, ...]:
   """Everything besides the IR that machine code depends on."""
-  return (__version__, *_library(), *_processor(), f"tile registers: {tile_registers_permitted()}")
+  return (__version__, *_library(), *_processor(), f"tile registers: {tile_registers_permitted()}", *sve_length())
 
 
 def optimise(module: Any, machine: Any, level: int = 1) -> None:

@@ -49,11 +49,11 @@ class InterpretGPUParams(simulator.Options):
 class force_gpu_interpret_mode(targets.ForcedInterpretation):
   """A context manager: kernels traced inside of it run with `interpret=params` (None changes nothing)."""
 
-  def __init__(self, params: InterpretGPUParams | None = InterpretGPUParams()):  # noqa: B008  frozen
+  def __init__(self, params: InterpretGPUParams | None = InterpretGPUParams()):
     super().__init__(params)
 
 
-def set_gpu_interpret_mode(params: InterpretGPUParams | None = InterpretGPUParams()) -> None:  # noqa: B008  frozen
+def set_gpu_interpret_mode(params: InterpretGPUParams | None = InterpretGPUParams()) -> None:
   """Let every kernel traced from now on run with `interpret=params`; None ends that."""
   targets.forced_interpret.set_global(params)
 

@@ -43,11 +43,11 @@ class InterpretParams(simulator.Options):
 class force_tpu_interpret_mode(targets.ForcedInterpretation):
   """A context manager: kernels traced inside of it run with `interpret=params` (None changes nothing)."""
 
-  def __init__(self, params: InterpretParams | None = InterpretParams()):  # noqa: B008  frozen
+  def __init__(self, params: InterpretParams | None = InterpretParams()):
     super().__init__(params)
 
 
-def set_tpu_interpret_mode(params: InterpretParams | None = InterpretParams()) -> None:  # noqa: B008  frozen
+def set_tpu_interpret_mode(params: InterpretParams | None = InterpretParams()) -> None:
   """Let every kernel traced from now on run with `interpret=params`; None ends that."""
   targets.forced_interpret.set_global(params)
 

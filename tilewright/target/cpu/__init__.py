@@ -64,6 +64,10 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     **_talk(module, kernel),
   )
   emit_facts(module, facts, lifetime.FACTS)
+  if machine.vscale:
+    for function in module.functions:
+      # LLVM then knows how long SVE's vectors are, and uses them for vectors of that length. llvmlite has no name for the attribute.
+      set.add(function.attributes, f"vscale_range({machine.vscale},{machine.vscale})")
   return str(module)
 
 

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 
 from llvmlite import ir
 
-from tilewright.target.cpu import amx, cutting, few_columns, multipliers, packing
+from tilewright.target.cpu import amx, cutting, few_columns, matrix_units, multipliers, packing
 from tilewright.target.cpu.left_operand import InPlace, Packed, Part, left_operand
 from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
@@ -117,6 +117,8 @@ def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None
     amx.configure(code.b)
     _batches(code, d.batch, [], _TileJob(code, d, amx.TiledRows(code, d), *how).run)
     amx.release(code.b)
+  elif d.multiplier.is_matrix:
+    _batches(code, d.batch, [], _MatrixJob(code, d, left_operand(code, d), *how).run)
   elif d.has_few_columns:
     _batches(code, d.batch, [], _FewColumns(code, d, few_columns.Rows(), *how).run)
   else:
@@ -506,6 +508,35 @@ class _TileJob(_Job):
           self._finish(tile, r, v, code.load(self.tile, [Index(r), Index(v * d.lanes, 1)], d.lanes), with_earlier)
     if self.epilogue is not None and part.is_last:
       self._apply(tile, self.epilogue)
+
+
+class _MatrixJob(_Job):
+  """A contraction whose accumulators are two rows by two columns in each 128 bits: see `matrix_units`."""
+
+  def _micro_kernel(self, tile: _Tile, read: bool = False, keep: bool = False) -> None:
+    code, d, b, part = self.code, self.d, self.code.b, tile.part
+    assert isinstance(self.left, Packed)
+    vectors, pairs = -(-tile.columns // d.lanes), -(-tile.rows // 2)
+    zero = ty.constant(ty.register_type(d.accumulator, d.lanes), 0)
+    with _sum_loop(b, part.right.units, [zero] * (pairs * vectors * 2)) as (k, sums, following), code.scope():
+      columns = [self._columns(tile.n, k, half) for half in range(2 * vectors)]
+      for p in range(pairs):
+        two = matrix_units.rows_of(b, self.left.two_rows(part, tile.m, 2 * p, tile.rows, k), d.lanes)
+        for h, column in enumerate(columns):
+          following.append(d.multiplier.multiply_add(b, two, column, sums[p * 2 * vectors + h]))
+    found = [matrix_units.apart(b, *sums[at : at + 2]) for at in range(0, len(sums), 2)]
+    for with_earlier, when in self._ways_to_finish(part):
+      with _where(b, when), code.scope():
+        for r in range(tile.rows):
+          for v in range(vectors):
+            self._finish(tile, r, v, found[r // 2 * vectors + v][r % 2], with_earlier)
+    if self.epilogue is not None and part.is_last:
+      self._apply(tile, self.epilogue)
+
+  def _columns(self, n: Any, k: Any, half: int) -> ir.Value:
+    """The units of half a vector's columns."""
+    count = self.d.lanes // 2
+    return self.code.load(self._packed_panel(n), [Index(k), Index(half * count, 1)], count)
 
 
 class _FewColumns(_Job):

@@ -2,9 +2,9 @@
 
     of({"avx512f", "avx512bf16", ...})  ->  Host(vector_bytes=64, num_registers=32, panel_vectors=2, features=...)
 
-A contraction keeps `rows x panel_vectors` vectors of sums in registers. Besides them it needs `panel_vectors` for a row of the right
-operand and one or two for elements of the left one: 14 x 2 of the 32 registers of AVX-512, 6 x 2 of the 16 of AVX2, 8 x 3 of the 32 of
-NEON.
+A contraction keeps `rows x panel_vectors` vectors of accumulators in registers. Besides them it needs `panel_vectors` for a row of the
+right operand and one or two for elements of the left one: 14 x 2 of the 32 registers of AVX-512, 6 x 2 of the 16 of AVX2, 8 x 3 of the 32
+of NEON and SVE. The length of SVE's vectors is not part of its name; the feature `sve-bits-256` is ours. Vectors of 128 bits are NEON's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class Host:
   vector_bytes: int = 64
   num_registers: int = 32
   panel_vectors: int = 2
-  l2_bytes: int = 1 << 20  # of second cache that a core of its kind has
+  l2_bytes: int = 1 << 20  # that a core of its kind has
+  vscale: int = 0  # how many times 128 bits SVE's vectors have, where they are used
   features: frozenset[str] = frozenset()
 
   @property
@@ -42,15 +43,19 @@ class Host:
     return max(vectors, self.panel_vectors)
 
   def panel_rows(self, vectors: int) -> int:
-    """How many rows of sums, each of some vectors, fit the registers: an even number where there are two."""
+    """How many rows of accumulators, each of some vectors, fit the registers: an even number where there are two."""
     rows = (self.num_registers - 2 - vectors) // vectors
     return max(1, rows // 2 * 2)
 
+
+SVE_BITS = "sve-bits-"
 
 # The first row whose features a processor has is its own.
 _VECTORS: tuple[tuple[frozenset[str], Host], ...] = (
   (frozenset({"avx512f"}), Host(vector_bytes=64, num_registers=32, panel_vectors=2)),
   (frozenset({"avx2", "fma"}), Host(vector_bytes=32, num_registers=16, panel_vectors=2, l2_bytes=1 << 19)),
+  (frozenset({"sve", f"{SVE_BITS}512"}), Host(vector_bytes=64, num_registers=32, panel_vectors=3, vscale=4)),
+  (frozenset({"sve", f"{SVE_BITS}256"}), Host(vector_bytes=32, num_registers=32, panel_vectors=3, vscale=2)),
   (frozenset({"neon"}), Host(vector_bytes=16, num_registers=32, panel_vectors=3)),
   (frozenset(), Host(vector_bytes=16, num_registers=16, panel_vectors=2, l2_bytes=1 << 18)),
 )

@@ -79,6 +79,10 @@ class Packed:
   def unit(self, part: Part, m: Any, r: int, rows: int, k: Any) -> ir.Value:
     return self.code.load(self._strip(part, m, rows), [Index(k), Index(r)], 1)
 
+  def two_rows(self, part: Part, m: Any, r: int, rows: int, k: Any) -> ir.Value:
+    """The units of a row and of the one below it; behind a strip's last row comes anything."""
+    return self.code.load(self._strip(part, m, rows), [Index(k), Index(r, 1)], 2)
+
 
 def left_operand(code: Any, d: Any) -> InPlace | Packed:
   """The left operand, packed unless it is used too little for that."""

@@ -1,15 +1,16 @@
-"""How a micro-kernel multiplies: `sums += element of A, broadcast * vector of B`, as a table keyed by dtypes and processor features.
+"""How a micro-kernel multiplies: `accumulators += element of A, broadcast * vector of B`, as a table keyed by dtypes and features.
 
-Both operands are packed in units. A unit is one element; or as many small elements side by side along K as fill 32 bits, where the
-processor has an instruction that multiplies and adds them at once:
+Both operands are packed in units. A unit is one element; or as many small elements side by side along K as an instruction multiplies and
+adds at once:
 
     fma        1 element       any float
-    bf16       2 elements      vdpbf16ps (AVX-512), bfdot (NEON): both products are added to a float of 32 bits
-    int8       4 elements      vpdpbusd (VNNI), sdot (NEON): exact in 32 bits
+    bf16       2 elements      vdpbf16ps (AVX-512), bfdot (NEON, SVE): both products are added to a float of 32 bits
+    int8       4 elements      vpdpbusd (VNNI), sdot (NEON, SVE): exact in 32 bits
+    matrix     4 or 8          bfmmla, smmla (NEON, SVE): 2 x 2 accumulators from units of two rows and of two columns (`matrix_units`)
     AMX        2 or 4          tdpbf16ps, tdpbssd: 16 x 16 accumulators from 16 units of 16 rows and 16 columns (`amx`)
 
 vpdpbusd multiplies unsigned by signed bytes. The left operand is therefore packed with 128 added to each element (its top bit flipped), and
-the sums start at -128 times the sum of the right operand's column.
+the accumulators start at -128 times the sum of the right operand's column.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from llvmlite import ir
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
 
-_BF16, _I8, _F32, _I32 = (np.dtype(t) for t in (ml_dtypes.bfloat16, np.int8, np.float32, np.int32))
+_BF16, _I8, _F32, _I32, _I64 = (np.dtype(t) for t in (ml_dtypes.bfloat16, np.int8, np.float32, np.int32, np.int64))
 
 MultiplyAdd = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]  # builder, a, b, sums -> sums
 
@@ -42,6 +43,22 @@ class _BFloat(ir.types.Type):
     return hash(_BFloat)
 
 
+class _Scalable(ir.types.Type):
+  """A vector of SVE, as long as the processor's: a multiple of 128 bits."""
+
+  def __init__(self, element: ir.Type, count: int):
+    self.element, self.count = element, count
+
+  def _to_string(self) -> str:
+    return f"<vscale x {self.count} x {self.element}>"
+
+  def __eq__(self, other: object) -> bool:
+    return isinstance(other, _Scalable) and (self.element, self.count) == (other.element, other.count)
+
+  def __hash__(self) -> int:
+    return hash((_Scalable, self.element, self.count))
+
+
 @dataclasses.dataclass(frozen=True)
 class Multiplier:
   """A way to multiply: the dtype operands are packed as, how many of them make a unit, and the instruction."""
@@ -51,11 +68,14 @@ class Multiplier:
   multiply_add: MultiplyAdd
   flipped: int = 0  # bits of each element of A that are flipped when it is packed
   tile: str | None = None  # the AMX intrinsic that multiplies whole tiles, instead of `multiply_add`
+  is_matrix: bool = False  # whether `multiply_add` multiplies two rows by two columns
 
   @property
   def unit(self) -> np.dtype:
-    """What a unit is in memory: the element itself, or 32 bits."""
-    return self.dtype if self.group == 1 else _I32
+    """What a unit is in memory: the element itself, or 32 or 64 bits."""
+    if self.group == 1:
+      return self.dtype
+    return _I64 if self.group * self.dtype.itemsize == 8 else _I32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +90,27 @@ class _Row:
   intrinsic: str
   element: ir.Type  # of the instruction's operands
   flipped: int = 0
+  is_matrix: bool = False
+
+  def fits(self, host: Host, operands: tuple[np.dtype, np.dtype], sums: np.dtype) -> bool:
+    # An instruction of SVE has vectors of any length, and `vector_bytes` is 0.
+    long_enough = self.vector_bytes == host.vector_bytes if self.vector_bytes else host.vscale > 0
+    return (
+      (self.operands, self.operands) == operands
+      and self.sums == sums
+      and long_enough
+      and self.features <= host.features
+    )
 
 
+_SVE = 0
 _ROWS = (
+  _Row(_BF16, _F32, frozenset({"neon", "bf16"}), 16, 4, "llvm.aarch64.neon.bfmmla", _BFloat(), is_matrix=True),
+  _Row(_I8, _I32, frozenset({"neon", "i8mm"}), 16, 8, "llvm.aarch64.neon.smmla.v4i32.v16i8", ty.I8, is_matrix=True),
+  _Row(_BF16, _F32, frozenset({"sve", "bf16"}), _SVE, 4, "llvm.aarch64.sve.bfmmla", _BFloat(), is_matrix=True),
+  _Row(_I8, _I32, frozenset({"sve", "i8mm"}), _SVE, 8, "llvm.aarch64.sve.smmla.nxv4i32", ty.I8, is_matrix=True),
+  _Row(_BF16, _F32, frozenset({"sve", "bf16"}), _SVE, 2, "llvm.aarch64.sve.bfdot", _BFloat()),
+  _Row(_I8, _I32, frozenset({"sve"}), _SVE, 4, "llvm.aarch64.sve.sdot.nxv4i32", ty.I8),
   _Row(_BF16, _F32, frozenset({"avx512bf16"}), 64, 2, "llvm.x86.avx512bf16.dpbf16ps.512", _BFloat()),
   _Row(_BF16, _F32, frozenset({"neon", "bf16"}), 16, 2, "llvm.aarch64.neon.bfdot.v4f32.v8bf16", _BFloat()),
   _Row(_I8, _I32, frozenset({"avx512vnni"}), 64, 4, "llvm.x86.avx512.vpdpbusd.512", ty.I8, flipped=0x80),
@@ -87,6 +125,7 @@ _AMX_ROWS = (
   (_I8, _I32, "amx-int8", 4, "llvm.x86.tdpbssd"),
 )
 _AMX_LEAST_ROWS = 8  # of A: with fewer, most of a tile is idle, and a vector unit is as fast
+_MATRIX_LEAST_ROWS = 3  # with one row half of the accumulators are idle; two are no faster than without
 
 
 def choose(host: Host, lhs: np.dtype, rhs: np.dtype, sums: np.dtype, rows: int = 1) -> Multiplier:
@@ -96,9 +135,8 @@ def choose(host: Host, lhs: np.dtype, rhs: np.dtype, sums: np.dtype, rows: int =
       if operands == lhs == rhs and accumulator == sums and feature in host.features:
         return Multiplier(operands, group, _separate, tile=intrinsic)
   for row in _ROWS:
-    fits = row.operands == lhs == rhs and row.sums == sums
-    if fits and row.vector_bytes == host.vector_bytes and row.features <= host.features:
-      return Multiplier(row.operands, row.group, _grouped(row), row.flipped)
+    if row.fits(host, (lhs, rhs), sums) and (rows >= _MATRIX_LEAST_ROWS or not row.is_matrix):
+      return Multiplier(row.operands, row.group, _grouped(row), row.flipped, is_matrix=row.is_matrix)
   return single(sums)
 
 
@@ -116,13 +154,41 @@ def _separate(b: ir.IRBuilder, x: ir.Value, y: ir.Value, sums: ir.Value) -> ir.V
 
 
 def _grouped(row: _Row) -> MultiplyAdd:
-  """One instruction over units: operands are vectors of 32-bit units, seen as vectors of elements."""
+  """One instruction over units: operands are vectors of units, seen as vectors of elements."""
 
   def multiply_add(b: ir.IRBuilder, x: ir.Value, y: ir.Value, sums: ir.Value) -> ir.Value:
     vector = ir.VectorType(row.element, x.type.count * row.group)
-    function = b.module.globals.get(row.intrinsic)
-    if function is None:
-      function = ir.Function(b.module, ir.FunctionType(sums.type, [sums.type, vector, vector]), row.intrinsic)
-    return b.call(function, [sums, b.bitcast(x, vector), b.bitcast(y, vector)])
+    operands = [sums, b.bitcast(x, vector), b.bitcast(y, vector)]
+    if row.vector_bytes != _SVE:
+      return _call(b, row.intrinsic, operands, sums.type)
+    scaled = [_as_scalable(b, v) for v in operands]
+    result, name = _call(b, row.intrinsic, scaled, scaled[0].type), _scalable_name(sums.type)
+    return _call(b, f"llvm.vector.extract.{ty.suffix(sums.type)}.{name}", [result, ty.I64(0)], sums.type)
 
   return multiply_add
+
+
+def _call(b: ir.IRBuilder, name: str, operands: list[ir.Value], result: ir.Type) -> ir.Value:
+  function = b.module.globals.get(name)
+  if function is None:
+    function = ir.Function(b.module, ir.FunctionType(result, [v.type for v in operands]), name)
+  return b.call(function, operands)
+
+
+def _bits(element: ir.Type) -> int:
+  return 16 if isinstance(element, _BFloat) else 32 if element == ty.F32 else element.width
+
+
+def _suffix(element: ir.Type) -> str:
+  return "bf16" if isinstance(element, _BFloat) else ty.suffix(element)
+
+
+def _scalable_name(vector: ir.VectorType) -> str:
+  return f"nxv{128 // _bits(vector.element)}{_suffix(vector.element)}"
+
+
+def _as_scalable(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+  """A vector that is exactly as long as SVE's."""
+  kind = _Scalable(value.type.element, 128 // _bits(value.type.element))
+  name = f"llvm.vector.insert.{_scalable_name(value.type)}.v{value.type.count}{_suffix(value.type.element)}"
+  return _call(b, name, [ir.Constant(kind, ir.Undefined), value, ty.I64(0)], kind)

@@ -3,7 +3,7 @@
     pack(code, side, memory, batch, first, width):   memory[k, j] = operand[first + j, k]      for all k, and j < width
 
 If neighbours along the panel lie side by side in the operand's memory, vectors are read along the panel. If neighbours along K do, squares
-are read along K and transposed in registers. Elements are converted on the way, and small ones joined to units of 32 bits (see
+are read along K and transposed in registers. Elements are converted on the way, and small ones joined to units of 32 or 64 bits (see
 `multipliers`).
 """
 
@@ -110,12 +110,13 @@ def _join(code: Any, side: Side, parts: list[ir.Value]) -> ir.Value:
   if side.multiplier.group == 1:
     return parts[0]
   b, group = code.b, side.multiplier.group
-  lanes, width = ty.lanes_of(parts[0]), 32 // group
+  unit_type = ty.memory_type(side.multiplier.unit)
+  lanes, width = ty.lanes_of(parts[0]), unit_type.width // group
   if lanes > 1 and len(parts) == group:
     while len(parts) > 1:  # neighbours at half the distance: parts 0 and 2, 1 and 3, then those pairs
       parts = [_interleaved(b, x, y) for x, y in zip(parts[: len(parts) // 2], parts[len(parts) // 2 :], strict=True)]
-    return b.bitcast(parts[0], ir.VectorType(ty.I32, lanes))
-  wide = ty.I32 if lanes == 1 else ir.VectorType(ty.I32, lanes)
+    return b.bitcast(parts[0], ir.VectorType(unit_type, lanes))
+  wide = unit_type if lanes == 1 else ir.VectorType(unit_type, lanes)
   unit = b.zext(parts[0], wide)
   for position, part in enumerate(parts[1:], 1):
     unit = b.or_(unit, b.shl(b.zext(part, wide), ty.constant(wide, position * width)))
@@ -170,7 +171,7 @@ def units(code: Any, side: Side, value: ir.Value, lanes: int) -> ir.Value:
       picks = [min(i, count) for i in range(lanes * group)]
       zero = ty.constant(value.type, 0)
       value = b.shuffle_vector(value, zero, ir.Constant(ir.VectorType(ty.I32, lanes * group), picks))
-  return value if group == 1 else b.bitcast(value, ir.VectorType(ty.I32, lanes))
+  return value if group == 1 else b.bitcast(value, ir.VectorType(ty.memory_type(side.multiplier.unit), lanes))
 
 
 def widened(b: ir.IRBuilder, value: ir.Value, register: ir.Type) -> ir.Value:
