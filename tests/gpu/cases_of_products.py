@@ -19,7 +19,7 @@ from tilewright import numerics, ops
 from tilewright.numerics import gpu_dot
 from tilewright.pallas import nvgpu
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu import pipeline
+from tilewright.target.nvgpu.passes import matmul_plans
 
 # --- products ------------------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ def a_gated_mlp_and_its_derivative() -> Answer:
   x, gate, up, down = (normal(128, 128, seed=i) / 8 for i in range(4))
   f = lambda *a: (ops.swiglu_mlp(*a), jax.grad(lambda *a: ops.swiglu_mlp(*a).astype(F32).sum(), (0, 1, 2, 3))(*a))
   with mock.patch.object(
-    pipeline, "_store_maps", lambda *_: ()
+    matmul_plans, "_store_maps", lambda *_: ()
   ):  # so that `initcheck` sees what other kernels read then
     got, slopes = jax.jit(f)(x, gate, up, down)
   a, b = exact(x) @ exact(gate), exact(x) @ exact(up)
@@ -234,7 +234,7 @@ def scaled(recipe: str, rows: int, both: bool, k: int = 256) -> Answer:
 
 def scaled_one_after_the_other(recipe: str) -> Answer:
   """As of large arrays: blocks of threads take several points of the grid, and stages of shared memory are used many times."""
-  with mock.patch.object(gpu_dot, "_MULTIPROCESSORS", 1), mock.patch.object(pipeline, "_MULTIPROCESSORS", 2):
+  with mock.patch.object(gpu_dot, "_MULTIPROCESSORS", 1), mock.patch.object(matmul_plans, "_MULTIPROCESSORS", 2):
     return scaled(recipe, 512, both=True, k=1024)
 
 

@@ -20,7 +20,7 @@ from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plt
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu import streams
+from tilewright.target.nvgpu.emit import l2_hints
 
 # --- rows ----------------------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ def layer_norm_and_its_derivative() -> Answer:
 def rows_that_pass_by() -> Answer:
   """As of arrays larger than the cache: blocks are asked for ahead of time, and lines are given back."""
   x = normal(512, 2048)
-  with mock.patch.multiple(streams, _LARGE=1 << 20, _LAST=1 << 19, _AHEAD=1 << 30):
+  with mock.patch.multiple(l2_hints, _LARGE=1 << 20, _LAST=1 << 19, _AHEAD=1 << 30):
     return jax.jit(ops.softmax)(x), softmax_of(exact(x)), 2.0**-8
 
 

@@ -33,7 +33,7 @@ import cases_of_products  # noqa: F401  (cases enter themselves)
 import cases_of_public_kernels  # noqa: F401
 import cases_of_the_language  # noqa: F401
 
-from tilewright.target.nvgpu import symbols
+from tilewright.target.nvgpu.host import symbols
 
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 _FROM_CONSTANTS = {

@@ -23,7 +23,7 @@ from test_launching import affine, plain, transposed_sums, whole
 
 from tilewright.cli.bench_gpu_kernels import matmul
 from tilewright.runtime import cuda, ffi
-from tilewright.target import nvgpu
+from tilewright.target.nvgpu.host import compiled as code
 
 pytestmark = pytest.mark.gpu
 P = ctypes.c_void_p
@@ -43,7 +43,7 @@ def compiled(tmp_path_factory):
 
   with pytest.MonkeyPatch.context() as patch:
     patch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-    patch.setattr(nvgpu, "_kept", nvgpu._new_kept())
+    patch.setattr(code, "_kept", code._new_kept())
     patch.setattr(cuda, "_is_in_use", lambda device: False)
     patch.setattr(ffi, "register", noted)
     yield found

@@ -20,7 +20,7 @@ from tilewright import pallas as pl
 from tilewright.pallas import nvgpu
 from tilewright.runtime import cuda
 from tilewright.target import nvgpu as target
-from tilewright.target.nvgpu import lifetime
+from tilewright.target.nvgpu.host import lifetime
 
 pytestmark = pytest.mark.gpu
 S = jax.ShapeDtypeStruct

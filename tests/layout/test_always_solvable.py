@@ -12,9 +12,9 @@ from tilewright import errors
 from tilewright.layout.constraints import Hint, RelayoutAllowed, Soft
 from tilewright.layout.solve import solve
 from tilewright.target.nvgpu.arch import ARCHS, named
-from tilewright.target.nvgpu.choice import search_budget
-from tilewright.target.nvgpu.constraints import constrain_function
-from tilewright.target.nvgpu.system import System
+from tilewright.target.nvgpu.passes.layouts.choice import search_budget
+from tilewright.target.nvgpu.passes.layouts.constraints import constrain_function
+from tilewright.target.nvgpu.passes.layouts.system import System
 from tilewright.tile.ir import walk
 
 

@@ -18,10 +18,10 @@ from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.layout.solve import solve
 from tilewright.pallas.lowering import lower_kernel
 from tilewright.target.nvgpu.arch import ARCHS
-from tilewright.target.nvgpu.constraints import RULES, constrain_function
-from tilewright.target.nvgpu.inference import infer
 from tilewright.target.nvgpu.ir import ops as gpu_ops  # noqa: F401  which are in the table from then on
-from tilewright.target.nvgpu.system import ELEMENTWISE, System
+from tilewright.target.nvgpu.passes.layouts.constraints import RULES, constrain_function
+from tilewright.target.nvgpu.passes.layouts.inference import infer
+from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE, System
 from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Block, Builder, Function, walk
 from tilewright.tile.ops import OPS

@@ -15,10 +15,11 @@ from tilewright import layout
 from tilewright.layout.fragments import MMA, wgmma_accumulator
 from tilewright.layout.plan import relayout
 from tilewright.target.llvm.types import I32, VOID
-from tilewright.target.nvgpu import arch, threads
-from tilewright.target.nvgpu.ptx import to_ptx
-from tilewright.target.nvgpu.relayout import Device, emit
-from tilewright.target.nvgpu.symbolic import Number
+from tilewright.target.nvgpu import arch
+from tilewright.target.nvgpu.emit.ops.relayout import Device, emit
+from tilewright.target.nvgpu.emit.ptx import to_ptx
+from tilewright.target.nvgpu.emit.symbolic import Number
+from tilewright.target.nvgpu.emit.units import threads
 
 
 def check(plan):

@@ -11,7 +11,7 @@ from llvmlite import ir
 
 from tests.layout.layouts import examples, register_layouts
 from tilewright.layout.shared import Swizzle, shared_tiled
-from tilewright.target.nvgpu.symbolic import I32, Number, value_of
+from tilewright.target.nvgpu.emit.symbolic import I32, Number, value_of
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()

@@ -11,7 +11,7 @@ import operator
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.nvgpu.symbolic import Number
+from tilewright.target.nvgpu.emit.symbolic import Number
 
 LANE = np.arange(32)
 

@@ -27,8 +27,8 @@ from tilewright.runtime import jit, linking
 from tilewright.target.llvm.small_floats import encode
 from tilewright.target.llvm.types import F32, I8, I16, I32, I64, PTR, VOID
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu.frame import Launch
-from tilewright.target.nvgpu.launch import emit_kernel
+from tilewright.target.nvgpu.emit.kernel_function import Launch
+from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 from tilewright.tile.formats import small_float
 from tilewright.tile.native import NativeKernel
 

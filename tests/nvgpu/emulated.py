@@ -19,9 +19,9 @@ from tilewright.pallas.lowering import device_axes, lower_kernel
 from tilewright.runtime import printing
 from tilewright.target.llvm import calling
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu import reporting
-from tilewright.target.nvgpu.choice import casts
-from tilewright.target.nvgpu.launch import emit_kernel
+from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
+from tilewright.target.nvgpu.host import device_log
+from tilewright.target.nvgpu.passes.layouts.choice import casts
 from tilewright.tile.cleaning import clean
 from tilewright.tile.formats import is_small_integer, poison_value, width
 from tilewright.tile.grid import Kernel
@@ -55,7 +55,7 @@ def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:
     if launch.report is not None:
       start = workspace.ctypes.data
       report = launch.report.to_json().encode()
-      message = printing._told(report, start, start + reporting.HEADER_BYTES)
+      message = printing._told(report, start, start + device_log.HEADER_BYTES)
       if message is not None:
         raise RuntimeError(ctypes.string_at(message).decode())
     return outputs

@@ -32,8 +32,8 @@ from tilewright.runtime import ptxas
 from tilewright.target import cpu
 from tilewright.target.llvm.identity import identity
 from tilewright.target.nvgpu.arch import ARCHS, Arch
-from tilewright.target.nvgpu.launch import emit_kernel
-from tilewright.target.nvgpu.ptx import optimised, to_ptx
+from tilewright.target.nvgpu.emit.ptx import optimised, to_ptx
+from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
 

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from tilewright.runtime import cuda, ffi
-from tilewright.target import nvgpu
-from tilewright.target.nvgpu import lifetime
+from tilewright.target.nvgpu.host import compiled, lifetime
 
 I, P = ctypes.c_int, ctypes.c_void_p
 _LAUNCH = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P, P)
@@ -113,7 +112,7 @@ class FakeDriver:
 
   def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what this process has loaded, but not what is on disk."""
-    monkeypatch.setattr(nvgpu, "_kept", nvgpu._new_kept())
+    monkeypatch.setattr(compiled, "_kept", compiled._new_kept())
     monkeypatch.setattr(lifetime, "_launchers", {})
 
   def _register(self, name: str, address: Any, platform: str) -> None:

@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import for_range
 from tilewright.target.llvm.types import F32, I8, I16, I32, I64, PTR, VOID
-from tilewright.target.nvgpu.tma import TensorMap
+from tilewright.target.nvgpu.emit.units.tma import TensorMap
 
 WINDOW = 1 << 18  # descriptors have 18 bits of an address: shared memory starts at a multiple of this
 _TX = 32

@@ -8,7 +8,7 @@ from tilewright import errors
 from tilewright.runtime import jit
 from tilewright.target.nvgpu import arch
 from tilewright.target.nvgpu.arch import ARCHS, families, for_capability, named, ptx_version
-from tilewright.target.nvgpu.ptx import to_ptx
+from tilewright.target.nvgpu.emit.ptx import to_ptx
 
 NOTHING = 'define ptx_kernel void @"kernel"() { ret void }'
 

@@ -13,8 +13,8 @@ from llvmlite import ir
 from tests.layout.layouts import register_layouts
 from tilewright.runtime import jit, linking
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
-from tilewright.target.nvgpu.distribution import Held, distribute, ordinary
-from tilewright.target.nvgpu.threads import WARP
+from tilewright.target.nvgpu.emit.distribution import Held, distribute, ordinary
+from tilewright.target.nvgpu.emit.units.threads import WARP
 
 # Every step of a pass is written out here: what comes after a few hundred vectors is more of the same.
 sizes = st.sampled_from([1, 2, 3, 4, 6, 8, 16, 24, 33])

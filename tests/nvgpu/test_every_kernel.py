@@ -16,7 +16,7 @@ from tests.nvgpu.gpu_programs import PROGRAMS, natives
 from tilewright import errors, ops
 from tilewright import pallas as pl
 from tilewright.target.nvgpu.arch import ARCHS
-from tilewright.target.nvgpu.launch import emit_kernel
+from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 
 F32 = jnp.float32
 S = jax.ShapeDtypeStruct

@@ -19,8 +19,8 @@ from tilewright.pallas import nvgpu as nvgpu_params
 from tilewright.pallas import targets as pallas_targets
 from tilewright.pallas import tpu as pltpu
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu import reporting
 from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.target.nvgpu.host import device_log
 
 X = S((8, 128), F32)
 
@@ -154,15 +154,15 @@ def test_a_launcher_waits_and_prints_what_its_kernel_said(driver, capfd):
     o_ref[...] = x_ref[...]
 
   (name,) = targets(on_cuda(kernel), X)
-  log = np.full(reporting.HEADER_BYTES + reporting.RECORDS_BYTES, 0xAB, np.uint8)
+  log = np.full(device_log.HEADER_BYTES + device_log.RECORDS_BYTES, 0xAB, np.uint8)
 
   def run(params):
     words = (ctypes.c_uint32 * 16).from_address(params[2])
     assert not any(words), "the header is cleared"
-    words[reporting.USED] = 32
-    record = params[2] + reporting.HEADER_BYTES
+    words[device_log.USED] = 32
+    record = params[2] + device_log.HEADER_BYTES
     ctypes.c_uint32.from_address(record).value = 0
-    ctypes.c_float.from_address(record + reporting.ALIGNED).value = 2.5
+    ctypes.c_float.from_address(record + device_log.ALIGNED).value = 2.5
 
   driver.while_running = run
   assert driver.launch(name, [101], [102, log.ctypes.data], 3) is None
@@ -177,11 +177,11 @@ def test_a_launcher_returns_the_message_of_the_check_that_failed(driver):
 
   with pl.enable_debug_checks(True):
     (name,) = targets(on_cuda(kernel), X)
-  log = np.zeros(reporting.HEADER_BYTES, np.uint8)
+  log = np.zeros(device_log.HEADER_BYTES, np.uint8)
 
   def run(params):
     words = (ctypes.c_uint32 * 16).from_address(params[2])
-    words[reporting.FAILED] = 1
+    words[device_log.FAILED] = 1
 
   driver.while_running = run
   assert driver.launch(name, [101], [102, log.ctypes.data], 3) == fake_driver.ERROR

@@ -18,15 +18,16 @@ from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas.nvgpu import report
 from tilewright.target.llvm.prepared import prepared
-from tilewright.target.nvgpu import compile_ptx, ir
+from tilewright.target.nvgpu import compile_ptx
 from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.target.nvgpu.passes import hand_written
 from tilewright.tile.ir import walk
 
 
 def lowered(program, *args):
   """The ops of the GPU level of a program, by name and in order, and what they are for."""
   ((_, native),) = natives(program, *args)
-  return [op for op in walk(ir.lower(prepared(native), ARCHS["sm_90a"]).body.body)]
+  return [op for op in walk(hand_written.lower(prepared(native), ARCHS["sm_90a"]).body.body)]
 
 
 def matmul(body, *, transforms=TILED, extra=()):

@@ -22,7 +22,7 @@ from tilewright.layout.transforms import read_transforms, transformed, transform
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS, named
-from tilewright.target.nvgpu.launch import emit_kernel
+from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 
 TILED = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
 

@@ -195,7 +195,7 @@ def test_rows_that_hang_over_are_not_stored_where_the_left_operand_is_in_registe
 # --- what is emitted ---------------------------------------------------------------------------------------------
 
 _ARRAY = S((512, 512), BF16)
-# No copy engine there; what is emitted where there is one and no wgmma: test_boxed_warps.
+# No TMA there; what is emitted where there is TMA and no wgmma: test_mma_sync_consumers.
 _COPIED = ("sm_80", "sm_86", "sm_89")
 
 

@@ -18,8 +18,8 @@ from tilewright.cli import bench_gpu_kernels
 from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu import streams
 from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.target.nvgpu.emit import l2_hints
 from tilewright.tile.ir import walk
 
 S = jax.ShapeDtypeStruct
@@ -169,7 +169,7 @@ def test_the_second_cache_is_told_of_large_arrays_that_pass_by_once():
 @pytest.mark.parametrize(("rows", "count"), [(16384, 256), (512, 170), (3, 1)])
 def test_the_last_instances_give_back_blocks_that_exist(rows, count):
   ((_, native),) = natives(lambda x: ops.softmax(x, native=True), S((rows, 8192), jnp.bfloat16))
-  assert streams.num_last(native, nbytes=2 * 8192) == count and streams.TURNS * count <= rows
+  assert l2_hints.num_last(native, nbytes=2 * 8192) == count and l2_hints.TURNS * count <= rows
 
 
 def _moved(out_map, block=(128, 128), arrays=1, shape=(16384, 8192)):
@@ -184,7 +184,7 @@ def _moved(out_map, block=(128, 128), arrays=1, shape=(16384, 8192)):
     compiler_params=pallas_nvgpu.CompilerParams(dimension_semantics=("parallel", "parallel")),
   )
   ((_, native),) = natives(call, x)
-  return streams.in_order_of_writing(native, (0, 1))
+  return l2_hints.in_order_of_writing(native, (0, 1))
 
 
 def test_neighbours_in_time_write_neighbouring_memory():
@@ -204,14 +204,14 @@ def test_a_block_in_memory_is_pieces_of_whole_lines():
       compiler_params=pallas_nvgpu.CompilerParams(),
     )
     ((_, native),) = natives(call, S(shape, dtype))
-    return streams.pieces(native.mapping.block_mappings[0])
+    return l2_hints.pieces(native.mapping.block_mappings[0])
 
-  assert of((1, 8192), (16, 8192)) == streams.Pieces(1, 16384, 16384)
-  assert of((4, 8192), (16, 8192)) == streams.Pieces(1, 4 * 16384, 4 * 16384)
-  assert of((128, 64), (256, 8192)) == streams.Pieces(128, 128, 16384)
-  assert of((None, 8, 4, 64), (2, 16, 4, 64)) == streams.Pieces(1, 4096, 4096)
-  assert of((2, 8, 64), (2, 16, 64)) == streams.Pieces(2, 1024, 2048)
-  assert of((8, 1, 128), (8, 4, 128)) == streams.Pieces(8, 256, 1024)
+  assert of((1, 8192), (16, 8192)) == l2_hints.Pieces(1, 16384, 16384)
+  assert of((4, 8192), (16, 8192)) == l2_hints.Pieces(1, 4 * 16384, 4 * 16384)
+  assert of((128, 64), (256, 8192)) == l2_hints.Pieces(128, 128, 16384)
+  assert of((None, 8, 4, 64), (2, 16, 4, 64)) == l2_hints.Pieces(1, 4096, 4096)
+  assert of((2, 8, 64), (2, 16, 64)) == l2_hints.Pieces(2, 1024, 2048)
+  assert of((8, 1, 128), (8, 4, 128)) == l2_hints.Pieces(8, 256, 1024)
   assert of((8, 32), (8, 64)) is None  # half a line
   assert of((8, 64), (8, 96)) is None  # lines of two pieces
   assert of((2, 8, 64), (2, 16, 128)) is None  # at two distances

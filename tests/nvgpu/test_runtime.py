@@ -22,8 +22,7 @@ from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plgpu
 from tilewright.runtime import cuda, ffi
-from tilewright.target import nvgpu
-from tilewright.target.nvgpu import lifetime, symbols
+from tilewright.target.nvgpu.host import compiled, lifetime, symbols
 
 S = jax.ShapeDtypeStruct
 F32, BF16 = jnp.float32, jnp.bfloat16
@@ -250,7 +249,7 @@ def collect() -> None:
   """Unload all kernels that nothing uses."""
   jax.clear_caches()
   gc.collect()
-  nvgpu._kept._sweep(lifetime.Resident.free)
+  compiled._kept._sweep(lifetime.Resident.free)
 
 
 def test_a_kernel_is_unloaded_with_the_last_program_that_may_launch_it(driver):
@@ -288,7 +287,7 @@ def test_a_second_process_generates_no_code(driver, monkeypatch):
   first = targets(add, *XY)
   driver.new_process(monkeypatch)
   driver.registered.clear()
-  monkeypatch.setattr(nvgpu, "prepared", refuse)
+  monkeypatch.setattr(compiled, "prepared", refuse)
   assert targets(add, *XY) == first and len(driver.assembled) == 1
   driver.launch(first[0], [101, 102], [103], 4)
   assert driver.launches[0].params == [101, 102, 103, 0]
@@ -306,7 +305,7 @@ def test_memory_to_work_in_is_known_without_generating_code(driver, monkeypatch)
   first = text()
   assert re.search(r"tensor<\d+xui8>", first)
   driver.new_process(monkeypatch)
-  monkeypatch.setattr(nvgpu, "prepared", refuse)
+  monkeypatch.setattr(compiled, "prepared", refuse)
   assert text() == first
 
 

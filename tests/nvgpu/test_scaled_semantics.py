@@ -17,8 +17,8 @@ from tilewright import pallas as pl
 from tilewright.numerics import dot, gpu_dot
 from tilewright.numerics.launch import How
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu import pipeline
-from tilewright.target.nvgpu.threads import GROUP
+from tilewright.target.nvgpu.emit.units.threads import GROUP
+from tilewright.target.nvgpu.passes import matmul_plans
 
 BF16, F32 = jnp.bfloat16, jnp.float32
 
@@ -190,7 +190,7 @@ def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatc
   """The left operand is decoded in registers; blocks hang over on both sides. With one multiprocessor, a block of threads takes both
   points of the grid: what it fetches for the second is not taken for the first one's. Scales of MXFP8 come together in four steps, and
   threads copy them in three."""
-  monkeypatch.setattr(pipeline, "_MULTIPROCESSORS", count)
+  monkeypatch.setattr(matmul_plans, "_MULTIPROCESSORS", count)
   # No two scales alike.
   far = lambda rows: 2.0 ** np.random.default_rng(2).integers(-9, 9, (rows, k // 32)).repeat(32, 1)
   holds(*(numerics.quantize(normal(rows, k, seed=rows) * far(rows), recipe) for rows in (130, n)))
@@ -199,8 +199,8 @@ def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatc
 @pytest.mark.parametrize("recipe, size", [("mxfp8", 4096), ("mxfp8", 256), ("nvfp4", 4096)])
 def test_no_two_warpgroups_write_the_same_stage_and_words_are_read_as_words(recipe, size, monkeypatch):
   """They take slices in turn, and stages in turn: with as many for each, always the same. No word is put together from bytes."""
-  plans, find = [], pipeline._register_plan
-  monkeypatch.setattr(pipeline, "_register_plan", lambda *args: plans.append(find(*args)) or plans[-1])
+  plans, find = [], matmul_plans._register_plan
+  monkeypatch.setattr(matmul_plans, "_register_plan", lambda *args: plans.append(find(*args)) or plans[-1])
   quantised = jax.eval_shape(lambda x: numerics.quantize(x, recipe), jax.ShapeDtypeStruct((size, size), F32))
   ((_, native),) = natives(matmul, quantised, quantised)
   ptx, _ = nvgpu.compile_ptx(native, "sm_90a")

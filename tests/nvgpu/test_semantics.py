@@ -27,7 +27,7 @@ from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu import streams
+from tilewright.target.nvgpu.emit import l2_hints
 
 EPS = {BF16: 2.0**-8, F32: 2.0**-23}
 
@@ -206,7 +206,7 @@ def test_a_tile_in_registers_is_reshaped_transposed_and_reshaped():
 @pytest.mark.parametrize("rows, shape", [(1, (12, 2048)), (4, (8, 192))])
 @pytest.mark.parametrize("dtype", [BF16, F32], ids=["bf16", "f32"])
 def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, shape):
-  monkeypatch.setattr(streams, "_LARGE", 0)
+  monkeypatch.setattr(l2_hints, "_LARGE", 0)
   x = normal(*shape, dtype=dtype)
   ((_, native),) = natives(by_rows(softmax, rows), x)
   text = nvgpu.compile_ptx(native, "sm_90a")[0]
@@ -217,7 +217,7 @@ def test_rows_of_arrays_that_are_said_to_pass_by_once(monkeypatch, dtype, rows, 
 
 @pytest.mark.parametrize("block", [(64, 64), (64, 128), (128, 64)])
 def test_a_transpose_of_an_array_that_is_said_to_pass_by_once(monkeypatch, block):
-  monkeypatch.setattr(streams, "_LARGE", 0)
+  monkeypatch.setattr(l2_hints, "_LARGE", 0)
   x, (m, n) = normal(384, 256, dtype=BF16), block
   call = pl.pallas_call(
     lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...].T),
@@ -233,8 +233,8 @@ def test_a_transpose_of_an_array_that_is_said_to_pass_by_once(monkeypatch, block
 
 
 def test_tables_that_go_with_an_array_that_is_said_to_pass_by_once(monkeypatch):
-  monkeypatch.setattr(streams, "_LARGE", 0)
-  monkeypatch.setattr(streams, "_AWAY", 0)
+  monkeypatch.setattr(l2_hints, "_LARGE", 0)
+  monkeypatch.setattr(l2_hints, "_AWAY", 0)
   x, cos, sin = normal(6, 16, 128, dtype=BF16), normal(6, 64, seed=1), normal(6, 64, seed=2)
   ((_, native),) = natives(lambda *args: ops.rotary(*args, native=True), x, cos, sin)
   assert nvgpu.compile_ptx(native, "sm_90a")[0].count("bulk.prefetch") == 2

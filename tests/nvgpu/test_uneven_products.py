@@ -15,7 +15,7 @@ from tilewright.ops.matmul import Plan, blocked
 from tilewright.ops.tiling import MatmulBlocks
 from tilewright.pallas import nvgpu as nvgpu_language
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu import pipeline
+from tilewright.target.nvgpu.passes import matmul_plans
 from tilewright.tile.ranges import always_inside
 
 BF16, F32 = jnp.bfloat16, jnp.float32
@@ -31,7 +31,7 @@ def operands(m, n, k, dtype, turned=(False, False)):
 def plan_of(f, *args, arch):
   ((_, native),) = natives(f, *args)
   inside = lambda m, index_map: always_inside(native.mapping.grid, m, index_map)
-  return pipeline.find(native, architectures.named(arch), inside, None)
+  return matmul_plans.find(native, architectures.named(arch), inside, None)
 
 
 def emulated(f, *args, arch):

@@ -17,7 +17,7 @@ from warpgroup_programs import dot, of_shapes, small_integers, stepwise_attentio
 from tilewright.layout.options import wgmma_shared, wgmma_ways
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu.group_products import as_matrix
+from tilewright.target.nvgpu.emit.dot.wgmma_dot import as_matrix
 
 F16, E4M3, E5M2 = jnp.float16, jnp.float8_e4m3fn, jnp.float8_e5m2
 needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason=f"there is no ptxas here: {ptxas.ADVICE}")

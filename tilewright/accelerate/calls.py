@@ -56,7 +56,7 @@ class Codes:
       target = call.attrs["custom_call_target"]
       is_ours = target.startswith(_ON_GPU)
       if is_ours:
-        from tilewright.target.nvgpu import _kept as on_gpu
+        from tilewright.target.nvgpu.host.compiled import _kept as on_gpu
 
         return on_gpu.full_name(target.removeprefix(_ON_GPU))
       return ""

@@ -99,7 +99,7 @@ def _load(record: dict[str, Any]) -> bool:
   if record["platform"] == "cpu":
     from tilewright.target.cpu import _kept
   else:
-    from tilewright.target.nvgpu import _kept  # type: ignore[assignment]
+    from tilewright.target.nvgpu.host.compiled import _kept  # type: ignore[assignment]
   held = [_kept.find(key) for key in record["keys"]]
   if any(code is None for code in held):
     return False

@@ -4,7 +4,7 @@
 
 Compiled code calls it by its symbol, so that it may come from the cache on disk. What a kernel on a GPU says is collected in a log, and
 told when it is done: `tilewright_report('{"prints": …, "messages": …}', header, records)` prints it and gives the text of the error, if
-there is one (the log's form is in `target.nvgpu.reporting`). These are the only places where a native kernel runs Python.
+there is one (the log's form is in `target.nvgpu.host.device_log`). These are the only places where a native kernel runs Python.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ On GPUs, in blocks of several warpgroups and in those of one whose copies have b
 | to global memory                        | asked of the copy engine; under way until   | done when the call returns                   |
 |                                         | `wait_smem_to_gmem`                         |                                              |
 
-A box fits (`target.nvgpu.box_copies`) where the array's rows are multiples of sixteen bytes apart, the part is one of neighbours along its
+A box fits (`nvgpu.emit.by_hand.tma_copies`) where the array's rows are multiples of sixteen bytes apart, the part is contiguous along its
 last dimension, and lies in shared memory from a multiple of 128 bytes on, row by row or in the tiles of a swizzle. To shared memory, it is
 a part of an array that the kernel does not write, and some warpgroup waits at the barrier; to global memory, of one that the kernel writes
 by such copies alone. A copy to shared memory must have arrived before the kernel ends. Pieces need rows that are aligned to four bytes;

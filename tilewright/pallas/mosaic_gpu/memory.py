@@ -19,7 +19,7 @@ from tilewright import errors
 from tilewright.layout.fragments import TENSOR_COLUMNS, TENSOR_ROWS
 from tilewright.layout.transforms import Swizzle, Tiling, Transform, Transpose, transformed
 from tilewright.runtime import _jax
-from tilewright.target.nvgpu.hints import SHARED_MEMORY, space_text
+from tilewright.target.nvgpu.passes.layouts.hints import SHARED_MEMORY, space_text
 from tilewright.tile.formats import width
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
 from tilewright.tile.types import ACCUMULATOR

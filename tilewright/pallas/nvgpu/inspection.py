@@ -87,8 +87,8 @@ def _kernels(jaxpr: Any) -> Iterator[Kernel]:
 
 
 def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) -> Report:
-  from tilewright.target.nvgpu.launch import emit_kernel
-  from tilewright.target.nvgpu.ptx import to_ptx
+  from tilewright.target.nvgpu.emit.ptx import to_ptx
+  from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
   from tilewright.tile.printer import to_text
 
   wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")]

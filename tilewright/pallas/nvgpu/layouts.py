@@ -52,7 +52,7 @@ def layout_cast(x: jax.Array, layout: Any) -> jax.Array:
   A hard constraint: inference chooses all other layouts so that this one holds, and moves tiles that stand elsewhere. The kernel has as
   many warps as the layout, unless its `CompilerParams` say otherwise, which is an error.
   """
-  from tilewright.target.nvgpu import hints  # few programs need layouts, and all import this module
+  from tilewright.target.nvgpu.passes.layouts import hints  # few programs need layouts, and all import this module
 
   x = jnp.asarray(x)
   return layout_cast_p.bind(x, layout=hints.layout_text(layout, tuple(x.shape)))

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright import errors
-from tilewright.target.nvgpu.hints import is_in_shared
-from tilewright.target.nvgpu.ir import flight
-from tilewright.target.nvgpu.ir.copies import Copy, blocks_of, copies_of, guarded
-from tilewright.target.nvgpu.operands import behind_transposes
-from tilewright.target.nvgpu.roles import Roles
+from tilewright.target.nvgpu.ir import in_flight
+from tilewright.target.nvgpu.passes.copy_waits import Copy, blocks_of, copies_of, guarded
+from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
+from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
+from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.native import NativeKernel
@@ -39,7 +39,7 @@ def verify(kernel: NativeKernel) -> None:
 
 
 def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Value]]) -> None:
-  def visit(block: Block, number: int, state: flight.State) -> None:
+  def visit(block: Block, number: int, state: in_flight.State) -> None:
     arrival = block.ops[number]
     if arrival.name != "arrive" or arrival.attrs["of_copy"]:
       return
@@ -53,7 +53,7 @@ def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Valu
             f"{arrival.loc or '?'} lets others overwrite it. Call plgpu.wgmma_wait first, or arrive later (delay_release)."
           )
 
-  flight.follow(body, visit)
+  in_flight.follow(body, visit)
 
 
 def _operands(product: Op) -> Iterator[Value]:

@@ -1,0 +1,490 @@
+"""How the body gets to see its blocks, and what scratch memory begins with.
+
+A block is used where it is. Where it may hang over an edge of its array, or only some of its elements count, its view knows that (`views`).
+Two kinds of blocks are copied instead, and back after the body has run: those of elements at given numbers, and those that may hang over an
+edge while the body looks at them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read back).
+
+What is written beyond the edge is part of the block until another block takes its place, as in the VMEM of a TPU: the copy of such a block
+outlives the instance (`kept_between_steps`), and is filled from the array only where the block is not the one of the step before
+(`LastPlace`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.arithmetic import ELEMENTWISE
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm.memory import Memory
+from tilewright.target.llvm.places import Place, places
+from tilewright.target.llvm.types import I1, I64
+from tilewright.target.nvgpu.emit import l2_hints
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.distribution import distribute
+from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.statements import poison
+from tilewright.target.nvgpu.emit.views import Along, Array, Edge, View, is_inside, multiple, view_of, whole
+from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
+from tilewright.tile.dead_code import VIEWS
+from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
+from tilewright.tile.initial import scratch_to_poison
+from tilewright.tile.ir import Block as TileBlock
+from tilewright.tile.ir import Op, Value, users, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.ranges import always_inside
+from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
+
+_LOADS = frozenset({"load", "window_load", "gather_load"})
+_WRITTEN = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}  # which operand
+_LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
+
+
+# --- scratch memory ----------------------------------------------------------------------------------------------
+
+
+def scratch(
+  code: BlockCode, kernel: NativeKernel, parallel: Sequence[int], known: Mapping[int, Memory] = {}
+) -> list[Memory]:
+  """The scratch memory of a block of threads: what it starts from, else poison where it may be read before it is written.
+
+  What is `known`, by number, lies elsewhere already.
+  """
+  fresh = set(scratch_to_poison(kernel, parallel))
+  values = kernel.scratch_values or (None,) * len(kernel.scratch)
+  found: list[Memory] = []
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  for number, (kind, value) in enumerate(zip(kernel.scratch, values, strict=True)):
+    if number in known:
+      found.append(known[number])
+      continue
+    if isinstance(kind, SemaphoreArrayType):
+      found.append(effects.counters(code, kind.shape))
+      continue
+    assert isinstance(kind, RefType)
+    code.location = _scratch_name(kernel, number)
+    memory = code.allocate_ref(refs[number])
+    if value is not None:
+      _start_from(code, memory, kind.shape, value)
+    elif number in fresh:
+      poison(code, memory, kind.shape)
+    found.append(memory)
+  code.location = ""
+  return found
+
+
+def _scratch_name(kernel: NativeKernel, number: int) -> str:
+  """What messages call a scratch buffer."""
+  return f"scratch buffer {number} of the kernel '{kernel.name}'"
+
+
+def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Memory]) -> list[Any]:
+  """The scratch memory that several warpgroups have in common; accumulators each has for itself. What it begins with is not said."""
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  found: list[Any] = []
+  for number, ref in enumerate(refs):
+    code.location = _scratch_name(kernel, number)
+    if number in known:
+      found.append(known[number])
+    elif (
+      isinstance(ref.type, SemaphoreArrayType) and not ref.type.arrivals
+    ):  # of one warpgroup, see `lowering.warpgroups`
+      found.append(effects.counters(code, ref.type.shape))
+    elif isinstance(ref.type, SemaphoreArrayType):
+      with code.sharing():
+        found.append(warpgroup_barriers.allocate(code, ref.type))
+    elif is_accumulator(ref.ref):
+      found.append(code.allocate_ref(ref))
+    else:
+      with code.sharing():
+        found.append(code.allocate_ref(ref))
+      if code.roles is not None and code.roles.reads_only(ref):
+        code.unawaited.add(found[-1].base)
+  code.location = ""
+  return found
+
+
+def _start_from(code: BlockCode, memory: View, shape: tuple[int, ...], value: tuple[int, ...]) -> None:
+  """Every thread writes the same few numbers."""
+  for i, number in enumerate(value):
+    place = np.unravel_index(i, shape) if shape else ()
+    code.store(memory, [Index(int(p)) for p in place], ty.element(memory.dtype, number, 1))
+  code.written.add(memory.base)
+
+
+# --- blocks ------------------------------------------------------------------------------------------------------
+
+
+def prefetched(code: BlockCode, kernel: NativeKernel, i: int, pointer: Any, indices: Any) -> View:
+  """A prefetched operand as this instance sees it."""
+  b, mapping = code.b, kernel.mapping
+  ref = kernel.body.params[i].type
+  assert isinstance(ref, RefType)
+  vmapped = mapping.prefetch_vmapped[i] if mapping.prefetch_vmapped else ()
+  own = math.prod(ref.shape)
+  for position, dim in enumerate(vmapped):
+    inner = math.prod(mapping.grid[d] or 1 for d in vmapped[position + 1 :]) * own
+    pointer = b.gep(pointer, [b.mul(i64(indices[dim]), i64(inner))], source_etype=ty.memory_type(ref.dtype))
+  return View(pointer, ref.strides, ref.dtype, object())
+
+
+def bases(kernel: NativeKernel) -> list[Any]:
+  """One object for each piece of memory behind the blocks: operands that are aliased share theirs."""
+  mapping = kernel.mapping
+  found: list[Any] = [object() for _ in mapping.block_mappings]
+  for into, out in kernel.input_output_aliases:
+    source = into - mapping.num_prefetch
+    if source >= 0 and mapping.input_mappings[source].in_place and mapping.output_mappings[out].in_place:
+      found[mapping.num_inputs + out] = found[source]
+  return found
+
+
+def only_read(kernel: NativeKernel) -> Iterator[Array]:
+  """The arrays that the kernel reads and nobody writes meanwhile."""
+  aliased = {into for into, _ in kernel.input_output_aliases}
+  for number, array, others in _uses(kernel):
+    if number not in aliased and not others:
+      yield array
+
+
+def only_copied(kernel: NativeKernel) -> Iterator[Array]:
+  """The arrays that the kernel writes by copies of shared memory alone."""
+  body = kernel.body.body
+  every = [body, *(block for op in walk(body) for block in op.blocks)]
+  copies = {op for block in every for op, after in itertools.pairwise(block.ops) if after.name == "commit_copies"}
+  for _, array, others in _uses(kernel):
+    if all(op in copies for op in others):
+      yield array
+
+
+def _uses(kernel: NativeKernel) -> Iterator[tuple[int, Array, list[Op]]]:
+  """The arrays by number, and the ops that do something else than read them."""
+  mapping, used = kernel.mapping, users(kernel.body.body)
+  for position, m in enumerate(mapping.block_mappings):
+    number = mapping.num_prefetch + position
+    seen = [kernel.body.params[number]]
+    for ref in seen:
+      seen += [r for op in used.get(ref, ()) if op.name in VIEWS for r in op.results]
+    others = [op for ref in seen for op in used.get(ref, ()) if op.name not in (*VIEWS, *_LOADS)]
+    yield number, Array(number, tuple(m.array_aval.shape)), others
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+  """A block of an array: where it is along each dimension, and where it surely lies inside. Without places it is the array itself."""
+
+  code: BlockCode
+  mapping: BlockMapping
+  array: View
+  where: tuple[Place, ...] = ()
+  safe: tuple[bool, ...] = ()
+
+  @classmethod
+  def of(
+    cls,
+    code: BlockCode,
+    kernel: NativeKernel,
+    position: int,
+    pointer: ir.Value,
+    base: Any,
+    prefetched: Sequence[Memory],
+    indices: Sequence[Any],
+  ) -> Block:
+    """The block of an input or output at given indices of the grid."""
+    m, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
+    strides = dense_strides(tuple(m.array_aval.shape))
+    policy = code.read_policy if l2_hints.is_stream(kernel, position, code.arch) else None
+    array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
+    if code.is_by_hand and code.arch.has_tma:  # copies written by hand use TMA
+      array.home = Array(kernel.mapping.num_prefetch + position, tuple(m.array_aval.shape))
+      array.along = whole(array.home)
+    if index_map is None:
+      return cls(code, m, array)
+    where = places(code, m, index_map, prefetched, indices, code.in_memory)
+    return cls(code, m, array, tuple(where), tuple(always_inside(kernel.mapping.grid, m, index_map)))
+
+  @property
+  def kept(self) -> list[int]:
+    """The dimensions that the body sees."""
+    return [d for d, dim in enumerate(self.mapping.block_shape) if not isinstance(dim, Squeezed)]
+
+  def must_be_copied(self, without_edges: bool) -> bool:
+    """Whether it cannot be used where it is, by a body that may look at it without knowing of edges."""
+    if any(place.numbers is not None for place in self.where):
+      return True
+    hangs_over = not all(self.safe) or any(place.count is not None for place in self.where)
+    return without_edges and hangs_over
+
+  def in_place(self) -> View:
+    """The block where it is, with edges where it may hang over."""
+    if not self.where:
+      return self.array
+    b, array = self.code.b, self.array
+    offset: Any = 0
+    align = array.align
+    for place, stride in zip(self.where, array.strides):
+      part = mul(b, place.start, stride)
+      offset = add(b, offset, part)
+      align = math.gcd(align, part if isinstance(part, int) else multiple(part))
+    edges = [self._edges(d) for d in range(len(self.where))]
+    along = (Along(p.start, self.kept.index(d) if d in self.kept else None) for d, p in enumerate(self.where))
+    inside = None
+    for edge in (e for d in self.mapping.squeezed_dims for e in edges[d]):
+      ok = is_inside(b, edge, Index(0), 1)
+      inside = ok if inside is None else b.and_(inside, ok)
+    return dataclasses.replace(
+      array,
+      pointer=b.gep(array.pointer, [i64(offset)], source_etype=ty.memory_type(array.dtype)),
+      strides=tuple(array.strides[d] for d in self.kept),
+      align=align,
+      edges=tuple(edges[d] for d in self.kept),
+      inside=inside,
+      anchor=array.pointer,
+      along=tuple(along) if array.along else (),
+      home=None if any(edges) else array.home,
+    )
+
+  def _edges(self, d: int) -> tuple[Edge, ...]:
+    """Of the array, and of what counts."""
+    b, place = self.code.b, self.where[d]
+    found: list[Edge] = [] if self.safe[d] else [Edge(place.start, 1, self.mapping.array_aval.shape[d])]
+    if place.count is not None:
+      found.append(Edge(0, 1, b.select(b.icmp_signed("<", place.count, i64(0)), i64(0), place.count)))
+    return tuple(found)
+
+
+def seen_without_edges(body: TileBlock) -> set[Value]:
+  """The refs that a body looks at, themselves or a view of them, in a way that edges cannot follow."""
+  changed, used = written(body), users(body)
+  found: set[Value] = set()
+  for op in walk(body):
+    if op.name in _LOSES_EDGES:
+      found.add(_root(op.operands[0]))
+    elif op.name in (*_LOADS, "copy") and (ref := _root(op.operands[0])) in changed and not _only_updates(op, used):
+      found.add(ref)
+  return found
+
+
+def written(body: TileBlock) -> set[Value]:
+  """The refs that a body writes to, themselves or a view of them."""
+  return {_root(op.operands[_WRITTEN[op.name]]) for op in walk(body) if op.name in _WRITTEN}
+
+
+def _root(ref: Value) -> Value:
+  """The ref that a view is a view of."""
+  while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
+    ref = ref.owner.operands[0]
+  return ref
+
+
+def _only_updates(load: Op, used: Mapping[Value, Sequence[Op]]) -> bool:
+  """Whether each loaded element decides only what is stored in its own place, as in `o_ref[...] += x`."""
+  if load.name == "copy":
+    return False
+  waiting = list(load.results)
+  seen = set(waiting)
+  while waiting:
+    v = waiting.pop()
+    for user in used.get(v, ()):
+      if user.name == "store" and user.operands[0] is load.operands[0]:
+        continue
+      if user.name not in ELEMENTWISE:
+        return False
+      waiting += [r for r in user.results if r not in seen]
+      seen.update(user.results)
+  return True
+
+
+def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int]:
+  """The positions of the blocks that are copied, written, and may hold something beyond the array for the steps that follow."""
+  mapping, body = kernel.mapping, kernel.body.body
+  if len(parallel) == len(mapping.grid) or kernel.warpgroups > 1:
+    return set()
+  without_edges, changed = seen_without_edges(body), written(body)
+  refs = kernel.body.params[mapping.num_prefetch :]
+  return {
+    position
+    for position, (m, ref) in enumerate(zip(mapping.block_mappings, refs))
+    if m.keeps_overhang and ref in changed and (ref in without_edges or given_layout(ref.ref) is not None)
+  }
+
+
+class LastPlace:
+  """Where the block of the step before lay, and the memory of its copy; every thread knows the place by itself."""
+
+  def __init__(self, code: BlockCode, block_shape: Sequence[BlockDim]):
+    # Of each dimension the start and the count, or the numbers of the elements.
+    self.code = code
+    self.view: View | None = None
+    sizes = [d.block_size if isinstance(d, Indirect) else 2 for d in block_shape]
+    with code.b.goto_entry_block():
+      self.slots = [code.b.alloca(I64, size=size) for size in sizes]
+      self.exists = code.b.alloca(I1)
+      self.same = code.b.alloca(I1)
+
+  def forget(self) -> None:
+    """Before the first step."""
+    self.code.b.store(ir.Constant(I1, 0), self.exists)
+
+  def move(self, where: Sequence[Place]) -> ir.Value:
+    """Whether the block is another one than that of the step before; from now on this is the last one."""
+    code, b = self.code, self.code.b
+    b.store(b.load(self.exists, typ=I1), self.same)
+    b.store(ir.Constant(I1, 1), self.exists)
+    for place, slots in zip(where, self.slots, strict=True):
+      if place.numbers is None:
+        for at, number in enumerate((place.start, place.size if place.count is None else place.count)):
+          self._note(slots, at, i64(number))
+        continue
+      code.sync({view_of(place.numbers).base}, set())
+      with for_range(b, 0, place.size) as i, code.scope():
+        self._note(slots, i, b.sext(code.load(place.numbers, [Index(i)], 1), I64))
+    return b.not_(b.load(self.same, typ=I1))
+
+  def _note(self, slots: ir.Value, at: Any, number: ir.Value) -> None:
+    b = self.code.b
+    slot = b.gep(slots, [i64(at)])
+    agrees = b.icmp_signed("==", b.load(slot, typ=I64), number)
+    b.store(b.and_(b.load(self.same, typ=I1), agrees), self.same)
+    b.store(number, slot)
+
+
+class Placed:
+  """A block in shared memory, laid out as the user says: brought there before the body runs, and back after it."""
+
+  def __init__(
+    self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool, last: LastPlace | None = None
+  ):
+    if any(place.numbers is not None for place in block.where):
+      raise errors.UnsupportedFeatureError(
+        f"{block.mapping.origin}: a block with an Indirect dimension cannot have transforms. Copy it to a scratch buffer that has them."
+      )
+    self.code, self.whole, self.is_output = code, block.in_place(), is_output
+    self.shape, self.view = ref.ref.shape, view
+    self._move(self.whole, self.view, None if last is None else last.move(block.where))
+
+  def write_back(self) -> None:
+    """Bring an output back after the body has run; what lies outside of the array is dropped."""
+    if self.is_output:
+      self._move(self.view, self.whole)
+
+  def _move(self, source: View, target: View, condition: ir.Value | None = None) -> None:
+    code = self.code
+    code.sync({source.base}, {target.base})
+    with contextlib.nullcontext() if condition is None else if_then(code.b, condition), code.scope():
+      code.each_step(
+        code.distribution(self.shape),
+        lambda index, lanes, step: code.store(target, index, code.load(source, index, lanes)),
+      )
+
+
+class Copy:
+  """A block that is copied: elements that do not count, or lie outside of the array, are poison, and stay where they are.
+
+  What is in an output that is written before it is read (not `is_read`) does not matter. With a `last` place the copy holds what it held
+  in the step before, if that had the same block.
+  """
+
+  def __init__(
+    self, code: BlockCode, block: Block, *, is_output: bool, is_read: bool = True, last: LastPlace | None = None
+  ):
+    self.code, self.whole, self.where = code, block.array, block.where
+    self.shape = tuple(block.mapping.array_aval.shape)
+    self.kept, self.is_output = block.kept, is_output
+    self.sizes = tuple(self.where[i].size for i in self.kept)
+    known = None if last is None else last.view
+    self.view = code.allocate(self.sizes, self.whole.dtype) if known is None else known
+    if last is not None:
+      last.view = self.view
+    if is_read:
+      is_new = None if last is None else last.move(self.where)
+      self._each(self._read, reads=self.whole, writes=self.view, condition=is_new)
+
+  def write_back(self) -> None:
+    """Bring an output back after the body has run."""
+    if not self.is_output or 0 in self.sizes:
+      return
+    last = {d: self._last_ones(p, self.shape[d]) for d, p in enumerate(self.where) if p.numbers is not None}
+    self._each(lambda index: self._write(index, last), reads=self.view, writes=self.whole)
+
+  def _each(
+    self, visit: Callable[[list[Index]], None], reads: View, writes: View, condition: ir.Value | None = None
+  ) -> None:
+    """Call `visit` for each of the thread's elements of the block, perhaps on a condition that all threads agree on."""
+    if 0 in self.sizes:
+      return
+    code = self.code
+    numbers = {view_of(p.numbers).base for p in self.where if p.numbers is not None}
+    code.sync({reads.base, *numbers}, {writes.base})
+    one_by_one = distribute(self.sizes, 1, code.num_threads)
+    with contextlib.nullcontext() if condition is None else if_then(code.b, condition), code.scope():
+      code.each_step(one_by_one, lambda index, lanes, step: visit(index))
+
+  def _place(self, index: list[Index]) -> tuple[list[Index], ir.Value]:
+    """Where in the array an element is, and whether it counts and lies inside."""
+    b = self.code.b
+    own = dict(zip(self.kept, index))
+    found, inside = [], ir.Constant(I1, 1)
+    for d, (place, size) in enumerate(zip(self.where, self.shape)):
+      i = own[d].base if d in own else 0
+      if place.numbers is None:
+        at = i64(add(b, place.start, i))
+      else:
+        at = self._number(place.numbers, i, size)
+      inside = b.and_(inside, b.icmp_unsigned("<", at, i64(size)))
+      if place.count is not None:
+        inside = b.and_(inside, b.icmp_signed("<", i64(i), place.count))
+      found.append(Index(at))
+    return found, inside
+
+  def _number(self, numbers: Memory, i: Any, size: int) -> ir.Value:
+    """The i-th number of an element, counted from the end where it is negative, as NumPy does."""
+    b = self.code.b
+    number = b.sext(self.code.load(numbers, [Index(i)], 1), I64)
+    return b.select(b.icmp_signed("<", number, i64(0)), b.add(number, i64(size)), number)
+
+  def _read(self, index: list[Index]) -> None:
+    at, inside = self._place(index)
+    view = dataclasses.replace(self.whole, inside=inside, anchor=self.whole.pointer)
+    self.code.store(self.view, index, self.code.load(view, at, 1))
+
+  def _write(self, index: list[Index], last: Mapping[int, View]) -> None:
+    b = self.code.b
+    at, inside = self._place(index)
+    own = dict(zip(self.kept, index))
+    for d, flags in last.items():
+      inside = b.and_(inside, self.code.load(flags, [own[d]], 1))
+    with if_then(b, inside), self.code.scope():
+      self.code.store(self.whole, at, self.code.load(self.view, index, 1))
+
+  def _last_ones(self, place: Place, size: int) -> View:
+    """For each number whether it is the last of its kind: where an element is named twice, the last one is written."""
+    code, b = self.code, self.code.b
+    numbers = place.numbers
+    assert numbers is not None
+    flags = code.allocate((place.size,), np.bool_)
+    code.sync({view_of(numbers).base}, {flags.base})
+
+    def each(index: list[Index], lanes: int, step: Any) -> None:
+      (i,) = index
+      own = self._number(numbers, i.base, size)
+      with b.goto_entry_block():
+        slot = b.alloca(I1)
+      b.store(ir.Constant(I1, 1), slot)
+      with for_range(b, b.add(i64(i.base), i64(1)), place.size) as j:
+        differs = b.icmp_signed("!=", self._number(numbers, j, size), own)
+        b.store(b.and_(b.load(slot, typ=I1), differs), slot)
+      code.store(flags, [i], b.load(slot, typ=I1))
+
+    code.each_step(distribute((place.size,), 1, code.num_threads), each)
+    return flags

@@ -1,0 +1,291 @@
+"""The memory of a block of threads: its buffers, in shared memory while there is room, and when its threads wait for each other.
+
+Threads wait only where one needs what another wrote. `sync` knows what was written and read since the last barrier. Where all that was
+written to a memory are parts that share no element with the next one (`writing`), nobody waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.layout.shared import SharedLayout, shared_tiled
+from tilewright.layout.value import LANES
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Code, Statements
+from tilewright.target.llvm.loops import Index, i64
+from tilewright.target.llvm.memory import Memory
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit import l2_hints, views
+from tilewright.target.nvgpu.emit.ops import cache_modifiers
+from tilewright.target.nvgpu.emit.ops.relayout import Device
+from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
+from tilewright.target.nvgpu.emit.symbolic import Number, value_of
+from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.emit.views import View
+from tilewright.tile.boxes import are_apart
+from tilewright.tile.ir import Op, Value
+from tilewright.tile.types import RefType
+
+SHARED = 3  # LLVM's address space
+_SLACK = 1024  # bytes of shared memory that are never given out
+
+
+class BlockMemory(Code):
+  """Code of one block of threads, with the memory they share."""
+
+  target = "GPU"
+
+  def __init__(
+    self,
+    b: ir.IRBuilder,
+    arch: Arch,
+    num_threads: int,
+    lanes: int,
+    shared: ir.Value,
+    scratch: ir.Value,
+    statements: Statements,
+  ):
+    super().__init__(b, lanes, shared, statements)
+    self.arch, self.num_threads = arch, num_threads
+    self.scratch, self.scratch_bytes = scratch, 0
+    self.arena_align = 128  # bytes: the start of shared memory is a multiple
+    self.allocated: list[str] = []  # for the error that names the buffers
+    self.thread = threads.thread_id(b)
+    self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
+    self.is_part = False  # whether other threads of the block do something else
+    self.groups = 1  # warpgroups that each run the body
+    self.is_by_hand = False  # whether the kernel says itself who copies and waits: see `divide`
+    self.group: Any = None  # which of several this is
+    self.is_sharing = False  # whether what is allocated is for all of them
+    self.written: set[Any] = set()
+    self.read: set[Any] = set()
+    # Behind reads of which nobody waits: registers, and memory that these threads read or write, but not both (`warpgroup_effects`).
+    self.unawaited: set[Any] = set()
+    self.busy: list[View] = []  # of the following: those that hold operands until their product is done
+    self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
+    # All that was written to a memory since the last barrier, where known.
+    self._parts: dict[Any, tuple[Value, ...]] = {}
+
+  def divide(self, groups: int) -> None:
+    """Let warpgroups run the body each for itself: from here on, the threads are those of one."""
+    b, every = self.b, self.thread
+    self.groups, self.is_by_hand = groups, True
+    if groups == 1:
+      self.group = I32(0)
+      return
+    self.group = threads.from_lane(b, b.udiv(every, I32(threads.GROUP)), I32(0))
+    self.thread = b.urem(every, I32(threads.GROUP))
+
+  # --- memory ----------------------------------------------------------------------------------------------------
+
+  @contextlib.contextmanager
+  def sharing(self) -> Iterator[None]:
+    """What is allocated here is the same for all warpgroups."""
+    self.is_sharing = True
+    try:
+      yield
+    finally:
+      self.is_sharing = False
+
+  @property
+  def free_bytes(self) -> int:
+    """How much shared memory is left to be given out."""
+    return self.arch.shared_bytes - _SLACK - self.arena_bytes
+
+  def room_for(self, nbytes: int) -> int:
+    """How many bytes buffers take that together have so many: each warpgroup has its own."""
+    return nbytes if self.is_sharing else nbytes * self.groups
+
+  def _own(self, pointer: ir.Value, nbytes: int) -> ir.Value:
+    """Where the buffer of this warpgroup is, if the first's is at a pointer."""
+    if self.is_sharing or self.groups == 1:
+      return pointer
+    b = self.buffers
+    return b.gep(pointer, [b.mul(b.zext(self.group, ty.I64), i64(nbytes))], source_etype=ty.I8)
+
+  def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False) -> View:
+    """A buffer of the block: in shared memory while there is room, else in global memory, unless the user wants it `is_shared`."""
+    dtype = np.dtype(dtype)
+    nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
+    own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
+    self.allocated.append(f"{own} ({self.location or 'for values that are kept'})")
+    if self.room_for(nbytes) <= self.free_bytes:
+      pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
+      self.arena_bytes += self.room_for(nbytes)
+    elif is_shared:
+      raise self._exceeds(dtype, shape, nbytes, "", self.allocated[:-1])
+    else:
+      scratch = self.buffers.load(self.scratch, typ=ty.PTR)
+      pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
+      self.scratch_bytes += self.room_for(nbytes)
+    pointer = self._own(pointer, nbytes)
+    strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    return View(pointer, strides, dtype, object(), align=16)
+
+  def allocate_rows(self, kind: RefType) -> View:
+    """A buffer that the user wants in shared memory, row by row; where it begins at a multiple of 128 bytes, the copy engine knows it."""
+    nbytes = kind.size * kind.dtype.itemsize
+    if not self.is_by_hand or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
+      return self.allocate(kind.shape, kind.dtype, is_shared=True)
+    self.arena_bytes = -(-self.arena_bytes // 128) * 128
+    home = shared_tiled(kind.shape, None, 8 * kind.dtype.itemsize)
+    return dataclasses.replace(
+      self.allocate(kind.shape, kind.dtype, is_shared=True), home=home, along=views.whole(home)
+    )
+
+  def has_room(self, tiled: SharedLayout) -> bool:
+    """Whether a buffer that is laid out in some way fits shared memory."""
+    align = max(tiled.swizzle.span, 128)
+    nbytes = self.room_for(self._padded(tiled.nbytes, align))
+    return -self.arena_bytes % align + nbytes <= self.free_bytes
+
+  def _padded(self, nbytes: int, align: int) -> int:
+    """The bytes from a warpgroup's buffer to that of the next."""
+    return nbytes if self.groups == 1 else -(-nbytes // align) * align
+
+  def allocate_as(self, tiled: SharedLayout, dtype: Any) -> View:
+    """A buffer in shared memory, laid out as the user says."""
+    nbytes, align = tiled.nbytes, max(tiled.swizzle.span, 128)
+    if not self.has_room(tiled):
+      raise self._exceeds(dtype, tiled.shape, nbytes, " with transforms", self.allocated)
+    self.arena_bytes = -(-self.arena_bytes // align) * align
+    self.arena_align = max(self.arena_align, align)
+    whole = self.allocate((self._padded(nbytes, align),), np.uint8)
+    strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
+    return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
+
+  def _exceeds(
+    self, dtype: Any, shape: Sequence[int], nbytes: int, how: str, others: Sequence[str]
+  ) -> errors.ResourceExhaustedError:
+    """The error for a buffer that must be in shared memory, besides `others`, but has no room there."""
+    return errors.ResourceExhaustedError(
+      f"{self.location or 'A buffer'}: {np.dtype(dtype).name}{list(shape)} of {nbytes} bytes{how} exceeds "
+      f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
+      f"{'; '.join(others) or 'none'}. Use smaller ones."
+    )
+
+  def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
+    """A buffer in shared memory for a while, besides those that are busy; None if there is no room."""
+    for buffer, size, own in self._trips:
+      if size >= nbytes and own % align == 0 and buffer not in self.busy:
+        return buffer
+    made = self.own_buffer(nbytes, align)
+    if made is not None:
+      self._trips.append((made, nbytes, align))
+    return made
+
+  def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
+    """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
+    ahead, nbytes = -self.arena_bytes % align, self._padded(nbytes, align)
+    if ahead + self.room_for(nbytes) > self.free_bytes:
+      return None
+    self.arena_bytes, self.arena_align = self.arena_bytes + ahead, max(self.arena_align, align)
+    return self.allocate((nbytes,), np.uint8)
+
+  def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
+    if isinstance(memory, RegisterRef):
+      places = memory.registers.held.find(index, lanes)
+      assert places is not None, "a ref in registers is asked for elsewhere"
+      return memory.registers.at(self.b, places)
+    return views.load(self.b, views.view_of(memory), index, lanes)
+
+  def store(self, memory: Memory, index: Sequence[Index], value: ir.Value) -> None:
+    views.store(self.b, views.view_of(memory), index, value)
+
+  def accessed(self, op: Op) -> Memory:
+    memory = self.memory_of(op.operands[0])
+    hint = cache_modifiers.words(op.attrs.get("cache", ""), self.arch.ptx)
+    if not hint or not isinstance(memory, View) or not memory.in_global:
+      return memory
+    return dataclasses.replace(memory, cache=hint)
+
+  def load_element(self, memory: Memory, pointer: ir.Value) -> ir.Value:
+    return views.load_vector(self.b, views.view_of(memory), pointer, 1, 1)
+
+  def load_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], lanes: int) -> ir.Value:
+    return views.load(self.b, views.with_edges(views.view_of(memory), shape), index, lanes)
+
+  def store_window(self, memory: Memory, index: Sequence[Index], shape: Sequence[int], value: ir.Value) -> None:
+    views.store(self.b, views.with_edges(views.view_of(memory), shape), index, value)
+
+  @functools.cached_property
+  def read_policy(self) -> ir.Value:
+    """How the second cache treats arrays that are read once."""
+    with self.b.goto_entry_block():
+      return l2_hints.keep_longest(self.b)
+
+  # --- waiting for each other ------------------------------------------------------------------------------------
+
+  def sync(self, reads: set[Any], writes: set[Any]) -> None:
+    """Wait, if what is read was written, or what is written was touched, since the last barrier."""
+    if reads & self.written or writes & (self.written | self.read):
+      self.barrier()
+    self.read |= reads - self.unawaited
+    self.written |= writes
+    for base in writes:
+      self._parts.pop(base, None)
+
+  @contextlib.contextmanager
+  def writing(self, base: Any, ref: Value) -> Iterator[None]:
+    """Around a pass that writes a ref, which lies in a memory that the pass does not read."""
+    before = self._parts.get(base, ())
+    if before and base not in self.read and all(are_apart(ref, part) for part in before):
+      self.written.discard(base)
+    elif base in self.written | self.read:
+      self.barrier()
+      before = ()
+    yield
+    if before:
+      self.written.add(base)
+    if base in self.written:
+      self._parts[base] = (*before, ref)
+
+  def barrier(self) -> None:
+    if self.groups > 1:
+      threads.barrier_of_group(self.b, self.group)
+    elif self.is_part:
+      threads.barrier_of(self.b, 1, self.num_threads)
+    else:
+      threads.barrier(self.b)
+    self.forget_accesses()
+
+  def forget_accesses(self) -> None:
+    """The threads have waited for each other."""
+    self.written.clear()
+    self.read.clear()
+    self._parts.clear()
+
+  def settle_memory(self) -> None:
+    """Before and after a loop's body, where what comes before depends on the iteration."""
+    if self.written or self.read:
+      self.barrier()
+
+
+class BlockDevice(Device):
+  """The hardware that a relayout runs on, with barriers only where they are needed."""
+
+  def __init__(self, code: BlockMemory, buffer: View | None):
+    b, thread = code.b, Number(code.b, code.thread, code.num_threads)
+    lane, warp = (
+      Number(b, value_of(b, n), most)
+      for n, most in ((thread % LANES, LANES), (thread // LANES, code.num_threads // LANES))
+    )
+    pointer = None if buffer is None else code.b.addrspacecast(buffer.pointer, ir.PointerType(addrspace=SHARED))
+    super().__init__(code.b, lane, warp, pointer)
+    self.code, self.base = code, None if buffer is None else buffer.base
+
+  def before_store(self) -> None:
+    self.code.sync(set(), {self.base})
+
+  def before_load(self) -> None:
+    self.code.sync({self.base}, set())

@@ -1,0 +1,283 @@
+"""Matrix products whose operands and result are in registers, as fragments of `mma.sync` in the layouts that inference chose.
+
+An operand that is held in its fragments, or gets there by shuffles, is multiplied from where it is: in attention, the probabilities are the
+accumulator of one product and the left operand of the next, and never leave their registers. Any other operand goes to shared memory once,
+unless it is there already, as blocks that were copied ahead of time are; and `ldmatrix` brings its fragments as they are needed, so that
+only a few are in registers at a time.
+
+    A  (m, k)   register = element + 8 (k fragment + K m fragment)         the order of `options.mma_options`
+    B  (k, n)   register = element + 4 (n fragment + N k fragment)
+    C  (m, n)   register = element + 4 (n fragment + N m fragment)
+
+`old + dot(a, b)`, where the product has no other use, begins with the old sums.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.layout.access import VECTOR, accesses
+from tilewright.layout.algebra import transposed, without_register_copies
+from tilewright.layout.plan import Plan, relayout
+from tilewright.layout.shared import AnyShared, SharedLayout, StridedShared
+from tilewright.layout.trip import Trip
+from tilewright.layout.value import Layout
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import F32, I32
+from tilewright.target.nvgpu.arch import MMA
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
+from tilewright.target.nvgpu.emit.ops.relayout import Loader, store
+from tilewright.target.nvgpu.emit.register_tiles import Registers, joined
+from tilewright.target.nvgpu.emit.units.inline_ptx import pure
+from tilewright.target.nvgpu.emit.views import View
+from tilewright.tile.ir import Block, Op, Value
+
+Words = Callable[[int], ir.Value]  # the 32 bits that begin with a register
+
+# By the operands' dtype: k of an instruction, its name for the operands, its name for the sums.
+KINDS = {
+  "bfloat16": (16, "bf16", "f32"),
+  "float16": (16, "f16", "f32"),
+  "float8_e4m3fn": (32, "e4m3", "f32"),
+  "float8_e5m2": (32, "e5m2", "f32"),
+  "int8": (32, "s8", "s32"),
+  "uint8": (32, "u8", "s32"),
+  "float32": (8, "tf32", "f32"),  # where a product may be rounded so
+}
+MOST = 2048  # instructions that are written out
+MOST_BYTES = 512  # of an operand that a thread brings to shared memory at a time
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Staged:
+  """A copy of a tile in shared memory, from which fragments are loaded."""
+
+  plan: Plan
+  trip: Trip
+  buffer: View
+
+  @property
+  def base(self) -> Any:
+    return self.buffer.base
+
+
+def is_for_warps(op: Op) -> bool:
+  """Whether a product is one of matrices whose elements tensor cores take."""
+  dtypes = {v.tile.dtype.name for v in op.operands}
+  if "float32" in dtypes and not op.attrs.get("tf32"):
+    return False
+  return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
+
+
+def is_possible(code: BlockCode, op: Op) -> bool:
+  """Whether a product that inference gave to the tensor cores has the size to be written out, and its operands room."""
+  depth, *_ = KINDS[op.operands[0].tile.dtype.name]
+  layout, k = code.layout_of(op.result), sizes(op)[0][1]
+  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MOST:
+    return False
+  moved = [v for i, v in enumerate(op.operands) if in_place(code, op, i) is None]
+  if any(held_bytes(code, v) > MOST_BYTES for v in moved):
+    return False
+  room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in moved)
+  return code.arena_bytes + code.room_for(2 * room) <= code.arch.shared_bytes
+
+
+def own_layout(code: BlockCode, value: Value) -> Layout:
+  """The layout of an operand on its way: in which it is held, or in which it is loaded to be brought elsewhere."""
+  known = code.env.get(value)
+  if isinstance(known, Registers):
+    return known.layout
+  assert code.inferred is not None
+  return code.inferred.layouts[value]
+
+
+def held_bytes(code: BlockCode, value: Value) -> int:
+  return own_layout(code, value).num_registers * value.tile.dtype.itemsize
+
+
+def _wanted(code: BlockCode, op: Op, i: int) -> Layout:
+  """The fragments of an operand; not all of them are in registers at a time."""
+  assert code.inferred is not None
+  found = code.inferred.wanted(op, i)
+  assert isinstance(found, Layout)
+  return found
+
+
+def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
+  """`old + dot(…)`, held in the layout of the result."""
+  b, dtype = code.b, op.result.tile.dtype
+  depth, _, kind = KINDS[op.operands[0].tile.dtype.name]
+  layout = code.layout_of(op.result)
+  assert layout is not None
+  values = [ty.constant(F32 if kind == "f32" else I32, 0)] * layout.num_registers
+  if old is not None:  # before the operands take buffers
+    values = old_sums(code, layout, dtype, old)
+  operands: list[Any] = []
+  for i in range(2):
+    operands.append(_operand(code, op, i))
+    code.busy += [part.buffer for part in operands[i:] if isinstance(part, Staged)]
+  code.sync({part.base for part in operands if isinstance(part, Staged)}, set())
+  left, right = (_words(code, part) for part in operands)
+  depths, down = sizes(op)[0][1] // depth, len({offset[0] // 16 for offset in layout.register_offsets})
+  across = layout.num_registers // (4 * down)
+  word = depth // 8  # elements in a register of 32 bits
+  for at in range(depths):
+    for ni in range(across):
+      two = [right(word * (i + 2 * (ni + across * at))) for i in range(2)]
+      for mi in range(down):
+        four = [left(word * (i + 4 * (at + depths * mi))) for i in range(4)]
+        own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
+        values[own] = _mma(b, op, values[own], four, two)
+  code.busy.clear()
+  return held_sums(code, layout, dtype, values)
+
+
+def old_sums(code: BlockCode, layout: Layout, dtype: Any, old: Value) -> list[ir.Value]:
+  """The registers of a tile to which a product is added."""
+  sums = code.new_registers(layout, dtype)
+  code.fill(sums, old)
+  return unpacked(code.b, sums)
+
+
+def held_sums(code: BlockCode, layout: Layout, dtype: Any, values: Sequence[ir.Value]) -> Registers:
+  """The registers of a layout as a tile."""
+  result = code.new_registers(layout, dtype)
+  put(code.b, result, values)
+  return result
+
+
+def put(b: ir.IRBuilder, tile: Registers, values: Sequence[ir.Value]) -> None:
+  """Let registers of a tile have values: the reverse of `unpacked`."""
+  for step, group in enumerate(tile.held.groups):
+    parts = [values[r] for r in group]
+    tile.set(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
+
+
+def sizes(op: Op) -> tuple[tuple[int, int], int]:
+  (lc, rc) = op.attrs["contract"]
+  left, right = (v.tile.shape for v in op.operands)
+  return (left[1 - lc[0]], left[lc[0]]), right[1 - rc[0]]
+
+
+def unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
+  """The registers of a tile one by one."""
+  found: list[Any] = [None] * tile.layout.num_registers
+  for step, group in enumerate(tile.held.groups):
+    vector = tile.vector(b, step)
+    for i, register in enumerate(group):
+      found[register] = vector if len(group) == 1 else b.extract_element(vector, I32(i))
+  return found
+
+
+def _mma(b: ir.IRBuilder, op: Op, sums: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> list[ir.Value]:
+  depth, operand, kind = KINDS[op.operands[0].tile.dtype.name]
+  element, letter = (F32, "f") if kind == "f32" else (I32, "r")
+  text = (
+    f"mma.sync.aligned.m16n8k{depth}.row.col.{kind}.{operand}.{operand}.{kind} "
+    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+  )
+  constraints = ",".join([*[f"={letter}"] * 4, *["r"] * 6, "0", "1", "2", "3"])
+  out = pure(b, ir.LiteralStructType([element] * 4), text, constraints, [*left, *right, *sums], together=True)
+  return [b.extract_value(out, i) for i in range(4)]
+
+
+# --- operands ----------------------------------------------------------------------------------------------------
+
+
+def _operand(code: BlockCode, op: Op, i: int) -> Any:
+  """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
+  value, wanted = op.operands[i], _wanted(code, op, i)
+  for copy in code.copies.get(value, ()):
+    if isinstance(copy, Staged) and copy.plan.target == wanted:
+      return copy
+  here = in_place(code, op, i)
+  if here is not None:
+    return here
+  plan = relayout(
+    own_layout(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True
+  )
+  if not plan.shared_bytes:
+    return code.words_of(value, wanted)
+  buffer = code.trip_buffer(plan.shared_bytes)
+  assert buffer is not None
+  return stage(code, value, plan, buffer)
+
+
+def in_place(code: BlockCode, op: Op, i: int) -> Staged | None:
+  """An operand that is read from a block in shared memory, perhaps transposed, if its fragments can be loaded from there."""
+  value = op.operands[i]
+  axes, source = tuple(range(value.tile.rank)), value
+  while isinstance(source.owner, Op) and source.owner.name == "transpose" and source not in code.env:
+    axes = tuple(source.owner.attrs["permutation"][a] for a in axes)
+    source = source.owner.operands[0]
+  load = source.owner
+  if source in code.env or not isinstance(load, Op) or load.name != "load":
+    return None
+  view = code.env.get(load.operands[0])
+  if not isinstance(view, View) or not view.is_staged or view.has_edges:
+    return None
+  wanted, bits = _wanted(code, op, i), 8 * value.tile.dtype.itemsize
+  shared: AnyShared = StridedShared(value.tile.shape, tuple(view.strides[a] for a in axes), bits)
+  if view.tiled is not None:
+    shared = SharedLayout(transposed(view.tiled.elements, axes), bits, view.tiled.swizzle)
+  ways = accesses(without_register_copies(wanted), shared)
+  way = next((a for a in ways if a.kind != VECTOR), None)
+  return None if way is None else Staged(Plan(wanted, wanted, bits, (), 0), Trip(shared, way, way), view)
+
+
+def is_read_in_place(code: BlockCode, op: Op, i: int) -> bool:
+  """Whether a product reads an operand from the block that it is loaded from."""
+  if code.inferred is None or code.inferred.dots.get(op) != MMA:
+    return False
+  return in_place(code, op, i) is not None and is_possible(code, op)
+
+
+def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
+  """Bring a tile to shared memory, laid out for the loads of a plan."""
+  (trip,) = plan.steps
+  assert isinstance(trip, Trip)
+  registers = code.elements_of(value, plan.source)
+  store(plan.source, trip.shared, trip.store, registers, plan.bits, BlockDevice(code, buffer))
+  return Staged(plan, trip, buffer)
+
+
+def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
+  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  if code.inferred is None or code.inferred.dots.get(op) != MMA:
+    return False
+  value, wanted = op.operands[i], _wanted(code, op, i)
+  if any(isinstance(c, Staged) and c.plan.target == wanted for c in code.copies.get(value, ())):
+    return True
+  plan = relayout(
+    own_layout(code, value), wanted, 8 * value.tile.dtype.itemsize, code.arch.has_stmatrix, piecewise=True
+  )
+  if not plan.shared_bytes:
+    return False
+  buffer = code.own_buffer(plan.shared_bytes)
+  if buffer is not None:
+    code.copies.setdefault(value, []).append(stage(code, value, plan, buffer))
+  return buffer is not None
+
+
+def _words(code: BlockCode, operand: Any) -> Words:
+  if isinstance(operand, Staged):
+    return Loader(operand.plan, operand.trip, BlockDevice(code, operand.buffer)).word
+  return lambda register: operand[register]
+
+
+def added_to(code: BlockCode, op: Op, block: Block) -> tuple[Op, Value] | None:
+  """The sum that is the only use of a product, and what it is added to, if that is known before the product."""
+  users = code.users.get(op.result, [])
+  if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops or op.result.tile.dtype.itemsize < 4:
+    return None
+  others = [v for v in users[0].operands if v is not op.result]
+  if len(others) != 1:
+    return None
+  later = block.ops[block.ops.index(op) + 1 :]
+  return None if isinstance(others[0].owner, Op) and others[0].owner in later else (users[0], others[0])

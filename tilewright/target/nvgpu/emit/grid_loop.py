@@ -1,0 +1,133 @@
+"""The points of a grid as one block of threads runs them: where it stands, and what the second cache is told of the blocks of data.
+
+Of each parallel dimension a block of threads has one index, which follows from its number; the other dimensions are loops. Several
+warpgroups of a block run the same instance, each its own way, and meet before the next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.types import I8, I32, I64
+from tilewright.target.nvgpu.emit import blocks, l2_hints
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.kernel_function import Frame
+from tilewright.target.nvgpu.emit.pipeline import sequential_grid
+
+
+class _Grid:
+  """Instances of a kernel, of which a block of threads runs those of one point of the parallel dimensions."""
+
+  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], memory: list[Any]):
+    self.frame, self.code, self.parallel, self.memory = frame, code, parallel, memory
+
+  def _stand(self, number: Any) -> None:
+    """Go to a point of the parallel dimensions."""
+    b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
+    for d in reversed(self.parallel):
+      # Of the first nothing is left over; one that is always zero is known to be.
+      self.frame.indices[d] = number if d == self.parallel[0] and grid[d] != 1 else b.urem(number, sizes[d])
+      number = b.udiv(number, sizes[d])
+
+  def _run_along(self, dims: list[int]) -> None:
+    """The instances along some dimensions, one after another."""
+    if not dims:
+      self._run_here()
+      return
+    self.code.settle_memory()
+    with for_range(self.frame.b, 0, self.frame.sizes[dims[0]]) as i, self.code.scope():
+      self.frame.indices[dims[0]] = i
+      self._run_along(dims[1:])
+      self.code.settle_memory()
+
+  def _run_here(self) -> None:
+    self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+
+
+class Points(_Grid):
+  """The points of a grid by number; and what the cache is told of them."""
+
+  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], resident: int):
+    super().__init__(frame, code, parallel, frame.memory(code, code.register_refs(frame.kernel)))
+    self.resident = resident
+    self.steps = sequential_grid.find(frame.kernel, code.arch, parallel)
+    self.ahead = l2_hints.asked_ahead(frame.kernel, code.arch, resident)
+
+  def run(self, number: Any) -> None:
+    """One point, with all of the other dimensions."""
+    self._stand(number)
+    self.frame.begin_steps(self.code)
+    if self.steps is not None:
+      sequential_grid.run(self.frame, self.code, self.steps, self.memory)
+    else:
+      self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
+
+  def ask_ahead(self, number: Any) -> None:
+    """Ask for blocks of instances that do not run yet."""
+    b, code = self.frame.b, self.code
+    for piece in self.ahead:
+      running = b.mul(l2_hints.num_processors(b), I32(self.resident))
+      later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.quarters)), I32(2)), I64))
+      first = b.icmp_unsigned("==", code.thread, I32(0))
+      exists = b.icmp_unsigned("<", later, i64(l2_hints.num_instances(self.frame.kernel)))
+      is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
+      with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
+        self._stand(later)
+        pointer = self.frame.view(code, piece.position, [], None).pointer
+        l2_hints.prefetch(b, pointer, piece.nbytes, code.read_policy)
+
+  def let_go(self, number: Any) -> None:
+    """The last blocks of what passes by once, and of what was asked for, do not stay in the cache for good."""
+    b, code, kernel = self.frame.b, self.code, self.frame.kernel
+    passing = dict(l2_hints.streams(kernel, code.arch))
+    if not passing:
+      return
+    count = l2_hints.num_last(kernel, sum(block.count * block.nbytes for block in passing.values()))
+    asked = {piece.position: l2_hints.Pieces(1, piece.nbytes, piece.nbytes) for piece in self.ahead}
+    is_last = b.icmp_unsigned(">=", number, i64(l2_hints.num_instances(kernel) - count))
+    with if_then(b, is_last), code.scope():
+      for turn in range(l2_hints.TURNS):
+        self._stand(b.sub(number, i64(turn * count)))
+        for position, block in {**passing, **asked}.items():
+          self._let_go(self.frame.view(code, position, [], None).pointer, block)
+
+  def _let_go(self, pointer: Any, block: l2_hints.Pieces) -> None:
+    """All lines of a block, a thread one of them at a time."""
+    b, code = self.frame.b, self.code
+    nbytes = block.count * block.nbytes
+    for start in range(0, nbytes, code.num_threads * l2_hints.LINE):
+      offset = b.add(b.mul(b.zext(code.thread, I64), i64(l2_hints.LINE)), i64(start))
+      with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
+        if block.count > 1:
+          piece, inside = b.udiv(offset, i64(block.nbytes)), b.urem(offset, i64(block.nbytes))
+          offset = b.add(b.mul(piece, i64(block.pitch)), inside)
+        l2_hints.let_go(b, b.gep(pointer, [offset], source_etype=I8))
+
+
+class Meetings(_Grid):
+  """The points of a grid whose last dimension is that of several warpgroups, which meet before each instance."""
+
+  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...]):
+    super().__init__(frame, code, parallel, blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel)))
+    self.barriers = [own for own in self.memory if isinstance(own, warpgroup_barriers.Barriers)]
+
+  def run(self, number: Any) -> None:
+    """One point, with all of the other dimensions."""
+    self._stand(number)
+    if self.code.groups > 1:
+      self.frame.indices[self._own] = self.frame.b.zext(self.code.group, I64)
+    self._run_along([d for d in range(self._own) if d not in self.parallel])
+
+  @property
+  def _own(self) -> int:
+    """How many dimensions there are besides that of several warpgroups."""
+    return len(self.frame.sizes) - (self.code.groups > 1)
+
+  def _run_here(self) -> None:
+    if len(self.parallel) < self._own:  # instances follow each other
+      warpgroup_barriers.meet(self.code, self.barriers)
+    else:
+      warpgroup_barriers.begin(self.code, has_barriers=bool(self.barriers))
+    super()._run_here()

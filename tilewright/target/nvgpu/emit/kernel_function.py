@@ -1,0 +1,291 @@
+"""The function of a kernel while it is written: its parameters, its blocks of data, and what it takes to launch it.
+
+    frame = Frame(kernel)
+    code = frame.code(arch, num_threads)
+    frame.begin(code)
+    frame.indices[0] = …                          where in the grid this block of threads stands
+    frame.instance(code, memory, body)            the body there, as often as need be
+    text, launch = frame.finish(code, num_threads, parallel)
+
+The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.code import Position
+from tilewright.target.llvm.loops import i64
+from tilewright.target.llvm.types import I8, I32, I64, VOID
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit import blocks
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.cta_memory import SHARED
+from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
+from tilewright.target.nvgpu.emit.statements import STATEMENTS
+from tilewright.target.nvgpu.emit.units import threads, tma
+from tilewright.target.nvgpu.emit.units.tma import TensorMap
+from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.host.device_log import Report
+from tilewright.target.nvgpu.host.symbols import KERNEL
+from tilewright.target.nvgpu.passes.occupancy import choose_lanes
+from tilewright.tile.ir import Block, Value, users
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.parallel import parallel_dims
+
+_DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eighth of them
+_MOST_BLOCKS = (
+  1 << 31
+) - 1  # of a launch along the first dimension (CUDA C programming guide, table of compute capabilities)
+MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
+_MAP = "tensor_map."
+_GLOBAL = 1  # LLVM's address space
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+  """What it takes to start a kernel, besides its code."""
+
+  num_threads: int
+  shared_bytes: int
+  scratch_bytes: int  # of global memory, for each block of threads
+  parallel: tuple[int, ...]
+  grid: tuple[Any, ...]
+  maps: tuple[TensorMap, ...] = ()  # parameters after all others
+  report: Report | None = None  # what the kernel may say; the log lies in front of the scratch memory
+  workspace_param: int = 0  # the number of the parameter that points to both
+  cluster: int = 1  # blocks of threads that run together
+  exchanges_registers: bool = False  # some warpgroups need more than all would have alike
+  resident: int | None = None  # blocks of threads that take all points of the grid, one after the other
+
+  @property
+  def log_bytes(self) -> int:
+    return 0 if self.report is None else self.report.log_bytes
+
+  @property
+  def workspace_bytes(self) -> int:
+    """Global memory for the log and all blocks of threads together."""
+    return self.log_bytes + self.scratch_bytes * self.launched_blocks
+
+  def without_silent_log(self, ptx: str) -> Launch:
+    """Without the log, where LLVM has proven that nothing is ever said."""
+    if self.report is None or self.scratch_bytes or f"{KERNEL}_param_{self.workspace_param}]" in ptx:
+      return self
+    return dataclasses.replace(self, report=None)
+
+  @property
+  def launched_blocks(self) -> int:
+    """How many blocks of threads are launched. The points of a dynamic grid are taken in turn."""
+    if self.num_blocks is not None:
+      return self.num_blocks if self.resident is None else min(self.resident, self.num_blocks)
+    return _DYNAMIC_BLOCKS // 8 if self.scratch_bytes else _DYNAMIC_BLOCKS
+
+  @property
+  def num_blocks(self) -> int | None:
+    """How many blocks of threads there are; None where that is dynamic."""
+    sizes = [self.grid[d] for d in self.parallel]
+    return None if None in sizes else math.prod(sizes)
+
+
+class Frame:
+  """A kernel function that is being written: its parameters, and what all ways to fill it begin with."""
+
+  def __init__(self, kernel: NativeKernel, maps: tuple[TensorMap, ...] = ()):
+    mapping = self.mapping = kernel.mapping
+    self.kernel = kernel
+    self.module = ir.Module("tilewright")
+    self.count = mapping.num_prefetch + len(mapping.block_mappings)
+    self.dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
+    pointer = ir.PointerType(addrspace=_GLOBAL)
+    params = [pointer] * (self.count + 1 + len(self.dynamic))
+    self.function = ir.Function(self.module, ir.FunctionType(VOID, params), KERNEL)
+    self.function.calling_convention = "ptx_kernel"
+    args = self.function.args
+    aliased = {i for i, _ in kernel.input_output_aliases}
+    for i in range(mapping.num_prefetch + mapping.num_inputs):
+      if i not in aliased:  # what only is read may be read ahead of what is written
+        args[i].add_attribute("noalias")
+    self.tensor_maps: dict[TensorMap, ir.Argument] = {}
+    self.maps = [self.tensor_map(m) for m in maps]
+    self.shared = ir.GlobalVariable(self.module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
+    self.shared.linkage = "external"
+    self.b = b = ir.IRBuilder(self.function.append_basic_block("entry"))
+    self.arrays = [b.addrspacecast(a, ty.PTR) for a in args[: self.count + 1]]
+    bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(self.dynamic, args[self.count + 1 :])}
+    self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
+    self.number = threads.block_id(b)
+    self.report = Report() if effects.says_something(kernel.body.body) else None
+    self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
+    self.indices: list[Any] = [i64(0)] * len(mapping.grid)
+    self.placed: dict[Value, View] = {}  # buffers of blocks that lie in shared memory as the user says
+    self.last: dict[int, blocks.LastPlace] = {}  # of blocks whose copies outlive a step, by position
+
+  def tensor_map(self, m: TensorMap) -> ir.Argument:
+    """Where a tensor map is: a parameter after all others."""
+    if m not in self.tensor_maps:
+      made = ir.Argument(self.function, ty.PTR, f"{_MAP}{len(self.tensor_maps)}")
+      self.function.args = (*self.function.args, made)
+      self.tensor_maps[m] = made
+    return self.tensor_maps[m]
+
+  def code(self, arch: Arch, num_threads: int, kind: type[BlockCode] = BlockCode) -> Any:
+    b = self.b
+    made = kind(
+      b,
+      arch,
+      num_threads,
+      choose_lanes(self.kernel, num_threads),
+      b.addrspacecast(self.shared, ty.PTR),
+      self.scratch,
+      STATEMENTS,
+    )
+    made.whole, made.users = self.kernel.body.body, users(self.kernel.body.body)
+    if self.report is not None:
+      made.error = effects.Log(b, self.arrays[self.count], self.report)
+    return made
+
+  def begin(self, code: BlockCode) -> None:
+    """The entry block keeps only stack slots and what is computed once; the addresses of buffers follow, then everything else."""
+    self.buffers = self.b.append_basic_block("buffers")
+    self.start = self.b.append_basic_block("start")
+    code.buffers = ir.IRBuilder(self.buffers)
+    self.b.position_at_end(self.start)
+
+  def begin_steps(self, code: BlockCode) -> None:
+    """Before the steps of a point of the parallel dimensions: no block is there yet."""
+    for k in blocks.kept_between_steps(self.kernel, parallel_dims(self.kernel)):
+      if k not in self.last:
+        self.last[k] = blocks.LastPlace(code, self.mapping.block_mappings[k].block_shape)
+      self.last[k].forget()
+
+  def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:
+    """Scratch memory; what is `known`, by number, lies elsewhere already."""
+    return blocks.scratch(code, self.kernel, parallel_dims(self.kernel), known)
+
+  def prefetched(self, code: BlockCode) -> list[View]:
+    count = self.mapping.num_prefetch
+    return [blocks.prefetched(code, self.kernel, i, self.arrays[i], self.indices) for i in range(count)]
+
+  def starts(self, code: BlockCode, position: int, prefetched: list[View]) -> list[Any]:
+    """Where the block of an input or output begins, at the present indices."""
+    return [place.start for place in self.block(code, position, prefetched, None).where]
+
+  def view(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> View:
+    """The block of an input or output, where it is, at the present indices."""
+    return self.block(code, position, prefetched, base).in_place()
+
+  def block(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> blocks.Block:
+    array = self.arrays[self.mapping.num_prefetch + position]
+    return blocks.Block.of(code, self.kernel, position, array, base, prefetched, self.indices)
+
+  def stand(self, code: BlockCode) -> None:
+    """Let a body know the present indices."""
+    b, skip = code.b, self.mapping.num_vmapped
+    code.instance = Position(
+      tuple(b.trunc(i64(i), I32) for i in self.indices[skip:]), tuple(b.trunc(s, I32) for s in self.sizes[skip:])
+    )
+
+  def instance(
+    self,
+    code: BlockCode,
+    memory: list[Any],
+    body: Block,
+    kept: tuple[Value, RegisterRef, Value] | None = None,
+    staged: Mapping[int, Callable[[View], View]] = {},
+  ) -> None:
+    """Run the body, or a form of it, at the present indices. `kept` is an output whose block is in registers, and its other name;
+    `staged` gives blocks that lie elsewhere, by position."""
+    mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
+    self.stand(code)
+    prefetched = self.prefetched(code)
+    reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
+    reshaped |= {body.params[num_prefetch + k] for k in self.last}
+    if kept is not None:
+      reshaped.discard(kept[0])  # the body reads registers, which have no edges
+    views: list[Any] = []
+    copies: list[blocks.Copy | blocks.Placed] = []
+    for k, base in enumerate(blocks.bases(self.kernel)):
+      block = self.block(code, k, prefetched, base)
+      if k in staged:
+        views.append(staged[k](block.in_place()))
+        continue
+      ref = body.params[num_prefetch + k]
+      is_output = k >= mapping.num_inputs or ref in written
+      if code.inferred is not None and ref in code.inferred.shared:
+        if ref not in self.placed:
+          code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
+          self.placed[ref] = code.allocate_ref(ref)
+          code.location = ""
+        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output, last=self.last.get(k)))
+        views.append(copies[-1].view)
+        continue
+      if not block.must_be_copied(ref in reshaped):
+        views.append(block.in_place())
+        continue
+      copies.append(blocks.Copy(code, block, is_output=is_output, last=self.last.get(k)))
+      views.append(copies[-1].view)
+    for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
+      code.env[param] = known
+    if kept is not None:
+      ref, registers, output = kept
+      code.env[output], code.env[ref] = code.env[ref], registers
+    with code.scope():
+      code.block(body)
+    for copy in copies:
+      copy.write_back()
+
+  def finish(
+    self, code: BlockCode, num_threads: int, parallel: tuple[int, ...], num_blocks: int = 1, **more: Any
+  ) -> tuple[str, Launch]:
+    """The LLVM IR, and how to launch it, in blocks of threads of which `num_blocks` shall fit a multiprocessor. `more` is for `Launch`."""
+    launch = Launch(
+      num_threads,
+      code.arena_bytes,
+      code.scratch_bytes,
+      parallel,
+      self.mapping.grid,
+      tuple(self.tensor_maps),
+      report=self.report,
+      workspace_param=self.count,
+      **more,
+    )
+    b = self.b
+    b.ret_void()
+    self.shared.align = code.arena_align
+    b.position_at_end(self.function.entry_basic_block)
+    own = b.add(b.mul(b.zext(self.number, I64), i64(code.scratch_bytes)), i64(launch.log_bytes))
+    b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
+    b.branch(self.buffers)
+    code.buffers.branch(self.start)
+    if launch.launched_blocks > _MOST_BLOCKS:
+      raise errors.ResourceExhaustedError(
+        f"The kernel '{self.kernel.name}' has {launch.launched_blocks} instances, which exceed available blocks of threads: a grid of a GPU"
+        f" has at most {_MOST_BLOCKS}. Use larger blocks, or make a dimension of the grid a loop in the kernel."
+      )
+    if launch.workspace_bytes > MOST_WORKSPACE:
+      raise errors.ResourceExhaustedError(
+        f"The kernel '{self.kernel.name}' exceeds available shared memory, {code.arch.shared_bytes} bytes on {code.arch.name}, and global "
+        f"memory cannot take its place: {launch.launched_blocks} blocks of threads would need {launch.workspace_bytes} bytes of it. "
+        f"Its buffers: {'; '.join(code.allocated)}. Use smaller blocks."
+      )
+    return _with_limits(str(self.module), num_threads, num_blocks), launch
+
+
+def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
+  """Tell ptxas how many threads a block has and how many blocks shall fit a multiprocessor: that leaves so many registers for each."""
+  lines = []
+  for line in text.splitlines():
+    if line.startswith(f'define ptx_kernel void @"{KERNEL}"('):
+      by_value = f'ptr byval([{tma.MAP_BYTES} x i8]) align {tma.MAP_ALIGNMENT} "nvvm.grid_constant"'
+      line = line.replace(f'ptr %"{_MAP}', f'{by_value} %"{_MAP}') + " #0"
+    lines.append(line)
+  limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'
+  return "\n".join([*lines, f"attributes #0 = {{ {limits} }}", ""])

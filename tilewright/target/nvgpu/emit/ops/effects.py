@@ -1,0 +1,175 @@
+"""Semaphores, checks, printing and sleeping on the GPU.
+
+All threads of a CTA run the same way through a body, so each keeps its own copy of every semaphore, and they agree without waiting for
+each other. Where an index is static the copies are registers, and LLVM often sees that a wait never fails.
+
+Prints and failed checks go to a log in global memory, which the launcher reads when the kernel is done (`device_log`): the numbers and
+values of what is printed, and the number of the first check that failed with the instance it failed in. A CTA whose check fails ends.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import semaphores
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.types import I8, I32, I64, VOID
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.host import device_log
+from tilewright.target.nvgpu.host.device_log import Report
+from tilewright.tile.ir import Block, Op, walk
+from tilewright.tile.types import dense_strides
+
+_SAYING = frozenset({"wait", "check", "print"})
+_UNROLLED = 64  # semaphores that are set to zero one by one
+_NAP = 1_000_000  # nanoseconds that one instruction may sleep at most
+
+
+def says_something(block: Block) -> bool:
+  """Whether a body may print or fail, so that it needs a log."""
+  return any(op.name in _SAYING for op in walk(block))
+
+
+class Log:
+  """The log of a kernel that is being written: where it is, how much of it is used, and what its numbers mean."""
+
+  def __init__(self, b: ir.IRBuilder, pointer: ir.Value, report: Report):
+    self.pointer, self.report = pointer, report
+    self.used, self.dropped = b.alloca(I64), b.alloca(I64)  # the same in all threads
+    for slot in (self.used, self.dropped):
+      b.store(i64(0), slot)
+
+  def word(self, b: ir.IRBuilder, number: int) -> ir.Value:
+    return b.gep(self.pointer, [i64(4 * number)], source_etype=I8)
+
+
+def _is_first(code: BlockCode) -> ir.Value:
+  return code.b.icmp_unsigned("==", code.thread, I32(0))
+
+
+# --- failing -----------------------------------------------------------------------------------------------------
+
+
+def fail_unless(
+  code: BlockCode, condition: ir.Value, message: str, shape: tuple[int, ...] = (), element: ir.Value | None = None
+) -> None:
+  """End the block of threads if a condition does not hold; of several messages the launch's first one stays.
+
+  `element` is the number of the element of a shape for which it does not.
+  """
+  b, log = code.b, code.error
+  with if_then(b, b.not_(condition), ends=True):
+    with if_then(b, _is_first(code)):
+      failed = log.word(b, device_log.FAILED)
+      before = b.cmpxchg(failed, I32(0), I32(1), "monotonic", "monotonic")
+      with if_then(b, b.extract_value(before, 1)):
+        position = code.instance.indices if code.instance is not None else ()
+        words = [I32(log.report.message(message, shape)), element if element is not None else I32(0)]
+        words += [I32(len(position)), *position]
+        for number, word in enumerate(words[: device_log.HEADER_WORDS - device_log.MESSAGE]):
+          b.store(word, log.word(b, device_log.MESSAGE + number), align=4)
+    b.ret_void()
+
+
+def _check(code: BlockCode, op: Op) -> None:
+  condition, *element = (code.scalar(v) for v in op.operands)
+  fail_unless(code, condition, op.attrs["message"], tuple(op.attrs.get("shape", ())), *element)
+
+
+def counters(code: BlockCode, shape: tuple[int, ...]) -> View:
+  """Semaphores, at zero."""
+  count = max(1, math.prod(shape))
+  with code.b.goto_entry_block():
+    pointer = code.b.alloca(I32, size=count)
+  memory = View(pointer, dense_strides(shape), np.dtype(np.int32), object())
+  flat = View(pointer, (1,), memory.dtype, memory.base)
+  if count <= _UNROLLED:
+    for number in range(count):
+      code.store(flat, [Index(number)], I32(0))
+  else:
+    with for_range(code.b, 0, count) as i:
+      code.store(flat, [Index(i)], I32(0))
+  return memory
+
+
+# --- the world ---------------------------------------------------------------------------------------------------
+
+
+def _print(code: BlockCode, op: Op) -> None:
+  """Append the values to the log, each at a multiple of sixteen bytes, behind the number of what is printed."""
+  b, log = code.b, code.error
+  site = log.report.print(op.attrs["fmt"], [v.tile for v in op.operands])
+  values = [code.scalar(v) if v.tile.is_scalar else code.in_memory(v) for v in op.operands]
+  code.sync({v.base for v in values if isinstance(v, View)}, set())
+  used = b.load(log.used, typ=I64)
+  total = device_log.record_bytes([v.tile for v in op.operands])
+  fits = b.icmp_unsigned("<=", b.add(used, i64(total)), i64(device_log.RECORDS_BYTES))
+  place = b.gep(log.pointer, [b.add(used, i64(device_log.HEADER_BYTES))], source_etype=I8)
+  with if_then(b, fits), code.scope():
+    with if_then(b, _is_first(code)):
+      b.store(I32(site), place, align=4)
+    offset = device_log.ALIGNED
+    for v, value in zip(op.operands, values):
+      at = b.gep(place, [i64(offset)], source_etype=I8)
+      target = View(at, dense_strides(v.tile.shape), v.tile.dtype, object(), align=16)
+      offset += device_log.padded(v.tile)
+      if isinstance(value, View):
+        _copy(code, v.tile.shape, value, target)
+      else:
+        with if_then(b, _is_first(code)):
+          code.store(target, [], value)
+  b.store(b.select(fits, b.add(used, i64(total)), used), log.used)
+  b.store(b.add(b.load(log.dropped, typ=I64), b.zext(b.not_(fits), I64)), log.dropped)
+  with if_then(b, _is_first(code)):
+    for number, slot in ((device_log.USED, log.used), (device_log.DROPPED, log.dropped)):
+      b.store(b.trunc(b.load(slot, typ=I64), I32), log.word(b, number), align=4)
+
+
+def _copy(code: BlockCode, shape: tuple[int, ...], source: View, target: View) -> None:
+  if 0 not in shape:
+    code.each_step(
+      code.distribution(shape),
+      lambda index, lanes, step: code.store(target, index, code.load(source, index, lanes)),
+    )
+
+
+def _print_layout(code: BlockCode, op: Op) -> None:
+  """Say at once how a tile is held; the code does nothing."""
+  print(op.attrs["fmt"].format(code.layout_of(op.operands[0]) or "in memory, row by row"))
+
+
+def _delay(code: BlockCode, op: Op) -> None:
+  """Sleep until the device's clock has moved on so far; one instruction sleeps for a millisecond at most."""
+  b = code.b
+  code.settle_memory()  # so that no thread is late for what the others do next
+  end = b.add(_now(b), code.scalar_index(op.operands[0]))
+  look, sleep, done = (b.append_basic_block(name) for name in ("delay", "delay.sleep", "delay.done"))
+  b.branch(look)
+  b.position_at_end(look)
+  left = b.sub(end, _now(b))
+  b.cbranch(b.icmp_signed(">", left, i64(0)), sleep, done)
+  b.position_at_end(sleep)
+  nap = b.select(b.icmp_signed("<", left, i64(_NAP)), left, i64(_NAP))
+  text = ir.InlineAsm(ir.FunctionType(VOID, [I32]), "nanosleep.u32 $0;", "r", side_effect=True)
+  b.call(text, [b.trunc(nap, I32)])
+  b.branch(look)
+  b.position_at_end(done)
+
+
+def _now(b: ir.IRBuilder) -> ir.Value:
+  """Nanoseconds on the device's clock."""
+  return b.call(ir.InlineAsm(ir.FunctionType(I64, []), "mov.u64 $0, %globaltimer;", "=l", side_effect=True), [])
+
+
+STATEMENTS: dict[str, Any] = {
+  **semaphores.statements(counters, fail_unless),
+  "check": _check,
+  "print": _print,
+  "print_layout": _print_layout,
+  "delay": _delay,
+}

@@ -1,0 +1,457 @@
+"""The code of a plan of `matmul_plans`: a product along a sequential grid dimension, with copies a few steps ahead.
+
+The steps are written out in three forms, first, last and between, so that no code asks which step it is:
+
+    first step     total = 0; total += a @ b
+    between        total += a @ b
+    last step      total += a @ b; out = total
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.loops import add, for_range, i64, if_then
+from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.cta_memory import SHARED
+from tilewright.target.nvgpu.emit.kernel_function import Frame
+from tilewright.target.nvgpu.emit.pipeline import (
+  computed_operands,
+  mma_sync_consumers,
+  ring_barriers,
+  scaled_matmul,
+  staged_blocks,
+  warp_specialized,
+)
+from tilewright.target.nvgpu.emit.pipeline.epilogue import FragmentCode, Output
+from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BOX_ALIGNMENT
+from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
+from tilewright.target.nvgpu.emit.units import cluster, cp_async, mma_sync, threads
+from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
+from tilewright.target.nvgpu.emit.units.threads import GROUP
+from tilewright.target.nvgpu.passes import grid_accumulation
+from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan, Plan, RegisterPlan, WarpgroupPlan, WarpPlan
+from tilewright.tile.ir import Value
+from tilewright.tile.types import RefType
+
+_GROUPED = 8  # rows of blocks that are taken together
+_PRODUCERS = 2  # the number of the barrier of threads that compute operands
+
+
+def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
+  """Fill a frame; gives the code of those who hold the sums."""
+  if isinstance(plan, WarpgroupPlan):
+    return _emit_warpgroups(frame, arch, parallel, plan)
+  if isinstance(plan, BoxedWarpPlan):
+    return _emit_boxed_warps(frame, arch, parallel, plan)
+  return _emit_warps(frame, arch, parallel, plan)
+
+
+def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
+  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, sums)` adds the product."""
+  c = plan.contraction
+  last = c.num_steps - 1
+  memory, kept = _memory(frame, code, plan)
+  frame.begin_steps(code)
+
+  def one(step: ir.Value, known: int | None) -> None:
+    frame.indices[-1] = step
+    before = dict(code.env)
+    done: list[Any] = []
+
+    def contraction(sums: Any) -> None:
+      contract(step, sums)
+      done.append(sums)
+
+    with code.scope():
+      code.contraction = contraction
+      frame.instance(code, memory, grid_accumulation.body_at(frame.kernel, c, known), kept)
+      code.settle_memory()
+    assert len(done) == 1, "a step whose stage nobody reads would never end"
+    code.env = before
+
+  one(i64(0), 0)
+  if last > 1:
+    together = plan.together if isinstance(plan, RegisterPlan) else 1
+    with for_range(code.b, 1, last, together) as step:
+      for further in range(together):
+        one(add(code.b, step, further), None)
+  if last > 0:
+    one(i64(last), last)
+
+
+def _memory(frame: Frame, code: Any, plan: Plan) -> tuple[list[Any], Any]:
+  """Scratch buffers, of which the accumulator is registers; or the output that is, as `frame.instance` takes it."""
+  c = plan.contraction
+  code.sums = plan.distribution
+  code.layouts[c.block[:2]] = plan.distribution.layout
+  kernel = frame.kernel
+  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
+  sums = {n: _in_registers(code, ref.ref) for n, ref in enumerate(refs) if ref is c.accumulator}
+  kept = None if c.output is None else (c.accumulator, _in_registers(code, c.accumulator.ref), c.output)
+  return frame.memory(code, sums), kept
+
+
+def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
+  kept = code.new_registers(code.layouts[kind.shape], kind.dtype)
+  return RegisterRef(None, kind.strides, np.dtype(kind.dtype), object(), registers=kept)
+
+
+def read_sums(b: ir.IRBuilder, sums: Any) -> list[ir.Value]:
+  """The thread's sums, one by one."""
+  pairs = [b.load(slot, typ=ir.VectorType(ty.F32, 2)) for slot in sums.slots]
+  return [b.extract_element(p, I32(i)) for p in pairs for i in range(2)]
+
+
+def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
+  for i, slot in enumerate(sums.slots):
+    both = b.insert_element(ir.Constant(ir.VectorType(ty.F32, 2), ir.Undefined), values[2 * i], I32(0))
+    b.store(b.insert_element(both, values[2 * i + 1], I32(1)), slot)
+
+
+def _grouped(frame: Frame, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
+  """Let a block of threads know the point that it takes; gives its rank in its cluster, if there are clusters."""
+  number = frame.b.zext(frame.number, I64)
+  if cluster.size == 1:
+    frame.indices = _point(frame, parallel, number)
+    return None
+  b, rank = frame.b, frame.b.urem(frame.number, I32(cluster.size))
+  *_, rows, columns = parallel
+  frame.indices = _point(frame, parallel, b.udiv(number, i64(cluster.size)), cluster)
+  for d, size, place in zip((rows, columns), (cluster.down, cluster.across), cluster.place(b, rank)):
+    frame.indices[d] = b.add(b.mul(frame.indices[d], i64(size)), b.zext(place, I64))
+  return rank
+
+
+def _point(frame: Frame, parallel: tuple[int, ...], number: ir.Value, cluster: Cluster = ALONE) -> list[Any]:
+  """The n-th point of the grid, or the n-th cluster of points. Along two dimensions, neighbours in time are near in both, so that they
+  share what is cached."""
+  b, indices = frame.b, list(frame.indices)
+  sizes = [int(size) for size in frame.mapping.grid]
+  *outer, rows, columns = parallel if len(parallel) >= 2 else (0, 0, 0)
+  if cluster.size > 1:
+    sizes[rows], sizes[columns] = sizes[rows] // cluster.down, sizes[columns] // cluster.across
+  left: Any = parallel
+  if len(parallel) >= 2 and sizes[rows] > 1:
+    total = i64(sizes[rows] * sizes[columns])
+    inside, number = b.urem(number, total), b.udiv(number, total)
+    indices[rows], indices[columns] = _in_groups(b, inside, sizes[rows], sizes[columns])
+    left = tuple(outer)
+  for d in reversed(left):
+    indices[d] = b.urem(number, i64(sizes[d]))
+    number = b.udiv(number, i64(sizes[d]))
+  return indices
+
+
+def _in_groups(b: ir.IRBuilder, number: ir.Value, rows: int, columns: int) -> tuple[ir.Value, ir.Value]:
+  """The row and column of the n-th point: a few rows are taken together, column by column; at the end those that are left."""
+  group = min(_GROUPED, rows)
+  per_group = i64(group * columns)
+  first, inside = b.mul(b.udiv(number, per_group), i64(group)), b.urem(number, per_group)
+  row, column = b.urem(inside, i64(group)), b.udiv(inside, i64(group))
+  if rest := rows % group:
+    is_last = b.icmp_unsigned(">=", number, i64((rows - rest) * columns))
+    row = b.select(is_last, b.urem(inside, i64(rest)), row)
+    column = b.select(is_last, b.udiv(inside, i64(rest)), column)
+  return b.add(first, row), column
+
+
+class Points:
+  """The points of the grid that a block of threads takes: one, or one after the other."""
+
+  def __init__(self, frame: Frame, parallel: tuple[int, ...], plan: RegisterPlan):
+    self.frame, self.parallel, self.is_several = frame, parallel, plan.resident is not None
+    self.total = math.prod(int(frame.mapping.grid[d]) for d in parallel)
+    self.num_steps = plan.contraction.num_steps
+    self.before: ir.Value = I32(0)  # steps of the points that this block took before
+
+  def at(self, number: ir.Value) -> list[Any]:
+    """The indices of a point."""
+    return _point(self.frame, self.parallel, number)
+
+  @property
+  def first(self) -> ir.Value:
+    return self.frame.b.zext(self.frame.number, I64)
+
+  def after(self, number: ir.Value) -> ir.Value:
+    return self.frame.b.add(number, self.frame.b.zext(threads.num_blocks(self.frame.b), I64))
+
+  @contextlib.contextmanager
+  def each(self) -> Iterator[ir.Value]:
+    """For each point of this block, with its indices."""
+    b, frame = self.frame.b, self.frame
+    if not self.is_several:
+      frame.indices = self.at(self.first)
+      yield self.first
+      return
+    with b.goto_entry_block():
+      taken = b.alloca(I32)
+    b.store(I32(0), taken)
+    with for_range(b, self.first, self.total, b.zext(threads.num_blocks(b), I64)) as number:
+      frame.indices = self.at(number)
+      self.before = b.load(taken, typ=I32)
+      yield number
+      b.store(b.add(self.before, I32(self.num_steps)), taken)
+
+
+# --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
+
+
+def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpPlan) -> BlockCode:
+  b, c, count = frame.b, plan.contraction, plan.stages
+  code = frame.code(arch, plan.num_threads, FragmentCode)
+  frame.begin(code)
+  start = b.ptrtoint(frame.shared, I32)
+  code.arena_bytes = count * plan.stage_bytes
+  _grouped(frame, parallel)
+  prefetched = frame.prefetched(code)
+
+  def places(step: ir.Value) -> list[ir.Value]:
+    """Where the operands of a step lie."""
+    stage = b.urem(b.trunc(step, I32), I32(count))
+    left = b.add(start, b.mul(stage, I32(plan.stage_bytes)))
+    return [left, b.add(left, I32(plan.blocks[0].nbytes))]
+
+  def fetch(step: ir.Value) -> None:
+    frame.indices[-1] = step
+    with code.scope():
+      for side, block, place in zip(c.sides, plan.blocks, places(step)):
+        assert side.position is not None
+        view = frame.view(code, side.position, prefetched, None)
+        staged_blocks.copy_block(b, code.thread, plan.num_threads, view, block, place)
+
+  def multiply(step: ir.Value, sums: Any) -> None:
+    left, right = (
+      lambda row, piece, at=at, block=block: b.add(at, block.offset(b, row, piece))
+      for at, block in zip(places(step), plan.blocks)
+    )
+    k_is_last = c.sides[0].k_is_last, c.sides[1].k_is_last
+    values = read_sums(b, sums)
+    values = mma_sync.step(b, c.kind, plan.distribution, code.thread, c.block[2], values, (left, right), k_is_last)
+    write_sums(b, sums, values)
+
+  def contract(step: ir.Value, sums: Any) -> None:
+    cp_async.wait(b, count - 2)
+    threads.barrier(b)  # the step's blocks are there, and nobody reads the stage that is filled next
+    later = b.add(step, i64(count - 1))
+    with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
+      fetch(later)
+    cp_async.commit(b)
+    frame.indices[-1] = step
+    multiply(step, sums)
+
+  for ahead in range(count - 1):
+    if ahead < c.num_steps:
+      fetch(i64(ahead))
+    cp_async.commit(b)
+  _each_step(frame, code, plan, contract)
+  return code
+
+
+# --- warps: TMA and mma.sync -------------------------------------------------------------------------------------
+
+
+def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: BoxedWarpPlan) -> BlockCode:
+  b = frame.b
+  code = frame.code(arch, plan.num_threads, FragmentCode)
+  frame.begin(code)
+  stages = ring_barriers.Stages(b, plan, frame.shared)
+  code.arena_bytes = BOX_ALIGNMENT + plan.shared_bytes
+  stages.init(b.icmp_unsigned("==", code.thread, I32(0)))
+  threads.barrier(b)
+  _grouped(frame, parallel)
+  prefetched = frame.prefetched(code)
+
+  def ask(step: ir.Value, n: int, number: ring_barriers.Number) -> None:
+    with code.scope():
+      _copy_operands(frame, code, stages, prefetched, step, number, n)
+
+  products = mma_sync_consumers.Products(code, plan, stages, ask)
+
+  def contract(step: ir.Value, sums: Any) -> None:
+    values = products.add(step, read_sums(b, sums))
+    frame.indices[-1] = step
+    write_sums(b, sums, values)
+
+  _each_step(frame, code, plan, contract)
+  return code
+
+
+# --- warpgroups: TMA and wgmma -----------------------------------------------------------------------------------
+
+
+def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
+  b, c, producers = frame.b, plan.contraction, plan.producers
+  code = frame.code(arch, plan.groups * GROUP, FragmentCode)
+  code.outputs = _outputs(frame, code, plan)
+  code.elsewhere = {v for side in c.sides for op in side.ops for v in op.results}
+  thread = code.thread
+  code.thread = b.sub(thread, I32(producers))
+  code.is_part = True
+  frame.begin(code)
+  stages = ring_barriers.Stages(b, plan, frame.shared)
+  code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
+  code.arena_bytes = 1024 + plan.shared_bytes
+  is_first = b.icmp_unsigned("==", thread, I32(0))
+  if isinstance(plan, RegisterPlan):
+    scaled_matmul.init(stages, is_first)
+  stages.init(is_first)
+  if plan.cluster.size > 1:
+    cluster.barrier(b)
+  else:
+    threads.barrier(b)
+  points = Points(frame, parallel, plan) if isinstance(plan, RegisterPlan) else None
+  rank = _grouped(frame, parallel, plan.cluster) if points is None else None
+  producer, consumer, done = (b.append_basic_block(name) for name in ("producer", "consumer", "done"))
+  b.cbranch(b.icmp_unsigned("<", thread, I32(producers)), producer, consumer)
+  fewer, more = plan.registers
+
+  b.position_at_end(producer)
+  threads.set_registers(b, fewer, increase=False)
+  if points is not None:
+    scaled_matmul.produce(frame, arch, stages, points)
+  elif None in plan.maps:
+    _compute_operands(frame, arch, plan, stages)
+  else:
+    with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
+      prefetched = frame.prefetched(code)
+      with for_range(b, 0, c.num_steps) as step, code.scope():
+        number = b.trunc(step, I32)
+        stages.acquire(number)
+        _copy_operands(frame, code, stages, prefetched, step, number, 0, rank)
+  b.branch(done)
+
+  b.position_at_end(consumer)
+  threads.set_registers(b, more, increase=True)
+
+  products = None if points is None else scaled_matmul.Products(frame, code, stages, points)
+
+  def contract(step: ir.Value, sums: Any) -> None:
+    first = b.mul(b.trunc(step, I32), I32(plan.slices))
+    known = step.constant if isinstance(step, ir.Constant) else None
+    is_first, is_last = known == 0, known == c.num_steps - 1
+    values = read_sums(b, sums)
+    if products is not None:
+      values = products.add(step, values, is_first, is_last)
+    else:
+      for n in range(plan.slices):
+        pending = int(plan.leaves_running and not (is_last and n == plan.slices - 1))
+        values = warp_specialized.consume(code, stages, b.add(first, I32(n)), values, pending, rank)
+    write_sums(b, sums, values)
+
+  if points is None:
+    _each_step(frame, code, plan, contract)
+  else:
+    with points.each(), code.scope():
+      _each_step(frame, code, plan, contract)
+  b.branch(done)
+  b.position_at_end(done)
+  if plan.cluster.size > 1:  # nobody leaves while others may write to its shared memory
+    cluster.barrier(b)
+  return code
+
+
+def _outputs(frame: Frame, code: FragmentCode, plan: WarpgroupPlan) -> dict[Value, Output]:
+  """The outputs that the copy engine writes, by the refs that the body knows them by."""
+  mapping, found = frame.mapping, {}
+  for tensor_map, pointer in zip(plan.stores, frame.maps[len(frame.maps) - len(plan.stores) :]):
+    position = tensor_map.array - mapping.num_prefetch
+    starts = lambda position=position: frame.starts(code, position, frame.prefetched(code))
+    found[frame.kernel.body.params[tensor_map.array]] = Output(tensor_map, pointer, starts)
+  return found
+
+
+def _copy_operands(
+  frame: Frame,
+  code: BlockCode,
+  stages: ring_barriers.Stages,
+  prefetched: Any,
+  step: ir.Value,
+  number: ring_barriers.Number,
+  n: int,
+  rank: ir.Value | None = None,
+) -> None:
+  """Ask the copy engine for the n-th slice of the operands that it brings. `number` counts slices."""
+  frame.indices[-1] = step
+  pointers = iter(frame.maps)
+  copies = []
+  for i, (side, tensor_map) in enumerate(zip(stages.plan.contraction.sides, stages.plan.maps)):
+    if tensor_map is not None:
+      assert side.position is not None
+      copies.append((i, next(pointers), frame.starts(code, side.position, prefetched)))
+  ring_barriers.copy(code.b, stages, number, n, copies, rank, code.arch.has_own_copies)
+
+
+def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: ring_barriers.Stages) -> None:
+  """What the warps do that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
+  b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
+  code = frame.code(arch, producers, BlockCode)
+  prefetched = frame.prefetched(code)
+  is_first = b.icmp_unsigned("==", code.thread, I32(0))
+
+  def place(step: ir.Value) -> ir.Value:
+    """Bytes from the start of shared memory to the blocks of a step."""
+    stage = b.urem(b.trunc(step, I32), I32(count))
+    return b.add(stages.blocks, b.mul(stage, I32(plan.block_bytes)))
+
+  def fetch(step: ir.Value, part: tuple[int, int] = (0, 1)) -> None:
+    frame.indices[-1] = step
+    with code.scope():
+      to = place(step)
+      for block in plan.blocks:
+        view = frame.view(code, block.position, prefetched, None)
+        staged_blocks.copy_block(b, code.thread, producers, view, block, to, part)
+        to = b.add(to, I32(block.nbytes))
+
+  def known(step: ir.Value) -> None:
+    """Let the operands' inputs be the staged blocks, or those in global memory where there are none."""
+    frame.indices[-1] = step
+    frame.stand(code)
+    params = frame.kernel.body.params[frame.mapping.num_prefetch :]
+    for position in dict.fromkeys(i for side in c.sides for i in side.inputs):
+      code.env[params[position]] = frame.view(code, position, prefetched, object())
+    at = place(step)
+    for block in plan.blocks:
+      pointer = b.inttoptr(at, ir.PointerType(addrspace=SHARED))
+      code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))
+      at = b.add(at, I32(block.nbytes))
+
+  for ahead in range(count - 1):
+    if ahead < c.num_steps:
+      fetch(i64(ahead))
+    cp_async.commit(b)
+  with for_range(b, 0, c.num_steps) as step, code.scope():
+    if plan.blocks:
+      cp_async.wait(b, count - 2)
+      # The step's blocks are there, and nobody reads those that are replaced.
+      threads.barrier_of(b, _PRODUCERS, producers)
+    later = b.add(step, i64(count - 1))
+    # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it
+    # have time to arrive.
+    work = [(n, i) for n in range(plan.slices) for i, side in enumerate(c.sides) if side.position is None]
+    parts = max(1, len(work) - 1)
+    for turn, (n, i) in enumerate(work):
+      if plan.blocks and turn < parts:
+        with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
+          fetch(later, (turn, parts))
+        if turn == parts - 1:
+          cp_async.commit(b)
+      number = b.add(b.mul(b.trunc(step, I32), I32(plan.slices)), I32(n))
+      if turn == 0 or work[turn - 1][0] != n:
+        stages.acquire(number)
+        if plan.copied_bytes:
+          with if_then(b, is_first), code.scope():
+            _copy_operands(frame, code, stages, prefetched, step, number, n)
+      known(step)
+      computed_operands.write(code, c.sides[i], n * plan.depth, plan.depth, stages.side(i, number))
+      if turn == len(work) - 1 or work[turn + 1][0] != n:
+        stages.computed(number, code.thread)

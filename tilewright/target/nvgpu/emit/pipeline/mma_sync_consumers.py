@@ -1,0 +1,75 @@
+"""Warps that multiply what the copy engine brings, where there is no `wgmma` (sm_100 and later): `mma.sync` on boxes.
+
+Every warp waits for a stage and gives it back for itself, so that those ahead need not wait for those behind; one lane of the first asks
+for the stages to come. A warp for that alone would leave the others fewer registers than their sums and operands take: with nine warps, one
+of a multiprocessor's four parts has three, and each thread of those 168.
+
+Pieces of rows lie exchanged, as the copy engine leaves them: reading eight rows at the same place, as `ldmatrix` does, touches all banks of
+shared memory once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from tilewright.target.llvm.loops import add, i64, if_then
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu.emit.pipeline.ring import Turns
+from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Number, Stages
+from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BoxedMatrix
+from tilewright.target.nvgpu.emit.units import mbarrier, mma_sync, threads
+from tilewright.target.nvgpu.emit.units.mma_sync import Place
+from tilewright.target.nvgpu.emit.units.threads import WARP
+from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan
+
+Ask = Callable[[ir.Value, int, Number], None]  # for the n-th slice of a step, in a use of a stage
+
+
+class Products:
+  """Steps of products, with their operands asked for ahead of time. `ask` is called for one thread."""
+
+  def __init__(self, code: Any, plan: BoxedWarpPlan, stages: Stages, ask: Ask):
+    self.code, self.plan, self.stages, self.ask = code, plan, stages, ask
+    self.total = plan.contraction.num_steps * plan.slices
+    with if_then(code.b, self._is_first()):
+      for number in range(min(plan.ahead, self.total)):
+        ask(i64(number // plan.slices), number % plan.slices, I32(number))
+    self.asked, self.read = Turns(code.b, plan.stages, plan.ahead), Turns(code.b, plan.stages)
+
+  def _is_first(self) -> ir.Value:
+    return self.code.b.icmp_unsigned("==", self.code.thread, I32(0))
+
+  def add(self, step: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
+    """The sums of a lane, with those of a step."""
+    for n in range(self.plan.slices):
+      further, later = divmod(n + self.plan.ahead, self.plan.slices)
+      self._ask_ahead(add(self.code.b, step, further), later)
+      values = self._multiply(values)
+    return values
+
+  def _ask_ahead(self, step: ir.Value, n: int) -> None:
+    b, turn = self.code.b, self.asked.take()
+    is_left = b.icmp_signed("<", step, i64(self.plan.contraction.num_steps))
+    with if_then(b, b.and_(self._is_first(), is_left)):
+      self.stages.acquire(turn)
+      self.ask(step, n, turn)
+    threads.warp_barrier(b)  # matrices are read and multiplied by whole warps
+
+  def _multiply(self, values: list[ir.Value]) -> list[ir.Value]:
+    code, b, plan, turn = self.code, self.code.b, self.plan, self.read.take()
+    left, right = plan.contraction.sides
+    self.stages.wait(turn)
+    own = [_place(b, matrix, self.stages.side(i, turn)) for i, matrix in enumerate(plan.matrices)]
+    kind, k_is_last = plan.contraction.kind, (left.k_is_last, right.k_is_last)
+    values = mma_sync.step(b, kind, plan.distribution, code.thread, plan.depth, values, (own[0], own[1]), k_is_last)
+    threads.warp_barrier(b)  # all lanes have read it
+    with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(WARP)), I32(0))):
+      mbarrier.arrive(b, self.stages.empty(turn.stage))
+    return values
+
+
+def _place(b: ir.IRBuilder, matrix: BoxedMatrix, start: ir.Value) -> Place:
+  return lambda row, piece: b.add(start, matrix.offset(b, row, piece))

@@ -1,0 +1,203 @@
+"""A whole kernel as one GPU function: which block of threads runs which grid points, and where their blocks of data are.
+
+Parallel grid dimensions are spread over the blocks of threads, one point each; the others are loops inside. A block of data is used where
+it is. Where it may hang over an edge of its array, its view knows the edges (`views`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright import errors
+from tilewright.target.llvm import buffers
+from tilewright.target.llvm.loops import for_range, i64
+from tilewright.target.llvm.types import I64
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit import blocks, l2_hints
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.grid_loop import Meetings, Points
+from tilewright.target.nvgpu.emit.kernel_function import MOST_WORKSPACE, Frame, Launch
+from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.pipeline import matmul_pipeline
+from tilewright.target.nvgpu.emit.units import cp_async, threads, tma
+from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
+from tilewright.target.nvgpu.passes import algebraic_rewrites, elementwise_chains, hand_written, k_loops, matmul_plans
+from tilewright.target.nvgpu.passes.layouts import choice
+from tilewright.target.nvgpu.passes.layouts.hints import given_layout
+from tilewright.target.nvgpu.passes.occupancy import choose_threads, resident_blocks
+from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
+from tilewright.tile.ir import walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.parallel import parallel_dims
+from tilewright.tile.ranges import always_inside
+from tilewright.tile.rewrite import rewrite
+
+
+def emit_kernel(
+  kernel: NativeKernel, arch: Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+) -> tuple[str, Launch]:
+  """The LLVM IR of a kernel, and how to launch it."""
+  buffers.check(kernel, MOST_WORKSPACE, "a launch")
+  rewrite(kernel.body, algebraic_rewrites.RULES)
+  parallel = tuple(parallel_dims(kernel))
+  if kernel.warpgroups == 1 and _num_warps(kernel, num_warps) not in (None, threads.GROUP // threads.WARP):
+    hand_written.without_barriers(
+      kernel.body.body
+    )  # a block that is no warpgroup: its copies are done where they stand
+  if hand_written.is_by_hand(kernel, arch):
+    return _emit_warpgroups(hand_written.lower(kernel, arch), arch, parallel)
+  hand_written.without_barriers(kernel.body.body)
+  wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
+  plan = _pipeline(kernel, arch, num_warps, wished)
+  if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
+    raise errors.GridError(
+      f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. That takes a "
+      "product that is added up along the last grid dimension by TMA and wgmma, operands that are the same along the dimensions of the "
+      "cluster, and a grid that the cluster divides. Leave cluster out."
+    )
+  if plan is not None:
+    return _emit_pipeline(kernel, arch, parallel, plan)
+  kernel = k_loops.split(kernel, arch)
+  return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch))
+
+
+def _num_warps(kernel: NativeKernel, wished: int | None) -> int | None:
+  """How many warps a block must have, by what is asked for or by the layouts that the user gives; None if that is left open."""
+  return wished or next((own.num_warps for own in choice.casts(kernel)), None)
+
+
+def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
+  """A kernel whose blocks of threads take one point of the parallel dimensions each."""
+  parallel = l2_hints.in_order_of_writing(kernel, parallel)
+  frame = Frame(kernel)
+  code = frame.code(arch, num_threads)
+  frame.begin(code)
+  code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
+  code.chains = elementwise_chains.find(kernel.body.body, num_threads)
+  resident = resident_blocks(kernel, arch, num_threads, parallel)
+  points = Points(frame, code, parallel, resident)
+  b = frame.b
+  if frame.dynamic:
+    total: Any = i64(1)
+    for d in parallel:
+      total = b.mul(total, frame.sizes[d])
+    with for_range(b, b.zext(frame.number, I64), total, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
+      points.run(number)
+      code.settle_memory()
+  else:
+    number = b.zext(frame.number, I64)
+    points.ask_ahead(number)
+    points.run(number)
+    points.let_go(number)
+  return frame.finish(code, num_threads, parallel, resident)
+
+
+def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
+  """A kernel of which several warpgroups run each instance, each its own way through the body: see `warpgroup_barriers`."""
+  _check_registers(kernel)
+  if any(op.name == "print" for op in walk(kernel.body.body)):
+    raise errors.UnsupportedFeatureError(
+      f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write what there is to "
+      "see to an output, or run the kernel on the CPU."
+    )
+  frame = Frame(kernel)
+  code = frame.code(arch, threads.GROUP)
+  code.divide(kernel.warpgroups)
+  frame.begin(code)
+  code.inferred = choice.choose(kernel, arch, threads.GROUP // threads.WARP)
+  if arch.has_tma:
+    code.tensor_map = frame.tensor_map
+    code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
+    code.only_read, code.only_copied = set(blocks.only_read(kernel)), set(blocks.only_copied(kernel))
+  code.roles = Roles(kernel)
+  Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
+  warpgroup_barriers.drop_fences(code)
+  if code.on_their_way:  # no thread ends before what it asked for is there
+    cp_async.commit(frame.b)
+    cp_async.wait(frame.b, 0)
+  if code.has_stores:
+    tma.wait_groups(frame.b, 0, read_only=True)
+  num_threads = kernel.warpgroups * threads.GROUP
+  return frame.finish(code, num_threads, parallel, exchanges_registers=code.sets_registers)
+
+
+def _check_registers(kernel: NativeKernel) -> None:
+  """Refuse a kernel in which a warpgroup would wait for more registers than the others can ever give back."""
+  asked = [op for op in walk(kernel.body.body) if op.name == "set_registers"]
+  begins = threads.registers_of(kernel.warpgroups * threads.GROUP)
+  fewest = min([begins, *(op.attrs["count"] for op in asked if not op.attrs["increase"])])
+  left = threads.REGISTERS // threads.GROUP - (kernel.warpgroups - 1) * fewest
+  for op in asked:
+    if op.attrs["increase"] and op.attrs["count"] > max(left, begins):
+      raise errors.ResourceExhaustedError(
+        f"{op.loc or kernel.name}: plgpu.set_max_registers({op.attrs['count']}, action='increase') exceeds available registers: a block of "
+        f"{kernel.warpgroups} warpgroups begins with {begins} for each thread, and if all others keep {fewest}, {left} are left. Decrease "
+        "those of other warpgroups more, or ask for fewer."
+      )
+
+
+def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
+  """The layouts of a kernel in words, for those who look at how it was compiled."""
+  num_warps = launch.num_threads // kernel.warpgroups // threads.WARP
+  plan = _pipeline(kernel, arch, num_warps) if not hand_written.is_by_hand(kernel, arch) else None
+  if plan is not None:
+    return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
+  found = choice.choose(k_loops.split(kernel, arch), arch, num_warps)
+  return "Every tile is held in the ordinary layout of its shape.\n" if found is None else found.text(kernel.body)
+
+
+def _pipeline(
+  kernel: NativeKernel, arch: Arch, num_warps: int | None, cluster: Cluster = ALONE
+) -> matmul_plans.Plan | None:
+  """The pipeline of a kernel, if it has one that does all that the kernel says."""
+  inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
+  plan = matmul_plans.find(kernel, arch, inside, num_warps, cluster)
+  if plan is None or effects.says_something(kernel.body.body) or not _honours(kernel, plan):
+    return None
+  return plan
+
+
+def _honours(kernel: NativeKernel, plan: matmul_plans.Plan) -> bool:
+  """Whether a pipeline does what the user says about layouts."""
+  given = {position: given_layout(ref.ref) for position, ref in choice.given_blocks(kernel).items()}
+  others = len(choice.given_refs(kernel)) - len(given) + len(choice.casts(kernel))
+  own = matmul_plans.stage_layouts(plan)
+  sums = [plan.contraction.accumulator]
+  return (
+    not others
+    and all(own.get(p) == g for p, g in given.items())
+    and all(a in sums for a in choice.accumulators(kernel))
+  )
+
+
+def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, ...] | None) -> Cluster:
+  """How the blocks of a cluster lie along the last two parallel dimensions of the grid."""
+  if sizes is None or all(size == 1 for size in sizes):
+    return ALONE
+  grid, skip = kernel.mapping.grid, kernel.mapping.num_vmapped
+  if len(sizes) != len(grid) - skip:
+    raise errors.GridError(f"cluster: expected a size for each of {len(grid) - skip} grid dimensions, got {sizes}.")
+  whole = (1,) * skip + tuple(sizes)
+  rows, columns = parallel[-2:] if len(parallel) > 1 else (None, None)
+  if rows is None or columns is None or any(size > 1 and d not in (rows, columns) for d, size in enumerate(whole)):
+    raise errors.GridError(
+      f"cluster: expected sizes above 1 only along the last two parallel dimensions of the grid, got {sizes}."
+    )
+  return Cluster(whole[rows], whole[columns])
+
+
+def _emit_pipeline(
+  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: matmul_plans.Plan
+) -> tuple[str, Launch]:
+  """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `matmul_plans`."""
+  stores = plan.stores if isinstance(plan, matmul_plans.WarpgroupPlan) else ()
+  frame = Frame(kernel, (*plan.tensor_maps, *stores))
+  code = matmul_pipeline.emit(frame, arch, parallel, plan)
+  return frame.finish(
+    code,
+    plan.num_threads,
+    parallel,
+    cluster=plan.cluster.size if isinstance(plan, matmul_plans.WarpgroupPlan) else 1,
+    exchanges_registers=isinstance(plan, matmul_plans.RegisterPlan),
+    resident=plan.resident if isinstance(plan, matmul_plans.RegisterPlan) else None,
+  )

@@ -1,0 +1,9 @@
+"""What runs on the host around a kernel.
+
+compiled    the code of a kernel: compiled once, kept on disk, loaded
+handler     the launcher: an FFI handler in LLVM that fills tensor maps and launches on XLA's stream
+families    devices of different architectures in one process, each with code of its own
+lifetime    code stays on the devices while a program exists that may launch it
+device_log  what a kernel prints, and which check failed
+symbols     names in generated code
+"""

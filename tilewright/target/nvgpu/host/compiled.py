@@ -1,0 +1,180 @@
+"""The code of a kernel for the devices of this process: compiled once, kept on disk, loaded where it is called.
+
+What is kept on disk for a kernel is its machine code, the machine code of its launcher, and what is to be known to load both: a process
+that finds it generates neither LLVM IR nor PTX.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from tilewright import errors
+from tilewright.runtime import cache, cuda, dump, jit, linking, printing
+from tilewright.target.llvm.identity import identity
+from tilewright.target.llvm.kept import Kept
+from tilewright.target.llvm.prepared import prepared
+from tilewright.target.nvgpu import arch as architectures
+from tilewright.target.nvgpu.arch import Family
+from tilewright.target.nvgpu.host.lifetime import Callee, Resident
+from tilewright.target.nvgpu.host.symbols import KERNEL
+from tilewright.tile.native import NativeKernel, copied_kernel
+
+# What generates code is imported where that is done: a process that finds all its code on disk generates none.
+if TYPE_CHECKING:
+  from tilewright.target.nvgpu.emit.kernel_function import Launch
+
+_SOURCES = ("layout", "target/nvgpu")
+_LAUNCH_WITH_CLUSTERS = "cuLaunchKernelEx"
+_DRIVER_FUNCTIONS = (
+  *("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString"),
+  *("cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoH_v2", "cuStreamSynchronize"),  # see reporting
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Code:
+  """Everything a process needs to call a kernel."""
+
+  arch: str  # of the kernel
+  kernel: bytes  # machine code; or PTX, see _loadable
+  launcher: bytes  # object code for the host
+  shared_bytes: int
+  workspace_bytes: int  # of global memory, for all blocks of threads together
+  poisoned: tuple[int, ...]  # the outputs that the kernel finds filled with poison
+
+  def to_bytes(self) -> bytes:
+    """A line that says how long the parts are, then the parts."""
+    head = [self.arch, len(self.kernel), self.shared_bytes, self.workspace_bytes, self.poisoned]
+    return json.dumps(head).encode() + b"\n" + self.kernel + self.launcher
+
+  @classmethod
+  def from_bytes(cls, data: bytes) -> Code:
+    head, _, rest = data.partition(b"\n")
+    arch, size, shared_bytes, workspace_bytes, poisoned = json.loads(head)
+    return cls(arch, rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned))
+
+
+def _link(name: str, code: bytes) -> Resident:
+  """Bring a kernel onto the devices, and its launcher into memory."""
+  parts = Code.from_bytes(code)
+  for function in _DRIVER_FUNCTIONS:
+    linking.define(function, cuda.function_address(function))
+  if _LAUNCH_WITH_CLUSTERS.encode() in parts.launcher:  # which drivers have since CUDA 11.8
+    linking.define(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
+  printing.report_symbol()
+  (devices,) = (own.devices for own in _families()[0] if own.arch.name == parts.arch)
+  handles = cuda.load(parts.kernel, KERNEL, parts.shared_bytes, devices)
+  target = f"tilewright_cuda_{name[:24]}"
+  return Resident.of(target, parts.launcher, parts.workspace_bytes, parts.poisoned, handles)
+
+
+def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
+  return architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
+
+
+def _new_kept() -> Kept[Resident]:
+  return Kept("nvgpu", _link, Resident.register, Resident.hold, Resident.free)
+
+
+_kept = _new_kept()
+_for_ever: list[Callee] = []  # kernels that others call by address
+
+
+def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
+  """What the driver is given to load: machine code, or PTX that it assembles then (and keeps, in a cache of its own).
+
+  Machine code that can be kept comes from the driver's linker. That compiles for programs of several units, for which it ignores
+  `setmaxnreg`, and where sums and operands in registers are more than all threads could have, it lets no two products run at a time.
+  """
+  return ptx.encode() + b"\0" if launch.exchanges_registers else cuda.assemble(ptx, device)
+
+
+def compile_kernel(
+  kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None, writes_all: bool = False
+) -> Callee:
+  """A kernel, as it was lowered, that XLA can call on every device of this process that has code for it."""
+  cuda.load_onto_devices_in_use()
+  families, without = _families()
+  if len(families) == 1 and not without:
+    return _compile_for(families[0], kernel, num_warps, cluster, writes_all)
+  return _compile_for_each(families, without, kernel, num_warps, cluster, writes_all)
+
+
+def _compile_for_each(
+  families: Sequence[Family],
+  without: dict[int, str],
+  kernel: NativeKernel,
+  num_warps: int | None,
+  cluster: tuple[int, ...] | None,
+  writes_all: bool,
+) -> Callee:
+  """Code for each architecture. A kernel that only some of them can run is an error where it is called on another device."""
+  from tilewright.target.nvgpu.host.families import register
+
+  found: dict[int, Callee] = {}
+  without = dict(without)
+  first: errors.TilewrightError | None = None
+  for family in families:
+    try:
+      own = _compile_for(
+        family, copied_kernel(kernel), num_warps, cluster, writes_all
+      )  # making code for one changes it
+    except errors.TilewrightError as e:
+      first = first or e
+      without |= dict.fromkeys(family.devices, str(e))
+    else:
+      found |= dict.fromkeys(family.devices, own)
+  if not found:
+    assert first is not None
+    raise first
+  callees = list(found.values())
+  _for_ever.extend(callees)
+  parts = [f"{device} {own.name}" for device, own in found.items()]
+  name = f"tilewright_cuda_{cache.key(*parts, *(f'{device} {why}' for device, why in without.items()))[:24]}"
+  register(name, {device: own.address for device, own in found.items()}, without)
+  return Callee(name, max(own.workspace_bytes for own in callees), callees[0].poisoned)
+
+
+def _compile_for(
+  family: Family, kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None, writes_all: bool
+) -> Callee:
+  """A kernel for devices that run the same code. That is compiled once per process, and kept on disk."""
+  machine = family.arch
+  environment = [
+    repr(machine),
+    repr(num_warps),
+    repr(cluster),
+    repr(writes_all),
+    str(cuda.driver_version()),
+    *jit.environment(),
+  ]
+  said = identity(kernel, *_SOURCES)
+  if said is not None and not dump.directory():
+    found = _kept.find(cache.key(said, *environment))
+    if found is not None:
+      return found
+  from tilewright.target.nvgpu import compile_ptx
+  from tilewright.target.nvgpu.host import handler
+  from tilewright.target.nvgpu.passes.hand_written import is_by_hand
+  from tilewright.tile.initial import outputs_at_computed_places, outputs_to_poison
+
+  kernel = prepared(kernel)
+  ptx, launch = compile_ptx(kernel, machine, num_warps, cluster)
+  host = handler.to_llvm(kernel, launch)
+
+  def build() -> bytes:
+    with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
+      loadable = other.submit(_loadable, ptx, launch, family.assembling)
+      launcher = jit.object_code(host)
+      # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
+      written = outputs_at_computed_places(kernel) if writes_all or is_by_hand(kernel, machine) else set()
+      poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)
+      return Code(
+        machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
+      ).to_bytes()
+
+  return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)

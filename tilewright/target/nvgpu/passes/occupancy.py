@@ -1,0 +1,162 @@
+"""How large blocks of threads are, and how many of them a multiprocessor shall have room for.
+
+choose_threads      of a block: each has a few vectors of the largest block of data
+choose_lanes        elements of a vector
+resident_blocks     more of them hide the latency of memory, fewer leave more registers for each thread
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit import l2_hints
+from tilewright.target.nvgpu.emit.dot import mma_sync_dot
+from tilewright.target.nvgpu.emit.ops.arithmetic import LENGTHY
+from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.passes.layouts import choice
+from tilewright.tile.grid import BlockMapping, Squeezed
+from tilewright.tile.ir import Op, Value, users, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.types import TileType
+
+_SHORT = 40  # ops of a body that gets by with forty registers
+# Functions that are faster with sixty-four.
+_WIDE = frozenset(("sin", "cos", "tan", "erf", "erfc", "cbrt", "lgamma", "digamma"))
+_SHARED = 1 / 8  # of an input that is the same for all instances, what takes registers while others are reduced
+_FEW_BLOCKS = 256  # about two for each multiprocessor
+_BESIDES = 40  # registers that a thread needs besides those of a tile
+
+
+def choose_threads(kernel: NativeKernel, asked: int | None, arch: Arch) -> int:
+  """Enough threads that each has a few vectors of the largest block, or one where there are too few blocks to wait for each other, or where
+  several arrays pass by once."""
+  if asked is not None:
+    return asked * threads.WARP
+  casts = choice.casts(kernel)
+  if casts:
+    return casts[0].num_warps * threads.WARP
+  rows = [
+    op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and mma_sync_dot.is_for_warps(op)
+  ]
+  if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
+    return threads.WARP * max(4, min(8, 1 << max(1, max(rows) // 16).bit_length() - 1))
+  largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
+  if _passing(kernel, arch) > 1:
+    return max(128, min(1024, largest // choose_lanes(kernel) // threads.WARP * threads.WARP))
+  if largest > 512 * 32:
+    return 512
+  few = None not in kernel.mapping.grid and math.prod(d or 1 for d in kernel.mapping.grid) < _FEW_BLOCKS
+  return 256 if largest >= 256 * (choose_lanes(kernel) if few else 32) else 128
+
+
+def _kept(m: BlockMapping) -> list[int]:
+  return [d.block_size for d in m.block_shape if not isinstance(d, Squeezed)]
+
+
+def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> int:
+  """Elements of a vector: sixteen bytes of the widest of the blocks with the longest rows, so that neighbouring threads touch neighbouring
+  memory; four where with more of them there would be nothing for some threads to do."""
+  mappings = [m for m in kernel.mapping.block_mappings if _kept(m)]
+  largest = max(mappings, key=lambda m: math.prod(_kept(m)), default=None)
+  if largest is None:
+    return 4
+  widest = max(np.dtype(m.array_aval.dtype).itemsize for m in mappings if _kept(m)[-1] == _kept(largest)[-1])
+  lanes = max(4, min(8, 16 // widest))
+  return lanes if math.prod(_kept(largest)) >= lanes * num_threads else 4
+
+
+def resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
+  """How many blocks of threads a multiprocessor shall have room for: of those that take many steps, its share of all there are."""
+  wanted = _resident_threads(kernel, arch, num_threads)
+  if choice.casts(kernel):  # tiles are held as the user says, not passed over
+    wanted = min(wanted, threads.REGISTERS // (_largest_tile(kernel) // num_threads + _BESIDES))
+  wanted = max(1, wanted // num_threads)
+  grid = kernel.mapping.grid
+  if len(parallel) == len(grid) or None in grid:
+    return wanted
+  share = -(-math.prod(grid[d] or 0 for d in parallel) // l2_hints.PROCESSORS)
+  return max(1, min(wanted, share))
+
+
+def _largest_tile(kernel: NativeKernel) -> int:
+  """How many registers of 32 bits all threads need to hold it."""
+  tiles = (v.tile for op in walk(kernel.body.body) for v in op.results if isinstance(v.type, TileType))
+  return max((math.prod(t.shape) * max(1, t.dtype.itemsize) // 4 for t in tiles), default=0)
+
+
+def _resident_threads(kernel: NativeKernel, arch: Arch, num_threads: int) -> int:
+  """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
+
+  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
+  loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. One that holds as many values
+  as there would be registers would keep some in memory: the derivative of softmax takes 184 microseconds instead of 228. All this was
+  measured on an H200, and so were long rows, 4096 of them, bf16, in microseconds (how many bytes a thread keeps in memory):
+
+                          1024 threads    768            512
+      12288 layer_norm    69.5 (88)       53.1           56.5
+            rms_norm      53.6 (8)        52.6           53.0
+            softmax       52.4            52.4           52.4
+            its derivative 152.7 (264)    98.3 (124)     72.8
+      16384 layer_norm    145.2 (292)     76.0 (56)      69.0
+            softmax       110.0 (156)     67.0           66.8
+            its derivative 319.6 (596)    180.9 (300)    100.2 (48)
+      32000 layer_norm    234.3 (220)                    133.9
+            softmax       223.8 (220)                    146.0
+  """
+  names = [op.name for op in walk(kernel.body.body)]
+  if "dot" in names:
+    return 1
+  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
+  writes_much = max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0)
+  if "reduce" in names and writes_much:
+    filled = _filled(kernel) / num_threads
+    if filled >= (56 if num_threads <= 256 else 62):  # of larger blocks only one would be left, which has to pay
+      return 512 if filled >= 80 else 768
+  if names.count("reduce") > 2 or ("reduce" in names and _held(kernel) >= 64 * num_threads):
+    return 768
+  if _passing(kernel, arch):
+    return -(-1536 // num_threads) * num_threads
+  return 1024 if writes_much else 1280
+
+
+def _passing(kernel: NativeKernel, arch: Arch) -> int:
+  """How many arrays pass by once, of which a body has a few values at a time; none if it has more, or needs many registers for them."""
+  names = [op.name for op in walk(kernel.body.body)]
+  if len(names) > _SHORT or not {"reduce", "transpose", "dot"}.isdisjoint(names):
+    return 0
+  count = sum(block.count == 1 for _, block in l2_hints.streams(kernel, arch))
+  return count if LENGTHY.isdisjoint(names) or (count == 1 and _WIDE.isdisjoint(names)) else 0
+
+
+def _held(kernel: NativeKernel) -> int:
+  """How many elements of its inputs a body has at a time, besides what is the same for all instances."""
+  inputs = zip(kernel.mapping.input_mappings, kernel.index_maps)
+  return sum(math.prod(_kept(m)) for m, index_map in inputs if _moves(index_map))
+
+
+def _filled(kernel: NativeKernel) -> float:
+  """How many registers of 32 bits all threads fill, about, before they have what reductions give: with what those read, and a little with
+  inputs that are the same for all instances, which are there for what follows."""
+  mapping = kernel.mapping
+  waiting = [o for op in walk(kernel.body.body) if op.name == "reduce" for o in op.operands]
+  read: set[Value] = set()
+  while waiting:
+    v = waiting.pop()
+    if v not in read:
+      read.add(v)
+      waiting += v.owner.operands if isinstance(v.owner, Op) else []
+  total = 0.0
+  refs = kernel.body.params[mapping.num_prefetch :]
+  for m, index_map, ref in zip(mapping.input_mappings, kernel.index_maps, refs):
+    share = float(ref in read) if _moves(index_map) else _SHARED
+    total += share * math.prod(_kept(m))
+  return total
+
+
+def _moves(index_map: Any) -> bool:
+  """Whether the block of an input is another one for other instances."""
+  return index_map is not None and not set(index_map.params).isdisjoint(users(index_map.body))
