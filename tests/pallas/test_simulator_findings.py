@@ -22,6 +22,28 @@ from tilewright.tile.memory import SemaphoreType
 __all__ = ["fresh_machine"]  # a fixture that every test here uses
 
 
+def test_what_a_library_function_does_has_the_line_that_called_it():
+  """`sync_copy` starts and awaits its copy in a body of its own, in which no line is the user's."""
+
+  def count(o_hbm, buffer):
+    dma.sync_copy(o_hbm, buffer)
+    buffer[...] += 1
+    dma.sync_copy(buffer, o_hbm)
+
+  pl.pallas_call(
+    count,
+    out((8,), jnp.int32),
+    grid=(2,),
+    out_specs=pl.BlockSpec(memory_space=ANY),
+    scratch_shapes=[VMEM((8,), jnp.int32)],
+    compiler_params=Semantics("parallel"),
+    interpret=Params(detect_races=True, num_cores_or_threads=2),
+  )()
+  assert sim.interpret_races()
+  for race in sim.interpret_races():
+    assert str(race).count("test_simulator_findings.py") == 2
+
+
 # --- memory -------------------------------------------------------------------------------------------------------
 
 

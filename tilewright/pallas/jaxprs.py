@@ -98,6 +98,23 @@ def with_axis_index(jaxpr: Any, name: Any, index: int) -> Any:
   return _drop_effects(jaxpr.replace(eqns=eqns), is_own)
 
 
+def with_lines(jaxpr: Any, around: Any = None) -> Any:
+  """The jaxpr in which each equation has a line of the user's program, for messages and dumps.
+
+  JAX traces the body of a loop or of `run_scoped` apart. Where a library function made that body, as `sync_copy` does, no frame of the user
+  stands behind its equations: they get the traceback of the equation `around` them.
+  """
+  eqns = []
+  for eqn in jaxpr.eqns:
+    info = eqn.source_info
+    if _jax.source_info_util.user_frame(info.traceback) is None and around is not None:
+      info = info.replace(traceback=around)
+      eqn = eqn.replace(source_info=info)
+    eqns.append(map_inner(eqn, lambda _, body: with_lines(body, info.traceback)))
+  same = all(a is b for a, b in zip(eqns, jaxpr.eqns))
+  return jaxpr if same else jaxpr.replace(eqns=eqns)
+
+
 def without(jaxpr: Any, primitives: Sequence[Any]) -> Any:
   """The jaxpr without the equations of primitives that give no results."""
   kept = [map_inner(e, lambda _, body: without(body, primitives)) for e in jaxpr.eqns if e.primitive not in primitives]

@@ -196,6 +196,7 @@ def _run_on_meshes(
       info = _jax.api_util.debug_info("kernel", body, (), {})
       closed = _jax.trace(flat_body, [*in_refs, *out_refs, *scratch_avals], info.with_unknown_names())
       jaxpr, consts = _jax.detach(closed)  # with jax_enable_checks this looks for the axes that the body names
+    jaxpr = jaxprs.with_lines(jaxpr)
     check_primitives(jaxpr)
     jaxpr = jaxprs.resolve_axis_names(jaxpr, tuple(axes), program_id_p)
     traced.append((high_types.lowered(jaxpr, "the kernel"), consts))

@@ -414,6 +414,7 @@ def _detached(call: KernelCall, closed: Any) -> tuple[Any, tuple[Any, ...]]:
         f"The kernel function in the pallas_call {call.title} captures {aval}, of a user-defined type. Pass it as an input."
       )
   jaxpr, consts = _jax.detach(closed)
+  jaxpr = jaxprs.with_lines(jaxpr)
   check_primitives(jaxpr)
   jaxpr = jaxprs.resolve_axis_names(jaxpr, call.grid_spec.grid_names or (), program_id_p)
   return high_types.lowered(jaxpr, "the kernel"), consts

@@ -1,0 +1,46 @@
+"""The book is true: its programs run, print what it shows, and draw its pictures."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+from unittest import mock
+
+import pytest
+
+from tilewright import hlo
+from tilewright.pallas.lowering import RULES
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+spec = importlib.util.spec_from_file_location("generate_book", DOCS / "generate_book.py")
+book = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(book)
+
+
+@pytest.fixture(autouse=True)
+def tables():
+  """The chapter on extending the compiler adds rows: they go when it ends."""
+  with mock.patch.dict(RULES), mock.patch.dict(hlo.PASSES):
+    yield
+
+
+@pytest.mark.usual_xla  # chapters show what users get
+@pytest.mark.parametrize("chapter", book.chapters(), ids=lambda p: p.stem)
+def test_a_chapter_prints_what_it_shows(chapter, tmp_path):
+  assert book.run(chapter, tmp_path) == chapter.read_text()
+  for drawn in tmp_path.iterdir():
+    assert drawn.read_text() == (book.FIGURES / drawn.name).read_text(), drawn.name
+
+
+def test_a_program_that_prints_something_else_is_noticed(tmp_path):
+  page = tmp_path / "page.md"
+  page.write_text("```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n")
+  assert book.run(page, tmp_path) == "```python\nprint(6 * 7)\n```\n\n```text\n42\n```\n"
+
+
+def test_measurements_run_only_when_they_are_asked_for(tmp_path):
+  page = tmp_path / "page.md"
+  page.write_text("```python measured\nprint('fast')\n```\n\n```text measured\nslow\n```\n")
+  assert "slow" in book.run(page, tmp_path)
+  assert "fast" in book.run(page, tmp_path, measure=True).split("```text")[1]
