@@ -6,6 +6,7 @@
     tilewright demo        compile and run a few kernels, and check them
     tilewright bench cpu   time kernels beside their peers
     tilewright ptx MODULE:FUNCTION TYPE...   what a function's kernels become on NVIDIA GPUs
+    tilewright explain FILE.py:FUNCTION TYPE...   a page: source, tile IR, assembly, layouts, timeline of a function's kernels
     tilewright hlo FILE    run passes over an HLO module, compare, draw
     tilewright schedule FILE   order an HLO module's instructions, and say what that gains and why
     tilewright tune FILE.py:FUNCTION TYPE...   choose parameters of kernels by measurement; list, merge, export, import, check tables
@@ -74,6 +75,12 @@ def parser() -> argparse.ArgumentParser:
   ptx.add_argument("--arch", metavar="A,B", default="", help="architectures, as sm_90a (default: all)")
   ptx.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a keyword argument")
   ptx.add_argument("--show", choices=["tile", "gpu", "llvm", "ptx"], help="print this code instead of the table")
+
+  from tilewright.cli.explain_arguments import add_arguments as add_explain_arguments
+
+  add_explain_arguments(
+    commands.add_parser("explain", help="a page: source beside tile IR and assembly, layouts, timeline, roofline")
+  )
 
   hlo = commands.add_parser(
     "hlo", help="run passes over an HLO module, compare values before and after, draw the graph"

@@ -19,7 +19,7 @@ import inspect
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"tilewright ptx: {error}", file=sys.stderr)
     return 2
   try:
-    with jax.enable_x64(True) if any(a.dtype.itemsize >= _WIDE_BYTES[a.dtype.kind] for a in args) else nullcontext():
+    with jax.enable_x64(True) if needs_x64(args) else nullcontext():
       reports = report(function, *args, archs=arguments.arch.split(",") if arguments.arch else None)
   except (errors.TilewrightError, TypeError) as error:  # a TypeError: the function takes other arguments
     print(f"tilewright ptx: {error}", file=sys.stderr)
@@ -84,6 +84,11 @@ def _row(r: Report) -> list[str]:
   blocks = "dynamic" if r.num_blocks is None else r.num_blocks
   memory = (shared, r.scratch_bytes, r.tensor_columns)
   return [str(cell) for cell in (r.kernel, r.arch, blocks, r.num_threads, *own, *memory)]
+
+
+def needs_x64(args: Iterable[jax.ShapeDtypeStruct]) -> bool:
+  """Whether JAX would take some of these types for narrower ones."""
+  return any(a.dtype.itemsize >= _WIDE_BYTES[a.dtype.kind] for a in args)
 
 
 def parse_type(text: str) -> jax.ShapeDtypeStruct:

@@ -187,3 +187,40 @@ def estimate_cost(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> CostEst
   count = _count(closed)
   moved = sum(_nbytes(a) for a in (*closed.in_avals, *closed.out_avals))
   return CostEstimate(count.flops, count.transcendentals, moved, count.remote_bytes)
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+  """What one instance of a kernel computes: operations of matrix products by the dtype of their operands, other ones, and transcendental
+  ones."""
+
+  products: tuple[tuple[Any, int], ...]
+  flops: int
+  transcendentals: int
+
+
+def instance_work(kernel: Kernel) -> Work:
+  """The work of one instance, counted in the kernel's body. Of the arms of a branch the most expensive counts."""
+  products: dict[Any, int] = {}
+  _add_products(kernel.jaxpr, 1, products)
+  count = _count(kernel.jaxpr)
+  return Work(tuple(products.items()), max(0, count.flops - sum(products.values())), count.transcendentals)
+
+
+def _add_products(jaxpr: Any, times: int, found: dict[Any, int]) -> None:
+  from tilewright.target.xla.evaluate import subjaxprs
+
+  for eqn in _jax.open_jaxpr(jaxpr)[0].eqns:
+    if eqn.primitive.name == "dot_general":
+      dtype = eqn.invars[0].aval.dtype
+      found[dtype] = found.get(dtype, 0) + times * _dot(eqn).flops
+      continue
+    rounds = int(eqn.params["length"]) if eqn.primitive.name == "scan" else 1
+    arms: list[dict[Any, int]] = []
+    for inner in subjaxprs(eqn):
+      arms.append({})
+      _add_products(inner, times * rounds, arms[-1])
+    if eqn.primitive.name == "cond":
+      arms = [max(arms, key=lambda arm: sum(arm.values()))]
+    for dtype, flops in (item for arm in arms for item in arm.items()):
+      found[dtype] = found.get(dtype, 0) + flops

@@ -59,7 +59,9 @@ Slice, ds, dslice = indexing.Slice, indexing.ds, indexing.dslice
 JAX_VERSION: tuple[int, ...] = jax.__version_info__
 
 # The line JAX reports for an equation is the user's, not one of this package.
-source_info_util.register_exclusion(str(pathlib.Path(__file__).parents[1]) + os.sep)
+_PACKAGE = str(pathlib.Path(__file__).parents[1]) + os.sep
+source_info_util.register_exclusion(_PACKAGE)
+_LIBRARY = tuple(_PACKAGE + folder + os.sep for folder in ("collectives", "numerics", "ops"))
 
 
 def trace(fun: Any, in_avals: Any, debug_info: Any = None, *, what: str = "kernel") -> Any:
@@ -181,6 +183,16 @@ def is_about_indexing(error: BaseException) -> bool:
 def is_user_file(name: str) -> bool:
   """Whether a file is the user's own: not one of this package, of JAX or of Python, nor what dataclasses generate."""
   return source_info_util.is_user_filename(name) and not name.startswith(("<string>", "<frozen"))
+
+
+def innermost_line(source_info: Any) -> str:
+  """The line of an equation as `source_info_util.summarize` gives it, in one of our library kernels if it is from there."""
+  codes, instructions = source_info.traceback.raw_frames() if source_info.traceback else ([], [])
+  for code, instruction in zip(codes, instructions):
+    if code.co_filename.startswith(_LIBRARY) or is_user_file(code.co_filename):
+      frame = source_info_util.raw_frame_to_frame(code, instruction)
+      return f"{frame.file_name}:{frame.start_line}:{frame.start_column} ({frame.function_name})"
+  return ""
 
 
 def is_in_jax_pallas(error: BaseException) -> bool:

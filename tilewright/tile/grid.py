@@ -18,10 +18,12 @@ How an entry of the index map is read depends on the kind of its block dimension
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 from tilewright.runtime import _jax
@@ -243,6 +245,21 @@ class Kernel:
     return getattr(self.mesh[0], "num_threads", None) or 1
 
 
+_into_library: ContextVar[bool] = ContextVar("tilewright_lines_of_library", default=False)
+
+
+@contextlib.contextmanager
+def lines_of_library() -> Iterator[None]:
+  """Equations that are made of library kernels inside have their lines there, rather than the line of the call."""
+  token = _into_library.set(True)
+  try:
+    yield
+  finally:
+    _into_library.reset(token)
+
+
 def source_line(eqn: Any) -> str:
   """The user's file and line of an equation, for errors."""
+  if _into_library.get():
+    return _jax.innermost_line(eqn.source_info)
   return _jax.source_info_util.summarize(eqn.source_info)

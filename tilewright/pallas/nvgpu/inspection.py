@@ -64,15 +64,17 @@ def report(
   return list({(r.kernel, r.arch, r.ptx): r for r in reports}.values())
 
 
-def native_kernels(function: Callable[..., Any], *args: Any) -> Iterator[tuple[Kernel, NativeKernel]]:
-  """The kernels that a function calls on a GPU, and what code is made of: the tile IR, simplified."""
+def native_kernels(
+  function: Callable[..., Any], *args: Any, for_gpu: bool = True
+) -> Iterator[tuple[Kernel, NativeKernel]]:
+  """The kernels that a function calls on a GPU, or on the CPU, and what code is made of: the tile IR, simplified."""
   from tilewright.pallas.lowering import device_axes, lower_kernel
   from tilewright.tile.cleaning import clean
 
-  with jax.default_device("gpu"):  # only tracing happens under it
+  with jax.default_device("gpu" if for_gpu else "cpu"):  # only tracing happens under it
     traced = jax.make_jaxpr(function)(*args)
   for kernel in _kernels(traced.jaxpr):
-    yield kernel, clean(lower_kernel(kernel, device_axes(kernel.jaxpr), for_gpu=True))
+    yield kernel, clean(lower_kernel(kernel, device_axes(kernel.jaxpr), for_gpu=for_gpu))
 
 
 def _kernels(jaxpr: Any) -> Iterator[Kernel]:

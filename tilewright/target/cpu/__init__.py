@@ -39,6 +39,7 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
   from tilewright.target.cpu.handler import Facts, emit_facts
   from tilewright.target.cpu.launch import emit_point, emit_poison
   from tilewright.target.cpu.packed import packed_bytes
+  from tilewright.target.llvm import locations
 
   mapping = kernel.mapping
   module = ir.Module("tilewright")
@@ -68,6 +69,7 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     for function in module.functions:
       # LLVM then knows how long SVE's vectors are, and uses them for vectors of that length. llvmlite has no name for the attribute.
       set.add(function.attributes, f"vscale_range({machine.vscale},{machine.vscale})")
+  locations.attach(module)
   return str(module)
 
 

@@ -104,6 +104,11 @@ class _Dot(Dot):
 
 def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None = None) -> None:
   """Compute a contraction where it is defined: into a buffer, added to the view `into`, or through an epilogue."""
+  with code.marked(op):
+    _dot(code, op, into, epilogue)
+
+
+def _dot(code: Any, op: Op, into: Memory | None, epilogue: Epilogue | None) -> None:
   d = _Dot(code, op)
   result = op.results[0]
   sums = into

@@ -13,6 +13,7 @@ Scalars are computed where they are defined.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.llvm import arithmetic, structure
+from tilewright.target.llvm import arithmetic, locations, structure
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import ZERO, Index, for_range, lane
 from tilewright.target.llvm.memory import Accesses, Memory
@@ -63,6 +64,7 @@ class Code(Accesses):
     self.whole: Block | None = None  # the kernel's body
     self.current = Block([], [])  # the block being emitted
     self.location = ""  # the user's line
+    self.keeps_locations = locations.wanted()
 
   # --- elements --------------------------------------------------------------------------------------------------
 
@@ -79,7 +81,8 @@ class Code(Accesses):
       for at in (*self._way_to(v), v):
         known = self._remembered(at, lanes, place)
         if known is None:
-          known = self.memo[-1][at, lanes, place] = self._compute(at, index, lanes)
+          with self.marked(at.owner):
+            known = self.memo[-1][at, lanes, place] = self._compute(at, index, lanes)
     return known
 
   def _remembered(self, v: Value, lanes: int, place: tuple[Any, ...]) -> ir.Value | None:
@@ -100,6 +103,12 @@ class Code(Accesses):
       return self._lane_by_lane(v, index, lanes)
     args = [self.value_at(operand, i, lanes) for operand, i in operands]
     return args[0] if op.name in structure.MOVES else self.compute(op, args)
+
+  def marked(self, owner: Op | Block | None) -> contextlib.AbstractContextManager[None]:
+    """Let the instructions that are emitted inside say that they come from the line of an op."""
+    if self.keeps_locations and isinstance(owner, Op):
+      return locations.at(self.b, owner.loc)
+    return _UNMARKED
 
   def _way_to(self, v: Value) -> list[Value]:
     """What a long chain of elementwise ops computes on the way to a tile, in order: recursion need not follow all of it."""
@@ -357,6 +366,7 @@ class Code(Accesses):
   def block(self, block: Block) -> None:
     """Emit the ops of a block, in order."""
     outer, self.current = self.current, block
+    mark = self.b.debug_metadata
     counts: dict[Value, int] = {}
     for op in walk(block):
       for operand in op.operands:
@@ -367,6 +377,8 @@ class Code(Accesses):
 
     for op in block.ops:
       self.location = op.loc
+      if self.keeps_locations:
+        self.b.debug_metadata = op.loc or self.b.debug_metadata
       inside = [op, *(o for inner in op.blocks for o in walk(inner))]
       for o in inside:
         for operand in o.operands:
@@ -389,7 +401,7 @@ class Code(Accesses):
           self._define(result, op, counts.get(result, 0))
           if result not in self.env:
             pending.append(result)
-    self.current = outer
+    self.current, self.b.debug_metadata = outer, mark
 
   def plan(self, block: Block) -> None:
     """Called before the ops of a block: decide which of its tiles are kept."""
@@ -418,4 +430,5 @@ def _used_in(v: Value, op: Op) -> bool:
 _WRITES = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}
 _LONGEST_CHAIN = 64  # ops
 _DEEP = 32  # ops in a row, from which on elements are computed without recursion
+_UNMARKED: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet

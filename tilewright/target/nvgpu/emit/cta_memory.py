@@ -40,6 +40,16 @@ SHARED = 3  # LLVM's address space
 _SLACK = 1024  # bytes of shared memory that are never given out
 
 
+@dataclasses.dataclass(frozen=True)
+class SharedBuffer:
+  """A part of a block's shared memory: where it begins, its size, and the line that it is for."""
+
+  name: str
+  offset: int
+  nbytes: int
+  location: str = ""
+
+
 class BlockMemory(Code):
   """Code of one block of threads, with the memory they share."""
 
@@ -60,6 +70,8 @@ class BlockMemory(Code):
     self.scratch, self.scratch_bytes = scratch, 0
     self.arena_align = 128  # bytes: the start of shared memory is a multiple
     self.allocated: list[str] = []  # for the error that names the buffers
+    self.shared_buffers: list[SharedBuffer] = []  # for those who look at how a kernel was compiled
+    self.steps_ahead = 1  # how many steps' blocks have a place in shared memory
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
     self.is_part = False  # whether other threads of the block do something else
@@ -113,7 +125,13 @@ class BlockMemory(Code):
     b = self.buffers
     return b.gep(pointer, [b.mul(b.zext(self.group, ty.I64), i64(nbytes))], source_etype=ty.I8)
 
-  def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False) -> View:
+  def reserve(self, parts: Sequence[tuple[str, int]]) -> None:
+    """Take the beginning of shared memory for parts of so many bytes, one after another."""
+    for name, nbytes in parts:
+      self.shared_buffers.append(SharedBuffer(name, self.arena_bytes, nbytes))
+      self.arena_bytes += nbytes
+
+  def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False, name: str = "") -> View:
     """A buffer of the block: in shared memory while there is room, else in global memory, unless the user wants it `is_shared`."""
     dtype = np.dtype(dtype)
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
@@ -121,6 +139,9 @@ class BlockMemory(Code):
     self.allocated.append(f"{own} ({self.location or 'for values that are kept'})")
     if self.room_for(nbytes) <= self.free_bytes:
       pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
+      self.shared_buffers.append(
+        SharedBuffer(name or f"{dtype.name}{list(shape)}", self.arena_bytes, self.room_for(nbytes), self.location)
+      )
       self.arena_bytes += self.room_for(nbytes)
     elif is_shared:
       raise self._exceeds(dtype, shape, nbytes, "", self.allocated[:-1])
@@ -160,7 +181,8 @@ class BlockMemory(Code):
       raise self._exceeds(dtype, tiled.shape, nbytes, " with transforms", self.allocated)
     self.arena_bytes = -(-self.arena_bytes // align) * align
     self.arena_align = max(self.arena_align, align)
-    whole = self.allocate((self._padded(nbytes, align),), np.uint8)
+    name = f"{np.dtype(dtype).name}{list(tiled.shape)}, {tiled}"
+    whole = self.allocate((self._padded(nbytes, align),), np.uint8, name=name)
     strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
     return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
 
@@ -184,13 +206,13 @@ class BlockMemory(Code):
       self._trips.append((made, nbytes, align))
     return made
 
-  def own_buffer(self, nbytes: int, align: int = 128) -> View | None:
+  def own_buffer(self, nbytes: int, align: int = 128, name: str = "") -> View | None:
     """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
     ahead, nbytes = -self.arena_bytes % align, self._padded(nbytes, align)
     if ahead + self.room_for(nbytes) > self.free_bytes:
       return None
     self.arena_bytes, self.arena_align = self.arena_bytes + ahead, max(self.arena_align, align)
-    return self.allocate((nbytes,), np.uint8)
+    return self.allocate((nbytes,), np.uint8, name=name)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
     if isinstance(memory, RegisterRef):

@@ -20,6 +20,7 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright import errors
+from tilewright.target.llvm import locations
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
 from tilewright.target.llvm.loops import i64
@@ -27,7 +28,7 @@ from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
+from tilewright.target.nvgpu.emit.cta_memory import SHARED, SharedBuffer
 from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.statements import STATEMENTS
@@ -65,6 +66,10 @@ class Launch:
   cluster: int = 1  # blocks of threads that run together
   exchanges_registers: bool = False  # some warpgroups need more than all would have alike
   resident: int | None = None  # blocks of threads that take all points of the grid, one after the other
+  steps_ahead: int = dataclasses.field(
+    default=1, compare=False, repr=False
+  )  # whose blocks have a place in shared memory
+  buffers: tuple[SharedBuffer, ...] = dataclasses.field(default=(), compare=False, repr=False)  # in shared memory
 
   @property
   def log_bytes(self) -> int:
@@ -255,6 +260,8 @@ class Frame:
       tuple(self.tensor_maps),
       report=self.report,
       workspace_param=self.count,
+      steps_ahead=code.steps_ahead,
+      buffers=tuple(code.shared_buffers),
       **more,
     )
     b = self.b
@@ -276,6 +283,7 @@ class Frame:
         f"memory cannot take its place: {launch.launched_blocks} blocks of threads would need {launch.workspace_bytes} bytes of it. "
         f"Its buffers: {'; '.join(code.allocated)}. Use smaller blocks."
       )
+    locations.attach(self.module)
     return _with_limits(str(self.module), num_threads, num_blocks), launch
 
 
@@ -285,7 +293,9 @@ def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
   for line in text.splitlines():
     if line.startswith(f'define ptx_kernel void @"{KERNEL}"('):
       by_value = f'ptr byval([{tma.MAP_BYTES} x i8]) align {tma.MAP_ALIGNMENT} "nvvm.grid_constant"'
-      line = line.replace(f'ptr %"{_MAP}', f'{by_value} %"{_MAP}') + " #0"
+      line = line.replace(f'ptr %"{_MAP}', f'{by_value} %"{_MAP}')
+      head, metadata, rest = line.partition(" !dbg ")  # attributes stand before metadata
+      line = f"{head.rstrip()} #0{metadata}{rest}"
     lines.append(line)
   limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'
   return "\n".join([*lines, f"attributes #0 = {{ {limits} }}", ""])

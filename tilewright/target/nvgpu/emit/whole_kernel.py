@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright import errors
+from tilewright.layout.shared import SharedLayout
+from tilewright.layout.value import Layout
 from tilewright.target.llvm import buffers
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks, l2_hints
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.distribution import MOST_REGISTERS, ordinary
 from tilewright.target.nvgpu.emit.grid_loop import Meetings, Points
 from tilewright.target.nvgpu.emit.kernel_function import MOST_WORKSPACE, Frame, Launch
 from tilewright.target.nvgpu.emit.ops import effects
@@ -24,13 +27,14 @@ from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.passes import algebraic_rewrites, elementwise_chains, hand_written, k_loops, matmul_plans
 from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
-from tilewright.target.nvgpu.passes.occupancy import choose_threads, resident_blocks
+from tilewright.target.nvgpu.passes.occupancy import choose_lanes, choose_threads, resident_blocks
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.rewrite import rewrite
+from tilewright.tile.types import TileType
 
 
 def emit_kernel(
@@ -144,6 +148,37 @@ def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
     return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
   found = choice.choose(k_loops.split(kernel, arch), arch, num_warps)
   return "Every tile is held in the ordinary layout of its shape.\n" if found is None else found.text(kernel.body)
+
+
+def layouts(kernel: NativeKernel, arch: Arch, launch: Launch) -> list[tuple[str, str, Layout | SharedLayout]]:
+  """The layouts of a kernel that was emitted: what has one, the user's line, and the layout. Where none are inferred, passes over a tile
+  take its shape's ordinary layout."""
+  num_warps = launch.num_threads // kernel.warpgroups // threads.WARP
+  plan = _pipeline(kernel, arch, num_warps) if not hand_written.is_by_hand(kernel, arch) else None
+  if plan is not None:
+    staged = matmul_plans.stage_layouts(plan)
+    origins = {k: kernel.mapping.block_mappings[k].origin for k in staged}
+    held = getattr(plan.distribution, "layout", None)
+    sums = [] if held is None else [("accumulator, in registers", plan.contraction.dot.loc, held)]
+    shared = [(f"{origins[k]}, in a stage", "", own) for k, own in staged.items() if own is not None]
+    return [*sums, *shared]
+  inferred = choice.choose(k_loops.split(kernel, arch), arch, num_warps)
+  found: list[tuple[str, str, Layout | SharedLayout]] = []
+  if inferred is not None:
+    found += [(f"{ref.type}, in shared memory", "", own) for ref, own in inferred.shared.items()]
+    ops = {v: op for op in walk(kernel.body.body) for v in op.results}
+    found += [
+      (f"{ops[v].name} : {v.type}" if v in ops else str(v.type), ops[v].loc if v in ops else "", own)
+      for v, own in inferred.layouts.items()
+      if v.tile.shape
+    ]
+    return found
+  lanes = choose_lanes(kernel, launch.num_threads)
+  tiles = [
+    (op, v) for op in walk(kernel.body.body) for v in op.results if isinstance(v.type, TileType) and v.type.shape
+  ]
+  plain = [(op, v, ordinary(v.tile.shape, lanes, num_warps)) for op, v in tiles if v.tile.size]
+  return [(f"{op.name} : {v.type}", op.loc, own) for op, v, own in plain if own.num_registers <= MOST_REGISTERS]
 
 
 def _pipeline(

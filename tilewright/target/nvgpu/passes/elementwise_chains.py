@@ -156,7 +156,8 @@ def compute(code: Any, v: Value, index: Sequence[Index], lanes: int) -> ir.Value
   for n in range(lanes):
     own = {o: b.extract_element(x, I32(n)) if isinstance(x.type, ir.VectorType) else x for o, x in given.items()}
     for op in order:
-      own[op.results[0]] = code.compute(op, [own[o] for o in op.operands])
+      with code.marked(op):
+        own[op.results[0]] = code.compute(op, [own[o] for o in op.operands])
     parts.append(own[v])
   if lanes == 1:
     return parts[0]

@@ -343,6 +343,20 @@ FedPlan = WarpgroupPlan | BoxedWarpPlan  # with stages that some fill and others
 Plan = FedPlan | WarpPlan
 
 
+def stage_parts(plan: Plan) -> list[tuple[str, int]]:
+  """What lies in shared memory, in order, with the bytes it takes."""
+  sides = [block.nbytes for block in plan.blocks] if isinstance(plan, WarpPlan) else plan.side_bytes
+  parts = [
+    (f"stage {k}: {side} operand", size)
+    for k in range(plan.stages)
+    for side, size in zip(("left", "right"), sides)
+    if size
+  ]
+  if isinstance(plan, WarpPlan):
+    return parts
+  return [*parts, ("barriers, and what operands are computed from", plan.shared_bytes - sum(size for _, size in parts))]
+
+
 def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
   """How the blocks of the operands lie in a stage, by position; None where no transforms would say that."""
   found: dict[int, SharedLayout | None] = {}

@@ -38,7 +38,7 @@ from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.units import cluster, cp_async, mma_sync, threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP
-from tilewright.target.nvgpu.passes import grid_accumulation
+from tilewright.target.nvgpu.passes import grid_accumulation, matmul_plans
 from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan, Plan, RegisterPlan, WarpgroupPlan, WarpPlan
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
@@ -69,7 +69,8 @@ def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir
     done: list[Any] = []
 
     def contraction(sums: Any) -> None:
-      contract(step, sums)
+      with code.marked(c.dot):
+        contract(step, sums)
       done.append(sums)
 
     with code.scope():
@@ -211,7 +212,8 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
   code = frame.code(arch, plan.num_threads, FragmentCode)
   frame.begin(code)
   start = b.ptrtoint(frame.shared, I32)
-  code.arena_bytes = count * plan.stage_bytes
+  code.reserve(matmul_plans.stage_parts(plan))
+  code.steps_ahead = plan.stages
   _grouped(frame, parallel)
   prefetched = frame.prefetched(code)
 
@@ -265,7 +267,8 @@ def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan:
   code = frame.code(arch, plan.num_threads, FragmentCode)
   frame.begin(code)
   stages = ring_barriers.Stages(b, plan, frame.shared)
-  code.arena_bytes = BOX_ALIGNMENT + plan.shared_bytes
+  code.reserve([("room to align the stages", BOX_ALIGNMENT), *matmul_plans.stage_parts(plan)])
+  code.steps_ahead = max(1, plan.stages // plan.slices)
   stages.init(b.icmp_unsigned("==", code.thread, I32(0)))
   threads.barrier(b)
   _grouped(frame, parallel)
@@ -300,7 +303,8 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
   frame.begin(code)
   stages = ring_barriers.Stages(b, plan, frame.shared)
   code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
-  code.arena_bytes = 1024 + plan.shared_bytes
+  code.reserve([("room to align the stages", 1024), *matmul_plans.stage_parts(plan)])
+  code.steps_ahead = max(1, plan.stages // plan.slices)
   is_first = b.icmp_unsigned("==", thread, I32(0))
   if isinstance(plan, RegisterPlan):
     scaled_matmul.init(stages, is_first)

@@ -178,9 +178,12 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   ):
     plan = dataclasses.replace(plan, inputs=(), stages=0, held=())  # scratch memory comes first
   b, count = code.b, plan.stages
+  code.steps_ahead = max(1, count)
   prefetched = frame.prefetched(code)
-  start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align) if plan.inputs else None
-  held = [(block, code.own_buffer(block.nbytes, plan.align)) for block in plan.held]
+  origin = lambda block: frame.mapping.block_mappings[block.position].origin
+  name = f"{plan.stages} stages of {', '.join(map(origin, plan.inputs))}"
+  start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align, name) if plan.inputs else None
+  held = [(block, code.own_buffer(block.nbytes, plan.align, f"block of {origin(block)}")) for block in plan.held]
   asked = tma_stages.Asked.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
   by_threads = [block for block in (*plan.inputs, *plan.held) if asked is None or not asked.brings(block)]
   code.in_stages |= {v for block in plan.in_place for v in _loaded(frame.kernel, block.position)}
