@@ -7,6 +7,7 @@ import pytest
 
 from tilewright import hlo
 from tilewright.hlo.passes import run_passes
+from tilewright.hlo.passes.base import make_pass
 from tilewright.hlo.passes.call_inliner import joined_name
 
 X = np.array([1.5, -2.0, 0.25, 8.0], np.float32)
@@ -380,7 +381,14 @@ def test_equal_values_are_computed_once():
     ("f32[] constant(0)", "f32[] constant(-0)"),
     ("f32[4] slice(x), slice={[0:4]}", "f32[3] slice(x), slice={[0:3]}"),
     ("f32[4] negate(x)", "f32[4] abs(x)"),
-    ('f32[4] custom-call(x), custom_call_target="pure"', 'f32[4] custom-call(x), custom_call_target="pure"'),
+    (
+      'f32[4] custom-call(x), custom_call_target="effect", custom_call_has_side_effect=true',
+      'f32[4] custom-call(x), custom_call_target="effect", custom_call_has_side_effect=true',
+    ),
+    (
+      'f32[4] custom-call(x), custom_call_target="pure", backend_config="1"',
+      'f32[4] custom-call(x), custom_call_target="pure", backend_config="2"',
+    ),
     ("f32[4] copy(x)", "f32[4] copy(x)"),
     ("f32[4] opt-barrier(x)", "f32[4] opt-barrier(x)"),
     ("f32[4] negate(x), sharding={replicated}", "f32[4] negate(x), sharding={maximal device=0}"),
@@ -392,6 +400,68 @@ def test_what_differs_or_is_not_a_value_is_not_merged(first, second):
   types = [s.split("]")[0] + "]" for s in (first, second)]
   text = f"ENTRY e {{ x = f32[4] parameter(0)\n a = {first}\n b = {second}\n ROOT t = ({types[0]}, {types[1]}) tuple(a, b) }}"
   assert not run_passes(hlo.parse(text), ["cse"], strict=True).changed
+
+
+@pytest.mark.parametrize(
+  "line",
+  [
+    'f32[4] custom-call(x), custom_call_target="pure", backend_config="1"',
+    "f32[4] all-reduce(x), channel_id={n}, replica_groups={{{{0,1}}}}, use_global_device_ids=true, to_apply=add",
+    "f32[8] all-gather(x), channel_id={n}, replica_groups={{{{0,1}}}}, use_global_device_ids=true, dimensions={{0}}",
+    "u32[] partition-id()",
+  ],
+)
+def test_pure_custom_calls_and_collectives_that_differ_in_their_channel_are_merged(line):
+  shape = line.split("]")[0] + "]"
+  text = f"""HloModule m, num_partitions=2
+    {ADD}
+    ENTRY e {{ x = f32[4] parameter(0)
+    a = {line.format(n=1)}
+    b = {line.format(n=2)}
+    ROOT t = ({shape}, {shape}) tuple(a, b) }}"""
+  module = after(text, "cse")
+  assert len(set(module.entry.root.operands)) == 1
+  if "replica_groups" in line:
+    pinned = text.replace("use_global", "constrain_layout=true, use_global")
+    assert not run_passes(hlo.parse(pinned), ["cse"], strict=True).changed
+
+
+def test_reducers_with_operands_the_other_way_round_are_equal():
+  other = ADD.replace("add {", "add2 {").replace("add(a, b)", "add(b, a)")
+  text = f"""{ADD}{other}ENTRY e {{ x = f32[4] parameter(0)
+    z = f32[] constant(0)
+    s = f32[] reduce(x, z), dimensions={{0}}, to_apply=add
+    t = f32[] reduce(x, z), dimensions={{0}}, to_apply=add2
+    ROOT r = (f32[], f32[]) tuple(s, t) }}"""
+  assert opcodes(after(text, "cse")).count("reduce") == 1
+
+
+LAYOUTS = """fused { q = f32[2,2] parameter(0)
+    m = f32[2,2] negate(q)
+    n = f32[2,2] negate(q)
+    ROOT s = f32[2,2] add(m, n) }
+  ENTRY e { x = f32[4] parameter(0)
+    a = f32[2,2]{1,0} constant({{1,2},{3,4}})
+    b = f32[2,2]{0,1} constant({{1,2},{3,4}})
+    c = f32[] constant(1)
+    d = f32[] constant(1)
+    y = f32[2,2] fusion(a), kind=kLoop, calls=fused
+    ROOT r = (f32[2,2], f32[2,2], f32[], f32[], f32[2,2]) tuple(a, b, c, d, y) }"""
+
+
+@pytest.mark.parametrize(
+  ("options", "constants", "negations"),
+  [
+    ("", 3, 1),
+    ("{is_layout_sensitive=false}", 2, 1),
+    ("{only_fusion_computations=true}", 4, 1),
+    ("{only_scalars=true}", 3, 2),
+  ],
+)
+def test_what_is_merged_can_be_narrowed_and_widened(options, constants, negations):
+  module = after(LAYOUTS, "cse" + options)
+  assert opcodes(module).count("constant") == constants
+  assert [i.opcode for i in module.instructions()].count("negate") == negations
 
 
 def test_scheduled_modules_are_not_merged():
@@ -490,3 +560,52 @@ def test_loops_and_channels_of_a_callee_that_is_inlined_twice_twice():
   channels = [i.attrs["channel_id"] for i in module.instructions() if i.opcode == "all-reduce"]
   bodies = [i.attrs["body"] for i in module.instructions() if i.opcode == "while"]
   assert len(channels) == len(set(channels)) == len(bodies) == len(set(bodies)) == 4
+
+
+# Options and names as XLA has them.
+
+
+def test_an_element_of_a_constant_tuple_is_a_constant_and_constants_that_are_used_up_go():
+  text = """ENTRY e { x = f32[4] parameter(0)
+    t = (f32[], s32[]) constant((1, 2))
+    a = s32[] get-tuple-element(t), index=1
+    b = s32[] constant(3)
+    ROOT r = s32[] add(a, b) }"""
+  module = after(text, "constant_folding")
+  assert opcodes(module) == ["parameter", "constant"] and module.entry.root.literal.value == 5
+
+
+TWICE = """f { p = f32[4] parameter(0)
+  ROOT q = f32[4] sine(p) }
+g { p2 = f32[4] parameter(0)
+  ROOT q2 = f32[4] cosine(p2) }
+ENTRY e { x = f32[4] parameter(0)
+  a = f32[4] call(x), to_apply=f
+  b = f32[4] call(a), to_apply=f
+  ROOT c = f32[4] call(b), to_apply=g, is_composite=true,
+    frontend_attributes={composite.name="foo.bar", _scheduling_group_id="7"} }"""
+
+
+def test_calls_that_are_inlined_are_chosen_by_option():
+  assert opcodes(after(TWICE, "call_inliner")) == ["parameter", "sine", "sine", "cosine"]
+  assert opcodes(after(TWICE, "call_inliner{single_call_site=true}")) == ["parameter", "call", "call", "cosine"]
+  assert opcodes(after(TWICE, "call_inliner{preserve_composites=true}")) == ["parameter", "sine", "sine", "call"]
+
+
+def test_what_is_inlined_stays_in_the_scheduling_group_of_the_call():
+  (cosine,) = [i for i in after(TWICE, "call_inliner").instructions() if i.opcode == "cosine"]
+  assert cosine.frontend_attributes == {"_scheduling_group_id": "7"}
+
+
+@pytest.mark.parametrize(
+  ("theirs", "ours"),
+  [
+    ("algsimp", "algebraic_simplifier"),
+    ("all-reduce-combiner{max_bytes=8}", "all_reduce_combiner{max_bytes=8}"),
+    ("collective-pipeliner-forwardsink{max_bytes=8}", "collective_pipeliner{direction=forward_sink,max_bytes=8}"),
+    ("collective-pipeliner-backward", "collective_pipeliner{direction=backward}"),
+    ("latency-hiding-scheduler{device=cpu}", "schedule{device=cpu}"),
+  ],
+)
+def test_passes_answer_to_the_names_xla_has_for_them(theirs, ours):
+  assert make_pass(theirs) == make_pass(ours)

@@ -20,11 +20,21 @@ VALUES = {
 }
 
 
-def rewritten(kind: str, lines: str, passes: str = "algebraic_simplifier") -> tuple[hlo.Module, bool]:
-  """The module of parameters x and y (T[2,4]) after the pass, and whether it changed; values stay the same."""
-  body = lines.replace("T[", f"{kind}[")
-  text = f"ENTRY e {{ x = {kind}[2,4] parameter(0)\n y = {kind}[2,4] parameter(1)\n {body} }}"
-  module = hlo.parse(text)
+def text_of(kind: str, lines: str, computations: str = "") -> str:
+  """A module of parameters x and y (T[2,4])."""
+  whole = computations + f"ENTRY e {{ x = T[2,4] parameter(0)\n y = T[2,4] parameter(1)\n {lines} }}"
+  return whole.replace("T[", f"{kind}[")
+
+
+def opcodes_of(module: hlo.Module) -> list[str]:
+  return [i.opcode for i in module.entry.instructions]
+
+
+def rewritten(
+  kind: str, lines: str, passes: str = "algebraic_simplifier", computations: str = ""
+) -> tuple[hlo.Module, bool]:
+  """The module of `text_of` after the pass, and whether it changed; values stay the same."""
+  module = hlo.parse(text_of(kind, lines, computations))
   args = (VALUES[kind], VALUES[kind][::-1])
   before = hlo.evaluate(module, *args)
   changed = run_passes(module, [passes], strict=True).changed
@@ -131,7 +141,206 @@ IDENTITIES = {
     "f32",
     "e = T[0,4] slice(x), slice={[0:0],[0:4]}\n ROOT r = T[4,4] concatenate(x, e, y), dimensions={0}",
   ),
+  "integer (x + 3) + 4": (
+    "s32",
+    splat("3")
+    + "l = T[] constant(4)\n d = T[2,4] broadcast(l), dimensions={}\n a = T[2,4] add(x, c)\n ROOT r = T[2,4] add(a, d)",
+  ),
+  "integer (3 · x) · 7": (
+    "s32",
+    splat("3")
+    + "l = T[] constant(7)\n d = T[2,4] broadcast(l), dimensions={}\n a = T[2,4] multiply(c, x)\n ROOT r = T[2,4] multiply(a, d)",
+  ),
+  "x + (-y)": ("f32", "n = T[2,4] negate(y)\n ROOT r = T[2,4] add(x, n)"),
+  "x - (-y)": ("f32", "n = T[2,4] negate(y)\n ROOT r = T[2,4] subtract(x, n)"),
+  "integer 0 - x": ("s32", splat("0") + "ROOT r = T[2,4] subtract(c, x)"),
+  "x - 3": ("f32", splat("3") + "ROOT r = T[2,4] subtract(x, c)"),
+  "x · (-1)": ("f32", splat("-1") + "ROOT r = T[2,4] multiply(x, c)"),
+  "integer x · y + x · x": ("s32", "a = T[2,4] multiply(x, y)\n b = T[2,4] multiply(x, x)\n ROOT r = T[2,4] add(a, b)"),
+  "x ^ 0": ("f32", splat("0") + "ROOT r = T[2,4] power(x, c)"),
+  "not x = y": ("f32", "c = pred[2,4] compare(x, y), direction=EQ\n ROOT r = pred[2,4] not(c)"),
+  "not x < y": ("s32", "c = pred[2,4] compare(x, y), direction=LT\n ROOT r = pred[2,4] not(c)"),
+  "unsigned x < 0": ("u8", splat("0") + "ROOT r = pred[2,4] compare(x, c), direction=LT"),
+  "unsigned 0 <= x": ("u8", splat("0") + "ROOT r = pred[2,4] compare(c, x), direction=LE"),
+  "min(max(x, 0), 5)": (
+    "s32",
+    splat("0")
+    + "l = T[] constant(5)\n d = T[2,4] broadcast(l), dimensions={}\n a = T[2,4] maximum(x, c)\n ROOT r = T[2,4] minimum(a, d)",
+  ),
+  "max(x, 0) of unsigned": ("u8", splat("0") + "ROOT r = T[2,4] maximum(x, c)"),
+  "min(x, 0) of unsigned": ("u8", splat("0") + "ROOT r = T[2,4] minimum(x, c)"),
+  "x > y ? x : y": ("s32", "c = pred[2,4] compare(x, y), direction=GT\n ROOT r = T[2,4] select(c, x, y)"),
+  "y > x ? x : y": ("s32", "c = pred[2,4] compare(y, x), direction=GT\n ROOT r = T[2,4] select(c, x, y)"),
+  "c ? y : false": ("pred", splat("false") + "ROOT r = T[2,4] select(x, y, c)"),
+  "c ? false : true": (
+    "pred",
+    splat("true")
+    + "f = pred[] constant(false)\n d = T[2,4] broadcast(f), dimensions={}\n ROOT r = T[2,4] select(x, d, c)",
+  ),
+  "unsigned x / 8": ("u8", splat("8") + "ROOT r = T[2,4] divide(x, c)"),
+  "unsigned x mod 8": ("u8", splat("8") + "ROOT r = T[2,4] remainder(x, c)"),
+  "iota mod 9": ("s32", splat("9") + "i = T[2,4] iota(), iota_dimension=1\n ROOT r = T[2,4] remainder(i, c)"),
+  "|x · x|": ("f32", "a = T[2,4] multiply(x, x)\n ROOT r = T[2,4] abs(a)"),
+  "bits there and back": ("s32", "a = f32[2,4] bitcast-convert(x)\n ROOT r = T[2,4] bitcast-convert(a)"),
+  "full precision": ("f32", "ROOT r = T[2,4] reduce-precision(x), exponent_bits=8, mantissa_bits=23"),
+  "reshape of broadcast": ("f32", "a = T[2,1,4,3] broadcast(x), dimensions={0,2}\n ROOT r = T[2,4,3] reshape(a)"),
+  "transpose of broadcast": (
+    "f32",
+    "a = T[2,3,4] broadcast(x), dimensions={0,2}\n ROOT r = T[4,2,3] transpose(a), dimensions={2,0,1}",
+  ),
+  "slice of broadcast": (
+    "f32",
+    "a = T[2,8,4] broadcast(x), dimensions={0,2}\n ROOT r = T[2,3,4] slice(a), slice={[0:2],[1:7:2],[0:4]}",
+  ),
+  "dynamic-slice of broadcast": (
+    "s32",
+    "a = T[2,8,4] broadcast(x), dimensions={0,2}\n z = s32[] constant(0)\n "
+    "k = s32[1,1] slice(y), slice={[0:1],[0:1]}\n i = s32[] reshape(k)\n "
+    "ROOT r = T[2,3,4] dynamic-slice(a, z, i, z), dynamic_slice_sizes={2,3,4}",
+  ),
+  "broadcast by ones": ("f32", "ROOT r = T[1,2,4] broadcast(x), dimensions={1,2}"),
+  "transpose of ones": (
+    "f32",
+    "a = T[1,2,4] broadcast(x), dimensions={1,2}\n n = T[1,2,4] sine(a)\n ROOT r = T[2,4,1] transpose(n), dimensions={1,2,0}",
+  ),
+  "slice of concatenate": (
+    "f32",
+    "a = T[4,4] concatenate(x, y), dimensions={0}\n ROOT r = T[1,4] slice(a), slice={[3:4],[0:4]}",
+  ),
+  "slice of pad": (
+    "f32",
+    "z = T[] constant(0)\n a = T[4,7] pad(x, z), padding=1_1x2_1\n ROOT r = T[2,3] slice(a), slice={[1:3],[3:6]}",
+  ),
+  "neighbouring slices": (
+    "f32",
+    "a = T[2,1] slice(x), slice={[0:2],[1:2]}\n b = T[2,2] slice(x), slice={[0:2],[2:4]}\n "
+    "ROOT r = T[2,3] concatenate(a, b), dimensions={1}",
+  ),
+  "join with a constant": (
+    "f32",
+    "z = T[] constant(7)\n c = T[3,4] broadcast(z), dimensions={}\n ROOT r = T[5,4] concatenate(c, x), dimensions={0}",
+  ),
+  "pad of pad": (
+    "f32",
+    "z = T[] constant(7)\n a = T[3,5] pad(x, z), padding=1_0x0_1\n ROOT r = T[5,6] pad(a, z), padding=0_2x1_0",
+  ),
+  "pad by less than nothing": ("f32", "z = T[] constant(7)\n ROOT r = T[1,2] pad(x, z), padding=-1_0x-1_-1"),
+  "reverse of reverse": ("f32", "a = T[2,4] reverse(x), dimensions={0,1}\n ROOT r = T[2,4] reverse(a), dimensions={1}"),
+  "reshape of iota": ("s32", "a = T[8,1] iota(), iota_dimension=0\n ROOT r = T[8] reshape(a)"),
+  "update of nothing": (
+    "f32",
+    "a = T[0,4] slice(y), slice={[0:0],[0:4]}\n z = s32[] constant(0)\n ROOT r = T[2,4] dynamic-update-slice(x, a, z, z)",
+  ),
+  "element of tuple": ("f32", "t = (T[2,4], T[2,4]) tuple(x, y)\n ROOT r = T[2,4] get-tuple-element(t), index=1"),
+  "dot of transpose": (
+    "f32",
+    "a = T[4,2] transpose(x), dimensions={1,0}\n ROOT r = T[4,4] dot(a, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+  ),
+  "dot over nothing": (
+    "f32",
+    "a = T[2,0] slice(x), slice={[0:2],[0:0]}\n b = T[0,4] slice(y), slice={[0:0],[0:4]}\n "
+    "ROOT r = T[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+  ),
+  "convert of a widening convert": ("u8", "a = s16[2,4] convert(x)\n ROOT r = f32[2,4] convert(a)"),
 }
+
+REDUCERS = """add { aa = T[] parameter(0)
+  ab = T[] parameter(1)
+  ROOT ar = T[] add(aa, ab) }
+less { la = T[] parameter(0)
+  lb = T[] parameter(1)
+  ROOT lr = pred[] compare(la, lb), direction=LT }
+"""
+WITH_COMPUTATIONS = {
+  "reduce of one element": (
+    "s32",
+    "a = T[2,1,4] reshape(x)\n z = T[] constant(5)\n ROOT r = T[2,4] reduce(a, z), dimensions={1}, to_apply=add",
+  ),
+  "reduce of reduce": (
+    "s32",
+    "z = T[] constant(0)\n a = T[2] reduce(x, z), dimensions={1}, to_apply=add\n ROOT r = T[] reduce(a, z), dimensions={0}, to_apply=add",
+  ),
+  "reduce of transpose": (
+    "s32",
+    "z = T[] constant(0)\n a = T[4,2] transpose(x), dimensions={1,0}\n ROOT r = T[4] reduce(a, z), dimensions={1}, to_apply=add",
+  ),
+  "sort of one element": ("s32", "a = T[8,1] reshape(x)\n ROOT r = T[8,1] sort(a), dimensions={1}, to_apply=less"),
+  "map of one operation": ("s32", "ROOT r = T[2,4] map(x, y), dimensions={0,1}, to_apply=add"),
+  "all-reduce of one device": ("s32", "ROOT r = T[2,4] all-reduce(x), replica_groups={{0}}, to_apply=add"),
+}
+
+
+@pytest.mark.parametrize("name", WITH_COMPUTATIONS)
+def test_identity_with_a_computation(name):
+  kind, lines = WITH_COMPUTATIONS[name]
+  before = hlo.parse(text_of(kind, lines, REDUCERS))
+  module, changed = rewritten(kind, lines, computations=REDUCERS)
+  assert changed and opcodes_of(module) != opcodes_of(before)
+
+
+ROUNDED = {
+  "x + 0": (splat("0") + "ROOT r = T[2,4] add(x, c)", "parameter"),
+  "(x · 3) · 5": (
+    splat("3")
+    + "l = T[] constant(5)\n d = T[2,4] broadcast(l), dimensions={}\n a = T[2,4] multiply(x, c)\n ROOT r = T[2,4] multiply(a, d)",
+    "multiply",
+  ),
+  "x / 3": (splat("3") + "ROOT r = T[2,4] divide(x, c)", "multiply"),
+  "x ^ 2": (splat("2") + "ROOT r = T[2,4] power(x, c)", "multiply"),
+  "x ^ -1": (splat("-1") + "ROOT r = T[2,4] power(x, c)", "divide"),
+  "x ^ 0.5": (splat("0.5") + "ROOT r = T[2,4] power(x, c)", "sqrt"),
+  "log exp x": ("a = T[2,4] exponential(x)\n ROOT r = T[2,4] log(a)", "parameter"),
+  "exp x · exp y": (
+    "a = T[2,4] exponential(x)\n b = T[2,4] exponential(y)\n ROOT r = T[2,4] multiply(a, b)",
+    "exponential",
+  ),
+  "x / exp y": ("b = T[2,4] exponential(y)\n ROOT r = T[2,4] divide(x, b)", "multiply"),
+  "x / sqrt y": ("b = T[2,4] sqrt(y)\n ROOT r = T[2,4] divide(x, b)", "multiply"),
+  "(x / y) / x": ("b = T[2,4] divide(x, y)\n ROOT r = T[2,4] divide(b, x)", "divide"),
+  "a sum of sums": (
+    "z = T[] constant(0)\n a = T[2] reduce(x, z), dimensions={1}, to_apply=add\n ROOT r = T[] reduce(a, z), dimensions={0}, to_apply=add",
+    "reduce",
+  ),
+  "a dot without a sum": (
+    "a = T[8,1] reshape(x)\n b = T[1,8] reshape(y)\n ROOT r = T[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    "multiply",
+  ),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_rounds_differently_is_rewritten_only_on_request(name):
+  lines, opcode = ROUNDED[name]
+  text = text_of("f32", lines, REDUCERS)
+  rng = np.random.default_rng(3)
+  args = [rng.uniform(0.5, 2, (2, 4)).astype(np.float32) for _ in range(2)]
+  module = hlo.parse(text)
+  run_passes(module, ["algebraic_simplifier", "dce"], strict=True)
+  assert opcodes_of(module) == opcodes_of(hlo.parse(text))
+  wanted = hlo.evaluate(module, *args)
+  assert run_passes(module, ["algebraic_simplifier{exact=false}"], strict=True).changed
+  run_passes(module, ["dce"])
+  assert module.entry.root.opcode == opcode and module.instruction_count <= hlo.parse(text).instruction_count + 2
+  # A few roundings in a row, and sums of 64 products at most.
+  np.testing.assert_allclose(hlo.evaluate(module, *args), wanted, rtol=16 * 2.0**-23)
+
+
+def test_barriers_hold_back_only_what_is_taken():
+  text = """ENTRY e { x = f32[4] parameter(0)
+    y = f32[4] sine(x)
+    t = (f32[4], f32[4]) tuple(y, x)
+    b = (f32[4], f32[4]) opt-barrier(t)
+    g = f32[4] get-tuple-element(b), index=1
+    ROOT r = f32[4] negate(g) }"""
+  module = hlo.parse(text)
+  run_passes(module, ["algebraic_simplifier", "dce"], strict=True)
+  assert opcodes_of(module) == ["parameter", "tuple", "opt-barrier", "get-tuple-element", "negate"]
+
+
+def test_arrays_without_elements_are_not_computed():
+  module = hlo.parse("ENTRY e { x = f32[0,3] parameter(0)\n s = f32[0,3] sine(x)\n ROOT r = f32[0,3] exponential(s) }")
+  assert run_passes(module, ["algebraic_simplifier", "dce"], strict=True).changed
+  assert module.entry.root.opcode == "broadcast" and hlo.evaluate(module, np.zeros((0, 3), np.float32)).shape == (0, 3)
 
 
 @pytest.mark.parametrize("name", IDENTITIES)

@@ -219,3 +219,26 @@ def test_the_number_of_trips_survives() -> None:
   (found,) = loops_of(module)
   assert found.instruction.backend_config_json["known_trip_count"] == {"n": "3"}
   assert np.isfinite(hlo.evaluate(module, np.ones(4, np.float32), np.ones(4, np.float32))).all()
+
+
+def test_a_loop_of_which_only_an_initial_value_is_read_goes() -> None:
+  text = loop("b1 = f32[4] multiply(b, b)", next_="i1, a, b1")
+  module = transformed(text, "while_loop_simplifier", **ONE)
+  assert not count(module, "while") and module.entry.root.opcode == "parameter"
+
+
+NUMBER = """HloModule m
+body {{ p = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT n = s32[] add(p, one) }}
+cond {{ q = s32[] parameter(0)
+  last = s32[] constant({last})
+  ROOT lt = pred[] compare(q, last), direction=LT }}
+ENTRY main {{ z = s32[] constant(3)
+  ROOT w = s32[] while(z), condition=cond, body=body }}"""
+
+
+@pytest.mark.parametrize(("last", "left"), [(2, 0), (3, 0), (4, 0), (5, 1), (9, 1)])
+def test_loops_over_one_number(last: int, left: int) -> None:
+  module = transformed(NUMBER.format(last=last), "while_loop_simplifier", changes=not left, **ONE)
+  assert count(module, "while") == left

@@ -1,7 +1,8 @@
-"""Algebraic identities, as a table of (pattern, rewrite). Every row is exact, bit for bit.
+"""Algebraic identities, as tables of (pattern, rewrite): here, in `algebraic_numbers.py` and in `algebraic_shapes.py`.
 
-Precondition: static shapes; a value stands for another only if their shapes agree with layout; instructions with control
-edges, a sharding of their own, and the insides of fusions are left alone. Proof: row by row, below.
+Every row is exact, bit for bit; `exact=false` adds those of XLA's that are not. Precondition: static shapes; a value stands for
+another only if their shapes agree with layout; instructions with control edges, a sharding of their own, and the insides of
+fusions are left alone. Proof: row by row, below.
 
 Floats obey fewer laws than numbers do, and only those are here. x + (-0) is x for every x, but x + 0 is not: -0 + 0 = 0.
 x · 0 is not 0 for infinities and NaN, x - x and x / x neither. x · 1, x / 1 and x - 0 are x. Division by a power of two is
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Instruction, Module
+from tilewright.hlo.passes import algebraic_numbers, algebraic_shapes
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.patterns import Match, Rule, is_float, is_integer, is_plain, rewrite_module, splat
 from tilewright.hlo.values import SliceDim
@@ -24,10 +26,15 @@ from tilewright.hlo.values import SliceDim
 @register_pass("algebraic_simplifier")
 @dataclass(frozen=True)
 class AlgebraicSimplifier(Pass):
-  """Applies exact algebraic identities."""
+  """Applies algebraic identities, by default those that are exact to the bit."""
+
+  exact: bool = True  # otherwise also rows that round floats differently or lose the sign of a zero, as XLA's pass does
 
   def run(self, module: Module) -> bool:
-    return rewrite_module(module, RULES)
+    changed = algebraic_shapes.fill_empty(module)
+    changed |= algebraic_shapes.narrow_barriers(module)
+    rules = RULES if self.exact else [*RULES, *algebraic_numbers.INEXACT, *algebraic_shapes.INEXACT]
+    return rewrite_module(module, rules) or changed
 
 
 # Conditions.
@@ -122,7 +129,7 @@ def _same_type(m: Match) -> Instruction | None:
 
 
 # Wider types hold every value of the narrower ones, so there and back is the identity.
-_HOLDS: dict[str, frozenset[str]] = {
+HOLDS: dict[str, frozenset[str]] = {
   "f32": frozenset({"f16", "bf16", "f8e5m2", "f8e4m3fn", "s8", "u8", "s16", "u16", "pred"}),
   "f64": frozenset({"f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32", "pred"}),
   "s32": frozenset({"s16", "u16", "s8", "u8", "pred"}),
@@ -136,7 +143,7 @@ _HOLDS: dict[str, frozenset[str]] = {
 def _there_and_back(m: Match) -> Instruction | None:
   wide = m.root.operands[0].shape.element_type
   narrow = m["x"].shape.element_type
-  return _take("x")(m) if narrow in _HOLDS.get(wide, ()) else None
+  return _take("x")(m) if narrow in HOLDS.get(wide, ()) else None
 
 
 def _divide_by_power(m: Match) -> Instruction | None:
@@ -345,4 +352,6 @@ RULES: list[Rule] = [
   Rule("update of everything", ("dynamic-update-slice", ...), _whole_update),
   Rule("join of one", ("concatenate", ...), _join),
   Rule("a known branch", ("conditional", ...), _known_branch),
+  *algebraic_numbers.RULES,
+  *algebraic_shapes.RULES,
 ]

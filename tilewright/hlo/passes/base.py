@@ -125,10 +125,29 @@ def register_pass(name: str) -> Callable[[P], P]:
   return register
 
 
+# XLA's names of passes that have another name here, with the options that make them the same.
+XLA_NAMES = {
+  "algsimp": "algebraic_simplifier",
+  "async_collective_creator": "async_collectives",
+  "block_scaling_rewriter": "block_scaling",
+  "collective_permute_decomposer": "collective_permute_to_send_recv",
+  "collective_pipeliner_backward": "collective_pipeliner{direction=backward}",
+  "collective_pipeliner_forward": "collective_pipeliner",
+  "collective_pipeliner_forwardsink": "collective_pipeliner{direction=forward_sink}",
+  "convert_async_collectives_to_sync": "sync_collectives",
+  "latency_hiding_scheduler": "schedule",
+  "while_loop_all_reduce_code_motion": "all_reduce_code_motion",
+}
+
+
 def make_pass(text: str) -> Pass:
-  """A pass from its name, options in braces: `dce`, `constant_folding{max_bytes=1024}`."""
-  name, _, rest = text.strip().partition("{")
+  """A pass from its name, options in braces: `dce`, `constant_folding{max_bytes=1024}`. XLA's names, with dashes, mean the same."""
+  name, brace, rest = text.strip().partition("{")
   name = name.strip().replace("-", "_")
+  if name not in PASSES and name in XLA_NAMES:
+    own, _, implied = XLA_NAMES[name].partition("{")
+    more = rest if implied == "" else implied.removesuffix("}") + ("," + rest if rest.strip("}") else "}")
+    return make_pass(own + ("{" + more if brace or implied else ""))
   if name not in PASSES:
     broken = "".join(f". {place}.py cannot be imported ({error})" for place, error in BROKEN.items())
     raise HloPassError(f"there is no pass called {name}; there are: {', '.join(sorted(PASSES))}{broken}")

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.hlo.alias import forwards, fusion_in_place, must_alias
+from tilewright.hlo.alias import Alias, forwards, fusion_in_place, must_alias
 from tilewright.hlo.analysis import call_graph
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ELEMENTWISE
@@ -145,7 +145,25 @@ def _source(instruction: Instruction, path: ShapeIndex) -> Value:
 
 
 def _uses(value: Value) -> dict[Use, None]:
-  """Everyone who reads or writes the buffer of this value; the root of the computation counts as a user of its parts."""
+  """Everyone who reads or writes this value; the root of the computation counts as a user of its parts."""
+  return _follow(value)[0]
+
+
+def _uses_of_buffer(value: Value, last: Instruction | None = None) -> dict[Use, None]:
+  """The same for every value that is written over this one: a loop passes the buffer of its state on, an update what it updates.
+  What `last` writes is not followed.
+  """
+  return _follow(value, in_place=True, last=last)[0]
+
+
+def _in_place(instruction: Instruction) -> list[Alias]:
+  return [*must_alias(instruction), *(fusion_in_place(instruction) if instruction.opcode == "fusion" else ())]
+
+
+def _follow(
+  value: Value, in_place: bool = False, last: Instruction | None = None
+) -> tuple[dict[Use, None], set[Value]]:
+  """Uses of a value, and the values that are this one under another name, or written over it."""
   found: dict[Use, None] = {}
   work = [value]
   seen: set[Value] = set()
@@ -162,10 +180,12 @@ def _uses(value: Value) -> dict[Use, None]:
         if operand is not instruction:
           continue
         passed = [a for a in through if a.operand == i and a.operand_index == path]
-        work += [(user, a.output_index) for a in passed]
         if not through:
           found[user, i, path] = None
-  return found
+          if in_place and user is not last:
+            passed = [a for a in _in_place(user) if a.operand == i and a.operand_index == path]
+        work += [(user, a.output_index) for a in passed]
+  return found, seen
 
 
 def _of(position: Position) -> Value:
@@ -190,7 +210,7 @@ def _record(position: Position) -> Record:
   source, path = _of(position)
   writer = source if position.is_result else position.instruction
   buffer = position.written if position.is_result else (source, path)
-  others = _uses(buffer) if buffer is not None else {}
+  others = _uses_of_buffer(buffer, writer) if buffer is not None else {}
   earlier = _before(writer) if len(others) > 1 else set()
   users = frozenset((user.name, user.opcode, i, user in earlier or user is writer) for user, i, _ in others)
   shared = frozenset((u.name, i) for u, i, _ in _uses((source, path))) if position.is_result else None
@@ -208,10 +228,10 @@ def _is_safe(position: Position) -> bool:
     return True  # the element is passed on as it is
   if source.opcode in ("parameter", "constant") or sum(i < 0 for _, i, _ in uses) > 1:
     return False
-  if position.written is None:
-    return True
+  if position.written is None or (source, path) in _follow(position.written, in_place=True)[1]:
+    return True  # a buffer of its own, or written in place into the right one
   earlier = _before(source)
-  readers = [user for user, _, _ in _uses(position.written)]
+  readers = [user for user, _, _ in _uses_of_buffer(position.written)]
   return all(user in earlier or (user is source and _may_reuse(source)) for user in readers)
 
 
@@ -291,6 +311,6 @@ def _copy_result(position: Position) -> None:
     computation.remove(end)
   made = _source(copied, position.path)[0]
   earlier = _before(made)
-  for reader, i, _ in _uses(position.written) if position.written is not None else ():
+  for reader, i, _ in _uses_of_buffer(position.written) if position.written is not None else ():
     if i >= 0 and reader is not made and reader not in earlier and made not in _before(reader):
       made.add_control_predecessor(reader)

@@ -1,8 +1,9 @@
 """Call inlining: a call becomes a copy of what it calls.
 
-Precondition: the callee runs in the caller's thread, the call asks for nothing of its own (a back-end config, frontend
-attributes such as `inlineable="false"` or host offloading, another sharding than the root's; composites if
-`preserve_composites`), and the callee's root is not marked for the CPU's parallel loops. Proof: parameters are replaced by
+Precondition: the callee runs in the caller's thread, the call asks for nothing of its own (a back-end config, `inlineable="false"`,
+a frontend attribute of XLA's such as `_xla_compute_type`, another sharding than the root's; composites if `preserve_composites`),
+and the callee's root is not marked for the CPU's parallel loops. A scheduling group of the call becomes the group of what is
+inlined. Proof: parameters are replaced by
 operands, and HLO values do not change; control edges of the call become edges of every inlined instruction.
 
 Copies of one callee are transfers of their own: their collectives, sends and receives get new channel ids. Inlining is exponential in
@@ -27,6 +28,7 @@ from tilewright.hlo.passes.collective_keys import next_channel
 from tilewright.hlo.values import OpMetadata, StackFrame
 
 MAX_OP_NAME = 1024
+SCHEDULING_GROUP = "_scheduling_group_id"
 
 
 @register_pass("call_inliner")
@@ -35,6 +37,7 @@ class CallInliner(Pass):
   """Replaces calls by what they call, and lets op names and stack frames say so."""
 
   preserve_composites: bool = False
+  single_call_site: bool = False  # only what is called once, so that the module does not grow
   max_instructions: int = 100_000  # of a computation, with the loops in it, that calls are copied into
 
   def run(self, module: Module) -> bool:
@@ -45,6 +48,8 @@ class CallInliner(Pass):
       if computation.is_fusion:
         continue
       wanted = [i for i in computation.instructions if i.opcode == "call" and self.may_inline(i)]
+      if self.single_call_site:
+        wanted = [i for i in wanted if graph.called_once(i.called_computations[0])]
       calls = inliner.affordable(computation, wanted, self.max_instructions)
       if calls:
         inliner.inline(computation, calls)
@@ -59,9 +64,10 @@ class CallInliner(Pass):
     assert call.parent is not None
     if callee.execution_thread != call.parent.execution_thread or call.backend_config:
       return False
-    if call.frontend_attributes not in ({}, {"inlineable": "true"}) or (
-      self.preserve_composites and call.attrs.get("is_composite")
-    ):
+    asked = call.frontend_attributes
+    if asked.get("inlineable", "true") != "true" or any(name.startswith("_xla") for name in asked):
+      return False
+    if self.preserve_composites and call.attrs.get("is_composite"):
       return False
     if call.sharding is not None and call.sharding != callee.root.sharding:
       return False
@@ -110,12 +116,15 @@ class _Inliner:
     moves = self.graph.called_once(callee)  # then its instructions themselves, names and all
     body, result = _moved(call, callee) if moves else _copied(call, callee)
     rename = _renaming(call, self.frames)
+    group = call.frontend_attributes.get(SCHEDULING_GROUP)
     copies: dict[Computation, Computation] | None = None if moves else {}
     channels: dict[int, int] = {}
     for instruction in body:
       instruction.parent = computation
       if not moves:
         instruction.name = self.module.unique_name(instruction.name)
+      if group is not None:
+        instruction.frontend_attributes.setdefault(SCHEDULING_GROUP, group)
       self._settle(instruction, rename, copies, channels)
       for predecessor in call.control_predecessors:
         instruction.add_control_predecessor(predecessor)

@@ -12,6 +12,7 @@ constant, and a tuple of results becomes a tuple of constants. Fusions are left 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,8 @@ class ConstantFolding(Pass):
       if computation.is_fusion:
         continue
       for instruction in computation.topological_order():
+        if instruction.opcode == "get-tuple-element" and _take_element(instruction):
+          changed = True
         if not self.may_fold(instruction, effects):
           continue
         literals = evaluated(instruction)
@@ -61,9 +64,9 @@ class ConstantFolding(Pass):
           new = Instruction(instruction.name, "tuple", instruction.shape, tuple(constants), {}, instruction.metadata)
           computation.insert(new, before=instruction)
         new.sharding = instruction.sharding
-        spread = [o for o in dict.fromkeys(instruction.operands) if o.opcode != "constant"]
+        used = dict.fromkeys(instruction.operands)
         computation.replace(instruction, new)
-        computation.remove_all(o for o in spread if o.is_dead and not has_control_edges(o))
+        _remove_unused(used)
         changed = True
     return changed
 
@@ -85,6 +88,28 @@ class ConstantFolding(Pass):
     if any(o.opcode != "constant" for o in instruction.operands) and own > max(size, self.max_spread_bytes):
       return False
     return effects.is_value(instruction) and _work(instruction) <= self.max_work
+
+
+def _take_element(element: Instruction) -> bool:
+  """An element of a constant tuple is a constant."""
+  (source,) = element.operands
+  if source.opcode != "constant" or has_control_edges(element) or element.parent is None or element.parent.is_fusion:
+    return False
+  new = _constant(element, source.literal.elements[element.attrs["index"]])
+  new.sharding = element.sharding
+  element.parent.insert(new, before=element)
+  element.parent.replace(element, new)
+  _remove_unused([source])
+  return True
+
+
+def _remove_unused(operands: Iterable[Instruction]) -> None:
+  """Constants, and iotas and broadcasts of them, that nothing needs any more."""
+  for operand in operands:
+    if operand.parent is not None and operand.is_dead and not has_control_edges(operand):
+      inner = operand.operands
+      operand.parent.remove(operand)
+      _remove_unused(i for i in inner if i.opcode == "constant")
 
 
 def _is_known(operand: Instruction) -> bool:

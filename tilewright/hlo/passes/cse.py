@@ -1,10 +1,13 @@
 """Common-subexpression elimination: of two instructions that compute the same value, the first serves both.
 
-Precondition: both are pure functions of their operands (`Effects.is_value`: no side effects, no collectives, no custom calls,
-no barriers, no randomness), in one computation, without control edges, and agree in opcode, shape with layout, operands and
-every attribute (called computations by structure, constants bit by bit); the operands of commutative operations in either order.
-Outputs of a fusion that are one value inside it count as one. Proof: equal functions of equal operands are equal,
-and the first stands before every use of the second because its operands do.
+Precondition: both are functions of their operands (`Effects.is_function`: no side effects, no barriers, no randomness), in one
+computation, without control edges, and agree in opcode, shape with layout, operands and every attribute (called computations by
+structure, constants bit by bit); the operands of commutative operations in either order. Outputs of a fusion that are one value
+inside it count as one. Proof: equal functions of equal operands are equal, and the first stands before every use of the second
+because its operands do.
+
+Custom calls without side effects are functions: that is what their attribute says. So are synchronous collectives: devices run one
+program, so they leave out the second one together. Channel ids are not compared, because they only tell transfers apart.
 
 Metadata is not compared; the first keeps its own. A copy is not merged: it exists for its buffer. Scheduled modules are
 refused: there every buffer has been settled, and two values in one buffer may be overwritten by one user of them.
@@ -22,6 +25,7 @@ from tilewright.hlo.literal import Literal
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
+from tilewright.hlo.shape import Shape
 
 
 @register_pass("cse")
@@ -29,17 +33,25 @@ from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 class CommonSubexpressions(Pass):
   """Computes equal values once."""
 
+  is_layout_sensitive: bool = True  # otherwise two layouts of one value count as equal, as before layouts are assigned
+  only_fusion_computations: bool = False
+  only_scalars: bool = False
+
   def run(self, module: Module) -> bool:
     if module.is_scheduled:
       return False
-    effects, keys = Effects(), Keys()
+    effects, keys = Effects(), Keys(self.is_layout_sensitive)
     changed = False
     for computation in call_graph(module).post_order:
+      if self.only_fusion_computations and not computation.is_fusion:
+        continue
       changed |= merge_fusion_outputs(computation)
       first: dict[Hashable, Instruction] = {}
       gone: list[Instruction] = []
       for instruction in topological_order(computation):
-        if instruction.opcode == "copy" or has_control_edges(instruction) or not effects.is_value(instruction):
+        if instruction.opcode == "copy" or has_control_edges(instruction) or not effects.is_function(instruction):
+          continue
+        if self.only_scalars and not instruction.shape.is_scalar:
           continue
         kept = first.setdefault(keys.of(instruction), instruction)
         if kept is not instruction:
@@ -90,26 +102,30 @@ class Keys:
   that each call the next one twice would be a million rows.
   """
 
-  def __init__(self) -> None:
+  def __init__(self, is_layout_sensitive: bool = True) -> None:
+    self._is_layout_sensitive = is_layout_sensitive
     self._computations: dict[Computation, int] = {}
     self._numbers: dict[Hashable, int] = {}
 
   def of(self, instruction: Instruction) -> Hashable:
-    operands = tuple(map(id, instruction.operands))
-    if is_commutative(instruction) and operands[1] < operands[0]:
-      operands = operands[::-1]
-    return (*self._rest(instruction), operands)
+    return (*self._rest(instruction), _in_order(instruction, [id(o) for o in instruction.operands]))
 
   def _rest(self, instruction: Instruction) -> tuple[Hashable, ...]:
-    attrs = tuple(sorted((name, self._value(value)) for name, value in instruction.attrs.items()))
+    attrs = tuple(sorted((name, self._attribute(name, value)) for name, value in instruction.attrs.items()))
     own = (instruction.backend_config, tuple(sorted(instruction.frontend_attributes.items())), instruction.unknown)
-    return (instruction.opcode, instruction.shape, _Opaque(attrs), instruction.sharding, *own)
+    return (instruction.opcode, self._shape(instruction.shape), _Opaque(attrs), instruction.sharding, *own)
+
+  def _shape(self, shape: Shape) -> Shape:
+    return shape if self._is_layout_sensitive or not shape.is_array else shape.with_layout(None)
+
+  def _attribute(self, name: str, value: Any) -> Hashable:
+    return bool(value) if name == "channel_id" else self._value(value)
 
   def _value(self, value: Any) -> Hashable:
     if isinstance(value, Computation):
       return _Opaque(("computation", self.computation(value)))
     if isinstance(value, Literal):
-      return _literal_key(value)
+      return _literal_key(value, self._shape(value.shape))
     if isinstance(value, tuple) and any(isinstance(part, Computation) for part in value):
       return tuple(self._value(part) for part in value)
     return _Opaque(value)
@@ -119,10 +135,14 @@ class Keys:
     if computation not in self._computations:
       order = topological_order(computation)
       place = {instruction: i for i, instruction in enumerate(order)}
-      rows = tuple((*self._rest(i), tuple(place[o] for o in i.operands)) for i in order)
+      rows = tuple((*self._rest(i), _in_order(i, [place[o] for o in i.operands])) for i in order)
       structure = (rows, place[computation.root], computation.execution_thread)
       self._computations[computation] = self._numbers.setdefault(structure, len(self._numbers))
     return self._computations[computation]
+
+
+def _in_order(instruction: Instruction, operands: list[int]) -> tuple[int, ...]:
+  return tuple(sorted(operands) if is_commutative(instruction) else operands)
 
 
 @dataclass(frozen=True)
@@ -135,9 +155,9 @@ class _Opaque:
     return False
 
 
-def _literal_key(literal: Literal) -> Hashable:
+def _literal_key(literal: Literal, shape: Shape) -> Hashable:
   if literal.elements:
-    return _Opaque((literal.shape, tuple(_literal_key(part) for part in literal.elements)))
+    return _Opaque((shape, tuple(_literal_key(part, part.shape) for part in literal.elements)))
   data = None if literal.value is None else literal.value.tobytes()
   # Elided elements are unknown, so such a constant equals itself only.
-  return _Opaque((literal.shape, data if data is not None else id(literal), literal.dynamic_sizes))
+  return _Opaque((shape, data if data is not None else id(literal), literal.dynamic_sizes))

@@ -6,6 +6,7 @@ for as long as one `Effects` lives; make a new one after editing.
 
 from __future__ import annotations
 
+from tilewright.hlo.alias import is_in_place_permute
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.opcodes import COLLECTIVES, OPCODES, SIDE_EFFECTS
 
@@ -73,6 +74,18 @@ class Effects:
     if opcode not in OPCODES or opcode in _NOT_VALUES or opcode in REMOVABLE_COLLECTIVES or self.of(instruction):
       return False
     return all(self._is_function(called) for called in instruction.called_computations)
+
+  def is_function(self, instruction: Instruction) -> bool:
+    """`is_value`, or a custom call or synchronous collective that gives equal results for equal operands, or a device's number."""
+    opcode = instruction.opcode
+    if opcode in ("partition-id", "replica-id"):
+      return True
+    if opcode == "custom-call":
+      plain = instruction.operands and not self.of(instruction) and not instruction.called_computations
+      return bool(plain) and not instruction.attrs.get("output_to_operand_aliasing")
+    if opcode in COLLECTIVES and not opcode.endswith("-start"):
+      return not instruction.attrs.get("constrain_layout") and not is_in_place_permute(instruction)
+    return self.is_value(instruction)
 
   def _is_function(self, computation: Computation) -> bool:
     found = self._functions.get(computation)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.builder import Builder
-from tilewright.hlo.clone import clone_instruction, copy_body
+from tilewright.hlo.clone import clone_computation, clone_instruction, copy_body
 from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
@@ -73,16 +73,19 @@ class WhileLoopSimplifier(Pass):
   def _simplify(self, instruction: Instruction, module: Module) -> bool:
     changed = self.flatten and _flatten(instruction)
     loop = read_loop(instruction)
-    if loop is None:
-      return changed
-    trips = count_trips(loop, 1)
+    trips = _trips_of_number(Loop(instruction)) if loop is None else count_trips(loop, 1)
     if trips == 0:
       _replace(instruction, instruction.operands[0])
       return True
-    if trips == 1 and not any(i.opcode in _TRANSFERS for i in loop.body.instructions):
-      _inline(loop, module)
+    if trips == 1 and not any(i.opcode in _TRANSFERS for i in Loop(instruction).body.instructions):
+      _inline(Loop(instruction), module)
       return True
-    if _use_initial_values(loop) or (self.simplify_compare_instrs and _decide_comparisons(loop)):
+    if loop is None:
+      return changed
+    changed |= _use_initial_values(loop)
+    if instruction.parent is None:  # nobody needed more than its initial values
+      return True
+    if self.simplify_compare_instrs and _decide_comparisons(loop):
       changed = True
     if _may_narrow(loop):
       own_computations(loop)
@@ -126,6 +129,37 @@ def count_trips(loop: Loop, most: int) -> int | None:
     if not bool(np.asarray(goes_on)):
       return trips
   return None
+
+
+def _trips_of_number(loop: Loop) -> int | None:
+  """The number of trips of a loop whose state is one number that starts from a constant; None if it is unknown or above 1."""
+  (start,) = loop.instruction.operands
+  small = len(loop.body.instructions) + len(loop.condition.instructions) <= _CONE
+  if start.opcode != "constant" or not start.shape.is_scalar or loop.body is loop.condition or not small:
+    return None
+  effects = Effects()
+  inside = [i for c in (loop.body, loop.condition) for i in c.instructions if i.opcode != "parameter"]
+  if not all(map(effects.is_value, inside)):
+    return None
+  from tilewright.hlo.evaluate import EvaluateLimits, evaluate
+
+  limits = EvaluateLimits(bytes=2.0**20, steps=10_000, seconds=10)
+  known, trips = start.literal.value, 0
+  try:
+    while trips < 2 and bool(np.asarray(evaluate(_alone(loop.condition), known, limits=limits))):
+      known, trips = np.asarray(evaluate(_alone(loop.body), known, limits=limits)), trips + 1
+  except HloError:
+    return None
+  return trips if trips < 2 else None
+
+
+def _alone(computation: Computation) -> Module:
+  """A module that computes what a computation does."""
+  entry = clone_computation(computation)
+  called = dict.fromkeys(c for i in entry.instructions for c in i.called_computations)
+  module = Module(entry.name, [*called, entry], entry)
+  entry.parent = module
+  return module
 
 
 def _scalars_of_condition(loop: Loop) -> list[int] | None:
@@ -212,18 +246,21 @@ def _inline(loop: Loop, module: Module) -> None:
 def _use_initial_values(loop: Loop) -> bool:
   """Readers of invariant elements read the initial value instead; constants are put into body and condition."""
   changed = False
+  computation = loop.computation
   for slot in range(loop.slots):
     if not is_invariant(loop, slot):
       continue
     readers = [u for u in loop.instruction.users if u.opcode == "get-tuple-element" and u.attrs["index"] == slot]
     readers = [u for u in readers if (u.users or u.is_root) and not has_control_edges(u)]
     if readers:
-      initial = element(own_init(loop), slot, Builder(loop.computation, before=loop.instruction))
+      initial = element(own_init(loop), slot, Builder(computation, before=loop.instruction))
       for reader in readers:
         if reader.shape == initial.shape:
           reader.replace_all_uses_with(initial)
-          remove_dead(loop.computation, [reader])
+          remove_dead(computation, [reader])
           changed = True
+      if loop.instruction.parent is None:
+        return True
     value = loop.initial(slot)
     if value.constant is not None and value.instruction.shape == loop.instruction.shape.tuple_shapes[slot]:
       changed |= _put_constant(loop, slot, value.instruction)
