@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tilewright.cli import main
-from tilewright.tune import table
+from tilewright.tune import keys, space, table, trials, tuned
 
 PROGRAM = """
 import jax, jax.numpy as jnp
@@ -81,3 +81,26 @@ def test_tables_are_listed_merged_exported_and_imported(tmp_path, capsys):
 def test_what_cannot_be_read_is_said(what, capsys):
   assert main(["tune", *what]) in (1, 2)
   assert "tilewright tune:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+  "wrong, says",
+  [
+    (["f32[2]", "f32[2]"], "too many positional arguments. It takes (x"),
+    (["f32[2]", "--set", "size=3"], "unexpected keyword argument 'size'"),
+    (["f32[2]", "--budget", "soon"], "budget: expected a time"),
+  ],
+)
+def test_arguments_are_checked_before_the_search(program, wrong, says, capsys):
+  assert main(["tune", f"{program}:double", *wrong]) == 1
+  assert says in capsys.readouterr().err
+
+
+def test_a_result_of_a_busy_machine_is_kept_with_the_doubt(tmp_path, capsys):
+  key = keys.Key("k", "0" * 32, "x=f32[64]", "this CPU", "", "")
+  own = space.Space.of({"n": space.choice(1, 2)})
+  found = trials.Result({"n": 1}, 1e-3, {"n": 1}, 1e-3, (), key, 2, 1.0, 0, busy=0.5)
+  assert "threads waited 50% of the time" in found.summary()
+  tuned.remember(own, found)
+  assert main(["tune", "list"]) == 0
+  assert "others used" in capsys.readouterr().out

@@ -19,10 +19,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import inspect
 import pathlib
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -32,6 +33,7 @@ from tilewright.cli.hlo import load_function
 from tilewright.cli.ptx import parse_type, with_settings
 from tilewright.cli.table import duration, print_table
 from tilewright.tune import modes, steps, table
+from tilewright.tune.budget import Budget
 from tilewright.tune.declared import Declared
 from tilewright.tune.trials import Result
 from tilewright.tune.tuned import Call, Tuned, missing_text
@@ -52,9 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tune(arguments: argparse.Namespace) -> int:
   with _device(arguments.device):
+    options = {"budget": Budget.of(arguments.budget), "seed": arguments.seed, "log": arguments.log}
     searches = _searches(arguments.what, arguments)
     results: list[Result] = []
-    options = {"budget": arguments.budget, "seed": arguments.seed, "log": arguments.log}
     for search in searches:
       results.append(search(**options))
       print(f"{results[-1].key.kernel} {results[-1].key.arguments}")
@@ -106,9 +108,20 @@ def _searches(what: str, arguments: argparse.Namespace) -> list[Callable[..., Re
 def _search_of(function: Any, arguments: argparse.Namespace) -> Callable[..., Result]:
   types = [parse_type(text) for text in arguments.rest]
   settings = dict(with_settings(lambda: None, arguments.set).keywords)  # type: ignore[attr-defined]
+  _check_takes(arguments.what, function, types, settings)
   if isinstance(function, Tuned):
     return functools.partial(function.search, *types, **settings)
   return functools.partial(steps.search_step, function, *types, **settings)
+
+
+def _check_takes(what: str, function: Any, types: Sequence[Any], settings: Mapping[str, Any]) -> None:
+  signature = function.signature if isinstance(function, Tuned) else inspect.signature(function)
+  try:
+    signature.bind(*types, **settings)
+  except TypeError as error:
+    raise errors.TuningError(
+      f"{what}: {error}. It takes {signature}: give a type for each array, and other arguments as --set NAME=VALUE."
+    ) from error
 
 
 def _needs_arguments(function: Tuned) -> bool:
@@ -145,14 +158,14 @@ def _rows(entries: Sequence[table.Entry]) -> list[list[str]]:
     [
       *(e.key.kernel, e.key.arguments, e.key.device),
       ", ".join(f"{name}={value}" for name, value in e.config.items()),
-      *(duration(e.seconds), "-" if e.gain is None else f"{e.gain:.3f}", e.date or "-"),
+      *(duration(e.seconds), "-" if e.gain is None else f"{e.gain:.3f}", e.date or "-", e.note),
     ]
     for e in entries
   ]
 
 
 def _list(arguments: argparse.Namespace) -> int:
-  columns = ("kernel", "arguments", "device", "configuration", "time", "gain", "date")
+  columns = ("kernel", "arguments", "device", "configuration", "time", "gain", "date", "note")
   found = (
     [e for file in arguments.rest for e in table.read_file(file).entries]
     if arguments.rest
@@ -231,7 +244,9 @@ def _check_program(arguments: argparse.Namespace) -> int:
   with _device(arguments.device):
     if ":" in what:
       settings = dict(with_settings(lambda: None, arguments.set).keywords)  # type: ignore[attr-defined]
-      calls = steps.calls_in(load_function(what), *(parse_type(text) for text in types), **settings)
+      function, given = load_function(what), [parse_type(text) for text in types]
+      _check_takes(what, function, given, settings)
+      calls = steps.calls_in(function, *given, **settings)
     else:
       calls = _met_by_running(what)
     lacking = _lacking(calls)

@@ -158,7 +158,7 @@ def _job(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
 def _remember(names: Mapping[str, Call], result: Result, save: bool) -> None:
   parts = split(result.config)
   note = "" if len(names) == 1 else f"tuned with {len(names) - 1} others for the time of {result.key.kernel}"
-  said = "; ".join(filter(None, (note, "interrupted" if result.is_interrupted else "")))
+  said = "; ".join(filter(None, (note, *result.doubts)))
   for name, call in names.items():
     call.tuned._found[keys.platform(), call.arguments] = parts[name]
     if save:

@@ -76,6 +76,12 @@ class Result(Mapping[str, Any]):
   def failures(self) -> tuple[Trial, ...]:
     return tuple(t for t in self.trials if t.status != OK)
 
+  @property
+  def doubts(self) -> tuple[str, ...]:
+    """What speaks against believing the result for good; kept with the entry."""
+    busy = f"others used the CPU: threads waited {100 * self.busy:.0f}% of the time, so the default stays"
+    return (*([busy] if self.busy > BUSY else []), *(["interrupted"] if self.is_interrupted else []))
+
   def summary(self) -> str:
     gain = "" if self.gain is None else f", {self.gain:.3f} times as fast as the default"
     parts = [
@@ -85,11 +91,7 @@ class Result(Mapping[str, Any]):
       parts.append(f"{len(self.failures)} thrown out")
     if self.noise > 0.1:
       parts.append(f"the machine is noisy: samples scatter by {100 * self.noise:.0f}%, and measurements were repeated")
-    if self.busy > BUSY:
-      parts.append(f"others use the CPU: threads waited {100 * self.busy:.0f}% of the time, so the default stays")
-    if self.is_interrupted:
-      parts.append("interrupted")
-    return "; ".join(parts)
+    return "; ".join([*parts, *self.doubts])
 
   def head(self) -> dict[str, Any]:
     """The first line of a log."""

@@ -380,7 +380,7 @@ def _say_unusable(why: str) -> None:
 
 def remember(space: Space, result: Any, note: str = "") -> None:
   """Add a result to the user's table."""
-  said = "; ".join(filter(None, (note, "interrupted" if result.is_interrupted else "")))
+  said = "; ".join(filter(None, (note, *result.doubts)))
   config = space.to_json(result.config)
   table.append(
     table.Entry(result.key, config, result.seconds, result.default_seconds, len(result.trials), table.today(), said)
