@@ -93,6 +93,10 @@ class ShapeMismatchError(TilewrightError, ValueError):
   """Shapes or dtypes of two operands do not go together."""
 
 
+class BooleanIndexError(ShapeMismatchError, IndexError, TypeError):
+  """A ref is indexed by booleans that are not known when the kernel is compiled."""
+
+
 class UnreadRefError(TilewrightError, AttributeError, TypeError, ValueError):
   """A ref stands where the value it holds should."""
 

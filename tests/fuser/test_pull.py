@@ -277,3 +277,12 @@ def test_einshape_is_cut():
   f = lambda x: pltpu.einshape("a(bc)->bac", x, b=3)
   spec, grid = blocks_of((3, 8, 4), (None, 4, 4))
   check(f, (A,), spec, grid)
+
+
+def test_no_prefetched_scalars_may_be_none():
+  block_fn, (spec,), _ = fuser.pull_block_spec(jnp.sin, pl.BlockSpec((4, 4), lambda i, j: (i, j)), grid_len=2)(
+    numbers(8, 8)
+  )
+  x = numbers(4, 4)
+  np.testing.assert_array_equal(block_fn((0, 1), None, x), jnp.sin(x))
+  assert spec.index_map(0, 1) == (0, 1)

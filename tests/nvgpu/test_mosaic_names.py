@@ -211,19 +211,58 @@ def test_products_are_scaled_block_by_block(scale_dtype):
   np.testing.assert_array_equal(jax.jit(kernel)(a, b, formatted(a_scale), formatted(b_scale)), wanted)
 
 
+def over_warps(form, f):
+  if form == "warp_map":
+    plgpu.warp_map(f)
+  else:
+    core_map(plgpu.WarpMesh(axis_name="warp"))(lambda: f(jax.lax.axis_index("warp")))
+
+
 @pytest.mark.parametrize("form", ["warp_map", "core_map"])
-def test_warps_that_wait_for_each_other_are_refused(form):
-  def body(o_ref, ready):
+@pytest.mark.parametrize(
+  "interpret", [True, plgpu.InterpretGPUParams(detect_races=True)], ids=["portable", "simulated"]
+)
+def test_warps_wait_for_each_other(form, interpret):
+  """Each in turn adds to what the one behind it left, twice around; then the warpgroup waits at a barrier at which warps have waited."""
+
+  def body(o_ref, count, turns):
+    count[0] = 0
+
     def one(warp):
-      pl.when(warp == 0)(lambda: plgpu.barrier_arrive(ready))
-      pl.when(warp == 1)(lambda: plgpu.barrier_wait(ready))
+      for turn in range(2):
+        if turn:
+          plgpu.barrier_wait(turns.at[warp])
+        else:
+          pl.when(warp < 3)(lambda: plgpu.barrier_wait(turns.at[warp]))
+        count[0] = 10 * count[0] + warp
+        plgpu.barrier_arrive(turns.at[(warp + 3) % 4])
 
-    if form == "warp_map":
-      plgpu.warp_map(one)
-    else:
-      core_map(plgpu.WarpMesh(axis_name="warp"))(lambda: one(jax.lax.axis_index("warp")))
+    over_warps(form, one)
+    plgpu.barrier_wait(turns.at[3])
+    o_ref[0] = count[0]
 
-  with pytest.raises(errors.UnsupportedFeatureError, match=r"barrier_wait.*one after another"):
+  scratch = [plgpu.SMEM((1,), jnp.int32), plgpu.Barrier(num_barriers=4)]
+  found = plgpu.kernel(body, out_type=S((1,), jnp.int32), scratch_types=scratch, interpret=interpret)()
+  assert found[0] == 32103210
+
+
+@pytest.mark.parametrize("form", ["warp_map", "core_map"])
+def test_warps_that_wait_for_ever_are_told_where(form):
+  def body(o_ref, ready):
+    over_warps(form, lambda warp: pl.when(warp == 2)(lambda: plgpu.barrier_wait(ready)))
+
+  kernel = plgpu.kernel(body, S((4,), F32), scratch_types=[plgpu.Barrier()], interpret=plgpu.InterpretGPUParams())
+  with pytest.raises(errors.DeadlockError, match=r"core 0 waits for its warps\n.*warp 2 waits for.*test_mosaic_names"):
+    kernel()
+
+
+def test_native_code_refuses_warps_that_wait():
+  def body(o_ref, ready):
+    over_warps("warp_map", lambda warp: plgpu.barrier_wait(ready))
+
+  with pytest.raises(
+    errors.UnsupportedFeatureError, match=r"warps of a warpgroup wait.*test_mosaic_names.*interpret=True"
+  ):
     plgpu.kernel(body, out_type=S((4,), F32), scratch_types=[plgpu.Barrier()])()
 
 

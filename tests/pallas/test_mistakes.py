@@ -116,6 +116,21 @@ CALLS = {
     errors.KernelTypeError,
     rf"kernel function <lambda> at .*{HERE} takes \(x_ref\), but is called with 2 arguments \(a ref for each .*one parameter for each",
   ),
+  "a kernel with too few parameters, in Python's words": (
+    call(lambda x_ref: None),
+    TypeError,
+    r"<lambda>\(\) takes 1 positional argument but 2 were given\. Give it",
+  ),
+  "a kernel with too many parameters, in Python's words": (
+    call(lambda x_ref, o_ref, acc, *, sem=F32: None),
+    TypeError,
+    r"<lambda>\(\) missing 1 required positional argument: 'acc'",
+  ),
+  "booleans as an index": (
+    call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[x_ref[:, 0] > 0]), interpret=pltpu.InterpretParams()),
+    IndexError,
+    rf"indexed by booleans at .*{HERE}.*jnp\.where",
+  ),
   "a kernel without a parameter for its scratch": (
     call(lambda x_ref, o_ref: None, scratch_shapes={"acc": pltpu.VMEM((4,), F32)}),
     errors.KernelTypeError,

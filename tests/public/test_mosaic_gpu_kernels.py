@@ -89,6 +89,19 @@ def test_a_matmul_of_two_warpgroups_on_the_simulated_machine():
     close(m.matmul(a, b, None, config), exact(a) @ exact(b), F16)
 
 
+@pytest.mark.parametrize("collective", [False, True])
+def test_blackwell_matmul(collective):
+  """One warp asks for copies, one multiplies; with `collective`, for the two blocks of a cluster."""
+  m = module("blackwell_matmul")
+  config = m.TuningConfig(
+    tile_m=128, tile_n=64, tile_k=64, max_concurrent_steps=2, collective=collective, epilogue_tile_n=32
+  )
+  a, b = random(256, 192), random(192, 256, seed=1)
+  with interpreted(True):
+    found = m.matmul_kernel(a, b, config)
+  close(found, exact(a) @ exact(b), F16, 1.5)
+
+
 @pytest.mark.parametrize("dtype, out_dtype", [(BF16, BF16), (F16, jnp.float32)])
 def test_hopper_mixed_type_matmul(dtype, out_dtype):
   m = module("hopper_mixed_type_matmul")
@@ -169,6 +182,18 @@ def test_ragged_dot(dtype, transpose_rhs):
     transpose_rhs=transpose_rhs,
   )
   close(found, np.concatenate([exact(lhs)[rows] @ exact(rhs)[g] for g, rows in groups()]), dtype)
+
+
+def test_blackwell_ragged_dot():
+  m = module("blackwell_ragged_dot")
+  lhs, rhs, group_sizes = random(256, 64, dtype=BF16), random(3, 64, 128, dtype=BF16, seed=1), (100, 0, 156)
+  minor = m.blackwell_matmul_mgpu.MatmulDimension.N
+  sizes = dict(tile_m=128, tile_n=64, tile_k=64, max_concurrent_steps=2, grid_tile_width=1, grid_minor_dim=minor)
+  with interpreted(True):
+    found = m.ragged_dot_kernel(
+      lhs, rhs, group_sizes=jnp.asarray(group_sizes, jnp.int32), config=m.TuningConfig(**sizes, collective=True)
+    )
+  close(found, np.concatenate([exact(lhs)[:100] @ exact(rhs)[0], exact(lhs)[100:] @ exact(rhs)[2]]), BF16)
 
 
 @pytest.mark.parametrize("is_simulated", [False, True])

@@ -39,9 +39,26 @@ def check_takes(
   except TypeError as e:
     named = f" and the keywords {sorted(kwargs)}" if kwargs else ""
     raise error(
-      f"{what} {name_of(f)} takes {signature}, but is called with {len(args)} arguments{named} ({gets}): {e}. Give it one parameter for "
-      "each of them."
+      f"{what} {name_of(f)} takes {signature}, but is called with {len(args)} arguments{named} ({gets}): "
+      f"{_words_of_python(f, signature, args, kwargs) or e}. Give it one parameter for each of them."
     ) from None
+
+
+def _words_of_python(
+  f: Callable[..., Any], signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str:
+  """What Python says of such a call: it is asked by calling a function that has the same parameters and does nothing."""
+  plain = [
+    p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
+    for p in signature.parameters.values()
+  ]
+  stub = eval(f"lambda {str(inspect.Signature(plain))[1:-1]}: None")
+  stub.__qualname__ = getattr(f, "__qualname__", type(f).__name__)
+  try:
+    stub(*args, **kwargs)
+  except TypeError as e:
+    return str(e)
+  return ""
 
 
 def brief(value: Any) -> str:

@@ -39,6 +39,19 @@ def allocate_together(kernel: Kernel) -> bool:
   return kernel.mesh is not None and found(kernel.jaxpr)
 
 
+def has_warps_side_by_side(kernel: Kernel) -> bool:
+  """Whether warps of a warpgroup wait, for each other perhaps."""
+
+  def found(jaxpr: Any) -> bool:
+    return any(
+      eqn.primitive.name == "side_by_side"
+      or any(found(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
+      for eqn in jaxpr.eqns
+    )
+
+  return found(kernel.jaxpr)
+
+
 def talk(jaxpr: Any) -> bool:
   """Whether an equation, or one inside of it, concerns several cores."""
   return any(

@@ -37,6 +37,9 @@ def inner_jaxprs(eqn: Any) -> Iterator[Inner]:
     nc, nb = params["cond_nconsts"], params["body_nconsts"]
     yield Inner("cond_jaxpr", None, params["cond_jaxpr"], invars[:nc] + invars[nc + nb :])
     yield Inner("body_jaxpr", None, params["body_jaxpr"], invars[nc:])
+  elif "bodies" in params:
+    for i, body in enumerate(params["bodies"]):
+      yield Inner("bodies", i, body, invars)
   else:
     for name in ("jaxpr", "call_jaxpr"):
       if isinstance(params.get(name), _jax.core.ClosedJaxpr | _jax.core.Jaxpr):

@@ -7,6 +7,8 @@ and a wait really waits. `targets` imports this module before the first simulate
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,8 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas import debugging, dma, primitives, remote, scoped, semaphores, tpu_sc
 from tilewright.pallas.kernel import on_mesh_p
-from tilewright.pallas.mosaic_gpu import barriers, clusters, foreign
+from tilewright.pallas.mosaic_gpu import barriers, clusters, foreign, warps
+from tilewright.pallas.mosaic_gpu.tiling import WARPS
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.pallas.tpu.barrier import barrier_key, check_collective_id, get_barrier_semaphore_p
 from tilewright.runtime import _jax
@@ -126,7 +129,8 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
         f"{ctx.where}: run_scoped allocates {v.aval} in HBM, which a TPU cannot do. Pass an operand or a scratch buffer in "
         "HBM, or set InterpretParams(allow_hbm_allocation_in_run_scoped=True)."
       )
-    place = ("scoped", ctx.eqn, i, (visit, *sorted(own.items(), key=str)) if collective_axes else None)
+    together = (visit, *sorted(own.items(), key=str)) if collective_axes else ctx.core.warp
+    place = ("scoped", ctx.eqn, i, together)
     label = f"scoped memory {i} of {ctx.where}"
     refs.append(ctx.allocate(place, v.aval, label, shared=bool(collective_axes) or in_hbm))
   out = ctx.evaluate(jaxpr, (), [*consts, *refs])
@@ -253,8 +257,20 @@ def _(ctx: Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
 
 
 @register(barriers.barrier_arrive_p)
-def _(ctx: Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
-  ctx.core.world.signal(ctx.core, *_target(ctx, _jax.unflatten(tree, flat)), 1)
+def _(ctx: Context, *flat: Any, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...]) -> list[Any]:
+  found, position = _target(ctx, _jax.unflatten(tree, flat))
+  if leader_axes:
+    found.leader_axes[position] = leader_axes
+  ctx.core.world.signal(ctx.core, found, position, 1)
+  return []
+
+
+@register(warps.side_by_side_p)
+def _(ctx: Context, *args: Any, bodies: Sequence[Any]) -> list[Any]:
+  def run(body: Any, core: Any) -> None:
+    ctx.evaluate(body, (), args, dataclasses.replace(ctx.instance, core=core))
+
+  simulator.run_side_by_side(ctx.core, [functools.partial(run, body) for body in bodies])
   return []
 
 
@@ -262,10 +278,21 @@ def _(ctx: Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
 def _(ctx: Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list[Any]:
   """All arrivals are counted; the n-th wait of a core is for those of n phases."""
   found, position = _target(ctx, _jax.unflatten(tree, flat))
-  phase = found.phases.get((ctx.core.agent, position), 0) + 1
-  found.phases[ctx.core.agent, position] = phase
-  ctx.core.world.wait(ctx.core, found, position, phase * arrivals, ctx.where, decrement=False)
+  phase = found.phases[ctx.core.agent, position, ctx.core.warp] = _next_phase(ctx.core, found, position)
+  wait = lambda barrier: ctx.core.world.wait(ctx.core, barrier, position, phase * arrivals, ctx.where, decrement=False)
+  wait(found)
+  axes = found.leader_axes.get(position, ())
+  if axes and not any(ctx.instance.axis_indices[axis] for axis in axes):
+    sizes = dict(zip(ctx.kernel.grid_mapping.grid_names or (), ctx.instance.sizes))
+    for place in itertools.product(*(range(sizes[axis]) for axis in axes)):
+      wait(_in_block(ctx, found, dict(zip(axes, place))))
   return []
+
+
+def _next_phase(core: Any, found: Any, position: int) -> int:
+  """The phase that a core has not waited for yet. What a warpgroup waits for counts for its warps, and theirs for it when they are done."""
+  warps = (None, core.warp) if core.warp is not None else (None, *range(WARPS))
+  return 1 + max(found.phases.get((core.agent, position, warp), 0) for warp in warps)
 
 
 @register(barriers.barrier_test_p)
@@ -274,7 +301,7 @@ def _(ctx: Context, *flat: Any, tree: Any, arrivals: int) -> Any:
   world = ctx.core.world
   with world.changed:
     world.stop_if_failed()  # a core may ask again and again
-    phase = found.phases.get((ctx.core.agent, position), 0) + 1
+    phase = _next_phase(ctx.core, found, position)
     return np.bool_(found.counts.flat[position] >= phase * arrivals)
 
 
@@ -301,12 +328,16 @@ def _(ctx: Context, ref: Any, *flat: Any, tree: Any, device_id_type: DeviceIdTyp
 @register(clusters.cluster_ref_p)
 def _(ctx: Context, ref: Any, *block: Any, axes: tuple[Any, ...]) -> Any:
   """The same memory of the block with these coordinates along `axes`, and this one's along the others."""
+  return _in_block(ctx, ref, dict(zip(axes, map(int, block))))
+
+
+def _in_block(ctx: Context, ref: Any, there: Mapping[Any, int]) -> Any:
+  """The same memory of the block with some coordinates, and this one's along the other axes."""
   groups = ctx.kernel.warpgroups
   names = ctx.kernel.grid_mapping.grid_names or ()
   sizes = dict(zip(names, ctx.instance.sizes))
   if groups > 1:
     sizes.pop(names[-1])
-  there = dict(zip(axes, map(int, block)))
   for axis, index in there.items():
     if not 0 <= index < sizes[axis]:
       raise errors.GridError(f"{ctx.where}: block_id: there is no block {index} along {axis!r} of size {sizes[axis]}.")
@@ -316,11 +347,17 @@ def _(ctx: Context, ref: Any, *block: Any, axes: tuple[Any, ...]) -> Any:
   own = ref.address
   if own.core is not None:
     return ctx.core.world.on_device(ref, own.device, number * groups + ctx.core.index % groups)
-  if own.key[0] != "scratch" or len(own.key) != 3:
-    raise errors.UnsupportedFeatureError(
-      f"{ctx.where}: another block of the cluster is asked for {ref.label}, which several blocks share. Name scratch memory of the kernel."
-    )
-  address = dataclasses.replace(own, key=(*own.key[:2], number))
+  match own.key:
+    case ("scratch", int(), int()):
+      key = (*own.key[:2], number)
+    case ("scoped", _, _, (visit, *places)) if {axis for axis, _ in places}.issuperset(there):
+      key = (*own.key[:3], (visit, *((axis, there.get(axis, index)) for axis, index in places)))
+    case _:
+      raise errors.UnsupportedFeatureError(
+        f"{ctx.where}: another block of the cluster is asked for {ref.label}, which several blocks share. Name scratch memory of the "
+        "kernel."
+      )
+  address = dataclasses.replace(own, key=key)
   return ctx.core.world.allocate(address, ref.aval, ref.label)
 
 

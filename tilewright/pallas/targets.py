@@ -128,10 +128,15 @@ def _run_portably(kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
 
   The portable lowering runs instances one after another, so that those which wait for each other or share memory are left to the simulator:
-  warpgroups, and cores or CTAs that signal each other or allocate together.
+  warpgroups, warps that wait, and cores or CTAs that signal each other or allocate together.
   """
   is_plain = isinstance(kernel.interpret, bool | None)
-  together = kernel.warpgroups > 1 or cores.run_together(kernel) or cores.allocate_together(kernel)
+  together = (
+    kernel.warpgroups > 1
+    or cores.run_together(kernel)
+    or cores.allocate_together(kernel)
+    or cores.has_warps_side_by_side(kernel)
+  )
   if is_plain and not together:
     return xla.run(kernel, *operands)
   from tilewright.pallas import simulated  # noqa: F401  registers the rules

@@ -141,6 +141,11 @@ def _check_indexer(indexer: Any, eqn: Any, may_leave: bool) -> None:
   for axis, (index, size) in enumerate(zip(indexer.indices, indexer.shape)):
     start = index.start if isinstance(index, _jax.Slice) else index
     dtype = getattr(getattr(start, "aval", start), "dtype", None)
+    if dtype == jnp.bool_:
+      raise errors.BooleanIndexError(
+        f"A ref is indexed by booleans at {source_line(eqn)}; how many elements they select is not known when the kernel is compiled. "
+        "Use jnp.where on its value, or pl.load and pl.store with a mask."
+      )
     if isinstance(start, float) or (dtype is not None and jnp.issubdtype(dtype, jnp.inexact)):
       raise errors.KernelTypeError(
         f"The index of dimension {axis} at {source_line(eqn)} is {dtype or 'a float'}; indices of refs must be integers. "

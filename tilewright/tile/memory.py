@@ -91,6 +91,7 @@ class BlockBarrier(_SemaphoreDType):
 
   arrivals: int = 1
   axes: tuple[str, ...] = ()
+  of_leader: bool = False  # they all arrive at the barrier of the first block
 
   name, scalar = "barrier", block_barrier
 

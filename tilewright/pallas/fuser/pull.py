@@ -411,7 +411,7 @@ def _pull(
     return BlockSpec(view.block_shape, index_map, view.pipeline_mode, memory_space=view.memory_space)
 
   def block_fn(grid_indices: Any, scalar_prefetch: Any, *blocks: Any, **kw_blocks: Any) -> Any:
-    at = out_indices(tuple(grid_indices), tuple(scalar_prefetch))
+    at = out_indices(tuple(grid_indices), tuple(scalar_prefetch or ()))
     given = in_tree.flatten_up_to((blocks, kw_blocks))
     inputs = [
       _to_views(x, view, found, v.aval, at)

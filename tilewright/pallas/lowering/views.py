@@ -358,7 +358,7 @@ def wrapped(ctx: Context, index: Any, dim: int) -> Any:
     return int(index) + dim if index < 0 else int(index)
   ty = index.tile
   if ty.dtype == np.bool_:
-    raise errors.ShapeMismatchError(
+    raise errors.BooleanIndexError(
       "A ref is indexed by booleans; how many elements they select is not known when the kernel is compiled. Use jnp.where on its "
       "value, or pl.load and pl.store with a mask."
     )

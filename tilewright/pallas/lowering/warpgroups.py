@@ -109,7 +109,7 @@ def _core_semaphore(ctx: Context, *, aval: Any, key: Any) -> Value:
 
 
 @rule("barrier_arrive")
-def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool) -> list[Value]:
+def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...]) -> list[Value]:
   view = leaves(tree, flat)
   if _is_asynchronous(ctx):
     barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
@@ -156,6 +156,14 @@ def _cluster_ref(ctx: Context, *operands: Value, axes: tuple[Any, ...]) -> list[
   raise errors.UnsupportedFeatureError(
     f"The blocks of a cluster reach for each other along {axes} at {ctx.where} (ClusterBarrier, cluster_ref, async_store_smem), which "
     "native code cannot do yet. Pass interpret=True, or let them work apart and meet in another kernel."
+  )
+
+
+@rule("side_by_side")
+def _side_by_side(ctx: Context, *operands: Value, bodies: Any) -> list[Value]:
+  raise errors.UnsupportedFeatureError(
+    f"The warps of a warpgroup wait (plgpu.warp_map or plgpu.WarpMesh, at {ctx.where}), but native code runs them one after another. Pass "
+    "interpret=True, or use warpgroups, which run side by side: plgpu.kernel(num_threads=…), plgpu.emit_pipeline_warp_specialized."
   )
 
 

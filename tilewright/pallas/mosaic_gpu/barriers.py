@@ -69,10 +69,10 @@ class Barrier:
   def get_ref_aval(self) -> Any:
     return self.memory().get_ref_aval()
 
-  def memory(self, axes: tuple[str, ...] = ()) -> Any:
-    """What to allocate; with `axes`, for blocks of a cluster that arrive at each other's barriers."""
+  def memory(self, axes: tuple[str, ...] = (), *, of_leader: bool = False) -> Any:
+    """What to allocate; with `axes`, for blocks of a cluster that arrive at each other's barriers, or all at that of the first of them."""
     shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
-    return memory_ref(shape, BlockBarrier(self.num_arrivals, axes), _BarrierMemory())
+    return memory_ref(shape, BlockBarrier(self.num_arrivals, axes, of_leader), _BarrierMemory())
 
 
 def check_barrier(what: str, barrier: Any) -> Any:
@@ -98,7 +98,9 @@ def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
   _arrivals(view)  # says what is wrong with its axes
 
   def arrive() -> None:
-    for each in _all_barriers(view, view.dtype.axes) if view.dtype.axes else [view]:
+    for each in (
+      _all_barriers(view, view.dtype.axes)[: 1 if view.dtype.of_leader else None] if view.dtype.axes else [view]
+    ):
       _arrive(check_barrier("barrier_arrive", each))
 
   arrive() if predicate is None else when(predicate)(arrive)
@@ -125,14 +127,23 @@ def _arrivals(view: Any) -> int:
   return int(view.dtype.arrivals) * math.prod(sizes[axis] for axis in view.dtype.axes)
 
 
-def arrive_with_copy(barrier: Any) -> None:
-  """The copy that comes just before this arrives at a barrier when it is done; this warpgroup need not wait for that."""
-  _arrive(check_barrier("copy_gmem_to_smem", barrier), of_copy=True)
+def arrive_with_copy(barrier: Any, leader_axes: tuple[Any, ...] = ()) -> None:
+  """The copy that comes just before this arrives at a barrier when it is done; this warpgroup need not wait for that.
+
+  With `leader_axes`, the first block of a cluster along these axes tracks the copies of all: its wait is for the arrivals of each.
+  """
+  _arrive(check_barrier("copy_gmem_to_smem", barrier), of_copy=True, leader_axes=leader_axes)
 
 
-def _arrive(view: Any, *, of_copy: bool = False) -> None:
+def _arrive(view: Any, *, of_copy: bool = False, leader_axes: tuple[Any, ...] = ()) -> None:
   flat, tree = _jax.flatten(view)
-  barrier_arrive_p.bind(*flat, tree=tree, of_copy=of_copy)
+  barrier_arrive_p.bind(*flat, tree=tree, of_copy=of_copy, leader_axes=leader_axes)
+
+
+def arrive_in_cluster(what: str, barrier: Any, axes: tuple[Any, ...]) -> None:
+  """Arrive at the barrier of this name of each block of the cluster along some axes."""
+  for each in _all_barriers(check_barrier(what, barrier), axes):
+    _arrive(check_barrier(what, each))
 
 
 def barrier_wait(barrier: Any) -> None:
@@ -167,7 +178,7 @@ def barrier_test(barrier: Any) -> jax.Array:
 
 
 @xla.register(barrier_arrive_p)
-def _(ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool) -> list[Any]:
+def _(ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...]) -> list[Any]:
   view = _jax.unflatten(tree, flat)
   view.ref.write(view.transforms, view.ref.read(view.transforms) + 1)
   return []

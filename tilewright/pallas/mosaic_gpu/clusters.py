@@ -16,7 +16,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import primitives, semaphores
@@ -43,12 +42,6 @@ def _check_result(what: str, ref: Any) -> None:
 def try_cluster_cancel(result_ref: Any, barrier: Any, *, collective_axes: Any = ()) -> None:
   """Ask for the work of a cluster that has not begun, and arrive at a barrier: there is none to be had, as all of them begin."""
   _check_result("try_cluster_cancel", result_ref)
-  axes = (collective_axes,) if isinstance(collective_axes, str) else tuple(collective_axes)
-  if axes and lax.axis_size(axes) > 1:
-    raise errors.UnsupportedFeatureError(
-      f"plgpu.try_cluster_cancel: collective_axes: one request for all along {axes} is not supported. Use "
-      "plgpu.dynamic_scheduling_loop, or let one of them ask: pl.when(jax.lax.axis_index(…) == 0)."
-    )
   primitives.store(result_ref, None, jnp.zeros((_RESULT_BYTES,), jnp.int8))
   barrier_arrive(barrier)
 
@@ -102,7 +95,8 @@ def _(barrier: Any, axes: tuple[Any, ...]) -> list[Any]:
 class ClusterBarrier:
   """A barrier, or an array of them, of the blocks of a cluster along some axes: who arrives, arrives at the barrier of each of them.
 
-  A phase ends with `num_arrivals` from each block. `orders_tensor_core` means nothing: products are done when their calls return.
+  With `leader_tracked`, only at that of the first of them, which alone can wait then. A phase ends with `num_arrivals` from each block.
+  `orders_tensor_core` means nothing: products are done when their calls return.
   """
 
   collective_axes: tuple[str | tuple[str, ...], ...]
@@ -118,13 +112,10 @@ class ClusterBarrier:
     return self._memory().get_ref_aval()
 
   def _memory(self) -> Any:
-    if self.leader_tracked:
-      raise errors.UnsupportedFeatureError(
-        "ClusterBarrier: leader_tracked: a barrier that only one block of the cluster counts is not supported. Leave it out."
-      )
     given = (self.collective_axes,) if isinstance(self.collective_axes, str) else self.collective_axes
     axes = tuple(name for axis in given for name in ((axis,) if isinstance(axis, str) else axis))
-    return Barrier(num_arrivals=self.num_arrivals, num_barriers=self.num_barriers).memory(axes)
+    barrier = Barrier(num_arrivals=self.num_arrivals, num_barriers=self.num_barriers)
+    return barrier.memory(axes, of_leader=self.leader_tracked)
 
 
 def async_store_smem(

@@ -33,7 +33,7 @@ from tilewright.pallas.arity import brief
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
-from tilewright.pallas.mosaic_gpu.partition import share
+from tilewright.pallas.mosaic_gpu.partition import axes_of, share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.mosaic_gpu.zero_fill import zero_filled
 from tilewright.pallas.primitives import Primitive
@@ -98,12 +98,14 @@ def copy_gmem_to_smem(
 ) -> None:
   """Copy what `src` holds to `dst`, and arrive at a `barrier`; if a `predicate` is given, only where it is true.
 
-  With `collective_axes`, each block of a cluster copies for itself, its part if `leader_tracked` says so (`CopyPartition`). Where `src`
+  With `collective_axes`, each block of a cluster copies for itself, its part if `leader_tracked` says so (`CopyPartition`); the first block
+  waits then for the copies of all. Where `src`
   hangs over an edge of its array, `dst` is zero, unless `oob_mode` says otherwise.
   """
   check_refs("copy_gmem_to_smem", src=src, dst=dst)
   check_spaces("copy_gmem_to_smem", src, dst)
   src = share("copy_gmem_to_smem", src, collective_axes, leader_tracked)
+  leader_axes = axes_of(collective_axes) if leader_tracked is not None else ()
   check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
     check_barrier("copy_gmem_to_smem", barrier)
@@ -112,7 +114,7 @@ def copy_gmem_to_smem(
   def copy() -> None:
     primitives.store(dst, None, read(src))
     if barrier is not None:
-      arrive_with_copy(barrier)
+      arrive_with_copy(barrier, leader_axes)
 
   _when(predicate, copy)
 

@@ -2,7 +2,8 @@
 
     plgpu.copy_gmem_to_smem(x_ref, x_smem, barrier, collective_axes="c", leader_tracked=plgpu.CopyPartition.PARTITIONED(0))
 
-Each block copies its part for itself.
+Each block copies its part for itself, and tells its own barrier. The first block of the cluster tracks the copies of all: on the simulated
+machine, where blocks see each other's memory, its wait ends when all have arrived.
 """
 
 from __future__ import annotations
@@ -35,13 +36,20 @@ class CopyPartition:
   REPLICATED = _Replicated()
 
 
+def axes_of(collective_axes: Any) -> tuple[Any, ...]:
+  """The axes that an argument names: one, several, or none."""
+  if collective_axes is None:
+    return ()
+  return tuple(collective_axes) if isinstance(collective_axes, tuple | list) else (collective_axes,)
+
+
 def share(what: str, src: Any, collective_axes: Any, leader_tracked: Any) -> Any:
   """The part of `src` that this block of a cluster copies."""
   match leader_tracked:
     case None | _Replicated():
       return src
     case _Partitioned(axis):
-      axes = (collective_axes,) if isinstance(collective_axes, str) else tuple(collective_axes or ())
+      axes = axes_of(collective_axes)
       if not axes:
         raise errors.GridError(f"plgpu.{what}: leader_tracked: a copy in shares needs collective_axes, got none.")
       count = lax.axis_size(axes)

@@ -6,6 +6,14 @@
 
 No target here has code for it, so that such refs are ordinary memory of a block of threads, in registers where that is best, and the
 products become mma.sync or wgmma. As elsewhere in this package, everything is done when the call returns.
+
+With `collective_axis`, one block of a cluster of two multiplies for both. Each has half of the rows of `acc` and `a`, and half of the
+columns of `b`:
+
+    acc of block 0   +=   a of block 0   @   b of block 0 | b of block 1
+    acc of block 1   +=   a of block 1   @
+
+It reaches for the other's memory (`cluster_ref`), so that such kernels run on the simulated machine only.
 """
 
 from __future__ import annotations
@@ -17,12 +25,14 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import primitives
-from tilewright.pallas.mosaic_gpu.barriers import barrier_arrive, check_barrier
+from tilewright.pallas.mosaic_gpu.barriers import arrive_in_cluster, barrier_arrive, check_barrier
+from tilewright.pallas.mosaic_gpu.clusters import cluster_ref
 from tilewright.pallas.mosaic_gpu.copies import check_ends, check_refs
 from tilewright.pallas.mosaic_gpu.layouts import SomeLayout, layout_cast
 from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.mosaic_gpu.products import product
 from tilewright.pallas.scoped import run_scoped
+from tilewright.pallas.tracing import core_axes
 
 
 def tcgen05_mma(
@@ -40,29 +50,53 @@ def tcgen05_mma(
   """Add the product of `a` (m, k) and `b` (k, n), refs, to `acc` (m, n), a ref; without `accumulate`, write it there.
 
   With scales, `a_scale` (m, k / s) and `b_scale` (n, k / s), each s elements along k are multiplied by theirs first. Then it arrives at a
-  `barrier`, if there is one.
+  `barrier`, if there is one. With `collective_axis`, this block multiplies for the two of a cluster along that axis, whose `b` has
+  n / 2 columns each, and it arrives at the barriers of both.
   """
   check_refs("tcgen05_mma", acc=acc, a=a, b=b)
   if barrier is not None:
     check_barrier("tcgen05_mma", barrier)
-  for name, given in (("a_sparse_metadata", a_sparse_metadata), ("collective_axis", collective_axis)):
-    if given is not None:
-      raise errors.UnsupportedFeatureError(
-        f"plgpu.tcgen05_mma: {name}: products of sparse operands, or of two blocks together, are not supported. Write the zeros out, and "
-        "let each block multiply for itself."
-      )
+  if a_sparse_metadata is not None:
+    raise errors.UnsupportedFeatureError(f"plgpu.tcgen05_mma: a_sparse_metadata: {_SPARSE}")
   if (a_scale is None) != (b_scale is None):
     raise errors.ShapeMismatchError("plgpu.tcgen05_mma: a_scale and b_scale go together: give both, or none.")
-  if a_scale is None:
-    own = product("tcgen05_mma", acc, a, b)
+  if collective_axis is not None:
+    _multiply_for_both(acc, a, b, a_scale, accumulate, collective_axis)
+  elif a_scale is None:
+    _add(acc, product("tcgen05_mma", acc, a, b), accumulate)
   else:
-    own = _product_with_scales(acc, a, b, a_scale, b_scale)
+    _add(acc, _product_with_scales(acc, a, b, a_scale, b_scale), accumulate)
+  if barrier is not None:
+    tcgen05_commit_arrive(barrier, collective_axis)
+
+
+def _add(acc: Any, new: jax.Array, accumulate: bool | jax.Array) -> None:
   if accumulate is not False:
     old = primitives.load(acc)
-    own += old if accumulate is True else jnp.where(accumulate, old, jnp.zeros((), acc.dtype))
-  primitives.store(acc, None, own)
-  if barrier is not None:
-    barrier_arrive(barrier)
+    new += old if accumulate is True else jnp.where(accumulate, old, jnp.zeros((), acc.dtype))
+  primitives.store(acc, None, new)
+
+
+def _multiply_for_both(acc: Any, a: Any, b: Any, a_scale: Any, accumulate: bool | jax.Array, axis: Any) -> None:
+  """The products of the two blocks of a cluster along an axis."""
+  if a_scale is not None:
+    raise errors.UnsupportedFeatureError(
+      "plgpu.tcgen05_mma: collective_axis together with a_scale and b_scale is not supported. Let each block multiply for itself."
+    )
+  blocks = _blocks("tcgen05_mma", axis)
+  right = jnp.concatenate([primitives.load(cluster_ref(b, {axis: block})) for block in blocks], axis=1)
+  for block in blocks:
+    own = cluster_ref(acc, {axis: block})
+    _add(own, product("tcgen05_mma", own, cluster_ref(a, {axis: block}), right), accumulate)
+
+
+def _blocks(what: str, axis: Any) -> range:
+  """The blocks of a cluster along an axis: two."""
+  size = core_axes().get(axis)
+  if size != 2:
+    found = f"there is no axis {axis!r} among {list(core_axes())}" if size is None else f"{axis!r} has size {size}"
+    raise errors.GridError(f"plgpu.{what}: collective_axis: expected an axis of the cluster of size 2, but {found}.")
+  return range(size)
 
 
 def _product_with_scales(acc: Any, a: Any, b: Any, a_scale: Any, b_scale: Any) -> jax.Array:
@@ -100,7 +134,11 @@ def async_copy_scales_to_tmem(smem_ref: Any, tmem_ref: Any, collective_axis: Any
   There they have the shape (m / 128, n / 4, 32, 16): lane r of a block has row 32 w + r in its elements 4 w to 4 w + 3.
   """
   check_refs("async_copy_scales_to_tmem", smem_ref=smem_ref, tmem_ref=tmem_ref)
-  _check_alone("async_copy_scales_to_tmem", collective_axis)
+  if collective_axis is not None:
+    for block in _blocks("async_copy_scales_to_tmem", collective_axis):
+      own = {collective_axis: block}
+      async_copy_scales_to_tmem(cluster_ref(smem_ref, own), cluster_ref(tmem_ref, own))
+    return
   (m, n), parts = tmem_ref.shape, _SCALE_ROWS // _SCALE_LANES
   wanted = (-(-m // _SCALE_ROWS), n // _SCALES, _SCALE_LANES, parts * _SCALES)
   if tuple(smem_ref.shape) != wanted or n % _SCALES or smem_ref.dtype != tmem_ref.dtype:
@@ -127,16 +165,12 @@ def format_tcgen05_sparse_metadata(meta: Any, operand_dtype: Any) -> jax.Array:
 
 
 def tcgen05_commit_arrive(barrier: Any, collective_axis: str | None = None) -> None:
-  """Arrive at a barrier when the products so far are done: now."""
-  _check_alone("tcgen05_commit_arrive", collective_axis)
-  barrier_arrive(barrier)
-
-
-def _check_alone(what: str, collective_axis: Any) -> None:
-  if collective_axis is not None:
-    raise errors.UnsupportedFeatureError(
-      f"plgpu.{what}: collective_axis: blocks of a cluster that work together are not supported. Leave it out: each block works for itself."
-    )
+  """Arrive at a barrier when the products so far are done: now. With `collective_axis`, at those of both blocks along that axis."""
+  if collective_axis is None:
+    barrier_arrive(barrier)
+  else:
+    _blocks("tcgen05_commit_arrive", collective_axis)
+    arrive_in_cluster("tcgen05_commit_arrive", barrier, (collective_axis,))
 
 
 _REDUCTIONS = {
@@ -169,8 +203,12 @@ def async_store_tmem(ref: Any, value: Any) -> None:
 def async_copy_smem_to_tmem(smem_ref: Any, tmem_ref: Any, collective_axis: Any = None) -> None:
   """Copy from shared to tensor memory."""
   check_ends("async_copy_smem_to_tmem", smem_ref, tmem_ref)
-  _check_alone("async_copy_smem_to_tmem", collective_axis)
-  primitives.store(tmem_ref, None, primitives.load(smem_ref))
+  if collective_axis is None:
+    primitives.store(tmem_ref, None, primitives.load(smem_ref))
+    return
+  for block in _blocks("async_copy_smem_to_tmem", collective_axis):
+    own = {collective_axis: block}
+    primitives.store(cluster_ref(tmem_ref, own), None, primitives.load(cluster_ref(smem_ref, own)))
 
 
 def commit_tmem() -> None:

@@ -9,38 +9,55 @@
       warp = jax.lax.axis_index("warp")
       o_ref[warp] = x_ref[warp] * 2
 
-The warpgroup runs it for one warp after another, with all its threads. So warps that wait for each other cannot be: that is an error.
+The warpgroup runs it for one warp after another, with all its threads. Warps that wait, for each other perhaps, as those of a Blackwell
+matmul do (one asks for copies, one multiplies what has arrived), are one equation with a jaxpr for each of them: on the simulated machine,
+where `interpret=` sends such kernels, they are threads that run side by side. Native code refuses them.
 """
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from tilewright import errors
-from tilewright.pallas import jaxprs
+from tilewright.pallas import high_types, jaxprs, primitives
 from tilewright.pallas.mosaic_gpu.tiling import WARPS
-from tilewright.pallas.primitives import ShapedArray
+from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
 from tilewright.target.xla.evaluate import subjaxprs
 
-_WAITING = frozenset({"barrier_wait", "semaphore_wait"})
+_WAITING = frozenset({"barrier_wait", "barrier_test", "semaphore_wait", "dma_wait"})
+
+side_by_side_p = Primitive("side_by_side")
+side_by_side_p.multiple_results = True
+primitives.not_differentiable(side_by_side_p)
+
+
+@side_by_side_p.def_effectful_abstract_eval
+def _(*avals: Any, bodies: Any) -> Any:
+  return [], {effect for body in bodies for effect in _jax.core.positional_effects(body)}
+
+
+def _to_lojax(*args: Any, bodies: Any) -> list[Any]:
+  lowered = tuple(high_types.lowered(body, "a function of warps") for body in bodies)
+  return side_by_side_p.bind(*high_types.lower_values(args), bodies=lowered)
+
+
+side_by_side_p.to_lojax = _to_lojax
 
 
 def warp_map(f: Callable[[jax.Array], None], /) -> None:
   """Run `f(warp)` for each of the four warps of this warpgroup."""
 
-  def flat(warp: Any) -> list[Any]:
-    f(warp)
-    return []
-
-  jaxpr, _ = _jax.detach(_jax.trace(flat, [ShapedArray((), jnp.dtype(jnp.int32))], what="warp_map"))
-  _check_none_waits(jaxpr, "plgpu.warp_map")
+  axis = object()  # a name that no one else has
+  jaxpr, consts = _traced(lambda: f(jax.lax.axis_index(axis)), axis, "warp_map")
+  if _waits(jaxpr):
+    _bind_side_by_side(jaxpr, consts, axis)
+    return
   for warp in range(WARPS):
     f(jnp.int32(warp))
 
@@ -57,25 +74,32 @@ class WarpMesh:
 
   def map_inside(self, f: Callable[[], None]) -> None:
     """Run `f` for each warp: what `core_map` does with a mesh that is part of a core."""
-
-    def flat() -> list[Any]:
-      f()
-      return []
-
-    with _jax.core.extend_axis_env_nd([(self.axis_name, WARPS)]):
-      jaxpr, consts = _jax.detach(_jax.trace(flat, [], what="core_map"))
-    _check_none_waits(jaxpr, "pl.core_map over a plgpu.WarpMesh")
+    jaxpr, consts = _traced(f, self.axis_name, "core_map")
+    if _waits(jaxpr):
+      _bind_side_by_side(jaxpr, consts, self.axis_name)
+      return
     for warp in range(WARPS):
       _jax.core.eval_jaxpr(jaxprs.with_axis_index(jaxpr, self.axis_name, warp), (), *consts)
 
 
-def _check_none_waits(jaxpr: Any, what: str) -> None:
-  waiting = _WAITING.intersection(_names(jaxpr))
-  if waiting:
-    raise errors.UnsupportedFeatureError(
-      f"{what}: the warps would wait for each other ({', '.join(sorted(waiting))}), but run one after another here. Use "
-      "warpgroups, which run side by side: plgpu.kernel(num_threads=…), or plgpu.emit_pipeline_warp_specialized."
-    )
+def _traced(f: Callable[[], None], axis: Any, what: str) -> tuple[Any, Sequence[Any]]:
+  """The jaxpr of what each warp does, whose number is the index of an axis, and the refs and values it closes over."""
+
+  def flat() -> list[Any]:
+    f()
+    return []
+
+  with _jax.core.extend_axis_env_nd([(axis, WARPS)]):
+    jaxpr, consts = _jax.detach(_jax.trace(flat, [], what=what))
+  return jaxpr, consts
+
+
+def _bind_side_by_side(jaxpr: Any, consts: Sequence[Any], axis: Any) -> None:
+  side_by_side_p.bind(*consts, bodies=tuple(jaxprs.with_axis_index(jaxpr, axis, warp) for warp in range(WARPS)))
+
+
+def _waits(jaxpr: Any) -> bool:
+  return not _WAITING.isdisjoint(_names(jaxpr))
 
 
 def _names(jaxpr: Any) -> Iterator[str]:

@@ -77,7 +77,9 @@ class CompilerParams:
   """Parameters of the TPU compiler.
 
   Attributes:
-    dimension_semantics: for each grid dimension, whether its steps may run in any order ("parallel") or not ("arbitrary").
+    dimension_semantics: for each grid dimension, whether its steps may run in any order ("parallel") or not ("arbitrary"). A first
+      dimension that is parallel and of size 2, before arbitrary ones, stands for the two cores of a megacore: scalars that are prefetched
+      and that the kernel writes begin anew with its second step, since each core has its own.
     allow_input_fusion: for each argument, whether the computation of it may be fused into the kernel.
     vmem_limit_bytes: how much VMEM the kernel may use.
     collective_id: names the barrier semaphore of a kernel that talks to other devices; see `get_barrier_semaphore`.

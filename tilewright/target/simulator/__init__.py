@@ -21,7 +21,7 @@ primitive its rule.
 from tilewright.target.simulator import control as _control  # registers the rules of refs and control flow
 from tilewright.target.simulator.clocks import Race, Site
 from tilewright.target.simulator.evaluate import Context, Instance, register
-from tilewright.target.simulator.launch import errors_raised, own_errors, races, reset, run
+from tilewright.target.simulator.launch import errors_raised, own_errors, races, reset, run, run_side_by_side
 from tilewright.target.simulator.machine import Core, persistent
 from tilewright.target.simulator.memory import (
   Buffer,
@@ -51,6 +51,7 @@ __all__ = [
   "reset",
   "resolve",
   "run",
+  "run_side_by_side",
   "size_in_bytes",
   "uninitialized_value",
 ]

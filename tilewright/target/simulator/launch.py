@@ -12,7 +12,7 @@ import dataclasses
 import math
 import threading
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -239,6 +239,30 @@ class Launch:
       raise error
 
 
+def run_side_by_side(core: machine.Core, bodies: Sequence[Callable[[machine.Core], object]]) -> None:
+  """Run the warps of a warpgroup, each in a thread of its own, until all are done."""
+  world, x64 = core.world, bool(_jax.config.enable_x64.value)
+  warps = world.fork(core, len(bodies))
+
+  def work(warp: machine.Core, body: Callable[[machine.Core], object]) -> None:
+    try:
+      with jax.default_device(host()), jax.enable_x64(x64):
+        body(warp)
+    except BaseException as error:
+      world.fail(error)
+    world.join(core, warp, warps)
+
+  threads = [
+    threading.Thread(target=work, args=(warp, body), name=f"tilewright {warp}", daemon=True)
+    for warp, body in zip(warps, bodies, strict=True)
+  ]
+  for thread in threads:
+    thread.start()
+  for thread in threads:
+    thread.join()
+  world.stop_if_failed()
+
+
 # --- as a primitive of the user's program ------------------------------------------------------------------------
 
 simulate_p = _jax.core.Primitive("simulate")
@@ -351,4 +375,4 @@ def _encode_array(y: np.ndarray) -> np.ndarray:
   return y.astype(_carrier(y.dtype)) if _carrier(y.dtype) != y.dtype else y
 
 
-__all__ = ["Launch", "errors_raised", "own_errors", "races", "reset", "run"]
+__all__ = ["Launch", "errors_raised", "own_errors", "races", "reset", "run", "run_side_by_side"]

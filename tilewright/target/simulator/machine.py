@@ -38,13 +38,24 @@ class Core:
   device: int
   index: int
   visits: dict[Any, int] = dataclasses.field(default_factory=dict)  # of scopes whose memory is shared
+  warp: int | None = None  # of a warpgroup whose warps run side by side
 
   @property
   def agent(self) -> int:
     return (self.device - self.world.first) * self.world.num_cores + self.index
 
   def __str__(self) -> str:
-    return f"device {self.device}, core {self.index}"
+    return f"device {self.device}, core {self.index}" + ("" if self.warp is None else f", warp {self.warp}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Join:
+  """That a core waits for its warps to end."""
+
+  can_end = False
+
+  def __str__(self) -> str:
+    return "its warps"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +107,7 @@ class World:
     self._left: dict[Address, int] = {}  # how many cores have left a memory that they share
     self.cores = [[Core(self, d, c) for c in range(num_cores)] for d in self.devices]
     self.running = {core for device in self.cores for core in device}
-    self.waiting: dict[Core, Wait] = {}
+    self.waiting: dict[Core, Wait | Join] = {}
     self.error: BaseException | None = None
     total = num_devices * num_cores
     self.clocks = Clocks(total, options.clock_size(total)) if options.detect_races else None
@@ -361,6 +372,25 @@ class World:
         self._finish_copies()
         for found in self.memories.values():
           self._report_leftovers(found)
+      self.changed.notify_all()
+
+  def fork(self, core: Core, count: int) -> list[Core]:
+    """The warps of a warpgroup, which run while it waits for them. They are one agent, and have one memory."""
+    warps = [Core(self, core.device, core.index, core.visits, warp) for warp in range(count)]
+    with self.changed:
+      self.stop_if_failed()
+      self.running.update(warps)
+      self.waiting[core] = Join()
+    return warps
+
+  def join(self, core: Core, warp: Core, others: Sequence[Core]) -> None:
+    """A warp has come to its end; with the last of them, its warpgroup goes on."""
+    with self.changed:
+      self.running.discard(warp)
+      if self.running.isdisjoint(others):
+        del self.waiting[core]
+      with contextlib.suppress(errors.DeadlockError, Stopped):
+        self._stop_if_stuck()
       self.changed.notify_all()
 
   def _finish_copies(self) -> None:

@@ -84,8 +84,10 @@ class Semaphores:
   label: str
   clocks: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
   pending: dict[int, list[Any]] = dataclasses.field(default_factory=dict)
-  # Of barriers: how many phases an agent has waited for, by agent and number of the barrier.
-  phases: dict[tuple[int, int], int] = dataclasses.field(default_factory=dict)
+  # Of barriers: how many phases an agent has waited for, by agent, number of the barrier, and warp if it is one.
+  phases: dict[tuple[int, int, int | None], int] = dataclasses.field(default_factory=dict)
+  # And the axes of a cluster along which the first block waits for the arrivals of all, by number of the barrier.
+  leader_axes: dict[int, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
 
   @property
   def dtype(self) -> Any:

@@ -206,7 +206,7 @@ def _wrap(index: Any, dim: Any) -> Any:
   if _is_static(index):
     return index + dim if index < 0 else index
   if jnp.asarray(index).dtype == jnp.bool_:
-    raise errors.ShapeMismatchError(
+    raise errors.BooleanIndexError(
       "A ref is indexed by booleans; how many elements they select is not known when the kernel is compiled. Use jnp.where on its "
       "value, or pl.load and pl.store with a mask."
     )
