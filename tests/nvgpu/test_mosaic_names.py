@@ -311,9 +311,6 @@ def test_what_cannot_be_says_so_where_it_is_used():
       call(interpret=interpret)(np.zeros(4, np.float32))
   ignored = call(interpret=plgpu.InterpretGPUParams(inline_mgpu="ignore"))(np.zeros(4, np.float32))
   assert np.isnan(ignored).all()
-  with pytest.raises(errors.UnsupportedFeatureError, match="leader_tracked"):
-    barrier = plgpu.ClusterBarrier(collective_axes=("c",), leader_tracked=True)
-    plgpu.kernel(lambda barrier: None, scratch_types=[barrier])()
   with pytest.raises(errors.RefTypeError, match="remote_ref: expected a ref"):
     plgpu.remote_ref(None, 1)
 
