@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import tilewright
+from tests.accelerate.random_plain_programs import take_everything
 from tilewright import hlo
 from tilewright.accelerate import regions
 
@@ -22,10 +24,7 @@ RNG = np.random.default_rng(0)
 @pytest.fixture(autouse=True)
 def all_regions_are_worth_it(monkeypatch):
   """Estimates are for arrays that take long; here they are small."""
-  monkeypatch.setattr(regions, "_LEAST", 0.0)
-  monkeypatch.setattr(regions, "_MARGIN", 0.0)
-  monkeypatch.setattr("tilewright.accelerate.program._LEAST_ATTENTION", 0.0)
-  monkeypatch.setattr("tilewright.accelerate.program._MARGIN", 0.0)
+  take_everything(monkeypatch.setattr)
   yield
   for installed in hlo.installed_hooks():
     installed.uninstall()
@@ -185,6 +184,23 @@ def test_bodies_of_loops_are_accelerated():
   assert any(r.taken for r in acceleration.reports)
   for a, b in zip(ours, expected):
     np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_small_loops_that_xla_makes_one_function_of_are_left_alone():
+  """XLA compiles such a loop as one function, in which a custom call has no place: it refused the whole module."""
+
+  def f(x, y):
+    loop = lambda x: jax.lax.fori_loop(0, 3, lambda i, c: jnp.tanh(c) * 0.9 - jax.nn.softmax(c), x)
+    return jax.nn.softmax(y), loop(x)
+
+  x = normal(17)
+  expected = jax.jit(lambda x, y: f(x, y))(x, X)
+  with warnings.catch_warnings(), tilewright.accelerate() as acceleration:
+    warnings.simplefilter("error", hlo.HloPassWarning)
+    ours = jax.jit(f)(x, X)
+  assert any(r.taken for r in acceleration.reports)
+  for a, b in zip(ours, expected):
+    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
 def test_a_function_is_accelerated_inside_of_other_programs_only():

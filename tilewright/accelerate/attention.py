@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.accelerate.attention_masks import Band, band_of, masks_of, random_mask
-from tilewright.accelerate.axes import Atom, Axes, analyse
+from tilewright.accelerate.axes import Axes, analyse
 from tilewright.accelerate.graph import Graph, Node, Refused, View, is_float
 from tilewright.accelerate.small_values import evaluate, reordered, small_axes, spread
 
@@ -40,14 +40,22 @@ class Use:
     return self.dot.operands[1 - self.side]
 
 
+Rows = tuple[int, int, int]
+
+
 @dataclasses.dataclass(frozen=True)
 class Match:
-  """An attention. `keys_last` says whether scores have keys as their last dimension, or queries."""
+  """An attention. `keys_last` says whether scores have keys as their last dimension, or queries.
+
+  The dimension of queries may hold more than positions: heads that share a head of keys. `rows` are its sizes before the positions, of the
+  positions, and after them; for the products of weights they may be in another order than for the scores.
+  """
 
   scores: Node
   keys_last: bool
   scale: float
   band: Band
+  rows: dict[Node, Rows]  # of each product
   out: Use | None
   dv: Use | None = None
   dp: Node | None = None
@@ -133,6 +141,7 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
   out: Use | None = None
   dv: Use | None = None
   first: _Weights | None = None
+  orders: dict[Node, tuple[int, ...]] = {}
   for use in weights:
     if not _has_exponential(slices[use]):
       continue
@@ -140,6 +149,7 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
     if first is not None and not first.agrees(test):
       raise Refused("two different sets of weights are computed of the same scores")
     first = first or test
+    orders[use.dot] = test.row_order
     if test.contracts_keys:
       if out is not None and out != use:
         raise Refused("weights are multiplied with several arrays of values")
@@ -150,6 +160,7 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
       dv = use
   if first is None:
     raise Refused("the weights are no softmax of scores")
+  orders[scores] = tuple(range(len(first.queries)))
   dq: Use | None = None
   dk: Use | None = None
   dp: Node | None = None
@@ -160,18 +171,42 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
     if dp not in (None, other):
       raise Refused("slopes are computed of several products")
     dp = other
-    if _slopes_contract_keys(first, use, slices[use], other):
+    is_over_keys, orders[use.dot] = _slopes_contract_keys(first, use, slices[use], other)
+    if is_over_keys:
       dq = _once(dq, use)
     else:
       dk = _once(dk, use)
-  keys, queries = (-1, -2) if first.keys_last else (-2, -1)
-  polarity = {mask: first_polarity(first, mask) for mask in first.masks}
-  lengths = scores.dims[queries], scores.dims[keys]
-  band = band_of(polarity, first.axes, first.order[keys], first.order[queries], *lengths)
+  band, position = _band(first)
+  sizes = [a.size for a in first.queries]
+  rows = {dot: _rows(order, sizes, position) for dot, order in orders.items()}
   scale = float(np.float32(first.scale))  # as the program has it
-  match = Match(scores, first.keys_last, scale, band, out, dv, dp, dq, dk)
+  match = Match(scores, first.keys_last, scale, band, rows, out, dv, dp, dq, dk)
   _check(match)
   return match
+
+
+def _band(first: _Weights) -> tuple[Band, int]:
+  """The keys that the masks leave, and which part of the dimension of queries are positions."""
+  polarity = {mask: first_polarity(first, mask) for mask in first.masks}
+  queries, (key,) = first.queries, first.keys
+  if not polarity:
+    return Band(), max(range(len(queries)), key=lambda i: queries[i].size)
+  problem: Refused | None = None
+  for i, query in enumerate(queries):
+    try:
+      return band_of(polarity, first.axes, key, query, query.size, key.size), i
+    except Refused as why:
+      problem = problem or why
+  raise problem or Refused("there are no queries")
+
+
+def _rows(order: Sequence[int], sizes: Sequence[int], position: int) -> Rows:
+  """What comes before the positions and after them, if heads are in the order of the scores."""
+  if len(order) != len(sizes) or [i for i in order if i != position] != [i for i in range(len(sizes)) if i != position]:
+    raise Refused("heads that share keys are in different orders")
+  at = list(order).index(position)
+  before, after = ([sizes[i] for i in part] for part in (order[:at], order[at + 1 :]))
+  return math.prod(before), sizes[position], math.prod(after)
 
 
 def _once(before: Use | None, use: Use) -> Use:
@@ -231,10 +266,20 @@ def result_place(use: Use) -> Place:
 
 
 def base_of(node: Node) -> Node:
-  """What a node is a transposition or reshape of."""
-  while node.opcode in ("transpose", "reshape"):
+  """What a node is a transposition or reshape of, or a conversion that keeps every number."""
+  while node.opcode in ("transpose", "reshape") or widens(node):
     node = node.operands[0]
   return node
+
+
+def widens(node: Node) -> bool:
+  """Whether a node has the floats of its operand in a type that has them all."""
+  return (
+    node.opcode == "convert"
+    and is_float(node.dtype)
+    and is_float(node.operands[0].dtype)
+    and (node.operands[0].dtype.itemsize < node.dtype.itemsize)
+  )
 
 
 def same_array(a: Place, b: Place) -> bool:
@@ -275,13 +320,17 @@ class _Weights:
     for mask in self.masks:
       given[mask] = random_mask(self.random, [self.sizes[a] for a in self.axes.of(mask)])
     w = evaluate(part.nodes, self.axes, self.sizes, given)[root]
-    w = reordered(w, self.axes.of(root), self.order)
+    w, s = matrices(w, root, scores, self.axes), matrices(s, scores, scores, self.axes)
     if not np.all(np.isfinite(w)) or np.any(w < 0):
       raise Refused("the weights are no softmax of scores")
     last = np.allclose(w.sum(-1), 1.0, atol=_CLOSE)
     if not last and not np.allclose(w.sum(-2), 1.0, atol=_CLOSE):
       raise Refused("the weights of a query do not add up to one")
     self.keys_last = last
+    left, right = (self.axes.dim(scores, d) for d in (-2, -1))
+    self.queries, self.keys = (left, right) if last else (right, left)
+    if len(self.keys) != 1:
+      raise Refused("positions of keys are reshaped")
     if not last:
       w, s = np.swapaxes(w, -1, -2), np.swapaxes(s, -1, -2)
     self.seen = w > 0
@@ -291,16 +340,13 @@ class _Weights:
       raise Refused("the weights are no softmax of scaled scores")
     for factor in _LARGER:
       large = evaluate(part.nodes, self.axes, self.sizes, given | {scores: factor * given[scores]})[root]
-      large = reordered(large, self.axes.of(root), self.order)
+      large = matrices(large, root, scores, self.axes)
       if not np.allclose(
         large if last else np.swapaxes(large, -1, -2), softmax(self.scale * factor * s, self.seen), atol=_CLOSE
       ):
         raise Refused("the weights are no softmax of large scores")
     self.given_masks = {m: given[m] for m in self.masks}
-    self.contracts_keys = self._contracted(use, root)
-
-  def _contracted(self, use: Use, root: Node) -> bool:
-    return contracts_keys(self.axes, self.order, use, root, self.keys_last)
+    self.contracts_keys, self.row_order = contracts_keys(self.axes, scores, use, root, last)
 
   def agrees(self, other: _Weights) -> bool:
     return (
@@ -310,23 +356,36 @@ class _Weights:
     )
 
 
-def contracts_keys(axes: Axes, order: Sequence[Atom], use: Use, root: Node, keys_last: bool) -> bool:
-  """Whether a product adds up over keys, or over queries; its batches must be those of the scores."""
-  (contracted,) = use.dot.attrs["contract"][use.side]
-  keys, queries = (order[-1], order[-2]) if keys_last else (order[-2], order[-1])
-  atoms = axes.dim(root, contracted)
+def contracts_keys(axes: Axes, scores: Node, use: Use, root: Node, keys_last: bool) -> tuple[bool, tuple[int, ...]]:
+  """Whether a product adds up over keys, or over queries, and the order in which it has the parts of queries.
+
+  Its batches must be those of the scores.
+  """
+  (contracted,), (free,) = use.dot.attrs["contract"][use.side], free_dims(use.dot, use.side)
+  queries, keys = (axes.dim(scores, d) for d in ((-2, -1) if keys_last else (-1, -2)))
   batch = [a for d in use.dot.attrs["batch"][use.side] for a in axes.dim(root, d)]
-  if batch != list(order[:-2]):
+  if batch != [a for d in range(len(scores.dims) - 2) for a in axes.dim(scores, d)]:
     raise Refused("a product has batches in another order than the scores")
-  if atoms == (keys,):
-    return True
-  if atoms == (queries,):
-    return False
-  raise Refused("a product of the weights is over more than keys or queries")
+  over, left = axes.dim(root, contracted), axes.dim(root, free)
+  is_over_keys = over == keys
+  rows = left if is_over_keys else over
+  if (over if is_over_keys else left) != keys or sorted(map(id, rows)) != sorted(map(id, queries)):
+    raise Refused("a product of the weights is over more than keys or queries")
+  return is_over_keys, tuple(queries.index(a) for a in rows)
+
+
+def matrices(x: np.ndarray, node: Node, scores: Node, axes: Axes) -> np.ndarray:
+  """Small values of a node as scores have them: batches, and the two last dimensions as they are."""
+  x = reordered(x, axes.of(node), axes.of(scores))
+  counts = [len(axes.dim(scores, d)) for d in (-2, -1)]
+  split = x.ndim - sum(counts)
+  left, right = x.shape[split : split + counts[0]], x.shape[split + counts[0] :]
+  return x.reshape(*x.shape[:split], math.prod(left), math.prod(right))
 
 
 def softmax(s: np.ndarray, seen: np.ndarray) -> np.ndarray:
-  e = np.where(seen, np.exp(s - s.max(-1, keepdims=True)), 0.0)
+  s = np.where(seen, s, -np.inf)
+  e = np.exp(s - np.where(seen.any(-1, keepdims=True), s.max(-1, keepdims=True), 0.0))
   with np.errstate(invalid="ignore"):  # queries that see nothing
     return e / e.sum(-1, keepdims=True)
 
@@ -341,8 +400,8 @@ def _scale(w: np.ndarray, s: np.ndarray, seen: np.ndarray) -> float:
   raise Refused("a query sees only one key")
 
 
-def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> bool:
-  """Tests that slopes are scale · w (p - sum(w p)); gives whether their product is over keys."""
+def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> tuple[bool, tuple[int, ...]]:
+  """Tests that slopes are scale · w (p - sum(w p)); gives whether their product is over keys, and its order of rows."""
   scores, root = first.scores, use.dot.operands[use.side]
   masks = masks_of(part.nodes)
   if not set(masks) <= set(first.masks):
@@ -357,23 +416,26 @@ def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> 
     own = random_mask(first.random, [sizes[a] for a in axes.of(mask)])
     given[mask] = own
     hidden = hidden | spread(~own if first_polarity(first, mask) else own, axes.of(mask), order, sizes)
-  p = reordered(p, axes.of(dp), order)
-  seen = ~hidden
-  turned = lambda x: x if first.keys_last else np.swapaxes(x, -1, -2)
+
+  def turned(x: np.ndarray, node: Node) -> np.ndarray:
+    found = matrices(x, node, scores, axes)
+    return found if first.keys_last else np.swapaxes(found, -1, -2)
+
+  s, p, seen = turned(s, scores), turned(p, dp), turned(~hidden, scores)
   for factor in (1.0, *_LARGER):
     larger = given | {scores: factor * given[scores], dp: factor * given[dp]}
-    y = turned(reordered(evaluate(part.nodes, axes, sizes, larger)[root], axes.of(root), order))
-    w, slope = softmax(first.scale * factor * turned(s), turned(seen)), factor * turned(p)
+    y = turned(evaluate(part.nodes, axes, sizes, larger)[root], root)
+    w, slope = softmax(first.scale * factor * s, seen), factor * p
     expected = first.scale * w * (slope - (w * slope).sum(-1, keepdims=True))
     if not np.allclose(y, expected, rtol=1e-7, atol=_CLOSE * factor):
       raise Refused("the slopes are not those of softmax")
-  return contracts_keys(axes, order, use, root, first.keys_last)
+  return contracts_keys(axes, scores, use, root, first.keys_last)
 
 
 def first_polarity(first: _Weights, mask: Node) -> bool:
   """Whether keys are seen where a mask is true."""
   own = first.given_masks[mask]
-  seen = spread(own, first.axes.of(mask), first.order, first.sizes)
+  seen = matrices(spread(own, first.axes.of(mask), first.order, first.sizes), first.scores, first.scores, first.axes)
   if not first.keys_last:
     seen = np.swapaxes(seen, -1, -2)
   return not bool(np.any(first.seen & ~seen))

@@ -12,76 +12,128 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tilewright.accelerate import library
-from tilewright.accelerate.attention import Match, Place, Use, base_of, operand_place, result_place, same_array
-from tilewright.accelerate.calls import Codes, remove_dead, replace
-from tilewright.accelerate.graph import Node, Refused, View, layouts_are_settled, physical_order
+from tilewright.accelerate import axes, emit, library, tiles
+from tilewright.accelerate.attention import Match, Place, Rows, Use, base_of, operand_place, result_place, same_array
+from tilewright.accelerate.calls import Codes, call_of, readable, remove_dead, replace
+from tilewright.accelerate.graph import (
+  Graph,
+  Node,
+  Output,
+  Refused,
+  View,
+  is_float,
+  known_dtype,
+  layouts_are_settled,
+  physical_order,
+)
 from tilewright.hlo import Instruction, Shape
+from tilewright.hlo.dtypes import element_type_of
 from tilewright.ops import calling
 from tilewright.ops.attention import attention_backward, attention_forward, plan_for
-
-PLATFORMS = ("cpu",)
 
 
 class Rewrite:
   """One attention in one computation."""
 
-  def __init__(self, match: Match, view: View, codes: Codes, platform: str):
-    self.match, self.view, self.codes, self.platform = match, view, codes, platform
+  def __init__(self, match: Match, view: View, codes: Codes, machine: tiles.Machine):
+    self.match, self.view, self.codes, self.machine = match, view, codes, machine
+    self.platform = machine.platform
     self.names: list[str] = []
+    computation = view.within[match.scores].parent
+    assert computation is not None
+    self.computation = computation
+    self.position = {i: n for n, i in enumerate(computation.topological_order())}
+    self.users = Graph(view.nodes, (), ()).users()
 
   def run(self) -> list[str]:
-    """Put the calls in; gives the names of their code."""
+    """Put the calls in; gives the names of their code. Nothing is left behind where that is refused."""
+    try:
+      return self._run()
+    except Exception:
+      added = [i for i in self.computation.instructions if i not in self.position]
+      self.computation.remove_all(added)
+      raise
+
+  def _run(self) -> list[str]:
     m = self.match
-    if self.platform not in PLATFORMS:
-      raise Refused(f"attention is found for {', '.join(PLATFORMS)} only")
     homes = [self._home(u.dot) for u in (m.out, m.dv, m.dq, m.dk) if u is not None]
     scores = self.view.within[m.scores]
     self._check_dead(scores, homes)
     q_side, k_side = (0, 1) if m.keys_last else (1, 0)
-    first = min(homes, key=_position)
+    first = min(homes, key=self.position.__getitem__)
     q = self._array(operand_place(m.scores, q_side, False), first)
     k = self._array(operand_place(m.scores, k_side, False), first)
     v = self._array(self._values(), first)
-    dtype = jnp.dtype(q.shape.dtype)
-    if len({o.shape.element_type for o in (q, k, v)}) > 1:
-      raise Refused("q, k and v have different types")
+    g: Instruction | None = None
+    later = first
+    if m.has_slopes:
+      assert m.dv is not None and m.dq is not None and m.dk is not None
+      later = min([self._home(u.dot) for u in (m.dv, m.dq, m.dk)], key=self.position.__getitem__)
+      g = self._array(operand_place(m.dv.dot, 1 - m.dv.side, True), later)
+    dtype, rows = self._dtype([x for x in (q, k, v, g) if x is not None]), m.rows
+    plan = self._plan(q, k, v, dtype)
+
+    def forward(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
+      q, k, v = (x.astype(dtype) for x in (_heads(q, rows[m.scores]), k[None], v[None]))
+      out, kept = attention_forward(plan, q, k, v)
+      return out, kept[4]
+
+    (out, lse), names = library.call(forward, [q, k, v], first, self.platform, self.codes)
+    self.names += names
+    results: list[tuple[Use, Instruction]] = []
+    if m.out is not None:
+      order = rows[m.out.dot]
+      (result,), _ = library.call(lambda x: _matrices(x, order), [out], first, self.platform, self.codes)
+      results.append((m.out, result))
+    if g is not None:
+      assert m.dv is not None and m.dq is not None and m.dk is not None
+      of_scores, of_dv, of_dq = (rows[n] for n in (m.scores, m.dv.dot, m.dq.dot))
+
+      def backward(q: Any, k: Any, v: Any, out: Any, lse: Any, g: Any) -> tuple[Any, ...]:
+        q, k, v, g = (x.astype(dtype) for x in (_heads(q, of_scores), k[None], v[None], _heads(g, of_dv)))
+        dq, dk, dv = attention_backward(plan, (q, k, v, out, lse), g)
+        return _matrices(dq, of_dq), dk[0], dv[0]
+
+      slopes, names = library.call(backward, [q, k, v, out, lse, g], later, self.platform, self.codes)
+      self.names += names
+      results += zip((m.dq, m.dk, m.dv), slopes)
+    replaced: dict[Instruction, Instruction] = {}
+    for use, value in results:  # from here on nothing is refused
+      self._put(use, value, replaced)
+    remove_dead([*homes, scores])
+    return self.names
+
+  def _dtype(self, operands: Sequence[Instruction]) -> Any:
+    """What the kernels compute in: the widest type of an operand, and float32 if a product's result is used with more than that has."""
+    m = self.match
+    dtype = jnp.result_type(*(o.shape.dtype for o in operands))
+    results = [u.dot for u in (m.out, m.dv, m.dq, m.dk) if u is not None]
+    if any(r.dtype.itemsize > dtype.itemsize and not self._is_rounded(r, dtype.itemsize) for r in results):
+      dtype = jnp.result_type(dtype, *(r.dtype for r in results))
     if dtype not in calling.FLOATS:
       raise Refused(f"attention is not computed in {dtype}")
     if self.platform != "cpu" and dtype.itemsize != 2:
       raise Refused(f"tensor cores multiply {dtype} for XLA, with less precision; the library's kernels do not")
-    plan = self._plan(q, k, v)
+    return jnp.dtype(dtype)
 
-    def forward(*operands: Any) -> tuple[Any, Any]:
-      out, kept = attention_forward(plan, *(x[None] for x in operands))
-      return out[0], kept[4]
+  def _is_rounded(self, node: Node, itemsize: int) -> bool:
+    """Whether all that uses a value rounds it to floats of so many bytes first."""
+    users = self.users[node]
+    home = self.view.home.get(node)
+    if not users or (home is not None and home.is_root):
+      return False
+    return all(
+      (u.opcode == "convert" and is_float(u.dtype) and u.dtype.itemsize <= itemsize)
+      or (u.opcode in ("transpose", "reshape") and self._is_rounded(u, itemsize))
+      for u in users
+    )
 
-    (out, lse), names = library.call(forward, [q, k, v], first, self.platform, self.codes)
-    self.names += names
-    replaced: dict[Instruction, Instruction] = {}
-    if m.out is not None:
-      self._put(m.out, out, replaced)
-    if m.has_slopes:
-      assert m.dv is not None and m.dq is not None and m.dk is not None
-      later = min([self._home(u.dot) for u in (m.dv, m.dq, m.dk)], key=_position)
-      g = self._array(operand_place(m.dv.dot, 1 - m.dv.side, True), later)
-      if g.shape.element_type != q.shape.element_type:
-        raise Refused("the derivative has another type than q, k and v")
-
-      def backward(q: Any, k: Any, v: Any, out: Any, lse: Any, g: Any) -> tuple[Any, ...]:
-        found = attention_backward(plan, (q[None], k[None], v[None], out[None], lse), g[None])
-        return tuple(x[0] for x in found)
-
-      slopes, names = library.call(backward, [q, k, v, out, lse, g], later, self.platform, self.codes)
-      self.names += names
-      for use, value in zip((m.dq, m.dk, m.dv), slopes):
-        self._put(use, value, replaced)
-    remove_dead([*homes, scores])
-    return self.names
-
-  def _plan(self, q: Instruction, k: Instruction, v: Instruction) -> Any:
+  def _plan(self, q: Instruction, k: Instruction, v: Instruction, dtype: Any) -> Any:
     band = self.match.band
-    shapes: list[Any] = [_Shaped((1, *o.shape.dimensions), jnp.dtype(o.shape.dtype)) for o in (q, k, v)]
+    before, length, after = self.match.rows[self.match.scores]
+    sizes: list[tuple[int, ...]] = [(1, q.shape.dimensions[0] * before * after, length, q.shape.dimensions[2])]
+    sizes += [(1, *o.shape.dimensions) for o in (k, v)]
+    shapes: list[Any] = [_Shaped(s, dtype) for s in sizes]
     how = calling.How(False, None, self.platform != "cpu")
     return plan_for(shapes[0], shapes[1], shapes[2], self.match.scale, band.left, band.right, 0, how)
 
@@ -127,18 +179,50 @@ class Rewrite:
 
   def _source(self, place: Place, before: Instruction) -> tuple[Instruction, tuple[int, ...]]:
     """An instruction that has this array, and its dimensions as (batch, length, depth)."""
+    base, found = base_of(place.node), []
     for node, home in self.view.home.items():
-      if base_of(node) is base_of(place.node) and _position(home) < _position(before):
+      if base_of(node) is base and self.position[home] < self.position[before]:
         lies = physical_order(home.shape)
         if _cut(node, lies, place.sizes) and same_array(Place(node, lies, place.sizes), place):
-          return home, lies
+          found.append((home, lies))
+    if found:
+      return min(found, key=lambda f: f[0].shape.byte_size)
     node, order = place.node, place.order
     while node not in self.view.home:
       if node.opcode != "transpose":
-        raise Refused("an operand of it is computed inside of a fusion")
+        return self._computed(node, before), order
       permutation = node.attrs["permutation"]
       order, node = tuple(permutation[d] for d in order), node.operands[0]
     return self.view.home[node], order
+
+  def _computed(self, wanted: Node, before: Instruction) -> Instruction:
+    """A value that XLA computes inside of a fusion only, by a kernel of its own."""
+    made: dict[Node, Node] = {}
+
+    def copy(node: Node) -> Node:
+      if node not in made:
+        home = self.view.home.get(node)
+        is_early = home is not None and self.position[home] < self.position[before]
+        if is_early and node.opcode not in ("constant", "iota"):
+          made[node] = Node("leaf", node.dtype, node.dims, source=home)
+        elif node.opcode in ("leaf", "dot") or not known_dtype(node.dtype):
+          raise Refused("an operand of it is computed inside of a fusion")
+        else:
+          made[node] = dataclasses.replace(node, operands=tuple(map(copy, node.operands)))
+      return made[node]
+
+    root = copy(wanted)
+    shape = Shape.array(element_type_of(wanted.dtype), wanted.dims)
+    placeholder = Instruction("operand", "copy", shape, (), {}, before.metadata)
+    nodes = tuple(made.values())
+    graph = Graph(nodes, tuple(n for n in nodes if n.opcode == "leaf"), (Output(placeholder, None, root),))
+    found = axes.analyse(graph)
+    tiling = tiles.choose(graph, found, self.machine)
+    name = readable(f"operand_of_{before.name}")
+    code = self.codes.compile(emit.emit(graph, found, tiling, name), self.platform)
+    self.names.append(code.key)
+    sources = [n.source for n in graph.leaves if n.source is not None]
+    return call_of(code, sources, emit.result_shapes(graph, tiling), f"tilewright_{name}", before)
 
   def _put(self, use: Use, value: Instruction, replaced: dict[Instruction, Instruction]) -> None:
     """A result (batch, length, depth), row-major, in place of a product."""
@@ -156,15 +240,27 @@ class Rewrite:
     replace(home, None, _bitcast(value, shape, home), replaced)
 
 
+def _heads(x: Any, rows: Rows) -> Any:
+  """(batch, rows, depth) as (1, heads, queries, depth): heads that share keys are next to each other."""
+  before, length, after = rows
+  batch, _, depth = x.shape
+  split = x.reshape(batch, before, length, after, depth)
+  split = split.swapaxes(2, 3) if after > 1 else split
+  return split.reshape(1, batch * before * after, length, depth)
+
+
+def _matrices(x: Any, rows: Rows) -> Any:
+  """Back again."""
+  before, length, after = rows
+  split = x.reshape(-1, before, after, length, x.shape[-1])
+  split = split.swapaxes(2, 3) if after > 1 else split
+  return split.reshape(-1, before * length * after, x.shape[-1])
+
+
 @dataclasses.dataclass(frozen=True)
 class _Shaped:
   shape: tuple[int, ...]
   dtype: Any
-
-
-def _position(instruction: Instruction) -> int:
-  assert instruction.parent is not None
-  return instruction.parent.topological_order().index(instruction)
 
 
 def _cut(node: Node, order: Sequence[int], sizes: tuple[int, int, int]) -> bool:

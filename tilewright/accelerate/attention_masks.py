@@ -33,6 +33,8 @@ def masks_of(nodes: Sequence[Node]) -> list[Node]:
 
 def random_mask(random: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
   """Some true and some false in each row and column, at least two of both where there is room."""
+  if shape and shape[-1] < 4:
+    raise Refused("a mask has few positions")
   mask = random.random(tuple(shape)) < 0.5
   flat = mask.reshape(-1, shape[-1]) if shape else mask
   for i, row in enumerate(flat):

@@ -102,27 +102,12 @@ def insert(
   replaced: dict[Instruction, Instruction],
 ) -> Instruction:
   """Put a call in place of a region. `replaced` says what stands for instructions that other calls took the place of, and is added to."""
-  computation = graph.outputs[0].source.parent
+  first = graph.outputs[0].source
+  computation = first.parent
   assert computation is not None
   operands = [current(n.source, replaced) for n in graph.leaves if n.source is not None]
-  results = list(shapes)
-  if code.workspace_bytes:
-    results.append(Shape.array("u8", (code.workspace_bytes,)))
-  is_tuple = len(results) > 1
-  call = Instruction(
-    name,
-    "custom-call",
-    Shape.tuple_of(*results) if is_tuple else results[0],
-    tuple(operands),
-    {
-      "custom_call_target": code.target,
-      "operand_layout_constraints": tuple(laid_out(o.shape) for o in operands),
-      "api_version": "API_VERSION_TYPED_FFI",
-    },
-    graph.outputs[0].source.metadata,
-    backend_config=code.attributes,
-  )
-  computation.insert(call, before=graph.outputs[0].source)
+  call = call_of(code, operands, shapes, name, first)
+  is_tuple = call.shape.is_tuple
   for k, output in enumerate(graph.outputs):
     value = call
     if is_tuple:
@@ -131,6 +116,30 @@ def insert(
       value = _added(computation, value, len(partial_sizes(tiling, k)), output.shape)
     replace(output.source, output.index, value, replaced)
   return call
+
+
+def call_of(
+  code: Code, operands: Sequence[Instruction], shapes: Sequence[Shape], name: str, before: Instruction
+) -> Instruction:
+  """A custom call of a kernel."""
+  results = list(shapes)
+  if code.workspace_bytes:
+    results.append(Shape.array("u8", (code.workspace_bytes,)))
+  call = Instruction(
+    name,
+    "custom-call",
+    Shape.tuple_of(*results) if len(results) > 1 else results[0],
+    tuple(operands),
+    {
+      "custom_call_target": code.target,
+      "operand_layout_constraints": tuple(laid_out(o.shape) for o in operands),
+      "api_version": "API_VERSION_TYPED_FFI",
+    },
+    before.metadata,
+    backend_config=code.attributes,
+  )
+  assert before.parent is not None
+  return before.parent.insert(call, before=before)
 
 
 def element_of(computation: Computation, call: Instruction, k: int) -> Instruction:

@@ -199,3 +199,12 @@ def attention_times(match: Match, machine: Machine) -> tuple[float, float]:
   theirs = work * products + moved + passes * match.pairs * _PAIRS_XLA * 1e-9 / r.threads
   own = seen * (work * ours + passes * match.pairs * _PAIRS * 1e-9 / r.threads)
   return theirs, r.launch + own
+
+
+_TAP_XLA, _TAP = 2.0, 0.05  # nanoseconds of a thread, per channel and tap of a depthwise convolution
+
+
+def depthwise_times(multiplications: int, moved: int, machine: Machine) -> tuple[float, float]:
+  """What XLA and the library's kernel need for a depthwise convolution that reads and writes so many bytes."""
+  r = rates(machine)
+  return multiplications * _TAP_XLA * 1e-9, r.launch + _traffic(moved, r) + multiplications * _TAP * 1e-9 / r.threads

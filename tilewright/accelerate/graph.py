@@ -88,11 +88,21 @@ class Graph:
     return found
 
 
+@dataclasses.dataclass(frozen=True)
+class Blocked:
+  """What a value is the first step of: a reduction of `source`, of blocks along some dimensions."""
+
+  source: Node
+  kind: str
+  dimensions: tuple[int, ...]
+
+
 class Builder:
   """Makes nodes, equal ones once."""
 
   def __init__(self) -> None:
     self.nodes: list[Node] = []
+    self.blocked: dict[Node, Blocked] = {}
     self._known: dict[Any, Node] = {}
 
   def make(
@@ -422,6 +432,9 @@ def _reduce(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtyp
   kind = reduction_kind(i)
   x, init = operands
   over = tuple(i.attrs["dimensions"])
+  whole = b.blocked.get(x)
+  if whole is not None and whole.kind == kind and set(whole.dimensions) <= set(over):
+    x = whole.source  # the second step of a sum in two
   found = b.make("reduce", dtype, dims, [x], i, kind=kind, dimensions=over) if over else x
   if is_identity(kind, init):
     return found
@@ -430,15 +443,55 @@ def _reduce(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtyp
   return b.make(combine, dtype, dims, [found, start])
 
 
+def _reduce_window(
+  b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtype, dims: tuple[int, ...]
+) -> Node:
+  """Windows side by side, XLA's first step of a long reduction: a dimension is cut in two, and the inner one reduced."""
+  if len(operands) != 2:
+    raise Refused("a reduction of several arrays")
+  x, init = operands
+  kind, windows = reduction_kind(i), i.attrs["window"]
+  for w in windows:
+    is_plain = w.stride == w.size and w.window_dilation == w.base_dilation == 1 and not w.reversal
+    if not is_plain or w.padding_low < 0 or w.padding_high < 0:
+      raise Refused("reduce-window with windows that overlap")
+  if not is_identity(kind, init):
+    raise Refused("reduce-window that does not begin with nothing")
+  over = tuple(d for d, w in enumerate(windows) if w.size > 1)
+  padded = x
+  if any(w.padding_low or w.padding_high for w in windows):
+    sizes = [n + w.padding_low + w.padding_high for n, w in zip(x.dims, windows)]
+    edges = tuple((w.padding_low, w.padding_high, 0) for w in windows)
+    padded = b.make("pad", dtype, sizes, [x, init], i, padding=edges)
+  cut, inner = [], []
+  for count, w in zip(dims, windows):
+    cut.append(count)
+    if w.size > 1:
+      inner.append(len(cut))
+      cut.append(w.size)
+  if math.prod(cut) != padded.size:
+    raise Refused("reduce-window that leaves elements out")
+  found = b.make("reduce", dtype, dims, [b.reshaped(padded, cut)], i, kind=kind, dimensions=tuple(inner))
+  b.blocked[found] = Blocked(x, kind, over)
+  return found
+
+
 def reduction_kind(i: Instruction) -> str:
   """How a reduction combines two elements, if that is one operation of both."""
-  body = i.attrs["to_apply"]
-  root = body.root
+  root = i.attrs["to_apply"].root
+  if _rounds(root) and root.operands[0].operands[0].opcode in ("add", "multiply"):
+    root = root.operands[0].operands[0]
   if root.opcode not in REDUCTIONS or {o.opcode for o in root.operands} != {"parameter"}:
     raise Refused("a reduction by more than one operation")
   if len({o.parameter_number for o in root.operands}) != 2 or root.shape.element_type != i.shape.element_type:
     raise Refused("a reduction by more than one operation")
   return REDUCTIONS[root.opcode]
+
+
+def _rounds(i: Instruction) -> bool:
+  """To a narrower float and back: XLA's sums of bfloat16 do so at each step. A kernel's are rounded once, at the end."""
+  is_pair = i.opcode == "convert" and i.operands[0].opcode == "convert"
+  return is_pair and i.operands[0].operands[0].shape.element_type == i.shape.element_type
 
 
 def constant_value(node: Node) -> Any | None:
@@ -580,6 +633,7 @@ RULES = {
   "bitcast": _bitcast,
   "copy": _copy,
   "reduce": _reduce,
+  "reduce-window": _reduce_window,
   "slice": _slice,
   "pad": _pad,
   "concatenate": _concatenate,

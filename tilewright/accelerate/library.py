@@ -14,7 +14,7 @@ import jax
 from tilewright import errors
 from tilewright.accelerate.calls import Codes
 from tilewright.accelerate.graph import Refused, layouts_are_settled
-from tilewright.hlo import Instruction, parse
+from tilewright.hlo import Instruction, Shape, parse
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.passes import run_passes
 
@@ -42,6 +42,7 @@ def call(
   copies, new = copy_body(module.entry, mapping)
   names = []
   for copy in copies:
+    copy.shape = _row_major(copy.shape)  # the lowering gives a transposition the layout that moves nothing
     if copy.opcode == "reshape" and layouts_are_settled.get():
       copy.opcode = "bitcast"
     copy.metadata = before.metadata
@@ -54,3 +55,9 @@ def call(
   if root.opcode == "tuple":
     root.set_operands(())
   return results, names
+
+
+def _row_major(shape: Shape) -> Shape:
+  if shape.is_tuple:
+    return Shape.tuple_of(*map(_row_major, shape.tuple_shapes))
+  return Shape.array(shape.element_type, shape.dimensions) if shape.is_array else shape

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.accelerate import attention, graph, measuring, tiles
+from tilewright.accelerate import attention, convolutions, graph, measuring, tiles
 from tilewright.accelerate.attention_calls import Rewrite
 from tilewright.accelerate.calls import Codes, insert, readable, remove_dead
-from tilewright.accelerate.costs import attention_times
+from tilewright.accelerate.costs import attention_times, depthwise_times
 from tilewright.accelerate.emit import emit, result_shapes
 from tilewright.accelerate.graph import Refused
 from tilewright.accelerate.regions import Finder, Left, Planned
@@ -28,10 +28,10 @@ from tilewright.hlo.errors import HloError
 from tilewright.hlo.passes.base import Pass, compiled_platform
 from tilewright.hlo.passes.block_scaling import BlockScaling
 
-_MARGIN, _LEAST_ATTENTION = (
-  1.2,
-  100e-6,
-)  # what an attention must promise to be faster by, and XLA's seconds that are worth a call
+# What a library kernel must promise to be faster by, and XLA's seconds that are worth a call.
+_MARGIN, _LEAST_CALL = 1.2, 100e-6
+# On an H200, attention of bfloat16 gave wrong numbers in accelerated programs, though the kernels alone are right; why is not known.
+LIBRARY_PLATFORMS = ("cpu",)
 _FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
 _SLOWER = 1.0  # a measured kernel must be faster than XLA by this
 
@@ -120,12 +120,18 @@ class _Run:
         if name in instruction.attrs and instruction.opcode not in ("call", "async-start"):
           value = instruction.attrs[name]
           called.update(value if isinstance(value, tuple) else (value,))
+    for instruction in self.module.instructions():
+      if instruction.opcode == "call" and instruction.frontend_attributes.get("xla_cpu_small_call") == "true":
+        called |= _reached(instruction)  # XLA makes one function of it, which can call nothing
     for computation in self.module.computations:
       if computation not in called and not computation.is_fusion and computation.execution_thread == "main":
         yield computation
 
   def _computation(self, computation: Computation) -> bool:
-    changed = False if self.options.exact else self._attention(computation)
+    changed = False
+    if not self.options.exact:
+      changed = self._attention(computation)
+      changed |= self._convolutions(computation)
     excluded = [i for i in computation.instructions if not self._wanted(i)]
     for plan in Finder(computation, self.machine, self.options.exact, excluded).find():
       if isinstance(plan, Left):
@@ -176,20 +182,48 @@ class _Run:
       tried.add(name)
       changed |= self._one_attention(name, match, view)
 
+  def _convolutions(self, computation: Computation) -> bool:
+    """Depthwise convolutions as calls of the library's kernel."""
+    changed = False
+    for match in convolutions.find(list(computation.instructions)):
+      moved = sum(i.shape.byte_size for i in (match.x, match.w, match.home))
+      predicted = depthwise_times(match.multiplications, moved, self.machine)
+      found = Decision(match.home.name, (match.home.name,), ("convolution",), "convolution", "depthwise", predicted)
+      rewrite = functools.partial(convolutions.rewrite, match, self.platform, self.own.codes)
+      changed |= self._library_call(match.home, found, rewrite)
+    return changed
+
   def _one_attention(self, name: str, match: attention.Match | tuple[graph.Node, str], view: graph.View) -> bool:
     found = Decision(name, (name,), ("dot", "exponential", "dot"), "attention", "", None)
     try:
       if not isinstance(match, attention.Match):
         raise Refused(match[1])
       found = dataclasses.replace(found, predicted=attention_times(match, self.machine), tile=_band(match))
+    except Refused as why:
+      self.decisions.append(dataclasses.replace(found, why_not=str(why)))
+      return False
+    rewrite = Rewrite(match, view, self.own.codes, self.machine)
+    return self._library_call(view.within[match.scores], found, rewrite.run)
+
+  def _library_call(self, place: Instruction, found: Decision, rewrite: Callable[[], list[str]]) -> bool:
+    """Put a library kernel in, if that is worth it; `rewrite` gives the names of its code."""
+    try:
+      if not self._wanted(place):
+        return False
+      if self.platform not in LIBRARY_PLATFORMS:
+        raise Refused(f"library kernels are put in for {', '.join(LIBRARY_PLATFORMS)} only")
       assert found.predicted is not None and found.speedup is not None
-      if found.predicted[0] < _LEAST_ATTENTION or found.speedup < _MARGIN:
+      if found.predicted[0] < _LEAST_CALL or found.speedup < _MARGIN:
         raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")
       if self.compiling > self.options.compile_seconds:
         raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
       begun = time.perf_counter()
       try:
-        self.keys += Rewrite(match, view, self.own.codes, self.platform).run()
+        self.keys += rewrite()
+      except (Refused, HloError):
+        raise
+      except Exception as e:  # a fault of ours must not take acceleration of the rest away
+        raise Refused(f"it cannot be called ({type(e).__name__}: {e})") from e
       finally:
         self.compiling += time.perf_counter() - begun
     except Refused as why:
@@ -249,6 +283,18 @@ class _Run:
       raise Refused(f"it does not compile ({type(e).__name__}: {e})") from e
     finally:
       self.compiling += time.perf_counter() - begun
+
+
+def _reached(instruction: Instruction) -> set[Computation]:
+  """The computations that an instruction calls, and those that they call."""
+  found: set[Computation] = set()
+  left = list(instruction.called_computations)
+  while left:
+    computation = left.pop()
+    if computation not in found:
+      found.add(computation)
+      left += [c for i in computation.instructions for c in i.called_computations]
+  return found
 
 
 def _types(module: Module) -> set[PrimitiveType]:

@@ -22,11 +22,9 @@ def small_axes(nodes: Sequence[Node], given: Sequence[Node]) -> tuple[Axes, dict
   for node in nodes:
     for atom in axes.of(node):
       sizes.setdefault(atom, min(atom.size, 4 + len(sizes) % 4))
-  scores = axes.of(given[0])
-  if (
-    len(scores) < 2 or any(sizes[a] < 4 for a in scores[-2:]) or any(len(axes.dim(given[0], d)) != 1 for d in (-1, -2))
-  ):
-    raise Refused("there are few queries or keys, or their positions are reshaped")
+  scores = given[0]
+  if len(scores.dims) < 2 or any(math.prod(sizes[a] for a in axes.dim(scores, d)) < 4 for d in (-1, -2)):
+    raise Refused("there are few queries or keys")
   return axes, sizes
 
 

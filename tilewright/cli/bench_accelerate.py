@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -61,6 +62,18 @@ def decode(weights: list[tuple[jax.Array, jax.Array]], x: jax.Array) -> jax.Arra
   for w, scales in weights:
     x = jax.nn.gelu(x @ (w.astype(jnp.float32) * scales))
   return x
+
+
+def convolution_block(p: Mapping[str, jax.Array], x: jax.Array) -> jax.Array:
+  """Depthwise, then pointwise, each with a bias and a gate as mobile networks have it."""
+  convolve = functools.partial(jax.lax.conv_general_dilated, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+  h = convolve(x, p["depth"], (1, 1), "SAME", feature_group_count=x.shape[-1]) + p["b1"]
+  return jax.nn.silu(convolve(jax.nn.silu(h), p["point"], (1, 1), "SAME") + p["b2"])
+
+
+def convolution_arrays(side: int, channels: int, results: int) -> list[Any]:
+  shapes = {"depth": (3, 3, 1, channels), "b1": (channels,), "point": (1, 1, channels, results), "b2": (results,)}
+  return [dict(zip(shapes, normal(*shapes.values()))), *normal((1, side, side, channels))]
 
 
 _WEIGHTS = {(1024, 1024), (1024, 4096), (4096, 1024)}  # drawn so that products keep the size of their operands
@@ -143,5 +156,11 @@ CASES: tuple[Case, ...] = (
     "causal attention f32 8 heads 2048x64, derivative", _slope(attention, 3), _HEADS, 2, _slope(library_attention, 3)
   ),
   _row("transformer block training step f32 1024, 2048 tokens", training_step, lambda: block_arrays(1024, 2048), 1.2),
+  _row(
+    "depthwise and pointwise convolution f32 224x224, 32 to 64",
+    convolution_block,
+    lambda: convolution_arrays(224, 32, 64),
+    1.2,
+  ),
   _row("int8 weights decode step f32 8 layers 2048", decode, lambda: decode_arrays(2048, 8), 3),
 )
