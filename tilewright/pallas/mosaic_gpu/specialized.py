@@ -36,6 +36,7 @@ from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait, wait_before_use
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_registers
 from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, all_of, carrying_loop, num_steps, point
+from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
 
@@ -228,6 +229,8 @@ class WarpSpecializedPipeline:
 
       def run(carry: Any) -> Any:
         carry = carrying_loop("emit_pipeline_warp_specialized", step.count, step.compute, carry)
+        if self.delay and not self.manual[1]:  # products of the last steps may still read what is released now
+          wgmma_wait(0)
         first = step.last(self.delay)
         if isinstance(first, int):
           for n in range(first, step.count):

@@ -5,5 +5,6 @@ Kernels that say themselves who copies, waits and multiplies (several warpgroups
 
     ops        the rows of the op table
     in_flight  which products may be in flight at each op
-    verify     what a kernel releases or reads too early: the error names both lines
+    protocol   races and deadlocks between warpgroups, by vector clocks
+verify     what a kernel releases or reads too early: the error names both lines
 """

@@ -7,8 +7,9 @@
 
 - A warpgroup reads a buffer into which copies arrive at a barrier, and waits at no barrier before it.
 
-Only what is wrong in every run is reported: the same slot by the same value, in the same round of a loop. That a barrier guards a buffer is
-seen from the copies: those that follow a wait fill what the wait was for.
+These two look at ops, so they hold for kernels whose loops depend on data. Only what is wrong in every run is reported: the same slot by
+the same value, in the same round of a loop. That a barrier guards a buffer is seen from the copies: those that follow a wait fill what the
+wait was for. Everything else is found by `protocol`, which runs what the warpgroups say to each other.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright import errors
-from tilewright.target.nvgpu.ir import in_flight
+from tilewright.target.nvgpu.ir import in_flight, protocol
 from tilewright.target.nvgpu.passes.copy_waits import Copy, blocks_of, copies_of, guarded
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
@@ -33,6 +34,7 @@ def verify(kernel: NativeKernel) -> None:
   _released_too_early(kernel.name, body, guarded(body))
   if not any(op.name == "meet" for op in body.ops[1:]):  # behind which everything may be there
     _read_too_early(kernel, copies)
+  protocol.check(kernel)
 
 
 # --- releases ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,467 @@
+"""Races and deadlocks of warpgroups, found by running what they say to each other for one CTA, before code is made.
+
+Loops, conditions, slots and barriers that depend on numbers alone are computed; tiles are not. Each warpgroup has a vector clock, and each
+queue of asynchronous work has an entry in it: copies that arrive at a barrier, products, copies to global memory.
+
+    wg 1   copy → a[0], arrives at full[0]                    the queue of full[0]: 1
+    wg 0   await full[0]                                      knows: queue of full[0] is at 1
+           mma reads a[0]                                     the queue of its products: 1
+           arrive empty[0]                                    tells wg 1 nothing of that product: no mma_wait
+    wg 1   await empty[0], copy → a[0]                        a race: does not know that the product is done
+
+Two accesses race if they share an element, one writes, and the second does not know of the first. Then no order of the warpgroups matters:
+a race that is found is one in every run. What is not known (a slot that is read from memory, a loop as long as an operand says) ends the
+run of that warpgroup, and what follows is not checked. So is what comes after `_MOST_OPS` ops: rings come round long before.
+
+A wait is for a phase by its parity. So a barrier must not end a phase before all who wait for the one before it have seen that one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from tilewright import errors
+from tilewright.target.nvgpu.ir.ops import MMA, MMA_WAIT
+from tilewright.target.nvgpu.passes.copy_waits import blocks_of, copies_of
+from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
+from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
+from tilewright.tile.boxes import Box
+from tilewright.tile.dead_code import ACCESS, VIEWS, base_of
+from tilewright.tile.folding import fold
+from tilewright.tile.ir import Block, Op, Value, users, walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.ops import COMPARE, OPS
+from tilewright.tile.types import SemaphoreArrayType, TileType
+
+_MOST_OPS = 6000  # of all warpgroups together: some tens of milliseconds
+_FOLDED = {*COMPARE, "and", "or", "xor", "not", "add", "sub", "mul", "div", "rem", "max", "min", "convert", "select"}
+_TRACKED = (
+  "load",
+  "window_load",
+  "store",
+  "window_store",
+  "copy",
+)  # other accesses are of parts that are not known, or atomic
+_LOADS = ("load", "window_load")
+_SYNCHRONISING = {"arrive", "await", "meet", "commit_copies", "await_copies", MMA, MMA_WAIT}
+_FOREIGN = {"wait", "read_semaphore", "remote", "lock_device"}  # what other CTAs and devices do is not known here
+
+Agent: TypeAlias = Hashable  # a warpgroup's number, or a queue
+Clock: TypeAlias = dict[Agent, int]
+
+
+class _Lost(Exception):
+  """What a warpgroup does next depends on what is not known."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+  """What was done to a part of a buffer, by whom, and at which tick of theirs."""
+
+  op: Op
+  is_write: bool
+  agent: Agent
+  tick: int
+
+  @property
+  def what(self) -> str:
+    if isinstance(self.agent, int):
+      return "the write" if self.is_write else "the read"
+    return {"copy": "the copy_gmem_to_smem", "mma": "the wgmma", "store": "the copy_smem_to_gmem"}[self.agent[0]]  # type: ignore[index]
+
+  @property
+  def advice(self) -> str:
+    """What lets others know that an access is done."""
+    kind = "thread" if isinstance(self.agent, int) else self.agent[0]  # type: ignore[index]
+    return {
+      "copy": "Call plgpu.barrier_wait for the copy first.",
+      "mma": "Call plgpu.wgmma_wait before that part is released, or release it later (delay_release).",
+      "store": "Call plgpu.wait_smem_to_gmem first.",
+      "thread": "Arrive at a barrier behind the first, and wait at it before the second.",
+    }[kind]
+
+
+@dataclasses.dataclass
+class _Barrier:
+  """One barrier: the arrivals of its present phase, what those know who wait for each phase that has ended, and who waited when."""
+
+  needed: int
+  arrived: int = 0
+  clock: Clock = dataclasses.field(default_factory=dict)
+  phases: list[tuple[Clock, Op]] = dataclasses.field(default_factory=list)  # with the arrival that ended it
+  waits: dict[int, list[tuple[int, Op]]] = dataclasses.field(default_factory=dict)  # by warpgroup: its tick, and the op
+
+
+def _join(clock: Clock, other: Clock) -> None:
+  for agent, tick in other.items():
+    if clock.get(agent, 0) < tick:
+      clock[agent] = tick
+
+
+def check(kernel: NativeKernel) -> None:
+  """Raise an error for the first race, or for a wait that can never end."""
+  if not kernel.are_cores and not kernel.mesh:  # who are told by other means
+    _Run(kernel).run()
+
+
+class _Run:
+  """The warpgroups of one CTA, the first of the grid, each run until it waits."""
+
+  def __init__(self, kernel: NativeKernel):
+    self.kernel, body = kernel, kernel.body.body
+    grid, skip = kernel.mapping.grid, kernel.mapping.num_vmapped
+    self.axis = len(grid) - 1 - skip if kernel.warpgroups > 1 else None
+    self.sizes = grid[skip:]
+    self.params = set(kernel.body.params)
+    self.copies = {copy.arrival: copy.store for block in blocks_of(body) for copy in copies_of(block)}
+    self.stores = dict(_stores_of(body))
+    self.by_products = _operand_loads(body)
+    self.silent = {*self.copies.values(), *_masked(body)}  # ops whose access is that of a queue, or of some elements
+    self.clocks: list[Clock] = [{wg: 1} for wg in range(kernel.warpgroups)]
+    self.counts: Clock = {}  # of the queues: how much has been asked of each
+    self.barriers: dict[Hashable, _Barrier] = {}
+    self.accesses: dict[Hashable, dict[Box, list[Access]]] = {}
+    self.meeting: dict[int, Op] = {}
+    self.left, self.is_complete = _MOST_OPS, True
+
+  def run(self) -> None:
+    waiting = {wg: self._warpgroup(wg) for wg in range(self.kernel.warpgroups)}
+    stuck: dict[int, Op] = {}
+    while waiting:
+      moved = False
+      for wg, steps in list(waiting.items()):
+        before = self.left
+        try:
+          stuck[wg] = next(steps)
+        except StopIteration:
+          del waiting[wg]
+          moved = True
+        except _Lost:
+          self.is_complete = False
+          del waiting[wg]
+        moved |= self.left != before
+      if self.left <= 0:
+        return
+      if not moved:
+        break
+    self._check_phases()
+    if waiting and self.is_complete:
+      self._deadlock([stuck[wg] for wg in waiting])
+
+  # --- a warpgroup -------------------------------------------------------------------------------------------------
+
+  def _warpgroup(self, wg: int) -> Iterator[Op]:
+    return self._block(self.kernel.body.body, wg, {})
+
+  def _block(self, block: Block, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
+    """Run a block; yields the op at which the warpgroup waits, until it need not."""
+    for op in block.ops:
+      self.left -= 1
+      if self.left <= 0:
+        raise _Lost
+      match op.name:
+        case "yield":
+          return
+        case "for":
+          yield from self._for(op, wg, env)
+        case "while":
+          yield from self._while(op, wg, env)
+        case "switch":
+          yield from self._switch(op, wg, env)
+        case "await":
+          yield from self._await(op, wg, env)
+        case "meet":
+          yield from self._meet(op, wg)
+        case "arrive":
+          self._arrive(op, wg, env)
+        case name if name in _FOREIGN:
+          raise _Lost
+        case name if OPS[name].is_pure:
+          self._compute(op, wg, env)
+        case _:
+          self._act(op, wg, env)
+
+  def _compute(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> None:
+    """The value of a number, if it is known."""
+    if len(op.results) != 1 or not isinstance(t := op.result.type, TileType) or t.rank:
+      return
+    env.pop(op.result, None)
+    if op.name == "constant":
+      env[op.result] = np.asarray(op.attrs["value"]).reshape(()).astype(t.dtype)
+    elif op.name == "program_id":
+      env[op.result] = np.asarray(wg if op.attrs["axis"] == self.axis else 0, t.dtype)
+    elif op.name == "num_programs":
+      if (size := self.sizes[op.attrs["axis"]]) is not None:
+        env[op.result] = np.asarray(size, t.dtype)
+    elif op.name in _FOLDED and all(v in env for v in op.operands):
+      found = fold(op.name, [env[v] for v in op.operands], op.attrs)
+      if found is not None:
+        env[op.result] = found
+
+  def _for(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
+    if not _matters(op):
+      return
+    low, high = (self._number(v, env) for v in op.operands[:2])
+    (body,) = op.blocks
+    _bind(env, body.params[1:], op.operands[2:])
+    for i in range(low, high):
+      env[body.params[0]] = np.asarray(i, body.params[0].tile.dtype)
+      yield from self._block(body, wg, env)
+      _bind(env, body.params[1:], body.yielded)
+    _bind(env, op.results, body.params[1:])
+
+  def _while(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
+    if not _matters(op):
+      return
+    condition, body = op.blocks
+    _bind(env, condition.params, op.operands)
+    while True:
+      yield from self._block(condition, wg, env)
+      if not self._number(condition.yielded[0], env):
+        break
+      _bind(env, body.params, condition.params)
+      yield from self._block(body, wg, env)
+      _bind(env, condition.params, body.yielded)
+    _bind(env, op.results, condition.params)
+
+  def _switch(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
+    if not _matters(op) and op.operands[0] not in env:
+      return
+    block = op.blocks[min(max(self._number(op.operands[0], env), 0), len(op.blocks) - 1)]
+    yield from self._block(block, wg, env)
+    _bind(env, op.results, block.yielded)
+
+  def _number(self, v: Value, env: dict[Value, np.ndarray]) -> int:
+    if v not in env:
+      raise _Lost
+    return int(env[v])
+
+  # --- barriers ----------------------------------------------------------------------------------------------------
+
+  def _place(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> tuple[Hashable, _Barrier]:
+    barrier, kind = op.operands[0], op.operands[0].type
+    if not isinstance(kind, SemaphoreArrayType) or not kind.arrivals:
+      raise _Lost
+    owner = None if barrier in self.params else wg  # what is allocated inside each warpgroup has for itself
+    place = (barrier, owner, *(self._number(v, env) for v in op.operands[1:]))
+    return place, self.barriers.setdefault(place, _Barrier(kind.arrivals))
+
+  def _arrive(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> None:
+    place, own = self._place(op, wg, env)
+    clock = self.clocks[wg]
+    _join(own.clock, clock)
+    if (store := self.copies.get(op)) is not None:
+      queue = ("copy", wg, place)
+      own.clock[queue] = self.counts[queue] = self.counts.get(queue, 0) + 1
+      self._access(Access(store, True, queue, self.counts[queue]), store.operands[0], wg, env)
+    clock[wg] += 1
+    own.arrived += 1
+    if own.arrived == own.needed:
+      own.arrived = 0
+      own.phases.append((dict(own.clock), op))
+
+  def _await(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
+    _, own = self._place(op, wg, env)
+    waits = own.waits.setdefault(wg, [])
+    while len(own.phases) <= len(waits):
+      yield op
+    _join(self.clocks[wg], own.phases[len(waits)][0])
+    waits.append((self.clocks[wg][wg], op))
+
+  def _meet(self, op: Op, wg: int) -> Iterator[Op]:
+    self.meeting[wg] = op
+    if len(self.meeting) == self.kernel.warpgroups:
+      self._check_phases()
+      for clock in self.clocks:
+        _join(self.clocks[wg], clock)
+      for clock in self.clocks:
+        _join(clock, self.clocks[wg])
+      self.barriers = {place: own for place, own in self.barriers.items() if place[0] not in op.operands}  # type: ignore[index]
+      self.meeting = {}
+      return
+    while wg in self.meeting:
+      yield op
+
+  def _check_phases(self) -> None:
+    """No phase may end before those who wait for the one before it have seen that."""
+    for own in self.barriers.values():
+      for wg, waits in own.waits.items():
+        for (tick, wait), (clock, arrival) in zip(waits, own.phases[1:]):
+          if clock.get(wg, 0) < tick:
+            raise errors.RaceError(
+              f"The kernel '{self.kernel.name}': the arrival at {_line(arrival)} may end the next phase of a barrier before the "
+              f"barrier_wait at {_line(wait)} has seen the last one, and that waits for ever then. Let whoever arrives wait for those "
+              "who wait."
+            )
+
+  def _deadlock(self, ops: Sequence[Op]) -> None:
+    op = next((op for op in ops if op.name == "await"), ops[0])
+    raise errors.DeadlockError(
+      f"The kernel '{self.kernel.name}': the {'barrier_wait' if op.name == 'await' else 'end of the scope'} at {_line(op)} can never "
+      "end, as no warpgroup is left to arrive. Check num_arrivals of the barrier, and that each round arrives as often as others wait."
+    )
+
+  # --- memory ------------------------------------------------------------------------------------------------------
+
+  def _act(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> None:
+    clock = self.clocks[wg]
+    if op.name == MMA:
+      queue = ("mma", wg)
+      self.counts[queue] = self.counts.get(queue, 0) + 1
+      for view in _operands(op):
+        self._access(Access(op, False, queue, self.counts[queue]), view, wg, env)
+    elif op.name == MMA_WAIT:
+      _join(clock, {("mma", wg): self.counts.get(("mma", wg), 0) - op.attrs["pending"]})
+    elif op.name == "commit_copies":
+      queue = ("store", wg)
+      if (load := self.stores.get(op)) is not None:
+        self._access(Access(op, False, queue, self.counts.get(queue, 0) + 1), load.operands[0], wg, env, load)
+      if op.attrs["group"]:
+        self.counts[queue] = self.counts.get(queue, 0) + 1
+    elif op.name == "await_copies":
+      _join(clock, {("store", wg): self.counts.get(("store", wg), 0) - op.attrs["pending"]})
+    elif op.name in _TRACKED and op not in self.silent and op not in self.by_products:
+      reads, writes = ACCESS[op.name]
+      for is_write, operands in ((False, reads), (True, writes)):
+        for i in operands:
+          self._access(Access(op, is_write, wg, clock[wg]), op.operands[i], wg, env, op)
+
+  def _access(
+    self, access: Access, view: Value, wg: int, env: dict[Value, np.ndarray], window: Op | None = None
+  ) -> None:
+    """Note an access to shared memory, after a look at those before it; through a `window` of the view, if that op has one."""
+    buffer = base_of(view)
+    if not is_in_shared(buffer.ref) or (box := _box(view, env, window)) is None:
+      return
+    clock = self.clocks[wg]
+    known = self.accesses.setdefault((buffer, None if buffer in self.params else wg), {})
+    for other, list_of in known.items():
+      if all(a < d and c < b for (a, b), (c, d) in zip(box, other)):
+        for before in list_of:
+          if (access.is_write or before.is_write) and clock.get(before.agent, 0) < before.tick:
+            self._race(before, access)
+    mine = known.setdefault(box, [])
+    if access.is_write:
+      mine.clear()  # all are known here, and so to whoever knows of this one
+    else:
+      mine[:] = [a for a in mine if a.is_write or a.agent != access.agent]
+    mine.append(access)
+
+  def _race(self, before: Access, access: Access) -> None:
+    does = "overwrites" if access.is_write else "reads"
+    still = "may still write" if before.is_write else "may still read"
+    raise errors.RaceError(
+      f"The kernel '{self.kernel.name}': {access.what} at {_line(access.op)} {does} a part of shared memory that {before.what} at "
+      f"{_line(before.op)} {still}. {before.advice}"
+    )
+
+
+def _line(op: Op) -> str:
+  return op.loc or "?"
+
+
+def _bind(env: dict[Value, np.ndarray], params: Sequence[Value], values: Sequence[Value]) -> None:
+  found = [env.get(v) for v in values]
+  for param, value in zip(params, found, strict=True):
+    if value is None:
+      env.pop(param, None)
+    else:
+      env[param] = value
+
+
+def _matters(op: Op) -> bool:
+  """Whether anything inside control flow is said to others, or done to shared memory."""
+  return any(
+    own.name in _SYNCHRONISING
+    or own.name in _FOREIGN
+    or (own.name in _TRACKED and any(is_in_shared(base_of(own.operands[i]).ref) for p in ACCESS[own.name] for i in p))
+    for inner in op.blocks
+    for own in walk(inner)
+  )
+
+
+def _box(view: Value, env: dict[Value, np.ndarray], window: Op | None) -> Box | None:
+  """The part of a buffer that a view is, or a window of it, if that is a box at a known place."""
+  box, dims = _box_and_dims(view, env)
+  if box is None or window is None or window.name not in ("window_load", "window_store"):
+    return box
+  moved = window.result if window.name == "window_load" else window.operands[1]
+  starts = window.operands[1 if window.name == "window_load" else 2 :]
+  sizes = iter(moved.tile.shape)
+  return _narrowed(
+    box, dims, starts, [1 if d in window.attrs["dropped"] else next(sizes) for d in range(len(dims))], window, env
+  )
+
+
+def _box_and_dims(view: Value, env: dict[Value, np.ndarray]) -> tuple[Box | None, list[int]]:
+  op = view.owner
+  if not isinstance(op, Op) or op.name not in VIEWS:
+    return tuple((0, size) for size in view.ref.shape), list(range(view.ref.rank))
+  box, dims = _box_and_dims(op.operands[0], env)
+  if box is None or op.name != "subview":
+    return None, []
+  found = _narrowed(box, dims, op.operands[1:], op.attrs["sizes"], op, env)
+  return found, [dim for axis, dim in enumerate(dims) if axis not in op.attrs["dropped"]]
+
+
+def _narrowed(
+  box: Box, dims: Sequence[int], starts: Sequence[Value], sizes: Sequence[int], op: Op, env: dict[Value, np.ndarray]
+) -> Box | None:
+  """A part of a box, along some of its dimensions, if it is known where that begins."""
+  if any(v not in env for v in starts) or any(step != 1 for step in op.attrs["steps"]):
+    return None
+  found = list(box)
+  for dim, v, size in zip(dims, starts, sizes, strict=True):
+    low = found[dim][0] + int(env[v])
+    found[dim] = (low, low + size)
+  return tuple(found)
+
+
+def _masked(body: Block) -> Iterator[Op]:
+  """Stores of the elements that a mask chooses, and the loads that stand for all others: which elements those are is not known."""
+  for op in walk(body):
+    select = op.operands[1].owner if op.name in ("store", "window_store") else None
+    load = select.operands[2].owner if isinstance(select, Op) and select.name == "select" else None
+    if isinstance(load, Op) and load.name in _LOADS and load.operands[0] is op.operands[0]:
+      yield from (op, load)
+
+
+def _operands(product: Op) -> Iterator[Value]:
+  """The views of shared memory that a product reads."""
+  dot = product.operands[1].owner
+  for value in dot.operands if isinstance(dot, Op) else ():
+    load = behind_transposes(value)[0].owner
+    if isinstance(load, Op) and load.name == "load" and is_in_shared(base_of(load.operands[0]).ref):
+      yield load.operands[0]
+
+
+def _operand_loads(body: Block) -> set[Op]:
+  """The loads that stand for operands of products in shared memory, and for nothing else."""
+  used = users(body)
+  products = {op.operands[1].owner for op in walk(body) if op.name == MMA}
+
+  def is_operand(value: Value) -> bool:
+    return all(
+      user in products or (user.name == "transpose" and is_operand(user.result)) for user in used.get(value, ())
+    )
+
+  return {op for op in walk(body) if op.name == "load" and used.get(op.result) and is_operand(op.result)}
+
+
+def _stores_of(body: Block) -> Iterator[tuple[Op, Op]]:
+  """The copies to global memory: what says that a store is one, and the load of shared memory that it copies."""
+  for block in blocks_of(body):
+    store: Op | None = None
+    for op in block.ops:
+      if op.name == "commit_copies" and store is not None:
+        load = store.operands[1].owner
+        if isinstance(load, Op) and load.name in _LOADS and is_in_shared(base_of(load.operands[0]).ref):
+          yield op, load
+      if op.name == "store":
+        store = op
+      elif not OPS[op.name].is_pure and op.name not in VIEWS and op.name not in _LOADS:
+        store = None
