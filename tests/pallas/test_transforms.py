@@ -306,6 +306,62 @@ def test_a_block_at_the_edge_has_no_derivative_beyond_it():
   same(jax.jvp(f, (arange(6),), (arange(6),))[1], 2 * arange(6) ** 2)
 
 
+def scaled_logarithms(x, w):
+  """Rows that hang over the edge meet weights that all blocks share; sums along the grid leave these rows out."""
+
+  def kernel(x_ref, w_ref, o_ref, sum_ref):
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+      sum_ref[...] = jnp.zeros_like(sum_ref)
+
+    o_ref[...] = jnp.log(x_ref[...]) * w_ref[...]
+    inside = pl.program_id(0) * 4 + lax.broadcasted_iota(jnp.int32, (4, 1), 0) < len(x)
+    sum_ref[...] += jnp.sum(jnp.where(inside, x_ref[...] * w_ref[...] ** 2, 0), 0, keepdims=True)
+
+  rows, whole = pl.BlockSpec((4, 3), lambda i: (i, 0)), pl.BlockSpec((1, 3), lambda i: (0, 0))
+  shapes = S(x.shape, F32), S(w.shape, F32)
+  return run(kernel, x, w, out=shapes, grid=3, in_specs=[rows, whole], out_specs=(rows, whole))
+
+
+@pytest.mark.parametrize("around", ["grad", "checkpoint", "shard_map"])
+def test_what_is_dropped_beyond_an_edge_does_not_reach_shared_weights(around):
+  """A cotangent of zero times NaN, which stands beyond the edge, would."""
+  x, w = jnp.linspace(1, 2, 30, dtype=F32).reshape(10, 3), jnp.asarray([[1.0, 2.0, 3.0]], F32)
+
+  def loss(x, w, f=scaled_logarithms):
+    y, sums = f(x, w)
+    return jnp.sum(y**2) + jnp.sum(sums)
+
+  gradient = jax.grad(jax.checkpoint(loss) if around == "checkpoint" else loss, (0, 1))
+  if around == "shard_map":
+    nothing = PartitionSpec()
+    mesh = Mesh(np.asarray(jax.devices()[:1]), "d")
+    gradient = jax.shard_map(gradient, mesh=mesh, in_specs=(nothing, nothing), out_specs=(nothing, nothing))
+  model = lambda x, w: (jnp.log(x) * w, jnp.sum(x * w**2, 0, keepdims=True))
+  expected = jax.grad(functools.partial(loss, f=model), (0, 1))(x, w)
+  for found, e in zip(jax.jit(gradient)(x, w), expected):
+    np.testing.assert_allclose(found, e, rtol=40 * 2.0**-23)  # sums of ten
+
+
+def test_a_result_that_depends_on_what_is_beyond_an_edge_shows_it_in_value_and_grad():
+  def kernel(x_ref, o_ref):
+    o_ref[...] = jnp.sum(x_ref[...]).reshape(1)
+
+  def f(x):
+    return jnp.sum(
+      run(
+        kernel,
+        x,
+        out=S((2,), F32),
+        grid=2,
+        in_specs=[pl.BlockSpec((4,), lambda i: i)],
+        out_specs=pl.BlockSpec((1,), lambda i: i),
+      )
+    )
+
+  assert np.isnan(jax.value_and_grad(f)(jnp.ones(6, F32))[0])
+
+
 def test_complex_and_low_precision_kernels_have_derivatives():
   z = jnp.array([1 + 2j, 3 - 1j], jnp.complex64)
   f = lambda z: run(pointwise(lambda z: z * z), z)

@@ -13,7 +13,14 @@ import pathlib
 import sys
 import time
 
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
+import jax
+
+# Compiling is most of the time. Releases from 0.11 have only the emitters that go by way of MLIR.
+FLAGS = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
+if jax.__version_info__ < (0, 11):
+  FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))  # read when JAX is first asked for a device
+SLOW = 5.0  # seconds of processor time for one kernel
 
 
 def main() -> int:
@@ -24,8 +31,6 @@ def main() -> int:
   parser.add_argument("--show", action="store_true", help="print each program before it runs")
   parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
   options = parser.parse_args()
-  import jax
-
   from .check import check, minimised
 
   if options.target == "gpu":
@@ -41,14 +46,18 @@ def main() -> int:
   for seed in range(options.seed, options.seed + options.count):
     if time.monotonic() - start > options.seconds:
       break
+    began = time.process_time()
     failure = check(seed, portable=options.target == "cpu", show=options.show)
     ran += 1
+    if (took := time.process_time() - began) > SLOW:
+      print(f"seed {seed} took {took:.1f} s", flush=True)
     if failure:
       found.append(seed)
       kernel, failure = minimised(seed, failure, portable=options.target == "cpu")
       print(f"{kernel}\n{failure}\n", flush=True)
-    if ran % 50 == 0:
+    if ran % 10 == 0:
       print(f"{ran} kernels, {len(found)} failed, {time.monotonic() - start:.0f} s", flush=True)
+    if ran % 50 == 0:
       jax.clear_caches()
   print(f"{ran} kernels from seed {options.seed}: {ran - len(found)} right, {len(found)} failed {found}")
   return bool(found)

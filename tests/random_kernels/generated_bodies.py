@@ -70,13 +70,17 @@ class Block:
 
 
 def used(instructions: list[Instruction], wanted: set[int]) -> list[Instruction]:
-  """The instructions that `wanted` needs."""
+  """The instructions that `wanted` needs, and those that write memory."""
   kept, wanted = [], set(wanted)
   for instruction in reversed(instructions):
-    if instruction.name in wanted:
+    if instruction.name in wanted or writes_memory(instruction):
       kept.append(instruction)
       wanted |= set(instruction.args) | {v for b in instruction.blocks for v in _free(b)}
   return kept[::-1]
+
+
+def writes_memory(i: Instruction) -> bool:
+  return i.op in ("put", "increase", "shift") or any(writes_memory(x) for b in i.blocks for x in b.body)
 
 
 def _free(block: Block) -> set[int]:
@@ -97,6 +101,7 @@ class Writer:
     self.uses: set[int] = set()
     self.far: list[tuple[int, Type]] = []
     self.kept: list[Type] = []
+    self.memories: list[Type] = []  # scratch that is written and read in parts, in any order, also in loops
     self.semaphores = 0
     self.states: tuple[int, ...] | None = None  # prefetched scalars that may be written
     self.changes_state = False
@@ -117,6 +122,12 @@ class Writer:
       if type.bound > limit:
         raise AssertionError(f"{op} may leave {type.dtype}")
     return name
+
+  def effect(self, op: str, args: tuple[int, ...], **attributes: Any) -> None:
+    """An instruction without a value."""
+    name, self.next = self.next, self.next + 1
+    self.body.append(Instruction(name, op, args, attributes, Type((), "nothing")))
+    self.uses |= set(args)
 
   def some(self, wanted=lambda t: True, odd: bool = False) -> int | None:
     """A value in scope; those that nothing uses yet are preferred, so that little of a program is dead."""
@@ -540,11 +551,69 @@ def state(w: Writer, depth: int) -> None:
     w.changes_state = True
 
 
+def _part(w: Writer, shape: tuple[int, ...], sizes: tuple[int, ...] | None = None):
+  """A window of memory, of `sizes` if given: for each dimension a slice or a number, its start written or computed."""
+  window, args, found = [], [], []
+  for d, n in enumerate(shape):
+    size = w.rng.randint(1, n) if sizes is None else sizes[d]
+    step = w.rng.choice([s for s in (1, 1, 2, 3) if (size - 1) * s < n])
+    last = n - (size - 1) * step - 1
+    if w.rng.random() < 0.4:
+      window.append(("computed", len(args), size, step, last + 1))
+      args.append(w.index())
+    elif sizes is None and w.rng.random() < 0.3:
+      window.append(("number", w.rng.randrange(n)))
+      continue
+    else:
+      window.append(("slice", w.rng.randint(0, last), size, step))
+    found.append(size)
+  return tuple(window), tuple(args), tuple(found)
+
+
+def memory(w: Writer, depth: int) -> None:
+  """Loads, stores, updates and overlapping copies of parts of one scratch buffer: what is read before a store must not see it."""
+  if depth == 0 and (not w.memories or w.rng.random() < 0.2):
+    a = w.some(lambda t: t.shape)
+    if a is None:
+      return
+    t = w.types[a]
+    if is_float(t.dtype):
+      a = w.bounded(a, min(8.0, EXACT[t.dtype] / 2))
+      t = Type(t.shape, t.dtype, min(8.0, EXACT[t.dtype] / 2), t.sure)
+    w.memories.append(t)
+    whole = tuple(("slice", 0, n, 1) for n in t.shape)
+    w.effect("put", (a,), slot=len(w.memories) - 1, window=whole)
+    return
+  if not w.memories:
+    return
+  slot = w.rng.randrange(len(w.memories))
+  t = w.memories[slot]
+  window, args, shape = _part(w, t.shape)
+  kind = w.rng.choice(["get", "get", "put", "put", "increase", "shift", "shift"])
+  if kind == "get":
+    w.emit("get", args, dataclasses.replace(t, shape=shape), slot=slot, window=window)
+    return
+  if kind == "shift":
+    sizes = tuple(w.rng.randint(1, n) for n in t.shape)
+    (window, args, _), (source, more, _) = _part(w, t.shape, sizes), _part(w, t.shape, sizes)
+    w.effect("shift", (*args, *more), slot=slot, window=window, source=source, split=len(args))
+    return
+  a = w.some(lambda u: (u.shape, u.dtype) == (shape, t.dtype) and (u.sure or not t.sure))
+  if a is None:
+    b = w.some(lambda u: (u.shape, u.dtype) == ((), t.dtype) and (u.sure or not t.sure)) if shape else None
+    if b is None:
+      return
+    a = w.emit("broadcast", (b,), dataclasses.replace(w.types[b], shape=shape), shape=shape, axes=())
+  if is_float(t.dtype):
+    a = w.bounded(a, t.bound)
+  w.effect(kind, (a, *args), slot=slot, window=window, most=t.bound)
+
+
 def _carried(w: Writer, depth: int, params: list[Type], carry: int, captured: list[int]) -> tuple[Block, Type]:
   """A block whose result is again of the type of its parameter number `carry`."""
   inner = Writer(w.rng, w.next)
   inner.types, inner.pool, inner.scratch = dict(w.types), list(captured), w.scratch
-  inner.far, inner.dtypes, inner.elements = w.far, w.dtypes, w.elements
+  inner.far, inner.dtypes, inner.elements, inner.memories = w.far, w.dtypes, w.elements, w.memories
   names = [inner.param(p) for p in params]
   inner.write(w.rng.randint(1, 4), depth + 1)
   t = params[carry]
@@ -627,4 +696,4 @@ PLAIN = [
   iota,
 ]
 ODD = [complexes, specials]
-RULES = [*PLAIN, *ODD, through_memory, through_memory, fetch, history, count, state, loop, loop, branch]
+RULES = [*PLAIN, *ODD, through_memory, memory, memory, memory, fetch, history, count, state, loop, loop, branch]

@@ -138,6 +138,7 @@ class Kernel:
   semaphores: int = 0
   states: tuple[int, ...] | None = None  # prefetched scalars that the body writes
   dynamic: tuple[int, ...] = ()  # grid axes whose sizes are operands
+  memories: tuple[Type, ...] = ()  # scratch that the body writes first, and then reads and writes in parts
 
   def __str__(self) -> str:
     head = [f"seed {self.seed}: grid {self.grid}" + (" in emit_pipeline" if self.pipeline else "")]
@@ -183,7 +184,7 @@ class Kernel:
     rank = len(self.grid)
     shapes = [jax.ShapeDtypeStruct(o.window.array, o.type.dtype) for o in self.outputs]
     scratch: list[Any] = [pltpu.VMEM(t.shape, t.dtype) for t in self.scratch]
-    scratch += [pltpu.VMEM(t.shape, t.dtype) for t in self.kept]
+    scratch += [pltpu.VMEM(t.shape, t.dtype) for t in (*self.kept, *self.memories)]
     scratch += [pltpu.SemaphoreType.REGULAR((max(1, self.semaphores),)), pltpu.SemaphoreType.DMA((1,))]
     ins, outs, near = len(self.inputs) + len(self.far), len(self.outputs), len(self.inputs)
     anywhere = pl.BlockSpec(memory_space=pl.ANY)
@@ -199,6 +200,7 @@ class Kernel:
       far = {name: ref for (name, _), ref in zip(self.far, in_refs[near:])}
       *memory, counts, sems = scratch_refs
       far |= {"first": len(self.scratch), "counts": counts, "state": state}
+      far["memories"] = memory[len(self.scratch) + len(self.kept) :]
       run = InKernel(env, memory, sems, far, len(self.grid))
       run.block(self.body)
       for o, ref in zip(self.outputs, out_refs):
@@ -244,7 +246,7 @@ class Kernel:
   def expected(self, arguments: list[np.ndarray]) -> list[Number]:
     arrays = [exact(a, t.dtype) for a, (_, t, _) in zip(arguments, self.inputs)]
     far = {name: exact(a, t.dtype) for (name, t), a in zip(self.far, arguments[len(self.inputs) :])}
-    kept: dict[Any, Any] = {"states": list(self.states or ()), "counts": [0] * self.semaphores}
+    kept: dict[Any, Any] = {"states": list(self.states or ()), "counts": [0] * self.semaphores, "memories": {}}
     results = []
     for number, o in enumerate(self.outputs):
       first = exact(np.zeros(o.window.array), o.type.dtype)
@@ -337,6 +339,22 @@ def _store(o: Output, ref, env) -> None:
       ref[...] = (ref[...] | value) if value.dtype == bool else ref[...] + value
 
 
+def _places(window, starts, ds):
+  """An index of `window`; `ds(start, size, step)` is how a slice whose start is computed is written."""
+  found = []
+  for kind, *rest in window:
+    match kind:
+      case "number":
+        found.append(rest[0])
+      case "slice":
+        start, size, step = rest
+        found.append(slice(start, start + (size - 1) * step + 1, step))
+      case "computed":
+        number, size, step, places = rest
+        found.append(ds(starts[number] % places, size, step))
+  return tuple(found)
+
+
 class InKernel:
   """A body run by JAX, inside a kernel."""
 
@@ -417,6 +435,27 @@ class InKernel:
     before = ref[...]
     ref[...] = a
     return before
+
+  def get(self, i, *starts):
+    return self.far["memories"][i.attributes["slot"]][_places(i.attributes["window"], starts, pl.ds)]
+
+  def put(self, i, a, *starts):
+    self.far["memories"][i.attributes["slot"]][_places(i.attributes["window"], starts, pl.ds)] = a
+
+  def increase(self, i, a, *starts):
+    ref, most = self.far["memories"][i.attributes["slot"]], i.attributes["most"]
+    at = _places(i.attributes["window"], starts, pl.ds)
+    if a.dtype == bool:
+      ref[at] = ref[at] ^ a
+    elif is_float(str(a.dtype)):
+      ref[at] = jnp.clip(ref[at] + a, jnp.asarray(-most, a.dtype), jnp.asarray(most, a.dtype))
+    else:
+      ref[at] += a
+
+  def shift(self, i, *starts):
+    ref, at = self.far["memories"][i.attributes["slot"]], i.attributes
+    source = ref[_places(at["source"], starts[at["split"] :], pl.ds)]
+    ref[_places(at["window"], starts[: at["split"]], pl.ds)] = source
 
   def count(self, i):
     sem, at = self.far["counts"].at[i.attributes["slot"]], i.attributes
@@ -514,6 +553,39 @@ class InOracle:
     self.kept[i.name] = a
     return before
 
+  def places(self, window, starts):
+    return _places(
+      window, [int(n.value) for n in starts], lambda n, size, step: slice(n, n + (size - 1) * step + 1, step)
+    )
+
+  def get(self, i, *starts):
+    at = self.places(i.attributes["window"], starts)
+    return self.kept["memories"][i.attributes["slot"]].moved(lambda v: v[at].copy())
+
+  def assign(self, i, a, starts):
+    memory, at = self.kept["memories"][i.attributes["slot"]], self.places(i.attributes["window"], starts)
+    memory.value[at], memory.error[at] = a.value, a.error
+
+  def put(self, i, a, *starts):
+    if all(len(x) == 4 and x[0] == "slice" for x in i.attributes["window"]) and "most" not in i.attributes:
+      self.kept["memories"][i.attributes["slot"]] = a.moved(np.copy)
+    else:
+      self.assign(i, a, starts)
+
+  def increase(self, i, a, *starts):
+    before, most = self.get(i, *starts), i.attributes["most"]
+    if a.dtype == "bool":
+      self.assign(i, ORACLE["xor"](before, a), starts)
+      return
+    total = ORACLE["add"](before, a)
+    self.assign(i, ORACLE["clip"](total, -most, most) if is_float(a.dtype) else total, starts)
+
+  def shift(self, i, *starts):
+    at = i.attributes
+    source = self.places(at["source"], starts[at["split"] :])
+    moved = self.kept["memories"][at["slot"]].moved(lambda v: v[source].copy())
+    self.assign(i, moved, starts[: at["split"]])
+
   def count(self, i):
     at, counts = i.attributes, self.kept["counts"]
     counts[at["slot"]] += at["signals"] - at["waits"]
@@ -571,6 +643,8 @@ def generate(seed: int, size: int | None = None) -> Kernel:
   count = rng.randint(3, 14)
   choices = random.Random(seed + 1)
   w.write(count if size is None else min(size, count))
+  for slot, t in enumerate(w.memories):
+    w.emit("get", (), t, slot=slot, window=tuple(("slice", 0, n, 1) for n in t.shape))
   outputs: list[Output] = []
   wanted: set[int] = set()
   for _ in range(choices.randint(1, 4)):
@@ -624,6 +698,7 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     w.semaphores,
     w.states,
     dynamic,
+    tuple(w.memories),
   )
 
 

@@ -134,9 +134,9 @@ def check_alone(collective_axes: Sequence[Hashable], sizes: Mapping[Any, Any], w
     )
 
 
-def allocate(aval: Any) -> Any:
-  """The first value of a scoped ref: zero for semaphores, else poison."""
-  return xla.poison(aval.shape, aval.dtype)
+def allocate(aval: Any, *, finite: bool = False) -> Any:
+  """The first value of a scoped ref: zero for semaphores, else poison, or with `finite` zeros (see `xla.run`)."""
+  return (xla.zeros if finite else xla.poison)(aval.shape, aval.dtype)
 
 
 def _to_lojax(*args: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
@@ -156,7 +156,7 @@ def _(*_: Any, **__: Any) -> Any:
 @xla.register(run_scoped_p)
 def _(ctx: xla.Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
   check_alone(collective_axes, dict(zip(ctx.instance.axis_indices, ctx.instance.sizes)), source_line(ctx.eqn))
-  scoped = [xla.Cell(allocate(v.aval), v.aval) for v in jaxpr.invars[len(consts) :]]
+  scoped = [xla.Cell(allocate(v.aval, finite=ctx.instance.finite), v.aval) for v in jaxpr.invars[len(consts) :]]
   return ctx.evaluate(jaxpr, (), [*consts, *scoped])
 
 

@@ -158,19 +158,20 @@ def _all_differentiable(jaxpr: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Portable:
-  """A kernel as a function: its portable lowering."""
+  """A kernel as a function: its portable lowering; for reverse derivatives with finite numbers beyond edges (see `xla.run`)."""
 
   kernel: Kernel
+  finite: bool = False
 
   def __call__(self, *operands: Any) -> list[Any]:
-    return xla.run(self.kernel, *operands)
+    return xla.run(self.kernel, *operands, finite=self.finite)
 
 
 def _jvp_of_portable(
   kernel: Kernel, primals: Sequence[Any], tangents: Sequence[Any], params: Any
 ) -> tuple[list[Any], list[Any]]:
   outs = pallas_call_p.bind(*primals, **params)
-  dots = iter(unchecked.jvp(Portable(_without_reports(kernel)), primals, tangents))
+  dots = iter(unchecked.jvp(Portable(_without_reports(kernel), finite=True), primals, tangents))
   return outs, [next(dots) if has_tangent(o) else _jax.zero_tangent(o) for o in outs]
 
 
@@ -298,16 +299,21 @@ def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: 
   if unchecked.is_manual():
     return _linearize_as_call(nonzeros, primals, params)
 
+  # Results that depend on what lies beyond an edge must show it, so they are those of the call.
+  has_edges = any(m.keeps_overhang for m in kernel.grid_mapping.block_mappings)
+  seen = pallas_call_p.bind(*primals, **params) if has_edges else None
+  portable = Portable(_without_reports(kernel), finite=True) if has_edges else Portable(kernel)
+
   def of_nonzero(*moving: Any) -> tuple[list[Any], list[Any]]:
     left = iter(moving)
-    outs = xla.run(kernel, *(next(left) if nz else p for p, nz in zip(primals, nonzeros)))
+    outs = portable(*(next(left) if nz else p for p, nz in zip(primals, nonzeros)))
     floats = [o for o in outs if has_tangent(_jax.core.typeof(o))]
     return floats, [o for o in outs if not has_tangent(_jax.core.typeof(o))]
 
   floats, linear, others = jax.linearize(of_nonzero, *(p for p, nz in zip(primals, nonzeros) if nz), has_aux=True)
   is_float = [has_tangent(a) for a in kernel.out_avals]
   left, rest = iter(floats), iter(others)
-  outs = [next(left) if f else next(rest) for f in is_float]
+  outs = seen or [next(left) if f else next(rest) for f in is_float]
   residuals, tree = jax.tree.flatten(linear)
 
   def linearized(residuals: Sequence[Any], *rest: Any) -> list[Any]:
@@ -337,7 +343,7 @@ _ad.primitive_linearizations[pallas_call_p] = _linearize
 
 def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
   """A call that is linear in some operands, as the tangent of a call is: inside remat JAX transposes it."""
-  return unchecked.transpose(Portable(Kernel(**params)), cotangents, args)
+  return unchecked.transpose(Portable(Kernel(**params), finite=True), cotangents, args)
 
 
 _ad.primitive_transposes[pallas_call_p] = _transpose

@@ -15,7 +15,7 @@ from tilewright.target.xla.evaluate import (
   register_globals,
 )
 from tilewright.target.xla.grid import run
-from tilewright.target.xla.refs import accumulate, poison, poison_value, write_where
+from tilewright.target.xla.refs import accumulate, poison, poison_value, write_where, zeros
 
 __all__ = [
   "Cell",
@@ -31,6 +31,7 @@ __all__ = [
   "register_globals",
   "run",
   "write_where",
+  "zeros",
 ]
 
 del _control

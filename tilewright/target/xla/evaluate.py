@@ -53,6 +53,7 @@ class Instance:
   axis_indices: dict[Any, Any]
   kernel: Kernel | None
   globals: dict[Any, Cell]
+  finite: bool = False  # what no one should read is not poison, but numbers that the array also has (see `grid.run`)
 
   def with_globals(self, cells: dict[Any, Cell]) -> Instance:
     return dataclasses.replace(self, globals=cells)
@@ -204,7 +205,8 @@ def _new_ref(ctx: Context, value: Any, **_: Any) -> Cell:
 @register(_jax.core.empty_ref_p)
 def _empty_ref(ctx: Context, **_: Any) -> Cell:
   aval = ctx.eqn.outvars[0].aval
-  return Cell(refs.poison(aval.shape, aval.dtype), aval)
+  first_value = refs.zeros if ctx.instance.finite else refs.poison
+  return Cell(first_value(aval.shape, aval.dtype), aval)
 
 
 @register(_jax.core.freeze_p)

@@ -54,25 +54,32 @@ class KeptBlock(NamedTuple):
   value: Any
 
 
-def run(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel on dynamic grid bounds, prefetched scalars and inputs; gives its outputs."""
+def run(kernel: Kernel, *operands: Any, finite: bool = False) -> list[Any]:
+  """Run a kernel on dynamic grid bounds, prefetched scalars and inputs; gives its outputs.
+
+  With `finite`, what lies beyond an edge is not poison but other elements of the array, and memory starts as zeros. Reverse derivatives are
+  taken so: a result that is dropped has a cotangent of zero, and zero times NaN would reach what all blocks share, such as weights.
+  """
   mapping = kernel.grid_mapping
   bounds, rest = operands[: mapping.num_dynamic_bounds], operands[mapping.num_dynamic_bounds :]
   prefetched, inputs = rest[: mapping.num_prefetch], rest[mapping.num_prefetch :]
   grid = mapping.with_bounds([jnp.asarray(b, jnp.int32) for b in bounds])
   aliases = {out: into for into, out in kernel.input_output_aliases}
-  outputs = tuple(_initial_output(kernel, i, aliases, prefetched, inputs) for i in range(mapping.num_outputs))
-  scratch = tuple(_initial_scratch(v.aval) for v in kernel.jaxpr.invars[_first_scratch(mapping) :])
+  first_value = refs.zeros if finite else refs.poison
+  outputs = tuple(
+    _initial_output(kernel, i, aliases, prefetched, inputs, first_value) for i in range(mapping.num_outputs)
+  )
+  scratch = tuple(first_value(v.aval.shape, v.aval.dtype) for v in kernel.jaxpr.invars[_first_scratch(mapping) :])
   global_refs = find_globals(kernel.jaxpr)
   global_values = tuple(ref.initial() for ref in global_refs.values())
 
   written = _written_inputs(kernel)
-  kept = {} if _is_one_step(grid) else _initial_kept(kernel, written)
+  kept = {} if _is_one_step(grid) else _initial_kept(kernel, written, first_value)
 
   def step(indices: tuple[Any, ...], state: Any) -> Any:
     changed, rest = state
     seen = [changed[written.index(i)] if i in written else x for i, x in enumerate(inputs)]
-    return _step(kernel, grid, indices, prefetched, seen, written, aliases, global_refs, rest)
+    return _step(kernel, grid, indices, prefetched, seen, written, aliases, global_refs, rest, finite)
 
   _, (found, *_) = _loop(grid, step, (tuple(inputs[i] for i in written), (outputs, scratch, global_values, kept)))
   return list(found)
@@ -92,19 +99,15 @@ def _first_scratch(mapping: GridMapping) -> int:
 
 
 def _initial_output(
-  kernel: Kernel, i: int, aliases: dict[int, int], prefetched: Sequence[Any], inputs: Sequence[Any]
+  kernel: Kernel, i: int, aliases: dict[int, int], prefetched: Sequence[Any], inputs: Sequence[Any], first_value: Any
 ) -> Any:
   if i in aliases:
     return (*prefetched, *inputs)[aliases[i]]
   aval = kernel.grid_mapping.output_mappings[i].array_aval
-  return refs.poison(aval.shape, aval.dtype)
+  return first_value(aval.shape, aval.dtype)
 
 
-def _initial_scratch(aval: Any) -> Any:
-  return refs.poison(aval.shape, aval.dtype)
-
-
-def _initial_kept(kernel: Kernel, written: Sequence[int]) -> dict[int, KeptBlock]:
+def _initial_kept(kernel: Kernel, written: Sequence[int], first_value: Any) -> dict[int, KeptBlock]:
   """A block for each operand, by number, that is written and may hang over the edge of its array."""
   mapping = kernel.grid_mapping
   outputs = range(mapping.num_inputs, len(mapping.block_mappings))
@@ -113,7 +116,7 @@ def _initial_kept(kernel: Kernel, written: Sequence[int]) -> dict[int, KeptBlock
     m, aval = mapping.block_mappings[k], kernel.jaxpr.invars[mapping.num_prefetch + k].aval
     if m.keeps_overhang:
       length = 1 + sum(d.block_size if isinstance(d, Indirect) else 2 for d in m.block_shape)
-      found[k] = KeptBlock(jnp.zeros((length,), jnp.int32), refs.poison(aval.shape, aval.dtype))
+      found[k] = KeptBlock(jnp.zeros((length,), jnp.int32), first_value(aval.shape, aval.dtype))
   return found
 
 
@@ -174,6 +177,7 @@ def _step(
   aliases: dict[int, int],
   global_refs: dict[Any, GlobalRef],
   state: Any,
+  finite: bool,
 ) -> Any:
   """One step: gives the inputs that are `written`, then the next state."""
   mapping = kernel.grid_mapping
@@ -181,7 +185,7 @@ def _step(
   num_vmapped = mapping.num_vmapped
   names = dict(zip(mapping.grid_names or (), indices[num_vmapped:]))
   globals_ = {key: Cell(value, ref.aval) for (key, ref), value in zip(global_refs.items(), global_values)}
-  instance = Instance(indices[num_vmapped:], tuple(grid[num_vmapped:]), names, kernel, globals_)
+  instance = Instance(indices[num_vmapped:], tuple(grid[num_vmapped:]), names, kernel, globals_, finite)
 
   avals = [v.aval for v in kernel.jaxpr.invars]
   scalar_cells = [
@@ -192,7 +196,7 @@ def _step(
   moved = {k: _place_numbers(place) for k in kept if (place := places[k]) is not None}
 
   def block_of(k: int, array: Any) -> Any:
-    block = read_block(mapping.block_mappings[k], places[k], array)
+    block = read_block(mapping.block_mappings[k], places[k], array, finite=finite)
     return lax.select((moved[k] == kept[k].place).all(), kept[k].value, block) if k in kept else block
 
   out_blocks = [block_of(k, y) for k, y in enumerate(outputs, len(inputs))]
@@ -288,11 +292,29 @@ def _count_mask(shape: Sequence[Any], valid: Sequence[tuple[int, Any]]) -> Any:
   return mask
 
 
-def read_block(mapping: BlockMapping, place: BlockIndex | None, array: Any) -> Any:
+def _may_be_made_finite(mapping: BlockMapping) -> bool:
+  aval = mapping.array_aval
+  cut = not any(isinstance(dim, Indirect) for dim in mapping.block_shape)
+  return mapping.keeps_overhang and cut and jnp.issubdtype(aval.dtype, jnp.inexact) and 0 not in aval.shape
+
+
+def _is_inside(place: BlockIndex, shape: Sequence[Any]) -> Any:
+  """Which elements of a block lie in its array."""
+  inside: Any = True
+  for axis, (part, dim) in enumerate(zip(place.indexer.indices, place.indexer.shape)):
+    at = lax.broadcasted_iota(jnp.int32, tuple(shape), axis) + part.start
+    inside = inside & (at >= 0) & (at < dim)
+  return inside
+
+
+def read_block(mapping: BlockMapping, place: BlockIndex | None, array: Any, *, finite: bool = False) -> Any:
   if place is None:
     return array
   block = refs.read(array, [place.indexer])
-  if place.valid:
+  if finite and _may_be_made_finite(mapping):
+    inside = _count_mask(block.shape, place.valid) & _is_inside(place, block.shape)
+    block = jnp.where(inside, block, lax.stop_gradient(refs.nearby(array, place.indexer)))
+  elif place.valid:
     block = jnp.where(_count_mask(block.shape, place.valid), block, refs.poison(block.shape, block.dtype))
   return lax.squeeze(block, place.squeezed)
 

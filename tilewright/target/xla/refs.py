@@ -38,6 +38,21 @@ def poison(shape: Sequence[Any], dtype: Any) -> Any:
   return jnp.full(shape, poison_value(dtype), dtype)
 
 
+def zeros(shape: Sequence[Any], dtype: Any) -> Any:
+  """As `poison`, of numbers that do no harm."""
+  return jnp.zeros(shape, dtype) if jnp.issubdtype(dtype, jnp.inexact) else poison(shape, dtype)
+
+
+def nearby(value: Any, indexer: Any) -> Any:
+  """What a window selects, moved to where it fits; where it is larger than the value, elements repeat."""
+  window = _window(indexer, value.shape)
+  if window is None:
+    arrays, _ = _gather_indices(value, indexer)
+    return value.at[arrays].get(mode="clip")
+  starts, sizes, squeezed = window
+  return lax.squeeze(lax.dynamic_slice(value, _clamp(starts, sizes, value.shape)[0], sizes), squeezed)
+
+
 def read(value: Any, transforms: Sequence[Any]) -> Any:
   for transform in transforms:
     value = _apply(value, transform)
