@@ -2,8 +2,8 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4") alwaysinline
 {
 entry:
-  %".465" = alloca <4 x float>
-  %".517" = alloca <4 x float>
+  %".463" = alloca <4 x float>
+  %".515" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -15,799 +15,797 @@ start:
   %".12" = load i64, ptr %".11"
   %".13" = urem i64 %".4", %".10"
   %".14" = udiv i64 %".4", %".10"
-  %".15" = urem i64 %".14", %".8"
-  %".16" = udiv i64 %".14", %".8"
-  %".17" = getelementptr ptr, ptr %".1", i64 0
+  %".15" = getelementptr ptr, ptr %".1", i64 0
+  %".16" = load ptr, ptr %".15"
+  %".17" = getelementptr ptr, ptr %".1", i64 1
   %".18" = load ptr, ptr %".17"
-  %".19" = getelementptr ptr, ptr %".1", i64 1
+  %".19" = getelementptr ptr, ptr %".1", i64 2
   %".20" = load ptr, ptr %".19"
-  %".21" = getelementptr ptr, ptr %".1", i64 2
+  %".21" = getelementptr ptr, ptr %".1", i64 3
   %".22" = load ptr, ptr %".21"
-  %".23" = getelementptr ptr, ptr %".1", i64 3
+  %".23" = getelementptr ptr, ptr %".1", i64 4
   %".24" = load ptr, ptr %".23"
-  %".25" = getelementptr ptr, ptr %".1", i64 4
-  %".26" = load ptr, ptr %".25"
-  %".27" = getelementptr i8, ptr %".3", i64 0
-  %".28" = getelementptr i8, ptr %".3", i64 64
-  %".29" = getelementptr i8, ptr %".3", i64 128
-  %".30" = getelementptr i8, ptr %".3", i64 192
+  %".25" = getelementptr i8, ptr %".3", i64 0
+  %".26" = getelementptr i8, ptr %".3", i64 64
+  %".27" = getelementptr i8, ptr %".3", i64 128
+  %".28" = getelementptr i8, ptr %".3", i64 192
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".714", %"switch.done.2"]
-  %".32" = icmp slt i64 %"i", %".12"
-  br i1 %".32", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".712", %"switch.done.2"]
+  %".30" = icmp slt i64 %"i", %".12"
+  br i1 %".30", label %"body", label %"done"
 body:
-  %".34" = trunc i64 %".15" to i32
-  %".35" = trunc i64 %".13" to i32
-  %".36" = trunc i64 %"i" to i32
-  %".37" = trunc i64 %".8" to i32
-  %".38" = trunc i64 %".10" to i32
-  %".39" = trunc i64 %".12" to i32
-  %".40" = trunc i64 %".15" to i32
-  %".41" = trunc i64 %".13" to i32
-  %".42" = trunc i64 %"i" to i32
-  %".43" = sext i32 %".40" to i64
-  %".44" = sext i32 %".41" to i64
+  %".32" = trunc i64 %".14" to i32
+  %".33" = trunc i64 %".13" to i32
+  %".34" = trunc i64 %"i" to i32
+  %".35" = trunc i64 %".8" to i32
+  %".36" = trunc i64 %".10" to i32
+  %".37" = trunc i64 %".12" to i32
+  %".38" = trunc i64 %".14" to i32
+  %".39" = trunc i64 %".13" to i32
+  %".40" = trunc i64 %"i" to i32
+  %".41" = sext i32 %".38" to i64
+  %".42" = sext i32 %".39" to i64
+  %".43" = mul i64 %".42", 4
+  %".44" = sext i32 0 to i64
   %".45" = mul i64 %".44", 4
-  %".46" = sext i32 0 to i64
-  %".47" = mul i64 %".46", 4
-  %".48" = mul i64 %".43", 32
-  %".49" = mul i64 %".45", 4
-  %".50" = add i64 %".48", %".49"
-  %".51" = add i64 %".50", %".47"
-  %".52" = getelementptr float, ptr %".18", i64 %".51"
-  %".53" = trunc i64 %".15" to i32
-  %".54" = trunc i64 %".13" to i32
-  %".55" = trunc i64 %"i" to i32
-  %".56" = icmp sgt i32 %".53", 0
-  %".57" = icmp slt i32 %".53", 0
-  %".58" = select  i1 %".57", i32 4294967295, i32 0
-  %".59" = select  i1 %".56", i32 1, i32 %".58"
-  %".60" = icmp ne i32 %".59", 1
-  %".61" = icmp eq i32 1, 0
-  %".62" = icmp eq i32 %".53", 2147483648
-  %".63" = icmp eq i32 1, 4294967295
-  %".64" = and i1 %".62", %".63"
-  %".65" = or i1 %".61", %".64"
-  %".66" = select  i1 %".65", i32 1, i32 1
-  %".67" = srem i32 %".53", %".66"
-  %".68" = select  i1 %".61", i32 %".53", i32 %".67"
-  %".69" = icmp ne i32 %".68", 0
-  %".70" = and i1 %".60", %".69"
-  %".71" = sub i32 %".53", 1
-  %".72" = select  i1 %".70", i32 %".71", i32 %".53"
-  %".73" = sext i32 %".72" to i64
-  %".74" = sext i32 %".55" to i64
-  %".75" = mul i64 %".74", 8
-  %".76" = sext i32 0 to i64
-  %".77" = mul i64 %".76", 4
-  %".78" = icmp ule i64 %".73", 0
-  %".79" = mul i64 %".73", 64
-  %".80" = mul i64 %".75", 4
-  %".81" = add i64 %".79", %".80"
-  %".82" = add i64 %".81", %".77"
-  %".83" = getelementptr float, ptr %".20", i64 %".82"
-  %".84" = getelementptr i8, ptr %".3", i64 256
-  %".85" = xor i1 %".78", -1
-  br i1 %".85", label %"then", label %"end"
+  %".46" = mul i64 %".41", 32
+  %".47" = mul i64 %".43", 4
+  %".48" = add i64 %".46", %".47"
+  %".49" = add i64 %".48", %".45"
+  %".50" = getelementptr float, ptr %".16", i64 %".49"
+  %".51" = trunc i64 %".14" to i32
+  %".52" = trunc i64 %".13" to i32
+  %".53" = trunc i64 %"i" to i32
+  %".54" = icmp sgt i32 %".51", 0
+  %".55" = icmp slt i32 %".51", 0
+  %".56" = select  i1 %".55", i32 4294967295, i32 0
+  %".57" = select  i1 %".54", i32 1, i32 %".56"
+  %".58" = icmp ne i32 %".57", 1
+  %".59" = icmp eq i32 1, 0
+  %".60" = icmp eq i32 %".51", 2147483648
+  %".61" = icmp eq i32 1, 4294967295
+  %".62" = and i1 %".60", %".61"
+  %".63" = or i1 %".59", %".62"
+  %".64" = select  i1 %".63", i32 1, i32 1
+  %".65" = srem i32 %".51", %".64"
+  %".66" = select  i1 %".59", i32 %".51", i32 %".65"
+  %".67" = icmp ne i32 %".66", 0
+  %".68" = and i1 %".58", %".67"
+  %".69" = sub i32 %".51", 1
+  %".70" = select  i1 %".68", i32 %".69", i32 %".51"
+  %".71" = sext i32 %".70" to i64
+  %".72" = sext i32 %".53" to i64
+  %".73" = mul i64 %".72", 8
+  %".74" = sext i32 0 to i64
+  %".75" = mul i64 %".74", 4
+  %".76" = icmp ule i64 %".71", 0
+  %".77" = mul i64 %".71", 64
+  %".78" = mul i64 %".73", 4
+  %".79" = add i64 %".77", %".78"
+  %".80" = add i64 %".79", %".75"
+  %".81" = getelementptr float, ptr %".18", i64 %".80"
+  %".82" = getelementptr i8, ptr %".3", i64 256
+  %".83" = xor i1 %".76", -1
+  br i1 %".83", label %"then", label %"end"
 done:
   ret void
 then:
   br label %"loop.1"
 end:
-  %".165" = select  i1 %".78", ptr %".83", ptr %".84"
-  %".166" = trunc i64 %".15" to i32
-  %".167" = trunc i64 %".13" to i32
-  %".168" = trunc i64 %"i" to i32
-  %".169" = icmp sgt i32 %".166", 0
-  %".170" = icmp slt i32 %".166", 0
-  %".171" = select  i1 %".170", i32 4294967295, i32 0
-  %".172" = select  i1 %".169", i32 1, i32 %".171"
-  %".173" = icmp ne i32 %".172", 1
-  %".174" = icmp eq i32 1, 0
-  %".175" = icmp eq i32 %".166", 2147483648
-  %".176" = icmp eq i32 1, 4294967295
-  %".177" = and i1 %".175", %".176"
-  %".178" = or i1 %".174", %".177"
-  %".179" = select  i1 %".178", i32 1, i32 1
-  %".180" = srem i32 %".166", %".179"
-  %".181" = select  i1 %".174", i32 %".166", i32 %".180"
-  %".182" = icmp ne i32 %".181", 0
-  %".183" = and i1 %".173", %".182"
-  %".184" = sub i32 %".166", 1
-  %".185" = select  i1 %".183", i32 %".184", i32 %".166"
-  %".186" = sext i32 %".185" to i64
-  %".187" = sext i32 %".168" to i64
-  %".188" = mul i64 %".187", 8
-  %".189" = sext i32 0 to i64
-  %".190" = mul i64 %".189", 4
-  %".191" = icmp ule i64 %".186", 0
-  %".192" = mul i64 %".186", 64
-  %".193" = mul i64 %".188", 4
-  %".194" = add i64 %".192", %".193"
-  %".195" = add i64 %".194", %".190"
-  %".196" = getelementptr float, ptr %".22", i64 %".195"
-  %".197" = getelementptr i8, ptr %".3", i64 384
-  %".198" = xor i1 %".191", -1
-  br i1 %".198", label %"then.1", label %"end.1"
+  %".163" = select  i1 %".76", ptr %".81", ptr %".82"
+  %".164" = trunc i64 %".14" to i32
+  %".165" = trunc i64 %".13" to i32
+  %".166" = trunc i64 %"i" to i32
+  %".167" = icmp sgt i32 %".164", 0
+  %".168" = icmp slt i32 %".164", 0
+  %".169" = select  i1 %".168", i32 4294967295, i32 0
+  %".170" = select  i1 %".167", i32 1, i32 %".169"
+  %".171" = icmp ne i32 %".170", 1
+  %".172" = icmp eq i32 1, 0
+  %".173" = icmp eq i32 %".164", 2147483648
+  %".174" = icmp eq i32 1, 4294967295
+  %".175" = and i1 %".173", %".174"
+  %".176" = or i1 %".172", %".175"
+  %".177" = select  i1 %".176", i32 1, i32 1
+  %".178" = srem i32 %".164", %".177"
+  %".179" = select  i1 %".172", i32 %".164", i32 %".178"
+  %".180" = icmp ne i32 %".179", 0
+  %".181" = and i1 %".171", %".180"
+  %".182" = sub i32 %".164", 1
+  %".183" = select  i1 %".181", i32 %".182", i32 %".164"
+  %".184" = sext i32 %".183" to i64
+  %".185" = sext i32 %".166" to i64
+  %".186" = mul i64 %".185", 8
+  %".187" = sext i32 0 to i64
+  %".188" = mul i64 %".187", 4
+  %".189" = icmp ule i64 %".184", 0
+  %".190" = mul i64 %".184", 64
+  %".191" = mul i64 %".186", 4
+  %".192" = add i64 %".190", %".191"
+  %".193" = add i64 %".192", %".188"
+  %".194" = getelementptr float, ptr %".20", i64 %".193"
+  %".195" = getelementptr i8, ptr %".3", i64 384
+  %".196" = xor i1 %".189", -1
+  br i1 %".196", label %"then.1", label %"end.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"then"], [%".93", %"body.1"]
-  %".88" = icmp slt i64 %"i.1", 8
-  br i1 %".88", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"then"], [%".91", %"body.1"]
+  %".86" = icmp slt i64 %"i.1", 8
+  br i1 %".86", label %"body.1", label %"done.1"
 body.1:
-  %".90" = mul i64 %"i.1", 4
-  %".91" = getelementptr inbounds float, ptr %".84", i64 %".90"
-  store <4 x float> splat (float 0x7ff8000000000000), ptr %".91", align 4
-  %".93" = add i64 %"i.1", 1
+  %".88" = mul i64 %"i.1", 4
+  %".89" = getelementptr inbounds float, ptr %".82", i64 %".88"
+  store <4 x float> splat (float 0x7ff8000000000000), ptr %".89", align 4
+  %".91" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
-  %".95" = icmp slt i64 %".73", 0
-  %".96" = sub i64 0, %".73"
-  %".97" = select  i1 %".95", i64 %".96", i64 0
-  %".98" = sub i64 1, %".73"
-  %".99" = icmp slt i64 %".98", 1
-  %".100" = select  i1 %".99", i64 %".98", i64 1
+  %".93" = icmp slt i64 %".71", 0
+  %".94" = sub i64 0, %".71"
+  %".95" = select  i1 %".93", i64 %".94", i64 0
+  %".96" = sub i64 1, %".71"
+  %".97" = icmp slt i64 %".96", 1
+  %".98" = select  i1 %".97", i64 %".96", i64 1
   br label %"loop.2"
 loop.2:
-  %"i.2" = phi  i64 [%".97", %"done.1"], [%".162", %"done.3"]
-  %".102" = icmp slt i64 %"i.2", %".100"
-  br i1 %".102", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [%".95", %"done.1"], [%".160", %"done.3"]
+  %".100" = icmp slt i64 %"i.2", %".98"
+  br i1 %".100", label %"body.2", label %"done.2"
 body.2:
-  %".104" = add i64 %".73", %"i.2"
-  %".105" = icmp slt i64 %".75", 0
-  %".106" = sub i64 0, %".75"
-  %".107" = select  i1 %".105", i64 %".106", i64 0
-  %".108" = sub i64 16, %".75"
-  %".109" = icmp slt i64 %".108", 8
-  %".110" = select  i1 %".109", i64 %".108", i64 8
+  %".102" = add i64 %".71", %"i.2"
+  %".103" = icmp slt i64 %".73", 0
+  %".104" = sub i64 0, %".73"
+  %".105" = select  i1 %".103", i64 %".104", i64 0
+  %".106" = sub i64 16, %".73"
+  %".107" = icmp slt i64 %".106", 8
+  %".108" = select  i1 %".107", i64 %".106", i64 8
   br label %"loop.3"
 done.2:
   br label %"end"
 loop.3:
-  %"i.3" = phi  i64 [%".107", %"body.2"], [%".160", %"done.5"]
-  %".112" = icmp slt i64 %"i.3", %".110"
-  br i1 %".112", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [%".105", %"body.2"], [%".158", %"done.5"]
+  %".110" = icmp slt i64 %"i.3", %".108"
+  br i1 %".110", label %"body.3", label %"done.3"
 body.3:
-  %".114" = add i64 %".75", %"i.3"
-  %".115" = icmp slt i64 %".77", 0
-  %".116" = sub i64 0, %".77"
-  %".117" = select  i1 %".115", i64 %".116", i64 0
-  %".118" = sub i64 4, %".77"
-  %".119" = icmp slt i64 %".118", 4
-  %".120" = select  i1 %".119", i64 %".118", i64 4
-  %".121" = icmp sgt i64 %".120", %".117"
-  %".122" = sub i64 %".120", %".117"
-  %".123" = select  i1 %".121", i64 %".122", i64 0
-  %".124" = add i64 %".77", %".117"
-  %".125" = and i64 %".123", -16
+  %".112" = add i64 %".73", %"i.3"
+  %".113" = icmp slt i64 %".75", 0
+  %".114" = sub i64 0, %".75"
+  %".115" = select  i1 %".113", i64 %".114", i64 0
+  %".116" = sub i64 4, %".75"
+  %".117" = icmp slt i64 %".116", 4
+  %".118" = select  i1 %".117", i64 %".116", i64 4
+  %".119" = icmp sgt i64 %".118", %".115"
+  %".120" = sub i64 %".118", %".115"
+  %".121" = select  i1 %".119", i64 %".120", i64 0
+  %".122" = add i64 %".75", %".115"
+  %".123" = and i64 %".121", -16
   br label %"loop.4"
 done.3:
-  %".162" = add i64 %"i.2", 1
+  %".160" = add i64 %"i.2", 1
   br label %"loop.2"
 loop.4:
-  %"i.4" = phi  i64 [0, %"body.3"], [%".141", %"body.4"]
-  %".127" = icmp slt i64 %"i.4", %".125"
-  br i1 %".127", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"body.3"], [%".139", %"body.4"]
+  %".125" = icmp slt i64 %"i.4", %".123"
+  br i1 %".125", label %"body.4", label %"done.4"
 body.4:
-  %".129" = add i64 %".124", %"i.4"
-  %".130" = add i64 %".117", %"i.4"
-  %".131" = mul i64 %".104", 64
-  %".132" = mul i64 %".114", 4
-  %".133" = add i64 %".131", %".132"
-  %".134" = add i64 %".133", %".129"
-  %".135" = getelementptr inbounds float, ptr %".20", i64 %".134"
-  %".136" = load <16 x float>, ptr %".135", align 4
-  %".137" = mul i64 %"i.3", 4
-  %".138" = add i64 %".137", %".130"
-  %".139" = getelementptr inbounds float, ptr %".84", i64 %".138"
-  store <16 x float> %".136", ptr %".139", align 4
-  %".141" = add i64 %"i.4", 16
+  %".127" = add i64 %".122", %"i.4"
+  %".128" = add i64 %".115", %"i.4"
+  %".129" = mul i64 %".102", 64
+  %".130" = mul i64 %".112", 4
+  %".131" = add i64 %".129", %".130"
+  %".132" = add i64 %".131", %".127"
+  %".133" = getelementptr inbounds float, ptr %".18", i64 %".132"
+  %".134" = load <16 x float>, ptr %".133", align 4
+  %".135" = mul i64 %"i.3", 4
+  %".136" = add i64 %".135", %".128"
+  %".137" = getelementptr inbounds float, ptr %".82", i64 %".136"
+  store <16 x float> %".134", ptr %".137", align 4
+  %".139" = add i64 %"i.4", 16
   br label %"loop.4"
 done.4:
   br label %"loop.5"
 loop.5:
-  %"i.5" = phi  i64 [%".125", %"done.4"], [%".158", %"body.5"]
-  %".144" = icmp slt i64 %"i.5", %".123"
-  br i1 %".144", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [%".123", %"done.4"], [%".156", %"body.5"]
+  %".142" = icmp slt i64 %"i.5", %".121"
+  br i1 %".142", label %"body.5", label %"done.5"
 body.5:
-  %".146" = add i64 %".124", %"i.5"
-  %".147" = add i64 %".117", %"i.5"
-  %".148" = mul i64 %".104", 64
-  %".149" = mul i64 %".114", 4
-  %".150" = add i64 %".148", %".149"
-  %".151" = add i64 %".150", %".146"
-  %".152" = getelementptr inbounds float, ptr %".20", i64 %".151"
-  %".153" = load float, ptr %".152", align 4
-  %".154" = mul i64 %"i.3", 4
-  %".155" = add i64 %".154", %".147"
-  %".156" = getelementptr inbounds float, ptr %".84", i64 %".155"
-  store float %".153", ptr %".156", align 4
-  %".158" = add i64 %"i.5", 1
+  %".144" = add i64 %".122", %"i.5"
+  %".145" = add i64 %".115", %"i.5"
+  %".146" = mul i64 %".102", 64
+  %".147" = mul i64 %".112", 4
+  %".148" = add i64 %".146", %".147"
+  %".149" = add i64 %".148", %".144"
+  %".150" = getelementptr inbounds float, ptr %".18", i64 %".149"
+  %".151" = load float, ptr %".150", align 4
+  %".152" = mul i64 %"i.3", 4
+  %".153" = add i64 %".152", %".145"
+  %".154" = getelementptr inbounds float, ptr %".82", i64 %".153"
+  store float %".151", ptr %".154", align 4
+  %".156" = add i64 %"i.5", 1
   br label %"loop.5"
 done.5:
-  %".160" = add i64 %"i.3", 1
+  %".158" = add i64 %"i.3", 1
   br label %"loop.3"
 then.1:
   br label %"loop.6"
 end.1:
-  %".278" = select  i1 %".191", ptr %".196", ptr %".197"
-  %".279" = trunc i64 %".15" to i32
-  %".280" = trunc i64 %".13" to i32
-  %".281" = trunc i64 %"i" to i32
-  %".282" = sext i32 %".279" to i64
-  %".283" = sext i32 %".280" to i64
+  %".276" = select  i1 %".189", ptr %".194", ptr %".195"
+  %".277" = trunc i64 %".14" to i32
+  %".278" = trunc i64 %".13" to i32
+  %".279" = trunc i64 %"i" to i32
+  %".280" = sext i32 %".277" to i64
+  %".281" = sext i32 %".278" to i64
+  %".282" = mul i64 %".281", 4
+  %".283" = sext i32 0 to i64
   %".284" = mul i64 %".283", 4
-  %".285" = sext i32 0 to i64
-  %".286" = mul i64 %".285", 4
-  %".287" = mul i64 %".282", 32
-  %".288" = mul i64 %".284", 4
-  %".289" = add i64 %".287", %".288"
-  %".290" = add i64 %".289", %".286"
-  %".291" = getelementptr float, ptr %".24", i64 %".290"
-  %".292" = trunc i64 %".15" to i32
-  %".293" = trunc i64 %".13" to i32
-  %".294" = trunc i64 %"i" to i32
-  %".295" = sext i32 %".292" to i64
-  %".296" = sext i32 0 to i64
-  %".297" = sext i32 %".293" to i64
-  %".298" = mul i64 %".297", 4
-  %".299" = mul i64 %".295", 8
-  %".300" = mul i64 %".296", 8
-  %".301" = add i64 %".299", %".300"
-  %".302" = add i64 %".301", %".298"
-  %".303" = getelementptr float, ptr %".26", i64 %".302"
-  %".304" = icmp eq i32 %".36", 0
-  %".305" = zext i1 %".304" to i32
-  %".306" = sext i32 %".305" to i64
-  %".307" = icmp slt i64 %".306", 0
-  %".308" = select  i1 %".307", i64 0, i64 %".306"
-  switch i64 %".308", label %"case.1" [i64 0, label %"case.0"]
+  %".285" = mul i64 %".280", 32
+  %".286" = mul i64 %".282", 4
+  %".287" = add i64 %".285", %".286"
+  %".288" = add i64 %".287", %".284"
+  %".289" = getelementptr float, ptr %".22", i64 %".288"
+  %".290" = trunc i64 %".14" to i32
+  %".291" = trunc i64 %".13" to i32
+  %".292" = trunc i64 %"i" to i32
+  %".293" = sext i32 %".290" to i64
+  %".294" = sext i32 0 to i64
+  %".295" = sext i32 %".291" to i64
+  %".296" = mul i64 %".295", 4
+  %".297" = mul i64 %".293", 8
+  %".298" = mul i64 %".294", 8
+  %".299" = add i64 %".297", %".298"
+  %".300" = add i64 %".299", %".296"
+  %".301" = getelementptr float, ptr %".24", i64 %".300"
+  %".302" = icmp eq i32 %".34", 0
+  %".303" = zext i1 %".302" to i32
+  %".304" = sext i32 %".303" to i64
+  %".305" = icmp slt i64 %".304", 0
+  %".306" = select  i1 %".305", i64 0, i64 %".304"
+  switch i64 %".306", label %"case.1" [i64 0, label %"case.0"]
 loop.6:
-  %"i.6" = phi  i64 [0, %"then.1"], [%".206", %"body.6"]
-  %".201" = icmp slt i64 %"i.6", 8
-  br i1 %".201", label %"body.6", label %"done.6"
+  %"i.6" = phi  i64 [0, %"then.1"], [%".204", %"body.6"]
+  %".199" = icmp slt i64 %"i.6", 8
+  br i1 %".199", label %"body.6", label %"done.6"
 body.6:
-  %".203" = mul i64 %"i.6", 4
-  %".204" = getelementptr inbounds float, ptr %".197", i64 %".203"
-  store <4 x float> splat (float 0x7ff8000000000000), ptr %".204", align 4
-  %".206" = add i64 %"i.6", 1
+  %".201" = mul i64 %"i.6", 4
+  %".202" = getelementptr inbounds float, ptr %".195", i64 %".201"
+  store <4 x float> splat (float 0x7ff8000000000000), ptr %".202", align 4
+  %".204" = add i64 %"i.6", 1
   br label %"loop.6"
 done.6:
-  %".208" = icmp slt i64 %".186", 0
-  %".209" = sub i64 0, %".186"
-  %".210" = select  i1 %".208", i64 %".209", i64 0
-  %".211" = sub i64 1, %".186"
-  %".212" = icmp slt i64 %".211", 1
-  %".213" = select  i1 %".212", i64 %".211", i64 1
+  %".206" = icmp slt i64 %".184", 0
+  %".207" = sub i64 0, %".184"
+  %".208" = select  i1 %".206", i64 %".207", i64 0
+  %".209" = sub i64 1, %".184"
+  %".210" = icmp slt i64 %".209", 1
+  %".211" = select  i1 %".210", i64 %".209", i64 1
   br label %"loop.7"
 loop.7:
-  %"i.7" = phi  i64 [%".210", %"done.6"], [%".275", %"done.8"]
-  %".215" = icmp slt i64 %"i.7", %".213"
-  br i1 %".215", label %"body.7", label %"done.7"
+  %"i.7" = phi  i64 [%".208", %"done.6"], [%".273", %"done.8"]
+  %".213" = icmp slt i64 %"i.7", %".211"
+  br i1 %".213", label %"body.7", label %"done.7"
 body.7:
-  %".217" = add i64 %".186", %"i.7"
-  %".218" = icmp slt i64 %".188", 0
-  %".219" = sub i64 0, %".188"
-  %".220" = select  i1 %".218", i64 %".219", i64 0
-  %".221" = sub i64 16, %".188"
-  %".222" = icmp slt i64 %".221", 8
-  %".223" = select  i1 %".222", i64 %".221", i64 8
+  %".215" = add i64 %".184", %"i.7"
+  %".216" = icmp slt i64 %".186", 0
+  %".217" = sub i64 0, %".186"
+  %".218" = select  i1 %".216", i64 %".217", i64 0
+  %".219" = sub i64 16, %".186"
+  %".220" = icmp slt i64 %".219", 8
+  %".221" = select  i1 %".220", i64 %".219", i64 8
   br label %"loop.8"
 done.7:
   br label %"end.1"
 loop.8:
-  %"i.8" = phi  i64 [%".220", %"body.7"], [%".273", %"done.10"]
-  %".225" = icmp slt i64 %"i.8", %".223"
-  br i1 %".225", label %"body.8", label %"done.8"
+  %"i.8" = phi  i64 [%".218", %"body.7"], [%".271", %"done.10"]
+  %".223" = icmp slt i64 %"i.8", %".221"
+  br i1 %".223", label %"body.8", label %"done.8"
 body.8:
-  %".227" = add i64 %".188", %"i.8"
-  %".228" = icmp slt i64 %".190", 0
-  %".229" = sub i64 0, %".190"
-  %".230" = select  i1 %".228", i64 %".229", i64 0
-  %".231" = sub i64 4, %".190"
-  %".232" = icmp slt i64 %".231", 4
-  %".233" = select  i1 %".232", i64 %".231", i64 4
-  %".234" = icmp sgt i64 %".233", %".230"
-  %".235" = sub i64 %".233", %".230"
-  %".236" = select  i1 %".234", i64 %".235", i64 0
-  %".237" = add i64 %".190", %".230"
-  %".238" = and i64 %".236", -16
+  %".225" = add i64 %".186", %"i.8"
+  %".226" = icmp slt i64 %".188", 0
+  %".227" = sub i64 0, %".188"
+  %".228" = select  i1 %".226", i64 %".227", i64 0
+  %".229" = sub i64 4, %".188"
+  %".230" = icmp slt i64 %".229", 4
+  %".231" = select  i1 %".230", i64 %".229", i64 4
+  %".232" = icmp sgt i64 %".231", %".228"
+  %".233" = sub i64 %".231", %".228"
+  %".234" = select  i1 %".232", i64 %".233", i64 0
+  %".235" = add i64 %".188", %".228"
+  %".236" = and i64 %".234", -16
   br label %"loop.9"
 done.8:
-  %".275" = add i64 %"i.7", 1
+  %".273" = add i64 %"i.7", 1
   br label %"loop.7"
 loop.9:
-  %"i.9" = phi  i64 [0, %"body.8"], [%".254", %"body.9"]
-  %".240" = icmp slt i64 %"i.9", %".238"
-  br i1 %".240", label %"body.9", label %"done.9"
+  %"i.9" = phi  i64 [0, %"body.8"], [%".252", %"body.9"]
+  %".238" = icmp slt i64 %"i.9", %".236"
+  br i1 %".238", label %"body.9", label %"done.9"
 body.9:
-  %".242" = add i64 %".237", %"i.9"
-  %".243" = add i64 %".230", %"i.9"
-  %".244" = mul i64 %".217", 64
-  %".245" = mul i64 %".227", 4
-  %".246" = add i64 %".244", %".245"
-  %".247" = add i64 %".246", %".242"
-  %".248" = getelementptr inbounds float, ptr %".22", i64 %".247"
-  %".249" = load <16 x float>, ptr %".248", align 4
-  %".250" = mul i64 %"i.8", 4
-  %".251" = add i64 %".250", %".243"
-  %".252" = getelementptr inbounds float, ptr %".197", i64 %".251"
-  store <16 x float> %".249", ptr %".252", align 4
-  %".254" = add i64 %"i.9", 16
+  %".240" = add i64 %".235", %"i.9"
+  %".241" = add i64 %".228", %"i.9"
+  %".242" = mul i64 %".215", 64
+  %".243" = mul i64 %".225", 4
+  %".244" = add i64 %".242", %".243"
+  %".245" = add i64 %".244", %".240"
+  %".246" = getelementptr inbounds float, ptr %".20", i64 %".245"
+  %".247" = load <16 x float>, ptr %".246", align 4
+  %".248" = mul i64 %"i.8", 4
+  %".249" = add i64 %".248", %".241"
+  %".250" = getelementptr inbounds float, ptr %".195", i64 %".249"
+  store <16 x float> %".247", ptr %".250", align 4
+  %".252" = add i64 %"i.9", 16
   br label %"loop.9"
 done.9:
   br label %"loop.10"
 loop.10:
-  %"i.10" = phi  i64 [%".238", %"done.9"], [%".271", %"body.10"]
-  %".257" = icmp slt i64 %"i.10", %".236"
-  br i1 %".257", label %"body.10", label %"done.10"
+  %"i.10" = phi  i64 [%".236", %"done.9"], [%".269", %"body.10"]
+  %".255" = icmp slt i64 %"i.10", %".234"
+  br i1 %".255", label %"body.10", label %"done.10"
 body.10:
-  %".259" = add i64 %".237", %"i.10"
-  %".260" = add i64 %".230", %"i.10"
-  %".261" = mul i64 %".217", 64
-  %".262" = mul i64 %".227", 4
-  %".263" = add i64 %".261", %".262"
-  %".264" = add i64 %".263", %".259"
-  %".265" = getelementptr inbounds float, ptr %".22", i64 %".264"
-  %".266" = load float, ptr %".265", align 4
-  %".267" = mul i64 %"i.8", 4
-  %".268" = add i64 %".267", %".260"
-  %".269" = getelementptr inbounds float, ptr %".197", i64 %".268"
-  store float %".266", ptr %".269", align 4
-  %".271" = add i64 %"i.10", 1
+  %".257" = add i64 %".235", %"i.10"
+  %".258" = add i64 %".228", %"i.10"
+  %".259" = mul i64 %".215", 64
+  %".260" = mul i64 %".225", 4
+  %".261" = add i64 %".259", %".260"
+  %".262" = add i64 %".261", %".257"
+  %".263" = getelementptr inbounds float, ptr %".20", i64 %".262"
+  %".264" = load float, ptr %".263", align 4
+  %".265" = mul i64 %"i.8", 4
+  %".266" = add i64 %".265", %".258"
+  %".267" = getelementptr inbounds float, ptr %".195", i64 %".266"
+  store float %".264", ptr %".267", align 4
+  %".269" = add i64 %"i.10", 1
   br label %"loop.10"
 done.10:
-  %".273" = add i64 %"i.8", 1
+  %".271" = add i64 %"i.8", 1
   br label %"loop.8"
 switch.done:
-  %".357" = mul i32 %".35", 4
-  %".358" = add i32 %".357", 3
-  %".359" = mul i32 %".36", 8
-  %".360" = icmp sle i32 %".359", %".358"
-  %".361" = zext i1 %".360" to i32
-  %".362" = sext i32 %".361" to i64
-  %".363" = icmp slt i64 %".362", 0
-  %".364" = select  i1 %".363", i64 0, i64 %".362"
-  switch i64 %".364", label %"case.1.1" [i64 0, label %"case.0.1"]
+  %".355" = mul i32 %".33", 4
+  %".356" = add i32 %".355", 3
+  %".357" = mul i32 %".34", 8
+  %".358" = icmp sle i32 %".357", %".356"
+  %".359" = zext i1 %".358" to i32
+  %".360" = sext i32 %".359" to i64
+  %".361" = icmp slt i64 %".360", 0
+  %".362" = select  i1 %".361", i64 0, i64 %".360"
+  switch i64 %".362", label %"case.1.1" [i64 0, label %"case.0.1"]
 case.0:
   br label %"switch.done"
 case.1:
   br label %"loop.11"
 loop.11:
-  %"i.11" = phi  i64 [0, %"case.1"], [%".336", %"body.11"]
-  %".312" = icmp slt i64 %"i.11", 4
-  br i1 %".312", label %"body.11", label %"done.11"
+  %"i.11" = phi  i64 [0, %"case.1"], [%".334", %"body.11"]
+  %".310" = icmp slt i64 %"i.11", 4
+  br i1 %".310", label %"body.11", label %"done.11"
 body.11:
-  %".314" = getelementptr inbounds float, ptr %".52", i64 %"i.11"
-  %".315" = getelementptr inbounds float, ptr %".52", i64 %"i.11"
-  %".316" = load float, ptr %".315", align 4
-  %".317" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".316", i32 0
-  %".318" = add i64 4, %"i.11"
-  %".319" = getelementptr inbounds float, ptr %".52", i64 %".318"
-  %".320" = load float, ptr %".319", align 4
-  %".321" = insertelement <4 x float> %".317", float %".320", i32 1
-  %".322" = add i64 8, %"i.11"
-  %".323" = getelementptr inbounds float, ptr %".52", i64 %".322"
-  %".324" = load float, ptr %".323", align 4
-  %".325" = insertelement <4 x float> %".321", float %".324", i32 2
-  %".326" = add i64 12, %"i.11"
-  %".327" = getelementptr inbounds float, ptr %".52", i64 %".326"
-  %".328" = load float, ptr %".327", align 4
-  %".329" = insertelement <4 x float> %".325", float %".328", i32 3
-  %".330" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x3fe0000000000000, i32 0
-  %".331" = shufflevector <4 x float> %".330", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".332" = fmul <4 x float> %".329", %".331"
-  %".333" = mul i64 %"i.11", 4
-  %".334" = getelementptr inbounds float, ptr %".27", i64 %".333"
-  store <4 x float> %".332", ptr %".334", align 4
-  %".336" = add i64 %"i.11", 1
+  %".312" = getelementptr inbounds float, ptr %".50", i64 %"i.11"
+  %".313" = getelementptr inbounds float, ptr %".50", i64 %"i.11"
+  %".314" = load float, ptr %".313", align 4
+  %".315" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".314", i32 0
+  %".316" = add i64 4, %"i.11"
+  %".317" = getelementptr inbounds float, ptr %".50", i64 %".316"
+  %".318" = load float, ptr %".317", align 4
+  %".319" = insertelement <4 x float> %".315", float %".318", i32 1
+  %".320" = add i64 8, %"i.11"
+  %".321" = getelementptr inbounds float, ptr %".50", i64 %".320"
+  %".322" = load float, ptr %".321", align 4
+  %".323" = insertelement <4 x float> %".319", float %".322", i32 2
+  %".324" = add i64 12, %"i.11"
+  %".325" = getelementptr inbounds float, ptr %".50", i64 %".324"
+  %".326" = load float, ptr %".325", align 4
+  %".327" = insertelement <4 x float> %".323", float %".326", i32 3
+  %".328" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x3fe0000000000000, i32 0
+  %".329" = shufflevector <4 x float> %".328", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".330" = fmul <4 x float> %".327", %".329"
+  %".331" = mul i64 %"i.11", 4
+  %".332" = getelementptr inbounds float, ptr %".25", i64 %".331"
+  store <4 x float> %".330", ptr %".332", align 4
+  %".334" = add i64 %"i.11", 1
   br label %"loop.11"
 done.11:
-  %".338" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
-  %".339" = shufflevector <4 x float> %".338", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".340" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".339", ptr %".340", align 4
-  %".342" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".343" = shufflevector <4 x float> %".342", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".344" = getelementptr inbounds float, ptr %".29", i64 0
-  store <4 x float> %".343", ptr %".344", align 4
+  %".336" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
+  %".337" = shufflevector <4 x float> %".336", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".338" = getelementptr inbounds float, ptr %".26", i64 0
+  store <4 x float> %".337", ptr %".338", align 4
+  %".340" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".341" = shufflevector <4 x float> %".340", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".342" = getelementptr inbounds float, ptr %".27", i64 0
+  store <4 x float> %".341", ptr %".342", align 4
   br label %"loop.12"
 loop.12:
-  %"i.12" = phi  i64 [0, %"done.11"], [%".354", %"body.12"]
-  %".347" = icmp slt i64 %"i.12", 4
-  br i1 %".347", label %"body.12", label %"done.12"
+  %"i.12" = phi  i64 [0, %"done.11"], [%".352", %"body.12"]
+  %".345" = icmp slt i64 %"i.12", 4
+  br i1 %".345", label %"body.12", label %"done.12"
 body.12:
-  %".349" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".350" = shufflevector <4 x float> %".349", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".351" = mul i64 %"i.12", 4
-  %".352" = getelementptr inbounds float, ptr %".30", i64 %".351"
-  store <4 x float> %".350", ptr %".352", align 4
-  %".354" = add i64 %"i.12", 1
+  %".347" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".348" = shufflevector <4 x float> %".347", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".349" = mul i64 %"i.12", 4
+  %".350" = getelementptr inbounds float, ptr %".28", i64 %".349"
+  store <4 x float> %".348", ptr %".350", align 4
+  %".352" = add i64 %"i.12", 1
   br label %"loop.12"
 done.12:
   br label %"switch.done"
 switch.done.1:
-  %".658" = icmp eq i32 %".36", 1
-  %".659" = zext i1 %".658" to i32
-  %".660" = sext i32 %".659" to i64
-  %".661" = icmp slt i64 %".660", 0
-  %".662" = select  i1 %".661", i64 0, i64 %".660"
-  switch i64 %".662", label %"case.1.2" [i64 0, label %"case.0.2"]
+  %".656" = icmp eq i32 %".34", 1
+  %".657" = zext i1 %".656" to i32
+  %".658" = sext i32 %".657" to i64
+  %".659" = icmp slt i64 %".658", 0
+  %".660" = select  i1 %".659", i64 0, i64 %".658"
+  switch i64 %".660", label %"case.1.2" [i64 0, label %"case.0.2"]
 case.0.1:
   br label %"switch.done.1"
 case.1.1:
-  %".367" = getelementptr i8, ptr %".3", i64 512
-  %".368" = getelementptr i8, ptr %".3", i64 640
+  %".365" = getelementptr i8, ptr %".3", i64 512
+  %".366" = getelementptr i8, ptr %".3", i64 640
   br label %"loop.13"
 loop.13:
-  %"i.13" = phi  i64 [0, %"case.1.1"], [%".461", %"k.done"]
-  %".370" = icmp slt i64 %"i.13", 4
-  br i1 %".370", label %"body.13", label %"done.13"
+  %"i.13" = phi  i64 [0, %"case.1.1"], [%".459", %"k.done"]
+  %".368" = icmp slt i64 %"i.13", 4
+  br i1 %".368", label %"body.13", label %"done.13"
 body.13:
   br label %"k"
 done.13:
-  %".463" = getelementptr i8, ptr %".3", i64 1152
-  %".464" = getelementptr i8, ptr %".3", i64 1216
-  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".465"
+  %".461" = getelementptr i8, ptr %".3", i64 1152
+  %".462" = getelementptr i8, ptr %".3", i64 1216
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".463"
   br label %"loop.14"
 k:
-  %".373" = phi  i64 [0, %"body.13"], [%".436", %"k.body"]
-  %".374" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".393", %"k.body"]
-  %".375" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".399", %"k.body"]
-  %".376" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".405", %"k.body"]
-  %".377" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".411", %"k.body"]
-  %".378" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".417", %"k.body"]
-  %".379" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".423", %"k.body"]
-  %".380" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".429", %"k.body"]
-  %".381" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".435", %"k.body"]
-  %".382" = icmp slt i64 %".373", 4
-  br i1 %".382", label %"k.body", label %"k.done"
+  %".371" = phi  i64 [0, %"body.13"], [%".434", %"k.body"]
+  %".372" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".391", %"k.body"]
+  %".373" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".397", %"k.body"]
+  %".374" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".403", %"k.body"]
+  %".375" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".409", %"k.body"]
+  %".376" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".415", %"k.body"]
+  %".377" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".421", %"k.body"]
+  %".378" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".427", %"k.body"]
+  %".379" = phi  <16 x float> [splat (float              0x0), %"body.13"], [%".433", %"k.body"]
+  %".380" = icmp slt i64 %".371", 4
+  br i1 %".380", label %"k.body", label %"k.done"
 k.body:
-  %".384" = mul i64 %".373", 4
-  %".385" = add i64 %".384", %"i.13"
-  %".386" = getelementptr inbounds float, ptr %".27", i64 %".385"
-  %".387" = load <4 x float>, ptr %".386", align 4
-  %".388" = shufflevector <4 x float> %".387", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".389" = getelementptr inbounds float, ptr %".165", i64 %".373"
-  %".390" = load float, ptr %".389", align 4
-  %".391" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".390", i32 0
-  %".392" = shufflevector <16 x float> %".391", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".393" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".392", <16 x float> %".388", <16 x float> %".374")
-  %".394" = add i64 4, %".373"
-  %".395" = getelementptr inbounds float, ptr %".165", i64 %".394"
-  %".396" = load float, ptr %".395", align 4
-  %".397" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".396", i32 0
-  %".398" = shufflevector <16 x float> %".397", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".399" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".398", <16 x float> %".388", <16 x float> %".375")
-  %".400" = add i64 8, %".373"
-  %".401" = getelementptr inbounds float, ptr %".165", i64 %".400"
-  %".402" = load float, ptr %".401", align 4
-  %".403" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".402", i32 0
-  %".404" = shufflevector <16 x float> %".403", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".405" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".404", <16 x float> %".388", <16 x float> %".376")
-  %".406" = add i64 12, %".373"
-  %".407" = getelementptr inbounds float, ptr %".165", i64 %".406"
-  %".408" = load float, ptr %".407", align 4
-  %".409" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".408", i32 0
-  %".410" = shufflevector <16 x float> %".409", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".411" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".410", <16 x float> %".388", <16 x float> %".377")
-  %".412" = add i64 16, %".373"
-  %".413" = getelementptr inbounds float, ptr %".165", i64 %".412"
-  %".414" = load float, ptr %".413", align 4
-  %".415" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".414", i32 0
-  %".416" = shufflevector <16 x float> %".415", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".417" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".416", <16 x float> %".388", <16 x float> %".378")
-  %".418" = add i64 20, %".373"
-  %".419" = getelementptr inbounds float, ptr %".165", i64 %".418"
-  %".420" = load float, ptr %".419", align 4
-  %".421" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".420", i32 0
-  %".422" = shufflevector <16 x float> %".421", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".423" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".422", <16 x float> %".388", <16 x float> %".379")
-  %".424" = add i64 24, %".373"
-  %".425" = getelementptr inbounds float, ptr %".165", i64 %".424"
-  %".426" = load float, ptr %".425", align 4
-  %".427" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".426", i32 0
-  %".428" = shufflevector <16 x float> %".427", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".429" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".428", <16 x float> %".388", <16 x float> %".380")
-  %".430" = add i64 28, %".373"
-  %".431" = getelementptr inbounds float, ptr %".165", i64 %".430"
-  %".432" = load float, ptr %".431", align 4
-  %".433" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".432", i32 0
-  %".434" = shufflevector <16 x float> %".433", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".435" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".434", <16 x float> %".388", <16 x float> %".381")
-  %".436" = add i64 %".373", 1
+  %".382" = mul i64 %".371", 4
+  %".383" = add i64 %".382", %"i.13"
+  %".384" = getelementptr inbounds float, ptr %".25", i64 %".383"
+  %".385" = load <4 x float>, ptr %".384", align 4
+  %".386" = shufflevector <4 x float> %".385", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".387" = getelementptr inbounds float, ptr %".163", i64 %".371"
+  %".388" = load float, ptr %".387", align 4
+  %".389" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".388", i32 0
+  %".390" = shufflevector <16 x float> %".389", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".391" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".390", <16 x float> %".386", <16 x float> %".372")
+  %".392" = add i64 4, %".371"
+  %".393" = getelementptr inbounds float, ptr %".163", i64 %".392"
+  %".394" = load float, ptr %".393", align 4
+  %".395" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".394", i32 0
+  %".396" = shufflevector <16 x float> %".395", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".397" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".396", <16 x float> %".386", <16 x float> %".373")
+  %".398" = add i64 8, %".371"
+  %".399" = getelementptr inbounds float, ptr %".163", i64 %".398"
+  %".400" = load float, ptr %".399", align 4
+  %".401" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".400", i32 0
+  %".402" = shufflevector <16 x float> %".401", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".403" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".402", <16 x float> %".386", <16 x float> %".374")
+  %".404" = add i64 12, %".371"
+  %".405" = getelementptr inbounds float, ptr %".163", i64 %".404"
+  %".406" = load float, ptr %".405", align 4
+  %".407" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".406", i32 0
+  %".408" = shufflevector <16 x float> %".407", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".409" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".408", <16 x float> %".386", <16 x float> %".375")
+  %".410" = add i64 16, %".371"
+  %".411" = getelementptr inbounds float, ptr %".163", i64 %".410"
+  %".412" = load float, ptr %".411", align 4
+  %".413" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".412", i32 0
+  %".414" = shufflevector <16 x float> %".413", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".415" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".414", <16 x float> %".386", <16 x float> %".376")
+  %".416" = add i64 20, %".371"
+  %".417" = getelementptr inbounds float, ptr %".163", i64 %".416"
+  %".418" = load float, ptr %".417", align 4
+  %".419" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".418", i32 0
+  %".420" = shufflevector <16 x float> %".419", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".421" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".420", <16 x float> %".386", <16 x float> %".377")
+  %".422" = add i64 24, %".371"
+  %".423" = getelementptr inbounds float, ptr %".163", i64 %".422"
+  %".424" = load float, ptr %".423", align 4
+  %".425" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".424", i32 0
+  %".426" = shufflevector <16 x float> %".425", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".427" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".426", <16 x float> %".386", <16 x float> %".378")
+  %".428" = add i64 28, %".371"
+  %".429" = getelementptr inbounds float, ptr %".163", i64 %".428"
+  %".430" = load float, ptr %".429", align 4
+  %".431" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".430", i32 0
+  %".432" = shufflevector <16 x float> %".431", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".433" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".432", <16 x float> %".386", <16 x float> %".379")
+  %".434" = add i64 %".371", 1
   br label %"k"
 k.done:
-  %".438" = getelementptr inbounds float, ptr %".367", i64 %"i.13"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".374", ptr %".438", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".440" = add i64 4, %"i.13"
-  %".441" = getelementptr inbounds float, ptr %".367", i64 %".440"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".375", ptr %".441", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".443" = add i64 8, %"i.13"
-  %".444" = getelementptr inbounds float, ptr %".367", i64 %".443"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".376", ptr %".444", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".446" = add i64 12, %"i.13"
-  %".447" = getelementptr inbounds float, ptr %".367", i64 %".446"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".377", ptr %".447", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".449" = add i64 16, %"i.13"
-  %".450" = getelementptr inbounds float, ptr %".367", i64 %".449"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".378", ptr %".450", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".452" = add i64 20, %"i.13"
-  %".453" = getelementptr inbounds float, ptr %".367", i64 %".452"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".379", ptr %".453", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".455" = add i64 24, %"i.13"
-  %".456" = getelementptr inbounds float, ptr %".367", i64 %".455"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".380", ptr %".456", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".458" = add i64 28, %"i.13"
-  %".459" = getelementptr inbounds float, ptr %".367", i64 %".458"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".381", ptr %".459", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".461" = add i64 %"i.13", 4
+  %".436" = getelementptr inbounds float, ptr %".365", i64 %"i.13"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".372", ptr %".436", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".438" = add i64 4, %"i.13"
+  %".439" = getelementptr inbounds float, ptr %".365", i64 %".438"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".373", ptr %".439", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".441" = add i64 8, %"i.13"
+  %".442" = getelementptr inbounds float, ptr %".365", i64 %".441"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".374", ptr %".442", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".444" = add i64 12, %"i.13"
+  %".445" = getelementptr inbounds float, ptr %".365", i64 %".444"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".375", ptr %".445", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".447" = add i64 16, %"i.13"
+  %".448" = getelementptr inbounds float, ptr %".365", i64 %".447"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".376", ptr %".448", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".450" = add i64 20, %"i.13"
+  %".451" = getelementptr inbounds float, ptr %".365", i64 %".450"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".377", ptr %".451", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".453" = add i64 24, %"i.13"
+  %".454" = getelementptr inbounds float, ptr %".365", i64 %".453"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".378", ptr %".454", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".456" = add i64 28, %"i.13"
+  %".457" = getelementptr inbounds float, ptr %".365", i64 %".456"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".379", ptr %".457", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".459" = add i64 %"i.13", 4
   br label %"loop.13"
 loop.14:
-  %"i.14" = phi  i64 [0, %"done.13"], [%".497", %"body.14"]
-  %".468" = icmp slt i64 %"i.14", 8
-  br i1 %".468", label %"body.14", label %"done.14"
+  %"i.14" = phi  i64 [0, %"done.13"], [%".495", %"body.14"]
+  %".466" = icmp slt i64 %"i.14", 8
+  br i1 %".466", label %"body.14", label %"done.14"
 body.14:
-  %".470" = load <4 x float>, <4 x float>* %".465"
-  %".471" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".359", i32 0
-  %".472" = shufflevector <4 x i32> %".471", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".473" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
-  %".474" = shufflevector <4 x i64> %".473", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".475" = add <4 x i64> %".474", <i64 0, i64 0, i64 0, i64 0>
-  %".476" = trunc <4 x i64> %".475" to <4 x i32>
-  %".477" = add <4 x i32> %".472", %".476"
-  %".478" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
-  %".479" = shufflevector <4 x i32> %".478", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
-  %".480" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
-  %".481" = shufflevector <4 x i64> %".480", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
-  %".482" = add <4 x i64> %".481", <i64 0, i64 1, i64 2, i64 3>
-  %".483" = trunc <4 x i64> %".482" to <4 x i32>
-  %".484" = add <4 x i32> %".479", %".483"
-  %".485" = icmp sle <4 x i32> %".477", %".484"
-  %".486" = mul i64 %"i.14", 4
-  %".487" = getelementptr inbounds float, ptr %".367", i64 %".486"
-  %".488" = load <4 x float>, ptr %".487", align 4
-  %".489" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
-  %".490" = shufflevector <4 x float> %".489", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".491" = select  <4 x i1> %".485", <4 x float> %".488", <4 x float> %".490"
-  %".492" = mul i64 %"i.14", 4
-  %".493" = getelementptr inbounds float, ptr %".464", i64 %".492"
-  store <4 x float> %".491", ptr %".493", align 4
-  %".495" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".491", <4 x float> %".470")
-  store <4 x float> %".495", <4 x float>* %".465"
-  %".497" = add i64 %"i.14", 1
+  %".468" = load <4 x float>, <4 x float>* %".463"
+  %".469" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".357", i32 0
+  %".470" = shufflevector <4 x i32> %".469", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".471" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 %"i.14", i32 0
+  %".472" = shufflevector <4 x i64> %".471", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".473" = add <4 x i64> %".472", <i64 0, i64 0, i64 0, i64 0>
+  %".474" = trunc <4 x i64> %".473" to <4 x i32>
+  %".475" = add <4 x i32> %".470", %".474"
+  %".476" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".355", i32 0
+  %".477" = shufflevector <4 x i32> %".476", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> splat (i32 0)
+  %".478" = insertelement <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, i64 0, i32 0
+  %".479" = shufflevector <4 x i64> %".478", <4 x i64> <i64 undef, i64 undef, i64 undef, i64 undef>, <4 x i32> splat (i32 0)
+  %".480" = add <4 x i64> %".479", <i64 0, i64 1, i64 2, i64 3>
+  %".481" = trunc <4 x i64> %".480" to <4 x i32>
+  %".482" = add <4 x i32> %".477", %".481"
+  %".483" = icmp sle <4 x i32> %".475", %".482"
+  %".484" = mul i64 %"i.14", 4
+  %".485" = getelementptr inbounds float, ptr %".365", i64 %".484"
+  %".486" = load <4 x float>, ptr %".485", align 4
+  %".487" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc630000000000000, i32 0
+  %".488" = shufflevector <4 x float> %".487", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".489" = select  <4 x i1> %".483", <4 x float> %".486", <4 x float> %".488"
+  %".490" = mul i64 %"i.14", 4
+  %".491" = getelementptr inbounds float, ptr %".462", i64 %".490"
+  store <4 x float> %".489", ptr %".491", align 4
+  %".493" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".489", <4 x float> %".468")
+  store <4 x float> %".493", <4 x float>* %".463"
+  %".495" = add i64 %"i.14", 1
   br label %"loop.14"
 done.14:
-  %".499" = load <4 x float>, <4 x float>* %".465"
-  %".500" = getelementptr inbounds float, ptr %".463", i64 0
-  store <4 x float> %".499", ptr %".500", align 4
-  %".502" = getelementptr i8, ptr %".3", i64 1344
-  %".503" = getelementptr i8, ptr %".3", i64 1408
-  %".504" = getelementptr inbounds float, ptr %".28", i64 0
+  %".497" = load <4 x float>, <4 x float>* %".463"
+  %".498" = getelementptr inbounds float, ptr %".461", i64 0
+  store <4 x float> %".497", ptr %".498", align 4
+  %".500" = getelementptr i8, ptr %".3", i64 1344
+  %".501" = getelementptr i8, ptr %".3", i64 1408
+  %".502" = getelementptr inbounds float, ptr %".26", i64 0
+  %".503" = load <4 x float>, ptr %".502", align 4
+  %".504" = getelementptr inbounds float, ptr %".461", i64 0
   %".505" = load <4 x float>, ptr %".504", align 4
-  %".506" = getelementptr inbounds float, ptr %".463", i64 0
-  %".507" = load <4 x float>, ptr %".506", align 4
-  %".508" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".505", <4 x float> %".507")
-  %".509" = getelementptr inbounds float, ptr %".502", i64 0
-  store <4 x float> %".508", ptr %".509", align 4
-  %".511" = fsub <4 x float> %".505", %".508"
-  %".512" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".511")
-  %".513" = getelementptr inbounds float, ptr %".503", i64 0
-  store <4 x float> %".512", ptr %".513", align 4
-  %".515" = getelementptr i8, ptr %".3", i64 1472
-  %".516" = getelementptr i8, ptr %".3", i64 1536
-  store <4 x float> splat (float              0x0), <4 x float>* %".517"
+  %".506" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".503", <4 x float> %".505")
+  %".507" = getelementptr inbounds float, ptr %".500", i64 0
+  store <4 x float> %".506", ptr %".507", align 4
+  %".509" = fsub <4 x float> %".503", %".506"
+  %".510" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".509")
+  %".511" = getelementptr inbounds float, ptr %".501", i64 0
+  store <4 x float> %".510", ptr %".511", align 4
+  %".513" = getelementptr i8, ptr %".3", i64 1472
+  %".514" = getelementptr i8, ptr %".3", i64 1536
+  store <4 x float> splat (float              0x0), <4 x float>* %".515"
   br label %"loop.15"
 loop.15:
-  %"i.15" = phi  i64 [0, %"done.14"], [%".535", %"body.15"]
-  %".520" = icmp slt i64 %"i.15", 8
-  br i1 %".520", label %"body.15", label %"done.15"
+  %"i.15" = phi  i64 [0, %"done.14"], [%".533", %"body.15"]
+  %".518" = icmp slt i64 %"i.15", 8
+  br i1 %".518", label %"body.15", label %"done.15"
 body.15:
-  %".522" = load <4 x float>, <4 x float>* %".517"
-  %".523" = mul i64 %"i.15", 4
-  %".524" = getelementptr inbounds float, ptr %".464", i64 %".523"
+  %".520" = load <4 x float>, <4 x float>* %".515"
+  %".521" = mul i64 %"i.15", 4
+  %".522" = getelementptr inbounds float, ptr %".462", i64 %".521"
+  %".523" = load <4 x float>, ptr %".522", align 4
+  %".524" = getelementptr inbounds float, ptr %".500", i64 0
   %".525" = load <4 x float>, ptr %".524", align 4
-  %".526" = getelementptr inbounds float, ptr %".502", i64 0
-  %".527" = load <4 x float>, ptr %".526", align 4
-  %".528" = fsub <4 x float> %".525", %".527"
-  %".529" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".528")
-  %".530" = mul i64 %"i.15", 4
-  %".531" = getelementptr inbounds float, ptr %".516", i64 %".530"
-  store <4 x float> %".529", ptr %".531", align 4
-  %".533" = fadd <4 x float> %".522", %".529"
-  store <4 x float> %".533", <4 x float>* %".517"
-  %".535" = add i64 %"i.15", 1
+  %".526" = fsub <4 x float> %".523", %".525"
+  %".527" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".526")
+  %".528" = mul i64 %"i.15", 4
+  %".529" = getelementptr inbounds float, ptr %".514", i64 %".528"
+  store <4 x float> %".527", ptr %".529", align 4
+  %".531" = fadd <4 x float> %".520", %".527"
+  store <4 x float> %".531", <4 x float>* %".515"
+  %".533" = add i64 %"i.15", 1
   br label %"loop.15"
 done.15:
-  %".537" = load <4 x float>, <4 x float>* %".517"
-  %".538" = getelementptr inbounds float, ptr %".515", i64 0
-  store <4 x float> %".537", ptr %".538", align 4
-  %".540" = getelementptr inbounds float, ptr %".29", i64 0
+  %".535" = load <4 x float>, <4 x float>* %".515"
+  %".536" = getelementptr inbounds float, ptr %".513", i64 0
+  store <4 x float> %".535", ptr %".536", align 4
+  %".538" = getelementptr inbounds float, ptr %".27", i64 0
+  %".539" = load <4 x float>, ptr %".538", align 4
+  %".540" = getelementptr inbounds float, ptr %".501", i64 0
   %".541" = load <4 x float>, ptr %".540", align 4
-  %".542" = getelementptr inbounds float, ptr %".503", i64 0
-  %".543" = load <4 x float>, ptr %".542", align 4
-  %".544" = fmul <4 x float> %".541", %".543"
-  %".545" = getelementptr inbounds float, ptr %".515", i64 0
-  %".546" = load <4 x float>, ptr %".545", align 4
-  %".547" = fadd <4 x float> %".544", %".546"
-  %".548" = getelementptr inbounds float, ptr %".29", i64 0
-  store <4 x float> %".547", ptr %".548", align 4
+  %".542" = fmul <4 x float> %".539", %".541"
+  %".543" = getelementptr inbounds float, ptr %".513", i64 0
+  %".544" = load <4 x float>, ptr %".543", align 4
+  %".545" = fadd <4 x float> %".542", %".544"
+  %".546" = getelementptr inbounds float, ptr %".27", i64 0
+  store <4 x float> %".545", ptr %".546", align 4
   br label %"loop.16"
 loop.16:
-  %"i.16" = phi  i64 [0, %"done.15"], [%".562", %"body.16"]
-  %".551" = icmp slt i64 %"i.16", 4
-  br i1 %".551", label %"body.16", label %"done.16"
+  %"i.16" = phi  i64 [0, %"done.15"], [%".560", %"body.16"]
+  %".549" = icmp slt i64 %"i.16", 4
+  br i1 %".549", label %"body.16", label %"done.16"
 body.16:
-  %".553" = mul i64 %"i.16", 4
-  %".554" = getelementptr inbounds float, ptr %".30", i64 %".553"
+  %".551" = mul i64 %"i.16", 4
+  %".552" = getelementptr inbounds float, ptr %".28", i64 %".551"
+  %".553" = load <4 x float>, ptr %".552", align 4
+  %".554" = getelementptr inbounds float, ptr %".501", i64 0
   %".555" = load <4 x float>, ptr %".554", align 4
-  %".556" = getelementptr inbounds float, ptr %".503", i64 0
-  %".557" = load <4 x float>, ptr %".556", align 4
-  %".558" = fmul <4 x float> %".555", %".557"
-  %".559" = mul i64 %"i.16", 4
-  %".560" = getelementptr inbounds float, ptr %".30", i64 %".559"
-  store <4 x float> %".558", ptr %".560", align 4
-  %".562" = add i64 %"i.16", 1
+  %".556" = fmul <4 x float> %".553", %".555"
+  %".557" = mul i64 %"i.16", 4
+  %".558" = getelementptr inbounds float, ptr %".28", i64 %".557"
+  store <4 x float> %".556", ptr %".558", align 4
+  %".560" = add i64 %"i.16", 1
   br label %"loop.16"
 done.16:
-  %".564" = getelementptr i8, ptr %".3", i64 1664
+  %".562" = getelementptr i8, ptr %".3", i64 1664
   br label %"loop.17"
 loop.17:
-  %"i.17" = phi  i64 [0, %"done.16"], [%".651", %"k.done.1"]
-  %".566" = icmp slt i64 %"i.17", 4
-  br i1 %".566", label %"body.17", label %"done.17"
+  %"i.17" = phi  i64 [0, %"done.16"], [%".649", %"k.done.1"]
+  %".564" = icmp slt i64 %"i.17", 4
+  br i1 %".564", label %"body.17", label %"done.17"
 body.17:
-  %".568" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  call void @"llvm.prefetch.p0"(ptr %".568", i32 0, i32 3, i32 1)
-  %".570" = add i64 4, %"i.17"
-  %".571" = getelementptr inbounds float, ptr %".30", i64 %".570"
-  call void @"llvm.prefetch.p0"(ptr %".571", i32 0, i32 3, i32 1)
-  %".573" = add i64 8, %"i.17"
-  %".574" = getelementptr inbounds float, ptr %".30", i64 %".573"
-  call void @"llvm.prefetch.p0"(ptr %".574", i32 0, i32 3, i32 1)
-  %".576" = add i64 12, %"i.17"
-  %".577" = getelementptr inbounds float, ptr %".30", i64 %".576"
-  call void @"llvm.prefetch.p0"(ptr %".577", i32 0, i32 3, i32 1)
+  %".566" = getelementptr inbounds float, ptr %".28", i64 %"i.17"
+  call void @"llvm.prefetch.p0"(ptr %".566", i32 0, i32 3, i32 1)
+  %".568" = add i64 4, %"i.17"
+  %".569" = getelementptr inbounds float, ptr %".28", i64 %".568"
+  call void @"llvm.prefetch.p0"(ptr %".569", i32 0, i32 3, i32 1)
+  %".571" = add i64 8, %"i.17"
+  %".572" = getelementptr inbounds float, ptr %".28", i64 %".571"
+  call void @"llvm.prefetch.p0"(ptr %".572", i32 0, i32 3, i32 1)
+  %".574" = add i64 12, %"i.17"
+  %".575" = getelementptr inbounds float, ptr %".28", i64 %".574"
+  call void @"llvm.prefetch.p0"(ptr %".575", i32 0, i32 3, i32 1)
   br label %"k.1"
 done.17:
-  %".653" = getelementptr inbounds float, ptr %".502", i64 0
-  %".654" = load <4 x float>, ptr %".653", align 4
-  %".655" = getelementptr inbounds float, ptr %".28", i64 0
-  store <4 x float> %".654", ptr %".655", align 4
+  %".651" = getelementptr inbounds float, ptr %".500", i64 0
+  %".652" = load <4 x float>, ptr %".651", align 4
+  %".653" = getelementptr inbounds float, ptr %".26", i64 0
+  store <4 x float> %".652", ptr %".653", align 4
   br label %"switch.done.1"
 k.1:
-  %".580" = phi  i64 [0, %"body.17"], [%".619", %"k.body.1"]
-  %".581" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".597", %"k.body.1"]
-  %".582" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".604", %"k.body.1"]
-  %".583" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".611", %"k.body.1"]
-  %".584" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".618", %"k.body.1"]
-  %".585" = icmp slt i64 %".580", 8
-  br i1 %".585", label %"k.body.1", label %"k.done.1"
+  %".578" = phi  i64 [0, %"body.17"], [%".617", %"k.body.1"]
+  %".579" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".595", %"k.body.1"]
+  %".580" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".602", %"k.body.1"]
+  %".581" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".609", %"k.body.1"]
+  %".582" = phi  <16 x float> [splat (float              0x0), %"body.17"], [%".616", %"k.body.1"]
+  %".583" = icmp slt i64 %".578", 8
+  br i1 %".583", label %"k.body.1", label %"k.done.1"
 k.body.1:
-  %".587" = mul i64 %".580", 4
-  %".588" = add i64 %".587", %"i.17"
-  %".589" = getelementptr inbounds float, ptr %".516", i64 %".588"
-  %".590" = load <4 x float>, ptr %".589", align 4
-  %".591" = shufflevector <4 x float> %".590", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".592" = mul i64 %".580", 4
-  %".593" = getelementptr inbounds float, ptr %".278", i64 %".592"
-  %".594" = load float, ptr %".593", align 4
-  %".595" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".594", i32 0
-  %".596" = shufflevector <16 x float> %".595", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".597" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".596", <16 x float> %".591", <16 x float> %".581")
-  %".598" = mul i64 %".580", 4
-  %".599" = add i64 %".598", 1
-  %".600" = getelementptr inbounds float, ptr %".278", i64 %".599"
-  %".601" = load float, ptr %".600", align 4
-  %".602" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".601", i32 0
-  %".603" = shufflevector <16 x float> %".602", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".604" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".603", <16 x float> %".591", <16 x float> %".582")
-  %".605" = mul i64 %".580", 4
-  %".606" = add i64 %".605", 2
-  %".607" = getelementptr inbounds float, ptr %".278", i64 %".606"
-  %".608" = load float, ptr %".607", align 4
-  %".609" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".608", i32 0
-  %".610" = shufflevector <16 x float> %".609", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".611" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".610", <16 x float> %".591", <16 x float> %".583")
-  %".612" = mul i64 %".580", 4
-  %".613" = add i64 %".612", 3
-  %".614" = getelementptr inbounds float, ptr %".278", i64 %".613"
-  %".615" = load float, ptr %".614", align 4
-  %".616" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".615", i32 0
-  %".617" = shufflevector <16 x float> %".616", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".618" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".617", <16 x float> %".591", <16 x float> %".584")
-  %".619" = add i64 %".580", 1
+  %".585" = mul i64 %".578", 4
+  %".586" = add i64 %".585", %"i.17"
+  %".587" = getelementptr inbounds float, ptr %".514", i64 %".586"
+  %".588" = load <4 x float>, ptr %".587", align 4
+  %".589" = shufflevector <4 x float> %".588", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".590" = mul i64 %".578", 4
+  %".591" = getelementptr inbounds float, ptr %".276", i64 %".590"
+  %".592" = load float, ptr %".591", align 4
+  %".593" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".592", i32 0
+  %".594" = shufflevector <16 x float> %".593", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".595" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".594", <16 x float> %".589", <16 x float> %".579")
+  %".596" = mul i64 %".578", 4
+  %".597" = add i64 %".596", 1
+  %".598" = getelementptr inbounds float, ptr %".276", i64 %".597"
+  %".599" = load float, ptr %".598", align 4
+  %".600" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".599", i32 0
+  %".601" = shufflevector <16 x float> %".600", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".602" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".601", <16 x float> %".589", <16 x float> %".580")
+  %".603" = mul i64 %".578", 4
+  %".604" = add i64 %".603", 2
+  %".605" = getelementptr inbounds float, ptr %".276", i64 %".604"
+  %".606" = load float, ptr %".605", align 4
+  %".607" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".606", i32 0
+  %".608" = shufflevector <16 x float> %".607", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".609" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".608", <16 x float> %".589", <16 x float> %".581")
+  %".610" = mul i64 %".578", 4
+  %".611" = add i64 %".610", 3
+  %".612" = getelementptr inbounds float, ptr %".276", i64 %".611"
+  %".613" = load float, ptr %".612", align 4
+  %".614" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".613", i32 0
+  %".615" = shufflevector <16 x float> %".614", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".616" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".615", <16 x float> %".589", <16 x float> %".582")
+  %".617" = add i64 %".578", 1
   br label %"k.1"
 k.done.1:
-  %".621" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  %".622" = load <4 x float>, ptr %".621", align 4
-  %".623" = shufflevector <4 x float> %".622", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".624" = fadd <16 x float> %".623", %".581"
-  %".625" = getelementptr inbounds float, ptr %".30", i64 %"i.17"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".624", ptr %".625", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".627" = add i64 4, %"i.17"
-  %".628" = getelementptr inbounds float, ptr %".30", i64 %".627"
-  %".629" = load <4 x float>, ptr %".628", align 4
-  %".630" = shufflevector <4 x float> %".629", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".631" = fadd <16 x float> %".630", %".582"
-  %".632" = add i64 4, %"i.17"
-  %".633" = getelementptr inbounds float, ptr %".30", i64 %".632"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".631", ptr %".633", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".635" = add i64 8, %"i.17"
-  %".636" = getelementptr inbounds float, ptr %".30", i64 %".635"
-  %".637" = load <4 x float>, ptr %".636", align 4
-  %".638" = shufflevector <4 x float> %".637", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".639" = fadd <16 x float> %".638", %".583"
-  %".640" = add i64 8, %"i.17"
-  %".641" = getelementptr inbounds float, ptr %".30", i64 %".640"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".639", ptr %".641", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".643" = add i64 12, %"i.17"
-  %".644" = getelementptr inbounds float, ptr %".30", i64 %".643"
-  %".645" = load <4 x float>, ptr %".644", align 4
-  %".646" = shufflevector <4 x float> %".645", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
-  %".647" = fadd <16 x float> %".646", %".584"
-  %".648" = add i64 12, %"i.17"
-  %".649" = getelementptr inbounds float, ptr %".30", i64 %".648"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".647", ptr %".649", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".651" = add i64 %"i.17", 4
+  %".619" = getelementptr inbounds float, ptr %".28", i64 %"i.17"
+  %".620" = load <4 x float>, ptr %".619", align 4
+  %".621" = shufflevector <4 x float> %".620", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".622" = fadd <16 x float> %".621", %".579"
+  %".623" = getelementptr inbounds float, ptr %".28", i64 %"i.17"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".622", ptr %".623", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".625" = add i64 4, %"i.17"
+  %".626" = getelementptr inbounds float, ptr %".28", i64 %".625"
+  %".627" = load <4 x float>, ptr %".626", align 4
+  %".628" = shufflevector <4 x float> %".627", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".629" = fadd <16 x float> %".628", %".580"
+  %".630" = add i64 4, %"i.17"
+  %".631" = getelementptr inbounds float, ptr %".28", i64 %".630"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".629", ptr %".631", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".633" = add i64 8, %"i.17"
+  %".634" = getelementptr inbounds float, ptr %".28", i64 %".633"
+  %".635" = load <4 x float>, ptr %".634", align 4
+  %".636" = shufflevector <4 x float> %".635", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".637" = fadd <16 x float> %".636", %".581"
+  %".638" = add i64 8, %"i.17"
+  %".639" = getelementptr inbounds float, ptr %".28", i64 %".638"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".637", ptr %".639", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".641" = add i64 12, %"i.17"
+  %".642" = getelementptr inbounds float, ptr %".28", i64 %".641"
+  %".643" = load <4 x float>, ptr %".642", align 4
+  %".644" = shufflevector <4 x float> %".643", <4 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4, i32 4>
+  %".645" = fadd <16 x float> %".644", %".582"
+  %".646" = add i64 12, %"i.17"
+  %".647" = getelementptr inbounds float, ptr %".28", i64 %".646"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".645", ptr %".647", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".649" = add i64 %"i.17", 4
   br label %"loop.17"
 switch.done.2:
-  %".714" = add i64 %"i", 1
+  %".712" = add i64 %"i", 1
   br label %"loop"
 case.0.2:
   br label %"switch.done.2"
 case.1.2:
   br label %"loop.18"
 loop.18:
-  %"i.18" = phi  i64 [0, %"case.1.2"], [%".697", %"body.18"]
-  %".666" = icmp slt i64 %"i.18", 4
-  br i1 %".666", label %"body.18", label %"done.18"
+  %"i.18" = phi  i64 [0, %"case.1.2"], [%".695", %"body.18"]
+  %".664" = icmp slt i64 %"i.18", 4
+  br i1 %".664", label %"body.18", label %"done.18"
 body.18:
-  %".668" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
-  %".669" = load float, ptr %".668", align 4
-  %".670" = fcmp ogt float %".669", 0xc620000000000000
-  %".671" = getelementptr inbounds float, ptr %".29", i64 %"i.18"
-  %".672" = load float, ptr %".671", align 4
-  %".673" = fdiv float 0x3ff0000000000000, %".672"
-  %".674" = select  i1 %".670", float %".673", float              0x0
-  %".675" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".676" = getelementptr inbounds float, ptr %".30", i64 %"i.18"
-  %".677" = load float, ptr %".676", align 4
-  %".678" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".677", i32 0
-  %".679" = add i64 4, %"i.18"
-  %".680" = getelementptr inbounds float, ptr %".30", i64 %".679"
-  %".681" = load float, ptr %".680", align 4
-  %".682" = insertelement <4 x float> %".678", float %".681", i32 1
-  %".683" = add i64 8, %"i.18"
-  %".684" = getelementptr inbounds float, ptr %".30", i64 %".683"
-  %".685" = load float, ptr %".684", align 4
-  %".686" = insertelement <4 x float> %".682", float %".685", i32 2
-  %".687" = add i64 12, %"i.18"
-  %".688" = getelementptr inbounds float, ptr %".30", i64 %".687"
-  %".689" = load float, ptr %".688", align 4
-  %".690" = insertelement <4 x float> %".686", float %".689", i32 3
-  %".691" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".674", i32 0
-  %".692" = shufflevector <4 x float> %".691", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".693" = fmul <4 x float> %".690", %".692"
-  %".694" = mul i64 %"i.18", 4
-  %".695" = getelementptr inbounds float, ptr %".291", i64 %".694"
-  store <4 x float> %".693", ptr %".695", align 4
-  %".697" = add i64 %"i.18", 1
+  %".666" = getelementptr inbounds float, ptr %".26", i64 %"i.18"
+  %".667" = load float, ptr %".666", align 4
+  %".668" = fcmp ogt float %".667", 0xc620000000000000
+  %".669" = getelementptr inbounds float, ptr %".27", i64 %"i.18"
+  %".670" = load float, ptr %".669", align 4
+  %".671" = fdiv float 0x3ff0000000000000, %".670"
+  %".672" = select  i1 %".668", float %".671", float              0x0
+  %".673" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
+  %".674" = getelementptr inbounds float, ptr %".28", i64 %"i.18"
+  %".675" = load float, ptr %".674", align 4
+  %".676" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".675", i32 0
+  %".677" = add i64 4, %"i.18"
+  %".678" = getelementptr inbounds float, ptr %".28", i64 %".677"
+  %".679" = load float, ptr %".678", align 4
+  %".680" = insertelement <4 x float> %".676", float %".679", i32 1
+  %".681" = add i64 8, %"i.18"
+  %".682" = getelementptr inbounds float, ptr %".28", i64 %".681"
+  %".683" = load float, ptr %".682", align 4
+  %".684" = insertelement <4 x float> %".680", float %".683", i32 2
+  %".685" = add i64 12, %"i.18"
+  %".686" = getelementptr inbounds float, ptr %".28", i64 %".685"
+  %".687" = load float, ptr %".686", align 4
+  %".688" = insertelement <4 x float> %".684", float %".687", i32 3
+  %".689" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".672", i32 0
+  %".690" = shufflevector <4 x float> %".689", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".691" = fmul <4 x float> %".688", %".690"
+  %".692" = mul i64 %"i.18", 4
+  %".693" = getelementptr inbounds float, ptr %".289", i64 %".692"
+  store <4 x float> %".691", ptr %".693", align 4
+  %".695" = add i64 %"i.18", 1
   br label %"loop.18"
 done.18:
-  %".699" = getelementptr inbounds float, ptr %".28", i64 0
-  %".700" = load <4 x float>, ptr %".699", align 4
-  %".701" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
-  %".702" = shufflevector <4 x float> %".701", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".703" = fcmp ogt <4 x float> %".700", %".702"
-  %".704" = getelementptr inbounds float, ptr %".29", i64 0
-  %".705" = load <4 x float>, ptr %".704", align 4
-  %".706" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".705")
-  %".707" = fadd <4 x float> %".700", %".706"
-  %".708" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
-  %".709" = shufflevector <4 x float> %".708", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".710" = select  <4 x i1> %".703", <4 x float> %".707", <4 x float> %".709"
-  %".711" = getelementptr inbounds float, ptr %".303", i64 0
-  store <4 x float> %".710", ptr %".711", align 4
+  %".697" = getelementptr inbounds float, ptr %".26", i64 0
+  %".698" = load <4 x float>, ptr %".697", align 4
+  %".699" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0xc620000000000000, i32 0
+  %".700" = shufflevector <4 x float> %".699", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".701" = fcmp ogt <4 x float> %".698", %".700"
+  %".702" = getelementptr inbounds float, ptr %".27", i64 0
+  %".703" = load <4 x float>, ptr %".702", align 4
+  %".704" = call <4 x float> @"tilewright.log.v4f32"(<4 x float> %".703")
+  %".705" = fadd <4 x float> %".698", %".704"
+  %".706" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float 0x4630000000000000, i32 0
+  %".707" = shufflevector <4 x float> %".706", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".708" = select  <4 x i1> %".701", <4 x float> %".705", <4 x float> %".707"
+  %".709" = getelementptr inbounds float, ptr %".301", i64 0
+  store <4 x float> %".708", ptr %".709", align 4
   br label %"switch.done.2"
 }

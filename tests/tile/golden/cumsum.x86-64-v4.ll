@@ -2,7 +2,7 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4") alwaysinline
 {
 entry:
-  %".43" = alloca <4 x float>
+  %".41" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
@@ -12,138 +12,136 @@ start:
   %".10" = load i64, ptr %".9"
   %".11" = urem i64 %".4", %".10"
   %".12" = udiv i64 %".4", %".10"
-  %".13" = urem i64 %".12", %".8"
-  %".14" = udiv i64 %".12", %".8"
-  %".15" = getelementptr ptr, ptr %".1", i64 0
+  %".13" = getelementptr ptr, ptr %".1", i64 0
+  %".14" = load ptr, ptr %".13"
+  %".15" = getelementptr ptr, ptr %".1", i64 1
   %".16" = load ptr, ptr %".15"
-  %".17" = getelementptr ptr, ptr %".1", i64 1
-  %".18" = load ptr, ptr %".17"
-  %".19" = getelementptr i8, ptr %".3", i64 0
-  %".20" = trunc i64 %".13" to i32
-  %".21" = trunc i64 %".11" to i32
-  %".22" = trunc i64 %".8" to i32
-  %".23" = trunc i64 %".10" to i32
-  %".24" = trunc i64 %".13" to i32
-  %".25" = trunc i64 %".11" to i32
-  %".26" = sext i32 %".24" to i64
-  %".27" = mul i64 %".26", 4
-  %".28" = sext i32 %".25" to i64
-  %".29" = mul i64 %".28", 32
-  %".30" = mul i64 %".27", 32
-  %".31" = add i64 %".30", %".29"
-  %".32" = getelementptr float, ptr %".16", i64 %".31"
-  %".33" = trunc i64 %".13" to i32
-  %".34" = trunc i64 %".11" to i32
-  %".35" = sext i32 %".33" to i64
-  %".36" = mul i64 %".35", 4
-  %".37" = sext i32 %".34" to i64
-  %".38" = mul i64 %".37", 32
-  %".39" = mul i64 %".36", 32
-  %".40" = add i64 %".39", %".38"
-  %".41" = getelementptr float, ptr %".18", i64 %".40"
-  %".42" = getelementptr i8, ptr %".3", i64 64
-  store <4 x float> splat (float              0x0), <4 x float>* %".43"
+  %".17" = getelementptr i8, ptr %".3", i64 0
+  %".18" = trunc i64 %".12" to i32
+  %".19" = trunc i64 %".11" to i32
+  %".20" = trunc i64 %".8" to i32
+  %".21" = trunc i64 %".10" to i32
+  %".22" = trunc i64 %".12" to i32
+  %".23" = trunc i64 %".11" to i32
+  %".24" = sext i32 %".22" to i64
+  %".25" = mul i64 %".24", 4
+  %".26" = sext i32 %".23" to i64
+  %".27" = mul i64 %".26", 32
+  %".28" = mul i64 %".25", 32
+  %".29" = add i64 %".28", %".27"
+  %".30" = getelementptr float, ptr %".14", i64 %".29"
+  %".31" = trunc i64 %".12" to i32
+  %".32" = trunc i64 %".11" to i32
+  %".33" = sext i32 %".31" to i64
+  %".34" = mul i64 %".33", 4
+  %".35" = sext i32 %".32" to i64
+  %".36" = mul i64 %".35", 32
+  %".37" = mul i64 %".34", 32
+  %".38" = add i64 %".37", %".36"
+  %".39" = getelementptr float, ptr %".16", i64 %".38"
+  %".40" = getelementptr i8, ptr %".3", i64 64
+  store <4 x float> splat (float              0x0), <4 x float>* %".41"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".83", %"body"]
-  %".46" = icmp slt i64 %"i", 32
-  br i1 %".46", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".81", %"body"]
+  %".44" = icmp slt i64 %"i", 32
+  br i1 %".44", label %"body", label %"done"
 body:
-  %".48" = load <4 x float>, <4 x float>* %".43"
-  %".49" = getelementptr inbounds float, ptr %".32", i64 %"i"
-  %".50" = getelementptr inbounds float, ptr %".32", i64 %"i"
-  %".51" = load float, ptr %".50", align 4
-  %".52" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".51", i32 0
-  %".53" = add i64 32, %"i"
-  %".54" = getelementptr inbounds float, ptr %".32", i64 %".53"
-  %".55" = load float, ptr %".54", align 4
-  %".56" = insertelement <4 x float> %".52", float %".55", i32 1
-  %".57" = add i64 64, %"i"
-  %".58" = getelementptr inbounds float, ptr %".32", i64 %".57"
-  %".59" = load float, ptr %".58", align 4
-  %".60" = insertelement <4 x float> %".56", float %".59", i32 2
-  %".61" = add i64 96, %"i"
-  %".62" = getelementptr inbounds float, ptr %".32", i64 %".61"
-  %".63" = load float, ptr %".62", align 4
-  %".64" = insertelement <4 x float> %".60", float %".63", i32 3
-  %".65" = fadd <4 x float> %".48", %".64"
-  store <4 x float> %".65", <4 x float>* %".43"
-  %".67" = getelementptr inbounds float, ptr %".42", i64 %"i"
-  %".68" = getelementptr inbounds float, ptr %".42", i64 %"i"
-  %".69" = extractelement <4 x float> %".65", i32 0
-  store float %".69", ptr %".68", align 4
-  %".71" = add i64 32, %"i"
-  %".72" = getelementptr inbounds float, ptr %".42", i64 %".71"
-  %".73" = extractelement <4 x float> %".65", i32 1
-  store float %".73", ptr %".72", align 4
-  %".75" = add i64 64, %"i"
-  %".76" = getelementptr inbounds float, ptr %".42", i64 %".75"
-  %".77" = extractelement <4 x float> %".65", i32 2
-  store float %".77", ptr %".76", align 4
-  %".79" = add i64 96, %"i"
-  %".80" = getelementptr inbounds float, ptr %".42", i64 %".79"
-  %".81" = extractelement <4 x float> %".65", i32 3
-  store float %".81", ptr %".80", align 4
-  %".83" = add i64 %"i", 1
+  %".46" = load <4 x float>, <4 x float>* %".41"
+  %".47" = getelementptr inbounds float, ptr %".30", i64 %"i"
+  %".48" = getelementptr inbounds float, ptr %".30", i64 %"i"
+  %".49" = load float, ptr %".48", align 4
+  %".50" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".49", i32 0
+  %".51" = add i64 32, %"i"
+  %".52" = getelementptr inbounds float, ptr %".30", i64 %".51"
+  %".53" = load float, ptr %".52", align 4
+  %".54" = insertelement <4 x float> %".50", float %".53", i32 1
+  %".55" = add i64 64, %"i"
+  %".56" = getelementptr inbounds float, ptr %".30", i64 %".55"
+  %".57" = load float, ptr %".56", align 4
+  %".58" = insertelement <4 x float> %".54", float %".57", i32 2
+  %".59" = add i64 96, %"i"
+  %".60" = getelementptr inbounds float, ptr %".30", i64 %".59"
+  %".61" = load float, ptr %".60", align 4
+  %".62" = insertelement <4 x float> %".58", float %".61", i32 3
+  %".63" = fadd <4 x float> %".46", %".62"
+  store <4 x float> %".63", <4 x float>* %".41"
+  %".65" = getelementptr inbounds float, ptr %".40", i64 %"i"
+  %".66" = getelementptr inbounds float, ptr %".40", i64 %"i"
+  %".67" = extractelement <4 x float> %".63", i32 0
+  store float %".67", ptr %".66", align 4
+  %".69" = add i64 32, %"i"
+  %".70" = getelementptr inbounds float, ptr %".40", i64 %".69"
+  %".71" = extractelement <4 x float> %".63", i32 1
+  store float %".71", ptr %".70", align 4
+  %".73" = add i64 64, %"i"
+  %".74" = getelementptr inbounds float, ptr %".40", i64 %".73"
+  %".75" = extractelement <4 x float> %".63", i32 2
+  store float %".75", ptr %".74", align 4
+  %".77" = add i64 96, %"i"
+  %".78" = getelementptr inbounds float, ptr %".40", i64 %".77"
+  %".79" = extractelement <4 x float> %".63", i32 3
+  store float %".79", ptr %".78", align 4
+  %".81" = add i64 %"i", 1
   br label %"loop"
 done:
-  %".85" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".86" = shufflevector <4 x float> %".85", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".87" = getelementptr inbounds float, ptr %".19", i64 0
-  store <4 x float> %".86", ptr %".87", align 4
+  %".83" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".84" = shufflevector <4 x float> %".83", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".85" = getelementptr inbounds float, ptr %".17", i64 0
+  store <4 x float> %".84", ptr %".85", align 4
   br label %"loop.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"done"], [%".110", %"done.2"]
-  %".90" = icmp slt i64 %"i.1", 4
-  br i1 %".90", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"done"], [%".108", %"done.2"]
+  %".88" = icmp slt i64 %"i.1", 4
+  br i1 %".88", label %"body.1", label %"done.1"
 body.1:
-  %".92" = getelementptr inbounds float, ptr %".19", i64 %"i.1"
-  %".93" = load float, ptr %".92", align 4
+  %".90" = getelementptr inbounds float, ptr %".17", i64 %"i.1"
+  %".91" = load float, ptr %".90", align 4
   br label %"loop.2"
 done.1:
-  %".112" = getelementptr i8, ptr %".3", i64 576
-  %".113" = getelementptr inbounds float, ptr %".42", i64 31
-  %".114" = getelementptr inbounds float, ptr %".42", i64 31
-  %".115" = load float, ptr %".114", align 4
-  %".116" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".115", i32 0
-  %".117" = getelementptr inbounds float, ptr %".42", i64 63
-  %".118" = load float, ptr %".117", align 4
-  %".119" = insertelement <4 x float> %".116", float %".118", i32 1
-  %".120" = getelementptr inbounds float, ptr %".42", i64 95
-  %".121" = load float, ptr %".120", align 4
-  %".122" = insertelement <4 x float> %".119", float %".121", i32 2
-  %".123" = getelementptr inbounds float, ptr %".42", i64 127
-  %".124" = load float, ptr %".123", align 4
-  %".125" = insertelement <4 x float> %".122", float %".124", i32 3
-  %".126" = getelementptr inbounds float, ptr %".19", i64 0
-  %".127" = load <4 x float>, ptr %".126", align 4
-  %".128" = fadd <4 x float> %".125", %".127"
-  %".129" = getelementptr inbounds float, ptr %".112", i64 0
-  store <4 x float> %".128", ptr %".129", align 4
-  %".131" = getelementptr inbounds float, ptr %".112", i64 0
-  %".132" = load <4 x float>, ptr %".131", align 4
-  %".133" = getelementptr inbounds float, ptr %".19", i64 0
-  store <4 x float> %".132", ptr %".133", align 4
+  %".110" = getelementptr i8, ptr %".3", i64 576
+  %".111" = getelementptr inbounds float, ptr %".40", i64 31
+  %".112" = getelementptr inbounds float, ptr %".40", i64 31
+  %".113" = load float, ptr %".112", align 4
+  %".114" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".113", i32 0
+  %".115" = getelementptr inbounds float, ptr %".40", i64 63
+  %".116" = load float, ptr %".115", align 4
+  %".117" = insertelement <4 x float> %".114", float %".116", i32 1
+  %".118" = getelementptr inbounds float, ptr %".40", i64 95
+  %".119" = load float, ptr %".118", align 4
+  %".120" = insertelement <4 x float> %".117", float %".119", i32 2
+  %".121" = getelementptr inbounds float, ptr %".40", i64 127
+  %".122" = load float, ptr %".121", align 4
+  %".123" = insertelement <4 x float> %".120", float %".122", i32 3
+  %".124" = getelementptr inbounds float, ptr %".17", i64 0
+  %".125" = load <4 x float>, ptr %".124", align 4
+  %".126" = fadd <4 x float> %".123", %".125"
+  %".127" = getelementptr inbounds float, ptr %".110", i64 0
+  store <4 x float> %".126", ptr %".127", align 4
+  %".129" = getelementptr inbounds float, ptr %".110", i64 0
+  %".130" = load <4 x float>, ptr %".129", align 4
+  %".131" = getelementptr inbounds float, ptr %".17", i64 0
+  store <4 x float> %".130", ptr %".131", align 4
   ret void
 loop.2:
-  %"i.2" = phi  i64 [0, %"body.1"], [%".108", %"body.2"]
-  %".95" = icmp slt i64 %"i.2", 32
-  br i1 %".95", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"body.1"], [%".106", %"body.2"]
+  %".93" = icmp slt i64 %"i.2", 32
+  br i1 %".93", label %"body.2", label %"done.2"
 body.2:
-  %".97" = mul i64 %"i.1", 32
-  %".98" = add i64 %".97", %"i.2"
-  %".99" = getelementptr inbounds float, ptr %".42", i64 %".98"
-  %".100" = load <16 x float>, ptr %".99", align 4
-  %".101" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".93", i32 0
-  %".102" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".103" = fadd <16 x float> %".100", %".102"
-  %".104" = mul i64 %"i.1", 32
-  %".105" = add i64 %".104", %"i.2"
-  %".106" = getelementptr inbounds float, ptr %".41", i64 %".105"
-  store <16 x float> %".103", ptr %".106", align 4
-  %".108" = add i64 %"i.2", 16
+  %".95" = mul i64 %"i.1", 32
+  %".96" = add i64 %".95", %"i.2"
+  %".97" = getelementptr inbounds float, ptr %".40", i64 %".96"
+  %".98" = load <16 x float>, ptr %".97", align 4
+  %".99" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".91", i32 0
+  %".100" = shufflevector <16 x float> %".99", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".101" = fadd <16 x float> %".98", %".100"
+  %".102" = mul i64 %"i.1", 32
+  %".103" = add i64 %".102", %"i.2"
+  %".104" = getelementptr inbounds float, ptr %".39", i64 %".103"
+  store <16 x float> %".101", ptr %".104", align 4
+  %".106" = add i64 %"i.2", 16
   br label %"loop.2"
 done.2:
-  %".110" = add i64 %"i.1", 1
+  %".108" = add i64 %"i.1", 1
   br label %"loop.1"
 }

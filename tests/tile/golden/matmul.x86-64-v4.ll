@@ -13,175 +13,173 @@ start:
   %".12" = load i64, ptr %".11"
   %".13" = urem i64 %".4", %".10"
   %".14" = udiv i64 %".4", %".10"
-  %".15" = urem i64 %".14", %".8"
-  %".16" = udiv i64 %".14", %".8"
-  %".17" = getelementptr ptr, ptr %".1", i64 0
+  %".15" = getelementptr ptr, ptr %".1", i64 0
+  %".16" = load ptr, ptr %".15"
+  %".17" = getelementptr ptr, ptr %".1", i64 1
   %".18" = load ptr, ptr %".17"
-  %".19" = getelementptr ptr, ptr %".1", i64 1
+  %".19" = getelementptr ptr, ptr %".1", i64 2
   %".20" = load ptr, ptr %".19"
-  %".21" = getelementptr ptr, ptr %".1", i64 2
-  %".22" = load ptr, ptr %".21"
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".165", %"done.2"]
-  %".24" = icmp slt i64 %"i", %".12"
-  br i1 %".24", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".163", %"done.2"]
+  %".22" = icmp slt i64 %"i", %".12"
+  br i1 %".22", label %"body", label %"done"
 body:
-  %".26" = trunc i64 %".15" to i32
-  %".27" = trunc i64 %".13" to i32
-  %".28" = trunc i64 %"i" to i32
-  %".29" = trunc i64 %".8" to i32
-  %".30" = trunc i64 %".10" to i32
-  %".31" = trunc i64 %".12" to i32
-  %".32" = trunc i64 %".15" to i32
-  %".33" = trunc i64 %".13" to i32
-  %".34" = trunc i64 %"i" to i32
+  %".24" = trunc i64 %".14" to i32
+  %".25" = trunc i64 %".13" to i32
+  %".26" = trunc i64 %"i" to i32
+  %".27" = trunc i64 %".8" to i32
+  %".28" = trunc i64 %".10" to i32
+  %".29" = trunc i64 %".12" to i32
+  %".30" = trunc i64 %".14" to i32
+  %".31" = trunc i64 %".13" to i32
+  %".32" = trunc i64 %"i" to i32
+  %".33" = sext i32 %".30" to i64
+  %".34" = mul i64 %".33", 4
   %".35" = sext i32 %".32" to i64
-  %".36" = mul i64 %".35", 4
-  %".37" = sext i32 %".34" to i64
-  %".38" = mul i64 %".37", 8
-  %".39" = mul i64 %".36", 16
-  %".40" = add i64 %".39", %".38"
-  %".41" = getelementptr float, ptr %".18", i64 %".40"
-  %".42" = trunc i64 %".15" to i32
-  %".43" = trunc i64 %".13" to i32
-  %".44" = trunc i64 %"i" to i32
-  %".45" = sext i32 %".44" to i64
-  %".46" = mul i64 %".45", 8
-  %".47" = sext i32 %".43" to i64
-  %".48" = mul i64 %".47", 6
-  %".49" = mul i64 %".46", 12
-  %".50" = add i64 %".49", %".48"
-  %".51" = getelementptr float, ptr %".20", i64 %".50"
-  %".52" = trunc i64 %".15" to i32
-  %".53" = trunc i64 %".13" to i32
-  %".54" = trunc i64 %"i" to i32
-  %".55" = sext i32 %".52" to i64
-  %".56" = mul i64 %".55", 4
-  %".57" = sext i32 %".53" to i64
-  %".58" = mul i64 %".57", 6
-  %".59" = mul i64 %".56", 12
-  %".60" = add i64 %".59", %".58"
-  %".61" = getelementptr float, ptr %".22", i64 %".60"
-  %".62" = icmp eq i32 %".28", 0
-  %".63" = zext i1 %".62" to i32
-  %".64" = sext i32 %".63" to i64
-  %".65" = icmp slt i64 %".64", 0
-  %".66" = select  i1 %".65", i64 0, i64 %".64"
-  switch i64 %".66", label %"case.1" [i64 0, label %"case.0"]
+  %".36" = mul i64 %".35", 8
+  %".37" = mul i64 %".34", 16
+  %".38" = add i64 %".37", %".36"
+  %".39" = getelementptr float, ptr %".16", i64 %".38"
+  %".40" = trunc i64 %".14" to i32
+  %".41" = trunc i64 %".13" to i32
+  %".42" = trunc i64 %"i" to i32
+  %".43" = sext i32 %".42" to i64
+  %".44" = mul i64 %".43", 8
+  %".45" = sext i32 %".41" to i64
+  %".46" = mul i64 %".45", 6
+  %".47" = mul i64 %".44", 12
+  %".48" = add i64 %".47", %".46"
+  %".49" = getelementptr float, ptr %".18", i64 %".48"
+  %".50" = trunc i64 %".14" to i32
+  %".51" = trunc i64 %".13" to i32
+  %".52" = trunc i64 %"i" to i32
+  %".53" = sext i32 %".50" to i64
+  %".54" = mul i64 %".53", 4
+  %".55" = sext i32 %".51" to i64
+  %".56" = mul i64 %".55", 6
+  %".57" = mul i64 %".54", 12
+  %".58" = add i64 %".57", %".56"
+  %".59" = getelementptr float, ptr %".20", i64 %".58"
+  %".60" = icmp eq i32 %".26", 0
+  %".61" = zext i1 %".60" to i32
+  %".62" = sext i32 %".61" to i64
+  %".63" = icmp slt i64 %".62", 0
+  %".64" = select  i1 %".63", i64 0, i64 %".62"
+  switch i64 %".64", label %"case.1" [i64 0, label %"case.0"]
 done:
   ret void
 switch.done:
-  %".80" = getelementptr i8, ptr %".3", i64 0
+  %".78" = getelementptr i8, ptr %".3", i64 0
   br label %"loop.2"
 case.0:
   br label %"switch.done"
 case.1:
   br label %"loop.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"case.1"], [%".77", %"body.1"]
-  %".70" = icmp slt i64 %"i.1", 4
-  br i1 %".70", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"case.1"], [%".75", %"body.1"]
+  %".68" = icmp slt i64 %"i.1", 4
+  br i1 %".68", label %"body.1", label %"done.1"
 body.1:
-  %".72" = insertelement <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, float              0x0, i32 0
-  %".73" = shufflevector <6 x float> %".72", <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> splat (i32 0)
-  %".74" = mul i64 %"i.1", 12
-  %".75" = getelementptr inbounds float, ptr %".61", i64 %".74"
-  store <6 x float> %".73", ptr %".75", align 4
-  %".77" = add i64 %"i.1", 1
+  %".70" = insertelement <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, float              0x0, i32 0
+  %".71" = shufflevector <6 x float> %".70", <6 x float> <float undef, float undef, float undef, float undef, float undef, float undef>, <6 x i32> splat (i32 0)
+  %".72" = mul i64 %"i.1", 12
+  %".73" = getelementptr inbounds float, ptr %".59", i64 %".72"
+  store <6 x float> %".71", ptr %".73", align 4
+  %".75" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
   br label %"switch.done"
 loop.2:
-  %"i.2" = phi  i64 [0, %"switch.done"], [%".163", %"k.done"]
-  %".82" = icmp slt i64 %"i.2", 6
-  br i1 %".82", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"switch.done"], [%".161", %"k.done"]
+  %".80" = icmp slt i64 %"i.2", 6
+  br i1 %".80", label %"body.2", label %"done.2"
 body.2:
-  %".84" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  call void @"llvm.prefetch.p0"(ptr %".84", i32 0, i32 3, i32 1)
-  %".86" = add i64 12, %"i.2"
-  %".87" = getelementptr inbounds float, ptr %".61", i64 %".86"
-  call void @"llvm.prefetch.p0"(ptr %".87", i32 0, i32 3, i32 1)
-  %".89" = add i64 24, %"i.2"
-  %".90" = getelementptr inbounds float, ptr %".61", i64 %".89"
-  call void @"llvm.prefetch.p0"(ptr %".90", i32 0, i32 3, i32 1)
-  %".92" = add i64 36, %"i.2"
-  %".93" = getelementptr inbounds float, ptr %".61", i64 %".92"
-  call void @"llvm.prefetch.p0"(ptr %".93", i32 0, i32 3, i32 1)
+  %".82" = getelementptr inbounds float, ptr %".59", i64 %"i.2"
+  call void @"llvm.prefetch.p0"(ptr %".82", i32 0, i32 3, i32 1)
+  %".84" = add i64 12, %"i.2"
+  %".85" = getelementptr inbounds float, ptr %".59", i64 %".84"
+  call void @"llvm.prefetch.p0"(ptr %".85", i32 0, i32 3, i32 1)
+  %".87" = add i64 24, %"i.2"
+  %".88" = getelementptr inbounds float, ptr %".59", i64 %".87"
+  call void @"llvm.prefetch.p0"(ptr %".88", i32 0, i32 3, i32 1)
+  %".90" = add i64 36, %"i.2"
+  %".91" = getelementptr inbounds float, ptr %".59", i64 %".90"
+  call void @"llvm.prefetch.p0"(ptr %".91", i32 0, i32 3, i32 1)
   br label %"k"
 done.2:
-  %".165" = add i64 %"i", 1
+  %".163" = add i64 %"i", 1
   br label %"loop"
 k:
-  %".96" = phi  i64 [0, %"body.2"], [%".131", %"k.body"]
-  %".97" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".112", %"k.body"]
-  %".98" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".118", %"k.body"]
-  %".99" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".124", %"k.body"]
-  %".100" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".130", %"k.body"]
-  %".101" = icmp slt i64 %".96", 8
-  br i1 %".101", label %"k.body", label %"k.done"
+  %".94" = phi  i64 [0, %"body.2"], [%".129", %"k.body"]
+  %".95" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".110", %"k.body"]
+  %".96" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".116", %"k.body"]
+  %".97" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".122", %"k.body"]
+  %".98" = phi  <16 x float> [splat (float              0x0), %"body.2"], [%".128", %"k.body"]
+  %".99" = icmp slt i64 %".94", 8
+  br i1 %".99", label %"k.body", label %"k.done"
 k.body:
-  %".103" = mul i64 %".96", 12
-  %".104" = add i64 %".103", %"i.2"
-  %".105" = getelementptr inbounds float, ptr %".51", i64 %".104"
-  %".106" = load <6 x float>, ptr %".105", align 4
-  %".107" = shufflevector <6 x float> %".106", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".108" = getelementptr inbounds float, ptr %".41", i64 %".96"
-  %".109" = load float, ptr %".108", align 4
-  %".110" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".109", i32 0
-  %".111" = shufflevector <16 x float> %".110", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".112" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".111", <16 x float> %".107", <16 x float> %".97")
-  %".113" = add i64 16, %".96"
-  %".114" = getelementptr inbounds float, ptr %".41", i64 %".113"
-  %".115" = load float, ptr %".114", align 4
-  %".116" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".115", i32 0
-  %".117" = shufflevector <16 x float> %".116", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".118" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".117", <16 x float> %".107", <16 x float> %".98")
-  %".119" = add i64 32, %".96"
-  %".120" = getelementptr inbounds float, ptr %".41", i64 %".119"
-  %".121" = load float, ptr %".120", align 4
-  %".122" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".121", i32 0
-  %".123" = shufflevector <16 x float> %".122", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".124" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".123", <16 x float> %".107", <16 x float> %".99")
-  %".125" = add i64 48, %".96"
-  %".126" = getelementptr inbounds float, ptr %".41", i64 %".125"
-  %".127" = load float, ptr %".126", align 4
-  %".128" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".127", i32 0
-  %".129" = shufflevector <16 x float> %".128", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".130" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".129", <16 x float> %".107", <16 x float> %".100")
-  %".131" = add i64 %".96", 1
+  %".101" = mul i64 %".94", 12
+  %".102" = add i64 %".101", %"i.2"
+  %".103" = getelementptr inbounds float, ptr %".49", i64 %".102"
+  %".104" = load <6 x float>, ptr %".103", align 4
+  %".105" = shufflevector <6 x float> %".104", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".106" = getelementptr inbounds float, ptr %".39", i64 %".94"
+  %".107" = load float, ptr %".106", align 4
+  %".108" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".107", i32 0
+  %".109" = shufflevector <16 x float> %".108", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".110" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".109", <16 x float> %".105", <16 x float> %".95")
+  %".111" = add i64 16, %".94"
+  %".112" = getelementptr inbounds float, ptr %".39", i64 %".111"
+  %".113" = load float, ptr %".112", align 4
+  %".114" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".113", i32 0
+  %".115" = shufflevector <16 x float> %".114", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".116" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".115", <16 x float> %".105", <16 x float> %".96")
+  %".117" = add i64 32, %".94"
+  %".118" = getelementptr inbounds float, ptr %".39", i64 %".117"
+  %".119" = load float, ptr %".118", align 4
+  %".120" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".119", i32 0
+  %".121" = shufflevector <16 x float> %".120", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".122" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".121", <16 x float> %".105", <16 x float> %".97")
+  %".123" = add i64 48, %".94"
+  %".124" = getelementptr inbounds float, ptr %".39", i64 %".123"
+  %".125" = load float, ptr %".124", align 4
+  %".126" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".125", i32 0
+  %".127" = shufflevector <16 x float> %".126", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".128" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".127", <16 x float> %".105", <16 x float> %".98")
+  %".129" = add i64 %".94", 1
   br label %"k"
 k.done:
-  %".133" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  %".134" = load <6 x float>, ptr %".133", align 4
-  %".135" = shufflevector <6 x float> %".134", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".136" = fadd <16 x float> %".135", %".97"
-  %".137" = getelementptr inbounds float, ptr %".61", i64 %"i.2"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".136", ptr %".137", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".139" = add i64 12, %"i.2"
-  %".140" = getelementptr inbounds float, ptr %".61", i64 %".139"
-  %".141" = load <6 x float>, ptr %".140", align 4
-  %".142" = shufflevector <6 x float> %".141", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".143" = fadd <16 x float> %".142", %".98"
-  %".144" = add i64 12, %"i.2"
-  %".145" = getelementptr inbounds float, ptr %".61", i64 %".144"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".143", ptr %".145", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".147" = add i64 24, %"i.2"
-  %".148" = getelementptr inbounds float, ptr %".61", i64 %".147"
-  %".149" = load <6 x float>, ptr %".148", align 4
-  %".150" = shufflevector <6 x float> %".149", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".151" = fadd <16 x float> %".150", %".99"
-  %".152" = add i64 24, %"i.2"
-  %".153" = getelementptr inbounds float, ptr %".61", i64 %".152"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".151", ptr %".153", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".155" = add i64 36, %"i.2"
-  %".156" = getelementptr inbounds float, ptr %".61", i64 %".155"
-  %".157" = load <6 x float>, ptr %".156", align 4
-  %".158" = shufflevector <6 x float> %".157", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
-  %".159" = fadd <16 x float> %".158", %".100"
-  %".160" = add i64 36, %"i.2"
-  %".161" = getelementptr inbounds float, ptr %".61", i64 %".160"
-  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".159", ptr %".161", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
-  %".163" = add i64 %"i.2", 6
+  %".131" = getelementptr inbounds float, ptr %".59", i64 %"i.2"
+  %".132" = load <6 x float>, ptr %".131", align 4
+  %".133" = shufflevector <6 x float> %".132", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".134" = fadd <16 x float> %".133", %".95"
+  %".135" = getelementptr inbounds float, ptr %".59", i64 %"i.2"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".134", ptr %".135", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".137" = add i64 12, %"i.2"
+  %".138" = getelementptr inbounds float, ptr %".59", i64 %".137"
+  %".139" = load <6 x float>, ptr %".138", align 4
+  %".140" = shufflevector <6 x float> %".139", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".141" = fadd <16 x float> %".140", %".96"
+  %".142" = add i64 12, %"i.2"
+  %".143" = getelementptr inbounds float, ptr %".59", i64 %".142"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".141", ptr %".143", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".145" = add i64 24, %"i.2"
+  %".146" = getelementptr inbounds float, ptr %".59", i64 %".145"
+  %".147" = load <6 x float>, ptr %".146", align 4
+  %".148" = shufflevector <6 x float> %".147", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".149" = fadd <16 x float> %".148", %".97"
+  %".150" = add i64 24, %"i.2"
+  %".151" = getelementptr inbounds float, ptr %".59", i64 %".150"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".149", ptr %".151", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".153" = add i64 36, %"i.2"
+  %".154" = getelementptr inbounds float, ptr %".59", i64 %".153"
+  %".155" = load <6 x float>, ptr %".154", align 4
+  %".156" = shufflevector <6 x float> %".155", <6 x float> splat (float              0x0), <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6, i32 6>
+  %".157" = fadd <16 x float> %".156", %".98"
+  %".158" = add i64 36, %"i.2"
+  %".159" = getelementptr inbounds float, ptr %".59", i64 %".158"
+  call void @"llvm.masked.store.v16f32.p0"(<16 x float> %".157", ptr %".159", i32 4, <16 x i1> <i1 1, i1 1, i1 1, i1 1, i1 1, i1 1, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0, i1 0>)
+  %".161" = add i64 %"i.2", 6
   br label %"loop.2"
 }

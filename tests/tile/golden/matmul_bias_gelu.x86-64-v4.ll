@@ -15,151 +15,149 @@ start:
   %".14" = udiv i64 %".4", %".12"
   %".15" = urem i64 %".14", %".10"
   %".16" = udiv i64 %".14", %".10"
-  %".17" = urem i64 %".16", %".8"
-  %".18" = udiv i64 %".16", %".8"
-  %".19" = getelementptr ptr, ptr %".1", i64 0
+  %".17" = getelementptr ptr, ptr %".1", i64 0
+  %".18" = load ptr, ptr %".17"
+  %".19" = getelementptr ptr, ptr %".1", i64 1
   %".20" = load ptr, ptr %".19"
-  %".21" = getelementptr ptr, ptr %".1", i64 1
+  %".21" = getelementptr ptr, ptr %".1", i64 2
   %".22" = load ptr, ptr %".21"
-  %".23" = getelementptr ptr, ptr %".1", i64 2
+  %".23" = getelementptr ptr, ptr %".1", i64 3
   %".24" = load ptr, ptr %".23"
-  %".25" = getelementptr ptr, ptr %".1", i64 3
-  %".26" = load ptr, ptr %".25"
-  %".27" = trunc i64 %".17" to i32
-  %".28" = trunc i64 %".15" to i32
-  %".29" = trunc i64 %".13" to i32
-  %".30" = trunc i64 %".8" to i32
-  %".31" = trunc i64 %".10" to i32
-  %".32" = trunc i64 %".12" to i32
-  %".33" = trunc i64 %".17" to i32
-  %".34" = trunc i64 %".15" to i32
-  %".35" = trunc i64 %".13" to i32
+  %".25" = trunc i64 %".16" to i32
+  %".26" = trunc i64 %".15" to i32
+  %".27" = trunc i64 %".13" to i32
+  %".28" = trunc i64 %".8" to i32
+  %".29" = trunc i64 %".10" to i32
+  %".30" = trunc i64 %".12" to i32
+  %".31" = trunc i64 %".16" to i32
+  %".32" = trunc i64 %".15" to i32
+  %".33" = trunc i64 %".13" to i32
+  %".34" = sext i32 %".31" to i64
+  %".35" = mul i64 %".34", 4
   %".36" = sext i32 %".33" to i64
-  %".37" = mul i64 %".36", 4
-  %".38" = sext i32 %".35" to i64
-  %".39" = mul i64 %".38", 8
-  %".40" = mul i64 %".37", 8
-  %".41" = add i64 %".40", %".39"
-  %".42" = getelementptr float, ptr %".20", i64 %".41"
-  %".43" = trunc i64 %".17" to i32
-  %".44" = trunc i64 %".15" to i32
-  %".45" = trunc i64 %".13" to i32
-  %".46" = sext i32 %".45" to i64
-  %".47" = mul i64 %".46", 8
-  %".48" = sext i32 %".44" to i64
-  %".49" = mul i64 %".48", 16
-  %".50" = mul i64 %".47", 16
-  %".51" = add i64 %".50", %".49"
-  %".52" = getelementptr float, ptr %".22", i64 %".51"
-  %".53" = trunc i64 %".17" to i32
-  %".54" = trunc i64 %".15" to i32
-  %".55" = trunc i64 %".13" to i32
-  %".56" = sext i32 0 to i64
-  %".57" = sext i32 %".54" to i64
-  %".58" = mul i64 %".57", 16
-  %".59" = mul i64 %".56", 16
-  %".60" = add i64 %".59", %".58"
-  %".61" = getelementptr float, ptr %".24", i64 %".60"
-  %".62" = trunc i64 %".17" to i32
-  %".63" = trunc i64 %".15" to i32
-  %".64" = trunc i64 %".13" to i32
-  %".65" = sext i32 %".62" to i64
-  %".66" = mul i64 %".65", 4
-  %".67" = sext i32 %".63" to i64
-  %".68" = mul i64 %".67", 16
-  %".69" = mul i64 %".66", 16
-  %".70" = add i64 %".69", %".68"
-  %".71" = getelementptr float, ptr %".26", i64 %".70"
-  %".72" = getelementptr i8, ptr %".3", i64 0
-  %".73" = getelementptr i8, ptr %".3", i64 1024
+  %".37" = mul i64 %".36", 8
+  %".38" = mul i64 %".35", 8
+  %".39" = add i64 %".38", %".37"
+  %".40" = getelementptr float, ptr %".18", i64 %".39"
+  %".41" = trunc i64 %".16" to i32
+  %".42" = trunc i64 %".15" to i32
+  %".43" = trunc i64 %".13" to i32
+  %".44" = sext i32 %".43" to i64
+  %".45" = mul i64 %".44", 8
+  %".46" = sext i32 %".42" to i64
+  %".47" = mul i64 %".46", 16
+  %".48" = mul i64 %".45", 16
+  %".49" = add i64 %".48", %".47"
+  %".50" = getelementptr float, ptr %".20", i64 %".49"
+  %".51" = trunc i64 %".16" to i32
+  %".52" = trunc i64 %".15" to i32
+  %".53" = trunc i64 %".13" to i32
+  %".54" = sext i32 0 to i64
+  %".55" = sext i32 %".52" to i64
+  %".56" = mul i64 %".55", 16
+  %".57" = mul i64 %".54", 16
+  %".58" = add i64 %".57", %".56"
+  %".59" = getelementptr float, ptr %".22", i64 %".58"
+  %".60" = trunc i64 %".16" to i32
+  %".61" = trunc i64 %".15" to i32
+  %".62" = trunc i64 %".13" to i32
+  %".63" = sext i32 %".60" to i64
+  %".64" = mul i64 %".63", 4
+  %".65" = sext i32 %".61" to i64
+  %".66" = mul i64 %".65", 16
+  %".67" = mul i64 %".64", 16
+  %".68" = add i64 %".67", %".66"
+  %".69" = getelementptr float, ptr %".24", i64 %".68"
+  %".70" = getelementptr i8, ptr %".3", i64 0
+  %".71" = getelementptr i8, ptr %".3", i64 1024
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".150", %"done.1"]
-  %".75" = icmp slt i64 %"i", 16
-  br i1 %".75", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".148", %"done.1"]
+  %".73" = icmp slt i64 %"i", 16
+  br i1 %".73", label %"body", label %"done"
 body:
   br label %"k"
 done:
   ret void
 k:
-  %".78" = phi  i64 [0, %"body"], [%".112", %"k.body"]
-  %".79" = phi  <16 x float> [splat (float              0x0), %"body"], [%".93", %"k.body"]
-  %".80" = phi  <16 x float> [splat (float              0x0), %"body"], [%".99", %"k.body"]
-  %".81" = phi  <16 x float> [splat (float              0x0), %"body"], [%".105", %"k.body"]
-  %".82" = phi  <16 x float> [splat (float              0x0), %"body"], [%".111", %"k.body"]
-  %".83" = icmp slt i64 %".78", 8
-  br i1 %".83", label %"k.body", label %"k.done"
+  %".76" = phi  i64 [0, %"body"], [%".110", %"k.body"]
+  %".77" = phi  <16 x float> [splat (float              0x0), %"body"], [%".91", %"k.body"]
+  %".78" = phi  <16 x float> [splat (float              0x0), %"body"], [%".97", %"k.body"]
+  %".79" = phi  <16 x float> [splat (float              0x0), %"body"], [%".103", %"k.body"]
+  %".80" = phi  <16 x float> [splat (float              0x0), %"body"], [%".109", %"k.body"]
+  %".81" = icmp slt i64 %".76", 8
+  br i1 %".81", label %"k.body", label %"k.done"
 k.body:
-  %".85" = mul i64 %".78", 16
-  %".86" = add i64 %".85", %"i"
-  %".87" = getelementptr inbounds float, ptr %".52", i64 %".86"
-  %".88" = load <16 x float>, ptr %".87", align 4
-  %".89" = getelementptr inbounds float, ptr %".42", i64 %".78"
-  %".90" = load float, ptr %".89", align 4
-  %".91" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".90", i32 0
-  %".92" = shufflevector <16 x float> %".91", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".93" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".92", <16 x float> %".88", <16 x float> %".79")
-  %".94" = add i64 8, %".78"
-  %".95" = getelementptr inbounds float, ptr %".42", i64 %".94"
-  %".96" = load float, ptr %".95", align 4
-  %".97" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".96", i32 0
-  %".98" = shufflevector <16 x float> %".97", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".99" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".98", <16 x float> %".88", <16 x float> %".80")
-  %".100" = add i64 16, %".78"
-  %".101" = getelementptr inbounds float, ptr %".42", i64 %".100"
-  %".102" = load float, ptr %".101", align 4
-  %".103" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".102", i32 0
-  %".104" = shufflevector <16 x float> %".103", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".105" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".104", <16 x float> %".88", <16 x float> %".81")
-  %".106" = add i64 24, %".78"
-  %".107" = getelementptr inbounds float, ptr %".42", i64 %".106"
-  %".108" = load float, ptr %".107", align 4
-  %".109" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".108", i32 0
-  %".110" = shufflevector <16 x float> %".109", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".111" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".110", <16 x float> %".88", <16 x float> %".82")
-  %".112" = add i64 %".78", 1
+  %".83" = mul i64 %".76", 16
+  %".84" = add i64 %".83", %"i"
+  %".85" = getelementptr inbounds float, ptr %".50", i64 %".84"
+  %".86" = load <16 x float>, ptr %".85", align 4
+  %".87" = getelementptr inbounds float, ptr %".40", i64 %".76"
+  %".88" = load float, ptr %".87", align 4
+  %".89" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".88", i32 0
+  %".90" = shufflevector <16 x float> %".89", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".91" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".90", <16 x float> %".86", <16 x float> %".77")
+  %".92" = add i64 8, %".76"
+  %".93" = getelementptr inbounds float, ptr %".40", i64 %".92"
+  %".94" = load float, ptr %".93", align 4
+  %".95" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".94", i32 0
+  %".96" = shufflevector <16 x float> %".95", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".97" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".96", <16 x float> %".86", <16 x float> %".78")
+  %".98" = add i64 16, %".76"
+  %".99" = getelementptr inbounds float, ptr %".40", i64 %".98"
+  %".100" = load float, ptr %".99", align 4
+  %".101" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".100", i32 0
+  %".102" = shufflevector <16 x float> %".101", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".103" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".102", <16 x float> %".86", <16 x float> %".79")
+  %".104" = add i64 24, %".76"
+  %".105" = getelementptr inbounds float, ptr %".40", i64 %".104"
+  %".106" = load float, ptr %".105", align 4
+  %".107" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".106", i32 0
+  %".108" = shufflevector <16 x float> %".107", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".109" = call <16 x float> @"llvm.fma.v16f32"(<16 x float> %".108", <16 x float> %".86", <16 x float> %".80")
+  %".110" = add i64 %".76", 1
   br label %"k"
 k.done:
-  %".114" = getelementptr inbounds float, ptr %".72", i64 0
-  store <16 x float> %".79", ptr %".114", align 4
-  %".116" = getelementptr inbounds float, ptr %".72", i64 64
-  store <16 x float> %".80", ptr %".116", align 4
-  %".118" = getelementptr inbounds float, ptr %".72", i64 128
-  store <16 x float> %".81", ptr %".118", align 4
-  %".120" = getelementptr inbounds float, ptr %".72", i64 192
-  store <16 x float> %".82", ptr %".120", align 4
+  %".112" = getelementptr inbounds float, ptr %".70", i64 0
+  store <16 x float> %".77", ptr %".112", align 4
+  %".114" = getelementptr inbounds float, ptr %".70", i64 64
+  store <16 x float> %".78", ptr %".114", align 4
+  %".116" = getelementptr inbounds float, ptr %".70", i64 128
+  store <16 x float> %".79", ptr %".116", align 4
+  %".118" = getelementptr inbounds float, ptr %".70", i64 192
+  store <16 x float> %".80", ptr %".118", align 4
   br label %"loop.1"
 loop.1:
-  %"i.1" = phi  i64 [0, %"k.done"], [%".148", %"body.1"]
-  %".123" = icmp slt i64 %"i.1", 4
-  br i1 %".123", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"k.done"], [%".146", %"body.1"]
+  %".121" = icmp slt i64 %"i.1", 4
+  br i1 %".121", label %"body.1", label %"done.1"
 body.1:
-  %".125" = mul i64 %"i.1", 64
-  %".126" = getelementptr inbounds float, ptr %".72", i64 %".125"
+  %".123" = mul i64 %"i.1", 64
+  %".124" = getelementptr inbounds float, ptr %".70", i64 %".123"
+  %".125" = load <16 x float>, ptr %".124", align 4
+  %".126" = getelementptr inbounds float, ptr %".59", i64 %"i"
   %".127" = load <16 x float>, ptr %".126", align 4
-  %".128" = getelementptr inbounds float, ptr %".61", i64 %"i"
-  %".129" = load <16 x float>, ptr %".128", align 4
-  %".130" = fadd <16 x float> %".127", %".129"
-  %".131" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fa2444f20000000, i32 0
-  %".132" = shufflevector <16 x float> %".131", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".133" = fmul <16 x float> %".130", %".132"
-  %".134" = fmul <16 x float> %".133", %".130"
-  %".135" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fe9884540000000, i32 0
-  %".136" = shufflevector <16 x float> %".135", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".137" = fadd <16 x float> %".134", %".136"
-  %".138" = fmul <16 x float> %".130", %".137"
-  %".139" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x4000000000000000, i32 0
-  %".140" = shufflevector <16 x float> %".139", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
-  %".141" = fmul <16 x float> %".138", %".140"
-  %".142" = call <16 x float> @"tilewright.logistic.v16f32"(<16 x float> %".141")
-  %".143" = fmul <16 x float> %".130", %".142"
-  %".144" = mul i64 %"i.1", 16
-  %".145" = add i64 %".144", %"i"
-  %".146" = getelementptr inbounds float, ptr %".71", i64 %".145"
-  store <16 x float> %".143", ptr %".146", align 4
-  %".148" = add i64 %"i.1", 1
+  %".128" = fadd <16 x float> %".125", %".127"
+  %".129" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fa2444f20000000, i32 0
+  %".130" = shufflevector <16 x float> %".129", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".131" = fmul <16 x float> %".128", %".130"
+  %".132" = fmul <16 x float> %".131", %".128"
+  %".133" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x3fe9884540000000, i32 0
+  %".134" = shufflevector <16 x float> %".133", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".135" = fadd <16 x float> %".132", %".134"
+  %".136" = fmul <16 x float> %".128", %".135"
+  %".137" = insertelement <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float 0x4000000000000000, i32 0
+  %".138" = shufflevector <16 x float> %".137", <16 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <16 x i32> splat (i32 0)
+  %".139" = fmul <16 x float> %".136", %".138"
+  %".140" = call <16 x float> @"tilewright.logistic.v16f32"(<16 x float> %".139")
+  %".141" = fmul <16 x float> %".128", %".140"
+  %".142" = mul i64 %"i.1", 16
+  %".143" = add i64 %".142", %"i"
+  %".144" = getelementptr inbounds float, ptr %".69", i64 %".143"
+  store <16 x float> %".141", ptr %".144", align 4
+  %".146" = add i64 %"i.1", 1
   br label %"loop.1"
 done.1:
-  %".150" = add i64 %"i", 16
+  %".148" = add i64 %"i", 16
   br label %"loop"
 }

@@ -2,250 +2,248 @@
 define internal void @"point"(ptr %".1", ptr %".2", ptr noalias %".3", i64 %".4") alwaysinline
 {
 entry:
+  %".32" = alloca <4 x float>
+  %".33" = alloca <4 x float>
   %".34" = alloca <4 x float>
   %".35" = alloca <4 x float>
-  %".36" = alloca <4 x float>
-  %".37" = alloca <4 x float>
+  %".100" = alloca <4 x float>
+  %".101" = alloca <4 x float>
   %".102" = alloca <4 x float>
   %".103" = alloca <4 x float>
-  %".104" = alloca <4 x float>
-  %".105" = alloca <4 x float>
   br label %"start"
 start:
   %".6" = getelementptr i64, ptr %".1", i64 -1
   %".7" = getelementptr i64, ptr %".2", i64 0
   %".8" = load i64, ptr %".7"
-  %".9" = urem i64 %".4", %".8"
-  %".10" = udiv i64 %".4", %".8"
-  %".11" = getelementptr ptr, ptr %".1", i64 0
+  %".9" = getelementptr ptr, ptr %".1", i64 0
+  %".10" = load ptr, ptr %".9"
+  %".11" = getelementptr ptr, ptr %".1", i64 1
   %".12" = load ptr, ptr %".11"
-  %".13" = getelementptr ptr, ptr %".1", i64 1
-  %".14" = load ptr, ptr %".13"
-  %".15" = trunc i64 %".9" to i32
-  %".16" = trunc i64 %".8" to i32
-  %".17" = trunc i64 %".9" to i32
-  %".18" = sext i32 %".17" to i64
-  %".19" = mul i64 %".18", 4
-  %".20" = sext i32 0 to i64
-  %".21" = mul i64 %".20", 16
-  %".22" = mul i64 %".19", 16
-  %".23" = add i64 %".22", %".21"
-  %".24" = getelementptr float, ptr %".12", i64 %".23"
-  %".25" = trunc i64 %".9" to i32
-  %".26" = sext i32 %".25" to i64
-  %".27" = mul i64 %".26", 4
-  %".28" = sext i32 0 to i64
-  %".29" = mul i64 %".28", 16
-  %".30" = mul i64 %".27", 16
-  %".31" = add i64 %".30", %".29"
-  %".32" = getelementptr float, ptr %".14", i64 %".31"
-  %".33" = getelementptr i8, ptr %".3", i64 0
+  %".13" = trunc i64 %".4" to i32
+  %".14" = trunc i64 %".8" to i32
+  %".15" = trunc i64 %".4" to i32
+  %".16" = sext i32 %".15" to i64
+  %".17" = mul i64 %".16", 4
+  %".18" = sext i32 0 to i64
+  %".19" = mul i64 %".18", 16
+  %".20" = mul i64 %".17", 16
+  %".21" = add i64 %".20", %".19"
+  %".22" = getelementptr float, ptr %".10", i64 %".21"
+  %".23" = trunc i64 %".4" to i32
+  %".24" = sext i32 %".23" to i64
+  %".25" = mul i64 %".24", 4
+  %".26" = sext i32 0 to i64
+  %".27" = mul i64 %".26", 16
+  %".28" = mul i64 %".25", 16
+  %".29" = add i64 %".28", %".27"
+  %".30" = getelementptr float, ptr %".12", i64 %".29"
+  %".31" = getelementptr i8, ptr %".3", i64 0
   br label %"loop"
 loop:
-  %"i" = phi  i64 [0, %"start"], [%".98", %"done.1"]
-  %".39" = icmp slt i64 %"i", 4
-  br i1 %".39", label %"body", label %"done"
+  %"i" = phi  i64 [0, %"start"], [%".96", %"done.1"]
+  %".37" = icmp slt i64 %"i", 4
+  br i1 %".37", label %"body", label %"done"
 body:
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".32"
+  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".33"
   store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".34"
   store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".35"
-  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".36"
-  store <4 x float> splat (float 0xfff0000000000000), <4 x float>* %".37"
   br label %"loop.1"
 done:
-  %".100" = getelementptr i8, ptr %".3", i64 64
-  %".101" = getelementptr i8, ptr %".3", i64 128
+  %".98" = getelementptr i8, ptr %".3", i64 64
+  %".99" = getelementptr i8, ptr %".3", i64 128
   br label %"loop.2"
 loop.1:
-  %"i.1" = phi  i64 [0, %"body"], [%".79", %"body.1"]
-  %".46" = icmp slt i64 %"i.1", 16
-  br i1 %".46", label %"body.1", label %"done.1"
+  %"i.1" = phi  i64 [0, %"body"], [%".77", %"body.1"]
+  %".44" = icmp slt i64 %"i.1", 16
+  br i1 %".44", label %"body.1", label %"done.1"
 body.1:
-  %".48" = mul i64 %"i", 16
-  %".49" = add i64 %".48", %"i.1"
-  %".50" = getelementptr inbounds float, ptr %".24", i64 %".49"
-  %".51" = load <4 x float>, ptr %".50", align 4
-  %".52" = load <4 x float>, <4 x float>* %".34"
-  %".53" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".51", <4 x float> %".52")
-  store <4 x float> %".53", <4 x float>* %".34"
-  %".55" = add i64 %"i.1", 4
-  %".56" = mul i64 %"i", 16
-  %".57" = add i64 %".56", %".55"
-  %".58" = getelementptr inbounds float, ptr %".24", i64 %".57"
-  %".59" = load <4 x float>, ptr %".58", align 4
-  %".60" = load <4 x float>, <4 x float>* %".35"
-  %".61" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".59", <4 x float> %".60")
-  store <4 x float> %".61", <4 x float>* %".35"
-  %".63" = add i64 %"i.1", 8
-  %".64" = mul i64 %"i", 16
-  %".65" = add i64 %".64", %".63"
-  %".66" = getelementptr inbounds float, ptr %".24", i64 %".65"
-  %".67" = load <4 x float>, ptr %".66", align 4
-  %".68" = load <4 x float>, <4 x float>* %".36"
-  %".69" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".67", <4 x float> %".68")
-  store <4 x float> %".69", <4 x float>* %".36"
-  %".71" = add i64 %"i.1", 12
-  %".72" = mul i64 %"i", 16
-  %".73" = add i64 %".72", %".71"
-  %".74" = getelementptr inbounds float, ptr %".24", i64 %".73"
-  %".75" = load <4 x float>, ptr %".74", align 4
-  %".76" = load <4 x float>, <4 x float>* %".37"
-  %".77" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".75", <4 x float> %".76")
-  store <4 x float> %".77", <4 x float>* %".37"
-  %".79" = add i64 %"i.1", 16
+  %".46" = mul i64 %"i", 16
+  %".47" = add i64 %".46", %"i.1"
+  %".48" = getelementptr inbounds float, ptr %".22", i64 %".47"
+  %".49" = load <4 x float>, ptr %".48", align 4
+  %".50" = load <4 x float>, <4 x float>* %".32"
+  %".51" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".49", <4 x float> %".50")
+  store <4 x float> %".51", <4 x float>* %".32"
+  %".53" = add i64 %"i.1", 4
+  %".54" = mul i64 %"i", 16
+  %".55" = add i64 %".54", %".53"
+  %".56" = getelementptr inbounds float, ptr %".22", i64 %".55"
+  %".57" = load <4 x float>, ptr %".56", align 4
+  %".58" = load <4 x float>, <4 x float>* %".33"
+  %".59" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".57", <4 x float> %".58")
+  store <4 x float> %".59", <4 x float>* %".33"
+  %".61" = add i64 %"i.1", 8
+  %".62" = mul i64 %"i", 16
+  %".63" = add i64 %".62", %".61"
+  %".64" = getelementptr inbounds float, ptr %".22", i64 %".63"
+  %".65" = load <4 x float>, ptr %".64", align 4
+  %".66" = load <4 x float>, <4 x float>* %".34"
+  %".67" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".65", <4 x float> %".66")
+  store <4 x float> %".67", <4 x float>* %".34"
+  %".69" = add i64 %"i.1", 12
+  %".70" = mul i64 %"i", 16
+  %".71" = add i64 %".70", %".69"
+  %".72" = getelementptr inbounds float, ptr %".22", i64 %".71"
+  %".73" = load <4 x float>, ptr %".72", align 4
+  %".74" = load <4 x float>, <4 x float>* %".35"
+  %".75" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".73", <4 x float> %".74")
+  store <4 x float> %".75", <4 x float>* %".35"
+  %".77" = add i64 %"i.1", 16
   br label %"loop.1"
 done.1:
-  %".81" = load <4 x float>, <4 x float>* %".34"
-  %".82" = load <4 x float>, <4 x float>* %".35"
+  %".79" = load <4 x float>, <4 x float>* %".32"
+  %".80" = load <4 x float>, <4 x float>* %".33"
+  %".81" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".80", <4 x float> %".79")
+  %".82" = load <4 x float>, <4 x float>* %".34"
   %".83" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".82", <4 x float> %".81")
-  %".84" = load <4 x float>, <4 x float>* %".36"
+  %".84" = load <4 x float>, <4 x float>* %".35"
   %".85" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".84", <4 x float> %".83")
-  %".86" = load <4 x float>, <4 x float>* %".37"
-  %".87" = call <4 x float> @"llvm.maximum.v4f32"(<4 x float> %".86", <4 x float> %".85")
-  %".88" = shufflevector <4 x float> %".87", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".89" = shufflevector <4 x float> %".87", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".90" = call <2 x float> @"llvm.maximum.v2f32"(<2 x float> %".89", <2 x float> %".88")
-  %".91" = shufflevector <2 x float> %".90", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".92" = shufflevector <2 x float> %".90", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".93" = extractelement <1 x float> %".91", i32 0
-  %".94" = extractelement <1 x float> %".92", i32 0
-  %".95" = call float @"llvm.maximum.f32"(float %".94", float %".93")
-  %".96" = getelementptr inbounds float, ptr %".33", i64 %"i"
-  store float %".95", ptr %".96", align 4
-  %".98" = add i64 %"i", 1
+  %".86" = shufflevector <4 x float> %".85", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".87" = shufflevector <4 x float> %".85", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".88" = call <2 x float> @"llvm.maximum.v2f32"(<2 x float> %".87", <2 x float> %".86")
+  %".89" = shufflevector <2 x float> %".88", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".90" = shufflevector <2 x float> %".88", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".91" = extractelement <1 x float> %".89", i32 0
+  %".92" = extractelement <1 x float> %".90", i32 0
+  %".93" = call float @"llvm.maximum.f32"(float %".92", float %".91")
+  %".94" = getelementptr inbounds float, ptr %".31", i64 %"i"
+  store float %".93", ptr %".94", align 4
+  %".96" = add i64 %"i", 1
   br label %"loop"
 loop.2:
-  %"i.2" = phi  i64 [0, %"done"], [%".200", %"done.3"]
-  %".107" = icmp slt i64 %"i.2", 4
-  br i1 %".107", label %"body.2", label %"done.2"
+  %"i.2" = phi  i64 [0, %"done"], [%".198", %"done.3"]
+  %".105" = icmp slt i64 %"i.2", 4
+  br i1 %".105", label %"body.2", label %"done.2"
 body.2:
+  store <4 x float> splat (float              0x0), <4 x float>* %".100"
+  store <4 x float> splat (float              0x0), <4 x float>* %".101"
   store <4 x float> splat (float              0x0), <4 x float>* %".102"
   store <4 x float> splat (float              0x0), <4 x float>* %".103"
-  store <4 x float> splat (float              0x0), <4 x float>* %".104"
-  store <4 x float> splat (float              0x0), <4 x float>* %".105"
-  %".113" = getelementptr inbounds float, ptr %".33", i64 %"i.2"
-  %".114" = load float, ptr %".113", align 4
+  %".111" = getelementptr inbounds float, ptr %".31", i64 %"i.2"
+  %".112" = load float, ptr %".111", align 4
   br label %"loop.3"
 done.2:
   br label %"loop.4"
 loop.3:
-  %"i.3" = phi  i64 [0, %"body.2"], [%".181", %"body.3"]
-  %".116" = icmp slt i64 %"i.3", 16
-  br i1 %".116", label %"body.3", label %"done.3"
+  %"i.3" = phi  i64 [0, %"body.2"], [%".179", %"body.3"]
+  %".114" = icmp slt i64 %"i.3", 16
+  br i1 %".114", label %"body.3", label %"done.3"
 body.3:
-  %".118" = mul i64 %"i.2", 16
-  %".119" = add i64 %".118", %"i.3"
-  %".120" = getelementptr inbounds float, ptr %".24", i64 %".119"
-  %".121" = load <4 x float>, ptr %".120", align 4
-  %".122" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
-  %".123" = shufflevector <4 x float> %".122", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".124" = fsub <4 x float> %".121", %".123"
-  %".125" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".124")
-  %".126" = mul i64 %"i.2", 16
-  %".127" = add i64 %".126", %"i.3"
-  %".128" = getelementptr inbounds float, ptr %".101", i64 %".127"
-  store <4 x float> %".125", ptr %".128", align 4
-  %".130" = load <4 x float>, <4 x float>* %".102"
-  %".131" = fadd <4 x float> %".130", %".125"
-  store <4 x float> %".131", <4 x float>* %".102"
-  %".133" = add i64 %"i.3", 4
-  %".134" = mul i64 %"i.2", 16
-  %".135" = add i64 %".134", %".133"
-  %".136" = getelementptr inbounds float, ptr %".24", i64 %".135"
-  %".137" = load <4 x float>, ptr %".136", align 4
-  %".138" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
-  %".139" = shufflevector <4 x float> %".138", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".140" = fsub <4 x float> %".137", %".139"
-  %".141" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".140")
-  %".142" = mul i64 %"i.2", 16
-  %".143" = add i64 %".142", %".133"
-  %".144" = getelementptr inbounds float, ptr %".101", i64 %".143"
-  store <4 x float> %".141", ptr %".144", align 4
-  %".146" = load <4 x float>, <4 x float>* %".103"
-  %".147" = fadd <4 x float> %".146", %".141"
-  store <4 x float> %".147", <4 x float>* %".103"
-  %".149" = add i64 %"i.3", 8
-  %".150" = mul i64 %"i.2", 16
-  %".151" = add i64 %".150", %".149"
-  %".152" = getelementptr inbounds float, ptr %".24", i64 %".151"
-  %".153" = load <4 x float>, ptr %".152", align 4
-  %".154" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
-  %".155" = shufflevector <4 x float> %".154", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".156" = fsub <4 x float> %".153", %".155"
-  %".157" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".156")
-  %".158" = mul i64 %"i.2", 16
-  %".159" = add i64 %".158", %".149"
-  %".160" = getelementptr inbounds float, ptr %".101", i64 %".159"
-  store <4 x float> %".157", ptr %".160", align 4
-  %".162" = load <4 x float>, <4 x float>* %".104"
-  %".163" = fadd <4 x float> %".162", %".157"
-  store <4 x float> %".163", <4 x float>* %".104"
-  %".165" = add i64 %"i.3", 12
-  %".166" = mul i64 %"i.2", 16
-  %".167" = add i64 %".166", %".165"
-  %".168" = getelementptr inbounds float, ptr %".24", i64 %".167"
-  %".169" = load <4 x float>, ptr %".168", align 4
-  %".170" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".114", i32 0
-  %".171" = shufflevector <4 x float> %".170", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".172" = fsub <4 x float> %".169", %".171"
-  %".173" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".172")
-  %".174" = mul i64 %"i.2", 16
-  %".175" = add i64 %".174", %".165"
-  %".176" = getelementptr inbounds float, ptr %".101", i64 %".175"
-  store <4 x float> %".173", ptr %".176", align 4
-  %".178" = load <4 x float>, <4 x float>* %".105"
-  %".179" = fadd <4 x float> %".178", %".173"
-  store <4 x float> %".179", <4 x float>* %".105"
-  %".181" = add i64 %"i.3", 16
+  %".116" = mul i64 %"i.2", 16
+  %".117" = add i64 %".116", %"i.3"
+  %".118" = getelementptr inbounds float, ptr %".22", i64 %".117"
+  %".119" = load <4 x float>, ptr %".118", align 4
+  %".120" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".112", i32 0
+  %".121" = shufflevector <4 x float> %".120", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".122" = fsub <4 x float> %".119", %".121"
+  %".123" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".122")
+  %".124" = mul i64 %"i.2", 16
+  %".125" = add i64 %".124", %"i.3"
+  %".126" = getelementptr inbounds float, ptr %".99", i64 %".125"
+  store <4 x float> %".123", ptr %".126", align 4
+  %".128" = load <4 x float>, <4 x float>* %".100"
+  %".129" = fadd <4 x float> %".128", %".123"
+  store <4 x float> %".129", <4 x float>* %".100"
+  %".131" = add i64 %"i.3", 4
+  %".132" = mul i64 %"i.2", 16
+  %".133" = add i64 %".132", %".131"
+  %".134" = getelementptr inbounds float, ptr %".22", i64 %".133"
+  %".135" = load <4 x float>, ptr %".134", align 4
+  %".136" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".112", i32 0
+  %".137" = shufflevector <4 x float> %".136", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".138" = fsub <4 x float> %".135", %".137"
+  %".139" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".138")
+  %".140" = mul i64 %"i.2", 16
+  %".141" = add i64 %".140", %".131"
+  %".142" = getelementptr inbounds float, ptr %".99", i64 %".141"
+  store <4 x float> %".139", ptr %".142", align 4
+  %".144" = load <4 x float>, <4 x float>* %".101"
+  %".145" = fadd <4 x float> %".144", %".139"
+  store <4 x float> %".145", <4 x float>* %".101"
+  %".147" = add i64 %"i.3", 8
+  %".148" = mul i64 %"i.2", 16
+  %".149" = add i64 %".148", %".147"
+  %".150" = getelementptr inbounds float, ptr %".22", i64 %".149"
+  %".151" = load <4 x float>, ptr %".150", align 4
+  %".152" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".112", i32 0
+  %".153" = shufflevector <4 x float> %".152", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".154" = fsub <4 x float> %".151", %".153"
+  %".155" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".154")
+  %".156" = mul i64 %"i.2", 16
+  %".157" = add i64 %".156", %".147"
+  %".158" = getelementptr inbounds float, ptr %".99", i64 %".157"
+  store <4 x float> %".155", ptr %".158", align 4
+  %".160" = load <4 x float>, <4 x float>* %".102"
+  %".161" = fadd <4 x float> %".160", %".155"
+  store <4 x float> %".161", <4 x float>* %".102"
+  %".163" = add i64 %"i.3", 12
+  %".164" = mul i64 %"i.2", 16
+  %".165" = add i64 %".164", %".163"
+  %".166" = getelementptr inbounds float, ptr %".22", i64 %".165"
+  %".167" = load <4 x float>, ptr %".166", align 4
+  %".168" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".112", i32 0
+  %".169" = shufflevector <4 x float> %".168", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".170" = fsub <4 x float> %".167", %".169"
+  %".171" = call <4 x float> @"tilewright.exp.v4f32"(<4 x float> %".170")
+  %".172" = mul i64 %"i.2", 16
+  %".173" = add i64 %".172", %".163"
+  %".174" = getelementptr inbounds float, ptr %".99", i64 %".173"
+  store <4 x float> %".171", ptr %".174", align 4
+  %".176" = load <4 x float>, <4 x float>* %".103"
+  %".177" = fadd <4 x float> %".176", %".171"
+  store <4 x float> %".177", <4 x float>* %".103"
+  %".179" = add i64 %"i.3", 16
   br label %"loop.3"
 done.3:
-  %".183" = load <4 x float>, <4 x float>* %".102"
-  %".184" = load <4 x float>, <4 x float>* %".103"
+  %".181" = load <4 x float>, <4 x float>* %".100"
+  %".182" = load <4 x float>, <4 x float>* %".101"
+  %".183" = fadd <4 x float> %".181", %".182"
+  %".184" = load <4 x float>, <4 x float>* %".102"
   %".185" = fadd <4 x float> %".183", %".184"
-  %".186" = load <4 x float>, <4 x float>* %".104"
+  %".186" = load <4 x float>, <4 x float>* %".103"
   %".187" = fadd <4 x float> %".185", %".186"
-  %".188" = load <4 x float>, <4 x float>* %".105"
-  %".189" = fadd <4 x float> %".187", %".188"
-  %".190" = shufflevector <4 x float> %".189", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
-  %".191" = shufflevector <4 x float> %".189", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
-  %".192" = fadd <2 x float> %".190", %".191"
-  %".193" = shufflevector <2 x float> %".192", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
-  %".194" = shufflevector <2 x float> %".192", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
-  %".195" = extractelement <1 x float> %".193", i32 0
-  %".196" = extractelement <1 x float> %".194", i32 0
-  %".197" = fadd float %".195", %".196"
-  %".198" = getelementptr inbounds float, ptr %".100", i64 %"i.2"
-  store float %".197", ptr %".198", align 4
-  %".200" = add i64 %"i.2", 1
+  %".188" = shufflevector <4 x float> %".187", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 0, i32 1>
+  %".189" = shufflevector <4 x float> %".187", <4 x float> <float undef, float undef, float undef, float undef>, <2 x i32> <i32 2, i32 3>
+  %".190" = fadd <2 x float> %".188", %".189"
+  %".191" = shufflevector <2 x float> %".190", <2 x float> <float undef, float undef>, <1 x i32> <i32 0>
+  %".192" = shufflevector <2 x float> %".190", <2 x float> <float undef, float undef>, <1 x i32> <i32 1>
+  %".193" = extractelement <1 x float> %".191", i32 0
+  %".194" = extractelement <1 x float> %".192", i32 0
+  %".195" = fadd float %".193", %".194"
+  %".196" = getelementptr inbounds float, ptr %".98", i64 %"i.2"
+  store float %".195", ptr %".196", align 4
+  %".198" = add i64 %"i.2", 1
   br label %"loop.2"
 loop.4:
-  %"i.4" = phi  i64 [0, %"done.2"], [%".223", %"done.5"]
-  %".203" = icmp slt i64 %"i.4", 4
-  br i1 %".203", label %"body.4", label %"done.4"
+  %"i.4" = phi  i64 [0, %"done.2"], [%".221", %"done.5"]
+  %".201" = icmp slt i64 %"i.4", 4
+  br i1 %".201", label %"body.4", label %"done.4"
 body.4:
-  %".205" = getelementptr inbounds float, ptr %".100", i64 %"i.4"
-  %".206" = load float, ptr %".205", align 4
+  %".203" = getelementptr inbounds float, ptr %".98", i64 %"i.4"
+  %".204" = load float, ptr %".203", align 4
   br label %"loop.5"
 done.4:
   ret void
 loop.5:
-  %"i.5" = phi  i64 [0, %"body.4"], [%".221", %"body.5"]
-  %".208" = icmp slt i64 %"i.5", 16
-  br i1 %".208", label %"body.5", label %"done.5"
+  %"i.5" = phi  i64 [0, %"body.4"], [%".219", %"body.5"]
+  %".206" = icmp slt i64 %"i.5", 16
+  br i1 %".206", label %"body.5", label %"done.5"
 body.5:
-  %".210" = mul i64 %"i.4", 16
-  %".211" = add i64 %".210", %"i.5"
-  %".212" = getelementptr inbounds float, ptr %".101", i64 %".211"
-  %".213" = load <4 x float>, ptr %".212", align 4
-  %".214" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".206", i32 0
-  %".215" = shufflevector <4 x float> %".214", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
-  %".216" = fdiv <4 x float> %".213", %".215"
-  %".217" = mul i64 %"i.4", 16
-  %".218" = add i64 %".217", %"i.5"
-  %".219" = getelementptr inbounds float, ptr %".32", i64 %".218"
-  store <4 x float> %".216", ptr %".219", align 4
-  %".221" = add i64 %"i.5", 4
+  %".208" = mul i64 %"i.4", 16
+  %".209" = add i64 %".208", %"i.5"
+  %".210" = getelementptr inbounds float, ptr %".99", i64 %".209"
+  %".211" = load <4 x float>, ptr %".210", align 4
+  %".212" = insertelement <4 x float> <float undef, float undef, float undef, float undef>, float %".204", i32 0
+  %".213" = shufflevector <4 x float> %".212", <4 x float> <float undef, float undef, float undef, float undef>, <4 x i32> splat (i32 0)
+  %".214" = fdiv <4 x float> %".211", %".213"
+  %".215" = mul i64 %"i.4", 16
+  %".216" = add i64 %".215", %"i.5"
+  %".217" = getelementptr inbounds float, ptr %".30", i64 %".216"
+  store <4 x float> %".214", ptr %".217", align 4
+  %".219" = add i64 %"i.5", 4
   br label %"loop.5"
 done.5:
-  %".223" = add i64 %"i.4", 1
+  %".221" = add i64 %"i.4", 1
   br label %"loop.4"
 }

@@ -69,9 +69,11 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   sizes = [b.load(b.gep(sizes_pointer, [i64(d)], source_etype=I64), typ=I64) for d in range(len(grid))]
   indices: list[Any] = [i64(0)] * len(grid)
   left: Any = number
-  for d in reversed(parallel):
+  for d in reversed(parallel[1:]):
     indices[d] = b.urem(left, sizes[d])
     left = b.udiv(left, sizes[d])
+  if parallel:
+    indices[parallel[0]] = left  # a number is less than all sizes together
   several = kernel.warpgroups > 1
   instance = (
     _together(module, kernel, host, code, args, sizes_pointer) if several else _alone(code, kernel, args, parallel)
