@@ -26,6 +26,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, spaces, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
 
@@ -126,7 +127,7 @@ def attention(
     raise errors.ShapeMismatchError(f"attention: blocks must be two positive sizes (queries, keys), got {blocks}.")
   plan = plan_for(q, k, v, float(scale), left, right, int(query_offset), calling.how(interpret, native), blocks)
   out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
-  return out.reshape(*q.shape[:-1], v.shape[-1])
+  return reshaped(out, (*q.shape[:-1], v.shape[-1]))
 
 
 def plan_for(

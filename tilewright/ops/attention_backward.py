@@ -18,6 +18,7 @@ import jax.numpy as jnp
 
 from tilewright import pallas as pl
 from tilewright.ops.attention import Plan, contract, masked, valid_rows
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, by_rows
 
 
@@ -31,7 +32,7 @@ def backward(
   delta = _delta(plan, out, g)
   dq = _queries(plan, group, q, k, v, lse, delta, g)
   dk, dv = _keys(plan, group, q, k, v, lse, delta, g)
-  return dq.reshape(shapes[0]), dk.reshape(shapes[1]), dv.reshape(shapes[2])
+  return reshaped(dq, shapes[0]), reshaped(dk, shapes[1]), reshaped(dv, shapes[2])
 
 
 def _delta(plan: Plan, out: jax.Array, g: jax.Array) -> jax.Array:

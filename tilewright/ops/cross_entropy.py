@@ -16,6 +16,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.ops import calling, long_rows
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, by_rows
 from tilewright.runtime.user_line import names_line
 
@@ -43,7 +44,7 @@ def cross_entropy(
     raise errors.ShapeMismatchError(f"cross_entropy: logits have no classes: shape {logits.shape}.")
   rows = as_rows(logits)
   flat = labels.reshape(-1).astype(jnp.int32)
-  return _cross_entropy(calling.how(interpret, native), rows, flat).reshape(labels.shape)
+  return reshaped(_cross_entropy(calling.how(interpret, native), rows, flat), labels.shape)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))

@@ -17,6 +17,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
 
@@ -65,7 +66,7 @@ def cumulative(
     rows = _running_sum(how, reverse, as_rows(moved))
   else:
     rows = _scan(kind, how, reverse, as_rows(moved))
-  return jnp.moveaxis(rows.reshape(moved.shape), -1, axis)
+  return jnp.moveaxis(reshaped(rows, moved.shape), -1, axis)
 
 
 @names_line

@@ -22,6 +22,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.pallas import tpu
 from tilewright.runtime.user_line import names_line
 
@@ -51,7 +52,7 @@ def embedding(
     raise errors.ShapeMismatchError("embedding: table has no rows, but there are indices.")
   flat = jnp.clip(indices.reshape(-1), 0, max(0, table.shape[0] - 1)).astype(jnp.int32)
   rows = _gather(calling.how(interpret, native), table.shape[0], table, flat)
-  return rows.reshape(*indices.shape, table.shape[1])
+  return reshaped(rows, (*indices.shape, table.shape[1]))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))

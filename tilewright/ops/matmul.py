@@ -22,6 +22,7 @@ from tilewright import pallas as pl
 from tilewright.ops import calling, matmul_gpu, spaces, tiling
 from tilewright.ops.activations import activation_of, derivative
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
 from tilewright.runtime import jit
@@ -98,13 +99,13 @@ def matmul(
     batch = x.shape[:-2]
     one = functools.partial(_matmul, dataclasses.replace(plan, batch=math.prod(batch)))
     flat = jax.vmap(lambda a, b: one(a, b, bias))(as_rows(x, 2), as_rows(y, 2))
-    return flat.reshape(*batch, *flat.shape[1:])
+    return reshaped(flat, (*batch, *flat.shape[1:]))
   if x.ndim == 2:
     return _matmul(plan, x, y, bias)
   if transpose_x:
     flat = jax.vmap(lambda a: _matmul(plan, a, y, bias))(as_rows(x, 2))
-    return flat.reshape(*x.shape[:-2], *flat.shape[1:])
-  return _matmul(plan, as_rows(x), y, bias).reshape(*x.shape[:-1], n)
+    return reshaped(flat, (*x.shape[:-2], *flat.shape[1:]))
+  return reshaped(_matmul(plan, as_rows(x), y, bias), (*x.shape[:-1], n))
 
 
 def _precision_of(precision: Any) -> Any:

@@ -19,6 +19,7 @@ from tilewright import errors
 from tilewright.ops import calling, long_rows
 from tilewright.ops.calling import How
 from tilewright.ops.long_rows import Row
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, by_rows, summed_over_rows
 from tilewright.runtime.user_line import names_line
 
@@ -48,7 +49,7 @@ def layer_norm(
     shift = jnp.zeros(x.shape[-1:], scale.dtype)
   shift = calling.floating("layer_norm", "shift", shift)
   calling.shaped("layer_norm", "shift", shift, x.shape[-1:], "the last dimension of x")
-  return _layer_norm(calling.how(interpret, native), float(eps), as_rows(x), scale, shift).reshape(x.shape)
+  return reshaped(_layer_norm(calling.how(interpret, native), float(eps), as_rows(x), scale, shift), x.shape)
 
 
 @names_line
@@ -62,7 +63,7 @@ def rms_norm(
 ) -> jax.Array:
   """x / sqrt(mean(x²) + eps) * scale over the last dimension; the arguments, `interpret` and `native` too, are those of `layer_norm`."""
   x, scale = _checked("rms_norm", x, scale, eps)
-  return _rms_norm(calling.how(interpret, native), float(eps), as_rows(x), scale).reshape(x.shape)
+  return reshaped(_rms_norm(calling.how(interpret, native), float(eps), as_rows(x), scale), x.shape)
 
 
 def _checked(op: str, x: jax.Array, scale: jax.Array | None, eps: float) -> tuple[jax.Array, jax.Array]:

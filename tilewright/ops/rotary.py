@@ -21,6 +21,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.runtime.user_line import names_line
 
 
@@ -53,7 +54,7 @@ def rotary(
   if x.size == 0:
     return x
   halves = x.reshape(math.prod(x.shape[:-3]), length, heads, 2, width // 2)
-  return _rotary(calling.how(interpret, native), halves, cos, sin).reshape(x.shape)
+  return reshaped(_rotary(calling.how(interpret, native), halves, cos, sin), x.shape)
 
 
 def _halves(ref: Any) -> tuple[jax.Array, jax.Array]:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from tilewright import pallas as pl
 from tilewright.ops import spaces, tiling
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 
 Body = Callable[..., Any]
 
@@ -149,7 +150,7 @@ def elementwise(body: Body, how: How, name: str, *arrays: jax.Array, num_outs: i
     name=name,
     **how.options(),
   )(*(x.reshape(-1) for x in arrays))
-  return [x.reshape(first.shape) for x in flat]
+  return [reshaped(x, first.shape) for x in flat]
 
 
 def as_rows(x: jax.Array, kept: int = 1) -> jax.Array:

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from tilewright.ops import calling, long_rows
 from tilewright.ops.calling import How
 from tilewright.ops.long_rows import Row
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, by_rows
 from tilewright.runtime.user_line import names_line
 
@@ -44,7 +45,7 @@ def _along(name: str, f: Callable[..., jax.Array], x: jax.Array, axis: int, how:
   x = calling.floating(name, "x", x, min_rank=1)
   axis = calling.axis_of(name, x, axis)
   moved = jnp.moveaxis(x, axis, -1)
-  return jnp.moveaxis(f(how, as_rows(moved)).reshape(moved.shape), -1, axis)
+  return jnp.moveaxis(reshaped(f(how, as_rows(moved)), moved.shape), -1, axis)
 
 
 def _same(x: jax.Array) -> list[jax.ShapeDtypeStruct]:

@@ -26,6 +26,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling
 from tilewright.ops.calling import How
+from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
 
@@ -60,7 +61,7 @@ def top_k(
     raise errors.ShapeMismatchError(f"top_k: k must be between 0 and the {x.shape[-1]} elements of a row, got {k}.")
   how = calling.how(interpret, native)
   values, indices = _top_k(how, int(k), as_rows(x))
-  return values.reshape(*x.shape[:-1], k), indices.reshape(*x.shape[:-1], k)
+  return reshaped(values, (*x.shape[:-1], k)), reshaped(indices, (*x.shape[:-1], k))
 
 
 def _key(x: jax.Array) -> jax.Array:
