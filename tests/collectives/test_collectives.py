@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import jax
 import jax.numpy as jnp
 import ml_dtypes
@@ -115,6 +117,31 @@ def test_arrays_that_are_many_chunks_and_a_rest():
   for algorithm in ("one_shot", "two_shot", "ring"):
     found = on(lambda x: collectives.all_reduce(x, "x", algorithm=algorithm), x)
     same(found, np.stack([x.sum(0)] * N))
+
+
+@pytest.mark.parametrize("algorithm", ["one_shot", "two_shot", "ring"])
+@pytest.mark.parametrize("x64", [False, True])
+def test_groups_of_different_sizes_reduce_many_chunks(algorithm, x64):
+  x, split = numbers((N, 5 * 8192 + 3), np.int32), "turned"
+  with jax.enable_x64(x64):
+    found = on(lambda x: collectives.all_reduce(x, "x", axis_index_groups=GROUPS[split], algorithm=algorithm), x)
+  for group in groups_of(split):
+    same(found[group], np.stack([x[group].sum(0, dtype=np.int32)] * len(group)))
+
+
+def test_devices_may_wait_for_each_other_after_a_collective():
+  meeting = threading.Barrier(N, timeout=20)
+
+  def meet(x):
+    meeting.wait()
+    return np.asarray(x)
+
+  def step(x):
+    total = collectives.all_reduce(x, "x")
+    return jax.pure_callback(meet, jax.ShapeDtypeStruct(total.shape, total.dtype), total)
+
+  x = numbers((N, 3), np.float32)
+  same(on(step, x), np.stack([x.sum(0)] * N))
 
 
 @pytest.mark.parametrize(

@@ -176,19 +176,19 @@ def all_reduce(x: Any, table: Table, op: str, algorithm: str, title: str) -> Any
 
     Every step sends one buffer to the right, which says when it is free again.
     """
-    size = member.size
-    right, left = member.number(lax.rem(member.rank + 1, size)), member.number(lax.rem(member.rank + size - 1, size))
-    groups = -(-count // member.table.width)  # rows that each member owns
+    size, rank = jnp.int32(member.size), jnp.int32(member.rank)
+    right, left = member.number(lax.rem(rank + 1, size)), member.number(lax.rem(rank + size - 1, size))
+    owned = lax.div(count + size - 1, size)  # rows of each member; there are more of them in a smaller group
 
-    @pl.loop(0, groups)
+    @pl.loop(0, owned)
     def _(k: Any) -> None:
       def row(owner: Any) -> Any:
-        return lax.rem(owner, size) * groups + k
+        return lax.rem(jnp.int32(owner), size) * owned + jnp.int32(k)
 
       def add(step: Any, reduce: bool) -> None:
         """Send a row, receive another; add it to ours or take it as it is."""
-        away = size - step if reduce else size - step + 1
-        outgoing, coming = row(member.rank + away), row(member.rank + away + size - 1)
+        away = size - jnp.int32(step) + (0 if reduce else 1)
+        outgoing, coming = row(rank + away), row(rank + away + size - 1)
 
         @pl.when(outgoing < count)
         def _() -> None:

@@ -5,7 +5,8 @@ and returns. There are two ways on:
 
     a kernel with waits      runs on a thread of ours (`threads`), one for each device
     a gang                   kernels that never wait and reach for arrays only: nothing runs before all devices are there. The last one to
-                             come runs the bodies of all, with the help of some threads if they are large, and answers for all
+                             come runs the bodies of all, with the help of some threads if they are large, and answers for all, on a
+                             thread for each
 
 A gang has nobody who waits: an all-reduce of a few numbers costs each device but the last an entry in a list.
 """
@@ -35,6 +36,7 @@ class Talking:
     self.answer = self._emit_answer()
     self.talker = self._emit_talker()
     self.gang = self._emit_gang()
+    self.helper = self._emit_helper()
     self._emit_abandon()
 
   def launch(self, b: ir.IRBuilder, frame: ir.Value, state: ir.Value, facts: ir.Value, site: ir.Value) -> ir.Value:
@@ -73,20 +75,24 @@ class Talking:
         most = b.select(b.icmp_signed("<", processors, count), processors, count)
         b.store(most, at(b, meeting, slots.HANDS))
         with for_range(b, 1, most):
-          b.call(self.hire, [self.gang.bitcast(PTR), meeting])
+          b.call(self.hire, [self.helper.bitcast(PTR), meeting])
       with if_then(b, b.icmp_signed("==", is_large, i64(0))):
         b.store(i64(1), at(b, meeting, slots.HANDS))
-      b.call(self.gang, [meeting])
+      b.call(self.gang, [meeting, me])
 
   def _slot(self, b: ir.IRBuilder, meeting: ir.Value, device: ir.Value) -> ir.Value:
     return meetings.slot(b, meeting, device)
 
   def _emit_gang(self) -> ir.Function:
-    """`gang(meeting)`: run bodies until none is left. Who goes last answers for all and frees the meeting."""
-    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "gang")
+    """`gang(meeting, own)`: run bodies until none is left. Who goes last lets all be answered and frees the meeting.
+
+    What XLA computes next for a device runs inside of its answer, and may wait for that of another device: each is given on a thread of its
+    own, but that for the device `own`, whose call to the handler this is.
+    """
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR, I64]), "gang")
     function.linkage = "internal"
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    (meeting,) = function.args
+    meeting, own = function.args
     count = read(b, meeting, slots.COUNT, I64)
     take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
     b.branch(take)
@@ -102,8 +108,20 @@ class Talking:
     left = b.atomic_rmw("sub", at(b, meeting, slots.HANDS), i64(1), "seq_cst")
     with if_then(b, b.icmp_signed("==", left, i64(1))):
       with for_range(b, 0, count) as device:
-        b.call(self.answer, [read(b, self._slot(b, meeting, device), slots.ARENA)])
+        with if_then(b, b.icmp_signed("!=", device, own)):
+          b.call(self.hire, [self.answer.bitcast(PTR), read(b, self._slot(b, meeting, device), slots.ARENA)])
+      last = read(b, self._slot(b, meeting, own), slots.ARENA)
       b.call(external(self.module, "free", VOID, [PTR]), [meeting])
+      b.call(self.answer, [last])
+    b.ret_void()
+    return function
+
+  def _emit_helper(self) -> ir.Function:
+    """`helper(meeting)`: the same on a thread of ours, which answers for device 0 itself."""
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "helper")
+    function.linkage = "internal"
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b.call(self.gang, [function.args[0], i64(0)])
     b.ret_void()
     return function
 
