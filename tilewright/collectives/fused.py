@@ -262,7 +262,7 @@ _lower_cpu, _lower_xla = _lowered(_on_cpu), _lowered(_by_xla)
 def _lower(ctx: Any, x: Any, w: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
   if runs_here(module):
-    with keeping(module.add_keepalive):
+    with keeping(module):
       return _lower_cpu(ctx, x, w, spec=spec)
   log_fallback(spec.kind, ", ".join(module.platforms))
   return _lower_xla(ctx, x, w, spec=spec)

@@ -27,6 +27,7 @@ from tilewright.collectives.groups import Groups, table
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
+from tilewright.target.cpu import processes
 from tilewright.target.llvm.calling import keeping
 
 _logger = logging.getLogger("tilewright.collectives")
@@ -251,13 +252,23 @@ def log_fallback(kind: str, platform: str) -> None:
   _logger.warning("%s on %s: %s; using XLA's collective", kind, platform, why)
 
 
+@functools.cache
+def _log_not_shared(why: str) -> None:
+  _logger.warning("%s", why)
+
+
 _lower_cpu = _jax.mlir.lower_fun(without_vma(_on_cpu), multiple_results=False)
 _lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
 
 
 def runs_here(module: Any) -> bool:
-  """Whether a program is for CPU devices of this process only, whose memory a kernel sees."""
-  if tuple(module.platforms) != ("cpu",) or module.lowering_parameters.for_export or jax.process_count() > 1:
+  """Whether a program is for CPU devices whose memory a kernel sees: of this process, or of processes that share memory."""
+  if tuple(module.platforms) != ("cpu",) or module.lowering_parameters.for_export:
+    return False
+  try:
+    processes.world_of(processes.of_program(module))
+  except processes.NotSharedError as e:
+    _log_not_shared(str(e))
     return False
   context = module.axis_context  # along axes that XLA partitions by itself, a kernel does not know its neighbours
   manual, mesh = getattr(context, "manual_axes", None), getattr(context, "mesh", None)
@@ -267,7 +278,7 @@ def runs_here(module: Any) -> bool:
 def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
   if runs_here(module):
-    with keeping(module.add_keepalive):
+    with keeping(module):
       return _lower_cpu(ctx, x, spec=spec)
   log_fallback(spec.kind, ", ".join(module.platforms))
   return _lower_xla(ctx, x, spec=spec)

@@ -242,7 +242,7 @@ def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
   platform = targets.native_platform(Kernel(**params), module.platforms, for_export=exporting)
   if platform is None:
     return _lower_run(ctx, *operands, **params)
-  with calling.keeping(module.add_keepalive):
+  with calling.keeping(module):
     return _lower_native[platform](ctx, *operands, **params)
 
 

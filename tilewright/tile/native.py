@@ -21,6 +21,7 @@ class NativeKernel:
   share all scratch memory but accumulators. They may also be cores of a mesh (`are_cores`), which wait for each other by semaphores.
 
   A kernel that reaches for other devices has a `mesh`: for each axis of devices the parameter that holds this one's position, and the size.
+  The devices may belong to several processes (`across_processes`).
 
   With `writes_all` every element of every output is written, if by another device, and none is poisoned before.
 
@@ -41,6 +42,7 @@ class NativeKernel:
   warpgroups: int = 1
   are_cores: bool = False
   mesh: tuple[tuple[int, int], ...] = ()
+  across_processes: bool = False
   writes_all: bool = False
 
   def is_packed(self, number: int) -> bool:

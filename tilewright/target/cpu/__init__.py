@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
+import numpy as np
+
 from tilewright.runtime import cache, dump, garbage, jit, linking, progress
-from tilewright.target.cpu import hosts, lifetime, stuck
+from tilewright.target.cpu import hosts, lifetime, processes, stuck
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
-from tilewright.target.llvm import buffers
+from tilewright.target.llvm import buffers, calling
 from tilewright.target.llvm.calling import call, keep
 from tilewright.target.llvm.identity import code_version, identity
 from tilewright.target.llvm.kept import Kept
@@ -79,6 +82,8 @@ def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
     return {}
   from tilewright.target.cpu import call_state, devices
 
+  if kernel.across_processes:
+    return {"talks": call_state.WAITING, "staged": devices.emit_staged(module, kernel)}
   if not devices.is_gang(kernel):
     return {"talks": call_state.WAITING}
   return {
@@ -144,12 +149,19 @@ def _compile(kernel: NativeKernel, said: str | None) -> Hold:
 def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. The title is for messages of kernels that reach
   for other devices."""
+  program = calling.program()
+  world = processes.world_of(processes.of_program(program)) if kernel.mesh else None
+  if world is not None:
+    kernel = dataclasses.replace(kernel, across_processes=True)
   packed = [kernel.is_packed(i) for i in range(len(kernel.mapping.block_mappings))]
   code = compile_kernel(kernel)
   if kernel.mesh:
     stuck.look_after_gangs()
   keep(code)
-  attributes = {lifetime.ATTRIBUTE: code.name}
+  attributes: dict[str, Any] = {lifetime.ATTRIBUTE: code.name}
   if kernel.mesh:
     attributes[lifetime.TITLE] = title or kernel.name
+  if world is not None:
+    _launcher().in_world(world)
+    attributes[lifetime.WORLD] = np.array([world.domain, len(program.keepalives)], np.int64)
   return call(kernel, lifetime.TARGET, operands, packed, attributes=attributes)

@@ -1,4 +1,4 @@
-"""Ops of kernels that reach for other devices of the process: their memory, and semaphores that several threads count.
+"""Ops of kernels that reach for other devices, of this process or of others: their memory, and semaphores that several threads count.
 
     remote(ref, device)     the same memory on another device: its pointer moved by the distance of the two arenas or arrays
     signal, wait            atomic; what was written before a signal is seen after the wait that it ends (release and acquire)
@@ -23,12 +23,14 @@ from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.formats import width
+from tilewright.tile.initial import outputs_to_poison
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import RefType
 
-# In the state of a call, before the arrays: what call of the program it is, the run, and an error's message.
-SITE, RUN, ERROR = -3, -2, -1
+# In the state of a call, before the arrays: the pointers that other processes see, what call of the program it is, the run, and an error's
+# message.
+SEEN, SITE, RUN, ERROR = -4, -3, -2, -1
 
 
 @dataclasses.dataclass(eq=False)
@@ -81,7 +83,7 @@ def bases_seen(code: HostCode) -> set[Any]:
 
 def is_gang(kernel: NativeKernel) -> bool:
   """Whether a kernel never waits and sees no memory of other devices but whole arrays: its bodies may run one after another."""
-  if not kernel.mesh or kernel.warpgroups > 1:
+  if not kernel.mesh or kernel.warpgroups > 1 or kernel.across_processes:
     return False
   first = kernel.mapping.num_prefetch
   arrays = {kernel.body.params[first + k]: index_map for k, index_map in enumerate(kernel.index_maps)}
@@ -91,6 +93,60 @@ def is_gang(kernel: NativeKernel) -> bool:
     if op.name == "remote" and arrays.get(base_of(op.operands[0]), kernel) is not None:
       return False
   return True
+
+
+@dataclasses.dataclass(frozen=True)
+class Staged:
+  """An array that other processes see: a copy of it in memory that they share stands for it while the kernel runs."""
+
+  number: int
+  nbytes: int
+  same_as: int  # the number of an earlier one that is the same memory, or -1
+  is_read: bool  # what it holds before
+  is_written: bool
+
+
+def staged(kernel: NativeKernel) -> list[Staged]:
+  """The arrays that the bodies of a kernel reach for on other devices, and those that share memory with them."""
+  mapping = kernel.mapping
+  first, inputs = mapping.num_prefetch, mapping.num_inputs
+  count = first + len(mapping.block_mappings)
+  seen: set[int] = set()
+  for op in walk(kernel.body.body):
+    base = base_of(op.operands[0]) if op.name == "remote" else None
+    if base is not None and isinstance(base.owner, Block) and kernel.body.params.index(base) < count:
+      seen.add(kernel.body.params.index(base))
+  source_of = {first + inputs + out: into for into, out in kernel.input_output_aliases}
+  for out, into in source_of.items():
+    if out in seen or into in seen:
+      seen |= {out, into}
+  poisoned = {first + inputs + i for i in outputs_to_poison(kernel)}
+  return [
+    Staged(k, _array_bytes(kernel, k), source_of.get(k, -1), k < first + inputs or k in poisoned, k >= first + inputs)
+    for k in sorted(seen)
+  ]
+
+
+def _array_bytes(kernel: NativeKernel, number: int) -> int:
+  """The bytes of an operand's whole array."""
+  first = kernel.mapping.num_prefetch
+  if number < first:
+    ref = kernel.body.params[number].ref
+    return int(ref.size * ref.dtype.itemsize)
+  aval = kernel.mapping.block_mappings[number - first].array_aval
+  return -(-int(aval.size) * max(8, width(aval.dtype)) // 8)
+
+
+def emit_staged(module: ir.Module, kernel: NativeKernel) -> ir.GlobalVariable:
+  """The staged arrays, as the launcher reads them (`call_state`)."""
+  found = staged(kernel)
+  words = [len(found)]
+  for each in found:
+    words += [each.number, max(1, each.nbytes), each.same_as, int(each.is_read), int(each.is_written)]
+  table = ir.Constant(ir.ArrayType(I64, len(words)), words)
+  constant = ir.GlobalVariable(module, table.type, "staged")
+  constant.global_constant, constant.initializer, constant.linkage = True, table, "internal"
+  return constant
 
 
 def emit_who(module: ir.Module, kernel: NativeKernel) -> ir.Function:
@@ -137,12 +193,18 @@ def enter(code: DeviceCode) -> None:
       at(b, b.inttoptr(words["site"], PTR), lifetime.SITE_TITLE),
       i64(number_of_devices(talk.kernel)),
       me,
-      talk.args,
+      b.load(b.gep(talk.args, [i64(SEEN)], source_etype=I64), typ=PTR) if talk.kernel.across_processes else talk.args,
       talk.arena,
     ],
   )
   b.store(meeting, at(b, talk.cell, 0))
   b.store(me, at(b, talk.cell, 8))
+  if talk.kernel.across_processes:
+    there = b.icmp_unsigned("!=", meeting, ir.Constant(PTR, None))
+    with if_then(b, b.not_(there)):
+      domain = meetings.domain_of_call(b, b.inttoptr(words["site"], PTR))
+      b.cmpxchg(code.error, i64(0), b.ptrtoint(at(b, domain, slots.SAID), I64), "seq_cst", "seq_cst")
+    _leave_unless(code, there)
 
 
 def emit_point(module: ir.Module, kernel: NativeKernel, body: ir.Function) -> ir.Function:
@@ -160,7 +222,8 @@ def emit_point(module: ir.Module, kernel: NativeKernel, body: ir.Function) -> ir
   with if_then(b, b.icmp_unsigned("!=", meeting, ir.Constant(PTR, None))):
     message = b.load_atomic(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), "seq_cst", 8, typ=I64)
     leave = _declared(module, slots.LEAVE, meetings.LEAVE_TYPE)
-    b.call(leave, [meeting, read(b, cell, 8, I64), message])
+    said = b.call(leave, [meeting, read(b, cell, 8, I64), message])
+    b.cmpxchg(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), i64(0), said, "seq_cst", "seq_cst")
   b.ret_void()
   return function
 
@@ -233,10 +296,7 @@ def _operand(code: DeviceCode, ref: Value) -> tuple[int, int] | None:
   first = kernel.mapping.num_prefetch
   if number >= first + len(kernel.mapping.block_mappings):
     return None
-  if number < first:
-    return number, base.ref.size * base.ref.dtype.itemsize
-  aval = kernel.mapping.block_mappings[number - first].array_aval
-  return number, -(-int(aval.size) * max(8, width(aval.dtype)) // 8)
+  return number, _array_bytes(kernel, number)
 
 
 def _place(code: DeviceCode, semaphore: Value, index: list[Value]) -> ir.Value:
@@ -280,6 +340,12 @@ def _lock_device(code: DeviceCode, op: Op) -> None:
   b.cbranch(b.icmp_unsigned("==", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0)), taken, wait)
   b.position_at_end(wait)
   b.call(external(b.module, "sched_yield", I32, []), [])
+  if code.talk.kernel.across_processes:
+    domain = meetings.domain_of(b, code.meeting())
+    broken = meetings.is_broken(b, domain)
+    with if_then(b, broken):
+      b.cmpxchg(code.error, i64(0), b.ptrtoint(at(b, domain, slots.SAID), I64), "seq_cst", "seq_cst")
+    _leave_unless(code, b.not_(broken))
   b.branch(again)
   b.position_at_end(taken)
 

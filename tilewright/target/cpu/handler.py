@@ -23,6 +23,7 @@ from llvmlite import ir
 from tilewright.runtime import ffi
 from tilewright.target.cpu import call_state as state_of
 from tilewright.target.cpu import meetings, records
+from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.cpu.talking import Talking
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
@@ -53,6 +54,7 @@ class Facts:
   parallel: Sequence[int]
   inline: bool  # whether the calling thread does all the work
   talks: int = state_of.SILENT  # how it meets other devices: not, with waits, or as a gang
+  staged: ir.GlobalVariable | None = None  # the arrays that other processes see
   who: ir.Function | None = None  # (arrays): the number of this device, of a gang
   devices: int = 1
   is_large: bool = False  # whether the bodies of a gang are worth several threads
@@ -72,7 +74,7 @@ def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
       int(facts.inline),
       facts.talks,
     ),
-    *(facts.who or null, facts.devices, int(facts.is_large)),
+    *(facts.who or null, facts.devices, int(facts.is_large), facts.staged or null),
     *facts.result_bytes,
     *(
       n
@@ -81,10 +83,10 @@ def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
     ),
   ]
   values = [i64(word) if isinstance(word, int) else word for word in words]
-  table = ir.LiteralStructType([PTR if isinstance(v, ir.Function) else v.type for v in values])
+  table = ir.LiteralStructType([PTR if isinstance(v, ir.GlobalValue) else v.type for v in values])
   constant = ir.GlobalVariable(module, table, name)
   constant.global_constant = True
-  constant.initializer = ir.Constant(table, [v.bitcast(PTR) if isinstance(v, ir.Function) else v for v in values])
+  constant.initializer = ir.Constant(table, [v.bitcast(PTR) if isinstance(v, ir.GlobalValue) else v for v in values])
 
 
 def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:
@@ -105,13 +107,14 @@ def _emit_run(module: ir.Module, point: ir.Function) -> ir.Function:
 def launcher() -> str:
   """The LLVM IR of the functions that all kernels share."""
   module = ir.Module("tilewright")
-  worker = _emit_worker(module)
-  meetings.emit(module)
-  records.emit(module, _emit_launch(module, worker, Talking(module, worker)))
+  heaps = Heaps(module)
+  worker = _emit_worker(module, heaps)
+  meetings.emit(module, heaps)
+  records.emit(module, _emit_launch(module, worker, Talking(module, worker, heaps)))
   return str(module)
 
 
-def _emit_worker(module: ir.Module) -> ir.Function:
+def _emit_worker(module: ir.Module, heaps: Heaps) -> ir.Function:
   """`worker(state)`: take chunks until none is left."""
   worker = ir.Function(module, ir.FunctionType(VOID, [PTR]), "worker")
   worker.linkage = "internal"
@@ -132,7 +135,12 @@ def _emit_worker(module: ir.Module) -> ir.Function:
   run = read(b, facts, state_of.RUN, _RUN_TYPE.as_pointer())
   sizes = _word(b, arrays, _num_arrays(b, facts))
   with if_then(b, _is_null(b, b.load(slot))):
-    b.store(b.call(external(module, "malloc", PTR, [I64]), [b.add(read(b, facts, state_of.ARENA, I64), i64(64))]), slot)
+    nbytes, heap = b.add(read(b, facts, state_of.ARENA, I64), i64(64)), read(b, state, state_of.HEAP)
+    with b.if_else(_is_null(b, heap)) as (alone, shared):
+      with alone:
+        b.store(b.call(external(module, "malloc", PTR, [I64]), [nbytes]), slot)
+      with shared:
+        b.store(b.call(heaps.lease, [heap, nbytes]), slot)
     with if_then(b, _is_null(b, b.load(slot))):
       b.cmpxchg(at(b, state, state_of.ERROR), i64(0), read(b, facts, state_of.NO_MEMORY, I64), "seq_cst", "seq_cst")
   memory = b.load(slot)
@@ -144,7 +152,12 @@ def _emit_worker(module: ir.Module) -> ir.Function:
   b.atomic_rmw("add", at(b, state, state_of.DONE), b.sub(end, first), "seq_cst")
   b.branch(take)
   b.position_at_end(out)
-  b.call(external(module, "free", VOID, [PTR]), [b.load(slot)])
+  with if_then(b, b.not_(_is_null(b, b.load(slot)))):
+    with b.if_else(_is_null(b, read(b, state, state_of.HEAP))) as (alone, shared):
+      with alone:
+        b.call(external(module, "free", VOID, [PTR]), [b.load(slot)])
+      with shared:
+        b.call(heaps.release, [b.load(slot)])
   b.ret_void()
   return worker
 
@@ -206,6 +219,7 @@ def _emit_launch(module: ir.Module, worker: ir.Function, talking: Talking) -> ir
     b.store(value, at(b, state, offset))
   b.store(facts, at(b, state, state_of.FACTS))
   b.store(i64(0), at(b, state, state_of.ERROR))
+  b.store(i64(0), at(b, state, state_of.HEAP))
   with if_then(b, b.icmp_unsigned("!=", read(b, facts, state_of.PREPARE), null)):
     b.call(read(b, facts, state_of.PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
   with if_then(b, b.icmp_signed("!=", read(b, facts, state_of.TALKS, I64), i64(0)), ends=True):

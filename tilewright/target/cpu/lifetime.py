@@ -24,10 +24,14 @@ from typing import Any
 from tilewright.runtime import code_memory, ffi, linking
 from tilewright.runtime.linking import Linked
 from tilewright.target.cpu import slots, stuck
+from tilewright.target.cpu.processes import World
 
 TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # what XLA knows the handler and its state by
 ATTRIBUTE, NAME_BYTES = "code", 32
 TITLE, SITE_TITLE, TITLE_BYTES = "title", 8, 184  # what a call is, for messages; where it is in the call's site
+# Which domain of several processes a call is in (its address), and which call of the program it is; where both are in the site.
+WORLD, SITE_DOMAIN, SITE_CALL = "world", SITE_TITLE + TITLE_BYTES, SITE_TITLE + TITLE_BYTES + 8
+SITE_BYTES = SITE_CALL + 8
 FACTS = "facts"  # the variable of a kernel's code that says what is special about it
 # A record: the next one of its bucket, how many use it, the kernel's facts, the name.
 NEXT, USERS, RECORD_FACTS, NAME = 0, 8, 16, 24
@@ -61,6 +65,10 @@ class Launcher:
   @functools.cached_property
   def withdraw(self) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.code.address(WITHDRAW))
+
+  def in_world(self, world: World) -> None:
+    """Let kernels take memory from this process's heap in what it shares with others."""
+    ctypes.c_int64.from_address(self.code.address(slots.OWN_HEAP)).value = world.heap
 
   def register(self) -> None:
     """Let XLA call the handler, and kernels the functions they share. It may be done again, should something have interrupted it."""

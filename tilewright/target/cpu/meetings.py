@@ -1,10 +1,14 @@
-"""Devices of one process that run a kernel together: where they find each other's memory, and how they wait.
+"""Devices that run a kernel together: where they find each other's memory, and how they wait.
 
 Kernels that copy to other devices, or signal them, run on a thread of ours for each device (`threads`). The n-th time that a run of a
 program comes to one of its calls is one *meeting* of the devices of its mesh:
 
     meeting   the run and the call, how many devices, how many have ended their body
       slot    for each device: its state, the addresses of its arrays and of its arena, and what it waits for
+
+Meetings are in a list of their *domain*: that of this process, or that of several processes, which begins a segment of memory that all of
+them map at the same address (`processes`). There a meeting, arenas and the arrays that others reach for lie in the segment, so that
+addresses mean the same everywhere, and texts are copied into the meeting.
 
 A device fills its slot when its scratch memory is ready (`enter`). Others wait for that before they touch its memory (`visit`). It leaves
 when every device has ended its body (`leave`), so that no one writes to memory that is gone. All devices run the same code: what lies at an
@@ -27,18 +31,26 @@ from tilewright.target.cpu.slots import (
   ARRIVE,
   AWAIT,
   BORN,
+  BROKEN,
   COUNT,
   COUNTER,
+  DOMAIN,
+  DOMAIN_BYTES,
+  DOMAIN_OF,
   ENDED,
   ENTER,
   ENTERED,
   ERROR,
+  ERROR_BYTES,
+  ERROR_TEXT,
   FAILED,
   FOR_CORES,
   FOR_DEVICE,
   FOR_END,
   FOR_SEMAPHORE,
   GONE,
+  HEAD,
+  HEAPS,
   HISTORY,
   HISTORY_ENTRY,
   HISTORY_NAME,
@@ -51,10 +63,14 @@ from tilewright.target.cpu.slots import (
   KIND,
   LEAVE,
   LEFT,
-  MEETINGS,
+  LINE_BYTES,
+  LOCK_OF_DOMAIN,
   NAME,
+  NAME_BYTES,
+  NAME_TEXT,
   NEXT,
   OVER,
+  OWN_HEAP,
   RELEASE,
   RUN,
   SLOT_BYTES,
@@ -66,9 +82,12 @@ from tilewright.target.cpu.slots import (
   WAITS,
   WANTED,
   WHERE,
+  WHERE_TEXT,
 )
+from tilewright.target.cpu import lifetime
+from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.llvm.frame import at, external, read, text_pointer
-from tilewright.target.llvm.loops import i64, if_then
+from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 
 _SPINS, _YIELDS = 256, 4096
@@ -81,8 +100,8 @@ _LEFT_EARLY = (
   "mesh run the kernel, and let each wait for what is sent to it before it ends."
 )
 
-ENTER_TYPE = ir.FunctionType(PTR, [I64, PTR, PTR, I64, I64, PTR, PTR])  # run, facts, name, count, me, arrays, arena
-LEAVE_TYPE = ir.FunctionType(VOID, [PTR, I64, I64])  # meeting, me, message or zero
+ENTER_TYPE = ir.FunctionType(PTR, [I64, PTR, PTR, I64, I64, PTR, PTR])  # run, site, name, count, me, arrays, arena
+LEAVE_TYPE = ir.FunctionType(I64, [PTR, I64, I64])  # meeting, me, message or zero; gives a message or zero
 VISIT_TYPE = ir.FunctionType(PTR, [PTR, I64, I64, PTR, PTR])  # meeting, me, other, where, place of an error
 AWAIT_TYPE = ir.FunctionType(
   I64, [PTR, I64, PTR, I32, PTR, PTR]
@@ -91,24 +110,22 @@ IDLE_TYPE = ir.FunctionType(VOID, [PTR, I64, PTR, PTR])  # meeting, me, where, p
 STUCK_TYPE = ir.FunctionType(I64, [PTR, I64])  # meeting, me: a message, or zero to go on waiting
 
 
-def emit(module: ir.Module) -> None:
-  """The functions, and the list of meetings."""
-  lock = _variable(module, "meetings_lock", I64)
-  head = _variable(module, MEETINGS, I64, seen=True)
-  history = _variable(module, HISTORY_TABLE, ir.ArrayType(I8, HISTORY * HISTORY_ENTRY + 8), seen=True)
+def emit(module: ir.Module, heaps: Heaps) -> None:
+  """The functions, and the domain of this process."""
+  _variable(module, DOMAIN, ir.ArrayType(I64, DOMAIN_BYTES // 8), seen=True)
+  _variable(module, OWN_HEAP, I64, seen=True)
   b = _function(module, UNLINK, ir.FunctionType(VOID, [PTR]))
-  _unlink(b, head, b.function.args[0])
+  _unlink(b, b.function.args[0])
   b.ret_void()
-  for name, change in ((HOLD, lambda b: _lock(b, lock)), (RELEASE, lambda b: _set(b, i64(0), lock))):
-    b = _function(module, name, ir.FunctionType(VOID, []))
-    change(b)
+  for name, change in ((HOLD, _lock), (RELEASE, _unlock)):
+    b = _function(module, name, ir.FunctionType(VOID, [PTR]))
+    change(b, b.function.args[0])
     b.ret_void()
   wait = _emit_wait(module)
-  record = _emit_record(module, history)
-  join = _emit_join(module, head, record)
-  _emit_enter(module, lock, join)
-  _emit_arrive(module, lock, head, join)
-  _emit_leave(module, lock, head, wait)
+  join = _emit_join(module, heaps, _emit_record(module))
+  _emit_enter(module, join)
+  _emit_arrive(module, join)
+  _emit_leave(module, heaps, wait)
   _emit_visit(module, wait)
   _emit_await(module, wait)
   _emit_idle(module)
@@ -158,9 +175,56 @@ def _while(b: ir.IRBuilder, goes_on: Callable[[], ir.Value], body: Callable[[], 
   b.position_at_end(out)
 
 
-def _lock(b: ir.IRBuilder, lock: ir.Value) -> None:
-  taken = lambda: b.icmp_unsigned("!=", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0))
+def _lock(b: ir.IRBuilder, domain: ir.Value) -> None:
+  """Hold a domain's lock. It may be that of a process that has ended: then nobody may rely on the list any more (`is_broken`)."""
+  lock = at(b, domain, LOCK_OF_DOMAIN)
+  taken = lambda: b.and_(
+    b.icmp_unsigned("!=", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0)), b.not_(is_broken(b, domain))
+  )
   _while(b, taken, lambda: b.call(external(b.module, "sched_yield", I32, []), []))
+
+
+def _unlock(b: ir.IRBuilder, domain: ir.Value) -> None:
+  _set(b, i64(0), at(b, domain, LOCK_OF_DOMAIN))
+
+
+def is_broken(b: ir.IRBuilder, domain: ir.Value) -> ir.Value:
+  """Whether a process of a domain has ended."""
+  return b.icmp_unsigned("!=", _atomic(b, at(b, domain, BROKEN)), i64(0))
+
+
+def domain_of(b: ir.IRBuilder, meeting: ir.Value) -> ir.Value:
+  return read(b, meeting, DOMAIN_OF)
+
+
+def domain_of_call(b: ir.IRBuilder, site: ir.Value) -> ir.Value:
+  """The domain of several processes that a call is in."""
+  return read(b, site, lifetime.SITE_DOMAIN)
+
+
+def domain_of_site(b: ir.IRBuilder, site: ir.Value) -> ir.Value:
+  """The domain that a call is in: of several processes, or of this one."""
+  shared = domain_of_call(b, site)
+  return b.select(_is_null(b, shared), _address(b, b.module.globals[DOMAIN]), shared)
+
+
+def _address(b: ir.IRBuilder, variable: ir.Value) -> ir.Value:
+  return b.inttoptr(b.ptrtoint(variable, I64), PTR)
+
+
+def _is_shared(b: ir.IRBuilder, domain: ir.Value) -> ir.Value:
+  return b.icmp_unsigned("!=", domain, _address(b, b.module.globals[DOMAIN]))
+
+
+def _copy_text(b: ir.IRBuilder, text: ir.Value, place: ir.Value, room: int) -> None:
+  """A text that others may read; what lies behind it is zero."""
+  b.call(external(b.module, "strncpy", PTR, [PTR, PTR, I64]), [place, text, i64(room - 1)])
+
+
+def _waits_at(b: ir.IRBuilder, own: ir.Value, where: ir.Value) -> None:
+  """Say at which line a device waits."""
+  _copy_text(b, where, at(b, own, WHERE_TEXT), LINE_BYTES)
+  _set(b, b.ptrtoint(at(b, own, WHERE_TEXT), I64), at(b, own, WHERE))
 
 
 # --- waiting -----------------------------------------------------------------------------------------------------
@@ -200,7 +264,7 @@ def _emit_wait(module: ir.Module) -> ir.Function:
   _add(b, at(b, own, WAITS))
   for offset, value in ((KIND, kind), (COUNTER, b.ptrtoint(place, I64)), (WANTED, wanted)):
     _set(b, value, at(b, own, offset))
-  _set(b, b.ptrtoint(where, I64), at(b, own, WHERE))
+  _waits_at(b, own, where)
   b.store(i64(0), tries)
   span = b.alloca(ir.ArrayType(I64, 2))
   raw = b.inttoptr(b.ptrtoint(span, I64), PTR)
@@ -255,7 +319,7 @@ def _emit_idle(module: ir.Module) -> None:
   meeting, me, where, error = b.function.args
   own = slot(b, meeting, me)
   _set(b, i64(FOR_CORES), at(b, own, KIND))
-  _set(b, b.ptrtoint(where, I64), at(b, own, WHERE))
+  _waits_at(b, own, where)
   naps = _add(b, at(b, own, COUNTER))
   span = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
   b.store(i64(0), at(b, span, 0))
@@ -272,12 +336,12 @@ def _emit_idle(module: ir.Module) -> None:
 # --- coming and going --------------------------------------------------------------------------------------------
 
 
-def _emit_record(module: ir.Module, history: ir.Value) -> ir.Function:
-  """`record(run, me, name)`: what devices did last, for messages. The lock is held."""
-  b = _function(module, "record", ir.FunctionType(VOID, [I64, I64, PTR]))
+def _emit_record(module: ir.Module) -> ir.Function:
+  """`record(domain, run, me, name)`: what devices did last, for messages. The lock is held."""
+  b = _function(module, "record", ir.FunctionType(VOID, [PTR, I64, I64, PTR]))
   b.function.linkage = "internal"
-  run, me, name = b.function.args
-  history = b.inttoptr(b.ptrtoint(history, I64), PTR)
+  domain, run, me, name = b.function.args
+  history = at(b, domain, HISTORY_TABLE)
   number = read(b, history, 0, I64)
   b.store(b.add(number, i64(1)), at(b, history, 0))
   entry = b.gep(history, [b.add(i64(8), b.mul(b.urem(number, i64(HISTORY)), i64(HISTORY_ENTRY)))], source_etype=I8)
@@ -288,14 +352,17 @@ def _emit_record(module: ir.Module, history: ir.Value) -> ir.Function:
   return b.function
 
 
-def _emit_join(module: ir.Module, head: ir.Value, record: ir.Function) -> ir.Function:
+def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Function:
   """Join the first meeting of this run and call that this device has not been in, or a new one, which goes to the end of the list. The lock
-  is held."""
+  is held. It gives null where the domain's memory is full."""
   b = _function(module, "join", ENTER_TYPE)
   b.function.linkage = "internal"
-  run, kernel, name, count, me, arrays, arena = b.function.args
+  run, site, name, count, me, arrays, arena = b.function.args
+  domain = domain_of_site(b, site)
+  is_shared = _is_shared(b, domain)
+  call = b.select(is_shared, read(b, site, lifetime.SITE_CALL, I64), b.ptrtoint(site, I64))
   place, found = b.alloca(PTR), b.alloca(PTR)
-  b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
+  b.store(at(b, domain, HEAD), place)
   b.store(_NULL, found)
 
   def goes_on() -> ir.Value:
@@ -305,7 +372,7 @@ def _emit_join(module: ir.Module, head: ir.Value, record: ir.Function) -> ir.Fun
   def step() -> None:
     here = b.load(b.load(place, typ=PTR), typ=PTR)
     same = b.and_(
-      b.icmp_unsigned("==", read(b, here, RUN, I64), run), b.icmp_unsigned("==", read(b, here, KERNEL), kernel)
+      b.icmp_unsigned("==", read(b, here, RUN, I64), run), b.icmp_unsigned("==", read(b, here, KERNEL, I64), call)
     )
     is_it = b.and_(same, b.icmp_unsigned("==", _atomic(b, at(b, slot(b, here, me), STATE)), i64(ABSENT)))
     # Slots of another number of devices are not looked at: a kernel has one mesh.
@@ -316,9 +383,19 @@ def _emit_join(module: ir.Module, head: ir.Value, record: ir.Function) -> ir.Fun
   _while(b, goes_on, step)
   with if_then(b, _is_null(b, b.load(found, typ=PTR))):
     size = b.add(i64(SLOTS), b.mul(count, i64(SLOT_BYTES)))
-    new = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), size])
-    for offset, value in ((RUN, run), (KERNEL, kernel), (COUNT, count), (NAME, name)):
+    memory = b.alloca(PTR)
+    with b.if_else(is_shared) as (shared, alone):
+      with shared:
+        b.store(b.call(heaps.take, [at(b, domain, HEAPS), size]), memory)
+      with alone:
+        b.store(b.call(external(module, "malloc", PTR, [I64]), [size]), memory)
+    new = b.load(memory, typ=PTR)
+    with if_then(b, _is_null(b, new), ends=True):
+      b.ret(_NULL)
+    b.call(external(module, "memset", PTR, [PTR, I32, I64]), [new, I32(0), size])
+    for offset, value in ((RUN, run), (KERNEL, call), (COUNT, count), (NAME, at(b, new, NAME_TEXT)), (DOMAIN_OF, domain)):
       b.store(value, at(b, new, offset))
+    _copy_text(b, name, at(b, new, NAME_TEXT), NAME_BYTES)
     clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
     b.call(external(module, "clock_gettime", I32, [I32, PTR]), [I32(_MONOTONIC), clock])
     born = b.add(b.mul(read(b, clock, 0, I64), i64(1_000_000_000)), read(b, clock, 8, I64))
@@ -331,23 +408,28 @@ def _emit_join(module: ir.Module, head: ir.Value, record: ir.Function) -> ir.Fun
   b.store(arena, at(b, own, ARENA))
   _set(b, i64(INSIDE), at(b, own, STATE))
   _add(b, at(b, meeting, ENTERED))
-  b.call(record, [run, me, name])
+  b.call(record, [domain, run, me, name])
   b.ret(meeting)
   return b.function
 
 
-def _emit_enter(module: ir.Module, lock: ir.Value, join: ir.Function) -> None:
+def _emit_enter(module: ir.Module, join: ir.Function) -> None:
+  """Null where a process of the domain has ended, or its memory is full."""
   b = _function(module, ENTER, ENTER_TYPE)
-  _lock(b, lock)
+  domain = domain_of_site(b, b.function.args[1])
+  _lock(b, domain)
+  with if_then(b, is_broken(b, domain), ends=True):
+    _unlock(b, domain)
+    b.ret(_NULL)
   meeting = b.call(join, b.function.args)
-  _set(b, i64(0), lock)
+  _unlock(b, domain)
   b.ret(meeting)
 
 
-def _unlink(b: ir.IRBuilder, head: ir.Value, meeting: ir.Value) -> None:
+def _unlink(b: ir.IRBuilder, meeting: ir.Value) -> None:
   """Take a meeting out of the list, if it is in it. The lock is held."""
   place = b.alloca(PTR)
-  b.store(b.inttoptr(b.ptrtoint(head, I64), PTR), place)
+  b.store(at(b, domain_of(b, meeting), HEAD), place)
 
   def other() -> ir.Value:
     here = b.load(b.load(place, typ=PTR), typ=PTR)
@@ -358,35 +440,54 @@ def _unlink(b: ir.IRBuilder, head: ir.Value, meeting: ir.Value) -> None:
     b.store(read(b, meeting, NEXT), b.load(place, typ=PTR))
 
 
-def _emit_arrive(module: ir.Module, lock: ir.Value, head: ir.Value, join: ir.Function) -> None:
+def _emit_arrive(module: ir.Module, join: ir.Function) -> None:
   """`arrive(…)` joins a meeting of kernels that never wait; gives it to the last who comes, and null to the others."""
   b = _function(module, ARRIVE, ENTER_TYPE)
-  _lock(b, lock)
+  domain = domain_of_site(b, b.function.args[1])
+  _lock(b, domain)
   meeting = b.call(join, b.function.args)
   b.store(i64(1), at(b, meeting, IS_GANG))
   is_last = b.icmp_signed("==", read(b, meeting, ENTERED, I64), read(b, meeting, COUNT, I64))
   with if_then(b, is_last):
-    _unlink(b, head, meeting)
-  _set(b, i64(0), lock)
+    _unlink(b, meeting)
+  _unlock(b, domain)
   b.ret(b.select(is_last, meeting, _NULL))
 
 
-def _emit_leave(module: ir.Module, lock: ir.Value, head: ir.Value, wait: ir.Function) -> None:
-  """End the body, with a message if it failed, and wait for the others to end theirs. The last one frees the meeting."""
+def _emit_leave(module: ir.Module, heaps: Heaps, wait: ir.Function) -> None:
+  """End the body, with a message if it failed, and wait for the others to end theirs. The last one frees the meeting.
+
+  Where others are in other processes, whose failure does not end this process's program, their message is given: what they should have
+  written here is missing.
+  """
   b = _function(module, LEAVE, LEAVE_TYPE)
   meeting, me, message = b.function.args
-  own = slot(b, meeting, me)
-  b.store(message, at(b, own, ERROR))
+  own, domain = slot(b, meeting, me), domain_of(b, meeting)
+  is_shared = _is_shared(b, domain)
   failed = b.icmp_unsigned("!=", message, i64(0))
+  with if_then(b, failed):
+    _copy_text(b, b.inttoptr(message, PTR), at(b, own, ERROR_TEXT), ERROR_BYTES)
+    b.store(at(b, own, ERROR_TEXT), at(b, own, ERROR))
   _set(b, b.select(failed, i64(FAILED), i64(OVER)), at(b, own, STATE))
   _add(b, at(b, meeting, ENDED))
   count = read(b, meeting, COUNT, I64)
   gone = b.call(wait, [meeting, me, i64(FOR_END), at(b, meeting, ENDED), count, read(b, meeting, NAME)])
+  said = b.alloca(I64)
+  b.store(b.select(is_shared, gone, i64(0)), said)
   with if_then(b, b.icmp_unsigned("!=", gone, i64(0))):
     _set(b, i64(GONE), at(b, own, STATE))
+  with if_then(b, b.and_(is_shared, b.icmp_unsigned("==", gone, i64(0)))), for_range(b, 0, count) as device:
+    other = slot(b, meeting, device)
+    with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, other, STATE)), i64(FAILED))):
+      copy = b.call(external(module, "strdup", PTR, [PTR]), [read(b, other, ERROR)])
+      b.store(b.ptrtoint(copy, I64), said)
   with if_then(b, b.icmp_signed("==", _add(b, at(b, meeting, LEFT)), count)):
-    _lock(b, lock)
-    _unlink(b, head, meeting)
-    _set(b, i64(0), lock)
-    b.call(external(module, "free", VOID, [PTR]), [meeting])
-  b.ret_void()
+    _lock(b, domain)
+    _unlink(b, meeting)
+    with b.if_else(is_shared) as (shared, alone):
+      with shared:
+        b.call(heaps.give, [meeting])
+      with alone:
+        b.call(external(module, "free", VOID, [PTR]), [meeting])
+    _unlock(b, domain)
+  b.ret(b.load(said, typ=I64))

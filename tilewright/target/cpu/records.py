@@ -9,7 +9,8 @@
     withdraw(record)        out of the table if it has no user; says whether it is out
 
 A site is a record's address and the call's title, in memory of its own: all devices that run a program have the same site for one of its
-calls. The title, for messages, is a second attribute of calls that meet other devices.
+calls. The title, for messages, is a second attribute of calls that meet other devices; a third, of those that meet devices of
+other processes, is two numbers, which are the same in all of them: the domain's address, and which call of the program this is.
 
 The table is an array of lists, under a lock that is held for a few instructions. Users are added under the lock or by who has one already,
 so that a record that has none under the lock gets no more.
@@ -33,6 +34,7 @@ _ODD = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio: its multiples spread
 _NULL = ir.Constant(PTR, None)
 _STAGE = 0  # XLA_FFI_ExecutionStage_INSTANTIATE
 _STRING = 4  # XLA_FFI_AttrType_STRING
+_ARRAY_DATA = 16  # of an XLA_FFI_Array, behind its dtype and its size
 _GONE = (
   "The machine code of a Tilewright kernel is not in memory: this program was compiled by another process, or its lowering is gone. "
   "Lower the function again."
@@ -149,7 +151,7 @@ def _emit_instantiate(module: ir.Module, lock: ir.Value, kind: ir.Value, find: i
     read(b, frame, offset, ty)
     for offset, ty in ((ffi.FRAME_NUM_ATTRS, I64), (ffi.FRAME_ATTR_TYPES, PTR), (ffi.FRAME_ATTRS, PTR))
   )
-  with if_then(b, b.icmp_unsigned(">", b.sub(count, i64(1)), i64(1)), ends=True):
+  with if_then(b, b.icmp_unsigned(">", b.sub(count, i64(1)), i64(2)), ends=True):
     b.ret(emit_error(b, api, gone))
   text = b.load(attributes, typ=PTR)
   is_name = b.and_(
@@ -165,15 +167,19 @@ def _emit_instantiate(module: ir.Module, lock: ir.Value, kind: ir.Value, find: i
       b.atomic_rmw("add", at(b, record, lifetime.USERS), i64(1), "seq_cst")
   with if_then(b, b.icmp_unsigned("==", record, _NULL), ends=True):
     b.ret(emit_error(b, api, gone))
-  site = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), i64(lifetime.SITE_TITLE + lifetime.TITLE_BYTES)])
+  site = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), i64(lifetime.SITE_BYTES)])
   b.store(record, site)
-  with if_then(b, b.icmp_signed("==", count, i64(2))):  # attributes are in order of their names
+  with if_then(b, b.icmp_signed(">=", count, i64(2))):  # attributes are in order of their names
     title = read(b, attributes, 8)
     length = read(b, title, 8, I64)
     most = i64(lifetime.TITLE_BYTES - 1)
     length = b.select(b.icmp_unsigned("<", length, most), length, most)
     copy = external(module, "memcpy", PTR, [PTR, PTR, I64])
     b.call(copy, [at(b, site, lifetime.SITE_TITLE), read(b, title, 0), length])
+  with if_then(b, b.icmp_signed("==", count, i64(3))):
+    numbers = read(b, read(b, attributes, 16), _ARRAY_DATA)
+    for offset, place in ((0, lifetime.SITE_DOMAIN), (8, lifetime.SITE_CALL)):
+      b.store(read(b, numbers, offset, I64), at(b, site, place))
   failed = _state(b, frame, kind, "XLA_FFI_State_Set", site)[0]
   with if_then(b, b.icmp_unsigned("!=", failed, _NULL)):
     b.atomic_rmw("sub", at(b, record, lifetime.USERS), i64(1), "seq_cst")

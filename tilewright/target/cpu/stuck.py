@@ -3,7 +3,7 @@
 Native code asks this (`tilewright_stuck`) a few times a second while a device waits. The answer is a message, which ends the wait with an
 error, or nothing. A wait cannot end if
 
-- another device of the meeting has failed, or
+- another device of the meeting has failed, or a process has ended whose devices take part, or
 - every device of the run waits or has ended its body, and none has moved between two looks, or
 - a device has not come at all after `TILEWRIGHT_TIMEOUT` seconds (40 unless said, as long as XLA waits for its own collectives).
 
@@ -14,6 +14,7 @@ nobody was left who could signal.
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import dataclasses
 import functools
@@ -21,6 +22,7 @@ import os
 import threading
 import time
 import traceback
+from collections.abc import Iterator
 
 from tilewright.runtime import linking
 from tilewright.runtime.linking import Linked
@@ -92,6 +94,7 @@ class Meeting:
   run: int
   name: str
   slots: tuple[Slot, ...]
+  domain: int
 
   @property
   def report(self) -> str:
@@ -131,31 +134,45 @@ def _slot(meeting: int, device: int, *, look: bool) -> Slot:
 def _meeting(address: int, *, look: bool = True) -> Meeting:
   count = _word(address + slots.COUNT)
   name = _text(_word(address + slots.NAME))
-  return Meeting(address, _word(address + slots.RUN), name, tuple(_slot(address, d, look=look) for d in range(count)))
+  found = tuple(_slot(address, d, look=look) for d in range(count))
+  return Meeting(address, _word(address + slots.RUN), name, found, _word(address + slots.DOMAIN_OF))
 
 
-def meetings() -> list[Meeting]:
-  """Those that are under way. Asked by a device inside of one."""
-  if not _launcher:
-    return []
-  hold, release = (ctypes.CFUNCTYPE(None)(_launcher[0].address(name)) for name in (slots.HOLD, slots.RELEASE))
-  hold()
+def own_domain() -> int:
+  """Where the domain of this process is, or 0 before anything has met."""
+  return _launcher[0].address(slots.DOMAIN) if _launcher else 0
+
+
+@contextlib.contextmanager
+def _held(domain: int) -> Iterator[None]:
+  """Inside, the list of a domain's meetings does not change."""
+  hold, release = (
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_launcher[0].address(name)) for name in (slots.HOLD, slots.RELEASE)
+  )
+  hold(domain)
   try:
-    found: list[Meeting] = []
-    at = _word(_launcher[0].address(slots.MEETINGS))
+    yield
+  finally:
+    release(domain)
+
+
+def meetings(domain: int) -> list[Meeting]:
+  """Those that are under way. Asked by a device inside of one."""
+  found: list[Meeting] = []
+  with _held(domain):
+    at = _word(domain + slots.HEAD)
     while at and len(found) < 1024:
       found.append(_meeting(at, look=False))
       at = _word(at + slots.NEXT)
-    return found
-  finally:
-    release()
+  return found
 
 
-def history(run: int | None = None) -> dict[int, list[str]]:
+def history(run: int | None = None, domain: int | None = None) -> dict[int, list[str]]:
   """The kernels that each device entered last, in order; of one run, or of all."""
-  if not _launcher:
+  domain = own_domain() if domain is None else domain
+  if not domain:
     return {}
-  table = _launcher[0].address(slots.HISTORY_TABLE)
+  table = domain + slots.HISTORY_TABLE
   total = _word(table)
   found: dict[int, list[str]] = {}
   for number in range(max(0, total - slots.HISTORY), total):
@@ -197,7 +214,8 @@ def _elsewhere(meeting: Meeting, device: int, others: list[Meeting]) -> Slot | N
 
 def _snapshot(address: int) -> tuple[Meeting, dict[int, Slot]]:
   """A meeting, and what devices that have not come do elsewhere."""
-  meeting, others = _meeting(address), meetings()
+  meeting = _meeting(address)
+  others = meetings(meeting.domain)
   away = {s.device: _elsewhere(meeting, s.device, others) for s in meeting.slots if s.state == ABSENT}
   return meeting, {d: s for d, s in away.items() if s is not None}
 
@@ -210,9 +228,9 @@ def _key(meeting: Meeting, away: dict[int, Slot]) -> object:
   return [(s.state, s.waits) for s in meeting.slots], sorted((d, s.state, s.waits) for d, s in away.items())
 
 
-def _divergence(run: int) -> str:
+def _divergence(meeting: Meeting) -> str:
   """The last kernels of each device, and the first at which they differ."""
-  last = history(run)
+  last = history(meeting.run, meeting.domain)
   if len(last) < 2:
     return ""
   lines = "".join(f"\n  device {d}: {' → '.join(names[-6:])}" for d, names in sorted(last.items()))
@@ -228,11 +246,13 @@ def report(meeting: Meeting, away: dict[int, Slot]) -> str:
     f"\n  device {s.device} {away[s.device].does}" if s.device in away else f"\n  device {s.device} {s.does}"
     for s in meeting.slots
   )
-  return lines + _divergence(meeting.run)
+  return lines + _divergence(meeting)
 
 
 def _answer(address: int, me: int) -> str | None:
   """An error's message, or None to go on waiting."""
+  if ended := _ended(_word(address + slots.DOMAIN_OF)):
+    return ended
   meeting, away = _snapshot(address)
   own = meeting.slots[me]
   waited = _waited(meeting, me)
@@ -273,12 +293,24 @@ def _answer(address: int, me: int) -> str | None:
   return None
 
 
+def _ended(domain: int) -> str:
+  """What is to be said of a process of a domain that has ended, if one has."""
+  return _text(domain + slots.SAID) if _word(domain + slots.BROKEN) else ""
+
+
 def _may_go(meeting: Meeting, away: dict[int, Slot], waited: float) -> str | None:
   """A device whose body is over may go though others have not come, if those are stuck elsewhere or do not come in time."""
   if any(s.state == INSIDE for s in meeting.slots):
     return None
   missing = [s for s in meeting.slots if s.state == ABSENT]
-  return "go" if all(s.device in away for s in missing) or waited > _PATIENCE else None
+  if meeting.domain == own_domain():
+    return "go" if all(s.device in away for s in missing) or waited > _PATIENCE else None
+  if waited <= timeout() and not (away and waited > _ELSEWHERE and all(s.device in away for s in missing)):
+    return None
+  return (
+    f"DeadlockError: The devices of other processes have not come to kernel '{meeting.name}':{report(meeting, away)}\nLet all processes run "
+    "the same programs in the same order; TILEWRIGHT_TIMEOUT says how many seconds to wait."
+  )
 
 
 def _ask(address: int, me: int) -> int:
@@ -313,17 +345,15 @@ def watch(launcher: Linked) -> None:
 
 def _look_after_gangs() -> None:
   """Nobody waits in a gang that is not complete, so this thread looks after it: those who came get an error after the timeout."""
-  launcher = _launcher[0]
-  hold, release = (ctypes.CFUNCTYPE(None)(launcher.address(name)) for name in (slots.HOLD, slots.RELEASE))
+  launcher, domain = _launcher[0], own_domain()
   unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(slots.UNLINK))
   abandon = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(launcher.address(slots.ABANDON))
   told: set[tuple[int, int]] = set()
   while True:
     time.sleep(min(0.5, timeout() / 4))
     late: list[tuple[int, str]] = []
-    hold()
-    try:
-      at = _word(launcher.address(slots.MEETINGS))
+    with _held(domain):
+      at = _word(domain + slots.HEAD)
       while at:
         age = time.monotonic() - _word(at + slots.BORN) * 1e-9
         following, limit = _word(at + slots.NEXT), watchdog()
@@ -337,8 +367,6 @@ def _look_after_gangs() -> None:
             unlink(at)
             late.append((at, f"DeadlockError: {said}"))
         at = following
-    finally:
-      release()
     for at, message in late:
       _texts.append(ctypes.create_string_buffer(message.encode()))
       abandon(at, _texts[-1])
@@ -349,7 +377,7 @@ def _of_gang(meeting: Meeting, age: float) -> str:
   came = [s.device for s in meeting.slots if s.state != ABSENT]
   return (
     f"The devices {', '.join(map(str, came))} have waited for {age:.0f} s in '{meeting.name}' for devices that have not come to it: "
-    f"{', '.join(map(str, missing))}.{_divergence(meeting.run)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many "
+    f"{', '.join(map(str, missing))}.{_divergence(meeting)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many "
     "seconds to wait."
   )
 

@@ -13,11 +13,14 @@ A gang has nobody who waits: an all-reduce of a few numbers costs each device bu
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from tilewright.runtime import ffi
 from tilewright.target.cpu import call_state as state_of
 from tilewright.target.cpu import lifetime, meetings, slots, threads
+from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
@@ -30,10 +33,11 @@ _PROCESSORS = 84  # _SC_NPROCESSORS_ONLN of Linux's sysconf
 class Talking:
   """The functions of the launcher that this needs."""
 
-  def __init__(self, module: ir.Module, worker: ir.Function):
-    self.module, self.worker = module, worker
+  def __init__(self, module: ir.Module, worker: ir.Function, heaps: Heaps):
+    self.module, self.worker, self.heaps = module, worker, heaps
     self.hire = threads.emit_hire(module)
     self.answer = self._emit_answer()
+    self.stage_in, self.stage_out = self._emit_stage_in(), self._emit_stage_out()
     self.talker = self._emit_talker()
     self.gang = self._emit_gang()
     self.helper = self._emit_helper()
@@ -53,6 +57,10 @@ class Talking:
       for offset, value in ((state_of.FUTURE, future), (state_of.API, api), (state_of.SITE, site)):
         b.store(value, at(b, state, offset))
       b.store(run, at(b, state, state_of.RUN_ID))
+      own = self.module.globals[slots.OWN_HEAP]
+      is_shared = b.icmp_unsigned("!=", meetings.domain_of_call(b, site), _NULL)
+      heap = b.add(b.ptrtoint(meetings.domain_of_call(b, site), I64), b.load(own, typ=I64))
+      b.store(b.select(is_shared, heap, i64(0)), at(b, state, state_of.HEAP))
       b.store(future, at(b, frame, ffi.FRAME_FUTURE))
       is_gang = b.icmp_signed("==", read(b, facts, state_of.TALKS, I64), i64(state_of.GANG))
       with b.if_else(is_gang) as (together, apart):
@@ -141,15 +149,107 @@ class Talking:
     b.ret_void()
 
   def _emit_talker(self) -> ir.Function:
-    """`talker(state)`: run a kernel that waits."""
+    """`talker(state)`: run a kernel that waits. Where other processes see its arrays, copies of them in shared memory stand for them."""
     talker = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "talker")
     talker.linkage = "internal"
     (state,) = talker.args
     b = ir.IRBuilder(talker.append_basic_block("entry"))
-    b.call(self.worker, [state])
+    is_shared = b.icmp_unsigned("!=", read(b, state, state_of.HEAP), _NULL)
+    with if_then(b, is_shared):
+      b.call(self.stage_in, [state])
+    with if_then(b, b.icmp_unsigned("==", read(b, state, state_of.ERROR, I64), i64(0))):
+      b.call(self.worker, [state])
+    with if_then(b, is_shared):
+      b.call(self.stage_out, [state])
     b.call(self.answer, [state])
     b.ret_void()
     return talker
+
+  def _staged(self, b: ir.IRBuilder, state: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], None]) -> None:
+    """For each staged array: its entry among the facts, the place of its pointer, and the place of XLA's."""
+    table = read(b, read(b, state, state_of.FACTS), state_of.STAGED)
+    own = read(b, state, state_of.OWN_ARRAYS)
+    with for_range(b, 0, b.load(table, typ=I64)) as i:
+      entry = b.gep(table, [b.add(i64(1), b.mul(i, i64(5)))], source_etype=I64)
+      place = b.gep(at(b, state, state_of.ARRAYS), [b.load(entry, typ=I64)], source_etype=I64)
+      body(entry, place, b.gep(own, [i], source_etype=I64))
+
+  def _emit_stage_in(self) -> ir.Function:
+    """`stage_in(state)`: memory that others see for each staged array, with what is in it."""
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "stage_in")
+    function.linkage = "internal"
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    (state,) = function.args
+    heap = read(b, state, state_of.HEAP)
+    count = b.load(read(b, read(b, state, state_of.FACTS), state_of.STAGED), typ=I64)
+    memory = b.call(external(self.module, "calloc", PTR, [I64, I64]), [b.add(count, i64(1)), i64(8)])
+    b.store(memory, at(b, state, state_of.OWN_ARRAYS))
+
+    def stage(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
+      given = b.load(place, typ=PTR)
+      nbytes, same = read(b, entry, 8, I64), read(b, entry, 16, I64)
+      with b.if_else(b.icmp_signed(">=", same, i64(0))) as (alias, alone):
+        with alias:
+          b.store(b.load(b.gep(at(b, state, state_of.ARRAYS), [same], source_etype=I64), typ=PTR), place)
+          b.store(given, own)
+        with alone:
+          block = b.call(self.heaps.lease, [heap, nbytes])
+          is_there = b.icmp_unsigned("!=", block, _NULL)
+          with b.if_else(is_there) as (some, none):
+            with some:
+              b.store(block, place)
+              b.store(given, own)
+              with if_then(b, b.icmp_signed("!=", read(b, entry, 24, I64), i64(0))):
+                self._copy(b, block, given, nbytes)
+            with none:
+              full = read(b, read(b, state, state_of.FACTS), state_of.NO_MEMORY, I64)
+              b.store(full, at(b, state, state_of.ERROR))
+
+    self._staged(b, state, stage)
+    facts = read(b, state, state_of.FACTS)
+    operands, bounds, results = (
+      read(b, facts, at_, I64) for at_ in (state_of.NUM_OPERANDS, state_of.NUM_BOUNDS, state_of.NUM_RESULTS)
+    )
+    nbytes = b.mul(b.add(b.sub(operands, bounds), results), i64(8))
+    seen = b.call(self.heaps.lease, [heap, nbytes])
+    b.store(seen, at(b, state, state_of.SEEN))
+    with b.if_else(b.icmp_unsigned("!=", seen, _NULL)) as (some, none):
+      with some:
+        self._copy(b, seen, at(b, state, state_of.ARRAYS), nbytes)
+      with none:
+        b.store(read(b, facts, state_of.NO_MEMORY, I64), at(b, state, state_of.ERROR))
+    b.ret_void()
+    return function
+
+  def _emit_stage_out(self) -> ir.Function:
+    """`stage_out(state)`: bring results to where XLA wants them, and give the memory back."""
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "stage_out")
+    function.linkage = "internal"
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    (state,) = function.args
+
+    def bring(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
+      given, block = b.load(own, typ=PTR), b.load(place, typ=PTR)
+      is_written = b.icmp_signed("!=", read(b, entry, 32, I64), i64(0))
+      with if_then(b, b.and_(is_written, b.icmp_unsigned("!=", given, _NULL))):
+        self._copy(b, given, block, read(b, entry, 8, I64))
+
+    def give(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
+      alone = b.icmp_signed("<", read(b, entry, 16, I64), i64(0))
+      with if_then(b, b.and_(alone, b.icmp_unsigned("!=", b.load(own, typ=PTR), _NULL))):
+        b.call(self.heaps.release, [b.load(place, typ=PTR)])
+
+    self._staged(b, state, bring)
+    self._staged(b, state, give)
+    seen = read(b, state, state_of.SEEN)
+    with if_then(b, b.icmp_unsigned("!=", seen, _NULL)):
+      b.call(self.heaps.release, [seen])
+    b.call(external(self.module, "free", VOID, [PTR]), [read(b, state, state_of.OWN_ARRAYS)])
+    b.ret_void()
+    return function
+
+  def _copy(self, b: ir.IRBuilder, target: ir.Value, source: ir.Value, nbytes: ir.Value) -> None:
+    b.call(external(self.module, "memcpy", PTR, [PTR, PTR, I64]), [target, source, nbytes])
 
   def _emit_answer(self) -> ir.Function:
     """`answer(state)`: tell XLA that a kernel is done. After that its code and its arrays may be gone."""

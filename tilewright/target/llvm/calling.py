@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -22,23 +22,29 @@ from tilewright.tile.formats import computed_in, is_small_integer, poison_value,
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
 
-_keepers: contextvars.ContextVar[Callable[[Any], None] | None] = contextvars.ContextVar("keepers", default=None)
+_program: contextvars.ContextVar[Any] = contextvars.ContextVar("program", default=None)
 _kept_for_ever: list[Any] = []
 
 
 @contextlib.contextmanager
-def keeping(keeper: Callable[[Any], None]) -> Iterator[None]:
-  """Inside, what the code that is called depends on is handed to `keeper`, which keeps it as long as the program that is being lowered."""
-  before = _keepers.set(keeper)
+def keeping(program: Any) -> Iterator[None]:
+  """Inside, a program is lowered, given as JAX's context of its module, which keeps what the code that is called depends on."""
+  before = _program.set(program)
   try:
     yield
   finally:
-    _keepers.reset(before)
+    _program.reset(before)
+
+
+def program() -> Any:
+  """The program that is being lowered, or None where nobody says."""
+  return _program.get()
 
 
 def keep(held: Any) -> None:
   """Keep something as long as the program that is being lowered; for ever where nobody says which one that is."""
-  (_keepers.get() or _kept_for_ever.append)(held)
+  found = program()
+  (_kept_for_ever.append if found is None else found.add_keepalive)(held)
 
 
 def _unpacked_dtype(dtype: Any) -> Any:
@@ -68,7 +74,7 @@ def call(
   packed: Sequence[bool],
   scratch_bytes: int = 0,
   poisoned: Sequence[int] = (),
-  attributes: Mapping[str, str] = types.MappingProxyType({}),
+  attributes: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> list[Any]:
   """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
 

@@ -1,0 +1,216 @@
+"""Devices of several processes of one host: the memory they share, and what is seen of a process that ends.
+
+    world = processes.world_of((0, 1, 2, 3))       # in each of them, when it lowers a program that talks; None with one process
+
+The processes agree by the store of `jax.distributed`. The first makes a segment (`segments`) at an address that is free everywhere, the
+others map it, and all say how that went: either every process has the memory, or none uses it. It begins with a domain (`slots`), behind
+which lie its heaps: the meetings', and one for each process.
+
+A thread in each process sleeps until another one ends, which the kernel says at once (pidfd). It marks the domain as broken: nothing is
+waited for any more, and what was under way is an error that names the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import functools
+import json
+import os
+import select
+import threading
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from tilewright import errors
+from tilewright.runtime import _jax, segments
+from tilewright.target.cpu import slots
+
+_MEETINGS_BYTES = 1 << 28
+_FIRST_ADDRESS, _STEP, _PLACES = 1 << 44, 1 << 40, 64  # far from heaps, libraries and stacks
+_NOTHING = "nothing"
+_ROUNDS = 4  # addresses that are tried
+_FULL = "UnsupportedFeatureError: The memory that processes share is full of meetings of devices."
+
+Exchange = Callable[[str, str], list[str]]  # a name for the step and this process's text, to the texts of all
+
+
+class NotSharedError(errors.UnsupportedFeatureError):
+  """Processes whose memory cannot be shared."""
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+  """Processes that see a domain, by its address."""
+
+  processes: tuple[int, ...]
+  own: int
+  domain: int
+  pids: tuple[int, ...]
+
+  @property
+  def heap(self) -> int:
+    """Where this process's heap is, behind the domain's start."""
+    return _heap(self.own)
+
+  @property
+  def ended(self) -> str:
+    """What is to be said of a process that has ended; empty while all are there."""
+    if not ctypes.c_int64.from_address(self.domain + slots.BROKEN).value:
+      return ""
+    return ctypes.string_at(self.domain + slots.SAID).decode(errors="replace")
+
+  def watch(self) -> None:
+    """Mark the domain when a process ends."""
+    poll, names = select.poll(), {}
+    for number, pid in zip(self.processes, self.pids):
+      if number != self.own:
+        try:
+          descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+          self._broken(number, pid)
+          continue
+        poll.register(descriptor, select.POLLIN)
+        names[descriptor] = number, pid
+    threading.Thread(target=self._sleep, args=(poll, names), name="tilewright processes", daemon=True).start()
+
+  def _sleep(self, poll: Any, names: dict[int, tuple[int, int]]) -> None:
+    while names:
+      for descriptor, _ in poll.poll():
+        poll.unregister(descriptor)
+        os.close(descriptor)
+        self._broken(*names.pop(descriptor))
+
+  def _broken(self, number: int, pid: int) -> None:
+    text = (
+      f"DeadlockError: Process {number} (pid {pid}) has ended, and the others cannot go on without it. Look at its own output for the "
+      "reason, and start all processes again."
+    )
+    if not ctypes.c_int64.from_address(self.domain + slots.BROKEN).value:
+      _write_text(self.domain + slots.SAID, text)
+      ctypes.c_int64.from_address(self.domain + slots.BROKEN).value = 1
+
+
+def _write_text(address: int, text: str) -> None:
+  raw = text.encode()[: slots.SAID_BYTES - 1] + b"\0"
+  ctypes.memmove(address, raw, len(raw))
+
+
+def of_program(program: Any) -> tuple[int, ...]:
+  """The processes whose devices run a program, given JAX's context of its module."""
+  if jax.process_count() == 1 or program is None:
+    return (jax.process_index(),)
+  mesh = getattr(program.axis_context, "mesh", None)
+  devices = getattr(mesh, "devices", None) if isinstance(mesh, jax.sharding.Mesh) else None
+  if devices is None:
+    return tuple(range(jax.process_count()))
+  return tuple(sorted({d.process_index for d in devices.flat}))
+
+
+def world_of(processes: tuple[int, ...]) -> World | None:
+  """The memory that processes share; None for this one alone. It raises `NotSharedError`, in all of them, where they share none."""
+  if processes == (jax.process_index(),):
+    return None
+  found = _connected(processes)
+  if isinstance(found, str):
+    raise NotSharedError(
+      f"The processes {', '.join(map(str, processes))} do not share memory: {found}. Kernels that reach for devices of other processes "
+      "need all of them on one Linux host, under one user."
+    )
+  return found
+
+
+@functools.cache
+def _connected(processes: tuple[int, ...]) -> World | str:
+  """The world, or why there is none."""
+  if jax.process_index() not in processes:
+    return f"this process, {jax.process_index()}, has no device among theirs"
+  if processes[-1] >= slots.MOST_PROCESSES:
+    return f"there are more than {slots.MOST_PROCESSES}"
+  return connect(processes, jax.process_index(), _by_jax(processes))
+
+
+def _by_jax(processes: tuple[int, ...]) -> Exchange:
+  """An exchange by the store of jax.distributed."""
+  from tilewright.target.cpu import stuck
+
+  prefix = f"tilewright/memory/{'-'.join(map(str, processes))}"
+
+  def exchange(step: str, mine: str) -> list[str]:
+    client = _jax.distributed.global_state.client
+    client.key_value_set(f"{prefix}/{step}/{jax.process_index()}", mine)
+    limit = int(1000 * stuck.timeout())
+    found = []
+    for p in processes:
+      try:
+        found.append(client.blocking_key_value_get(f"{prefix}/{step}/{p}", limit))
+      except Exception as e:
+        raise errors.DeadlockError(
+          f"Process {p} has not come within {stuck.timeout():.0f} s to a program that process {jax.process_index()} lowers for both. Let all "
+          "processes run the same programs in the same order."
+        ) from e
+    return found
+
+  return exchange
+
+
+def connect(processes: tuple[int, ...], own: int, exchange: Exchange) -> World | str:
+  """Map one segment in all processes. All call it, and all get a world, or all a text that says why there is none."""
+  share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+  nbytes = (1 << 20) + _MEETINGS_BYTES + share * len(processes)
+  pids = [int(pid) for pid in exchange("pid", str(os.getpid()))]
+  said: list[str] = []
+  for attempt in range(_ROUNDS):
+    place = (zlib.crc32(repr(processes).encode()) + attempt) % _PLACES
+    segment, offer, problem = None, _NOTHING, {}
+    if own == processes[0]:
+      segment, problem = _attempt(lambda: segments.create(nbytes, _FIRST_ADDRESS + place * _STEP))
+      if segment is not None:
+        _begin(segment, processes, share)
+        offer = segment.offer
+    offer = exchange(f"offer{attempt}", offer)[0]
+    if own != processes[0] and offer != _NOTHING:
+      segment, problem = _attempt(lambda: segments.join(offer))
+    answers = [json.loads(text) for text in exchange(f"mapped{attempt}", json.dumps(problem))]
+    if segment is not None:
+      segment.close()
+    if not any(answers) and segment is not None:
+      world = World(processes, own, segment.start, tuple(pids))
+      world.watch()
+      return world
+    if segment is not None:
+      segment.unmap()
+    said = [f"process {p}: {a['why']}" for p, a in zip(processes, answers) if a]
+    if not all(a["again"] for a in answers if a):
+      break
+  return "; ".join(said)
+
+
+def _attempt(make: Callable[[], segments.Segment]) -> tuple[segments.Segment | None, dict[str, Any]]:
+  try:
+    return make(), {}
+  except (segments.SegmentError, OSError) as e:
+    return None, {"why": str(e), "again": isinstance(e, segments.AddressTaken)}
+
+
+def _heap(process: int) -> int:
+  """Where the heap of a process is, behind the domain's start."""
+  return slots.HEAPS + slots.HEAP_BYTES * (1 + process)
+
+
+def _begin(segment: segments.Segment, processes: tuple[int, ...], share: int) -> None:
+  """The domain and its heaps, in fresh memory."""
+  domain = segment.start
+  _write_text(domain + slots.SAID, _FULL)
+  start = -(-(domain + slots.DOMAIN_BYTES) // 4096) * 4096
+  for heap, size in ((domain + slots.HEAPS, _MEETINGS_BYTES), *((domain + _heap(p), share) for p in processes)):
+    end = min(start + size, segment.address + segment.nbytes)
+    ctypes.c_int64.from_address(heap + slots.HEAP_NEXT).value = start
+    ctypes.c_int64.from_address(heap + slots.HEAP_END).value = end
+    start = end
+
+
+__all__ = ["NotSharedError", "World", "connect", "of_program", "world_of"]
