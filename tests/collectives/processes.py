@@ -7,6 +7,8 @@ python -m tests.collectives.processes --processes 4 --kill 2    process 2 dies i
 from __future__ import annotations
 
 import argparse
+import functools
+import logging
 import os
 import signal
 import socket
@@ -22,61 +24,146 @@ def child(number: int, count: int, port: int, killed: int, quick: bool) -> None:
 
   jax.config.update("jax_cpu_collectives_implementation", "gloo")
   jax.distributed.initialize(f"127.0.0.1:{port}", count, number, heartbeat_timeout_seconds=10)
-  import jax.numpy as jnp
-  import numpy as np
-  from jax.sharding import NamedSharding, PartitionSpec
-
-  from tilewright import collectives
-
-  n = count * PER_PROCESS
-  mesh = jax.sharding.Mesh(np.array(jax.devices()), ("x",))
-  sharding = NamedSharding(mesh, PartitionSpec("x"))
-  x = np.random.default_rng(0).integers(-3, 4, (n, n, 6)).astype(np.float32)
-  whole = jax.make_array_from_callback(x.shape, sharding, lambda index: x[index])
-  groups = [list(range(n - 3)), [], [n - 1, n - 2]]
-  group_of = lambda i: next((g for g in groups if i in g), [i])
-
-  def run(f):
-    spec = PartitionSpec("x")
-    g = jax.shard_map(lambda x: f(x[0])[None], mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
-    return {s.index[0].start or 0: np.asarray(s.data)[0] for s in jax.jit(g)(whole).addressable_shards}
-
-  def same(f, expected):
-    for device, found in run(f).items():
-      np.testing.assert_array_equal(found, expected(device))
-
-  def exchanged(d: int) -> np.ndarray:
-    return np.stack([x[i, d] for i in range(n)])
-
-  def padded(d: int) -> np.ndarray:
-    out = np.zeros((max(map(len, groups)), *x.shape[1:]), np.float32)
-    out[: len(group_of(d))] = x[group_of(d)]
-    return out
-
-  same(lambda x: collectives.all_reduce(x, "x"), lambda d: x.sum(0))
-  same(lambda x: collectives.all_gather(x, "x", axis_index_groups=groups), padded)
+  here = Here()
+  here.few()
   if not quick:
-    as_ints = x.astype(np.int32)
-    same(lambda x: collectives.all_reduce(x, "x", op="max"), lambda d: x.max(0))
-    same(lambda x: collectives.all_reduce(x, "x", axis_index_groups=groups), lambda d: x[group_of(d)].sum(0))
-    same(lambda x: collectives.all_reduce(x.astype(jnp.int32), "x", op="or"), lambda d: np.bitwise_or.reduce(as_ints))
-    same(lambda x: collectives.all_gather(x, "x"), lambda d: x)
-    same(lambda x: collectives.reduce_scatter(x, "x"), lambda d: x[:, d].sum(0))
-    same(lambda x: collectives.all_to_all(x, "x", 0, 0), exchanged)
-    same(lambda x: collectives.permute(x, "x", [(0, n - 1)]), lambda d: x[0] * (d == n - 1))
-    same(lambda x: collectives.broadcast(x, "x", 1), lambda d: x[1])
-    same(lambda x: collectives.all_gather_matmul(x, x.T, "x"), lambda d: x.reshape(-1, 6) @ x[d].T)
-  print(f"process {number}: all collectives agree", flush=True)
+    here.every_collective()
+    here.kernels()
+  if killed < 0:
+    here.deadlock()
+  shared = "gloo" if here.said else "shared memory"
+  print(f"process {number}: all collectives agree, through {shared}", flush=True)
   if killed >= 0:
     if number == killed:
       os.kill(os.getpid(), signal.SIGKILL)
-    start = time.time()
+    begin = time.time()
     try:
       for _ in range(100_000):
-        run(lambda x: collectives.all_reduce(x, "x"))
+        here.few()
     except Exception as e:
-      print(f"process {number}: an error after {time.time() - start:.1f} s: {type(e).__name__}", flush=True)
-    os._exit(0)
+      print(f"process {number}: an error after {time.time() - begin:.1f} s: {type(e).__name__}: {e}", flush=True)
+  os._exit(0)
+
+
+class Here:
+  """What a process runs on devices of all, and compares on its own."""
+
+  def __init__(self) -> None:
+    import jax
+    import numpy as np
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    self.said: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = self.said.append  # type: ignore[method-assign]
+    logging.getLogger("tilewright.collectives").addHandler(handler)
+    self.n = jax.device_count()
+    self.mesh = jax.sharding.Mesh(np.array(jax.devices()), ("x",))
+    self.x = np.random.default_rng(0).integers(-3, 4, (self.n, self.n, 6)).astype(np.float32)
+    sharding = NamedSharding(self.mesh, PartitionSpec("x"))
+    self.whole = jax.make_array_from_callback(self.x.shape, sharding, lambda index: self.x[index])
+    self.groups = [list(range(self.n - 3)), [], [self.n - 1, self.n - 2]]
+
+  def group_of(self, device: int) -> list[int]:
+    return next((g for g in self.groups if device in g), [device])
+
+  def run(self, f):
+    import jax
+    import numpy as np
+    from jax.sharding import PartitionSpec
+
+    spec = PartitionSpec("x")
+    g = jax.shard_map(
+      lambda x: jax.tree.map(lambda y: y[None], f(x[0])), mesh=self.mesh, in_specs=spec, out_specs=spec, check_vma=False
+    )
+    parts = lambda y: {s.index[0].start or 0: np.asarray(s.data)[0] for s in y.addressable_shards}
+    return jax.tree.map(parts, jax.jit(g)(self.whole))
+
+  def same(self, *cases) -> None:
+    """Each case is a function of a device's part, and what it gives on a device. They are one program."""
+    import numpy as np
+
+    found = self.run(lambda x: [f(x) for f, _ in cases])
+    for own, (_, expected) in zip(found, cases):
+      for device, y in own.items():
+        np.testing.assert_array_equal(y, expected(device))
+
+  def padded(self, device: int):
+    import numpy as np
+
+    out = np.zeros((max(map(len, self.groups)), *self.x.shape[1:]), np.float32)
+    out[: len(self.group_of(device))] = self.x[self.group_of(device)]
+    return out
+
+  def few(self) -> None:
+    from tilewright import collectives
+
+    self.same(
+      (lambda x: collectives.all_reduce(x, "x"), lambda d: self.x.sum(0)),
+      (lambda x: collectives.all_gather(x, "x", axis_index_groups=self.groups), self.padded),
+    )
+
+  def every_collective(self) -> None:
+    import jax.numpy as jnp
+    import numpy as np
+
+    from tilewright import collectives
+
+    x, n = self.x, self.n
+    as_ints = x.astype(np.int32)
+    of_some = lambda algorithm: functools.partial(
+      collectives.all_reduce, axis_name="x", algorithm=algorithm, axis_index_groups=self.groups
+    )
+    sum_of_some = lambda d: x[self.group_of(d)].sum(0)
+    self.same(
+      *((of_some(algorithm), sum_of_some) for algorithm in ("one_shot", "two_shot", "ring")),
+      (lambda x: collectives.all_reduce(x, "x", op="max"), lambda d: x.max(0)),
+      (lambda x: collectives.all_reduce(x.astype(jnp.int32), "x", op="or"), lambda d: np.bitwise_or.reduce(as_ints)),
+      (lambda x: collectives.all_gather(x, "x"), lambda d: x),
+      (lambda x: collectives.reduce_scatter(x, "x"), lambda d: x[:, d].sum(0)),
+      (lambda x: collectives.all_to_all(x, "x", 0, 0), lambda d: np.stack([x[i, d] for i in range(n)])),
+      (lambda x: collectives.permute(x, "x", [(0, n - 1)]), lambda d: x[0] * (d == n - 1)),
+      (lambda x: collectives.broadcast(x, "x", 1), lambda d: x[1]),
+      (lambda x: collectives.all_gather_matmul(x, x.T, "x"), lambda d: x.reshape(-1, 6) @ x[d].T),
+    )
+
+  def kernels(self) -> None:
+    """Kernels with scratch memory and semaphores, beside collectives of ours and of XLA's, and in a loop."""
+    from jax import lax
+
+    from tests.collectives.test_native_devices import permute_right, ring_sum
+    from tilewright import collectives
+
+    x, n = self.x, self.n
+    around = lambda _, x: collectives.permute(permute_right(x, n), "x", [(i, (i + 1) % n) for i in range(n)])
+    self.same(
+      (lambda x: permute_right(x, n), lambda d: x[d - 1]),
+      (lambda x: ring_sum(x, n), lambda d: x.sum(0)),
+      (lambda x: lax.psum(collectives.all_reduce(x, "x"), "x"), lambda d: n * x.sum(0)),
+      (lambda x: lax.fori_loop(0, 3, around, x), lambda d: x[(d - 6) % n]),
+    )
+
+  def deadlock(self) -> None:
+    """A wait that cannot end is an error in every process; what comes next works."""
+    import jax
+
+    from tests.collectives.test_native_devices import REGULAR, call
+    from tilewright import pallas as pl
+
+    def waits(x, o, semaphore):
+      pl.semaphore_signal(semaphore, 1, device_id=((jax.lax.axis_index("x") + 1) % self.n,))
+      pl.semaphore_wait(semaphore, 2)
+      o[...] = x[...]
+
+    try:
+      self.run(lambda x: call(waits, x, [REGULAR]))
+    except Exception as e:
+      assert "wait for each other for ever" in str(e), e
+      assert all(f"device {d} waits at" in str(e) for d in range(self.n)), e
+      assert "which has 1 of 2" in str(e), e
+    else:
+      raise AssertionError("no error")
+    self.few()
 
 
 def start(count: int, killed: int = -1, timeout: float = 120, *, quick: bool = False) -> list[str]:

@@ -17,7 +17,6 @@ import functools
 import logging
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax

@@ -152,12 +152,14 @@ def _emit_worker(module: ir.Module, heaps: Heaps) -> ir.Function:
   b.atomic_rmw("add", at(b, state, state_of.DONE), b.sub(end, first), "seq_cst")
   b.branch(take)
   b.position_at_end(out)
-  with if_then(b, b.not_(_is_null(b, b.load(slot)))):
-    with b.if_else(_is_null(b, read(b, state, state_of.HEAP))) as (alone, shared):
-      with alone:
-        b.call(external(module, "free", VOID, [PTR]), [b.load(slot)])
-      with shared:
-        b.call(heaps.release, [b.load(slot)])
+  with (
+    if_then(b, b.not_(_is_null(b, b.load(slot)))),
+    b.if_else(_is_null(b, read(b, state, state_of.HEAP))) as (alone, shared),
+  ):
+    with alone:
+      b.call(external(module, "free", VOID, [PTR]), [b.load(slot)])
+    with shared:
+      b.call(heaps.release, [b.load(slot)])
   b.ret_void()
   return worker
 

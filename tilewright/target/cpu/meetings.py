@@ -24,6 +24,8 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
+from tilewright.target.cpu import lifetime
+from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.cpu.slots import (
   ABSENT,
   ARENA,
@@ -84,8 +86,6 @@ from tilewright.target.cpu.slots import (
   WHERE,
   WHERE_TEXT,
 )
-from tilewright.target.cpu import lifetime
-from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.llvm.frame import at, external, read, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
@@ -217,7 +217,8 @@ def _is_shared(b: ir.IRBuilder, domain: ir.Value) -> ir.Value:
 
 
 def _copy_text(b: ir.IRBuilder, text: ir.Value, place: ir.Value, room: int) -> None:
-  """A text that others may read; what lies behind it is zero."""
+  """A text that others may read; it is cut where there is no room."""
+  b.store(I8(0), at(b, place, room - 1))
   b.call(external(b.module, "strncpy", PTR, [PTR, PTR, I64]), [place, text, i64(room - 1)])
 
 
@@ -392,8 +393,17 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
     new = b.load(memory, typ=PTR)
     with if_then(b, _is_null(b, new), ends=True):
       b.ret(_NULL)
-    b.call(external(module, "memset", PTR, [PTR, I32, I64]), [new, I32(0), size])
-    for offset, value in ((RUN, run), (KERNEL, call), (COUNT, count), (NAME, at(b, new, NAME_TEXT)), (DOMAIN_OF, domain)):
+    clear = external(module, "memset", PTR, [PTR, I32, I64])
+    b.call(clear, [new, I32(0), i64(SLOTS)])
+    with for_range(b, 0, count) as device:  # texts are there when something points to them
+      b.call(clear, [slot(b, new, device), I32(0), i64(WHERE_TEXT)])
+    for offset, value in (
+      (RUN, run),
+      (KERNEL, call),
+      (COUNT, count),
+      (NAME, at(b, new, NAME_TEXT)),
+      (DOMAIN_OF, domain),
+    ):
       b.store(value, at(b, new, offset))
     _copy_text(b, name, at(b, new, NAME_TEXT), NAME_BYTES)
     clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)

@@ -149,8 +149,8 @@ def _by_jax(processes: tuple[int, ...]) -> Exchange:
         found.append(client.blocking_key_value_get(f"{prefix}/{step}/{p}", limit))
       except Exception as e:
         raise errors.DeadlockError(
-          f"Process {p} has not come within {stuck.timeout():.0f} s to a program that process {jax.process_index()} lowers for both. Let all "
-          "processes run the same programs in the same order."
+          f"Process {p} has not come within {stuck.timeout():.0f} s to a program that process {jax.process_index()} lowers for both. Let "
+          "all processes run the same programs in the same order."
         ) from e
     return found
 
@@ -165,7 +165,8 @@ def connect(processes: tuple[int, ...], own: int, exchange: Exchange) -> World |
   said: list[str] = []
   for attempt in range(_ROUNDS):
     place = (zlib.crc32(repr(processes).encode()) + attempt) % _PLACES
-    segment, offer, problem = None, _NOTHING, {}
+    segment, offer = None, _NOTHING
+    problem: dict[str, Any] = {}
     if own == processes[0]:
       segment, problem = _attempt(lambda: segments.create(nbytes, _FIRST_ADDRESS + place * _STEP))
       if segment is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 # A meeting, in bytes: the next one, the run, the call, how many devices, how many have entered, ended and left, its name, when it
-# began (nanoseconds of the monotonic clock), whether it is a gang, how many threads work for that, and its domain. Texts that other processes
+# began (nanoseconds of the monotonic clock), whether it is a gang, how many threads work for that, and its domain. Texts that others
 # may read are copied: those of a name, of a line and of an error have so many bytes, the last of which is zero.
 NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT, NAME, BORN, IS_GANG, HANDS, DOMAIN_OF = (8 * i for i in range(12))
-NAME_TEXT, NAME_BYTES, LINE_BYTES, ERROR_BYTES = 96, 160, 192, 576
+NAME_TEXT, NAME_BYTES, LINE_BYTES, ERROR_BYTES = 96, 160, 192, 4160
 SLOTS = NAME_TEXT + NAME_BYTES
 # A slot. A device that waits says at which line, for what, and how often it has waited.
 STATE, ARGS, ARENA, WHERE, KIND, COUNTER, WANTED, WAITS, ERROR, LOCK = (8 * i for i in range(10))

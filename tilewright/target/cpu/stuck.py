@@ -308,8 +308,8 @@ def _may_go(meeting: Meeting, away: dict[int, Slot], waited: float) -> str | Non
   if waited <= timeout() and not (away and waited > _ELSEWHERE and all(s.device in away for s in missing)):
     return None
   return (
-    f"DeadlockError: The devices of other processes have not come to kernel '{meeting.name}':{report(meeting, away)}\nLet all processes run "
-    "the same programs in the same order; TILEWRIGHT_TIMEOUT says how many seconds to wait."
+    f"DeadlockError: The devices of other processes have not come to kernel '{meeting.name}':{report(meeting, away)}\nLet all processes "
+    "run the same programs in the same order; TILEWRIGHT_TIMEOUT says how many seconds to wait."
   )
 
 

@@ -115,9 +115,8 @@ class Talking:
     b.position_at_end(out)
     left = b.atomic_rmw("sub", at(b, meeting, slots.HANDS), i64(1), "seq_cst")
     with if_then(b, b.icmp_signed("==", left, i64(1))):
-      with for_range(b, 0, count) as device:
-        with if_then(b, b.icmp_signed("!=", device, own)):
-          b.call(self.hire, [self.answer.bitcast(PTR), read(b, self._slot(b, meeting, device), slots.ARENA)])
+      with for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
+        b.call(self.hire, [self.answer.bitcast(PTR), read(b, self._slot(b, meeting, device), slots.ARENA)])
       last = read(b, self._slot(b, meeting, own), slots.ARENA)
       b.call(external(self.module, "free", VOID, [PTR]), [meeting])
       b.call(self.answer, [last])
