@@ -174,6 +174,40 @@ def test_exact_takes_only_what_has_the_same_bits():
     np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 
+def test_exact_leaves_products_that_are_added_later():
+  """Where a product is chosen, moved, and then added, a compiler may still round once: XLA does."""
+  f = lambda x, y: jnp.where(x > 0, x * y, 0.0)[:, ::-1] + x
+  x, y = normal(64, 33), normal(64, 33)
+  plain = jax.jit(lambda *a: f(*a))(x, y)
+  with tilewright.accelerate(exact=True) as acceleration:
+    ours = jax.jit(lambda *a: f(*a))(x, y)
+  assert "rounded once or twice" in acceleration.explain()
+  np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
+
+
+@pytest.mark.parametrize("is_used_again", [False, True])
+def test_an_elementwise_kernel_takes_the_buffer_of_an_operand_that_ends_there(is_used_again):
+  """XLA's fusions do; without it, a program would need more memory than before."""
+
+  def f(x, w):
+    y = x @ w
+    z = jnp.tanh(y) * 2 + 1
+    return z @ w + (y if is_used_again else 0)
+
+  x, w = normal(40, 40), normal(40, 40)
+  expected = np.asarray(jax.jit(lambda *a: f(*a))(x, w))
+  modules: list[hlo.Module] = []
+  with (
+    tilewright.accelerate() as acceleration,
+    hlo.install([lambda m: modules.append(m.clone()) is not None], stage="post_scheduler"),
+  ):
+    ours = jax.jit(lambda *a: f(*a))(x, w)
+  assert any(r.taken for r in acceleration.reports)
+  calls = [i for m in modules for i in m.instructions() if i.opcode == "custom-call"]
+  assert calls and any("output_to_operand_aliasing" in i.attrs for i in calls) != is_used_again
+  np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_bodies_of_loops_are_accelerated():
   def f(x):
     return jax.lax.scan(lambda c, _: (jax.nn.softmax(c) + 0.1, c.sum()), x, None, length=4)

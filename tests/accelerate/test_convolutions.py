@@ -82,3 +82,20 @@ def test_other_convolutions_in_groups_are_left_to_xla():
     ours = jax.jit(f)(x, w)
   assert not any(d.kind == "convolution" for r in acceleration.reports for d in r.taken)
   np.testing.assert_allclose(ours, f(x, w), rtol=1e-5, atol=1e-5)
+
+
+def test_a_block_of_convolutions_needs_no_more_memory_than_before():
+  x = RNG.normal(size=(1, 24, 24, 16)).astype(np.float32)
+  depth, point = RNG.normal(size=(3, 3, 1, 16)).astype(np.float32), RNG.normal(size=(1, 1, 16, 32)).astype(np.float32)
+
+  def f(x, depth, point):
+    h = jax.nn.silu(convolution(x, depth, window_strides=(1, 1), padding="SAME") + 1)
+    numbers = ("NHWC", "HWIO", "NHWC")
+    return jax.nn.silu(lax.conv_general_dilated(h, point, (1, 1), "SAME", dimension_numbers=numbers) + 1)
+
+  plain = jax.jit(lambda *a: f(*a)).lower(x, depth, point).compile()
+  with tilewright.accelerate():
+    ours = jax.jit(lambda *a: f(*a)).lower(x, depth, point).compile()
+  np.testing.assert_allclose(ours(x, depth, point), plain(x, depth, point), rtol=1e-4, atol=1e-4)
+  sizes = [c.memory_analysis().temp_size_in_bytes for c in (ours, plain)]
+  assert sizes[0] <= 1.02 * sizes[1]

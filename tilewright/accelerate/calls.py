@@ -9,17 +9,19 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from tilewright import errors
-from tilewright.accelerate.graph import Graph, Refused, laid_out
+from tilewright.accelerate.axes import Axes
+from tilewright.accelerate.graph import ELEMENTWISE, Graph, Refused, laid_out, layouts_are_settled
 from tilewright.accelerate.tiles import Tiling, partial_sizes
 from tilewright.hlo import Builder, Computation, Instruction, Shape
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.passes.effects import Effects
+from tilewright.hlo.values import OutputAlias
 from tilewright.runtime import cache, jit
 from tilewright.target.llvm.identity import identity
 from tilewright.tile.native import NativeKernel
@@ -96,7 +98,9 @@ class Codes:
 def insert(
   code: Code,
   graph: Graph,
+  axes: Axes,
   tiling: Tiling,
+  members: Collection[Instruction],
   shapes: Sequence[Shape],
   name: str,
   replaced: dict[Instruction, Instruction],
@@ -106,7 +110,10 @@ def insert(
   computation = first.parent
   assert computation is not None
   operands = [current(n.source, replaced) for n in graph.leaves if n.source is not None]
+  reused = None if code.workspace_bytes else overwritten(graph, axes, tiling, operands, members)
   call = call_of(code, operands, shapes, name, first)
+  if reused is not None:
+    call.attrs["output_to_operand_aliasing"] = (OutputAlias((), reused, ()),)
   is_tuple = call.shape.is_tuple
   for k, output in enumerate(graph.outputs):
     value = call
@@ -116,6 +123,32 @@ def insert(
       value = _added(computation, value, len(partial_sizes(tiling, k)), output.shape)
     replace(output.source, output.index, value, replaced)
   return call
+
+
+# What a value must be made by to have a buffer of its own. XLA gives its own fusions the buffer of an operand that ends there, too.
+_OWN_BUFFER = frozenset({"fusion", "custom-call", "dot", "convolution", "copy", "transpose", "reduce", *ELEMENTWISE})
+
+
+def overwritten(
+  graph: Graph, axes: Axes, tiling: Tiling, operands: Sequence[Instruction], members: Collection[Instruction]
+) -> int | None:
+  """The number of an operand whose buffer the only result may have, if there is one: each element is read before its place is written.
+
+  That is so where every op is elementwise and the operand has the shape, the type, and the order in memory of the result. Nothing but the
+  members of the region may use it.
+  """
+  if tiling.sums or len(graph.outputs) != 1 or not layouts_are_settled.get():
+    return None
+  (output,) = graph.outputs
+  if any(n.opcode not in (*ELEMENTWISE, "leaf", "constant", "iota", "broadcast") for n in graph.nodes):
+    return None
+  by_dims = lambda node: [axes.dim(node, i) for i in range(len(node.dims))]
+  for number, (leaf, operand) in enumerate(zip(graph.leaves, operands, strict=True)):
+    is_alike = leaf.dtype == output.node.dtype and by_dims(leaf) == by_dims(output.node)
+    is_own = operand.opcode in _OWN_BUFFER and operands.count(operand) == 1 and not operand.is_root
+    if is_alike and is_own and operand.shape == output.shape and all(u in members for u in operand.users):
+      return number
+  return None
 
 
 def call_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.accelerate.graph import Graph, is_float
+from tilewright.accelerate.graph import Graph, Node, is_float
 
 _APPROXIMATE = frozenset(
   {
@@ -33,6 +33,24 @@ _ADDS = frozenset({"add", "subtract"})
 _ORDERED = frozenset({"sum", "prod"})
 
 
+# What hands a product on: a compiler may move the addition over these.
+_PASSES_ON = frozenset(
+  {"select", "negate", "broadcast", "reshape", "transpose", "slice", "pad", "concatenate", "reverse", "convert", "abs"}
+)
+
+
+def _is_product(node: Node) -> bool:
+  left, seen = [node], {node}
+  while left:
+    node = left.pop()
+    if node.opcode == "multiply":
+      return True
+    if node.opcode in _PASSES_ON:
+      left += [o for o in node.operands if o not in seen]
+      seen.update(node.operands)
+  return False
+
+
 def inexact(graph: Graph) -> str:
   """What may differ in its bits from XLA's, or nothing."""
   for node in graph.nodes:
@@ -44,7 +62,7 @@ def inexact(graph: Graph) -> str:
       return "a product is added up in another order"
     if node.opcode == "reduce" and node.attrs["kind"] in _ORDERED:
       return "a sum is added up in another order"
-    if node.opcode in _ADDS and any(o.opcode == "multiply" for o in node.operands):
+    if node.opcode in _ADDS and any(map(_is_product, node.operands)):
       return "a product that is added may be rounded once or twice"
     if (
       node.dtype not in (np.dtype(np.float32), np.dtype(np.float64))

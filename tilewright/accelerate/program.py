@@ -264,7 +264,7 @@ class _Run:
       self.decisions.append(dataclasses.replace(found, measured=measured, why_not=str(why)))
       return False
     shapes = result_shapes(plan.graph, plan.tiling)
-    insert(code, plan.graph, plan.tiling, shapes, f"tilewright_{name}", self.replaced)
+    insert(code, plan.graph, plan.axes, plan.tiling, plan.members, shapes, f"tilewright_{name}", self.replaced)
     remove_dead(plan.members)
     self.keys.append(code.key)
     self.decisions.append(dataclasses.replace(found, measured=measured))
