@@ -102,6 +102,7 @@ def main() -> int:
     specs = {"in_specs": (replicated, shared, shared), "out_specs": replicated}
     return jax.jit(jax.shard_map(step, mesh=mesh, check_vma=False, **specs)).lower(*arguments).compile()
 
+  print("compiling the step with and without the pass, counting and timing …", flush=True)
   compiled = {"XLA": compile_step()}
   with hlo.install(["all_reduce_code_motion"], platforms="cpu"):
     compiled["with the pass"] = compile_step()

@@ -110,9 +110,12 @@ def batches() -> list[jax.Array]:
 
 def train(multiply: Any) -> tuple[Params, list[float]]:
   params, losses = initial(0), []
-  for tokens in batches():
+  print(f"training {multiply.__name__}: compiling …", flush=True)
+  for n, tokens in enumerate(batches()):
     params, value = step(params, tokens, multiply)
     losses.append(float(value))
+    if n % 10 == 0:
+      print(f"  step {n} of {STEPS}: loss {losses[-1]:.3f}", flush=True)
   return params, losses
 
 

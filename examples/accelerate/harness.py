@@ -46,7 +46,9 @@ def both(f: Any, args: Any) -> tuple[Any, Any, Any]:
 
 def compare(name: str, f: Any, args: Any, tolerance: float = 1e-3) -> Any:
   """Run a program both ways: prints the times and fails if the results differ."""
+  print(f"{name}: compiling both ways …", flush=True)
   plain, ours, acceleration = both(f, args)
+  print(f"{name}: running both ways …", flush=True)
   expected, found = plain(*args), ours(*args)
   difference = largest_difference(expected, found)
   kernels = sum(len(r.taken) for r in acceleration.reports)

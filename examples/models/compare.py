@@ -172,6 +172,7 @@ def main() -> None:
     parser.error(f"no model has {arguments.only!r} in its name; there are {', '.join(MODELS)}")
   devices = devices_to_compile_for(arguments.devices)
   print(f"predicted for {len(devices)} x {arguments.device}, from modules XLA scheduled for {devices[0].platform}")
+  print(f"compiling and scheduling {len(chosen)} models …", flush=True)
   print(
     f"{'model':20} {'exposed: XLA':>14} {'ours':>10} {'left':>6} {'step: XLA':>12} {'ours':>10} {'peak':>14}  passes"
   )

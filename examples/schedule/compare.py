@@ -88,6 +88,7 @@ def compare_orders(out: pathlib.Path, arguments: argparse.Namespace) -> list[dic
     for variant, options in {"default": {}, "lhs": LATENCY_HIDING}.items():
       if variant == "lhs" and jax.devices()[0].platform == "cpu":
         continue
+      print(f"{name} ({variant}): compiling and scheduling …", flush=True)
       try:
         function, values = make(devices, arguments.size)
         with recorded() as found:
@@ -166,6 +167,7 @@ def tight_limit(module: hlo.Module, device: str) -> float:
 
 
 def run_offload(name: str, out: pathlib.Path, arguments: argparse.Namespace) -> dict[str, Any]:
+  print(f"{name}: compiling, scheduling and timing …", flush=True)
   device = jax.devices()[0]
   function, values = OFFLOAD[name](device, arguments.size)
   calls: dict[str, Callable[[], Any]] = {}

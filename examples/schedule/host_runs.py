@@ -97,6 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
   model: cost.CostModel = cost.Roofline(calibrate() if arguments.calibrate else "cpu")
   times: list[tuple[str, float, float]] = []
   for name, (function, values) in programs(devices).items():
+    print(f"{name}: compiling and timing …", flush=True)
     with recorded() as found:
       step = jax.jit(function).lower(*values).compile()
     call = lambda step=step, values=values: step(*values)
@@ -110,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     plan = schedule.schedule_module(main_module(found), model=costs, budget=0)
     simulated = schedule.simulate(plan, len(devices), original=True).seconds
     times.append((name, took, simulated))
-    print(f"{name:<24} measured {took * 1e3:9.3f} ms   simulated {simulated * 1e3:9.3f} ms")
+    print(f"{name:<24} measured {took * 1e3:9.3f} ms   simulated {simulated * 1e3:9.3f} ms", flush=True)
   agreed, pairs = agreement([t[1] for t in times], [t[2] for t in times])
   print(f"{agreed} of {pairs} pairs of programs are in the same order")
   return 0 if agreed >= 0.9 * pairs else 1

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -37,6 +38,29 @@ def test_the_table_has_a_row_for_each_peer(capsys, tmp_path):
     assert row["rounds"] >= bench.MIN_ROUNDS
   assert {"date", "machine", "versions", "unit", "target"} <= written.keys()
   assert [p.name for p in tmp_path.iterdir()] == ["rows.json"]
+
+
+def test_the_table_says_what_its_columns_mean_and_where_the_time_went(capsys):
+  assert main(["bench", "cpu", "--filter", "one call", "--seconds", "0.05"]) == 0
+  out = " ".join(capsys.readouterr().out.split())
+  assert all(f"{column}: " in out for column in ("ratio", "processor time", "goal"))
+  found = re.search(r"It took (\d+) s: (\d+) s of timing \(0.05 s for each of 1 cases", out)
+  assert found is not None and int(found[2]) <= int(found[1])
+
+
+def test_a_call_that_takes_longer_than_there_is_time_has_fewer_rounds(monkeypatch):
+  now, calls = [0.0], {"quick": 0, "slow": 0}
+  monkeypatch.setattr(bench.time, "perf_counter", lambda: now[0])
+
+  def taking(name, seconds):
+    def call():
+      calls[name] += 1
+      now[0] += seconds
+
+    return call
+
+  *_, rounds = bench.interleaved_medians({"quick": taking("quick", 0.01), "slow": taking("slow", 2.0)}, 0.5)
+  assert rounds == bench.MIN_ROUNDS and calls == {"quick": 1 + rounds, "slow": 1 + bench.SLOW_ROUNDS}
 
 
 def test_every_case_has_ours_and_peers_and_a_name_of_its_own():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -25,10 +26,34 @@ def test_a_duration_keeps_three_digits(seconds):
   assert abs(value - seconds) <= 5.001e-3 * seconds
 
 
-def test_every_cell_is_printed(capsys):
+def test_every_cell_is_printed(capsys, monkeypatch):
+  monkeypatch.setenv("COLUMNS", "200")
   print_table("title", ["a", "b"], [["one", "[two]"], ["x" * 60, "y" * 90]])
   out = capsys.readouterr().out
   assert all(cell in out for cell in ("title", "one", "[two]", "x" * 60, "y" * 90))
+
+
+def test_a_piped_table_is_as_wide_as_columns_says(capsys, monkeypatch):
+  """Cells are folded, and nothing of them is lost."""
+  monkeypatch.setenv("COLUMNS", "50")
+  words = [f"word{n:02}" for n in range(30)]
+  print_table("title", ["what", "found"], [["a", " ".join(words)]])
+  out = capsys.readouterr().out
+  assert max(map(len, out.splitlines())) <= 50
+  assert all(word in out.replace("\n", "") for word in words)
+
+
+def test_a_piped_table_is_as_wide_as_the_terminal_of_the_other_streams(capsys, monkeypatch):
+  monkeypatch.delenv("COLUMNS", raising=False)
+
+  def size(fd=1):
+    if fd != sys.__stderr__.fileno():
+      raise OSError("no terminal")
+    return os.terminal_size((60, 20))
+
+  monkeypatch.setattr(os, "get_terminal_size", size)
+  print_table("title", ["a"], [["x " * 100]])
+  assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
 
 
 def test_a_table_needs_no_rich(capsys, monkeypatch):

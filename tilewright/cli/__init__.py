@@ -67,7 +67,12 @@ def parser() -> argparse.ArgumentParser:
     "--random", metavar="N", type=_count, help="N cases of ops at random sizes instead; --filter names ops"
   )
   bench.add_argument("--seed", type=int, default=0, help="of the random sizes (default: %(default)s)")
-  bench.add_argument("--seconds", type=_positive, default=2.0, help="time spent on each row (default: %(default)s)")
+  bench.add_argument(
+    "--seconds",
+    type=_positive,
+    default=2.0,
+    help="timing of each case, besides compiling it, and five rounds at least (default: %(default)s)",
+  )
 
   ptx = commands.add_parser("ptx", help="what a function's kernels become on NVIDIA GPUs: registers, memory, PTX")
   ptx.add_argument("function", metavar="MODULE:FUNCTION", help="package.module:function or file.py:function")

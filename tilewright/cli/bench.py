@@ -46,6 +46,7 @@ from tilewright.cli.table import duration, print_table, progress
 OURS = "tilewright"
 MIN_SAMPLE = 1e-3
 MIN_ROUNDS, MAX_ROUNDS = 5, 500
+SLOW_ROUNDS = 3  # of a call that takes longer than all the time there is for a case
 _TASKS = pathlib.Path("/proc/self/task")
 _LONGEST_SPIN = 0.2  # seconds: what is waited for where the system does not tell which threads run
 
@@ -155,24 +156,39 @@ class Medians(NamedTuple):
   rounds: int
 
 
+class _Timing:
+  """How long calls were timed in this process, apart from compiling and checking."""
+
+  seconds = 0.0
+
+
+timing = _Timing()
+
+
 def interleaved_medians(
   calls: Mapping[str, Call], seconds: float, disturbs: bool = False, least: int = MIN_ROUNDS
 ) -> Medians:
-  repeats = {name: max(1, math.ceil(MIN_SAMPLE / sample(call, 1)[0])) for name, call in calls.items()}
+  first = {name: sample(call, 1)[0] for name, call in calls.items()}
+  repeats = {name: max(1, math.ceil(MIN_SAMPLE / taken)) for name, taken in first.items()}
+  slow = {name for name, taken in first.items() if taken > seconds > 0}
   times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-  end = time.perf_counter() + seconds
+  begun = time.perf_counter()
+  end = begun + seconds
   rounds = 0
   was_enabled = gc.isenabled()
   gc.disable()
   try:
     while rounds < least or (rounds < MAX_ROUNDS and time.perf_counter() < end):
       for name, call in calls.items():
-        if disturbs:
+        if name in slow and rounds >= SLOW_ROUNDS:
+          continue
+        if disturbs and name not in slow:  # what others leave behind is little beside a slow call
           come_to_rest()
           wait(call())
         times[name].append(sample(call, repeats[name]))
       rounds += 1
   finally:
+    timing.seconds += time.perf_counter() - begun
     if was_enabled:
       gc.enable()
   clock, processor = ({name: statistics.median(t[k] for t in times[name]) for name in calls} for k in range(2))
@@ -254,6 +270,10 @@ def write_atomically(path: pathlib.Path, text: str) -> None:
     raise
 
 
+LEGEND = (
+  "ratio: the peer's time divided by ours. processor time: the same by the time of all threads, which other work on the machine changes "
+  "less. goal: the ratio to reach; - where none is set."
+)
 COLUMNS = ("name", "ours", "peer", "peer's time", "ratio", "processor time", "goal")
 
 
@@ -332,6 +352,8 @@ def run(arguments: argparse.Namespace) -> int:
   conditions = environment()
   rows: list[Row] = []
   failed: list[str] = []
+  begun = time.perf_counter()
+  timing.seconds = 0.0
   with terminated_as_interrupted(), progress(len(cases)) as begin, jax.default_device(device):
     for case in cases:
       begin(case.name)
@@ -344,6 +366,11 @@ def run(arguments: argparse.Namespace) -> int:
         failed.append(f"{case.name}: {type(error).__name__}: {error}")
   title = f"tilewright bench {arguments.target}: medians; ratio = peer's time / ours, above 1 ours is faster"
   print_table(title, COLUMNS, [table_row(r) for r in rows], right=[c for c in COLUMNS if c not in ("name", "peer")])
+  print(LEGEND)
+  print(
+    f"It took {time.perf_counter() - begun:.0f} s: {timing.seconds:.0f} s of timing ({arguments.seconds:g} s for each of {len(cases)} "
+    f"cases, and {MIN_ROUNDS} rounds at least, {SLOW_ROUNDS} of calls that take longer than that), the rest to compile, check and warm up."
+  )
   report = as_json(arguments.target, conditions, rows)
   if arguments.random is not None:
     report["random"] = _print_summary(rows)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
 _COLOURS = {"ok": "green", "FAILED": "bold red", "missing": "yellow", "broken": "bold red", "too old": "bold red"}
-_WIDE = 200  # columns when the output is a file or a pipe: nothing is cut or folded there
+_WIDE = 200  # columns where nobody looks: nothing is cut or folded there
 
 
 def print_table(
@@ -27,7 +28,20 @@ def print_table(
     table.add_column(column, justify="right" if column in right else "left", overflow="fold")
   for row in rows:
     table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
-  Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
+  Console(width=_width()).print(table)
+
+
+def _width() -> int | None:
+  """How wide a table may be: None leaves it to the terminal. What is piped through `less` or `tee` still ends in the terminal that the
+  other streams belong to, and COLUMNS says it in any case."""
+  if sys.stdout.isatty():
+    return None
+  with contextlib.suppress(ValueError):
+    return max(1, int(os.environ.get("COLUMNS", "")))
+  for stream in (sys.__stderr__, sys.__stdin__):
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+      return os.get_terminal_size(stream.fileno()).columns or _WIDE  # type: ignore[union-attr]
+  return _WIDE
 
 
 def _print_plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
