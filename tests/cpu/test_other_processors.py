@@ -200,6 +200,28 @@ def test_blocks_over_edges_of_arrays(processor):
   np.testing.assert_array_equal(half, x.astype(jnp.bfloat16).astype(np.float64))
 
 
+@pytest.mark.skipif(aarch64_machine.QEMU is None, reason=aarch64_machine.WHY_NOT)
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_any_number_of_threads_does_all_of_the_work(threads):
+  """Uneven last chunks, fewer threads than would be useful, and more than there are processors."""
+  x = normal((37 * 64, 129))
+
+  def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] + jnp.exp(-(x_ref[...] ** 2))
+
+  block = pl.BlockSpec((64, 129), lambda i: (i, 0))
+  grid = {"grid": (37,), "in_specs": [block], "out_specs": block}
+  (found,) = aarch64_machine.run(
+    native_kernel(kernel, S(x.shape, np.float32), x, **grid),
+    [x],
+    [np.zeros_like(x)],
+    aarch64_machine.NEON,
+    threads=threads,
+  )
+  exact = x.astype(np.float64)
+  np.testing.assert_allclose(found, exact + np.exp(-(exact**2)), rtol=0, atol=8 * EPS * np.abs(x).max())
+
+
 # --- instructions ------------------------------------------------------------------------------------------------
 
 

@@ -25,8 +25,8 @@ X86, ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 LLVM_CPU = {X86: "x86-64", ARM: "generic"}
 
 
-def native_kernel(kernel, out, *args):
-  call = pl.pallas_call(kernel, out, interpret=False)
+def native_kernel(kernel, out, *args, **options):
+  call = pl.pallas_call(kernel, out, interpret=False, **options)
   jaxpr = jax.make_jaxpr(call)(*args).jaxpr
   return clean(lower_kernel(Kernel(**find(jaxpr).params)))
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _HERE = "this machine"
-_SMALL = 1 << 15  # elements: less work than this is not worth a second thread
+_SMALL = 1 << 15  # elements: less is not worth a second thread, where nothing else is known of the work
 
 
 @functools.cache
@@ -64,7 +66,7 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     ],
     grid=mapping.grid,
     parallel=parallel,
-    inline=not parallel or bool(kernel.mesh) or _total_elements(kernel) < _SMALL,
+    threads=_threads(kernel, machine, parallel),
     **_talk(module, kernel),
   )
   emit_facts(module, facts, lifetime.FACTS)
@@ -74,6 +76,18 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
       set.add(function.attributes, f"vscale_range({machine.vscale},{machine.vscale})")
   locations.attach(module)
   return str(module)
+
+
+def _threads(kernel: NativeKernel, machine: Host, parallel: Sequence[int]) -> int:
+  """How many threads are worth working on a call."""
+  from tilewright.target.cpu import work
+
+  if not parallel or kernel.mesh:
+    return 1
+  time = work.nanoseconds(kernel, machine.lanes)
+  if math.isinf(time):  # loops of unknown length: as much as there is data
+    return 1 if _total_elements(kernel) < _SMALL else work.ANY
+  return work.threads(time)
 
 
 def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:

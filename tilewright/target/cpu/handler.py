@@ -52,7 +52,7 @@ class Facts:
   result_bytes: Sequence[int]
   grid: Sequence[int | None]
   parallel: Sequence[int]
-  inline: bool  # whether the calling thread does all the work
+  threads: int  # how many are worth working on a call, the calling one included
   talks: int = state_of.SILENT  # how it meets other devices: not, with waits, or as a gang
   staged: ir.GlobalVariable | None = None  # the arrays that other processes see
   who: ir.Function | None = None  # (arrays): the number of this device, of a gang
@@ -71,7 +71,7 @@ def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
       facts.num_bounds,
       len(facts.result_bytes),
       len(facts.grid),
-      int(facts.inline),
+      facts.threads,
       facts.talks,
     ),
     *(facts.who or null, facts.devices, int(facts.is_large), facts.staged or null),
@@ -226,8 +226,8 @@ def _emit_launch(module: ir.Module, worker: ir.Function, talking: Talking) -> ir
     b.call(read(b, facts, state_of.PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
   with if_then(b, b.icmp_signed("!=", read(b, facts, state_of.TALKS, I64), i64(0)), ends=True):
     b.ret(talking.launch(b, frame, state, facts, site))
-  with if_then(b, b.icmp_signed("==", read(b, facts, state_of.INLINE, I64), i64(0))):
-    _emit_spread(b, module, frame, state, points, _emit_task(module, worker))
+  with if_then(b, b.icmp_signed(">", read(b, facts, state_of.THREADS, I64), i64(1))):
+    _emit_spread(b, module, frame, facts, state, points, _emit_task(module, worker))
   b.call(worker, [state])
   _emit_wait(b, module, state, points)
   message = read(b, state, state_of.ERROR, I64)
@@ -290,7 +290,9 @@ def _emit_huge_pages(b: ir.IRBuilder, module: ir.Module, data: ir.Value, nbytes:
   b.call(advise, [b.inttoptr(start, PTR), b.sub(end, start), I32(_MADV_HUGEPAGE)])
 
 
-def _emit_spread(b: ir.IRBuilder, module: ir.Module, frame: Any, state: Any, points: Any, task: ir.Function) -> None:
+def _emit_spread(
+  b: ir.IRBuilder, module: ir.Module, frame: Any, facts: Any, state: Any, points: Any, task: ir.Function
+) -> None:
   """Choose the size of a chunk and schedule one task per further thread."""
   api, context = read(b, frame, ffi.FRAME_API), read(b, frame, ffi.FRAME_CONTEXT)
   threads_slot = b.alloca(I64)
@@ -298,7 +300,8 @@ def _emit_spread(b: ir.IRBuilder, module: ir.Module, frame: Any, state: Any, poi
   ask = struct(b, 4)
   fill(b, ask, [i64(32), i64(0), b.ptrtoint(context, I64), b.ptrtoint(threads_slot, I64)])
   b.call(api_function(b, api, "XLA_FFI_ThreadPool_NumThreads"), [ask])
-  threads = b.load(threads_slot, typ=I64)
+  threads, useful = b.load(threads_slot, typ=I64), read(b, facts, state_of.THREADS, I64)
+  threads = b.select(b.icmp_signed("<", useful, threads), useful, threads)
   wanted = b.mul(threads, i64(_CHUNKS_PER_THREAD))
   chunk = b.sdiv(b.add(points, b.sub(wanted, i64(1))), wanted)
   chunk = b.select(b.icmp_signed("<", chunk, i64(1)), i64(1), chunk)
