@@ -273,7 +273,11 @@ def test_ptxas_assembles_copies_and_registers(arch):
     (lambda: exchange((264, "increase")), "n: expected a multiple of 8 from 24 to 256, got 264"),
     (
       lambda: exchange((240, "increase")),
-      r"(?s)test_tma_copies\.py.*set_max_registers\(240.*begins with 168.*176 are left",
+      r"(?s)test_tma_copies\.py.*set_max_registers\(240.*in warpgroup 0.*begins with 168.*warpgroup 1 keeps 168.*176 are left",
+    ),
+    (  # two that are alike beside one that gives back much
+      lambda: exchange((24, "decrease"), (256, "increase"), (200, "decrease"), (200, "decrease"), num_threads=4),
+      r"in warpgroup 1 exceeds.*warpgroup 0 keeps 24, warpgroup 2 keeps 128, warpgroup 3 keeps 128, and 232 are left",
     ),
   ],
 )

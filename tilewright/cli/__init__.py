@@ -79,7 +79,9 @@ def parser() -> argparse.ArgumentParser:
   ptx.add_argument("types", metavar="TYPE", nargs="*", help="of each argument, as bf16[16,128]")
   ptx.add_argument("--arch", metavar="A,B", default="", help="architectures, as sm_90a (default: all)")
   ptx.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a keyword argument")
-  ptx.add_argument("--show", choices=["tile", "gpu", "llvm", "ptx"], help="print this code instead of the table")
+  ptx.add_argument(
+    "--show", choices=["tile", "gpu", "gpu_passes", "llvm", "ptx"], help="print this code instead of the table"
+  )
 
   from tilewright.cli.explain_arguments import add_arguments as add_explain_arguments
 

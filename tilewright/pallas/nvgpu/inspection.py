@@ -41,6 +41,7 @@ class Report:
   llvm: str
   ptx: str
   gpu: str = ""  # the tile IR at the GPU level: of kernels that copy, wait and multiply by hand, with their asynchronous products
+  gpu_passes: str = ""  # the same after each pass on the way there
 
 
 def report(
@@ -91,12 +92,15 @@ def _kernels(jaxpr: Any) -> Iterator[Kernel]:
 def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) -> Report:
   from tilewright.target.nvgpu.emit.ptx import to_ptx
   from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
+  from tilewright.target.nvgpu.passes import hand_written
   from tilewright.tile.printer import to_text
 
   wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")]
   native = copied_kernel(native)  # making code for one architecture changes it
   shown = lambda: "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None)
   tile = shown()
+  is_by_hand = hand_written.is_by_hand(native, machine)
+  passes = hand_written.stages(native, machine) if is_by_hand else {}
   text, launch = emit_kernel(native, machine, *wishes)
   ptx = to_ptx(text, machine)
   tool = ptxas.find() if assemble else None
@@ -113,6 +117,7 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
     text,
     ptx,
     shown(),
+    "\n".join(f"// after {name}\n{own}" for name, own in passes.items()),
   )
 
 

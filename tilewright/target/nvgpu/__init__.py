@@ -45,18 +45,21 @@ def compile_ptx(
   """The PTX of a kernel for an architecture, and how to launch it."""
   from tilewright.target.nvgpu.emit.ptx import to_ptx
   from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel, layouts_text
-  from tilewright.target.nvgpu.passes.hand_written import is_by_hand
+  from tilewright.target.nvgpu.passes import hand_written
 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
-  tile = kernel_text(kernel) if dump.directory() is not None else ""  # making code changes the body
+  tile, passes = "", {}
+  if dump.directory() is not None:  # making code changes the body
+    tile = kernel_text(kernel)
+    passes = hand_written.stages(kernel, machine) if hand_written.is_by_hand(kernel, machine) else {}
   with garbage.postponed():
     text, launch = emit_kernel(kernel, machine, num_warps, cluster)
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
   stages.stage("tile.txt", lambda: tile)
-  if is_by_hand(kernel, machine):
-    stages.stage("gpu.txt", lambda: kernel_text(kernel))
+  for name, own in passes.items():
+    stages.stage(f"gpu-{name}.txt", lambda own=own: own)  # type: ignore[misc]
   stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)

@@ -24,7 +24,14 @@ from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.pipeline import matmul_pipeline
 from tilewright.target.nvgpu.emit.units import cp_async, threads, tma
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
-from tilewright.target.nvgpu.passes import algebraic_rewrites, elementwise_chains, hand_written, k_loops, matmul_plans
+from tilewright.target.nvgpu.passes import (
+  algebraic_rewrites,
+  elementwise_chains,
+  hand_written,
+  k_loops,
+  matmul_plans,
+  register_budget,
+)
 from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes, choose_threads, resident_blocks
@@ -98,7 +105,8 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
 
 def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
   """A kernel of which several warpgroups run each instance, each its own way through the body: see `warpgroup_barriers`."""
-  _check_registers(kernel)
+  roles = Roles(kernel)
+  register_budget.check(kernel, roles)
   if any(op.name == "print" for op in walk(kernel.body.body)):
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write what there is to "
@@ -113,7 +121,7 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
     code.tensor_map = frame.tensor_map
     code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
     code.only_read, code.only_copied = set(blocks.only_read(kernel)), set(blocks.only_copied(kernel))
-  code.roles = Roles(kernel)
+  code.roles = roles
   Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
   warpgroup_barriers.drop_fences(code)
   if code.on_their_way:  # no thread ends before what it asked for is there
@@ -123,21 +131,6 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
     tma.wait_groups(frame.b, 0, read_only=True)
   num_threads = kernel.warpgroups * threads.GROUP
   return frame.finish(code, num_threads, parallel, exchanges_registers=code.sets_registers)
-
-
-def _check_registers(kernel: NativeKernel) -> None:
-  """Refuse a kernel in which a warpgroup would wait for more registers than the others can ever give back."""
-  asked = [op for op in walk(kernel.body.body) if op.name == "set_registers"]
-  begins = threads.registers_of(kernel.warpgroups * threads.GROUP)
-  fewest = min([begins, *(op.attrs["count"] for op in asked if not op.attrs["increase"])])
-  left = threads.REGISTERS // threads.GROUP - (kernel.warpgroups - 1) * fewest
-  for op in asked:
-    if op.attrs["increase"] and op.attrs["count"] > max(left, begins):
-      raise errors.ResourceExhaustedError(
-        f"{op.loc or kernel.name}: plgpu.set_max_registers({op.attrs['count']}, action='increase') exceeds available registers: a block of "
-        f"{kernel.warpgroups} warpgroups begins with {begins} for each thread, and if all others keep {fewest}, {left} are left. Decrease "
-        "those of other warpgroups more, or ask for fewer."
-      )
 
 
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:

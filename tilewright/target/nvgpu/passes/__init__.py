@@ -15,5 +15,6 @@ Of kernels that are written by hand, at the GPU level (`nvgpu.ir`):
     async_products      a product as two ops, one that starts it and one that waits for it
     operand_swizzles    how operands in shared memory lie where the user did not say
     copy_waits          a pipeline's wait for an input, at the first use of that input
+    register_budget     whether warpgroups that exchange registers can all have what they ask for
     warpgroup_effects   what each warpgroup reads and writes of shared memory: which fences and barriers are needed
 """

@@ -16,11 +16,15 @@ whatever needs their results), `copy_waits` (a pipeline's waits stand where what
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
+from tilewright.target.llvm.prepared import kernel_text
 from tilewright.target.nvgpu.arch import WGMMA, Arch
 from tilewright.target.nvgpu.ir import verify
 from tilewright.target.nvgpu.passes import async_products, copy_waits, operand_swizzles
 from tilewright.tile.ir import Block, walk
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, copied_kernel
 
 _BARRIERS = ("arrive", "await")
 
@@ -40,11 +44,42 @@ def without_barriers(block: Block) -> None:
     inner.ops = [op for op in inner.ops if op.name not in _BARRIERS]
 
 
-def lower(kernel: NativeKernel, arch: Arch) -> NativeKernel:
-  """A kernel of several warpgroups at the GPU level. Its body is changed in place."""
+def _choose_swizzles(kernel: NativeKernel, arch: Arch) -> NativeKernel:
+  return operand_swizzles.choose(kernel) if WGMMA in arch.rates else kernel
+
+
+def _start_products(kernel: NativeKernel, arch: Arch) -> NativeKernel:
   if WGMMA in arch.rates:
-    kernel = operand_swizzles.choose(kernel)
     async_products.start(kernel.body, arch)
+  return kernel
+
+
+def _wait_late(kernel: NativeKernel, arch: Arch) -> NativeKernel:
   copy_waits.wait_late(kernel.body.body)
+  return kernel
+
+
+Pass: TypeAlias = Callable[[NativeKernel, Arch], NativeKernel]  # may change the body in place
+PASSES: dict[str, Pass] = {
+  "operand_swizzles": _choose_swizzles,
+  "async_products": _start_products,
+  "copy_waits": _wait_late,
+}
+
+
+def lower(
+  kernel: NativeKernel, arch: Arch, seen: Callable[[str, NativeKernel], None] = lambda name, kernel: None
+) -> NativeKernel:
+  """A kernel at the GPU level. Its body is changed in place; `seen` gets it after each pass."""
+  for name, run in PASSES.items():
+    kernel = run(kernel, arch)
+    seen(name, kernel)
   verify.verify(kernel)
   return kernel
+
+
+def stages(kernel: NativeKernel, arch: Arch) -> dict[str, str]:
+  """The text of a kernel after each pass, for people. The kernel stays as it is."""
+  texts: dict[str, str] = {}
+  lower(copied_kernel(kernel), arch, lambda name, own: texts.update({name: kernel_text(own)}))
+  return texts

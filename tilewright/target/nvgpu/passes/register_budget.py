@@ -1,0 +1,38 @@
+"""Registers of warpgroups that exchange them (`setmaxnreg`): nobody may wait for more than the others can ever give back.
+
+All threads of a CTA begin with the same number. What a warpgroup may have in the end is what the others leave at the least:
+
+    three warpgroups begin with 168 each, 512 in all      warpgroup 2 keeps 40      0 and 1 may have 232 and 240, or 240 and 232
+"""
+
+from __future__ import annotations
+
+from tilewright import errors
+from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
+from tilewright.tile.ir import Op, walk
+from tilewright.tile.native import NativeKernel
+
+
+def check(kernel: NativeKernel, roles: Roles) -> None:
+  """Refuse a kernel in which a warpgroup would wait for ever."""
+  begins = threads.registers_of(kernel.warpgroups * threads.GROUP)
+  everyone = range(kernel.warpgroups)
+  asked: dict[int, list[Op]] = {wg: [] for wg in everyone}
+  for op in walk(kernel.body.body):
+    if op.name == "set_registers":
+      for wg in roles.comes_to(op):
+        asked[wg].append(op)
+  kept = {
+    wg: min([begins, *(op.attrs["count"] for op in own if not op.attrs["increase"])]) for wg, own in asked.items()
+  }
+  for wg in everyone:
+    left = threads.REGISTERS // threads.GROUP - sum(kept[other] for other in everyone if other != wg)
+    for op in asked[wg]:
+      if op.attrs["increase"] and op.attrs["count"] > max(left, begins):
+        others = ", ".join(f"warpgroup {other} keeps {kept[other]}" for other in everyone if other != wg)
+        raise errors.ResourceExhaustedError(
+          f"{op.loc or kernel.name}: plgpu.set_max_registers({op.attrs['count']}, action='increase') in warpgroup {wg} exceeds available "
+          f"registers: each thread begins with {begins}, {others or 'there are no others'}, and {left} are left. Decrease those of other "
+          "warpgroups more, or ask for fewer."
+        )
