@@ -26,6 +26,7 @@ from tilewright.cli import (
   bench_collectives,
   bench_data_parallel,
   bench_fused,
+  bench_models,
   bench_numerics,
   bench_processes,
   bench_tuned,
@@ -454,6 +455,7 @@ CASES: tuple[Case, ...] = (
     "data-parallel step, 16 microbatches, 4 devices",
     {OURS: lambda: bench_data_parallel.start("all_reduce_code_motion"), XLA: bench_data_parallel.start},
   ),
+  *(Case(name, {OURS: our_step, XLA: xla_step}) for name, (our_step, xla_step) in bench_models.rows().items()),
   *bench_collectives.CASES,
   Case(
     "hlo: read 1 MB of text",
