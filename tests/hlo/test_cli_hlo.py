@@ -147,15 +147,30 @@ def test_text_from_the_module_cannot_become_markup():
 def test_nothing_overlaps_and_operands_stand_above_their_users():
   lines = "\n".join(f"a{i} = f32[4] negate({'x' if i < 3 else f'a{i - 3}'})" for i in range(40))
   module = hlo.parse(f"ENTRY e {{ x = f32[4] parameter(0)\n {lines}\n ROOT t = (f32[4], f32[4]) tuple(a39, a38) }}")
-  x, layer, width = layered(module.entry.instructions)
+  x, layer, width, bends = layered(module.entry.instructions)
   for instruction in module.entry.instructions:
     assert all(layer[o] < layer[instruction] for o in instruction.operands)
   rows: dict[int, list] = {}
   for instruction in module.entry.instructions:
     rows.setdefault(layer[instruction], []).append((x[instruction], x[instruction] + width[instruction]))
+    for number, place in enumerate(bends.get(instruction, []), start=layer[instruction] + 1):
+      rows.setdefault(number, []).append((place, place))
   for row in rows.values():
     row.sort()
     assert all(right <= left for (_, right), (left, _) in itertools.pairwise(row))
+
+
+def test_an_edge_over_several_layers_has_a_place_in_each_and_boxes_say_their_names():
+  module = hlo.parse("""ENTRY e { x = f32[4] parameter(0)
+    a = f32[4] sine(x)
+    b = f32[4] cosine(a)
+    c = f32[4] negate(b)
+    ROOT r = f32[4] add(c, x) }""")
+  (page,) = page_data(module)["computations"]
+  names = [v["n"] for v in page["v"]]
+  longest = [edge for edge in page["e"] if (names[edge[0]], names[edge[1]]) == ("x", "r")]
+  assert len(longest) == 1 and len(longest[0][2]) == 3
+  assert all(len(edge) == 2 for edge in page["e"] if edge is not longest[0])
 
 
 def test_stablehlo_is_converted_and_other_mlir_is_explained(tmp_path):

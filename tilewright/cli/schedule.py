@@ -23,7 +23,7 @@ from tilewright.hlo.cost.work import FREE as COSTLESS
 from tilewright.hlo.errors import HloError
 from tilewright.hlo.opcodes import DONES, STARTS
 from tilewright.hlo.passes import run_passes
-from tilewright.viz.schedule_page import chrome_trace, duration, render, size
+from tilewright.viz.schedule_page import chrome_trace, devices, duration, render, size
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -148,7 +148,7 @@ def _report(result: schedule.Schedule, simulations: dict[str, schedule.Simulatio
     ["step time", duration(old.seconds), duration(new.seconds)],
     ["exposed communication", duration(old.exposed), duration(new.exposed)],
     ["peak memory", size(old.peak), size(new.peak)],
-    [f"simulated step, {after.devices} devices", duration(before.seconds), duration(after.seconds)],
+    [f"simulated step, {devices(after.devices)}", duration(before.seconds), duration(after.seconds)],
     ["utilisation", f"{before.utilisation * 100:.1f}%", f"{after.utilisation * 100:.1f}%"],
   ]
   device = result.model.device.name

@@ -5,8 +5,9 @@ instruction as JSON and draws the computation that is chosen; hovering shows the
 users, a double click the computation it calls. The search finds names, opcodes, shapes and op names in all computations.
 
 Positions come from three steps: an instruction's layer is one below its lowest operand; in each layer, instructions are ordered
-by the mean place of their neighbours, a few times down and up; then they are set side by side. Scalar constants are written
-into their users instead of being drawn.
+by the mean place of their neighbours, a few times down and up; then they are set side by side. An edge that spans several layers
+has a place of its own in each of them (a *bend*), shared by all edges of its source, so that it runs between boxes and not below
+them. Scalar constants are written into their users instead of being drawn.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ import html
 import importlib.resources
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.ir import Computation, Instruction, Module
 
-_CHARACTER, _HEIGHT, _GAP, _LAYER = 7, 38, 14, 72  # pixels
+_CHARACTER, _HEIGHT, _GAP, _LAYER = 7, 52, 14, 92  # pixels
+_BEND = 6  # the width of a bend
+_MAX_BENDS = 20_000  # of a computation; sources that would need more have straight edges
 _SWEEPS = 4
 _MAX_TEXT = 4000  # of one instruction: constants can be megabytes
 
@@ -42,7 +46,7 @@ def _drawing(
   order = topological_order(computation)
   drawn = [i for i in order if not _is_small_constant(i) or i.is_root]
   number = {instruction: n for n, instruction in enumerate(drawn)}
-  x, y, width = layered(drawn)
+  x, y, width, bends = layered(drawn)
   nodes = [
     {
       "n": i.name,
@@ -59,8 +63,13 @@ def _drawing(
     }
     for i in drawn
   ]
-  edges = [[number[o], number[i]] for i in drawn for o in dict.fromkeys(i.operands) if o in number]
-  waits = [[number[p], number[i]] for i in drawn for p in i.control_predecessors if p in number]
+
+  def edge(source: Instruction, target: Instruction) -> list[Any]:
+    between = [round(place) for place in bends.get(source, [])[: max(0, y[target] - y[source] - 1)]]
+    return [number[source], number[target], *([between] if between else [])]
+
+  edges = [edge(o, i) for i in drawn for o in dict.fromkeys(i.operands) if o in number]
+  waits = [edge(p, i) for i in drawn for p in i.control_predecessors if p in number]
   return {"n": computation.name, "f": int(computation.is_fusion), "v": nodes, "e": edges, "w": waits}
 
 
@@ -78,56 +87,105 @@ def _short(text: str, length: int) -> str:
 
 
 def label_width(instruction: Instruction) -> int:
-  longest = max(len(instruction.opcode) + 2, len(_short(instruction.name, 28)), len(_short(str(instruction.shape), 28)))
+  longest = max(len(instruction.opcode) + 2, len(instruction.name) + 1, len(str(instruction.shape)))
   return min(longest, 28) * _CHARACTER + 16
+
+
+@dataclass(eq=False)
+class _Place:
+  """A box or a bend in a layer, with its neighbours in the layers above and below."""
+
+  width: int
+  above: list[_Place] = field(default_factory=list)
+  below: list[_Place] = field(default_factory=list)
+  x: float = 0.0
+
+  @property
+  def centre(self) -> float:
+    return self.x + self.width / 2
 
 
 def layered(
   drawn: list[Instruction],
-) -> tuple[dict[Instruction, float], dict[Instruction, int], dict[Instruction, int]]:
-  """Left edge, layer and width of every instruction. No two in one layer overlap; operands are in higher layers."""
+) -> tuple[dict[Instruction, float], dict[Instruction, int], dict[Instruction, int], dict[Instruction, list[float]]]:
+  """Left edge, layer and width of every instruction, and for each source where its longer edges pass the layers below it. No two in
+  one layer overlap; operands are in higher layers.
+  """
   inside = set(drawn)
+  needs = {i: [o for o in dict.fromkeys((*i.operands, *i.control_predecessors)) if o in inside] for i in drawn}
   layer: dict[Instruction, int] = {}
+  last: dict[Instruction, int] = {}  # the lowest layer with a user
   for instruction in drawn:
-    needs = [o for o in (*instruction.operands, *instruction.control_predecessors) if o in inside]
-    layer[instruction] = 1 + max((layer[o] for o in needs), default=-1)
-  rows: list[list[Instruction]] = [[] for _ in range(1 + max(layer.values(), default=-1))]
-  for instruction in drawn:
-    rows[layer[instruction]].append(instruction)
-  width = {i: label_width(i) for i in drawn}
-  x = _side_by_side(rows, width)
-  for sweep in range(_SWEEPS):
-    for row in rows if sweep % 2 == 0 else reversed(rows):
-      centre: dict[Instruction, float] = {}
-      for i in row:
-        near = [n for n in (i.operands if sweep % 2 == 0 else i.users) if n in inside]
-        own = x[i] + width[i] / 2
-        centre[i] = sum(x[n] + width[n] / 2 for n in near) / len(near) if near else own
-      row.sort(key=centre.__getitem__)
-      _place(row, centre, x, width)
-  left = min(x.values(), default=0)
-  return {i: x[i] - left for i in drawn}, layer, width
+    layer[instruction] = 1 + max((layer[o] for o in needs[instruction]), default=-1)
+    for operand in needs[instruction]:
+      last[operand] = max(last.get(operand, 0), layer[instruction])
+  rows: list[list[_Place]] = [[] for _ in range(1 + max(layer.values(), default=-1))]
+  boxes = {i: _Place(label_width(i)) for i in drawn}
+  for instruction, box in boxes.items():
+    rows[layer[instruction]].append(box)
+  chains = _bends(boxes, layer, last, rows)
+  for instruction, box in boxes.items():
+    for operand in needs[instruction]:
+      passed = chains.get(operand, [])[: layer[instruction] - layer[operand] - 1]
+      _link(passed[-1] if passed else boxes[operand], box)
+  _arrange(rows)
+  left = min((place.x for row in rows for place in row), default=0)
+  return (
+    {i: box.x - left for i, box in boxes.items()},
+    layer,
+    {i: box.width for i, box in boxes.items()},
+    {i: [bend.centre - left for bend in chain] for i, chain in chains.items()},
+  )
 
 
-def _side_by_side(rows: list[list[Instruction]], width: dict[Instruction, int]) -> dict[Instruction, float]:
-  x: dict[Instruction, float] = {}
+def _bends(
+  boxes: dict[Instruction, _Place],
+  layer: dict[Instruction, int],
+  last: dict[Instruction, int],
+  rows: list[list[_Place]],
+) -> dict[Instruction, list[_Place]]:
+  """A place in every layer between a source and its lowest user."""
+  chains: dict[Instruction, list[_Place]] = {}
+  left = _MAX_BENDS
+  for source, lowest in last.items():
+    between = range(layer[source] + 1, lowest)
+    if 0 < len(between) <= left:
+      left -= len(between)
+      chains[source] = [_Place(_BEND) for _ in between]
+      for number, above, bend in zip(between, [boxes[source], *chains[source]], chains[source]):
+        rows[number].append(bend)
+        _link(above, bend)
+  return chains
+
+
+def _link(above: _Place, below: _Place) -> None:
+  above.below.append(below)
+  below.above.append(above)
+
+
+def _arrange(rows: list[list[_Place]]) -> None:
+  """Orders every row by the mean place of its neighbours, a few times down and up."""
   for row in rows:
     at = 0.0
-    for instruction in row:
-      x[instruction] = at
-      at += width[instruction] + _GAP
-  return x
+    for place in row:
+      place.x = at
+      at += place.width + _GAP
+  for sweep in range(_SWEEPS):
+    for row in rows if sweep % 2 == 0 else reversed(rows):
+      centre: dict[_Place, float] = {}
+      for place in row:
+        near = place.above if sweep % 2 == 0 else place.below
+        centre[place] = sum(n.centre for n in near) / len(near) if near else place.centre
+      row.sort(key=centre.__getitem__)
+      _set_side_by_side(row, centre)
 
 
-def _place(
-  row: list[Instruction], centre: dict[Instruction, float], x: dict[Instruction, float], width: dict[Instruction, int]
-) -> None:
+def _set_side_by_side(row: list[_Place], centre: dict[_Place, float]) -> None:
   """As near to the wished centres as the order allows: pushed right where they overlap, then the row as a whole back."""
   at = float("-inf")
-  for i in row:
-    x[i] = max(at, centre[i] - width[i] / 2)
-    at = x[i] + width[i] + _GAP
-  if row:
-    shift = sum(x[i] + width[i] / 2 - centre[i] for i in row) / len(row)
-    for i in row:
-      x[i] -= shift
+  for place in row:
+    place.x = max(at, centre[place] - place.width / 2)
+    at = place.x + place.width + _GAP
+  shift = sum(place.centre - centre[place] for place in row) / max(len(row), 1)
+  for place in row:
+    place.x -= shift

@@ -55,9 +55,13 @@ def _cards(schedule: Schedule, simulations: Mapping[str, Simulation]) -> list[li
   ]
   if "before" in simulations and "after" in simulations:
     a, b = simulations["before"], simulations["after"]
-    rows.append([f"step, {b.devices} devices simulated", duration(a.seconds), duration(b.seconds)])
-    rows.append([f"utilisation, {b.devices} devices", f"{a.utilisation * 100:.1f}%", f"{b.utilisation * 100:.1f}%"])
+    rows.append([f"simulated step, {devices(b.devices)}", duration(a.seconds), duration(b.seconds)])
+    rows.append([f"utilisation, {devices(b.devices)}", f"{a.utilisation * 100:.1f}%", f"{b.utilisation * 100:.1f}%"])
   return rows
+
+
+def devices(count: int) -> str:
+  return f"{count} device" if count == 1 else f"{count:,} devices"
 
 
 def duration(seconds: float) -> str:
