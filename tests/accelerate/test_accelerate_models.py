@@ -11,6 +11,7 @@ import pytest
 
 from tilewright.accelerate import regions
 from tilewright.cli import main
+from tilewright.cli.accelerate import _covered
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "accelerate"
 SMALL = {
@@ -25,6 +26,11 @@ def examples(monkeypatch):
   yield lambda name: importlib.import_module(name)
   for path in FOLDER.glob("*.py"):
     sys.modules.pop(path.stem, None)
+
+
+def test_time_spent_compiling_counts_once():
+  """Tracing one function is part of tracing another: XLA's events overlap."""
+  assert _covered([(0.0, 4.0), (1.0, 2.0), (3.0, 6.0), (8.0, 9.0)]) == 7.0
 
 
 def test_there_are_ten_models():
@@ -56,6 +62,8 @@ def test_the_command_runs_a_program_both_ways(tmp_path, capsys):
   printed = capsys.readouterr().out
   assert printed.count("ran") == 2
   assert "exponential" in printed and "largest difference" in printed and "times as fast" in printed
-  assert "<iframe" in page.read_text()
+  written = page.read_text()
+  assert "<iframe" in written and "prefers-color-scheme: dark" in written
+  assert written.index("<iframe") < written.index("nothing became a kernel")  # what was done comes first
   assert main(["accelerate", str(tmp_path / "missing.py")]) == 2
   jax.clear_caches()

@@ -5,23 +5,36 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-from tilewright.accelerate.report import COLUMNS, Decision, ModuleReport
+from tilewright.accelerate.report import COLUMNS, RIGHT, Decision, ModuleReport
 from tilewright.hlo import Module
 from tilewright.viz import hlo_graph
 
 _STYLE = """
-body { font: 14px system-ui, sans-serif; margin: 24px; color: #14171b; }
+:root { color-scheme: light dark; --ink: #14171b; --paper: #fff; --faint: #667085; --line: #d5d9e0; --panel: #f6f7f9; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e8eb; --paper: #14171b; --faint: #98a2b3; --line: #333a44; --panel: #1b1f25; }
+}
+body { font: 14px system-ui, sans-serif; margin: 24px; color: var(--ink); background: var(--paper); }
 table { border-collapse: collapse; margin: 12px 0; }
-td, th { border: 1px solid #d5d9e0; padding: 4px 8px; text-align: left; font-size: 13px; }
+td, th { border: 1px solid var(--line); padding: 4px 8px; text-align: left; font-size: 13px; }
+th { background: var(--panel); }
+td.number { text-align: right; white-space: nowrap; }
+tr.left { color: var(--faint); }
 .chip { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; }
-iframe { width: 100%; height: 640px; border: 1px solid #d5d9e0; }
+iframe { width: 100%; height: 640px; border: 1px solid var(--line); }
+summary { cursor: pointer; margin: 16px 0; }
+p { color: var(--faint); }
 """
 
 
-def page(reports: Sequence[ModuleReport], modules: Mapping[str, Module]) -> str:
-  """The page. `modules` are as XLA had them, by name."""
-  parts = [_section(report, modules.get(report.module)) for report in reports]
-  body = "\n".join(parts) or "<p>Nothing was compiled.</p>"
+def page(modules: Sequence[tuple[ModuleReport, Module | None]]) -> str:
+  """The page: what was decided about each module, and the module as XLA had it. Those with kernels come first."""
+  with_kernels = [_section(report, module) for report, module in modules if report.taken]
+  others = [_section(report, None) for report, _ in modules if not report.taken]
+  body = "\n".join(with_kernels) or "<p>Nothing became a kernel.</p>"
+  if others:
+    title = f"{len(others)} other module{'s' * (len(others) > 1)}, in which nothing became a kernel"
+    body += f"<details><summary>{title}</summary>{''.join(others)}</details>"
   return (
     f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>tilewright accelerate</title>'
     f"<style>{_STYLE}</style></head><body><h1>tilewright accelerate</h1>{body}</body></html>"
@@ -36,7 +49,7 @@ def colour(number: int) -> str:
 def _section(report: ModuleReport, module: Module | None) -> str:
   colours = {d.name: colour(k) for k, d in enumerate(report.taken)}
   head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
-  rows = "".join(_row(d, colours) for d in report.decisions)
+  rows = "".join(_row(decision, row, colours) for decision, row in report.rows())
   title = f"{report.module} on {report.platform}: {len(report.taken)} of {len(report.decisions)} regions became kernels"
   took = f"{report.seconds:.2f} s, {report.compile_seconds:.2f} s of it to compile kernels"
   section = f"<h2>{html.escape(title)}</h2><p>{took}</p><table><tr>{head}</tr>{rows}</table>"
@@ -47,11 +60,14 @@ def _section(report: ModuleReport, module: Module | None) -> str:
   return f'{section}<iframe srcdoc="{html.escape(graph, quote=True)}"></iframe>'
 
 
-def _row(decision: Decision, colours: Mapping[str, str]) -> str:
-  cells = [html.escape(cell) for cell in decision.row()]
-  if decision.name in colours:
+def _row(decision: Decision, row: Sequence[str], colours: Mapping[str, str]) -> str:
+  cells = [html.escape(cell) for cell in row]
+  if decision.taken:
     cells[0] = f'<span class="chip" style="background:{colours[decision.name]}"></span>{cells[0]}'
-  return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+  kinds = [' class="number"' if column in RIGHT else "" for column in COLUMNS]
+  written = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, cells))
+  kind = "" if decision.taken else ' class="left"'
+  return f"<tr{kind}>{written}</tr>"
 
 
 def _note(decision: Decision) -> str:

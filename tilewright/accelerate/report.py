@@ -77,8 +77,21 @@ class ModuleReport:
       f"{self.seconds:.2f} s, {self.compile_seconds:.2f} s of it to compile them"
     )
 
+  def rows(self) -> list[tuple[Decision, tuple[str, ...]]]:
+    """The rows of a table: kernels first, then what was left. Regions of the same ops that were left for the same reason are one row."""
+    left: dict[tuple[str, str], list[Decision]] = {}
+    for d in self.decisions:
+      if not d.taken:
+        left.setdefault((summary(d.ops), d.why_not), []).append(d)
+    found = [(d, d.row()) for d in self.taken]
+    for alike in left.values():
+      first = alike[0]
+      name = first.name if len(alike) == 1 else f"{first.name} and {len(alike) - 1} more"
+      found.append((first, (name, *first.row()[1:])))
+    return found
+
   def text(self) -> str:
-    return "\n".join([self.title(), *_aligned([COLUMNS, *(d.row() for d in self.decisions)])])
+    return "\n".join([self.title(), *_aligned([COLUMNS, *(row for _, row in self.rows())])])
 
   def to_json(self) -> str:
     return json.dumps(dataclasses.asdict(self))

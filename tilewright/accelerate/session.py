@@ -33,7 +33,7 @@ class Acceleration:
   def __init__(self, options: Options, explain: bool | str | os.PathLike[str] = False):
     self.options = options
     self.reports: list[ModuleReport] = []
-    self.modules: dict[str, Module] = {}  # as XLA had them, for the page
+    self._modules: list[Module | None] = []  # as XLA had them, one for each report
     self._explain = explain
     self._codes = Codes()
     self._lock = threading.Lock()
@@ -80,13 +80,12 @@ class Acceleration:
     from tilewright.accelerate.page import page
 
     with self._lock:
-      pathlib.Path(path).write_text(page(self.reports, self.modules))
+      pathlib.Path(path).write_text(page(list(zip(self.reports, self._modules, strict=True))))
 
   def add(self, report: ModuleReport, module: Module | None = None) -> None:
     with self._lock:
       self.reports.append(report)
-      if module is not None:
-        self.modules[report.module] = module
+      self._modules.append(module)
     if self._explain is True and report.decisions:
       print(report.text() if report.is_telling else report.title(), flush=True)
 
