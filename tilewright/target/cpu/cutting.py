@@ -20,7 +20,7 @@ from llvmlite import ir
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm.loops import add, for_range, i64, mul
 
-_PANEL_SHARE = Fraction(1, 5)  # of the second cache that a panel of B may take
+_PANEL_SHARE = Fraction(1, 5)  # of L2 that a panel of B may take
 _STRIPS_SHARE = Fraction(2, 3)  # and the strips of A that are packed at a time
 
 

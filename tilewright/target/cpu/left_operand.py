@@ -92,7 +92,7 @@ def left_operand(code: Any, d: Any) -> InPlace | Packed:
     memory = code.memory_of(d.lhs.owner.operands[0])
   if memory is None or memory.dtype != d.multiplier.dtype or d.multiplier.group > 1:
     return Packed(code, d)
-  # Lines that lie close together stay in the first cache side by side; far apart, they drive each other out.
+  # Lines that lie close together stay in L1 side by side; far apart, they drive each other out.
   lines = d.lf if d.left.contracted_is_last else d.lc
   close = all(isinstance(memory.strides[a], int) and memory.strides[a] <= _CLOSE for a in lines)
   return InPlace(code, d, memory) if close or d.cut.strips.count == 1 else Packed(code, d)

@@ -27,7 +27,9 @@ from tilewright.target.llvm import types as ty
 
 _BF16, _I8, _F32, _I32, _I64 = (np.dtype(t) for t in (ml_dtypes.bfloat16, np.int8, np.float32, np.int32, np.int64))
 
-MultiplyAdd = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value]  # builder, a, b, sums -> sums
+MultiplyAdd = Callable[
+  [ir.IRBuilder, ir.Value, ir.Value, ir.Value], ir.Value
+]  # builder, a, b, accumulators -> accumulators
 
 
 class _BFloat(ir.types.Type):
@@ -83,7 +85,7 @@ class _Row:
   """One instruction of one family of processors."""
 
   operands: np.dtype
-  sums: np.dtype
+  accumulators: np.dtype
   features: frozenset[str]
   vector_bytes: int
   group: int
@@ -92,12 +94,12 @@ class _Row:
   flipped: int = 0
   is_matrix: bool = False
 
-  def fits(self, host: Host, operands: tuple[np.dtype, np.dtype], sums: np.dtype) -> bool:
+  def fits(self, host: Host, operands: tuple[np.dtype, np.dtype], accumulators: np.dtype) -> bool:
     # An instruction of SVE has vectors of any length, and `vector_bytes` is 0.
     long_enough = self.vector_bytes == host.vector_bytes if self.vector_bytes else host.vscale > 0
     return (
       (self.operands, self.operands) == operands
-      and self.sums == sums
+      and self.accumulators == accumulators
       and long_enough
       and self.features <= host.features
     )
@@ -128,42 +130,44 @@ _AMX_LEAST_ROWS = 8  # of A: with fewer, most of a tile is idle, and a vector un
 _MATRIX_LEAST_ROWS = 3  # with one row half of the accumulators are idle; two are no faster than without
 
 
-def choose(host: Host, lhs: np.dtype, rhs: np.dtype, sums: np.dtype, rows: int = 1) -> Multiplier:
+def choose(host: Host, lhs: np.dtype, rhs: np.dtype, accumulators: np.dtype, rows: int = 1) -> Multiplier:
   """The best way to multiply operands of these dtypes on a processor, A of so many rows; one element at a time if there is no better."""
   if rows >= _AMX_LEAST_ROWS and "amx-tile" in host.features and host.vector_bytes == 64:
     for operands, accumulator, feature, group, intrinsic in _AMX_ROWS:
-      if operands == lhs == rhs and accumulator == sums and feature in host.features:
+      if operands == lhs == rhs and accumulator == accumulators and feature in host.features:
         return Multiplier(operands, group, _separate, tile=intrinsic)
   for row in _ROWS:
-    if row.fits(host, (lhs, rhs), sums) and (rows >= _MATRIX_LEAST_ROWS or not row.is_matrix):
+    if row.fits(host, (lhs, rhs), accumulators) and (rows >= _MATRIX_LEAST_ROWS or not row.is_matrix):
       return Multiplier(row.operands, row.group, _grouped(row), row.flipped, is_matrix=row.is_matrix)
-  return single(sums)
+  return single(accumulators)
 
 
-def single(sums: np.dtype) -> Multiplier:
-  """One element at a time, in the dtype of the sums."""
-  return Multiplier(sums, 1, _fused if ty.is_float(sums) else _separate)
+def single(accumulators: np.dtype) -> Multiplier:
+  """One element at a time, in the dtype of the accumulators."""
+  return Multiplier(accumulators, 1, _fused if ty.is_float(accumulators) else _separate)
 
 
-def _fused(b: ir.IRBuilder, x: ir.Value, y: ir.Value, sums: ir.Value) -> ir.Value:
-  return ty.intrinsic(b, "fma", [x, y, sums])
+def _fused(b: ir.IRBuilder, x: ir.Value, y: ir.Value, accumulators: ir.Value) -> ir.Value:
+  return ty.intrinsic(b, "fma", [x, y, accumulators])
 
 
-def _separate(b: ir.IRBuilder, x: ir.Value, y: ir.Value, sums: ir.Value) -> ir.Value:
-  return b.add(b.mul(x, y), sums)
+def _separate(b: ir.IRBuilder, x: ir.Value, y: ir.Value, accumulators: ir.Value) -> ir.Value:
+  return b.add(b.mul(x, y), accumulators)
 
 
 def _grouped(row: _Row) -> MultiplyAdd:
   """One instruction over units: operands are vectors of units, seen as vectors of elements."""
 
-  def multiply_add(b: ir.IRBuilder, x: ir.Value, y: ir.Value, sums: ir.Value) -> ir.Value:
+  def multiply_add(b: ir.IRBuilder, x: ir.Value, y: ir.Value, accumulators: ir.Value) -> ir.Value:
     vector = ir.VectorType(row.element, x.type.count * row.group)
-    operands = [sums, b.bitcast(x, vector), b.bitcast(y, vector)]
+    operands = [accumulators, b.bitcast(x, vector), b.bitcast(y, vector)]
     if row.vector_bytes != _SVE:
-      return _call(b, row.intrinsic, operands, sums.type)
+      return _call(b, row.intrinsic, operands, accumulators.type)
     scaled = [_as_scalable(b, v) for v in operands]
-    result, name = _call(b, row.intrinsic, scaled, scaled[0].type), _scalable_name(sums.type)
-    return _call(b, f"llvm.vector.extract.{ty.suffix(sums.type)}.{name}", [result, ty.I64(0)], sums.type)
+    result, name = _call(b, row.intrinsic, scaled, scaled[0].type), _scalable_name(accumulators.type)
+    return _call(
+      b, f"llvm.vector.extract.{ty.suffix(accumulators.type)}.{name}", [result, ty.I64(0)], accumulators.type
+    )
 
   return multiply_add
 
