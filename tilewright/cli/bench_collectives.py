@@ -1,76 +1,107 @@
 """All-reduces over host devices, ours and XLA's, in processes of their own: rows of `tilewright bench cpu`.
 
-JAX fixes its number of devices when it starts, and every other row wants one. A child waits for a line on its input, runs the collective a
-few times, and answers with the seconds that one took.
+JAX fixes its number of devices when it starts, and every other row wants one. Children wait for a line on their input, which says how often
+to run the collective; the first one answers with the seconds that one took.
 
-    python -m tilewright.cli.bench_collectives ours 4 1024       four devices, 1 KiB each
-    python -m tilewright.cli.bench_collectives psum 4 1024
+    python -m tilewright.cli.bench_collectives ours 4 1024                     four devices, 1 KiB each
+    python -m tilewright.cli.bench_collectives psum 2 1024 --number 0 --of 2 --port 3456     two processes with a device each: the first
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import socket
 import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tilewright.cli.bench import OURS, Case, Measured
 
 XLA = "XLA, jax.lax.psum"
 SIZES = {"1 KiB": 1 << 10, "1 MiB": 1 << 20, "64 MiB": 64 << 20}
+_MARK = "bench:"
 _SECONDS = 0.05  # of work for each answer
 
 
-def start(who: str, devices: int, nbytes: int) -> Callable[[], Any]:
-  """Starts a child and gives the call that asks it for a time."""
-  flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
-  child = subprocess.Popen(
-    [sys.executable, "-m", "tilewright.cli.bench_collectives", who, str(devices), str(nbytes)],
-    stdin=subprocess.PIPE,
-    stdout=subprocess.PIPE,
-    stderr=subprocess.PIPE,
-    text=True,
-    env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
-  )
-  assert child.stdin is not None and child.stdout is not None and child.stderr is not None
-  if not child.stdout.readline():
-    raise RuntimeError(f"the child process ended: {child.stderr.read().strip()[-300:]}")
-  asks, answers = child.stdin, child.stdout
+def start(who: str, devices: int, nbytes: int, processes: int = 1) -> Callable[[], Any]:
+  """Starts the children and gives the call that asks them for a time."""
+  flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices // processes}"
+  command = [sys.executable, "-m", "tilewright.cli.bench_collectives", who, str(devices), str(nbytes)]
+  with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
+  children = [
+    subprocess.Popen(
+      [*command, "--number", str(number), "--of", str(processes), "--port", str(port)],
+      stdin=subprocess.PIPE,
+      stdout=subprocess.PIPE,
+      stderr=subprocess.DEVNULL,
+      text=True,
+      env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+    )
+    for number in range(processes)
+  ]
+  ready = [_line(child).split() for child in children]  # each says "ready" and how often to run
+  if not all(ready):
+    raise RuntimeError(f"a child process ended: {' '.join(command)}")
 
   def call() -> Any:
-    asks.write("\n")
-    asks.flush()
-    return Measured(float(answers.readline()))
+    for child in children:
+      assert child.stdin is not None
+      child.stdin.write(ready[0][1] + "\n")
+      child.stdin.flush()
+    return Measured(float([_line(child) for child in children][0]))
 
-  weakref.finalize(call, _end, child)
+  weakref.finalize(call, _end, children)
   return call
 
 
-def _end(child: subprocess.Popen[str]) -> None:
-  """The child ends when its input does."""
-  for stream in (child.stdin, child.stdout, child.stderr):
-    if stream is not None:
-      stream.close()
-  child.wait()
+def _line(child: subprocess.Popen[str]) -> str:
+  """What a child says next, behind what libraries print; nothing if it has ended."""
+  assert child.stdout is not None
+  while line := child.stdout.readline():
+    if line.startswith(_MARK):
+      return line.removeprefix(_MARK)
+  return ""
 
 
-def case(name: str, devices: int, nbytes: int) -> Case:
+def _end(children: Sequence[subprocess.Popen[str]]) -> None:
+  """Children end when their input does."""
+  for child in children:
+    for stream in (child.stdin, child.stdout):
+      if stream is not None:
+        stream.close()
+  for child in children:
+    child.wait()
+
+
+def case(name: str, nbytes: int, devices: int, processes: int = 1) -> Case:
+  where = f"{devices} host devices" if processes == 1 else f"{processes} processes"
   return Case(
-    f"all_reduce, {name}, {devices} host devices",
-    {OURS: lambda: start("ours", devices, nbytes), XLA: lambda: start("psum", devices, nbytes)},
+    f"all_reduce, {name}, {where}",
+    {
+      OURS: lambda: start("ours", devices, nbytes, processes),
+      XLA: lambda: start("psum", devices, nbytes, processes),
+    },
     goals={XLA: 1.0},
   )
 
 
-CASES = tuple(case(name, devices, nbytes) for name, nbytes in SIZES.items() for devices in (2, 4))
+CASES = (
+  *(case(name, nbytes, devices) for name, nbytes in SIZES.items() for devices in (2, 4)),
+  *(case(name, nbytes, processes, processes) for name, nbytes in SIZES.items() for processes in (2, 4)),
+)
 
 
-def serve(who: str, devices: int, nbytes: int) -> None:
+def serve(who: str, devices: int, nbytes: int, number: int, processes: int, port: int) -> None:
   import jax
-  import jax.numpy as jnp
+
+  if processes > 1:
+    jax.distributed.initialize(f"127.0.0.1:{port}", processes, number)
   import numpy as np
   from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -80,18 +111,32 @@ def serve(who: str, devices: int, nbytes: int) -> None:
   mesh = Mesh(np.array(jax.devices("cpu")[:devices]), ("x",))
   reduce = (lambda x: collectives.all_reduce(x, "x")) if who == "ours" else (lambda x: jax.lax.psum(x, "x"))
   f = jax.jit(jax.shard_map(reduce, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False))
-  x = jax.device_put(jnp.ones(devices * nbytes // 4, jnp.float32), NamedSharding(mesh, spec))
-  assert float(f(x)[0]) == devices
+  part = np.ones(nbytes // 4, np.float32)
+  x = jax.make_array_from_callback((devices * part.size,), NamedSharding(mesh, spec), lambda _: part)
+  assert all(float(np.asarray(y.data)[0]) == devices for y in f(x).addressable_shards)
   start = time.perf_counter()
   jax.block_until_ready(f(x))
-  repeats = max(1, round(_SECONDS / (time.perf_counter() - start)))
-  print("ready", flush=True)
-  for _ in sys.stdin:
+  print(_MARK, "ready", max(1, round(_SECONDS / (time.perf_counter() - start))), flush=True)
+  for line in sys.stdin:
+    repeats = int(line)
     start = time.perf_counter()
     for _ in range(repeats):
       jax.block_until_ready(f(x))
-    print((time.perf_counter() - start) / repeats, flush=True)
+    print(_MARK, (time.perf_counter() - start) / repeats, flush=True)
+  os._exit(0)  # processes that leave one after another are no error
+
+
+def main() -> None:
+  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument("who", choices=("ours", "psum"))
+  parser.add_argument("devices", type=int)
+  parser.add_argument("nbytes", type=int)
+  parser.add_argument("--number", type=int, default=0)
+  parser.add_argument("--of", type=int, default=1)
+  parser.add_argument("--port", type=int, default=0)
+  said = parser.parse_args()
+  serve(said.who, said.devices, said.nbytes, said.number, said.of, said.port)
 
 
 if __name__ == "__main__":
-  serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+  main()
