@@ -12,8 +12,9 @@ from tilewright.collectives import engines, nccl, nvshmem
 
 def pretend(monkeypatch, name, version, **members):
   engine = engines.ENGINES[name]
-  monkeypatch.setattr(engines, "version", lambda asked: version if asked == name else None)
+  monkeypatch.setattr(engines, "installed", lambda asked: (engine.distributions[0], version if asked == name else None))
   monkeypatch.setitem(sys.modules, engine.module.split(".")[0], types.ModuleType(engine.module.split(".")[0]))
+  monkeypatch.setitem(sys.modules, "cuda.pathfinder", None)  # not installed
   module = types.ModuleType(engine.module)
   vars(module).update(members)
   monkeypatch.setitem(sys.modules, engine.module, module)
@@ -21,7 +22,7 @@ def pretend(monkeypatch, name, version, **members):
 
 @pytest.mark.parametrize("call", [nccl.get_unique_id, nvshmem.get_unique_id])
 def test_an_engine_that_is_missing_says_what_to_install(monkeypatch, call):
-  monkeypatch.setattr(engines, "version", lambda name: None)
+  monkeypatch.setattr(engines, "installed", lambda name: (engines.ENGINES[name].distributions[0], None))
   with pytest.raises(engines.EngineError, match=r"is not installed: pip install 'tilewright\[(nccl|nvshmem)\]'"):
     call()
 
@@ -45,8 +46,9 @@ def test_communicators_are_made_and_split(monkeypatch):
 
     init = classmethod(lambda cls, **arguments: cls(**arguments))
 
-    def split(self, color, key):
-      return None if color == nccl.NO_COLOR else Handle(2, key % 2)
+    def split(self, color=None, key=0, config=None):
+      assert color is None or color >= 0
+      return Handle(0 if color is None else 2, key % 2)
 
   pretend(monkeypatch, "nccl", "0.2", Communicator=Handle, get_unique_id=lambda: b"id")
   everyone = nccl.init(4, 3, nccl.get_unique_id())
@@ -58,3 +60,50 @@ def test_communicators_are_made_and_split(monkeypatch):
     everyone.window(None)
   with pytest.raises(ValueError, match="rank 4 is outside of 4"):
     nccl.init(4, 4, b"id")
+
+
+def test_either_distribution_of_an_engine_will_do(monkeypatch):
+  def version(name):
+    if name != "nvshmem4py-cu12":
+      raise engines.importlib.metadata.PackageNotFoundError(name)
+    return "0.4.1"
+
+  monkeypatch.setattr(engines.importlib.metadata, "version", version)
+  assert engines.installed("nvshmem") == ("nvshmem4py-cu12", "0.4.1")
+  assert engines.installed("nccl") == ("nccl4py", None)
+
+
+def test_a_barrier_of_nvshmem_is_on_a_stream_and_waits_where_none_was_given(monkeypatch):
+  """The real one refuses to work without a stream."""
+  said = []
+
+  class Stream:
+    def sync(self):
+      said.append("sync")
+
+  class Teams:
+    TEAM_WORLD = 0
+
+  core = types.ModuleType("cuda.core")
+  core.Device = lambda: types.SimpleNamespace(default_stream=Stream())
+  monkeypatch.setitem(sys.modules, "cuda.core", core)
+  pretend(monkeypatch, "nvshmem", "0.4.1", Teams=Teams, barrier=lambda team, stream: said.append((team, type(stream))))
+  nvshmem.barrier()
+  assert said == [(0, Stream), "sync"]
+  said.clear()
+  nvshmem.barrier(Stream())
+  assert said == [(0, Stream)]
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch):
+  def load(name):
+    raise RuntimeError(f"No such file: lib{name}.so")
+
+  pretend(monkeypatch, "nvshmem", "0.4.1")
+  pathfinder = types.ModuleType("cuda.pathfinder")
+  pathfinder.load_nvidia_dynamic_lib = load
+  monkeypatch.setitem(sys.modules, "cuda.pathfinder", pathfinder)
+  with pytest.raises(
+    engines.EngineError, match=r"0\.4\.1 finds no library of NVIDIA's: No such file: libnvshmem_host\.so"
+  ):
+    nvshmem.ranks()

@@ -54,7 +54,8 @@ def start(who: str, devices: int, nbytes: int, processes: int = 1) -> Callable[[
       assert child.stdin is not None
       child.stdin.write(ready[0][1] + "\n")
       child.stdin.flush()
-    return Measured(float([_line(child) for child in children][0]))
+    first, *_ = [_line(child) for child in children]
+    return Measured(float(first))
 
   weakref.finalize(call, _end, children)
   return call

@@ -5,7 +5,8 @@
     mine = everyone.split(color=rank % 2, key=rank)   # None for a process that is in no part
     everyone.all_reduce(x, y)
 
-Arrays are of JAX, on the process's GPU. What the installed version lacks (symmetric windows, registration) is an error that says so. Needs
+Arrays are of JAX, on the process's GPU. Names and arguments are those of nccl4py 0.6. What the
+installed version lacks (symmetric windows, registration) is an error that says so. Needs
 the extra `tilewright[nccl]`, and more than one GPU to be of use; it was not run on several.
 """
 
@@ -17,7 +18,6 @@ from typing import Any
 from tilewright import errors
 from tilewright.collectives import engines
 
-NO_COLOR = -1  # NCCL_SPLIT_NOCOLOR: this process is in no part
 _OPS = {"sum": "SUM", "max": "MAX", "min": "MIN"}
 
 
@@ -47,9 +47,9 @@ class Communicator:
   def split(self, color: int | None, key: int = 0) -> Communicator | None:
     """The part of the processes with this color, in order of their keys; None for a process whose color is None, which all may be."""
     engines.require("nccl")
-    part = _member(self.handle, "split")(NO_COLOR if color is None else color, key)
-    if color is None or part is None:
-      return None
+    part = _member(self.handle, "split")(color, key)
+    if color is None:
+      return None  # what NCCL gives is a communicator of nobody
     return Communicator(part, int(part.nranks), int(part.rank))
 
   def all_reduce(self, send: Any, receive: Any, op: str = "sum", stream: Any = None) -> None:

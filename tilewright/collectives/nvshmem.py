@@ -4,12 +4,15 @@
     buffer = nvshmem.buffer(1 << 20)           # bytes, on every process; collective
     theirs = nvshmem.peer(buffer, rank)        # the same memory of another one
     nvshmem.barrier()
+    nvshmem.free(buffer)                       # collective; before close
 
-Needs the extra `tilewright[nvshmem]` and a GPU.
+Names and arguments are those of nvshmem4py 0.4. Needs the extra `tilewright[nvshmem]`, NVSHMEM's own library and a GPU; it was not run on
+one.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from tilewright import errors
@@ -26,7 +29,7 @@ def get_unique_id() -> Any:
 
 
 def init(rank: int, ranks: int, unique_id: Any, device: Any = None) -> None:
-  """Join so many processes as one of them. All call it."""
+  """Join so many processes as one of them. All call it. `device` is a `cuda.core.Device`, or the current one."""
   if not 0 <= rank < ranks:
     raise errors.CollectiveError(f"collectives.nvshmem.init: rank {rank} is outside of {ranks} ranks.")
   _function("init")(device=device, uid=unique_id, rank=rank, nranks=ranks, initializer_method="uid")
@@ -50,9 +53,17 @@ def peer(memory: Any, rank: int) -> Any:
   return _function("get_peer_buffer")(memory, rank)
 
 
+def free(memory: Any) -> None:
+  """Give symmetric memory back. All call it, before `close`."""
+  _function("free")(memory)
+
+
 def barrier(stream: Any = None) -> None:
-  """Wait for all processes."""
-  _function("barrier")(_function("Teams.TEAM_WORLD"), stream)
+  """Wait for all processes: on a stream (a `cuda.core.Stream`), or here, if there is none."""
+  own = importlib.import_module("cuda.core").Device().default_stream if stream is None else stream
+  _function("barrier")(_function("Teams.TEAM_WORLD"), own)
+  if stream is None:
+    own.sync()
 
 
 def close() -> None:
