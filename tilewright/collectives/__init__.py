@@ -27,6 +27,9 @@ from tilewright.collectives.fused import (
   moe,
   ring_attention,
 )
+from tilewright.runtime import offers as _offers
+
+_offers.make("native_all_reduce", "tilewright.collectives.hlo_kernels")
 
 __all__ = [
   "Finding",
