@@ -5,9 +5,9 @@
 The kernels are those of `tilewright.collectives`, which offers them (`offers`); nothing here knows of them. Sums of floats of less than 32
 bits are taken in float32 and rounded once, and those of others in order of the ranks: bits may differ from XLA's.
 
-Precondition: one operand; a reduction by one instruction; ids are devices, or replicas without partitions; no control edges; at most
-`max_bytes` (for larger arrays the instructions that fusion would have joined to the collective cost more than is gained). *Proof.* The kernel of a device reads the operand of every
-member of its group after all have come to the call, and combines them as the reduction says; all have read before any goes on.
+Precondition: one operand; a reduction by one instruction; ids are devices; no control edges; at most `max_bytes` (for larger arrays the
+instructions that fusion would have joined to the collective cost more than is gained). *Proof.* The kernel of a device reads the operand of
+every member of its group after all have come to the call, and combines them as the reduction says; all have read before any goes on.
 
 Every decision is logged at the level INFO by the logger `tilewright.hlo.native_all_reduce`. The pass is off unless it is installed:
 
