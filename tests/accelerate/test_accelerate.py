@@ -301,6 +301,38 @@ def test_wrong_arguments(arguments):
     tilewright.accelerate(**arguments)
 
 
+def _transposed_module(before: str) -> hlo.Module:
+  return hlo.parse(
+    f"""HloModule m
+ENTRY e {{
+  x = f32[64,32]{{1,0}} parameter(0)
+  t = f32[32,64]{{{before}}} transpose(x), dimensions={{1,0}}
+  s = f32[32,64]{{{before}}} negate(t)
+  ROOT y = f32[32,64]{{1,0}} tanh(s)
+}}"""
+  )
+
+
+@pytest.mark.parametrize("layout", ["0,1", "1,0"])
+def test_layouts_that_may_be_final_are_not_ignored(layout):
+  """Before XLA chooses layouts a call is given row-major arrays. Had it chosen, a call on this operand would read it transposed."""
+  from tilewright.accelerate import graph
+  from tilewright.accelerate.program import _has_final_layouts
+
+  module = _transposed_module(layout)
+  assert not _has_final_layouts(module)
+  token = graph.layouts_are_settled.set(False)
+  try:
+    operand = module.entry.find("s").shape
+    if layout == "1,0":
+      assert graph.laid_out(operand) == operand
+    else:
+      with pytest.raises(graph.Refused, match="may be final"):
+        graph.laid_out(operand)
+  finally:
+    graph.layouts_are_settled.reset(token)
+
+
 def test_regions_never_wait_for_each_other():
   """Two regions of which each uses a value of the other would be a cycle of calls."""
   module = hlo.parse(

@@ -49,7 +49,8 @@ def test_small_models_give_the_same_results(name, examples, monkeypatch):
   assert harness.largest_difference(plain(*args), ours(*args)) < 1e-4
 
 
-def test_the_command_runs_a_program_both_ways(tmp_path, capsys):
+def test_the_command_runs_a_program_both_ways(tmp_path, capsys, monkeypatch):
+  monkeypatch.setenv("COLUMNS", "200")  # so that no word is broken
   program = tmp_path / "program.py"
   program.write_text(
     "import jax, jax.numpy as jnp\n"

@@ -132,7 +132,7 @@ class Builder:
     return x if x.dims == tuple(dims) else self.make("reshape", x.dtype, dims, [x])
 
 
-# Whether layouts are final. On GPUs the pass comes before XLA assigns them: calls ask for row-major arrays, and get them.
+# Whether layouts are final, which bitcasts show. On GPUs a module may have none; calls then ask for row-major arrays.
 layouts_are_settled: ContextVar[bool] = ContextVar("layouts_are_settled", default=True)
 
 
@@ -147,8 +147,17 @@ def physical_order(shape: Shape) -> tuple[int, ...]:
 
 
 def laid_out(shape: Shape) -> Shape:
-  """The shape of an operand or result of a call: as XLA has it, or row-major."""
-  return shape if layouts_are_settled.get() else Shape.array(shape.element_type, shape.dimensions)
+  """The shape of an operand or result of a call: as XLA has it. Where layouts are not final, it must be row-major already.
+
+  XLA would change a layout that is not final to what the call asks for; one that is final it would not, and the call would read other
+  elements. A module does not say which of the two it has, so other layouts are refused.
+  """
+  if layouts_are_settled.get():
+    return shape
+  plain = Shape.array(shape.element_type, shape.dimensions)
+  if shape.layout is not None and tuple(shape.layout.minor_to_major) != tuple(reversed(range(shape.rank))):
+    raise Refused(f"the layout of {shape} is not row-major, and may be final")
+  return plain
 
 
 def element_type(shape: Shape) -> np.dtype:

@@ -13,8 +13,8 @@ import jax
 
 from tilewright import errors
 from tilewright.accelerate.calls import Codes
-from tilewright.accelerate.graph import Refused, layouts_are_settled
-from tilewright.hlo import Instruction, Shape, parse
+from tilewright.accelerate.graph import Refused, laid_out, layouts_are_settled
+from tilewright.hlo import Computation, Instruction, Shape, parse
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.passes import run_passes
 
@@ -25,7 +25,7 @@ def call(
   """Put what a function computes of some values before an instruction; gives its results, and the names of the code it calls."""
   computation = before.parent
   assert computation is not None and computation.parent is not None
-  types = [jax.ShapeDtypeStruct(o.shape.dimensions, o.shape.dtype) for o in operands]
+  types = [jax.ShapeDtypeStruct(s.dimensions, s.dtype) for s in (laid_out(o.shape) for o in operands)]
   try:
     with jax.default_device(jax.devices(platform)[0]):
       lowered = jax.jit(f).lower(*types)
@@ -34,6 +34,7 @@ def call(
   codes.keep(lowered)
   module = parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())
   run_passes(module, ["call_inliner"])
+  _drop_layout_constraints(module.entry)
   for called in [c for c in module.computations if c is not module.entry]:
     module.computations.remove(called)
     called.parent = None
@@ -55,6 +56,17 @@ def call(
   if root.opcode == "tuple":
     root.set_operands(())
   return results, names
+
+
+def _drop_layout_constraints(entry: Computation) -> None:
+  """XLA resolves them before it assigns layouts; here all arrays are row-major, as they ask."""
+  for instruction in list(entry.instructions):
+    if instruction.opcode == "custom-call" and instruction.attrs["custom_call_target"] == "LayoutConstraint":
+      (operand,) = instruction.operands
+      if instruction.is_root:
+        entry.root = operand
+      instruction.replace_all_uses_with(operand)
+      entry.remove(instruction)
 
 
 def _row_major(shape: Shape) -> Shape:

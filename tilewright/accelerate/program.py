@@ -97,8 +97,7 @@ class _Run:
     if self.platform not in self.own.options.platforms:
       _left_to_xla(self.platform)
       return False
-    settled = self.platform == "cpu" or any(i.opcode in ("fusion", "bitcast") for i in self.module.instructions())
-    token = graph.layouts_are_settled.set(settled)
+    token = graph.layouts_are_settled.set(self.platform == "cpu" or _has_final_layouts(self.module))
     try:
       return self._all()
     finally:
@@ -255,6 +254,10 @@ class _Run:
     )
     measured: tuple[float, float] | None = None
     try:
+      shapes = result_shapes(plan.graph, plan.tiling)
+      for leaf in plan.graph.leaves:
+        if leaf.source is not None:
+          graph.laid_out(leaf.source.shape)
       code = self._compiled(plan, name)
       if self.options.measure:
         measured = measuring.measure(code, plan.graph, plan.tiling)
@@ -263,7 +266,6 @@ class _Run:
     except Refused as why:
       self.decisions.append(dataclasses.replace(found, measured=measured, why_not=str(why)))
       return False
-    shapes = result_shapes(plan.graph, plan.tiling)
     insert(code, plan.graph, plan.axes, plan.tiling, plan.members, shapes, f"tilewright_{name}", self.replaced)
     remove_dead(plan.members)
     self.keys.append(code.key)
@@ -283,6 +285,16 @@ class _Run:
       raise Refused(f"it does not compile ({type(e).__name__}: {e})") from e
     finally:
       self.compiling += time.perf_counter() - begun
+
+
+def _has_final_layouts(module: Module) -> bool:
+  """Whether something is there that XLA makes of layouts it has chosen: a bitcast, a fusion, a copy to another layout, a library's call."""
+  for i in module.instructions():
+    if i.opcode in ("fusion", "bitcast") or (i.opcode == "copy" and i.shape != i.operands[0].shape):
+      return True
+    if i.opcode == "custom-call" and i.attrs.get("custom_call_target", "").startswith(("__cublas", "__cudnn")):
+      return True
+  return False
 
 
 def _reached(instruction: Instruction) -> set[Computation]:
