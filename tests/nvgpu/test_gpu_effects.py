@@ -260,6 +260,6 @@ def test_a_dynamic_grid_has_memory_for_the_blocks_that_are_launched(on_gpu):
 def test_memory_that_does_not_fit_at_all_is_an_error_that_names_the_buffers():
   with pytest.raises(
     errors.ResourceExhaustedError,
-    match=r"'kernel' exceeds available shared memory, 166912 bytes on sm_80, .* 8192 blocks .* Its buffers: .*4194304 bytes",
+    match=r"'kernel' exceeds available shared memory, 166912 bytes on sm_80, .* 8192 CTAs .* Its buffers: .*4194304 bytes",
   ):
     ptx(with_scratch(8192, 1024, 1024), S((8 * 8192, 128), F32), arch="sm_80")

@@ -1,4 +1,4 @@
-"""How the threads of a block read or write a tile in shared memory: which instruction, how wide, how many wavefronts.
+"""How the threads of a CTA read or write a tile in shared memory: which instruction, how wide, how many wavefronts.
 
     vector      ld.shared / st.shared of 1 to 16 bytes: registers that are neighbours in memory go together
     matrix      ldmatrix / stmatrix: 8 rows of 16 bytes, of which lane l holds 4 bytes of row l / 4, at byte 4 (l % 4)

@@ -1,4 +1,4 @@
-"""What moving a tile costs, fast enough to ask thousands of times: in quarter cycles of a multiprocessor, as `plan` counts.
+"""What moving a tile costs, fast enough to ask thousands of times: in quarter cycles of an SM, as `plan` counts.
 
 Inference compares these; the plan that is carried out is made later, exactly.
 """

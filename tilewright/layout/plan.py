@@ -2,7 +2,7 @@
 
     plan = relayout(source, target, bits=16)
     plan.steps    () if the layouts are equal; Rename, Choose, Exchange, Gather and Permute inside of warps; or one Trip
-    plan.cost     quarter cycles of a multiprocessor for all warps, from the throughput of each instruction
+    plan.cost     quarter cycles of an SM for all warps, from the throughput of each instruction
 
 The cheaper of the way by shuffles (if no element must change its warp) and of the way through shared memory is taken.
 """

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 
-SELECT, SHUFFLE = 1, 4  # cost in quarter cycles of a multiprocessor: 4 selects or one shuffle of a warp a cycle
+SELECT, SHUFFLE = 1, 4  # cost in quarter cycles of an SM: 4 selects or one shuffle of a warp a cycle
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,7 @@ from tilewright.layout.shared import BANK_BYTES, AnyShared, SharedLayout, Swizzl
 from tilewright.layout.value import OFFSET, REGISTER, Layout, layout
 
 _WIDEST = 16  # bytes a lane moves with one instruction
-WAVEFRONT, ISSUE, LATENCY = 4, 1, 280  # quarter cycles of a multiprocessor; store, barrier and load one after another
+WAVEFRONT, ISSUE, LATENCY = 4, 1, 280  # quarter cycles of an SM; store, barrier and load one after another
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from tilewright import errors
 
 WGMMA, MMA, FMA = "wgmma", "mma", "fma"  # ways to multiply matrices
-# Multiply-adds of 16-bit numbers that a multiprocessor does in a cycle, from the data sheets; 8-bit ones go twice as fast.
+# Multiply-adds of 16-bit numbers that an SM does in a cycle, from the data sheets; 8-bit ones go twice as fast.
 _RATES: dict[str, dict[str, int]] = {
   "sm_80": {MMA: 1024},
   "sm_86": {MMA: 512},
@@ -43,7 +43,7 @@ class Arch:
 
   @property
   def has_own_copies(self) -> bool:
-    """Whether what the copy engine is asked for can be said to be for the block's own shared memory (PTX 8.6). On sm_120 that matters: for
+    """Whether what TMA is asked for can be said to be for the block's own shared memory (PTX 8.6). On sm_120 that matters: for
     memory of a cluster, ptxas writes a test whose it is, and a call, around each copy."""
     return self.capability >= (10, 0)
 

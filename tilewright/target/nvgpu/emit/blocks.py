@@ -56,7 +56,7 @@ _LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
 def scratch(
   code: BlockCode, kernel: NativeKernel, parallel: Sequence[int], known: Mapping[int, Memory] = {}
 ) -> list[Memory]:
-  """The scratch memory of a block of threads: what it starts from, else poison where it may be read before it is written.
+  """The scratch memory of a CTA: what it starts from, else poison where it may be read before it is written.
 
   What is `known`, by number, lies elsewhere already.
   """

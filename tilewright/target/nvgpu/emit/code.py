@@ -1,4 +1,4 @@
-"""Code generation for a kernel body on the GPU: all threads of a block run it together.
+"""Code generation for a kernel body on the GPU: all threads of a CTA run it together.
 
 As on the CPU, a tile is computed when something needs its elements. A pass over a tile gives each thread its own vectors (`distribution`),
 so a chain of elementwise ops becomes one pass, in which each thread computes what it has of the result.
@@ -75,7 +75,7 @@ IN_PLACE: dict[str, Callable[[Any, Op, int], bool]] = {}
 
 
 class BlockCode(Passes):
-  """The state of emitting the code of one block of threads."""
+  """The state of emitting the code of one CTA."""
 
   def __init__(self, *args: Any):
     super().__init__(*args)
@@ -87,17 +87,15 @@ class BlockCode(Passes):
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
     self.on_their_way: set[Op] = set()  # arrivals of copies that nobody has waited for
-    self.asked_for: dict[
-      Op, Any
-    ] = {}  # arrivals of copies that the copy engine makes, and what it will be asked for there
+    self.asked_for: dict[Op, Any] = {}  # arrivals of copies that TMA makes, and what it will be asked for there
     self.roles: Roles | None = None  # what several warpgroups do to shared memory
-    self.by_engine: set[Op] = set()  # stores that are copies by the copy engine
+    self.by_engine: set[Op] = set()  # stores that are copies by TMA
     self.by_threads: set[Op] = set()  # and those that could be, and are not where they are emitted another time
-    # Fences that are emitted in case they are needed, and whether they are, of the stores that are the copy engine's
+    # Fences that are emitted in case they are needed, and whether they are, of the stores that are TMA's
     self.fences: list[tuple[ir.Instruction, Callable[[Set[Op]], bool]]] = []
-    self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets the copy engine know of an array
+    self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets TMA know of an array
     self.awaited: set[Value] = set()  # barriers that some warpgroup waits for
-    self.has_stores = False  # whether the copy engine writes to global memory
+    self.has_stores = False  # whether TMA writes to global memory
     self.sets_registers = False  # whether warpgroups exchange registers
     self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write
     self.only_copied: set[Any] = set()  # and those to which it only copies shared memory

@@ -1,4 +1,4 @@
-"""The memory of a block of threads: its buffers, in shared memory while there is room, and when its threads wait for each other.
+"""The memory of a CTA: its buffers, in shared memory while there is room, and when its threads wait for each other.
 
 Threads wait only where one needs what another wrote. `sync` knows what was written and read since the last barrier. Where all that was
 written to a memory are parts that share no element with the next one (`writing`), nobody waits.
@@ -51,7 +51,7 @@ class SharedBuffer:
 
 
 class BlockMemory(Code):
-  """Code of one block of threads, with the memory they share."""
+  """Code of one CTA, with the memory they share."""
 
   target = "GPU"
 
@@ -74,7 +74,7 @@ class BlockMemory(Code):
     self.steps_ahead = 1  # how many steps' blocks have a place in shared memory
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
-    self.is_part = False  # whether other threads of the block do something else
+    self.is_part = False  # whether other threads of the CTA do something else
     self.groups = 1  # warpgroups that each run the body
     self.is_by_hand = False  # whether the kernel says itself who copies and waits: see `divide`
     self.group: Any = None  # which of several this is
@@ -154,7 +154,7 @@ class BlockMemory(Code):
     return View(pointer, strides, dtype, object(), align=16)
 
   def allocate_rows(self, kind: RefType) -> View:
-    """A buffer that the user wants in shared memory, row by row; where it begins at a multiple of 128 bytes, the copy engine knows it."""
+    """A buffer that the user wants in shared memory, row by row; where it begins at a multiple of 128 bytes, TMA knows it."""
     nbytes = kind.size * kind.dtype.itemsize
     if not self.is_by_hand or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
       return self.allocate(kind.shape, kind.dtype, is_shared=True)
@@ -242,7 +242,7 @@ class BlockMemory(Code):
 
   @functools.cached_property
   def read_policy(self) -> ir.Value:
-    """How the second cache treats arrays that are read once."""
+    """How L2 treats arrays that are read once."""
     with self.b.goto_entry_block():
       return l2_hints.keep_longest(self.b)
 

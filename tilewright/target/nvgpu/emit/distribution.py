@@ -208,7 +208,7 @@ def ordinary(shape: tuple[int, ...], lanes: int, num_warps: int) -> Layout:
 
 @dataclasses.dataclass(frozen=True)
 class Dealt:
-  """The vectors of a shape, dealt out to the threads of a block."""
+  """The vectors of a shape, dealt out to the threads of a CTA."""
 
   shape: tuple[int, ...]
   lanes: int

@@ -1,6 +1,6 @@
-"""The points of a grid as one block of threads runs them: where it stands, and what the second cache is told of the blocks of data.
+"""The points of a grid as one CTA runs them: where it stands, and what L2 is told of the blocks of data.
 
-Of each parallel dimension a block of threads has one index, which follows from its number; the other dimensions are loops. Several
+Of each parallel dimension a CTA has one index, which follows from its number; the other dimensions are loops. Several
 warpgroups of a block run the same instance, each its own way, and meet before the next.
 """
 
@@ -18,7 +18,7 @@ from tilewright.target.nvgpu.emit.pipeline import sequential_grid
 
 
 class _Grid:
-  """Instances of a kernel, of which a block of threads runs those of one point of the parallel dimensions."""
+  """Instances of a kernel, of which a CTA runs those of one point of the parallel dimensions."""
 
   def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], memory: list[Any]):
     self.frame, self.code, self.parallel, self.memory = frame, code, parallel, memory

@@ -3,7 +3,7 @@
     frame = Frame(kernel)
     code = frame.code(arch, num_threads)
     frame.begin(code)
-    frame.indices[0] = …                          where in the grid this block of threads stands
+    frame.indices[0] = …                          where in the grid this CTA stands
     frame.instance(code, memory, body)            the body there, as often as need be
     text, launch = frame.finish(code, num_threads, parallel)
 
@@ -57,15 +57,15 @@ class Launch:
 
   num_threads: int
   shared_bytes: int
-  scratch_bytes: int  # of global memory, for each block of threads
+  scratch_bytes: int  # of global memory, for each CTA
   parallel: tuple[int, ...]
   grid: tuple[Any, ...]
   maps: tuple[TensorMap, ...] = ()  # parameters after all others
   report: Report | None = None  # what the kernel may say; the log lies in front of the scratch memory
   workspace_param: int = 0  # the number of the parameter that points to both
-  cluster: int = 1  # blocks of threads that run together
+  cluster: int = 1  # CTAs that run together
   exchanges_registers: bool = False  # some warpgroups need more than all would have alike
-  resident: int | None = None  # blocks of threads that take all points of the grid, one after the other
+  resident: int | None = None  # CTAs that take all points of the grid, one after the other
   steps_ahead: int = dataclasses.field(
     default=1, compare=False, repr=False
   )  # whose blocks have a place in shared memory
@@ -77,7 +77,7 @@ class Launch:
 
   @property
   def workspace_bytes(self) -> int:
-    """Global memory for the log and all blocks of threads together."""
+    """Global memory for the log and all CTAs together."""
     return self.log_bytes + self.scratch_bytes * self.launched_blocks
 
   def without_silent_log(self, ptx: str) -> Launch:
@@ -88,14 +88,14 @@ class Launch:
 
   @property
   def launched_blocks(self) -> int:
-    """How many blocks of threads are launched. The points of a dynamic grid are taken in turn."""
+    """How many CTAs are launched. The points of a dynamic grid are taken in turn."""
     if self.num_blocks is not None:
       return self.num_blocks if self.resident is None else min(self.resident, self.num_blocks)
     return _DYNAMIC_BLOCKS // 8 if self.scratch_bytes else _DYNAMIC_BLOCKS
 
   @property
   def num_blocks(self) -> int | None:
-    """How many blocks of threads there are; None where that is dynamic."""
+    """How many CTAs there are; None where that is dynamic."""
     sizes = [self.grid[d] for d in self.parallel]
     return None if None in sizes else math.prod(sizes)
 
@@ -128,7 +128,7 @@ class Frame:
     self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
     self.number = threads.block_id(b)
     self.report = Report() if effects.says_something(kernel.body.body) else None
-    self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each block of threads needs
+    self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
     self.placed: dict[Value, View] = {}  # buffers of blocks that lie in shared memory as the user says
     self.last: dict[int, blocks.LastPlace] = {}  # of blocks whose copies outlive a step, by position
@@ -250,7 +250,7 @@ class Frame:
   def finish(
     self, code: BlockCode, num_threads: int, parallel: tuple[int, ...], num_blocks: int = 1, **more: Any
   ) -> tuple[str, Launch]:
-    """The LLVM IR, and how to launch it, in blocks of threads of which `num_blocks` shall fit a multiprocessor. `more` is for `Launch`."""
+    """The LLVM IR, and how to launch it, in CTAs of which `num_blocks` shall fit an SM. `more` is for `Launch`."""
     launch = Launch(
       num_threads,
       code.arena_bytes,
@@ -274,13 +274,13 @@ class Frame:
     code.buffers.branch(self.start)
     if launch.launched_blocks > _MOST_BLOCKS:
       raise errors.ResourceExhaustedError(
-        f"The kernel '{self.kernel.name}' has {launch.launched_blocks} instances, which exceed available blocks of threads: a grid of a GPU"
+        f"The kernel '{self.kernel.name}' has {launch.launched_blocks} instances, which exceed available CTAs: a grid of a GPU"
         f" has at most {_MOST_BLOCKS}. Use larger blocks, or make a dimension of the grid a loop in the kernel."
       )
     if launch.workspace_bytes > MOST_WORKSPACE:
       raise errors.ResourceExhaustedError(
         f"The kernel '{self.kernel.name}' exceeds available shared memory, {code.arch.shared_bytes} bytes on {code.arch.name}, and global "
-        f"memory cannot take its place: {launch.launched_blocks} blocks of threads would need {launch.workspace_bytes} bytes of it. "
+        f"memory cannot take its place: {launch.launched_blocks} CTAs would need {launch.workspace_bytes} bytes of it. "
         f"Its buffers: {'; '.join(code.allocated)}. Use smaller blocks."
       )
     locations.attach(self.module)
@@ -288,7 +288,7 @@ class Frame:
 
 
 def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
-  """Tell ptxas how many threads a block has and how many blocks shall fit a multiprocessor: that leaves so many registers for each."""
+  """Tell ptxas how many threads a block has and how many blocks shall fit an SM: that leaves so many registers for each."""
   lines = []
   for line in text.splitlines():
     if line.startswith(f'define ptx_kernel void @"{KERNEL}"('):

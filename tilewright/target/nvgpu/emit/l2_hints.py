@@ -1,4 +1,4 @@
-"""Arrays that pass by once, and how the second cache treats what is read of them.
+"""Arrays that pass by once, and how L2 treats what is read of them.
 
 A kernel that is bound by memory reads arrays much larger than the cache, and writes about as much. Every line that is read pushes another
 out of the cache, and each that was written has to go to memory then. Lines that are to be kept longest (`evict_last`) push out what was
@@ -45,8 +45,8 @@ ahead. And neighbours in time write neighbouring memory (`in_order_of_writing`):
 columns of its input takes 133.0 microseconds, 135.9 along the rows, 136.0 to 136.4 in bands of 2 to 32 of those; with its input kept
 longest 130.9, 133.3, and 133.4 to 133.7. Giving back takes 0.6 of that. A copy took 129.3 in that run.
 
-Where little is written there is nothing to gain. `evict_first`, for what is read, written or both, `.cs` stores, and copies by the copy
-engine gained nothing or lost, and so did keeping all multiprocessors to a rhythm of reading and writing, by the clock.
+Where little is written there is nothing to gain. `evict_first`, for what is read, written or both, `.cs` stores, and copies by TMA
+gained nothing or lost, and so did keeping all SMs to a rhythm of reading and writing, by the clock.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
 
 LINE = 128  # bytes
-_LARGE = 128 << 20  # bytes: more than the second cache holds
+_LARGE = 128 << 20  # bytes: more than L2 holds
 _LAST = 4 << 20  # bytes that the instances read that let go
 TURNS = 3  # blocks that each of them lets go of: together more than the cache holds of lines that are kept longest
 _AHEAD = 6 << 20  # bytes
@@ -162,7 +162,7 @@ class Ahead:
 
 
 def asked_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> list[Ahead]:
-  """What each instance asks for where there is one stream and a multiprocessor runs so many blocks of threads: the small inputs beside the
+  """What each instance asks for where there is one stream and an SM runs so many CTAs: the small inputs beside the
   stream; where there are none, the stream, if as much is written and not too much is on its way."""
   found = streams(kernel, arch)
   if len(found) != 1 or not arch.has_tma:
@@ -263,7 +263,7 @@ def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, policy: ir.Value) -> i
 
 
 def num_processors(b: ir.IRBuilder) -> ir.Value:
-  """How many multiprocessors the device has, or a few more."""
+  """How many SMs the device has, or a few more."""
   return b.call(ir.InlineAsm(ir.FunctionType(I32, []), "mov.u32 $0, %nsmid;", "=r"), [])
 
 

@@ -84,7 +84,7 @@ def _store(code: BlockCode, op: Op) -> None:
 
 
 def _is_seen_by_others(code: BlockCode, view: View) -> bool:
-  """Whether other blocks of threads, or warpgroups, may write to some memory at the same time."""
+  """Whether other CTAs, or warpgroups, may write to some memory at the same time."""
   return view.in_global or (code.groups > 1 and not isinstance(view, RegisterRef))
 
 
@@ -107,7 +107,7 @@ def _window_store(code: BlockCode, op: Op) -> None:
   ref, value, *starts = op.operands
   view = views.view_of(code.accessed(op))
   places = [code.scalar_index(s) for s in starts]
-  if view.home is not None:  # what lies outside, the copy engine drops too
+  if view.home is not None:  # what lies outside, TMA drops too
     part = views.subview(code.b, view, places, op.attrs["steps"], op.attrs["dropped"])
     if warpgroup_barriers.start_store(code, op, part):
       return

@@ -15,7 +15,7 @@ from tilewright.target.nvgpu.emit.distribution import Distribution, Held
 
 
 class Passes(BlockMemory):
-  """Code of one block of threads, with the ways to go over tiles."""
+  """Code of one CTA, with the ways to go over tiles."""
 
   def __init__(self, *args: Any):
     super().__init__(*args)

@@ -76,12 +76,12 @@ class View(Memory):
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
-  policy: Any = None  # an i64: how the second cache treats what is read (`l2_hints`); None: as usual
+  policy: Any = None  # an i64: how L2 treats what is read (`l2_hints`); None: as usual
   cache: str = ""  # what the kernel says about caches (`cache_modifiers`)
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer, or of `home`
-  # What it is a part of, if the copy engine can know: an array, or a buffer whose rows follow
+  # What it is a part of, if TMA can know: an array, or a buffer whose rows follow
   home: Array | SharedLayout | None = None
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
 
@@ -352,7 +352,7 @@ def is_in_pieces(view: View, nbytes: int) -> bool:
 
 
 def swizzled_address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
-  """An `exchange`: rows of 128 bytes as the copy engine leaves them. Row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
+  """An `exchange`: rows of 128 bytes as TMA leaves them. Row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
 
   What is known of the place within a piece comes last, so that neighbours are seen to be neighbours.
   """

@@ -1,6 +1,6 @@
-"""A whole kernel as one GPU function: which block of threads runs which grid points, and where their blocks of data are.
+"""A whole kernel as one GPU function: which CTA runs which grid points, and where their blocks of data are.
 
-Parallel grid dimensions are spread over the blocks of threads, one point each; the others are loops inside. A block of data is used where
+Parallel grid dimensions are spread over the CTAs, one point each; the others are loops inside. A block of data is used where
 it is. Where it may hang over an edge of its array, its view knows the edges (`views`).
 """
 
@@ -78,7 +78,7 @@ def _num_warps(kernel: NativeKernel, wished: int | None) -> int | None:
 
 
 def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
-  """A kernel whose blocks of threads take one point of the parallel dimensions each."""
+  """A kernel whose CTAs take one point of the parallel dimensions each."""
   parallel = l2_hints.in_order_of_writing(kernel, parallel)
   frame = Frame(kernel)
   code = frame.code(arch, num_threads)

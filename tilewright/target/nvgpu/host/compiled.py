@@ -43,7 +43,7 @@ class Code:
   kernel: bytes  # machine code; or PTX, see _loadable
   launcher: bytes  # object code for the host
   shared_bytes: int
-  workspace_bytes: int  # of global memory, for all blocks of threads together
+  workspace_bytes: int  # of global memory, for all CTAs together
   poisoned: tuple[int, ...]  # the outputs that the kernel finds filled with poison
 
   def to_bytes(self) -> bytes:
@@ -88,7 +88,7 @@ def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
   """What the driver is given to load: machine code, or PTX that it assembles then (and keeps, in a cache of its own).
 
   Machine code that can be kept comes from the driver's linker. That compiles for programs of several units, for which it ignores
-  `setmaxnreg`, and where sums and operands in registers are more than all threads could have, it lets no two products run at a time.
+  `setmaxnreg`, and where accumulators and operands in registers are more than all threads could have, it serialises products.
   """
   return ptx.encode() + b"\0" if launch.exchanges_registers else cuda.assemble(ptx, device)
 

@@ -1,4 +1,4 @@
-"""Kernels that add up a product along the last dimension of the grid: what is multiplied, and where the sums are kept.
+"""Kernels that add up a product along the last dimension of the grid: what is multiplied, and where the accumulator is.
 
     @pl.when(pl.program_id(2) == 0)
     def _():
@@ -53,7 +53,7 @@ class Operand:
 
 @dataclasses.dataclass(frozen=True)
 class Contraction:
-  """What is contracted, and where the sums are kept."""
+  """What is contracted, and where the accumulator is."""
 
   dot: Op
   accumulator: Value  # the ref the products are added to

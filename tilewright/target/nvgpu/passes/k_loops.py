@@ -25,7 +25,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import TileType
 
 _DEPTH = 256  # k of a long product, at least
-_LONG = 0.5  # of shared memory, that both operands take: with less, there is room for another block of threads
+_LONG = 0.5  # of shared memory, that both operands take: with less, there is room for another CTA
 _LONGER = (
   4 << 20
 )  # bytes of operands that tensor cores do not multiply: a copy in global memory is faster, as long as it is small

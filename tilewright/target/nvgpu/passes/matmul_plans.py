@@ -4,8 +4,8 @@ A kernel whose body adds `dot(a, b)` to an accumulator, while the last dimension
 contraction, keeps the accumulator in registers from the first step to the last, and brings the blocks into shared memory a few stages
 ahead. How depends on the hardware:
 
-    sm_90a    one warpgroup asks the copy engine for blocks; the others wait for a stage, multiply it with `wgmma`, and give it back
-    later     one thread asks the copy engine; each warp waits for a stage, multiplies it with `mma.sync`, and gives it back
+    sm_90a    one warpgroup asks TMA for blocks; the others wait for a stage, multiply it with `wgmma`, and give it back
+    later     one thread asks TMA; each warp waits for a stage, multiplies it with `mma.sync`, and gives it back
     before    all threads start copies (`cp.async`), wait for a stage together, and multiply it warp by warp with `mma.sync`
 
 An operand need not be a block as it is. Where it is computed from blocks element by element (a conversion, a product with scales), on
@@ -58,7 +58,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _MOST_STAGES = {"wgmma": 10, "computed": 4, "boxed": 8, "mma": 5}
-_MOST_NEIGHBOURS = 4  # blocks of threads on a multiprocessor
+_MOST_NEIGHBOURS = 4  # CTAs on an SM
 _FEWEST_DEEP = 32  # a part of a step, so that waiting for it is a small part of the work
 _ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
 _DEPTH = 64  # of a contraction of halves: a row of 128 bytes
@@ -70,7 +70,7 @@ _MULTIPROCESSORS = 132  # of an H100 or H200; with more or fewer, blocks that ta
 
 @dataclasses.dataclass(frozen=True)
 class WarpgroupPlan:
-  """Products by warpgroups, of operands that the copy engine brings or other warps compute.
+  """Products by warpgroups, of operands that TMA brings or other warps compute.
 
   A stage has `depth` of the contraction. What operands are computed from is staged too, for a whole step.
   """
@@ -82,7 +82,7 @@ class WarpgroupPlan:
   blocks: tuple[PaddedBlock, ...] = ()
   block_stages: int = 0
   cluster: Cluster = ALONE
-  stores: tuple[TensorMap, ...] = ()  # of outputs that the copy engine writes
+  stores: tuple[TensorMap, ...] = ()  # of outputs that TMA writes
 
   @property
   def groups(self) -> int:
@@ -116,7 +116,7 @@ class WarpgroupPlan:
 
   @property
   def registers(self) -> tuple[int, int]:
-    """Of a thread that fetches, and of one that multiplies: so many that all threads of a block together have 64 Ki."""
+    """Of a thread that fetches, and of one that multiplies: so many that all threads of a CTA together have 64 Ki."""
     if None not in self.maps:
       return 40, 232
     return (104, 200) if self.producers == GROUP else (104, 152)
@@ -141,7 +141,7 @@ class WarpgroupPlan:
 
   @property
   def copied_bytes(self) -> int:
-    """What the copy engine brings of a stage."""
+    """What TMA brings of a stage."""
     return sum(size for size, m in zip(self.side_bytes, self.maps) if m is not None)
 
   @property
@@ -165,7 +165,7 @@ class WarpgroupPlan:
 
 @dataclasses.dataclass(frozen=True)
 class Sources:
-  """What an operand is computed from, in shared memory: blocks that the copy engine brings, and others that threads copy."""
+  """What an operand is computed from, in shared memory: blocks that TMA brings, and others that threads copy."""
 
   boxed: tuple[BoxedBlock, ...]
   padded: tuple[PaddedBlock, ...]
@@ -194,7 +194,7 @@ class RegisterPlan(WarpgroupPlan):
   """
 
   sources: tuple[Sources, ...] = ()
-  # Blocks of threads that take all points of the grid, one after the other; None where each takes one.
+  # CTAs that take all points of the grid, one after the other; None where each takes one.
   resident: int | None = None
 
   @property
@@ -251,7 +251,7 @@ class RegisterPlan(WarpgroupPlan):
 
 @dataclasses.dataclass(frozen=True)
 class BoxedWarpPlan:
-  """Products by warps, of blocks that the copy engine brings. A stage has `depth` of the contraction."""
+  """Products by warps, of blocks that TMA brings. A stage has `depth` of the contraction."""
 
   contraction: Contraction
   distribution: MmaDistribution
@@ -390,7 +390,7 @@ def find(
 
 
 def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> RegisterPlan | None:
-  """Two operands with k last, computed from blocks of which no one is both's, and of which the copy engine brings some of each."""
+  """Two operands with k last, computed from blocks of which no one is both's, and of which TMA brings some of each."""
   (left, right), (m, n, k) = c.sides, c.block
   if c.itemsize != 2 or not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MOST_SUMS or k % _DEPTH:
     return None
@@ -400,7 +400,7 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
   staged = [[block for block in blocks if block is not None] for blocks in found]
   if not all(any(staged_blocks.is_wide(kernel, block) for block in blocks) for blocks in staged):
     return None
-  # A block of threads has all registers of a multiprocessor. Where it takes several points, copies for the next one are under way early.
+  # A CTA has all registers of an SM. Where it takes several points, copies for the next one are under way early.
   points = math.prod(int(kernel.mapping.grid[d] or 1) for d in parallel_dims(kernel))
   resident = _MULTIPROCESSORS if points > _MULTIPROCESSORS and c.num_steps >= _MOST_AHEAD else None
   plans: list[RegisterPlan] = []
@@ -417,7 +417,7 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
 
 
 def _sources(kernel: NativeKernel, c: Contraction, blocks: list[PaddedBlock], stages: int, ahead: int) -> Sources:
-  """Blocks by who copies them: the copy engine where it can, for several steps if no more than those are under way or in use."""
+  """Blocks by who copies them: TMA where it can, for several steps if no more than those are under way or in use."""
   together = (staged_blocks.steps_together(kernel, block, c.num_steps) for block in blocks)
   boxed = [staged_blocks.boxed(kernel, block, n if n >= stages else 1) for block, n in zip(blocks, together)]
   others = tuple(block for block, box in zip(blocks, boxed) if box is None)
@@ -524,7 +524,7 @@ def _tensor_map(
 
 
 def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> BoxedWarpPlan | None:
-  """Where the copy engine can bring both operands. Of large steps a stage has a part, so that enough stages fit."""
+  """Where TMA can bring both operands. Of large steps a stage has a part, so that enough stages fit."""
   m, n, k = c.block
   distribution = mma_sync.choose(m, n, num_warps)
   if c.itemsize != 2 or not arch.has_tma or arch.has_wgmma or distribution is None or k % mma_sync.DEPTH:
@@ -540,7 +540,7 @@ def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps
     if d == k or (may_be_parted and d >= _FEWEST_DEEP and k % d == 0)
   ]
   plans = [_boxed_stages(kernel, c, arch, distribution, depth) for depth in depths]
-  # Whole steps, if they leave room for another block of threads; else parts whose rows are wide, since a box has one row's width.
+  # Whole steps, if they leave room for another CTA; else parts whose rows are wide, since a box has one row's width.
   key = lambda p: (
     *(min(arch.shared_bytes // p.shared_bytes, _most_neighbours(c), 2), min(p.stages, _ENOUGH_STAGES)),
     *(p.depth == k, min(own.swizzle_bytes for own in p.maps), p.depth),
@@ -555,7 +555,7 @@ def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps
 def _boxed_stages(
   kernel: NativeKernel, c: Contraction, arch: Arch, distribution: MmaDistribution, depth: int
 ) -> BoxedWarpPlan:
-  """Stages of a depth, as many as fit where as many blocks of threads share a multiprocessor as keep it busy, if those are enough stages.
+  """Stages of a depth, as many as fit where as many CTAs share an SM as keep it busy, if those are enough stages.
 
   bf16 4096 x 4096 x 4096 on an H200, TFLOP/s of one run each or two:
 
@@ -575,7 +575,7 @@ def _boxed_stages(
 
 
 def _most_neighbours(c: Contraction) -> int:
-  """Blocks of threads that shall share a multiprocessor, so that those which wait leave it to others: as their sums take registers."""
+  """CTAs that shall share an SM, so that those which wait leave it to others: as their sums take registers."""
   m, n, _ = c.block
   return max(1, min(_MOST_NEIGHBOURS, _MOST_SUMS // (m * n)))
 

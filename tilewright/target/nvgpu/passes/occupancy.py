@@ -1,4 +1,4 @@
-"""How large blocks of threads are, and how many of them a multiprocessor shall have room for.
+"""How large CTAs are, and how many of them an SM shall have room for.
 
 choose_threads      of a block: each has a few vectors of the largest block of data
 choose_lanes        elements of a vector
@@ -27,7 +27,7 @@ _SHORT = 40  # ops of a body that gets by with forty registers
 # Functions that are faster with sixty-four.
 _WIDE = frozenset(("sin", "cos", "tan", "erf", "erfc", "cbrt", "lgamma", "digamma"))
 _SHARED = 1 / 8  # of an input that is the same for all instances, what takes registers while others are reduced
-_FEW_BLOCKS = 256  # about two for each multiprocessor
+_FEW_BLOCKS = 256  # about two for each SM
 _BESIDES = 40  # registers that a thread needs besides those of a tile
 
 
@@ -70,7 +70,7 @@ def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> i
 
 
 def resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
-  """How many blocks of threads a multiprocessor shall have room for: of those that take many steps, its share of all there are."""
+  """How many CTAs an SM shall have room for: of those that take many steps, its share of all there are."""
   wanted = _resident_threads(kernel, arch, num_threads)
   if choice.casts(kernel):  # tiles are held as the user says, not passed over
     wanted = min(wanted, threads.REGISTERS // (_largest_tile(kernel) // num_threads + _BESIDES))
@@ -89,7 +89,7 @@ def _largest_tile(kernel: NativeKernel) -> int:
 
 
 def _resident_threads(kernel: NativeKernel, arch: Arch, num_threads: int) -> int:
-  """How many threads of a multiprocessor shall have registers: more hide the latency of memory, fewer have room for more values.
+  """How many threads of an SM shall have registers: more hide the latency of memory, fewer have room for more values.
 
   1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
   loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. One that holds as many values

@@ -9,9 +9,9 @@ What follows from that:
 
 - The threads of a warpgroup need not wait for each other behind what they read, if they never write there themselves: who does is told by
   an arrival of each warp (`reads_only`).
-- What threads write, tensor cores and the copy engine see after a fence. It stands where a warpgroup says that it has written, and takes
+- What threads write, tensor cores and TMA see after a fence. It stands where a warpgroup says that it has written, and takes
   hundreds of cycles; so none stands where nobody else has the engines read what it wrote (`tells_engines`), nor before a product of what
-  the copy engine alone brought (`is_written_by_threads`).
+  TMA alone brought (`is_written_by_threads`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Roles:
     )
 
   def tells_engines(self, arrival: Op, engine: Set[Op]) -> bool:
-    """Whether threads that come to an arrival may have written what the tensor cores or the copy engine then access for others."""
+    """Whether threads that come to an arrival may have written what the tensor cores or TMA then access for others."""
     return any(self._is_told(arrival, buffer, engine) for buffer in self._writes if buffer in self._params)
 
   def _is_told(self, arrival: Op, buffer: Value, engine: Set[Op]) -> bool:

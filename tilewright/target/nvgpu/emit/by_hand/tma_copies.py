@@ -1,4 +1,4 @@
-"""Copies between an array in global memory and shared memory by the copy engine (`tma`), in kernels that are written by hand.
+"""Copies between an array in global memory and shared memory by TMA (`tma`), in kernels that are written by hand.
 
 A part of an array goes as a box if it lies in shared memory as the engine writes one: row by row, the rows of a swizzle's width. Where it
 lies otherwise, an array of more dimensions may be told of. With bf16[64, 256] in tiles of 8 x 64, swizzled,
@@ -51,7 +51,7 @@ class _Digit:
 
 @dataclasses.dataclass(frozen=True)
 class Boxes:
-  """A copy as requests of the copy engine: what it is told of the array, and where boxes begin, in the array and in shared memory."""
+  """A copy as requests of TMA: what it is told of the array, and where boxes begin, in the array and in shared memory."""
 
   tensor_map: TensorMap
   # Of each dimension that it is told of: its axis of the array and its place; None: 0
@@ -266,7 +266,7 @@ def address(b: ir.IRBuilder, shared: View) -> ir.Value:
 
 
 def places(b: ir.IRBuilder, boxes: Boxes, array: View, number: int) -> list[ir.Value]:
-  """Where the box with a number begins, along each dimension that the copy engine is told of."""
+  """Where the box with a number begins, along each dimension that TMA is told of."""
   found: list[ir.Value] = []
   for digit in boxes.digits:
     if digit is None:

@@ -7,7 +7,7 @@
 A barrier is an `mbarrier` in shared memory, which counts threads. Of a phase it is known only whether its number is even or odd; so a
 warpgroup keeps a bit for each barrier, which every wait turns, in a register of each thread.
 
-A copy from global memory that has a barrier is asked of the copy engine by one thread, if it has boxes (`tma_copies`): the barrier counts
+A copy from global memory that has a barrier is asked of TMA by one thread, if it has boxes (`tma_copies`): the barrier counts
 their bytes besides the threads. Otherwise it goes there in pieces that threads ask for and do not wait for (`cp.async`); a thread arrives
 when its pieces have. A copy to global memory that has boxes is under way until a group of copies is waited for: the first thread of each
 warpgroup asks and waits for all.
@@ -104,7 +104,7 @@ def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = Fal
 
 
 def _tell_begun(code: BlockCode) -> None:
-  """Those who let barriers begin let the copy engine know: once for all of them, as it takes a microsecond."""
+  """Those who let barriers begin let TMA know: once for all of them, as it takes a microsecond."""
   if code.arch.has_tma:
     with if_then(code.b, code.b.icmp_unsigned("==", code.thread, I32(0))):
       mbarrier.fence_init(code.b)
@@ -199,7 +199,7 @@ def _arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-  """What the copy engine will be asked for where the arrival of a copy stands."""
+  """What TMA will be asked for where the arrival of a copy stands."""
 
   boxes: Boxes
   source: View
@@ -207,7 +207,7 @@ class Asked:
 
 
 def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
-  """One thread asks the copy engine for a copy, whose bytes arrive when they do.
+  """One thread asks TMA for a copy, whose bytes arrive when they do.
 
   All threads arrive: the phase must not end before each is past the wait in front of the copy, of which it knows only the parity."""
   b, boxes = code.b, asked.boxes
@@ -220,7 +220,7 @@ def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
 
 
 def _ask(code: BlockCode, loaded: tma_copies.Loaded, store: Op, arrival: Op) -> bool:
-  """Whether the copy engine brings what a load and a store copy: of an array that the kernel does not write, in boxes."""
+  """Whether TMA brings what a load and a store copy: of an array that the kernel does not write, in boxes."""
   if code.tensor_map is None or arrival.operands[0] not in code.awaited:
     return False
   load = loaded.op
@@ -323,7 +323,7 @@ def _await(code: BlockCode, op: Op) -> None:
 
 
 def start_store(code: BlockCode, op: Op, array: View) -> bool:
-  """Let the copy engine carry out a store, if it is a copy of shared memory, in boxes, to an array that is written in no other way: whether
+  """Let TMA carry out a store, if it is a copy of shared memory, in boxes, to an array that is written in no other way: whether
   it does."""
   load = op.operands[1].owner
   if code.tensor_map is None or array.home not in code.only_copied or not isinstance(load, Op):

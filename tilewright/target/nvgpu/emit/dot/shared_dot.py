@@ -1,4 +1,4 @@
-"""Contractions by a block of threads: both operands lie in shared memory.
+"""Contractions by a CTA: both operands lie in shared memory.
 
 bf16 and f16 go to the tensor cores, warp by warp, with `mma.sync.m16n8k16`. A warp owns a rectangle of the result; its lanes hold of each
 16 x 8 part the elements (g, 2q), (g, 2q + 1), (g + 8, 2q), (g + 8, 2q + 1), where g = lane / 4 and q = lane % 4 (PTX ISA, matrix fragments

@@ -9,7 +9,7 @@ the columns of some rows:
               (64, 512) e4m3                                [:, 8 p : 8 p + 8]
 
 All of it is on its way about equally early: what is small would be waited for as long as what is large. But what is on its way comes in the
-order in which it was asked for, so that a round asks first for what all blocks of threads read, which is in the second cache.
+order in which it was asked for, so that a round asks first for what all CTAs read, which is in L2.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tilewright.tile.ir import Op, Value
 _BANKS = 128  # bytes that lie side by side in the banks
 _LINE_PIECES = _BANKS // PIECE
 _LINE_ROWS = WARP // _LINE_PIECES  # of which the lanes of a warp copy a line each
-# Bytes of the second cache that warps with neighbouring parts fill together. On an H200, one row of 8192 takes 12.3 us if each asks for
+# Bytes of L2 that warps with neighbouring parts fill together. On an H200, one row of 8192 takes 12.3 us if each asks for
 # all of them and 12.9 if for its own alone, eight rows 12.7 and 13.4, sixteen 14.9 and 15.5; more of them make no difference.
 _LINE, _LINE_PTX = 128, 74
 _SHARED = ir.PointerType(addrspace=3)
@@ -83,7 +83,7 @@ class Part(PaddedBlock):
 class ShortPart(Part):
   """As that, with one piece in each row that is shorter than others, such as scales: those of two rounds are copied together.
 
-  The first cache looks up one line after another. A copy of such pieces has as many lines as rows, and those of two rounds are mostly in
+  L1 looks up one line after another. A copy of such pieces has as many lines as rows, and those of two rounds are mostly in
   the same ones.
   """
 

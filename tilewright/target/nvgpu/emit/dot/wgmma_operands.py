@@ -42,7 +42,7 @@ from tilewright.tile.ops import OPS
 
 _PIECE = 16  # bytes of one copy
 _MOST_STAGES = 3
-# Stages take at most this part of shared memory, so that several blocks of threads fit; two stages may take more.
+# Stages take at most this part of shared memory, so that several CTAs fit; two stages may take more.
 _SHARE = 3
 
 

@@ -58,7 +58,7 @@ def _is_first(code: BlockCode) -> ir.Value:
 def fail_unless(
   code: BlockCode, condition: ir.Value, message: str, shape: tuple[int, ...] = (), element: ir.Value | None = None
 ) -> None:
-  """End the block of threads if a condition does not hold; of several messages the launch's first one stays.
+  """End the CTA if a condition does not hold; of several messages the launch's first one stays.
 
   `element` is the number of the element of a shape for which it does not.
   """

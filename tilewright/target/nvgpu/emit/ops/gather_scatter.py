@@ -1,4 +1,4 @@
-"""Gathers and scatters by a block of threads.
+"""Gathers and scatters by a CTA.
 
 A gather is computed where its elements are needed, by the thread that needs them, once its array and its positions lie in memory. A scatter
 is done by all threads, see `atomics`.

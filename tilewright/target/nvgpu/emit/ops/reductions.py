@@ -1,4 +1,4 @@
-"""Reductions by a block of threads.
+"""Reductions by a CTA.
 
 A tile that is held in registers is reduced there, along any dimensions and in any layout: each thread combines its own registers, lanes
 that differ along those dimensions exchange, and if warps do too, they meet in shared memory. The result is held by all who held a part of

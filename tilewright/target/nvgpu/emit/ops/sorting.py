@@ -1,4 +1,4 @@
-"""Sorting by a block of threads: a bitonic network over all lines at the same time.
+"""Sorting by a CTA: a bitonic network over all lines at the same time.
 
 Each line is padded to a power of two, with keys that come last. In a stage every thread compares pairs of elements that are a power of two
 apart, and exchanges those that are in the wrong order; after log(n)² / 2 stages the line is sorted. An element is its key, an unsigned

@@ -1,6 +1,6 @@
 """Operands of `wgmma` that are computed: by lanes with a row each, eight columns at a time.
 
-Rows of 64 columns, 128 bytes, lie where the copy engine would have put them: sixteen-byte pieces exchanged within eight rows. A warp
+Rows of 64 columns, 128 bytes, lie where TMA would have put them: sixteen-byte pieces swizzled within eight rows. A warp
 takes 32 rows; where there are more warps than that needs, each takes a part of the columns. A lane's columns are known when the code is
 written, so that indices below reshapes and casts are numbers.
 """

@@ -1,4 +1,4 @@
-"""The code of warps that hold the sums of matrix products: what is computed from those stays in the lanes that have them.
+"""The code of warps that hold the accumulators of matrix products: what is computed from those stays in the lanes that have them.
 
 A lane holds pairs, eight columns apart. So that sixteen-bit results reach memory in sixteen bytes a lane, the four lanes of a row
 exchange pairs before they are stored: lane q takes the q-th of four groups of eight columns.
@@ -7,7 +7,7 @@ exchange pairs before they are stored: lane q takes the q-th of four groups of e
     before    q0 q1 q2 q3 q0 q1 q2 q3 q0 q1 q2 q3 q0 q1 q2 q3
     after     q0          q1          q2          q3
 
-Where the copy engine writes an output, each warpgroup puts its rows together in shared memory, which the stages of operands no longer need.
+Where TMA writes an output, each warpgroup puts its rows together in shared memory, which the stages of operands no longer need.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _GROUPS = 4  # of eight columns, that four lanes exchange
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-  """An output that the copy engine writes: its tensor map, the pointer to that, and where the block begins at the present step."""
+  """An output that TMA writes: its tensor map, the pointer to that, and where the block begins at the present step."""
 
   tensor_map: TensorMap
   pointer: ir.Value

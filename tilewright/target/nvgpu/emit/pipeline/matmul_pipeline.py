@@ -120,7 +120,7 @@ def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
 
 
 def _grouped(frame: Frame, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
-  """Let a block of threads know the point that it takes; gives its rank in its cluster, if there are clusters."""
+  """Let a CTA know the point that it takes; gives its rank in its cluster, if there are clusters."""
   number = frame.b.zext(frame.number, I64)
   if cluster.size == 1:
     frame.indices = _point(frame, parallel, number)
@@ -167,7 +167,7 @@ def _in_groups(b: ir.IRBuilder, number: ir.Value, rows: int, columns: int) -> tu
 
 
 class Points:
-  """The points of the grid that a block of threads takes: one, or one after the other."""
+  """The points of the grid that a CTA takes: one, or one after the other."""
 
   def __init__(self, frame: Frame, parallel: tuple[int, ...], plan: RegisterPlan):
     self.frame, self.parallel, self.is_several = frame, parallel, plan.resident is not None
@@ -365,7 +365,7 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
 
 
 def _outputs(frame: Frame, code: FragmentCode, plan: WarpgroupPlan) -> dict[Value, Output]:
-  """The outputs that the copy engine writes, by the refs that the body knows them by."""
+  """The outputs that TMA writes, by the refs that the body knows them by."""
   mapping, found = frame.mapping, {}
   for tensor_map, pointer in zip(plan.stores, frame.maps[len(frame.maps) - len(plan.stores) :]):
     position = tensor_map.array - mapping.num_prefetch
@@ -384,7 +384,7 @@ def _copy_operands(
   n: int,
   rank: ir.Value | None = None,
 ) -> None:
-  """Ask the copy engine for the n-th slice of the operands that it brings. `number` counts slices."""
+  """Ask TMA for the n-th slice of the operands that it brings. `number` counts slices."""
   frame.indices[-1] = step
   pointers = iter(frame.maps)
   copies = []

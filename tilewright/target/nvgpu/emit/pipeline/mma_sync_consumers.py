@@ -1,10 +1,10 @@
-"""Warps that multiply what the copy engine brings, where there is no `wgmma` (sm_100 and later): `mma.sync` on boxes.
+"""Warps that multiply what TMA brings, where there is no `wgmma` (sm_100 and later): `mma.sync` on boxes.
 
 Every warp waits for a stage and gives it back for itself, so that those ahead need not wait for those behind; one lane of the first asks
-for the stages to come. A warp for that alone would leave the others fewer registers than their sums and operands take: with nine warps, one
-of a multiprocessor's four parts has three, and each thread of those 168.
+for the stages to come. A warp for that alone would leave the others fewer registers than their accumulators and operands take: with nine
+warps, one of an SM's four partitions has three, and each thread of those 168.
 
-Pieces of rows lie exchanged, as the copy engine leaves them: reading eight rows at the same place, as `ldmatrix` does, touches all banks of
+Pieces of rows are swizzled, as TMA leaves them: reading eight rows at the same place, as `ldmatrix` does, touches all banks of
 shared memory once.
 """
 

@@ -1,6 +1,6 @@
 """Products of two computed operands, as block-scaled ones are (sm_90a): each is computed where that costs shared memory the least.
 
-Tensor cores read shared memory, and so do those who compute operands from what the copy engine brings: it is what there is least of. The
+Tensor cores read shared memory, and so do those who compute operands from what TMA brings: it is what there is least of. The
 right operand is computed by warps that do nothing else, and written for `wgmma`, which all warpgroups read. The left one, of which each
 warp needs rows of its own, is computed by the warps that multiply, into the registers from which `wgmma` takes it: one slice while the
 product of the slice before is under way.
@@ -59,7 +59,7 @@ class Ring:
     stage s:  full   counts the bytes that arrive, and the threads whose copies have
               free   where threads copy: counts the threads that have read it
 
-  That a stage is free follows from those of the operand, too, but over others, and from one thread of a warpgroup for all. The copy engine
+  That a stage is free follows from those of the operand, too, but over others, and from one thread of a warpgroup for all. TMA
   needs no more. Threads that overwrite what others have read hear it from each of those, as tools that look for races want it.
   """
 
@@ -103,7 +103,7 @@ class Ring:
       mbarrier.arrive(self.b, self.free(turn))
 
   def box(self, turn: Turn, block: staged_blocks.BoxedBlock, step: ir.Value) -> ir.Value:
-    """Where a block lies that the copy engine brings, perhaps for several steps. Steps are counted over all points."""
+    """Where a block lies that TMA brings, perhaps for several steps. Steps are counted over all points."""
     b, own = self.b, self.sources
     before = sum(own.places(other) * other.nbytes for other in own.boxed[: own.boxed.index(block)])
     number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
@@ -116,7 +116,7 @@ class Ring:
     return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
   def fetch(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
-    """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread the copy engine, all of them for the others."""
+    """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread TMA, all of them for the others."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
       self._ask(frame, code, prefetched, turn, step)
@@ -130,7 +130,7 @@ class Ring:
       cp_async.arrive(b, barrier)
 
   def _ask(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
-    """Ask the copy engine for the blocks of a step, and for those of several steps where it is the first of them."""
+    """Ask TMA for the blocks of a step, and for those of several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
     begins = {
       block: b.icmp_unsigned("==", b.urem(step, I32(block.steps)), I32(0)) for block in own.boxed if block.steps > 1

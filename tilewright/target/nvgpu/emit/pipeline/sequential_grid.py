@@ -41,10 +41,10 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 
 _MOST_STAGES = 4
-_SWIZZLED_STAGES = 2  # more take room from other blocks of threads: level or slower in attention on an H200
-# A block of threads stages in at most this part of what it may ask for, so that several fit a multiprocessor.
+_SWIZZLED_STAGES = 2  # more take room from other CTAs: level or slower in attention on an H200
+# A CTA stages in at most this part of what it may ask for, so that several fit an SM.
 _SHARE = 3
-_PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep a multiprocessor busy alone
+_PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep an SM busy alone
 _MOST_SHARE = 0.82  # with what stays, and scratch memory
 _KEPT_BYTES = 32 * 1024  # of an output's block
 _FEWEST_STEPS = 4
@@ -254,7 +254,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
 
 
 def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
-  """With blocks laid out for the products that read them: where warpgroups multiply, and where the copy engine brings them to warps."""
+  """With blocks laid out for the products that read them: where warpgroups multiply, and where TMA brings them to warps."""
 
   def laid_out(block: StagedBlock) -> StagedBlock:
     index_map = kernel.index_maps[block.position]

@@ -6,7 +6,7 @@ under way into the others; a stage is filled again once all threads are done wit
     stages  0  1  2      step 0 computes from stage 0, while the blocks of steps 1 and 2 arrive
             3  1  2      step 1 computes from stage 1, and asks for step 3
 
-Rows of a block lie in sixteen-byte pieces that are exchanged within eight rows, so that reading eight rows at the same place, as
+Rows of a block lie in sixteen-byte pieces that are swizzled within eight rows, so that reading eight rows at the same place, as
 `ldmatrix` does, touches all banks of shared memory once. Where the pieces of a row do not allow that, rows are padded instead.
 """
 
@@ -172,7 +172,7 @@ StagedBlock = PaddedBlock | SwizzledBlock
 
 @dataclasses.dataclass(frozen=True)
 class BoxedBlock:
-  """A block of an input in shared memory as the copy engine leaves it: rows of 128 bytes, pieces exchanged within eight of them; or rows of
+  """A block of an input in shared memory as TMA leaves it: rows of 128 bytes, pieces exchanged within eight of them; or rows of
   sixteen bytes, which may be those of several steps."""
 
   position: int  # among the inputs
@@ -200,7 +200,7 @@ class BoxedBlock:
 
 @dataclasses.dataclass(frozen=True)
 class BoxedMatrix:
-  """A matrix in shared memory as the copy engine leaves it, for `ldmatrix`: columns of `width` bytes, each with all rows below one another,
+  """A matrix in shared memory as TMA leaves it, for `ldmatrix`: columns of `width` bytes, each with all rows below one another,
   and with its pieces exchanged. It starts at a multiple of 1024 bytes."""
 
   rows: int
@@ -215,13 +215,13 @@ class BoxedMatrix:
 
 
 def is_wide(kernel: NativeKernel, block: PaddedBlock) -> bool:
-  """Whether the copy engine stages an input's blocks in rows of 128 bytes."""
+  """Whether TMA stages an input's blocks in rows of 128 bytes."""
   found = boxed(kernel, block)
   return found is not None and found.tensor_map.is_swizzled
 
 
 def boxed(kernel: NativeKernel, block: PaddedBlock, steps: int = 1) -> BoxedBlock | None:
-  """How the copy engine stages an input's blocks, if it can: matrices of up to 256 rows, of 128 bytes or of sixteen in so many steps."""
+  """How TMA stages an input's blocks, if it can: matrices of up to 256 rows, of 128 bytes or of sixteen in so many steps."""
   row_bytes = steps * block.row_bytes
   if len(block.shape) != 2 or row_bytes not in (PIECE, SWIZZLE_BYTES) or (steps == 1 and block.piece != PIECE):
     return None

@@ -1,4 +1,4 @@
-"""Blocks of the steps of a sequential dimension that the copy engine brings (sm_90): see `sequential_grid`.
+"""Blocks of the steps of a sequential dimension that TMA brings (sm_90): see `sequential_grid`.
 
 They are blocks that products alone read: laid out as `wgmma` wants them, or, where there is none, in the widest swizzle that a row allows,
 for `ldmatrix`. One thread asks for the blocks of a stage, whose barrier counts their bytes, and all threads wait for it. That nobody reads
@@ -34,7 +34,7 @@ _PIECE = 16  # bytes, of which rows in global memory are a multiple
 
 
 def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | None:
-  """How the copy engine brings a block to where products want it, if it can: columns of a swizzle's bytes, each with all rows."""
+  """How TMA brings a block to where products want it, if it can: columns of a swizzle's bytes, each with all rows."""
   if not arch.has_tma or not isinstance(block, SwizzledBlock):
     return None
   layout, m = block.layout, kernel.mapping.block_mappings[block.position]
@@ -50,7 +50,7 @@ def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | No
 
 
 def tiled(kernel: NativeKernel, arch: Arch, block: StagedBlock) -> TiledBlock | None:
-  """A block that products of warps read, as the copy engine brings it, if it can and there are no others."""
+  """A block that products of warps read, as TMA brings it, if it can and there are no others."""
   if arch.has_wgmma or not isinstance(block, PaddedBlock) or len(block.shape) != 2 or block.dtype.itemsize != 2:
     return None
   rows, columns = block.shape
@@ -62,7 +62,7 @@ def tiled(kernel: NativeKernel, arch: Arch, block: StagedBlock) -> TiledBlock | 
 
 
 def _swizzle(layout: SharedLayout) -> int | None:
-  """The bytes of the swizzle of a matrix that lies as the copy engine writes it."""
+  """The bytes of the swizzle of a matrix that lies as TMA writes it."""
   if len(layout.shape) != 2 or layout.bits not in _KINDS or layout.shape[0] % 8:
     return None
   fitting = (n for n in _SWIZZLES if layout.shape[1] * layout.bits // 8 % n == 0)
@@ -70,7 +70,7 @@ def _swizzle(layout: SharedLayout) -> int | None:
 
 
 class Asked:
-  """The stages of blocks that the copy engine brings, by the positions of the inputs. `start`: the address of their barriers (i32)."""
+  """The stages of blocks that TMA brings, by the positions of the inputs. `start`: the address of their barriers (i32)."""
 
   def __init__(self, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int, start: ir.Value):
     self.frame, self.code, self.maps, self.stages, self.start = frame, code, maps, stages, start
@@ -84,7 +84,7 @@ class Asked:
   def of(
     cls, frame: Frame, code: BlockCode, changing: Sequence[StagedBlock], held: Sequence[StagedBlock], stages: int
   ) -> Asked | None:
-    """Those that the copy engine brings of some blocks; None where it brings none that change, for which each step waits."""
+    """Those that TMA brings of some blocks; None where it brings none that change, for which each step waits."""
     found = ((block.position, _box(frame.kernel, block, code.arch)) for block in (*changing, *held))
     maps = {position: own for position, own in found if own is not None}
     if not any(block.position in maps for block in changing):
@@ -106,7 +106,7 @@ class Asked:
     return b.add(self.start, b.mul(turn.stage, I32(_BARRIER_BYTES))), turn.parity
 
   def ask(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]], prefetched: Any) -> None:
-    """Ask for those of some blocks that the copy engine brings, at the present indices, to come to their addresses (i32) until a step."""
+    """Ask for those of some blocks that TMA brings, at the present indices, to come to their addresses (i32) until a step."""
     own = [(block, to) for block, to in blocks if self.brings(block)]
     with self._one_thread(), self.code.scope():
       barrier, _ = self._turn(step)

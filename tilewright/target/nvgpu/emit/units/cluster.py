@@ -1,7 +1,7 @@
-"""Clusters of sm_90: blocks of threads that run at the same time and see each other's shared memory.
+"""Clusters of sm_90: CTAs that run at the same time and see each other's shared memory.
 
 `Cluster(2, 1)` is two blocks one below the other on a matrix of results. They need the same columns of the right operand, so each asks for
-half of them, and the copy engine writes what it brings into the shared memory of both (`tma.copy` with a mask):
+half of them, and TMA writes what it brings into the shared memory of both (`tma.copy` with a mask):
 
     rank   left operand         right operand
     0      its own rows         upper half, for both

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.types import I32, I64, VOID
 
-SIZES = (16, 8, 4)  # bytes of one copy; sixteen go past the first cache
+SIZES = (16, 8, 4)  # bytes of one copy; sixteen go past L1
 
 
 def _void(b: ir.IRBuilder, text: str, args: list[ir.Value], constraints: list[str]) -> None:

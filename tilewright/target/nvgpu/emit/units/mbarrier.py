@@ -26,7 +26,7 @@ def end(b: ir.IRBuilder, address: ir.Value) -> None:
 
 
 def fence_init(b: ir.IRBuilder) -> None:
-  """Make new barriers visible to the copy engine."""
+  """Make new barriers visible to TMA."""
   _asm(b, "fence.mbarrier_init.release.cluster; fence.proxy.async;", [])
 
 

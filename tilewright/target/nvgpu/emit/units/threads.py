@@ -1,4 +1,4 @@
-"""The threads of a block: who am I, wait for each other, exchange values between the lanes of a warp."""
+"""The threads of a CTA: who am I, wait for each other, exchange values between the lanes of a warp."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WARP = 32
 GROUP = 4 * WARP  # the threads of a warpgroup
 _FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a block
 _ALL = -1  # the mask of all lanes
-REGISTERS, _MOST_REGISTERS = 64 * 1024, 256  # of a multiprocessor, and of a thread
+REGISTERS, _MOST_REGISTERS = 64 * 1024, 256  # of an SM, and of a thread
 
 
 def _special(b: ir.IRBuilder, register: str) -> ir.Value:
@@ -32,7 +32,7 @@ def num_blocks(b: ir.IRBuilder) -> ir.Value:
 
 
 def barrier(b: ir.IRBuilder) -> None:
-  """Wait until all threads of the block are here; what each wrote before, all see after."""
+  """Wait until all threads of the CTA are here; what each wrote before, all see after."""
   ty.intrinsic(b, "nvvm.barrier0", [], VOID, [])
 
 

@@ -135,6 +135,6 @@ def wait_stores(b: ir.IRBuilder) -> None:
 
 
 def fence_writes(b: ir.IRBuilder) -> ir.Instruction:
-  """What this thread wrote to shared memory is seen by tensor cores and the copy engine, once others know of it."""
+  """What this thread wrote to shared memory is seen by tensor cores and TMA, once others know of it."""
   asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
   return b.call(asm, [])

@@ -1,7 +1,7 @@
 """Matrix products of a warpgroup (128 threads) from shared memory: `wgmma.mma_async` of sm_90a.
 
-One instruction multiplies 64 x K by K x N, where K are 32 bytes. Where the threads hold the sum is `layout.fragments.wgmma_accumulator`;
-the left operand may be held by them too (`layout.fragments.wgmma_lhs`).
+One instruction multiplies 64 x K by K x N, where K are 32 bytes. `layout.fragments.wgmma_accumulator` says where the threads hold the
+accumulator; the left operand may be held by them too (`layout.fragments.wgmma_lhs`).
 
 Operands in memory lie in rows of 128 bytes with a 128-byte swizzle (or 64 or 32). Where k runs along the rows, eight rows are 1024 bytes
 apart, and a step along k is 32 bytes. Where k runs down the rows, a step of 16 is sixteen rows, and the next 64 columns lie `leading` bytes

@@ -22,7 +22,7 @@ from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
-MOST_WARPS = 32  # of a block of threads, on every architecture
+MOST_WARPS = 32  # of a CTA, on every architecture
 
 
 def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
@@ -39,7 +39,7 @@ def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
     )
   if layout.num_warps > MOST_WARPS:
     raise errors.LayoutError(
-      f"layout_cast: layout: expected one of at most {MOST_WARPS} warps, which a block of threads has, got one of {layout.num_warps}."
+      f"layout_cast: layout: expected one of at most {MOST_WARPS} warps, which a CTA has, got one of {layout.num_warps}."
     )
   try:
     inverse(layout)
