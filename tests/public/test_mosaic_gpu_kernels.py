@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec as P
 from public_kernels import our_module
 
 from tilewright.pallas import mosaic_gpu as plgpu
@@ -79,6 +81,55 @@ def test_hopper_matmul(name, has_c):
   wanted = exact(a) @ exact(b)
   found = m.matmul(a, b, c, config)
   close(found, wanted + exact(c) if has_c else wanted, dtype, 1.5)
+
+
+# --- several devices ---------------------------------------------------------------------------------------------
+
+
+def between_devices(f: Callable[..., Any], into: tuple[P, ...], out: P) -> Callable[..., Any]:
+  mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("x",))
+  return jax.jit(jax.shard_map(f, mesh=mesh, in_specs=into, out_specs=out, check_vma=False))
+
+
+@pytest.mark.devices(2)
+@pytest.mark.parametrize("is_simulated", [False, True])
+def test_all_gather(is_simulated, caplog):
+  m, x = module("all_gather"), random(32, 128, dtype=jnp.float32)
+  gather = between_devices(lambda x: m.all_gather(x, axis_name="x"), (P("x"),), P())
+  with interpreted(is_simulated):
+    np.testing.assert_array_equal(gather(x), x)
+  assert not caplog.records  # semaphores of a GPU kernel need not be back at zero
+
+
+@pytest.mark.devices(2)
+@pytest.mark.parametrize("is_simulated", [False, True])
+@pytest.mark.parametrize("reduction, combine", [("add", np.add), ("max", np.maximum)])
+def test_reduce_scatter(is_simulated, reduction, combine):
+  m = module("reduce_scatter")
+  x = jnp.asarray(np.random.default_rng(0).integers(-9, 9, (32, 256)), jnp.float32)
+  scatter = between_devices(
+    lambda x: m.reduce_scatter(x, axis_name="x", scatter_dimension=0, reduction=reduction), (P(None, "x"),), P("x")
+  )
+  with interpreted(is_simulated):
+    np.testing.assert_array_equal(scatter(x), combine(*np.split(np.asarray(x), 2, axis=1)))
+
+
+@pytest.mark.devices(2)
+def test_all_gather_matmul():
+  m = module("collective_matmul")
+  matmul = m.hopper_matmul_mgpu
+  config = matmul.TuningConfig(
+    tile_m=64, tile_n=64, tile_k=64, max_concurrent_steps=2, wg_dimension=matmul.MatmulDimension.N
+  )
+  a, b = random(128, 64), random(64, 256, seed=1)
+  multiply = functools.partial(m.all_gather_lhs_matmul, axis_name="x", config=config)
+  here = mock.patch.multiple(jax, device_count=lambda: 2, local_device_count=lambda: 2)
+  with interpreted(True), here:
+    found = between_devices(multiply, (P("x"), P(None, "x")), P(None, "x"))(a, b)
+  close(found, exact(a) @ exact(b), F16, 1.5)
+
+
+# --- one device --------------------------------------------------------------------------------------------------
 
 
 def test_a_matmul_of_two_warpgroups_on_the_simulated_machine():

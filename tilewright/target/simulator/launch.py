@@ -162,7 +162,12 @@ class Launch:
 
   def _world(self, num_devices: int, first: int) -> World:
     kernel = self.program.kernel
-    return World(kernel.name, num_devices, grid.num_cores(kernel), kernel.interpret, races, first)
+    on_gpu = any(
+      hasattr(mesh, "num_threads") for mesh in kernel.mesh or ()
+    )  # there, semaphores begin at zero in each kernel
+    return World(
+      kernel.name, num_devices, grid.num_cores(kernel), kernel.interpret, races, first, keeps_counts=not on_gpu
+    )
 
   def _arrive(self, place: Hashable, device: int) -> Gathering:
     if not self.communicates:

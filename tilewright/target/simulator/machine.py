@@ -94,8 +94,19 @@ class Copy:
 class World:
   """One kernel call on all devices that take part."""
 
-  def __init__(self, name: str, num_devices: int, num_cores: int, options: Options, races: list[Race], first: int = 0):
+  def __init__(
+    self,
+    name: str,
+    num_devices: int,
+    num_cores: int,
+    options: Options,
+    races: list[Race],
+    first: int = 0,
+    *,
+    keeps_counts: bool = True,
+  ):
     self.name = name
+    self.keeps_counts = keeps_counts  # whether the next kernel finds the counts of semaphores that this one leaves
     self.first = first  # the number of the first device
     self.num_devices = num_devices
     self.devices = range(first, first + num_devices)
@@ -405,7 +416,7 @@ class World:
     """A right kernel waits for all that it starts: else the next one to use the semaphore goes on too early."""
     if not isinstance(found, Semaphores) or isinstance(found.dtype, BlockBarrier) or self.error is not None:
       return
-    if found.is_result:
+    if found.is_result or not self.keeps_counts:
       return
     unfinished = {position for position, copies in found.pending.items() if copies}
     for position in sorted({*np.flatnonzero(found.counts).tolist(), *unfinished}):
