@@ -16,6 +16,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import tpu as pltpu
+from tilewright.runtime import _jax
 
 F32 = jnp.float32
 ANY, VMEM = pl.ANY, pltpu.VMEM
@@ -77,6 +78,12 @@ def permute_right(x, n, interpret=False):
     copy.wait()
 
   return call(kernel, x, [DMA(()), DMA(())], interpret=interpret)
+
+
+def test_barrier_semaphores_are_refs_where_jax_checks_jaxprs():
+  with _jax.config.enable_checks(True):
+    found = on_devices(lambda x: permute_right(x, 2), x=2)(data(2))
+  np.testing.assert_array_equal(found, np.roll(data(2), 8, axis=0))
 
 
 def ring_sum(x, n, interpret=False):
@@ -248,7 +255,8 @@ def test_memory_of_a_scope_is_reached_before_its_owner_is_in_it():
 
 
 @pytest.mark.parametrize("interpret", [NATIVE, PORTABLE, SIMULATED], ids=["native", "portable", "simulated"])
-def test_a_ref_of_another_device_is_read_and_written(interpret):
+@pytest.mark.parametrize("checks", [False, True])
+def test_a_ref_of_another_device_is_read_and_written(interpret, checks):
   n = 4
 
   def kernel(x, o):
@@ -258,7 +266,8 @@ def test_a_ref_of_another_device_is_read_and_written(interpret):
     plgpu.multimem_store(x[2] * 0 + 5, o.at[2], "x")
     o[3:] = plgpu.multimem_load_reduce(x.at[3:], collective_axes="x", reduction_op="max")
 
-  found = on_devices(lambda x: call(kernel, x, interpret=interpret), x=n)(data(n)).reshape(n, 8, 128)
+  with _jax.config.enable_checks(checks):
+    found = on_devices(lambda x: call(kernel, x, interpret=interpret), x=n)(data(n)).reshape(n, 8, 128)
   x = np.asarray(data(n)).reshape(n, 8, 128)
   np.testing.assert_array_equal(found[:, 0], np.roll(x[:, 0], -1, axis=0))
   np.testing.assert_array_equal(found[:, 1], np.roll(x[:, 1], 2, axis=0))

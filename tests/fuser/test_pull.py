@@ -286,3 +286,4 @@ def test_no_prefetched_scalars_may_be_none():
   x = numbers(4, 4)
   np.testing.assert_array_equal(block_fn((0, 1), None, x), jnp.sin(x))
   assert spec.index_map(0, 1) == (0, 1)
+  assert jax.tree.leaves(spec.index_map(0, 1)) == [0, 1]  # a tuple that JAX knows, for those who put it into a tree

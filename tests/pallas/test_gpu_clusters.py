@@ -13,6 +13,7 @@ from jax import lax
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.runtime import _jax
 
 INTERPRETED = pytest.mark.parametrize("interpret", [True, plgpu.InterpretGPUParams()], ids=["portable", "simulated"])
 X = jnp.arange(3 * 2 * 4.0).reshape(3, 2, 4)
@@ -26,7 +27,8 @@ def run(body: Any, *scratch: Any, **options: Any) -> Any:
 
 
 @INTERPRETED
-def test_a_block_reads_the_memory_of_another(interpret: Any) -> None:
+@pytest.mark.parametrize("checks", [False, True])
+def test_a_block_reads_the_memory_of_another(interpret: Any, checks: bool) -> None:
   def body(x: Any, o: Any, own: Any, meet: Any) -> None:
     g, c = lax.axis_index("g"), lax.axis_index("c")
     own[...] = x[g, c]
@@ -35,7 +37,8 @@ def test_a_block_reads_the_memory_of_another(interpret: Any) -> None:
       plgpu.barrier_wait(meet)
     o[g, c] = plgpu.cluster_ref(own, {"c": 1 - c})[...]
 
-  np.testing.assert_array_equal(run(body, SMEM, MEET, interpret=interpret), X[:, ::-1])
+  with _jax.config.enable_checks(checks):
+    np.testing.assert_array_equal(run(body, SMEM, MEET, interpret=interpret), X[:, ::-1])
 
 
 @INTERPRETED

@@ -33,6 +33,13 @@ ShapedArray = _jax.core.ShapedArray
 Primitive = _jax.core.Primitive
 
 
+def gives_ref(primitive: Any) -> None:
+  """Say that the result of a primitive is a ref, of which JAX lets jaxprs have effects, also where it checks them."""
+  primitive.ref_primitive = True
+  primitive.ref_allocating = True
+  primitive.is_effectful = lambda params: True
+
+
 def int32_scalar() -> Any:
   return ShapedArray((), jnp.dtype("int32"))
 

@@ -19,15 +19,21 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
-from tilewright.pallas.primitives import Primitive, ReadEffect, TransformedRef, flatten_ref, not_differentiable
+from tilewright.pallas.primitives import (
+  Primitive,
+  ReadEffect,
+  TransformedRef,
+  flatten_ref,
+  gives_ref,
+  not_differentiable,
+)
 from tilewright.pallas.semaphores import DeviceIdType
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla import refs
 
 remote_ref_p = Primitive("remote_ref")
-remote_ref_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
-remote_ref_p.is_effectful = lambda params: True
+gives_ref(remote_ref_p)
 not_differentiable(remote_ref_p)
 
 

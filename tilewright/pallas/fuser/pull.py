@@ -406,7 +406,7 @@ def _pull(
       return BlockSpec(None, None, pipeline_mode=view.pipeline_mode, memory_space=view.memory_space)
 
     def index_map(*args: Any) -> Any:
-      return view.block_index_transform(*out_indices(args[:length], args[length:]))
+      return tuple(view.block_index_transform(*out_indices(args[:length], args[length:])))
 
     return BlockSpec(view.block_shape, index_map, view.pipeline_mode, memory_space=view.memory_space)
 

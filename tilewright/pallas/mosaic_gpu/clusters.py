@@ -55,8 +55,7 @@ def query_cluster_cancel(result_ref: Any, grid_names: Sequence[Any]) -> tuple[tu
 # --- memory of other blocks --------------------------------------------------------------------------------------
 
 cluster_ref_p = Primitive("cluster_ref")
-cluster_ref_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
-cluster_ref_p.is_effectful = lambda params: True
+primitives.gives_ref(cluster_ref_p)
 primitives.not_differentiable(cluster_ref_p)
 
 

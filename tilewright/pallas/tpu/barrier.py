@@ -11,15 +11,14 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.pallas import effects
-from tilewright.pallas.primitives import Primitive, not_differentiable
+from tilewright.pallas.primitives import Primitive, gives_ref, not_differentiable
 from tilewright.pallas.tracing import current_frame
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
 from tilewright.tile.memory import SemaphoreType
 
 get_barrier_semaphore_p = Primitive("get_barrier_semaphore")
-get_barrier_semaphore_p.ref_allocating = True  # its result is a ref, of which JAX lets the jaxpr have effects
-get_barrier_semaphore_p.is_effectful = lambda params: True
+gives_ref(get_barrier_semaphore_p)
 not_differentiable(get_barrier_semaphore_p)
 
 
