@@ -1,4 +1,4 @@
-"""Rewrite the tables of docs/benchmarks.md from one run of the benchmark, and nothing else of it.
+"""Rewrite the tables of docs/benchmarks.md from one run of the benchmark, and nothing else of it. The run goes to docs/runs, for charts.
 
     tilewright bench cpu --filter ops. --filter nativ --filter fused --seconds 2 --json rows.json
     python docs/generate_benchmarks.py rows.json
@@ -24,6 +24,7 @@ from typing import Any
 from tilewright.cli.bench import COLUMNS, Row, table_row, write_atomically
 
 DOCUMENT = pathlib.Path(__file__).resolve().parent / "benchmarks.md"
+RUNS = DOCUMENT.with_name("runs")
 TABLE = re.compile(
   r"(?P<begin><!-- bench (?P<target>\w+): (?P<words>.+?) -->\n).*?(?P<end><!-- end of bench -->)", re.S
 )
@@ -64,4 +65,6 @@ def rewritten(document: str, run: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-  write_atomically(DOCUMENT, rewritten(DOCUMENT.read_text(), json.loads(pathlib.Path(sys.argv[1]).read_text())))
+  made = json.loads(pathlib.Path(sys.argv[1]).read_text())
+  write_atomically(DOCUMENT, rewritten(DOCUMENT.read_text(), made))
+  write_atomically(RUNS / f"{made['target']}.json", json.dumps(made, indent=1) + "\n")

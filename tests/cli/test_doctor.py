@@ -27,7 +27,7 @@ def test_extras_that_it_names_exist_and_the_command_names_no_other():
   project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
   source = pathlib.Path(doctor.__file__).read_text()
   named = set(",".join(re.findall(r"tilewright\[([\w,]+)\]", source)).split(","))
-  assert named == {"cuda", "nccl", "nvshmem"} and set(project["optional-dependencies"]) == {*named, "test"}
+  assert named == {"cuda", "nccl", "nvshmem"} and set(project["optional-dependencies"]) == {*named, "docs", "test"}
 
 
 def test_it_asks_for_what_the_project_asks_for():
