@@ -4,12 +4,14 @@ Every instruction that tiles can be computed of begins as a region of its own. A
 regions become one if no path leaves the union and comes back, if the union still has tiles (`tiles.choose`), and if its kernel is
 estimated to be faster than the kernels of both. Then regions that read the same large array are joined the same way. A region is taken
 if its kernel is estimated to be faster than XLA's instructions by a margin; of every other one the reason is kept.
+
+Which groups may be joined, and in which order to try, is answered by `hlo.tiling.joining`, as for the finder of that package. What can be
+a kernel, and what it costs, is answered here.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterable, Sequence
 
 from tilewright.accelerate import exactness
@@ -18,6 +20,7 @@ from tilewright.accelerate.costs import kernel_time, xla_time
 from tilewright.accelerate.graph import ELEMENTWISE, RULES, Graph, Incomplete, Refused, build
 from tilewright.accelerate.tiles import Machine, Tiling, choose
 from tilewright.hlo import Computation, Instruction
+from tilewright.hlo.tiling import joining
 
 _GLUE = frozenset({"bitcast", "get-tuple-element", "broadcast", "iota", "constant", "reshape"})
 _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) - {
@@ -87,26 +90,14 @@ class Finder:
         self.region[instruction] = own
       elif instruction.opcode in ("fusion", "reduce"):
         refused.append(Left((instruction,), plan))
+    along = [(e.producer, e.consumer) for e in joining.edges(self.region, self.position)]
+    beside = [(a, b) for a, b, _ in joining.readers(self.order, self.region, self.machine.l2 // 4, self.position)]
     for _ in range(3):
-      if not self._join(self._edges()) and not self._join(self._siblings()):
+      if not self._join(along) and not self._join(beside):
         break
     return [*self._decided(), *refused]
 
   # --- joining ---------------------------------------------------------------------------------------------------
-
-  def _edges(self) -> list[tuple[Instruction, Instruction]]:
-    found = [(o, i) for i in self.region for o in i.operands if o in self.region]
-    return sorted(found, key=lambda edge: (-edge[0].shape.byte_size, self.position[edge[1]]))
-
-  def _siblings(self) -> list[tuple[Instruction, Instruction]]:
-    """Users of the same value, next to each other."""
-    found = []
-    for value in self.order:
-      if not value.shape.is_array or value.shape.byte_size < self.machine.l2 // 4:
-        continue
-      users = sorted((u for u in value.users if u in self.region), key=self.position.__getitem__)
-      found += list(itertools.pairwise(users))
-    return found
 
   def _join(self, pairs: Sequence[tuple[Instruction, Instruction]]) -> bool:
     changed = False
@@ -115,7 +106,7 @@ class Finder:
       if one is two:
         continue
       both = one | two
-      if len(both) > _MOST_NODES or not self._is_convex(both):
+      if len(both) > _MOST_NODES or self._waits_for_itself(both):
         continue
       plan = self.plan(both)
       if isinstance(plan, str):
@@ -135,25 +126,11 @@ class Finder:
   def xla(self, region: Iterable[Instruction]) -> float:
     return xla_time(sorted(region, key=self.position.__getitem__), self.machine, self._times)
 
-  def _is_convex(self, region: frozenset[Instruction]) -> bool:
-    """Whether no path leaves a region and comes back. Each other region is one step of a path: it will be one instruction."""
+  def _waits_for_itself(self, region: frozenset[Instruction]) -> bool:
+    """Each other region is one step of a path: it will be one instruction."""
     others = {r for r in self.region.values() if len(r) > 1 and not r <= region}
-    extents = [(min(map(self.position.__getitem__, r)), max(map(self.position.__getitem__, r))) for r in others]
-    horizon = max(self.position[i] for i in region)
-    while later := [last for first, last in extents if first < horizon < last]:
-      horizon = max(later)
-    left = [u for i in region for u in (*i.users, *i.control_successors) if u not in region]
-    seen = set(left)
-    while left:
-      instruction = left.pop()
-      for member in self.region.get(instruction, (instruction,)):
-        for user in (*member.users, *member.control_successors):
-          if user in region:
-            return False
-          if user not in seen and self.position.get(user, horizon + 1) <= horizon:
-            seen.add(user)
-            left.append(user)
-    return True
+    last = joining.last_that_leads_back(region, others, self.position)
+    return joining.waits_for_itself(region, lambda i: self.region.get(i, (i,)), self.position, last)
 
   # --- planning --------------------------------------------------------------------------------------------------
 

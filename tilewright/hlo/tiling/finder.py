@@ -28,6 +28,7 @@ from tilewright.hlo.cost.model import CostModel, Roofline
 from tilewright.hlo.cost.work import FREE, work
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ELEMENTWISE, SIDE_EFFECTS
+from tilewright.hlo.tiling import joining
 from tilewright.hlo.tiling.analysis import TileAnalysis, tile_analysis
 from tilewright.hlo.tiling.op_maps import CannotTile, operand_maps
 from tilewright.hlo.tiling.open_fusions import region_of
@@ -39,6 +40,7 @@ _CHEAP = frozenset({"iota", "broadcast", "constant", "reshape", "bitcast", "conv
 _MAX_MEMBERS = 64  # of one group, fusions counted as one
 _MAX_OUTPUTS = 8
 _ROUNDS = 3
+_SHARED = 1 << 16  # bytes of an array whose readers may be joined
 _LARGE = 1 << 20  # bytes of an array that may be worth computing twice
 _FINE = 30
 _COARSE = 8  # tile sizes tried while groups grow
@@ -121,7 +123,6 @@ def program_computations(module: Module) -> list[Computation]:
 @dataclass(eq=False)
 class _Group:
   members: dict[Instruction, None]
-  bits: int
   choice: Choice | None = None
   region: Region | None = None
   seconds: float = 0.0
@@ -159,18 +160,19 @@ class _Search:
       refused = cannot_join(i)
       if refused is None:
         alone = self.model.cost(i).seconds
-        self.group_of[i] = _Group({i: None}, 1 << self.reach.index[i], seconds=alone, xla_seconds=alone)
+        self.group_of[i] = _Group({i: None}, seconds=alone, xla_seconds=alone)
       elif refused:
         self.decisions.append(Decision(f"%{i.name}", False, refused))
     self._join_chains()
-    edges = self._edges()
+    edges = joining.edges(self.group_of, self.reach.index, later_first=True)
     for _ in range(_ROUNDS):  # a group that grew may have taken in what stood between two others
       before = len(self.answers)
-      for producer, consumer, size in edges:
-        self._try(producer, consumer, f"%{producer.name} → %{consumer.name}, {_bytes(size)}")
+      for edge in edges:
+        self._try(edge.producer, edge.consumer, f"%{edge.producer.name} → %{edge.consumer.name}, {_bytes(edge.bytes)}")
       if len(self.answers) == before:
         break
-    for a, b, source in self._siblings():
+    readers = {i for i in self.group_of if not _is_cheap(i)}
+    for a, b, source in joining.readers(self.reach.order, readers, _SHARED, self.reach.index):
       self._try(a, b, f"%{a.name} and %{b.name}, which both read %{source.name}")
     groups = list(dict.fromkeys(self.group_of.values()))
     self._recompute(groups)
@@ -193,29 +195,9 @@ class _Search:
           both = {**left.members, **right.members}
           order = dict.fromkeys(sorted(both, key=self.reach.index.__getitem__))
           seconds, xla = left.seconds + right.seconds, left.xla_seconds + right.xla_seconds
-          joined = _Group(order, left.bits | right.bits, seconds=seconds, xla_seconds=xla)
+          joined = _Group(order, seconds=seconds, xla_seconds=xla)
           for member in order:
             self.group_of[member] = joined
-
-  def _edges(self) -> list[tuple[Instruction, Instruction, int]]:
-    """Producers and consumers, most bytes first; of equal ones the later."""
-    found = []
-    for consumer in self.reach.order:
-      for producer in dict.fromkeys(consumer.operands):
-        if producer in self.group_of and consumer in self.group_of:
-          found.append((producer, consumer, producer.shape.byte_size))
-    found.sort(key=lambda edge: (-edge[2], -self.reach.index[edge[1]]))
-    return found
-
-  def _siblings(self) -> list[tuple[Instruction, Instruction, Instruction]]:
-    """Readers of one large array in different groups."""
-    found = []
-    for source in self.reach.order:
-      readers = [u for u in source.users if u in self.group_of and not _is_cheap(u)]
-      if source.shape.is_array and source.shape.byte_size >= 1 << 16 and len(readers) > 1:
-        found += [(readers[0], other, source) for other in readers[1:8]]
-    found.sort(key=lambda pair: -pair[2].shape.byte_size)
-    return found
 
   # Joining.
 
@@ -240,8 +222,7 @@ class _Search:
     members = {**left.members, **right.members}
     if len(members) > _MAX_MEMBERS:
       return f"a group has at most {_MAX_MEMBERS} members"
-    bits = left.bits | right.bits
-    if not self._is_convex(members, bits) or self._waits_for_itself(members):
+    if self._waits_for_itself(members):
       return "something outside depends on the one and is needed by the other"
     order = sorted(members, key=self.reach.index.__getitem__)
     found = self._tiled(order, _COARSE)
@@ -253,7 +234,7 @@ class _Search:
       return f"{together * 1e6:.3g} µs together, {apart * 1e6:.3g} µs apart"
     reasons = [*left.reasons, *right.reasons, f"{together * 1e6:.3g} µs together, {apart * 1e6:.3g} µs apart"]
     xla = left.xla_seconds + right.xla_seconds
-    return _Group(dict.fromkeys(order), bits, choice, region, together, xla, reasons=reasons)
+    return _Group(dict.fromkeys(order), choice, region, together, xla, reasons=reasons)
 
   def _tiled(
     self,
@@ -307,39 +288,14 @@ class _Search:
         stack += top.operands
     return list(found)
 
-  def _is_convex(self, members: dict[Instruction, None], bits: int) -> bool:
-    above = 0
-    for member in members:
-      above |= self.reach.needs(member)
-    between = above & ~bits
-    while between:
-      low = between & -between
-      between ^= low
-      if self.reach.needs(self.reach.order[low.bit_length() - 1]) & bits:
-        return False
-    return True
-
   def _waits_for_itself(self, members: dict[Instruction, None]) -> bool:
-    """Whether what uses the group, with all of the groups that this is part of, is needed by the group.
+    def together(i: Instruction) -> Collection[Instruction]:
+      group = self.group_of.get(i)
+      return group.members if group is not None else (i,)
 
-    Two groups may each have no way out and in again and still wait for one another: a1 → b1 and b2 → a2, for {a1, a2} and {b1, b2}.
-    """
-    seen: set[Instruction] = set()
-    stack = [u for m in members for u in (*m.users, *m.control_successors) if u not in members]
-    while stack:
-      top = stack.pop()
-      if top in seen:
-        continue
-      group = self.group_of.get(top)
-      together = group.members if group is not None else (top,)
-      seen.update(together)
-      for member in together:
-        for user in (*member.users, *member.control_successors):
-          if user in members:
-            return True
-          if user not in seen:
-            stack.append(user)
-    return False
+    others = {g for g in self.group_of.values() if len(g.members) > 1 and next(iter(g.members)) not in members}
+    last = joining.last_that_leads_back(members, [g.members for g in others], self.reach.index)
+    return joining.waits_for_itself(members, together, self.reach.index, last)
 
   # Computing twice.
 
