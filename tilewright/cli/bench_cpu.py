@@ -378,6 +378,7 @@ IN_PROCESSES = (
   in_processes("warm start of native softmax", "warm", "softmax"),
   in_processes("warm start of native matmul", "warm", "matmul"),
   in_processes("first native kernel of a process, from disk", "first", "softmax"),
+  in_processes("first native kernel of a process, nothing on disk", "cold", "softmax"),
   in_processes("peak memory of native attention, 4 heads 8192x64", "memory", "attention", "bytes"),
 )
 
