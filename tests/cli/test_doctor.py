@@ -10,6 +10,7 @@ import tomllib
 import pytest
 
 from tilewright.cli import doctor, main
+from tilewright.runtime import segments
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -92,10 +93,29 @@ def test_a_child_that_dies_or_hangs_is_reported():
 
 
 def test_a_gpu_is_described(monkeypatch):
-  monkeypatch.setattr(doctor, "ask", lambda program: ([13000, [["NVIDIA H200", "sm_90", 141 * 2**30]]], ""))
+  monkeypatch.setattr(doctor, "ask", lambda program: ([13000, [["NVIDIA H200", "sm_90", 141 * 2**30, 1]], []], ""))
   rows = list(doctor.gpu())
   assert [(row.name, row.state) for row in rows] == [("GPU driver", "ok"), ("GPU", "ok")]
   assert [row.found for row in rows] == ["supports CUDA 13.0", "NVIDIA H200 (sm_90, 141 GiB)"]
+
+
+def test_pairs_of_gpus_say_what_reaches_what(monkeypatch):
+  gpus = [["NVIDIA L4", "sm_89", 24 * 2**30, 0]] * 3
+  pairs = [[0, 1, True], [0, 2, False], [1, 2, True]]
+  monkeypatch.setattr(doctor, "ask", lambda program: ([13000, gpus, pairs], ""))
+  *_, row = doctor.gpu()
+  assert row.name == "GPU pairs"
+  assert "2 of 3 pairs reach each other's memory" in row.found
+  assert "not 0 and 2" in row.found and "multicast: no" in row.found
+
+
+def test_processes_that_cannot_share_memory_are_told(monkeypatch):
+  def create(nbytes, address):
+    raise segments.SegmentError("no memory here")
+
+  monkeypatch.setattr(segments, "create", create)
+  row = doctor._cpu_processes()
+  assert row.state == "missing" and "Gloo" in row.found and "no memory here" in row.found
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ hang (starting a JAX backend, loading a GPU driver) happens in a child process.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import dataclasses
 import importlib
 import importlib.metadata
@@ -16,14 +17,14 @@ import pathlib
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import tilewright
 from tilewright.cli.table import print_table
 from tilewright.collectives import engines
 from tilewright.runtime import cache as kernel_cache
-from tilewright.runtime import ptxas
+from tilewright.runtime import ptxas, segments
 
 OK, MISSING, TOO_OLD, TOO_NEW, BROKEN = "ok", "missing", "too old", "too new", "broken"
 
@@ -208,19 +209,33 @@ version, count = ctypes.c_int(), ctypes.c_int()
 call("cuInit", 0)
 call("cuDriverGetVersion", ctypes.byref(version))
 call("cuDeviceGetCount", ctypes.byref(count))
-devices = []
+devices, handles = [], []
 for i in range(count.value):
   device, name, memory = ctypes.c_int(), ctypes.create_string_buffer(256), ctypes.c_size_t()
   call("cuDeviceGet", ctypes.byref(device), i)
   call("cuDeviceGetName", name, 256, device)
   call("cuDeviceTotalMem_v2", ctypes.byref(memory), device)
   capability = []
-  for attribute in (75, 76):  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+  handles.append(device.value)
+  for attribute in (75, 76, 132):  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR, _MULTICAST_SUPPORTED
     value = ctypes.c_int()
-    call("cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
+    if attribute != 132:
+      call("cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
+    else:  # drivers before 12.1 do not know it
+      cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
     capability.append(value.value)
-  devices.append([name.value.decode(), "sm_%d%d" % tuple(capability), memory.value])
-print(json.dumps([version.value, devices]))
+  devices.append([name.value.decode(), "sm_%d%d" % tuple(capability[:2]), memory.value, capability[2]])
+pairs = []
+for a in handles:
+  for b in handles:
+    if a < b:
+      reach = []
+      for one, other in ((a, b), (b, a)):
+        value = ctypes.c_int()
+        call("cuDeviceCanAccessPeer", ctypes.byref(value), one, other)
+        reach.append(value.value)
+      pairs.append([a, b, all(reach)])
+print(json.dumps([version.value, devices, pairs]))
 """
 
 _ASK_NCCL = """
@@ -279,12 +294,23 @@ def gpu() -> Iterator[Row]:
     )
     yield Row("GPU", MISSING, "-", "only needed to run kernels on NVIDIA GPUs; JAX uses them with 'tilewright[cuda]'")
     return
-  version, devices = answer
+  version, devices, pairs = answer
   yield Row("GPU driver", OK, f"supports CUDA {version // 1000}.{version % 1000 // 10}")
-  for name, architecture, memory in devices:
+  for name, architecture, memory, _ in devices:
     yield Row("GPU", OK, f"{name} ({architecture}, {memory / 2**30:.0f} GiB)")
+  if pairs:
+    yield _gpu_pairs(pairs, all(multicast for *_, multicast in devices))
   if not devices:
     yield Row("GPU", MISSING, "the driver sees none", "check CUDA_VISIBLE_DEVICES")
+
+
+def _gpu_pairs(pairs: Sequence[tuple[int, int, bool]], has_multicast: bool) -> Row:
+  """Which GPUs reach each other's memory, and what `collectives` makes of it."""
+  apart = [f"{a} and {b}" for a, b, reach in pairs if not reach]
+  said = f"{len(pairs) - len(apart)} of {len(pairs)} pairs reach each other's memory (collectives.peer)"
+  if apart:
+    said += f"; not {', '.join(apart[:4])}{' and others' if len(apart) > 4 else ''}"
+  return Row("GPU pairs", OK, f"{said}; multicast: {'yes' if has_multicast else 'no'}; programs use NCCL, through XLA")
 
 
 def gpu_libraries() -> Iterator[Row]:
@@ -322,7 +348,8 @@ def collectives() -> Iterator[Row]:
     yield Row("CPU devices", BROKEN, complaint, "please report this")
   else:
     speed = f"all_reduce of 1 MiB over 2 devices in {seconds * 1e6:.0f} µs ({(1 << 20) / seconds / 1e9:.1f} GB/s)"
-    yield Row("CPU devices", OK, f"shared memory, one process: {speed}; several processes: Gloo, through XLA")
+    yield Row("CPU devices", OK, f"shared memory, one process: {speed}")
+  yield _cpu_processes()
   for name, what, extra in (("nccl", "nccl4py", "tilewright[nccl]"), ("nvshmem", "nvshmem4py", "tilewright[nvshmem]")):
     wrong = engines.problem(name)
     found = engines.version(name)
@@ -332,6 +359,32 @@ def collectives() -> Iterator[Row]:
       yield Row(what, MISSING, "-", f"only for collectives.{name} between GPUs: pip install '{extra}'")
     else:
       yield Row(what, BROKEN, wrong, f"pip install --upgrade '{extra}'")
+
+
+_ASK_SEGMENT = """
+import ctypes, json
+from tilewright.runtime import segments
+print(json.dumps(ctypes.c_int64.from_address(segments.join({offer!r}).start).value))
+"""
+_PROBED_AT, _WORD = (1 << 44) - (1 << 32), 0x7EA5ED
+
+
+def _cpu_processes() -> Row:
+  """Whether processes can share memory, tried with a child."""
+  try:
+    segment = segments.create(1 << 20, _PROBED_AT)
+  except (segments.SegmentError, OSError) as error:
+    return Row("CPU processes", MISSING, f"Gloo, through XLA: {error}", "only for kernels between processes")
+  try:
+    ctypes.c_int64.from_address(segment.start).value = _WORD
+    found, complaint = ask(_ASK_SEGMENT.format(offer=segment.offer))
+  finally:
+    segment.unmap()
+  if found != _WORD:
+    return Row("CPU processes", MISSING, f"Gloo, through XLA: {complaint}", "only for kernels between processes")
+  return Row(
+    "CPU processes", OK, "shared memory between processes of this user on this host; between hosts Gloo, through XLA"
+  )
 
 
 def _optional(name: str, found: str | None, advice: str) -> Row:
