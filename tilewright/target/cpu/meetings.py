@@ -90,7 +90,8 @@ from tilewright.target.llvm.frame import at, external, read, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 
-_SPINS, _YIELDS = 256, 4096
+_SPINS = 256
+_YIELDING = 1_000_000  # nanoseconds: on a busy machine, one time of giving way may take longer
 _NAP = 100_000  # nanoseconds
 _MONOTONIC = 1  # of Linux's clocks
 _NAPS = 100  # between two questions to Python
@@ -228,6 +229,12 @@ def _waits_at(b: ir.IRBuilder, own: ir.Value, where: ir.Value) -> None:
   _set(b, b.ptrtoint(at(b, own, WHERE_TEXT), I64), at(b, own, WHERE))
 
 
+def _now(b: ir.IRBuilder, room: ir.Value) -> ir.Value:
+  """Nanoseconds of the monotonic clock, given room for a timespec."""
+  b.call(external(b.module, "clock_gettime", I32, [I32, PTR]), [I32(_MONOTONIC), room])
+  return b.add(b.mul(read(b, room, 0, I64), i64(1_000_000_000)), read(b, room, 8, I64))
+
+
 # --- waiting -----------------------------------------------------------------------------------------------------
 
 
@@ -242,23 +249,22 @@ def _emit_wait(module: ir.Module) -> ir.Function:
   b = _function(module, "wait_for", ty)
   b.function.linkage = "internal"
   meeting, me, kind, place, wanted, where = b.function.args
-  tries, said = b.alloca(I64), b.alloca(I64)
+  tries, said, until = b.alloca(I64), b.alloca(I64), b.alloca(I64)
+  clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
   b.store(i64(0), tries)
   b.store(i64(0), said)
   done = lambda: _satisfied(b, kind, place, wanted)
 
-  def not_yet(limit: int) -> Callable[[], ir.Value]:
-    return lambda: b.and_(b.not_(done()), b.icmp_signed("<", b.load(tries, typ=I64), i64(limit)))
-
   def count() -> None:
     b.store(b.add(b.load(tries, typ=I64), i64(1)), tries)
 
-  def give_way() -> None:
-    count()
-    b.call(external(module, "sched_yield", I32, []), [])
-
-  _while(b, not_yet(_SPINS), count)
-  _while(b, not_yet(_SPINS + _YIELDS), give_way)
+  may_spin = lambda: b.icmp_signed("<", b.load(tries, typ=I64), i64(_SPINS))
+  may_yield = lambda: b.icmp_signed("<", _now(b, clock), b.load(until, typ=I64))
+  _while(b, lambda: b.and_(b.not_(done()), may_spin()), count)
+  with if_then(b, done(), ends=True):
+    b.ret(i64(0))
+  b.store(b.add(_now(b, clock), i64(_YIELDING)), until)
+  _while(b, lambda: b.and_(b.not_(done()), may_yield()), lambda: b.call(external(module, "sched_yield", I32, []), []))
   with if_then(b, done(), ends=True):
     b.ret(i64(0))
   own = slot(b, meeting, me)
@@ -407,9 +413,7 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
       b.store(value, at(b, new, offset))
     _copy_text(b, name, at(b, new, NAME_TEXT), NAME_BYTES)
     clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
-    b.call(external(module, "clock_gettime", I32, [I32, PTR]), [I32(_MONOTONIC), clock])
-    born = b.add(b.mul(read(b, clock, 0, I64), i64(1_000_000_000)), read(b, clock, 8, I64))
-    b.store(born, at(b, new, BORN))
+    b.store(_now(b, clock), at(b, new, BORN))
     b.store(new, b.load(place, typ=PTR))
     b.store(new, found)
   meeting = b.load(found, typ=PTR)
