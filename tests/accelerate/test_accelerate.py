@@ -55,6 +55,10 @@ PROGRAMS = {
   "rms norm of odd sizes": (lambda x: x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6), (normal(7, 3, 13),)),
   "gated gelu": (lambda x, y: jax.nn.gelu(x) * y, (X, X[::-1])),
   "cross entropy, derivative": (jax.value_and_grad(cross_entropy), (X, LABELS)),
+  "dropout": (
+    lambda x: jnp.where(jax.random.uniform(jax.random.key(0), x.shape) < 0.5, jax.nn.softmax(x) * 2, 0.0),
+    (X,),
+  ),
   "transposed": (lambda x: jnp.tanh(x).T * 2 + x.T.sum(-1, keepdims=True), (X,)),
   "rows of a reshaped array": (lambda x: jax.nn.softmax(x.reshape(4, 6, 40) + 1).reshape(24, 40), (X,)),
 }
@@ -206,6 +210,22 @@ def test_an_elementwise_kernel_takes_the_buffer_of_an_operand_that_ends_there(is
   (first, *_) = [i for i in modules[0].entry.topological_order() if i.opcode == "custom-call"]  # of tanh
   assert ("output_to_operand_aliasing" in first.attrs) != is_used_again
   np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_bits_that_are_read_as_floats_stay_in_a_kernel():
+  def f(x):
+    bits = jax.lax.bitcast_convert_type(x, jnp.int32)
+    bits = jnp.where(jnp.arange(40) % 2 == 0, bits & 0x7FFFFFFF, bits | jnp.int32(1))
+    return jax.lax.bitcast_convert_type(bits, jnp.float32), jax.lax.bitcast_convert_type(
+      x.astype(jnp.bfloat16), jnp.uint16
+    )
+
+  plain = jax.jit(lambda x: f(x))(X)
+  with tilewright.accelerate(exact=True) as acceleration:
+    ours = jax.jit(f)(X)
+  assert any("bitcast-convert" in d.ops for r in acceleration.reports for d in r.taken), acceleration.explain()
+  for a, b in zip(ours, plain):
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 
 def test_bodies_of_loops_are_accelerated():

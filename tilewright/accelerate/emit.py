@@ -279,6 +279,10 @@ def _convert(e: _Emitter, node: Node, operands: Sequence[Value]) -> Value:
   return operands[0] if node.dtype == operands[0].tile.dtype else e.b.emit("convert", operands, dtype=node.dtype)
 
 
+def _bits(e: _Emitter, node: Node, operands: Sequence[Value]) -> Value:
+  return operands[0] if node.dtype == operands[0].tile.dtype else e.b.emit("bitcast", operands, dtype=node.dtype)
+
+
 def _by_dims(e: _Emitter, node: Node, operands: Sequence[Value], op: str, **attrs: Any) -> Value:
   """An op on dimensions as XLA has them, each made of all its atoms."""
   seen = [e.reshaped(v, e.dim_shape(o)) for v, o in zip(operands, node.operands)]
@@ -327,6 +331,7 @@ _RULES: dict[str, Callable[[_Emitter, Node, Sequence[Value]], Value]] = {
   "select": _select,
   "clamp": _clamp,
   "convert": _convert,
+  "bitcast-convert": _bits,
   "slice": _slice,
   "pad": _pad,
   "concatenate": _concatenate,

@@ -328,7 +328,7 @@ BINARY = {
   "shift-right-logical": "shr_logical",
 }
 DIRECTIONS = {"EQ": "eq", "NE": "ne", "LT": "lt", "LE": "le", "GT": "gt", "GE": "ge"}
-ELEMENTWISE = frozenset({*UNARY, *BINARY, "compare", "select", "clamp", "convert"})
+ELEMENTWISE = frozenset({*UNARY, *BINARY, "compare", "select", "clamp", "convert", "bitcast-convert"})
 
 # What native code computes with. Others are left to XLA.
 DTYPES = frozenset(
@@ -381,6 +381,8 @@ def _elementwise(
     operands = [b.make("broadcast", o.dtype, dims, [o], dimensions=()) if o.dims != dims else o for o in operands]
   if any(o.dims != dims for o in operands):
     raise Refused(f"{opcode} of different shapes")
+  if opcode == "bitcast-convert" and (operands[0].dtype.itemsize != dtype.itemsize or dtype == np.bool_):
+    raise Refused("bitcast-convert to another width")
   if opcode in ("and", "or", "xor", "not") and is_float(dtype):
     raise Refused(f"{opcode} of floats")
   return b.make(opcode, dtype, dims, operands, instruction, **attrs)

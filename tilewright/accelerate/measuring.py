@@ -126,6 +126,8 @@ def _value(node: Node, x: Sequence[Any]) -> Any:
       return lax.clamp(*x)
     case "convert":
       return lax.convert_element_type(x[0], node.dtype)
+    case "bitcast-convert":
+      return lax.bitcast_convert_type(x[0], node.dtype)
     case "slice":
       starts, stops, strides = zip(*a["cuts"])
       return lax.slice(x[0], starts, stops, strides)
