@@ -18,6 +18,11 @@ from jax.sharding import PartitionSpec as P
 from public_kernels import our_module
 
 from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas.nvgpu.inspection import native_kernels
+from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.target.nvgpu.ir import protocol
+from tilewright.target.nvgpu.passes import hand_written
+from tilewright.tile.native import copied_kernel
 
 F16, BF16 = jnp.float16, jnp.bfloat16
 
@@ -256,3 +261,35 @@ def test_transposed_ragged_dot(is_simulated):
   with interpreted(is_simulated):
     found = m.transposed_ragged_dot(lhs, rhs, group_sizes=jnp.asarray(SIZES, jnp.int32), **sizes)
   close(found, np.stack([exact(lhs)[rows].T @ exact(rhs)[rows] for _, rows in groups()]), F16)
+
+
+def _public_programs() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
+  S = jax.ShapeDtypeStruct
+  m = module("hopper_matmul")
+  for dtype, options in MATMULS.values():
+    named = {k: m.MatmulDimension(v) if "dim" in k else v for k, v in options.items()}
+    config = m.TuningConfig(tile_k=64, max_concurrent_steps=2, **named)
+    operands = S((128, 192), dtype), S((192, 128), dtype), S((128, 128), dtype)
+    yield lambda a, b, m=m, config=config: m.matmul(a, b, None, config), operands[:2]
+    yield lambda a, b, c, m=m, config=config: m.matmul(a, b, c, config), operands
+  m = module("attention")
+  blocks = dict(block_q_dkv=64, block_kv_dkv=64, block_q_dq=64, block_kv_dq=64)
+  config = m.TuningConfig(block_q=64, block_kv=64, max_concurrent_steps=2, **blocks)
+  heads = S((1, 256, 2, 64), F16)
+  yield lambda q, k, v: m.attention_with_pipeline_emitter(q, k, v, config), (heads,) * 3
+  yield lambda q, k, v, do: jax.vjp(lambda *xs: m.attention(*xs, config), q, k, v)[1](do), (heads,) * 4
+
+
+def test_no_race_is_found_in_public_kernels():
+  """What the warpgroups say to each other is followed to the end, on all that multiply by warpgroups, and those that do not."""
+  followed = 0
+  with mock.patch.object(
+    jax, "default_device", lambda device: contextlib.nullcontext()
+  ):  # the modules ask for a device
+    for program, types_of in _public_programs():
+      for _, native in native_kernels(program, *types_of):
+        for arch in ("sm_80", "sm_90a", "sm_100a"):
+          if hand_written.is_by_hand(native, ARCHS[arch]):
+            run = protocol.follow(hand_written.lower(copied_kernel(native), ARCHS[arch]))
+            followed += run.is_complete
+  assert followed >= 30

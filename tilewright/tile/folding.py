@@ -27,6 +27,12 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+# Ops by which indices and conditions are computed.
+ON_NUMBERS = frozenset(
+  {*_COMPARE, "and", "or", "xor", "not", "add", "sub", "mul", "div", "rem", "max", "min", "convert", "select"}
+)
+
+
 def wrap(number: int, dtype: np.dtype) -> Scalar:
   """An integer modulo the width of its dtype."""
   width = bits(dtype)

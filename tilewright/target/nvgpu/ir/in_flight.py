@@ -13,9 +13,11 @@ changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tilewright.target.nvgpu.ir.ops import MMA, MMA_WAIT
+from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
+from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.types import RefType
@@ -28,6 +30,15 @@ WAITS = (MMA_WAIT, "await_products")
 def accumulator(product: Op) -> Value:
   """The accumulator of an `mma`."""
   return base_of(product.operands[0])
+
+
+def operands(product: Op) -> Iterator[Value]:
+  """The views of shared memory that a product reads."""
+  dot = product.operands[1].owner
+  for value in dot.operands if isinstance(dot, Op) else ():
+    load = behind_transposes(value)[0].owner
+    if isinstance(load, Op) and load.name == "load" and is_in_shared(base_of(load.operands[0]).ref):
+      yield load.operands[0]
 
 
 def after_wait(state: State, pending: int) -> State:

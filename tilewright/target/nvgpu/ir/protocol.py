@@ -25,20 +25,19 @@ from typing import TypeAlias
 import numpy as np
 
 from tilewright import errors
+from tilewright.target.nvgpu.ir import in_flight
 from tilewright.target.nvgpu.ir.ops import MMA, MMA_WAIT
 from tilewright.target.nvgpu.passes.copy_waits import blocks_of, copies_of
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
-from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.tile.boxes import Box
 from tilewright.tile.dead_code import ACCESS, VIEWS, base_of
-from tilewright.tile.folding import fold
+from tilewright.tile.folding import ON_NUMBERS, fold
 from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import COMPARE, OPS
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import SemaphoreArrayType, TileType
 
-_MOST_OPS = 6000  # of all warpgroups together: some tens of milliseconds
-_FOLDED = {*COMPARE, "and", "or", "xor", "not", "add", "sub", "mul", "div", "rem", "max", "min", "convert", "select"}
+_MOST_OPS = 4000  # of all warpgroups together: some tens of milliseconds
 _TRACKED = (
   "load",
   "window_load",
@@ -105,7 +104,14 @@ def _join(clock: Clock, other: Clock) -> None:
 def check(kernel: NativeKernel) -> None:
   """Raise an error for the first race, or for a wait that can never end."""
   if not kernel.are_cores and not kernel.mesh:  # who are told by other means
-    _Run(kernel).run()
+    follow(kernel)
+
+
+def follow(kernel: NativeKernel) -> _Run:
+  """Run the warpgroups of a CTA: whether to the end, the result says (`is_complete`)."""
+  run = _Run(kernel)
+  run.run()
+  return run
 
 
 class _Run:
@@ -145,6 +151,7 @@ class _Run:
           del waiting[wg]
         moved |= self.left != before
       if self.left <= 0:
+        self.is_complete = False
         return
       if not moved:
         break
@@ -197,7 +204,7 @@ class _Run:
     elif op.name == "num_programs":
       if (size := self.sizes[op.attrs["axis"]]) is not None:
         env[op.result] = np.asarray(size, t.dtype)
-    elif op.name in _FOLDED and all(v in env for v in op.operands):
+    elif op.name in ON_NUMBERS and all(v in env for v in op.operands):
       found = fold(op.name, [env[v] for v in op.operands], op.attrs)
       if found is not None:
         env[op.result] = found
@@ -312,7 +319,7 @@ class _Run:
     if op.name == MMA:
       queue = ("mma", wg)
       self.counts[queue] = self.counts.get(queue, 0) + 1
-      for view in _operands(op):
+      for view in in_flight.operands(op):
         self._access(Access(op, False, queue, self.counts[queue]), view, wg, env)
     elif op.name == MMA_WAIT:
       _join(clock, {("mma", wg): self.counts.get(("mma", wg), 0) - op.attrs["pending"]})
@@ -428,15 +435,6 @@ def _masked(body: Block) -> Iterator[Op]:
     load = select.operands[2].owner if isinstance(select, Op) and select.name == "select" else None
     if isinstance(load, Op) and load.name in _LOADS and load.operands[0] is op.operands[0]:
       yield from (op, load)
-
-
-def _operands(product: Op) -> Iterator[Value]:
-  """The views of shared memory that a product reads."""
-  dot = product.operands[1].owner
-  for value in dot.operands if isinstance(dot, Op) else ():
-    load = behind_transposes(value)[0].owner
-    if isinstance(load, Op) and load.name == "load" and is_in_shared(base_of(load.operands[0]).ref):
-      yield load.operands[0]
 
 
 def _operand_loads(body: Block) -> set[Op]:

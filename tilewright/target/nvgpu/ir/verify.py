@@ -14,13 +14,11 @@ wait was for. Everything else is found by `protocol`, which runs what the warpgr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from tilewright import errors
 from tilewright.target.nvgpu.ir import in_flight, protocol
 from tilewright.target.nvgpu.passes.copy_waits import Copy, blocks_of, copies_of, guarded
-from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
-from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.ir import Block, Op, Value
@@ -48,7 +46,7 @@ def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Valu
     barrier, *index = arrival.operands
     started = [op for op in block.ops[:number] if op in state]  # in the same round
     for product in started:
-      for view in _operands(product):
+      for view in in_flight.operands(product):
         if base_of(view) in guarded.get(barrier, ()) and index and _slot(view) == index:
           raise errors.RaceError(
             f"The kernel '{name}': the wgmma at {product.loc or '?'} may still read its operand where the barrier_arrive at "
@@ -56,15 +54,6 @@ def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Valu
           )
 
   in_flight.follow(body, visit)
-
-
-def _operands(product: Op) -> Iterator[Value]:
-  """The views of shared memory that a product reads."""
-  dot = product.operands[1].owner
-  for value in dot.operands if isinstance(dot, Op) else ():
-    load = behind_transposes(value)[0].owner
-    if isinstance(load, Op) and load.name == "load" and is_in_shared(base_of(load.operands[0]).ref):
-      yield load.operands[0]
 
 
 def _slot(view: Value) -> Sequence[Value]:

@@ -23,14 +23,13 @@ import numpy as np
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.boxes import Box
 from tilewright.tile.dead_code import ACCESS, VIEWS, base_of
-from tilewright.tile.folding import fold
+from tilewright.tile.folding import ON_NUMBERS, fold
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import COMPARE, OPS
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType
 
 _DEPTH = 24  # ops to look through; what depends on the number of a warpgroup is short
-_FOLDED = {*COMPARE, "and", "or", "xor", "not", "add", "sub", "mul", "div", "rem", "max", "min", "convert", "select"}
 
 
 class Roles:
@@ -123,7 +122,7 @@ class Roles:
       return np.asarray(op.attrs["value"]).reshape(()).astype(v.tile.dtype)
     if op.name == "program_id":
       return np.asarray(wg, v.tile.dtype) if op.attrs["axis"] == self._axis else None
-    if op.name not in _FOLDED:
+    if op.name not in ON_NUMBERS:
       return None
     args = [self._known(o, wg, depth - 1) for o in op.operands]
     if op.name in ("and", "or") and v.tile.dtype == np.bool_:
