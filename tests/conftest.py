@@ -75,6 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+  os.environ["COLUMNS"] = "200"  # pytest-xdist gives its workers 80: tables that tests read would be folded
   on_gpu = config.getoption("--platform") == "gpu"
   # Read when JAX is first asked for a device.
   os.environ.setdefault("XLA_FLAGS", " ".join(DEVICES if on_gpu else DEVICES + FAST_TO_COMPILE))
