@@ -253,10 +253,7 @@ out:
   unreachable
 }
 """
-_SYSTEM_NAMES = (
-  *("malloc", "calloc", "free", "sched_yield", "madvise", "memcpy", "memmove", "memset"),
-  *("num_threads", "schedule", "get_state", "create_error"),
-)
+SYSTEM_NAMES = ("malloc", "calloc", "free", "sched_yield", "madvise", "memcpy", "memmove", "memset")
 _API = {
   "XLA_FFI_ThreadPool_NumThreads": "num_threads",
   "XLA_FFI_ThreadPool_Schedule": "schedule",

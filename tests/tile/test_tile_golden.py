@@ -128,9 +128,16 @@ KERNELS = [*WRITTEN, *LIBRARY]
 
 X86_64_V4 = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 # What LLVM IR is recorded of, and for which processors; on AVX-512 each is recorded.
-PROCESSORS = {"x86-64-v4": X86_64_V4, "zen4": (*X86_64_V4, "avx512bf16", "avx512vnni"), "neon": ("neon", "dotprod")}
+PROCESSORS = {
+  "x86-64-v4": X86_64_V4,
+  "zen4": (*X86_64_V4, "avx512bf16", "avx512vnni"),
+  "neon": ("neon", "dotprod"),
+  "neon-bf16": ("neon", "dotprod", "bf16", "i8mm"),
+  "sve256": ("neon", "dotprod", "bf16", "i8mm", "sve", "sve-bits-256"),
+}
 RECORDED = [(name, "zen4" if name == "matmul_bf16" else "x86-64-v4") for name in KERNELS] + [
-  (name, "neon") for name in ("softmax", "matmul")
+  *((name, "neon") for name in ("softmax", "matmul")),
+  *(("matmul_bf16", processor) for processor in ("neon-bf16", "sve256")),
 ]
 
 
