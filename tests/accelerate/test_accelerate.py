@@ -14,20 +14,13 @@ import numpy as np
 import pytest
 
 import tilewright
-from tests.accelerate.random_plain_programs import take_everything
 from tilewright import hlo
 from tilewright.accelerate import regions
 
 RNG = np.random.default_rng(0)
 
 
-@pytest.fixture(autouse=True)
-def all_regions_are_worth_it(monkeypatch):
-  """Estimates are for arrays that take long; here they are small."""
-  take_everything(monkeypatch.setattr)
-  yield
-  for installed in hlo.installed_hooks():
-    installed.uninstall()
+pytestmark = pytest.mark.usefixtures("all_regions_are_worth_it")
 
 
 def normal(*shape):

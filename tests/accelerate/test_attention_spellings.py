@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import tilewright
-from tests.accelerate.random_plain_programs import take_everything
 from tilewright import hlo
 
 RNG = np.random.default_rng(0)
@@ -19,12 +18,7 @@ GROUPED, FEW = (BATCH, LENGTH, 2, 2, DEPTH), (BATCH, LENGTH, 2, DEPTH)
 ONE = (BATCH, LENGTH, DEPTH)
 
 
-@pytest.fixture(autouse=True)
-def all_regions_are_worth_it(monkeypatch):
-  take_everything(monkeypatch.setattr)
-  yield
-  for installed in hlo.installed_hooks():
-    installed.uninstall()
+pytestmark = pytest.mark.usefixtures("all_regions_are_worth_it")
 
 
 def causal(s):

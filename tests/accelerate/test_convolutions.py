@@ -9,18 +9,11 @@ import pytest
 from jax import lax
 
 import tilewright
-from tests.accelerate.random_plain_programs import take_everything
-from tilewright import hlo
 
 RNG = np.random.default_rng(0)
 
 
-@pytest.fixture(autouse=True)
-def all_regions_are_worth_it(monkeypatch):
-  take_everything(monkeypatch.setattr)
-  yield
-  for installed in hlo.installed_hooks():
-    installed.uninstall()
+pytestmark = pytest.mark.usefixtures("all_regions_are_worth_it")
 
 
 def convolution(x, w, **options):
