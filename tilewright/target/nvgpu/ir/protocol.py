@@ -11,7 +11,7 @@ queue of asynchronous work has an entry in it: copies that arrive at a barrier, 
 
 Two accesses race if they share an element, one writes, and the second does not know of the first. Then no order of the warpgroups matters:
 a race that is found is one in every run. What is not known (a slot that is read from memory, a loop as long as an operand says) ends the
-run of that warpgroup, and what follows is not checked. So is what comes after `_MOST_OPS` ops: rings come round long before.
+run of that warpgroup, and what follows is not checked. Nor is what comes after `_MOST_OPS` ops: rings come round long before.
 
 A wait is for a phase by its parity. So a barrier must not end a phase before all who wait for the one before it have seen that one.
 """
@@ -38,13 +38,8 @@ from tilewright.tile.ops import OPS
 from tilewright.tile.types import SemaphoreArrayType, TileType
 
 _MOST_OPS = 4000  # of all warpgroups together: some tens of milliseconds
-_TRACKED = (
-  "load",
-  "window_load",
-  "store",
-  "window_store",
-  "copy",
-)  # other accesses are of parts that are not known, or atomic
+# Other accesses are of parts that are not known, or atomic.
+_TRACKED = ("load", "window_load", "store", "window_store", "copy")
 _LOADS = ("load", "window_load")
 _SYNCHRONISING = {"arrive", "await", "meet", "commit_copies", "await_copies", MMA, MMA_WAIT}
 _FOREIGN = {"wait", "read_semaphore", "remote", "lock_device"}  # what other CTAs and devices do is not known here
