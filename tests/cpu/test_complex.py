@@ -73,6 +73,11 @@ def test_zeros_and_infinities_go_where_the_c_standard_sends_them(op):
     np.testing.assert_allclose(g, w.astype(np.float32), rtol=4 * EPS)
 
 
+def test_the_logarithm_of_numbers_whose_magnitude_is_beyond_the_format():
+  z = np.asarray([3e38 + 3e38j, -3e38 + 2e38j, 3.4e38], np.complex64)
+  np.testing.assert_allclose(native(lax.log, z), np.log(z.astype(np.complex128)), rtol=4 * EPS)
+
+
 def test_the_sign_of_zero_chooses_the_side_of_a_branch_cut():
   z = np.asarray([complex(-2, 0.0), complex(-2, -0.0)], np.complex64)
   log, sqrt = native(lambda z: [jnp.log(z), jnp.sqrt(z)], z)
@@ -125,6 +130,7 @@ def test_parts_comparison_selection_conversion():
     return [
       *(x == y, x != y, jnp.where(x == y, x, -y), jnp.conj(x), x.real, x.imag, lax.complex(x.imag, x.real)),
       *(lax.convert_element_type(x, jnp.float32), x.real.astype(jnp.complex64), x.astype(bool), (x * 0).astype(bool)),
+      *(lax.convert_element_type(v, bool) for v in (x, x * 0, x - x.real)),
       *(x + (2 - 1j), lax.broadcasted_iota(jnp.complex64, (5, 19), 1), lax.conj(x.real)),
     ]
 

@@ -240,11 +240,12 @@ def _expm1(z: Complex) -> Complex:
 
 
 def _log_magnitude(z: Complex) -> Real:
-  """Near the unit circle from the distance of |z|^2 to 1, elsewhere from |z|."""
-  size = magnitude(z)
+  """Near the unit circle from the distance of |z|^2 to 1, elsewhere from |z|, of halves where |z| may be infinite and log |z| is not."""
   large, small = _maximum(abs(z.re), abs(z.im)), _minimum(abs(z.re), abs(z.im))
   near = ((large - 1.0) * (large + 1.0) + small * small).apply("log1p") * 0.5
-  return ((size > 0.5) & (size < 2.0)).where(near, size.apply("log"))
+  huge = large > _largest(large) / 2
+  size = magnitude(z.scaled(huge.where(0.5, large.lift(1.0))))
+  return ((size > 0.5) & (size < 2.0)).where(near, size.apply("log") + huge.where(math.log(2), large.lift(0.0)))
 
 
 def _log(z: Complex) -> Complex:

@@ -233,11 +233,9 @@ def _convert(s: _Splitter, v: Value, dtype: np.dtype) -> Value:
 
 @_rule("convert")
 def _convert_parts(s: _Splitter, op: Op) -> None:
-  """To a real number the real part; to a bool whether either part is not zero."""
+  """To a real number or a bool by the real part, as XLA does (`astype(bool)` compares with zero before it converts)."""
   source, target = s.env[op.operands[0]], np.dtype(op.attrs["dtype"])
-  if target == np.bool_:
-    s.env[op.result] = [s.b.emit("or", [_convert(s, v, target) for v in source])]
-  elif target.kind != "c":
+  if target.kind != "c":
     s.env[op.result] = [_convert(s, source[0], target)]
   else:
     re = Real(s.b, _convert(s, source[0], part_dtype(target)))
