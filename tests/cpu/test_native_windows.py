@@ -76,7 +76,7 @@ def test_cumulative_operations(axis, reverse):
   computes_the_same(lambda x: lax.cumlogsumexp(x / 9, axis, reverse), x, ulps=32)
 
 
-@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16])
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16, jnp.float8_e4m3fn])
 def test_long_sums_of_exponentials_are_rounded_at_the_end(dtype):
   x = jnp.asarray(np.random.default_rng(2).uniform(6, 8, 512), dtype)
 

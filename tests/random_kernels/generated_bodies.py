@@ -22,6 +22,7 @@ from .numbers import EXACT, LARGEST, is_float, is_inexact
 SIGNED = ["int4", "int8", "int16", "int32"]
 UNSIGNED = ["uint4", "uint8", "uint16", "uint32"]
 FLOATS = ["float32", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"]
+RARE = ["float8_e4m3fnuz", "float8_e5m2fnuz"]
 DTYPES = ["bool", *SIGNED, "int32", *UNSIGNED, *FLOATS]
 WIDE_DTYPES = [*DTYPES, *["int64", "uint64", "float64"] * 2]  # with jax_enable_x64
 

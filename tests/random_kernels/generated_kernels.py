@@ -21,7 +21,7 @@ from jax import lax
 from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
 
-from .generated_bodies import WIDE_DTYPES, Block, Instruction, Type, Writer, used
+from .generated_bodies import RARE, WIDE_DTYPES, Block, Instruction, Type, Writer, used
 from .numbers import EXACT, Number, exact, is_float, is_inexact
 from .operations import JAX, ORACLE
 
@@ -41,6 +41,7 @@ class Window:
   table: bool = False
   steps: tuple[tuple[int, int] | None, ...] = ()
   bounded: tuple[int, ...] = ()
+  computed: tuple[tuple[int, int, int] | None, ...] = ()  # of a dimension: block (a · number + b) mod n
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -57,6 +58,10 @@ class Window:
     if self.table:
       first = self.axes.index(0)
       numbers[first] = table[numbers[first]]
+    for d, rule in enumerate(self.computed):
+      if rule is not None:
+        factor, offset, count = rule
+        numbers[d] = (numbers[d] * factor + offset) % count
     return numbers
 
   def place(self, d: int, number):
@@ -138,11 +143,14 @@ class Kernel:
   semaphores: int = 0
   states: tuple[int, ...] | None = None  # prefetched scalars that the body writes
   dynamic: tuple[int, ...] = ()  # grid axes whose sizes are operands
+  batch: tuple[
+    bool, ...
+  ] = ()  # under vmap, over a batch of three: which inputs have it, and last whether the table has
   memories: tuple[Type, ...] = ()  # scratch that the body writes first, and then reads and writes in parts
 
   def __str__(self) -> str:
     head = [f"seed {self.seed}: grid {self.grid}" + (" in emit_pipeline" if self.pipeline else "")]
-    head += [f"  {self.semantics}, x64 {self.x64}, dynamic {self.dynamic}, states {self.states}"]
+    head += [f"  {self.semantics}, x64 {self.x64}, dynamic {self.dynamic}, states {self.states}, batch {self.batch}"]
     head += [f"  program ids {self.ids}, prefetched table {self.table}, scalars {self.scalars}, alias {self.alias}"]
     head += [f"  v{n}: {t} = block of {w}" for n, t, w in self.inputs]
     head += [f"  a{n}: {t} in HBM" for n, t in self.far]
@@ -152,7 +160,19 @@ class Kernel:
     )
 
   def arguments(self) -> list[np.ndarray]:
-    rng = np.random.default_rng(self.seed)
+    if not self.batch:
+      return self._arguments(self.seed)
+    each = zip(*(self._arguments((self.seed, b)) for b in range(BATCH)))
+    flags = [*self.batch[:-1], *[False] * len(self.far)]
+    return [np.stack(arrays) if flag else arrays[0] for flag, arrays in zip(flags, each)]
+
+  def of_batch(self, b: int) -> Kernel:
+    """What element b of the batch computes."""
+    table = self.table and (*self.table[b % len(self.table) :], *self.table[: b % len(self.table)])
+    return dataclasses.replace(self, batch=(), table=table if self.batch[-1] else self.table)
+
+  def _arguments(self, seed: Any) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
     arrays = []
     for _, t, w in self.inputs:
       if t.dtype == "bool":
@@ -181,6 +201,10 @@ class Kernel:
 
   def call(self, arguments: list[np.ndarray], **options: Any) -> list[np.ndarray]:
     tables = [np.asarray(t, np.int32) for t in (self.table, self.states) if t is not None]
+    axes = [None] * len(tables) + [0 if flag else None for flag in self.batch[:-1]] + [None] * len(self.far)
+    if self.batch and self.batch[-1]:
+      tables[0] = np.stack([np.asarray(self.of_batch(b).table, np.int32) for b in range(BATCH)])
+      axes[0] = 0
     rank = len(self.grid)
     shapes = [jax.ShapeDtypeStruct(o.window.array, o.type.dtype) for o in self.outputs]
     scratch: list[Any] = [pltpu.VMEM(t.shape, t.dtype) for t in self.scratch]
@@ -229,6 +253,7 @@ class Kernel:
       call = pl.pallas_call(
         outer, shapes, in_specs=[anywhere] * ins, out_specs=[anywhere] * outs, scratch_shapes=scratch, **options
       )
+      call = jax.vmap(call, axes) if self.batch else call
       return [np.asarray(x) for x in jax.jit(call)(*arguments)]
     params = pltpu.CompilerParams(dimension_semantics=self.semantics)
 
@@ -241,9 +266,15 @@ class Kernel:
       )(*operands)
 
     bounds = [np.int32(self.grid[a]) for a in self.dynamic]
+    run = jax.vmap(run, [None, *axes]) if self.batch else run
     return [np.asarray(x) for x in jax.jit(run)(bounds, *tables, *arguments)]
 
   def expected(self, arguments: list[np.ndarray]) -> list[Number]:
+    if self.batch:
+      flags = [*self.batch[:-1], *[False] * len(self.far)]
+      own = lambda b: [x[b] if flag else x for x, flag in zip(arguments, flags)]
+      each = zip(*(self.of_batch(b).expected(own(b)) for b in range(BATCH)))
+      return [Number(np.stack([n.value for n in of]), np.stack([n.error for n in of]), of[0].dtype) for of in each]
     arrays = [exact(a, t.dtype) for a, (_, t, _) in zip(arguments, self.inputs)]
     far = {name: exact(a, t.dtype) for (name, t), a in zip(self.far, arguments[len(self.inputs) :])}
     kept: dict[Any, Any] = {"states": list(self.states or ()), "counts": [0] * self.semaphores, "memories": {}}
@@ -284,7 +315,7 @@ def _specials(dtype: str) -> np.ndarray:
   info = ml_dtypes.finfo(jnp.dtype(dtype))
   found = [0.0, -0.0, 1.0, -2.0, 3.0, info.max, info.min, info.smallest_normal, np.nan]
   found += [info.smallest_subnormal] if dtype.startswith("float8") or dtype == "float16" else []
-  infinities = [] if dtype == "float8_e4m3fn" else [np.inf, -np.inf]
+  infinities = [] if dtype.startswith("float8") and dtype != "float8_e5m2" else [np.inf, -np.inf]
   return np.asarray([float(x) for x in (*found, *infinities)])
 
 
@@ -618,11 +649,13 @@ def generate(seed: int, size: int | None = None) -> Kernel:
   w = Writer(rng)
   x64, large = rng.random() < 0.15, rng.random() < 0.15
   w.dtypes = WIDE_DTYPES if x64 else w.dtypes
+  w.dtypes = [*w.dtypes, *RARE] if rng.random() < 0.2 else w.dtypes
   w.elements = 6000 if large else w.elements
   ids = tuple(w.param(Type((), "int32")) for _ in grid)
   scalars = tuple(w.param(Type((), "int32")) for _ in range(2)) if table else ()
   if not pipeline and rng.random() < 0.4:
     w.states = tuple(rng.randrange(9) for _ in range(rng.randint(1, 3)))
+  batched = rng.random() < 0.15
   dynamic = tuple(a for a in range(len(grid)) if not pipeline and rng.random() < 0.1)
   inputs = []
   for _ in range(rng.randint(1, 3)):
@@ -662,12 +695,18 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     semantics = tuple(
       "arbitrary" if a in ordered else choices.choice(["parallel", "parallel", "arbitrary"]) for a in range(len(grid))
     )
+  batch: tuple[bool, ...] = ()
+  if batched:
+    flags = [choices.random() < 0.7 for _ in inputs]
+    batch = (*flags, table is not None and (choices.random() < 0.5 or not any(flags)))
+    batch = batch if any(batch) else (True, *batch[1:])
   alias = None
   for i, (_, t, window) in enumerate(inputs):
     names = [n for n in w.pool if (w.types[n].shape, w.types[n].dtype) == (t.shape, t.dtype)]
     if (
       alias is None
       and not window.steps
+      and not any(window.computed)
       and not pipeline
       and set(window.axes) >= set(range(len(grid)))
       and names
@@ -698,10 +737,12 @@ def generate(seed: int, size: int | None = None) -> Kernel:
     w.semaphores,
     w.states,
     dynamic,
+    batch,
     tuple(w.memories),
   )
 
 
+BATCH = 3
 SMALL = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17]
 LARGE = [1, 3, 8, 31, 32, 33, 64, 65, 127, 128, 130]
 
@@ -727,7 +768,11 @@ def _window(rng: random.Random, grid: tuple[int, ...], table, sizes: list[int], 
       block.append(size)
     axes.append(axis)
   through = table is not None and 0 in axes and rng.random() < 0.7
-  found = Window(tuple(array), tuple(block), tuple(axes), through)
+  computed: list[Any] = [None] * len(axes)
+  for d, axis in enumerate(axes):
+    if axis is not None and rng.random() < 0.2:
+      computed[d] = rng.randrange(4), rng.randrange(4), grid[axis]
+  found = Window(tuple(array), tuple(block), tuple(axes), through, computed=tuple(computed))
   return _uneven(rng, found, grid) if rng.random() < 0.2 else found
 
 

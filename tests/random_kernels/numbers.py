@@ -21,9 +21,12 @@ EXACT = {
   "float16": 2**11,
   "float8_e4m3fn": 2**4,
   "float8_e5m2": 2**3,
+  "float8_e4m3fnuz": 2**4,
+  "float8_e5m2fnuz": 2**3,
   "complex64": 2**24,
 }
 LARGEST = {"float64": 1e6, "float32": 1e6, "bfloat16": 1e6, "float16": 8e3, "float8_e4m3fn": 64.0, "float8_e5m2": 64.0}
+LARGEST |= {"float8_e4m3fnuz": 64.0, "float8_e5m2fnuz": 64.0}
 LARGEST["complex64"] = 1e6
 HELD_AS = {"int4": np.dtype(np.int8), "uint4": np.dtype(np.uint8), "complex64": np.dtype(np.complex128)}
 

@@ -77,7 +77,8 @@ for _name, _compare in (("eq_to", lax.eq), ("le_to", lax.le), ("lt_to", lax.lt))
 def _cumlogsumexp(x: Any, *, axis: int, reverse: bool) -> Any:
   """One element after another, each the log of a sum of exponentials; of numbers of sixteen bits and fewer, a sum in float32: rounded to
   those, it would soon be so large that nothing changes it any more."""
-  lines = jnp.moveaxis(x.astype(jnp.promote_types(x.dtype, jnp.float32)), axis, 0)
+  wide = jnp.float32 if jnp.finfo(x.dtype).bits < 32 else x.dtype  # fp8 formats are promoted to nothing
+  lines = jnp.moveaxis(x.astype(wide), axis, 0)
 
   def step(total: Any, row: Any) -> Any:
     total = jnp.logaddexp(total, row)
