@@ -297,3 +297,16 @@ def test_sends_and_receives_are_started_one_trip_ahead() -> None:
   transformed(
     str(Layers(SHIFT, header="num_partitions=4")), CollectivePipeliner("backward", send_recv=False), changes=False
   )
+
+
+def test_sink_into_two_buffers_where_the_first_reader_follows_the_loop() -> None:
+  body = f"""x = f32[4] reshape(s) y = f32[4] sine(x) r = f32[4] all-reduce(y), {AR} u = f32[1,4] reshape(r)
+  q = f32[4] negate(r) v = f32[1,4] reshape(q) buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)
+  h1 = f32[5,4] dynamic-update-slice(h, v, i, zero)"""
+  text = str(Layers("s = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={1,4} " + body, h="f32[5,4]"))
+  text = text.replace("ROOT loop =", "loop =").replace(
+    "condition=cond, body=body\n}",
+    "condition=cond, body=body\n  ROOT read = f32[5,4] get-tuple-element(loop), index=1\n}",
+  )
+  module = transformed(text, SINK)
+  assert executed(module, "all-reduce") == 1 and module.entry.root.opcode != "get-tuple-element"

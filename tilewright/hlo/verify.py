@@ -16,6 +16,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ARITY, OPCODES
 from tilewright.hlo.shape import Shape
 from tilewright.hlo.verify_collectives import COLLECTIVE_RULES
+from tilewright.hlo.verify_operands import OPERAND_RULES
 
 Problems = Iterator[str]
 
@@ -152,6 +153,8 @@ def _instruction_problems(instruction: Instruction) -> Problems:
   rule = _RULES.get(opcode)
   if rule is not None:
     yield from rule(instruction)
+  for operand_rule in OPERAND_RULES.get(opcode, ()):
+    yield from operand_rule(instruction)
   if rule_for(opcode) is not None and opcode not in _OWN_SHAPE:
     try:
       wanted = infer_shape(opcode, instruction.operands, instruction.attrs)

@@ -68,7 +68,7 @@ REDUCERS = ("add", "maximum", "minimum", "multiply")  # what is only stored may 
 @register_pass("all_reduce_code_motion")
 @dataclass(frozen=True)
 class AllReduceCodeMotion(Pass):
-  """Moves all-reduces that a loop only accumulates or stores behind the loop."""
+  """Moves all-reduces whose results a loop only accumulates or stores behind the loop."""
 
   max_bytes: int = MAX_STORED_BYTES  # of the stores of one all-reduce, over all trips
   reduce_scatter: bool = True

@@ -27,7 +27,7 @@ from tilewright.hlo.passes.reduce_scatter_creator import part_numbers, slice_of
 @register_pass("all_reduce_splitter")
 @dataclass(frozen=True)
 class AllReduceSplitter(Pass):
-  """Splits all-reduces of which devices slice parts into one before the slice and one after it."""
+  """Splits an all-reduce that feeds a per-device dynamic-slice into one before and one after the slice."""
 
   only_known_groups: bool = True  # the second all-reduce's groups are those of another all-reduce
 

@@ -34,7 +34,7 @@ SCHEDULING_GROUP = "_scheduling_group_id"
 @register_pass("call_inliner")
 @dataclass(frozen=True)
 class CallInliner(Pass):
-  """Replaces calls by what they call, and lets op names and stack frames say so."""
+  """Inlines calls, and keeps where instructions came from in their op names and stack frames."""
 
   preserve_composites: bool = False
   single_call_site: bool = False  # only what is called once, so that the module does not grow

@@ -28,7 +28,7 @@ DEFAULT, COLLECTIVE, TEMPORARY = 0, 1, 2
 @register_pass("collective_memory_space")
 @dataclass(frozen=True)
 class CollectiveMemorySpace(Pass):
-  """Puts what collectives read and write into collective memory, with copies where a buffer belongs to others."""
+  """Assigns collective memory to the buffers of collectives, with copies where a buffer has other owners."""
 
   memory_space: int = COLLECTIVE
   opcodes: str = ""  # with | between them; empty: all collectives

@@ -50,7 +50,7 @@ DIRECTIONS: dict[str, Direction] = {"forward": forward, "forward_sink": sink, "b
 @register_pass("collective_pipeliner")
 @dataclass(frozen=True)
 class CollectivePipeliner(Pass):
-  """Moves collectives into the next trip of a loop, behind it, or into the trip before."""
+  """Pipelines collectives across the iterations of a loop: into the next one, the previous one, or behind the loop."""
 
   direction: str = "forward"
   min_bytes: int = 0  # of the collective's operands

@@ -35,7 +35,7 @@ _NEVER = frozenset(
 @register_pass("constant_folding")
 @dataclass(frozen=True)
 class ConstantFolding(Pass):
-  """Computes at compile time what depends on constants only."""
+  """Evaluates instructions whose operands are constants at compile time."""
 
   max_bytes: int = 1 << 20
   max_work: int = 1 << 24

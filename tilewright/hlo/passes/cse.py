@@ -31,7 +31,7 @@ from tilewright.hlo.shape import Shape
 @register_pass("cse")
 @dataclass(frozen=True)
 class CommonSubexpressions(Pass):
-  """Computes equal values once."""
+  """Merges instructions that compute the same value."""
 
   is_layout_sensitive: bool = True  # otherwise two layouts of one value count as equal, as before layouts are assigned
   only_fusion_computations: bool = False

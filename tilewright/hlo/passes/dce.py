@@ -1,4 +1,4 @@
-"""Dead-code elimination: what nobody can notice goes.
+"""Dead-code elimination: instructions whose values reach no root and no side effect are removed.
 
 An instruction is removed if nothing uses it, nothing waits for it, it is not the root or a parameter, and it has no side
 effect (`effects.py`: collectives are removable, because all devices run the same program and leave it out together; an
@@ -30,7 +30,7 @@ from tilewright.hlo.passes.narrow import drop_entry_parameters, drop_parameters,
 @register_pass("dce")
 @dataclass(frozen=True)
 class DeadCode(Pass):
-  """Removes what nobody can notice: dead instructions, outputs of fusions and loops, computations."""
+  """Removes dead instructions, unused outputs of fusions and loops, and computations that nothing calls."""
 
   narrow: bool = True  # also unused outputs
   remove_dead_parameters_from_entry_computation: bool = False  # the module then takes fewer arguments

@@ -27,7 +27,7 @@ from tilewright.hlo.shape import Shape
 @register_pass("decompose_all_reduce")
 @dataclass(frozen=True)
 class DecomposeAllReduce(Pass):
-  """Takes large all-reduces apart into a reduce-scatter and an all-gather."""
+  """Decomposes large all-reduces into a reduce-scatter and an all-gather."""
 
   min_bytes: int = 1 << 20  # of each operand: below that, two latencies cost more than they hide
 

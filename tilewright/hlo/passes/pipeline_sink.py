@@ -232,7 +232,9 @@ def _sink(
     made.append(final)
     for reader in readers[slot]:
       reader.replace_all_uses_with(final)
-      remove_dead(loop.computation, [reader])
+  remove_dead(
+    loop.computation, [reader for found in readers.values() for reader in found]
+  )  # the builder stands before one
   inner = Builder(body, before=body.root)
   ends = [loop.outputs[slot] for slot in stores]
   for slot in stores:

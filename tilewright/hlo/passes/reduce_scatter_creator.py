@@ -26,7 +26,7 @@ from tilewright.hlo.passes.while_loops import remove_dead
 @register_pass("reduce_scatter_creator")
 @dataclass(frozen=True)
 class ReduceScatterCreator(Pass):
-  """Turns all-reduces of which every device slices its own part into reduce-scatters."""
+  """Turns an all-reduce followed by a per-device dynamic-slice into a reduce-scatter."""
 
   min_bytes: int = 0  # of the all-reduce's operand
 

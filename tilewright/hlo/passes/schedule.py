@@ -20,7 +20,7 @@ from tilewright.hlo.schedule.scheduler import Options, Schedule, schedule_module
 @register_pass("schedule")
 @dataclass(frozen=True)
 class ScheduleInstructions(Pass):
-  """Puts instructions into an order that hides transfers behind computation."""
+  """Schedules instructions so that transfers overlap with computation."""
 
   device: str = "h100"  # a name in the table, or a JSON file
   devices: int = 0  # 0: as many as the module was made for

@@ -19,7 +19,7 @@ from tilewright.hlo.passes.base import Pass, register_pass
 @register_pass("tuple_simplifier")
 @dataclass(frozen=True)
 class TupleSimplifier(Pass):
-  """Takes elements from where they come instead of from the tuple they were put in."""
+  """Forwards tuple elements to their users, and removes tuples that only rebuild another."""
 
   exclude_entry: bool = False
 

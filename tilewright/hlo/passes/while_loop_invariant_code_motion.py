@@ -42,7 +42,7 @@ _LIGHT = frozenset(
 @register_pass("while_loop_invariant_code_motion")
 @dataclass(frozen=True)
 class WhileLoopInvariantCodeMotion(Pass):
-  """Moves what every trip of a loop computes alike in front of the loop."""
+  """Hoists loop-invariant instructions out of while loops."""
 
   hoist_constants: bool = False
   hoist_reshapes: bool = False

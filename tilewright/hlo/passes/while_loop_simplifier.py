@@ -53,7 +53,7 @@ _CONE = 64  # instructions of a condition and its updates that are run to count 
 @register_pass("while_loop_simplifier")
 @dataclass(frozen=True)
 class WhileLoopSimplifier(Pass):
-  """Removes loops of no trip or one, and elements of loops that are passed on, constant, equal or dead."""
+  """Removes while loops with a trip count of 0 or 1, and loop state that is invariant, constant, duplicate or dead."""
 
   flatten: bool = True  # tuples inside the state
   simplify_compare_instrs: bool = True  # comparisons of the counter that come out the same in every trip
