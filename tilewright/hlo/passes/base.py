@@ -139,6 +139,8 @@ XLA_NAMES = {
   "while_loop_all_reduce_code_motion": "all_reduce_code_motion",
 }
 
+XLA_OPTIONS = {"threshold_in_bytes": "min_bytes", "collective_size_threshold_to_stop_sinking": "max_bytes"}
+
 
 def make_pass(text: str) -> Pass:
   """A pass from its name, options in braces: `dce`, `constant_folding{max_bytes=1024}`. XLA's names, with dashes, mean the same."""
@@ -158,6 +160,8 @@ def make_pass(text: str) -> Pass:
   options: dict[str, Any] = {}
   for part in filter(None, (p.strip() for p in rest.removesuffix("}").split(","))):
     key, equals, value = part.partition("=")
+    if key.strip() not in known:
+      key = XLA_OPTIONS.get(key.strip(), key)
     if not equals or key.strip() not in known:
       raise HloPassError(f"{name} has no option {part!r}; it has: {', '.join(known) or 'none'}")
     is_text = known[key.strip()].type in (str, "str")  # a version such as 9.10 is no number
