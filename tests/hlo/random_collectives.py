@@ -261,6 +261,8 @@ def main() -> int:
       print(f"seed {seed}, passes {generated(seed)[3]}: {wrong}", flush=True)
     if ran % 50 == 0:
       jax.clear_caches()
+    if ran % 500 == 0:
+      print(f"{ran} programs so far, {faults} faults", file=sys.stderr, flush=True)
   print(f"{ran} programs, {faults} faults, {time.monotonic() - start:.0f} s")
   return 1 if faults else 0
 
