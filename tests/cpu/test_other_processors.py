@@ -31,6 +31,13 @@ def processor(request):
     yield request.param
 
 
+@pytest.fixture(params=["sse", "avx2", "neon", "sve256", "sve512"])
+def vectors(request):
+  """One processor of each length of vectors: what others have besides is for products."""
+  with processors.pretend(request.param):
+    yield request.param
+
+
 def native(kernel, out, *args, **options):
   call = pl.pallas_call(kernel, out, compiler_params=cpu_names.CompilerParams(), **options)
   return [np.asarray(x, np.float64) if x.dtype != bool else np.asarray(x) for x in jax.tree.leaves(call(*args))]
@@ -87,7 +94,7 @@ def test_sums_of_real_numbers(processor):
   assert (np.abs(halves - low[0] @ low[1]) <= 2 * bound).all()
 
 
-def test_rows(processor):
+def test_rows(vectors):
   """Softmax, layer norm, sums, extremes, where they stand, and running sums, over rows of odd length."""
   rows, columns = 7, 45
   x = normal((rows, columns), scale=3.0)
@@ -118,7 +125,7 @@ def test_rows(processor):
   np.testing.assert_allclose(running, exact.cumsum(1), atol=columns * EPS * np.abs(exact).sum(1).max())
 
 
-def test_functions(processor):
+def test_functions(vectors):
   """Transcendental functions, within a few units in the last place; and special values."""
   x = np.concatenate([normal(61, scale=4.0), np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 88.8, -103.0])])
   functions = (
@@ -145,7 +152,7 @@ def test_functions(processor):
       assert same.all(), (x[~same], ours[~same], expected[~same])
 
 
-def test_gathers_sorts_and_masks(processor):
+def test_gathers_sorts_and_masks(vectors):
   x, at = normal((37, 19)), np.random.default_rng(1).integers(0, 37, 23).astype(np.int32)
 
   def kernel(x_ref, at_ref, taken_ref, sorted_ref, chosen_ref, top_ref, mask_ref):
@@ -166,7 +173,7 @@ def test_gathers_sorts_and_masks(processor):
   np.testing.assert_array_equal(mask, (x > 0.25) & (x < 1.0))
 
 
-def test_conversions(processor):
+def test_conversions(vectors):
   """Every pair of a float and a smaller one, to nearest even; integers of all widths."""
   x = np.concatenate([normal(53, scale=100.0), np.float32([0.5, 1.5, 2.5, -0.5, 65504.0, 65519.0, 6e-8, 3.3895e38])])
   dtypes = (jnp.float16, jnp.bfloat16, jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.int8, jnp.int16, jnp.uint8)
@@ -184,7 +191,7 @@ def test_conversions(processor):
       np.testing.assert_array_equal(ours, source.astype(dtype).astype(np.float64), err_msg=str(dtype))
 
 
-def test_blocks_over_edges_of_arrays(processor):
+def test_blocks_over_edges_of_arrays(vectors):
   """A parallel grid spread over three threads, whose last blocks hang over both edges; arrays end where pages do."""
   x = normal((300, 133))
 
