@@ -121,7 +121,12 @@ def test_products_of_two_kinds_of_fp8():
   check(body, a.astype(np.float32) @ b.astype(np.float32).T, a, b, scratch=[plgpu.ACC((64, 64))])
 
 
-@pytest.mark.parametrize("interpret", [True, plgpu.InterpretGPUParams()], ids=["portable", "simulated"])
+EVERYWHERE = pytest.mark.parametrize(
+  "interpret", [False, True, plgpu.InterpretGPUParams()], ids=["native", "portable", "simulated"]
+)
+
+
+@EVERYWHERE
 def test_a_barrier_can_be_asked_whether_its_phase_has_ended(interpret):
   def body(o_ref, barrier):
     plgpu.barrier_arrive(barrier)
@@ -135,6 +140,37 @@ def test_a_barrier_can_be_asked_whether_its_phase_has_ended(interpret):
     body, out_type=S((3,), jnp.int32), scratch_types=[plgpu.Barrier(num_arrivals=2)], interpret=interpret
   )
   np.testing.assert_array_equal(kernel(), [0, 1, 0])
+
+
+@EVERYWHERE
+def test_a_warpgroup_asks_again_and_again_until_another_has_arrived(interpret):
+  """What the other wrote before is there then; the second phase is another one."""
+
+  def body(o_ref, value, barriers):
+    @pl.when(jax.lax.axis_index("wg") == 0)
+    def _():
+      for phase in range(2):
+        jax.lax.while_loop(lambda done: ~done, lambda _: plgpu.barrier_test(barriers.at[0]), False)
+        plgpu.barrier_wait(barriers.at[0])
+        o_ref[phase] = value[0]
+        plgpu.barrier_arrive(barriers.at[1])
+
+    @pl.when(jax.lax.axis_index("wg") == 1)
+    def _():
+      for phase in range(2):
+        value[0] = 10 + phase
+        plgpu.barrier_arrive(barriers.at[0])
+        plgpu.barrier_wait(barriers.at[1])
+
+  kernel = plgpu.kernel(
+    body,
+    out_type=S((2,), jnp.int32),
+    scratch_types=[plgpu.SMEM((1,), jnp.int32), plgpu.Barrier(num_barriers=2)],
+    num_threads=2,
+    thread_name="wg",
+    interpret=interpret,
+  )
+  np.testing.assert_array_equal(kernel(), [10, 11])
 
 
 def test_semaphores_of_blocks_of_threads_and_of_warpgroups():

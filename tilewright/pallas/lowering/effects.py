@@ -27,7 +27,7 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
 # Primitives whose rule says why they cannot be compiled, better than that there is no rule.
-REFUSED = frozenset({"barrier_test", "check", "cluster_ref", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
+REFUSED = frozenset({"check", "cluster_ref", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
 
 _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
 

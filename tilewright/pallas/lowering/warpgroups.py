@@ -185,8 +185,11 @@ def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int, is_lazy: bool) -
 
 
 @rule("barrier_test")
-def _test(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> list[Value]:
-  raise errors.UnsupportedFeatureError(
-    f"plgpu.barrier_test at {ctx.where}: native code cannot ask whether a barrier's phase has ended. Use plgpu.barrier_wait, in a "
-    "warpgroup of its own where another would be held up, or interpret=plgpu.InterpretGPUParams()."
-  )
+def _test(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> Value:
+  if ctx.builder.for_gpu:
+    raise errors.UnsupportedFeatureError(
+      f"plgpu.barrier_test at {ctx.where}: native GPU code cannot ask whether a barrier's phase has ended. Use plgpu.barrier_wait, in a "
+      "warpgroup of its own where another would be held up, or interpret=plgpu.InterpretGPUParams()."
+    )
+  barrier, index = semaphore_index(ctx, leaves(tree, flat))
+  return ctx.emit("ge", ctx.emit("read_semaphore", barrier, *index), ctx.constant(arrivals, np.int32))

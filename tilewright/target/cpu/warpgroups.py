@@ -86,11 +86,16 @@ class Turns:
     b.cbranch(is_so(), done, wait)
     b.position_at_end(wait)
     b.store(text_pointer(b.module, where), self.own(_WHERE))
-    swap = external(b.module, "swapcontext", I32, [PTR, PTR])
-    b.call(swap, [b.load(self.own(_CONTEXT), typ=PTR), read(b, self.state, _MAIN)])
+    self.give_way()
     b.branch(look)
     b.position_at_end(done)
     b.store(i64(1), at(b, self.state, _PROGRESS))
+
+  def give_way(self) -> None:
+    """Let others run until it is this one's turn again."""
+    b = self.b
+    swap = external(b.module, "swapcontext", I32, [PTR, PTR])
+    b.call(swap, [b.load(self.own(_CONTEXT), typ=PTR), read(b, self.state, _MAIN)])
 
 
 def check_host() -> None:
@@ -104,7 +109,7 @@ def check_host() -> None:
 class WarpgroupCode(HostCode):
   """The code of a body that several warpgroups or cores run, each its own way."""
 
-  meetings = HostCode.meetings | {"signal", "wait"}
+  meetings = HostCode.meetings | {"signal", "wait", "read_semaphore"}
 
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns):
     super().__init__(b, host, arena, STATEMENTS)
@@ -164,6 +169,23 @@ def _await(code: WarpgroupCode, op: Op) -> None:
   )
 
 
+def _read(code: WarpgroupCode, op: Op) -> None:
+  """How many have arrived since the last phase that this one waited for. Others run first where that is no whole phase, since who asks may
+  ask again until it is."""
+  barrier, *index = op.operands
+  own = code.env[barrier]
+  if not isinstance(own, Barriers):
+    return statements.STATEMENTS["read_semaphore"](code, op)
+  b, place = code.b, [Index(code.scalar_index(i)) for i in index]
+  count = lambda: b.sub(
+    code.load(own.arrived, place, 1), b.mul(code.load(own.waits, place, 1), I32(own.arrivals))
+  )
+  with if_then(b, b.icmp_signed("<", count(), I32(own.arrivals))):
+    b.store(i64(1), at(b, code.turns.state, _PROGRESS))
+    code.turns.give_way()
+  code.env[op.results[0]] = count()
+
+
 def _meet(code: WarpgroupCode, op: Op) -> None:
   """The last to come lets barriers begin anew, before any other goes on."""
   b, turns = code.b, code.turns
@@ -216,6 +238,7 @@ STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   "alloc_semaphores": _alloc,
   "arrive": _arrive,
   "await": _await,
+  "read_semaphore": _read,
   "meet": _meet,
 }
 
