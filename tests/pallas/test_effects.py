@@ -232,6 +232,8 @@ def test_a_kernel_that_talks_to_other_devices_stays():
     return x
 
   f = jax.shard_map(per_device, mesh=mesh, in_specs=PartitionSpec("d"), out_specs=PartitionSpec("d"))
+  with _jax.config.enable_checks(True):  # values vary along an axis outside of the kernel, inside they are not said to
+    jax.make_jaxpr(f)(arange(4))
   assert "all_gather" in text(f, arange(4))
   same(jax.jit(f)(arange(4)), arange(4))
 

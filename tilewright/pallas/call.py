@@ -207,6 +207,21 @@ def _(*avals: Any, **params: Any) -> Any:
   return outs, found
 
 
+def check_as_traced(primitive: Any) -> None:
+  """Let JAX, where it checks jaxprs, check those of a kernel as they were traced: without the axes over which values vary in shard_map."""
+
+  def check(_: Any, *operands: Any, **params: Any) -> Any:
+    with _jax.config._check_vma(False):
+      for body in _jax.core.jaxprs_in_params(params):
+        _jax.core.check_jaxpr(body)
+    return primitive.abstract_eval(*(x.aval for x in operands), **params)
+
+  _jax.core.custom_typechecks[primitive] = check
+
+
+check_as_traced(pallas_call_p)
+
+
 def apply_eagerly(primitive: Any, *operands: Any, **params: Any) -> Any:
   """A call outside of `jit`. What stops an interpreted kernel is raised here as it is."""
   if not params["interpret"]:

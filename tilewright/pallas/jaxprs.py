@@ -210,7 +210,8 @@ def eliminate_dead_code(jaxpr: Any, live_refs: Sequence[bool]) -> Any:
   Iterates: without the write, what computed the written value may be dead too, and with it the reads of other refs.
   """
   while True:
-    jaxpr, _ = _jax.pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)
+    with _jax.config._check_vma(False):  # as while it was traced: JAX may check what comes out
+      jaxpr, _ = _jax.pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)
     observed: set[Any] = set()
     _observed(jaxpr, observed.add, _unused(jaxpr))
     written = {e.input for e in jaxpr.effects if isinstance(e, _WRITES)}

@@ -22,7 +22,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas import high_types, jaxprs, targets
 from tilewright.pallas.arity import check_takes
-from tilewright.pallas.call import apply_eagerly, is_jax_value, kernel_params, pallas_call_p
+from tilewright.pallas.call import apply_eagerly, check_as_traced, is_jax_value, kernel_params, pallas_call_p
 from tilewright.pallas.foreign import check_primitives
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
@@ -461,6 +461,7 @@ def _to_lojax(*args: Any, **params: Any) -> list[Any]:
   return _jax.pe.raise_lo_outs(own, outs)
 
 
+check_as_traced(mesh_kernel_p)
 mesh_kernel_p.is_high = _is_high
 mesh_kernel_p.to_lojax = _to_lojax
 mesh_kernel_p.def_impl(functools.partial(apply_eagerly, mesh_kernel_p))

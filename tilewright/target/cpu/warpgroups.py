@@ -177,9 +177,7 @@ def _read(code: WarpgroupCode, op: Op) -> None:
   if not isinstance(own, Barriers):
     return statements.STATEMENTS["read_semaphore"](code, op)
   b, place = code.b, [Index(code.scalar_index(i)) for i in index]
-  count = lambda: b.sub(
-    code.load(own.arrived, place, 1), b.mul(code.load(own.waits, place, 1), I32(own.arrivals))
-  )
+  count = lambda: b.sub(code.load(own.arrived, place, 1), b.mul(code.load(own.waits, place, 1), I32(own.arrivals)))
   with if_then(b, b.icmp_signed("<", count(), I32(own.arrivals))):
     b.store(i64(1), at(b, code.turns.state, _PROGRESS))
     code.turns.give_way()
