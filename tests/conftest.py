@@ -26,6 +26,8 @@ from jax._src import compiler
 
 from tilewright.pallas import targets
 
+pytest.register_assert_rewrite("tests.support")
+
 # Nearly every test compiles programs of its own with XLA and runs them once, on little data. Without LLVM's passes, and with the emitters
 # XLA had before those that go by way of MLIR, they compile two to five times as fast. The code of our own targets does not change.
 HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)

@@ -73,7 +73,9 @@ def test_an_error_has_a_reason(states):
 
 
 def test_a_program_uses_the_names_it_speaks_for(generator):
-  for (module, name), program in generator.load_programs().items():
+  programs = generator.load_programs()
+  assert len(programs) > 100
+  for (module, name), program in programs.items():
     source = inspect.getsource(program)
     body = source[source.index("def ") :]
     assert re.search(rf"\b{module}\.{name}\b", body), f"{program.__name__} does not use {module}.{name}"

@@ -368,7 +368,9 @@ ENTRY e {
 }"""
   )
   finder = regions.Finder(module.entry, regions_machine())
-  for found in finder.find():
+  regions_found = finder.find()
+  assert regions_found
+  for found in regions_found:
     members = set(found.members)
     reached = {u for i in members for u in i.users} - members
     for _ in range(len(finder.order)):

@@ -106,3 +106,26 @@ def test_the_map_of_a_large_package_has_all_of_its_modules(package):
   words = set(re.findall(r"\w+", ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text())) or ""))
   modules = {path.stem for path in (PACKAGE / package).iterdir() if not path.name.startswith("__")}
   assert not modules - words, "name them in the docstring of the package"
+
+
+def imported_modules(path: pathlib.Path) -> set[str]:
+  """The last parts of all names that a file imports, modules or not."""
+  found: set[str] = set()
+  for node in ast.walk(ast.parse(path.read_text())):
+    if isinstance(node, ast.Import | ast.ImportFrom):
+      found |= {alias.name.rpartition(".")[2] for alias in node.names}
+      found |= {(node.module or "").rpartition(".")[2]} if isinstance(node, ast.ImportFrom) else set()
+  return found
+
+
+def test_no_file_of_the_tests_imports_a_test_module():
+  """What several share is in tests/support."""
+  paths = [path for path in (PACKAGE.parent / "tests").rglob("*.py") if "support" not in path.parts]
+  modules = {path.stem for path in paths if path.name.startswith("test_")}
+  assert len(modules) > 100
+  found = {
+    str(path.relative_to(PACKAGE.parent)): both
+    for path in paths
+    if (both := imported_modules(path) & modules - {path.stem})
+  }
+  assert not found

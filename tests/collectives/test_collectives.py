@@ -12,9 +12,9 @@ import pytest
 from jax import lax
 from jax.sharding import PartitionSpec as P
 
+from tests.support.device_meshes import N, mesh_of, numbers, on
 from tilewright import collectives, errors
 
-N = 8
 pytestmark = pytest.mark.skipif(jax.device_count() < N, reason="needs 8 devices: set XLA_FLAGS before JAX starts")
 
 GROUPS = {
@@ -25,38 +25,11 @@ GROUPS = {
 }
 
 
-def mesh_of(**axes):
-  devices = np.array(jax.devices()[: int(np.prod(list(axes.values())))]).reshape(*axes.values())
-  return jax.sharding.Mesh(devices, tuple(axes))
-
-
-def on(f, *xs, mesh=None, check_vma=False):
-  """Run on parts of arrays whose first dimension is one of devices; gives the results with such a dimension."""
-  mesh = mesh or mesh_of(x=N)
-  spec = P(tuple(mesh.axis_names))
-  whole = jax.shard_map(
-    lambda *xs: jax.tree.map(lambda y: y[None], f(*(x[0] for x in xs))),
-    mesh=mesh,
-    in_specs=spec,
-    out_specs=spec,
-    check_vma=check_vma,
-  )
-  return jax.tree.map(np.asarray, jax.jit(whole)(*xs))
-
-
 def groups_of(name):
   given = GROUPS[name]
   found = [g for g in (given or [range(N)]) if len(g)]
   rest = [[i] for i in range(N) if not any(i in g for g in found)]
   return [list(g) for g in (*found, *rest)]
-
-
-def numbers(shape, dtype, seed=0):
-  rng = np.random.default_rng(seed)
-  if dtype == np.bool_:
-    return rng.integers(0, 2, shape).astype(bool)
-  low, high = (0, 3) if np.dtype(dtype).kind == "u" or "uint" in np.dtype(dtype).name else (-2, 3)
-  return rng.integers(low, high, shape).astype(dtype)
 
 
 DTYPES = [

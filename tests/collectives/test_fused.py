@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from tests.collectives.test_collectives import mesh_of, on
+from tests.support.device_meshes import mesh_of, on
 from tilewright import collectives, errors
 
 N = 4

@@ -88,7 +88,7 @@ def test_arithmetic():
   x, y = numbers(1000), numbers(1000, seed=1)
   wide = x.astype(np.complex128), y.astype(np.complex128)
   ops = {lax.add: np.add, lax.sub: np.subtract, lax.mul: np.multiply, lax.div: np.divide}
-  for got, f in zip(native(lambda x, y: [op(x, y) for op in ops], x, y), ops.values()):
+  for got, f in zip(native(lambda x, y: [op(x, y) for op in ops], x, y), ops.values(), strict=True):
     assert (np.abs(got - f(*wide)) <= 4 * EPS * np.maximum(np.abs(f(*wide)), np.abs(x) + np.abs(y))).all()
 
 

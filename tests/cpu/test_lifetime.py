@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tilewright
-from tests.tile.test_tile_golden import find
+from tests.support.golden_kernels import find
 from tilewright import pallas as pl
 from tilewright.pallas.lowering import lower_kernel
 from tilewright.runtime import code_memory, jit, linking

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.tile.test_tile_golden import find
+from tests.support.golden_kernels import find
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu

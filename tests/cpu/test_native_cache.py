@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tests.tile.test_tile_golden import KERNELS, find, lowered
+from tests.support.golden_kernels import KERNELS, find, lowered
 from tilewright import pallas as pl
 from tilewright.pallas import cpu as params
 from tilewright.pallas.lowering import lower_kernel

@@ -15,7 +15,7 @@ import pytest
 from jax import lax
 
 from tests.cpu import aarch64_machine, processors
-from tests.cpu.test_processors import native_kernel
+from tests.support.native_kernels import native_kernel
 from tilewright import pallas as pl
 from tilewright.pallas import cpu as cpu_names
 from tilewright.runtime import code_memory, elf, jit

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.cpu.native import agrees
-from tests.cpu.test_processors import native_kernel
+from tests.support.native_kernels import native_kernel
 from tilewright import pallas as pl
 from tilewright.runtime import jit, progress
 from tilewright.target import cpu

@@ -10,25 +10,15 @@ import llvmlite.binding as llvm
 import pytest
 from jax import lax
 
-from tests.tile.test_tile_golden import find
-from tilewright import pallas as pl
-from tilewright.pallas.lowering import lower_kernel
+from tests.support.native_kernels import native_kernel
 from tilewright.runtime import jit
 from tilewright.target import cpu
 from tilewright.target.cpu import hosts
-from tilewright.tile.cleaning import clean
-from tilewright.tile.grid import Kernel
 
 AVX2 = ("avx", "avx2", "fma")
 AVX512 = (*AVX2, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 X86, ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 LLVM_CPU = {X86: "x86-64", ARM: "generic"}
-
-
-def native_kernel(kernel, out, *args, **options):
-  call = pl.pallas_call(kernel, out, interpret=False, **options)
-  jaxpr = jax.make_jaxpr(call)(*args).jaxpr
-  return clean(lower_kernel(Kernel(**find(jaxpr).params)))
 
 
 def product(dtype, result, rows=32):

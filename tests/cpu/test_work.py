@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import lax
 
-from tests.cpu.test_processors import native_kernel
+from tests.support.native_kernels import native_kernel
 from tilewright import pallas as pl
 from tilewright.target import cpu
 from tilewright.target.cpu import hosts, work

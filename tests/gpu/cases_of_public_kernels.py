@@ -18,7 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "public"))
 
 import public_kernels
 import serving_kernels
-import test_mosaic_gpu_kernels as mosaic_gpu
+
+from tests.support import mosaic_gpu_kernels as mosaic_gpu
 
 RIGHT: Answer = (0.0, 0.0, 0.0)  # of a case that compares for itself
 
@@ -58,11 +59,11 @@ for each in public_kernels.CASES:
 for program in serving_kernels.PROGRAMS:
   add(program.name, like_float64, program)
 for number, config in enumerate(mosaic_gpu.MATMULS):
-  add(f"hopper_matmul_{config.replace(' ', '_')}", mosaic_gpu.test_hopper_matmul, config, has_c=number % 2 == 0)
-add("hopper_mixed_type_matmul", mosaic_gpu.test_hopper_mixed_type_matmul, jnp.bfloat16, jnp.bfloat16)
-add("hopper_attention", mosaic_gpu.test_attention, causal=False, kv_heads=2, is_simulated=False)
-add("hopper_attention_causal", mosaic_gpu.test_attention, causal=True, kv_heads=1, is_simulated=False)
-add("hopper_attention_pipelined", mosaic_gpu.test_attention_with_the_pipeline_emitter)
-add("hopper_attention_derivatives", mosaic_gpu.test_derivatives_of_attention)
-add("hopper_ragged_dot", mosaic_gpu.test_ragged_dot, jnp.float16, transpose_rhs=False)
-add("hopper_transposed_ragged_dot", mosaic_gpu.test_transposed_ragged_dot, is_simulated=False)
+  add(f"hopper_matmul_{config.replace(' ', '_')}", mosaic_gpu.check_hopper_matmul, config, has_c=number % 2 == 0)
+add("hopper_mixed_type_matmul", mosaic_gpu.check_hopper_mixed_type_matmul, jnp.bfloat16, jnp.bfloat16)
+add("hopper_attention", mosaic_gpu.check_attention, causal=False, kv_heads=2, is_simulated=False)
+add("hopper_attention_causal", mosaic_gpu.check_attention, causal=True, kv_heads=1, is_simulated=False)
+add("hopper_attention_pipelined", mosaic_gpu.check_attention_with_the_pipeline_emitter)
+add("hopper_attention_derivatives", mosaic_gpu.check_derivatives_of_attention)
+add("hopper_ragged_dot", mosaic_gpu.check_ragged_dot, jnp.float16, transpose_rhs=False)
+add("hopper_transposed_ragged_dot", mosaic_gpu.check_transposed_ragged_dot, is_simulated=False)

@@ -19,8 +19,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 from fake_driver import API, call
-from test_launching import affine, plain, transposed_sums, whole
 
+from tests.support.launched_kernels import affine, plain, transposed_sums, whole
 from tilewright.cli.bench_gpu_kernels import matmul
 from tilewright.runtime import cuda, ffi
 from tilewright.target.nvgpu.host import compiled as code

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 import gpu_programs as programs
 import mosaic_programs
 
-from tests.cpu import test_large_arrays as flat
+from tests.support import large_arrays as flat
 from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
@@ -44,12 +44,12 @@ def wanted(rows: int, columns: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", [*flat.BODIES])
 def test_every_element_is_found(name):
-  flat.test_every_element_is_found(name)
+  flat.check_every_element_is_found(name)
 
 
 @pytest.mark.parametrize("name", [*flat.SPECS])
 def test_every_block_is_found(name):
-  flat.test_every_block_is_found(name)
+  flat.check_every_block_is_found(name)
 
 
 @pytest.mark.parametrize("rows, columns, dtype", [(786432 + 64, 4096, U8), (262144 + 64, 4096, F32)])

@@ -16,42 +16,12 @@ import numpy as np
 import pytest
 from jax import lax
 
-from tilewright import pallas as pl
-from tilewright.pallas import nvgpu
+from tests.support.launched_kernels import affine, plain, transposed_sums, whole
 from tilewright.runtime import cuda
 from tilewright.target import nvgpu as target
 from tilewright.target.nvgpu.host import lifetime
 
 pytestmark = pytest.mark.gpu
-S = jax.ShapeDtypeStruct
-F32 = jnp.float32
-
-
-def affine(x, scale=0.5, shift=1.0):
-  """`x * scale + shift`, exact for small integers and their halves; one kernel."""
-  row = pl.BlockSpec((1, x.shape[1]), lambda i: (i, 0))
-
-  def kernel(x_ref, o_ref):
-    o_ref[...] = x_ref[...] * scale + shift
-
-  return pl.pallas_call(
-    *(kernel, S(x.shape, x.dtype)),
-    grid=(x.shape[0],),
-    in_specs=[row],
-    out_specs=row,
-    compiler_params=nvgpu.CompilerParams(),
-  )(x)
-
-
-def plain(x, count, scale=0.5, shift=1.0):
-  x = np.asarray(x)
-  for _ in range(count):
-    x = x * np.float32(scale) + np.float32(shift)
-  return x
-
-
-def whole(*shape, seed=0):
-  return jnp.asarray(np.random.default_rng(seed).integers(-9, 9, shape), F32)
 
 
 @pytest.mark.parametrize("graphs", [True, False], ids=["command-buffers", "launches"])
@@ -98,15 +68,6 @@ def test_several_threads_compile_and_launch_at_once():
   with concurrent.futures.ThreadPoolExecutor(6) as pool:
     for x, got, number in pool.map(work, range(12)):
       np.testing.assert_array_equal(got, plain(x, 1, 0.25 * (number + 1), 1.0))
-
-
-def transposed_sums(x):
-  """A tile that goes through more shared memory than a kernel has without asking."""
-
-  def kernel(x_ref, o_ref):
-    o_ref[...] = jnp.cumsum(x_ref[...], axis=0) - x_ref[...].T
-
-  return pl.pallas_call(kernel, S(x.shape, x.dtype), compiler_params=nvgpu.CompilerParams())(x)
 
 
 @pytest.mark.devices(2)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from collective_checks import executed, transformed
-from test_passes_collectives_motion import AR, MOVE, LoopText, moved, refused
+
+from tests.support.motion_loops import AR, MOVE, LoopText, moved, refused
 
 MORE = """
 mul { pa = f32[] parameter(0) pb = f32[] parameter(1) ROOT ps = f32[] multiply(pa, pb) }

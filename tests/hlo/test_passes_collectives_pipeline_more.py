@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from collective_checks import ADD, count, executed, transformed
-from test_passes_collectives_pipeline import AR, BACKWARD, FORWARD, SINK, Layers, store, trips
 
+from tests.support.pipelined_loops import AR, BACKWARD, FORWARD, SINK, Layers, store, trips
 from tilewright import hlo
 from tilewright.hlo import schedule
 from tilewright.hlo.passes.collective_pipeliner import CollectivePipeliner

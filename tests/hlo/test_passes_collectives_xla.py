@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 from collective_checks import ADD
-from test_passes_collectives_motion import STORE, SUM, TWO, LoopText, store
-from test_passes_collectives_pipeline import Layers, fetch
-from test_passes_collectives_pipeline import store as stored
-from test_passes_collectives_rewrites import COLLECTIVES, permute, program
 
+from tests.support.collective_programs import COLLECTIVES, permute, program
+from tests.support.motion_loops import STORE, SUM, TWO, LoopText, store
+from tests.support.pipelined_loops import Layers, fetch
+from tests.support.pipelined_loops import store as stored
 from tilewright import hlo
 from tilewright.hlo.passes import run_passes
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_passes_core import X, after, all_opcodes, folded, opcodes
 
+from tests.support.core_passes import X, after, all_opcodes, folded, opcodes
 from tilewright import hlo
 from tilewright.hlo.passes import run_passes
 

@@ -17,7 +17,9 @@ Corpus = dict[str, tuple[str, bytes]]
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
   directory: Path = tmp_path_factory.mktemp("corpus")
   build_corpus(directory)
-  return {p.stem: (p.read_text(), p.with_suffix(".pb").read_bytes()) for p in sorted(directory.glob("*.hlo"))}
+  found = {p.stem: (p.read_text(), p.with_suffix(".pb").read_bytes()) for p in sorted(directory.glob("*.hlo"))}
+  assert len(found) > 5
+  return found
 
 
 TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")

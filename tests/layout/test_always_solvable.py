@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.layout.kernels import kernels
 from tests.layout.layouts import examples
-from tests.layout.test_solve import cost, holds
+from tests.support.constraint_systems import cost, holds
 from tilewright import errors
 from tilewright.layout.constraints import Hint, RelayoutAllowed, Soft
 from tilewright.layout.solve import solve

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.layout.families import SHAPES, any_layout, made, pairs
 from tests.layout.layouts import examples
 from tests.layout.machine import addresses, spent
-from tests.layout.test_relayout import check
+from tests.support.relayouts import check
 from tilewright import layout
 from tilewright.layout.access import accesses
 from tilewright.layout.costs import reduction_cost, relayout_cost, work_cost
@@ -93,7 +93,9 @@ def test_accesses_of_swizzled_memory_are_what_a_count_of_words_gives(shape, num_
   bits = data.draw(st.sampled_from([8, 16, 32]))
   shared = layout.shared_tiled(shape, None, bits, data.draw(st.sampled_from([0, 32, 64, 128])))
   at, inside = addresses(of, shared)
-  for access in accesses(of, shared):
+  found = list(accesses(of, shared))
+  assert found
+  for access in found:
     assert spent(access, at, inside, list(range(num_warps))) == access.wavefronts
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.layout.families import pairs
 from tests.layout.layouts import examples, register_layouts
-from tests.layout.machine import held, run
+from tests.layout.machine import held
+from tests.support.relayouts import check
 from tilewright import errors, layout
 from tilewright.layout.atoms import common_slots
 from tilewright.layout.costs import memory_cost, relayout_cost
@@ -18,12 +19,6 @@ from tilewright.layout.plan import relayout
 from tilewright.layout.shared import fewest_wavefronts
 from tilewright.layout.steps import Exchange, Permute, Rename
 from tilewright.layout.trip import Trip
-
-
-def check(plan):
-  got, wanted = run(plan, held(plan.source)), held(plan.target)
-  assert got.shape == wanted.shape
-  assert (got[wanted >= 0] == wanted[wanted >= 0]).all(), str(plan)
 
 
 @given(st.data())

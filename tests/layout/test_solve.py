@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.layout.layouts import examples
+from tests.support.constraint_systems import cost, holds
 from tilewright import errors, layout
 from tilewright.layout.conflict import smallest
 from tilewright.layout.constraints import (
@@ -20,7 +21,6 @@ from tilewright.layout.constraints import (
   FitsWgmmaLhs,
   FitsWgmmaRhs,
   Hint,
-  Listed,
   Located,
   MemoryAccess,
   OneOf,
@@ -53,21 +53,6 @@ def located(*constraints):
 
 def variables(count, shape=SQUARE, bits=16):
   return [Variable(i, shape, bits, f"%{i}") for i in range(count)]
-
-
-def holds(system, places):
-  return all(own.constraint.holds(places) for own in system if not isinstance(own.constraint, Soft))
-
-
-def cost(system, places):
-  total = 0
-  for own in system:
-    constraint = own.constraint
-    if isinstance(constraint, Soft):
-      total += constraint.cost(places)
-    elif isinstance(constraint, Listed) and getattr(constraint, "costs", ()):
-      total += constraint.costs[constraint.options.index(tuple(places[v] for v in constraint.variables))]
-  return total
 
 
 @st.composite

@@ -109,7 +109,7 @@ def test_derivatives_have_derivatives(configs):
   f = lambda x, w: jnp.sum(scaled_dot_general(x, w, ROWS, configs=configs, interpret=True) ** 2)
   exact = lambda x, w: jnp.sum((x @ w.T) ** 2)
   twice = lambda f: jax.grad(lambda x, w: sum(jnp.sum(g * g) for g in jax.grad(f, (0, 1))(x, w)), (0, 1))
-  for got, want in zip(jax.jit(twice(f))(x, w), twice(exact)(x, w)):
+  for got, want in zip(jax.jit(twice(f))(x, w), twice(exact)(x, w), strict=True):
     # Six roundings to three bits behind the point
     assert np.linalg.norm(got - want) <= 6 * 2.0**-4 * np.linalg.norm(want)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, S, natives
-from test_runtime import driver, targets  # noqa: F401
 
+from tests.support.fake_targets import targets
 from tilewright import errors
 from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
@@ -38,7 +38,7 @@ def matmul(a, b, cluster):
   return contractions.contraction("nn", (64, 64, 64), params=params)(a, b)
 
 
-def test_a_launch_says_which_blocks_run_together(driver):  # noqa: F811
+def test_a_launch_says_which_blocks_run_together(driver):
   (name,) = targets(lambda a, b: matmul(a, b, (2, 1, 1)), S((128, 128), BF16), S((128, 128), BF16))
   assert driver.launch(name, [0x100, 0x200], [0x300], 4) is None
   (launched,) = driver.launches

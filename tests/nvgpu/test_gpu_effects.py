@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gpu_programs import F32, double_buffered, natives
-from test_runtime import S, targets
 
+from tests.support.fake_targets import S, targets
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as nvgpu_params

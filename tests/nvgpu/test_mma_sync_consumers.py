@@ -12,9 +12,9 @@ import pytest
 from block_on_cpu import run
 from contractions import ORIENTATIONS, contraction
 from gpu_programs import BF16, F32, S, matmul, natives
-from test_pipeline import ptx
-from test_ptx import needs_ptxas
 
+from tests.support.compiled_ptx import ptx
+from tests.support.ptxas_marks import needs_ptxas
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu

@@ -11,14 +11,14 @@ import pytest
 from block_on_cpu import run
 from contractions import ORIENTATIONS, block_scaled, contraction
 from gpu_programs import BF16, F32, S, matmul, natives
-from test_ptx import needs_ptxas
 
+from tests.support.compiled_ptx import ptx
+from tests.support.ptxas_marks import needs_ptxas
 from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
 from tilewright.runtime import ptxas
-from tilewright.target import nvgpu
 
 ARCHS = ("sm_80", "sm_90a", "sm_100a")
 SMALL = {"sm_80": (32, 64, 32), "sm_90a": (64, 64, 64), "sm_100a": (32, 64, 32)}  # blocks
@@ -39,11 +39,6 @@ def check(f, args, wanted, arch, dtype=BF16):
   (got,) = run(native, *args, arch=arch)
   tolerance = 4 * float(jnp.finfo(dtype).eps) * np.abs(wanted).max()
   np.testing.assert_allclose(np.asarray(got, np.float64), wanted, rtol=0, atol=tolerance)
-
-
-def ptx(f, args, arch):
-  ((kernel, native),) = natives(f, *args)
-  return nvgpu.compile_ptx(native, arch, kernel.compiler_params.num_warps)[0]
 
 
 @pytest.mark.parametrize("arch", ARCHS)

@@ -12,6 +12,7 @@ import scaled_programs
 from gpu_programs import PROGRAMS, natives
 
 from tests.nvgpu import ops_programs
+from tests.support.ptxas_marks import needs_ptxas
 from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.cli import bench_gpu_kernels
@@ -24,7 +25,6 @@ from tilewright.tile.ir import walk
 
 S = jax.ShapeDtypeStruct
 TUNED = ("softmax", "rms_norm", "layer_norm", "gelu_gate", "cast", "transpose", "cross_entropy", "rotary", "matmul")
-needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason=f"there is no ptxas here: {ptxas.ADVICE}")
 
 
 def ptx_of(name: str, arch: str) -> str:
@@ -87,7 +87,9 @@ def test_derivatives_that_add_up_rows_have_the_registers_of_blocks_that_are_not_
 @needs_ptxas
 @pytest.mark.parametrize("name", ["softmax", "rotary"])
 def test_derivatives_that_hold_two_rows_have_registers_for_both(name):
-  for kernel in ops_programs.kernels_of(name):
+  kernels = list(ops_programs.kernels_of(name))
+  assert kernels
+  for kernel in kernels:
     assert ptxas.resources(nvgpu.compile_ptx(kernel, "sm_90a")[0], "sm_90a").spilled_bytes == 0
 
 

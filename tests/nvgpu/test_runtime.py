@@ -15,6 +15,7 @@ import scaled_programs
 from fake_driver import FakeDriver
 from gpu_programs import matmul
 
+from tests.support.fake_targets import S, targets
 from tilewright import errors, ops
 from tilewright import pallas as pl
 from tilewright.pallas import cpu, mosaic_gpu
@@ -24,15 +25,7 @@ from tilewright.pallas import triton as plgpu
 from tilewright.runtime import cuda, ffi
 from tilewright.target.nvgpu.host import compiled, lifetime, symbols
 
-S = jax.ShapeDtypeStruct
 F32, BF16 = jnp.float32, jnp.bfloat16
-
-
-@pytest.fixture
-def driver(monkeypatch, tmp_path):
-  monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
-  monkeypatch.delenv("TILEWRIGHT_DUMP", raising=False)
-  return FakeDriver(monkeypatch)
 
 
 NATIVE = params.CompilerParams()
@@ -56,12 +49,6 @@ def add(x, y, grid=(4,), compiler_params=NATIVE, name="add", interpret=False):
 
 
 XY = (S((4, 256), F32), S((4, 256), F32))
-
-
-def targets(f, *args) -> list[str]:
-  """The handlers that a program calls on a GPU."""
-  text = jax.jit(lambda *a: f(*a)).trace(*args).lower(lowering_platforms=("cuda",)).as_text()
-  return re.findall(r"tilewright_cuda_\w+", text)
 
 
 # --- launching ---------------------------------------------------------------------------------------------------

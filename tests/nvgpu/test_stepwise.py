@@ -10,8 +10,8 @@ import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, natives
 from stepwise import column_sums, log_sum_exp
-from test_warpgroup_products import stepwise
 
+from tests.support.stepwise_products import stepwise
 from tilewright.target import nvgpu
 
 

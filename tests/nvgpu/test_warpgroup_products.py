@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import re
 
-import jax
 import jax.numpy as jnp
 import layout_programs
 import numpy as np
 import pytest
 from block_on_cpu import run
 from gpu_programs import BF16, F32, S, in_one_block, natives
-from warpgroup_programs import dot, of_shapes, small_integers, stepwise_attention, summed
+from warpgroup_programs import dot, of_shapes, small_integers, summed
 
+from tests.support.stepwise_products import stepwise
 from tilewright.layout.options import wgmma_shared, wgmma_ways
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
@@ -126,17 +126,6 @@ def test_operands_of_a_loop_arrive_ahead_of_time(rounds):
     np.testing.assert_array_equal(got[i], a @ b.T)
 
 
-def stepwise(width, batch=(), block=64):
-  """Attention along the grid for a batch: its arguments, its kernel and what it gives."""
-  rng = np.random.default_rng(0)
-  args = [jnp.asarray(rng.standard_normal((*batch, rows, width)), BF16) for rows in (64, 320, 320)]
-  f = functools.reduce(lambda g, _: jax.vmap(g), batch, functools.partial(stepwise_attention, block=block))
-  ((_, native),) = natives(f, *args)
-  q, k, v = (np.asarray(a, np.float64) for a in args)
-  e = np.exp(q @ k.swapaxes(-1, -2) * 0.125)
-  return args, native, e @ v / e.sum(-1, keepdims=True)
-
-
 @pytest.mark.parametrize("width, batch", [(32, ()), (64, ()), (128, (2,))])
 def test_blocks_that_arrive_ahead_of_time_are_read_where_they_are(width, batch):
   """The copy engine brings them, in one box or two."""
@@ -168,9 +157,9 @@ def test_what_does_not_fit_goes_to_mma_sync():
 @pytest.mark.parametrize("bits", [8, 16])
 def test_offsets_of_operands_are_those_of_their_layouts(bits, contracted):
   """Where an instruction begins to read: an address before the swizzle, which moves nothing there."""
-  for shared in wgmma_shared((128, 128), bits, contracted):
-    if not shared.swizzle.bits:
-      continue
+  swizzled = [shared for shared in wgmma_shared((128, 128), bits, contracted) if shared.swizzle.bits]
+  assert swizzled
+  for shared in swizzled:
     matrix = as_matrix(shared, contracted)
     for free in range(0, 128, max(8, 1 if matrix.k_is_last else matrix.wide)):
       for k in range(0, 128, 256 // bits):
@@ -179,7 +168,9 @@ def test_offsets_of_operands_are_those_of_their_layouts(bits, contracted):
 
 
 def test_ways_cover_the_accumulator_once():
-  for way in wgmma_ways((256, 192), 8):
+  ways = list(wgmma_ways((256, 192), 8))
+  assert ways
+  for way in ways:
     table = way.accumulator.table().reshape(-1, 2)
     assert len(table) == len({tuple(at) for at in table.tolist()}) == 256 * 192
 

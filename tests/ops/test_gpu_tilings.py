@@ -14,7 +14,7 @@ from float64_oracle import EPS32, exact, gradient64, random, value64
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ops.test_attention import CASES, attention64
+from tests.support.attention_cases import CASES, attention64
 from tilewright import ops
 from tilewright.ops import calling, grouped_matmul_gpu
 from tilewright.ops.attention_gpu import Band
@@ -58,7 +58,7 @@ def test_derivatives_of_attention(name, dtype):
   found = jax.vjp(lambda *a: ops.attention(*a, **options, blocks=(32, 16)), q, k, v)[1](w)
   expected = gradient64(lambda *a: exact(w) * attention64(*a, **options), q, k, v)
   # A slope is a weight times a difference of two products of 16 terms; what is added up of them has at most as many terms as queries.
-  for d, e in zip(found, expected):
+  for d, e in zip(found, expected, strict=True):
     assert d.dtype == dtype
     within(d, e, dtype, 4 * np.abs(e).max(), 4)
 

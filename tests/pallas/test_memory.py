@@ -243,7 +243,8 @@ def test_atomics_count_every_element_that_the_mask_chooses_and_no_other(interpre
       getattr(pl, f"atomic_{kind}")(o_ref, (i_ref[...],), v_ref[...], mask=chosen)
 
   out = [S((3,), jnp.int8)] * 7
-  for got, expected in zip(run(kernel, index, mask, x, value, out=out, interpret=interpret), [*combined.values(), 92]):
+  found = run(kernel, index, mask, x, value, out=out, interpret=interpret)
+  for got, expected in zip(found, [*combined.values(), 92], strict=True):
     assert int(got[2]) == expected and int(got[1]) == 2
 
 

@@ -10,8 +10,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from test_simulator import ANY, F32, HBM, SMEM, VMEM, Params, Semantics, arange, fresh_machine, message_of, out
 
+from tests.support.simulated_machine import (
+  ANY,
+  F32,
+  HBM,
+  SMEM,
+  VMEM,
+  Params,
+  Semantics,
+  arange,
+  fresh_machine,
+  message_of,
+  out,
+)
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import dma

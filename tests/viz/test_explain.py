@@ -228,7 +228,9 @@ def test_each_kernel_and_target_has_its_section_with_all_panes(page):
 
 def test_lines_are_linked_from_source_to_assembly(page):
   """What is linked in the source are the lines that the tile IR and the assembly come from."""
-  for section in re.findall(r"<section.*?</section>", page, re.S):
+  sections = re.findall(r"<section.*?</section>", page, re.S)
+  assert len(sections) == 4
+  for section in sections:
     source, *_, tile, assembly = re.findall(
       r'<div class="pane">.*?(?=<div class="pane">|<div class="figures">)', section, re.S
     )

@@ -1,0 +1,17 @@
+"""A kernel as the CPU target takes it."""
+
+from __future__ import annotations
+
+import jax
+
+from tests.support.golden_kernels import find
+from tilewright import pallas as pl
+from tilewright.pallas.lowering import lower_kernel
+from tilewright.tile.cleaning import clean
+from tilewright.tile.grid import Kernel
+
+
+def native_kernel(kernel, out, *args, **options):
+  call = pl.pallas_call(kernel, out, interpret=False, **options)
+  jaxpr = jax.make_jaxpr(call)(*args).jaxpr
+  return clean(lower_kernel(Kernel(**find(jaxpr).params)))
