@@ -16,7 +16,7 @@ import numpy as np
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.collective_keys import group_size, reducer
 from tilewright.hlo.passes.effects import Effects
-from tilewright.hlo.passes.patterns import Match, Rule, is_plain, splat
+from tilewright.hlo.passes.patterns import HOLDS, Match, Rule, is_plain, splat
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 from tilewright.hlo.shape import Shape
 from tilewright.hlo.values import PaddingDim, SliceDim
@@ -348,8 +348,6 @@ def _lone_collective(m: Match) -> Instruction | None:
 
 
 def _twice_widened(m: Match) -> Instruction | None:
-  from tilewright.hlo.passes.algebraic_simplifier import HOLDS
-
   inner = m.root.operands[0].shape.element_type
   holds = m["x"].shape.element_type in HOLDS.get(inner, ())
   return m.new("convert", (m["x"],)) if holds and m["x"].shape != m.root.shape and is_plain(m.root, m["x"]) else None

@@ -19,7 +19,7 @@ from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes import algebraic_numbers, algebraic_shapes
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.patterns import Match, Rule, is_float, is_integer, is_plain, rewrite_module, splat
+from tilewright.hlo.passes.patterns import HOLDS, Match, Rule, is_float, is_integer, is_plain, rewrite_module, splat
 from tilewright.hlo.values import SliceDim
 
 
@@ -126,18 +126,6 @@ def _swap_select(m: Match) -> Instruction | None:
 
 def _same_type(m: Match) -> Instruction | None:
   return _take("x")(m) if m["x"].shape.element_type == m.root.shape.element_type else None
-
-
-# Wider types hold every value of the narrower ones, so there and back is the identity.
-HOLDS: dict[str, frozenset[str]] = {
-  "f32": frozenset({"f16", "bf16", "f8e5m2", "f8e4m3fn", "s8", "u8", "s16", "u16", "pred"}),
-  "f64": frozenset({"f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32", "pred"}),
-  "s32": frozenset({"s16", "u16", "s8", "u8", "pred"}),
-  "s64": frozenset({"s32", "u32", "s16", "u16", "s8", "u8", "pred"}),
-  "u32": frozenset({"u16", "u8", "pred"}),
-  "u64": frozenset({"u32", "u16", "u8", "pred"}),
-  "s16": frozenset({"s8", "u8", "pred"}),
-}
 
 
 def _there_and_back(m: Match) -> Instruction | None:

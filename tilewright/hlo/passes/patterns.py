@@ -25,6 +25,18 @@ Pattern = str | Callable[[Instruction], bool] | tuple[Any, ...]
 COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "mulhi"})
 
 
+# Wider types hold every value of the narrower ones, so there and back is the identity.
+HOLDS: dict[str, frozenset[str]] = {
+  "f32": frozenset({"f16", "bf16", "f8e5m2", "f8e4m3fn", "s8", "u8", "s16", "u16", "pred"}),
+  "f64": frozenset({"f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32", "pred"}),
+  "s32": frozenset({"s16", "u16", "s8", "u8", "pred"}),
+  "s64": frozenset({"s32", "u32", "s16", "u16", "s8", "u8", "pred"}),
+  "u32": frozenset({"u16", "u8", "pred"}),
+  "u64": frozenset({"u32", "u16", "u8", "pred"}),
+  "s16": frozenset({"s8", "u8", "pred"}),
+}
+
+
 @dataclass(slots=True)
 class Match:
   """What a pattern found: `match["x"]`, and `match.root`, the instruction that matched as a whole."""
