@@ -126,6 +126,27 @@ class Here:
       (lambda x: collectives.broadcast(x, "x", 1), lambda d: x[1]),
       (lambda x: collectives.all_gather_matmul(x, x.T, "x"), lambda d: x.reshape(-1, 6) @ x[d].T),
     )
+    self.same((self.of_experts, self.expected_of_experts))
+
+  def of_experts(self, x):
+    """A chain of many collectives, some of them equal and none needing the other."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    from tilewright import collectives
+
+    ids = (jnp.arange(self.n)[:, None] + lax.axis_index("x") + jnp.arange(2)) % self.n
+    relu = lambda h: jnp.maximum(h, 0)
+    return collectives.moe(x, ids, jnp.ones(ids.shape), x.T[None], x[None], "x", activation=relu)
+
+  def expected_of_experts(self, device: int):
+    import numpy as np
+
+    x, out = self.x, np.zeros((self.n, 6), np.float32)
+    for i in range(self.n):
+      for expert in ((i + device) % self.n, (i + device + 1) % self.n):
+        out[i] += np.maximum(x[device, i] @ x[expert].T, 0) @ x[expert]  # small integers: exact
+    return out
 
   def kernels(self) -> None:
     """Kernels with scratch memory and semaphores, beside collectives of ours and of XLA's, and in a loop."""

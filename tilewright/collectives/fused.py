@@ -268,7 +268,7 @@ def _lower(ctx: Any, x: Any, w: Any, *, spec: Spec) -> Any:
   return _lower_xla(ctx, x, w, spec=spec)
 
 
-_jax.mlir.register_lowering(fused_p, _lower)
+_jax.mlir.register_lowering(fused_p, _lower, cacheable=False)  # as `collective_p`
 fused_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, fused_p))
 
 

@@ -283,7 +283,8 @@ def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   return _lower_xla(ctx, x, spec=spec)
 
 
-_jax.mlir.register_lowering(collective_p, _lower)
+# Not cacheable: JAX would lower equal calls once, as a function, and processes tell the calls of a program apart by their numbers.
+_jax.mlir.register_lowering(collective_p, _lower, cacheable=False)
 collective_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, collective_p))
 
 

@@ -257,8 +257,16 @@ def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
   platform = targets.native_platform(Kernel(**params), module.platforms, for_export=exporting)
   if platform is None:
     return _lower_run(ctx, *operands, **params)
+  if jax.process_count() > 1:
+    _lower_each_call()
   with calling.keeping(module):
     return _lower_native[platform](ctx, *operands, **params)
+
+
+@functools.cache
+def _lower_each_call() -> None:
+  """From now on JAX lowers equal calls one by one, not once as a function: processes tell the calls of a program apart by their numbers."""
+  _jax.mlir.register_lowering(pallas_call_p, _lower, cacheable=False)
 
 
 _jax.mlir.register_lowering(pallas_call_p, _lower)
