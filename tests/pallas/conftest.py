@@ -22,6 +22,7 @@ BOTH = {
   "test_kernel",
   "test_memory",
   "test_programs",
+  "test_self_updates",
   "test_transforms",
   "test_tpu_ops",
   "test_tpu_pipeline",

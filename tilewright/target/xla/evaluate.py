@@ -16,6 +16,7 @@ import jax
 from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.target.xla import refs
+from tilewright.target.xla.self_updates import moved_writes
 from tilewright.tile.grid import Kernel, source_line
 
 
@@ -25,13 +26,16 @@ class Cell:
 
   value: Any
   aval: Any
+  moved: bool = dataclasses.field(
+    default=False, kw_only=True
+  )  # what is written next was computed from elements of this ref elsewhere
 
   def read(self, transforms: Sequence[Any] = ()) -> Any:
     return refs.read(self.value, transforms)
 
   def write(self, transforms: Sequence[Any], new: Any) -> Any:
     """Replace what `transforms` point at and give what stood there."""
-    old, self.value = refs.write(self.value, transforms, new)
+    old, self.value = refs.write(self.value, transforms, new, self.moved)
     return old
 
 
@@ -136,9 +140,12 @@ def evaluate(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: I
 
   env.update(zip(jaxpr.constvars, consts))
   env.update(zip(jaxpr.invars, args))
-  last_use = _last_uses(jaxpr)
+  last_use, moved = _last_uses(jaxpr), moved_writes(jaxpr)
   for position, eqn in enumerate(jaxpr.eqns):
     invals = [value_of(v) for v in eqn.invars]
+    for cell in invals:
+      if isinstance(cell, Cell):
+        cell.moved = position in moved
     name_stack = _jax.source_info_util.current_name_stack() + eqn.source_info.name_stack
     with (
       _jax.source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack),

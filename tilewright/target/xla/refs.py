@@ -59,13 +59,16 @@ def read(value: Any, transforms: Sequence[Any]) -> Any:
   return value
 
 
-def write(value: Any, transforms: Sequence[Any], new: Any) -> tuple[Any, Any]:
-  """Put `new` where `transforms` point; gives (what stood there, the whole value after the write)."""
+def write(value: Any, transforms: Sequence[Any], new: Any, moved: bool = False) -> tuple[Any, Any]:
+  """Put `new` where `transforms` point; gives (what stood there, the whole value after the write).
+
+  `moved` says that `new` was computed from elements of `value` elsewhere (see the module `self_updates`).
+  """
   if not transforms:
     return value, new
   first, *rest = transforms
-  old_part, new_part = write(_apply(value, first), rest, new)
-  return old_part, _put(value, first, new_part)
+  old_part, new_part = write(_apply(value, first), rest, new, moved)
+  return old_part, _put(value, first, new_part, moved)
 
 
 def write_where(value: Any, transforms: Sequence[Any], new: Any, mask: Any) -> tuple[Any, Any]:
@@ -136,10 +139,10 @@ def _apply(value: Any, transform: Any) -> Any:
   raise errors.UnsupportedFeatureError(f"A ref transformed by {transform} can be neither read nor written.")
 
 
-def _put(value: Any, transform: Any, part: Any) -> Any:
+def _put(value: Any, transform: Any, part: Any, moved: bool) -> Any:
   match transform:
     case NDIndexer():
-      return _index_update(value, transform, part)
+      return _index_update(value, transform, part, moved)
     case _types.ReshapeTransform():
       return part.reshape(value.shape)
     case _types.BitcastTransform():
@@ -346,11 +349,11 @@ def _select(value: Any, indexer: Any, fill: Any) -> Any:
   return value.at[arrays].get(mode="fill", fill_value=fill)
 
 
-def _index_update(value: Any, indexer: Any, part: Any) -> Any:
+def _index_update(value: Any, indexer: Any, part: Any, moved: bool) -> Any:
   if _is_whole(indexer, value.shape):
     return part
   if (wider := _wider(value.dtype)) is not None:
-    return _index_update(value.astype(wider), indexer, part.astype(wider)).astype(value.dtype)
+    return _index_update(value.astype(wider), indexer, part.astype(wider), moved).astype(value.dtype)
   if (window := _window(indexer, value.shape)) is not None:
     starts, sizes, squeezed = window
     part = lax.expand_dims(part, squeezed)
@@ -362,11 +365,22 @@ def _index_update(value: Any, indexer: Any, part: Any) -> Any:
     if any(not (_is_static(s) and s == 0) for s in shifts):
       old = lax.dynamic_slice(value, clamped, sizes)
       part = _when_shifted(shifts, merge, lambda _, new: new, old, part)
+    if moved and not jnp.issubdtype(value.dtype, jax.dtypes.extended):
+      return _selected(value, part, clamped)
     return lax.dynamic_update_slice(value, part, clamped)
   arrays, order = _gather_indices(value, indexer)
   if order is None:
     return value.at[arrays].set(part, mode="drop")
   return value.transpose(order).at[arrays].set(part, mode="drop").transpose(np.argsort(order))
+
+
+def _selected(value: Any, part: Any, starts: Sequence[Any]) -> Any:
+  """As `dynamic_update_slice`, but each element of the result is chosen, so that XLA does not update `value` in place."""
+  inside: Any = True
+  for axis, (start, size) in enumerate(zip(starts, part.shape)):
+    position = lax.broadcasted_iota(jnp.int32, value.shape, axis) - start
+    inside = inside & (position >= 0) & (position < size)
+  return jnp.where(inside, lax.dynamic_update_slice(jnp.zeros_like(value), part, starts), value)
 
 
 def _gather_indices(value: Any, indexer: Any) -> tuple[tuple[Any, ...], tuple[int, ...] | None]:
