@@ -396,9 +396,11 @@ def test_memory_that_blocks_would_share_is_refused():
   [lambda ref: plgpu.tcgen05_commit_arrive(ref, "x"), lambda ref: plgpu.async_copy_smem_to_tmem(ref, ref, "x")],
   ids=["commit", "copy"],
 )
-def test_blocks_that_work_together_on_tensor_memory_are_refused(use):
+def test_an_axis_that_is_not_of_the_cluster_is_refused(use):
   def kernel(x_ref, o_ref):
     use(o_ref)
 
-  with pytest.raises(errors.UnsupportedFeatureError, match="collective_axis"):
+  with pytest.raises(
+    errors.GridError, match="collective_axis: expected an axis of the cluster of size 2, but there is no axis 'x'"
+  ):
     jax.eval_shape(pl.pallas_call(kernel, jax.ShapeDtypeStruct((8, 8), jnp.float32)), jnp.zeros((8, 8)))

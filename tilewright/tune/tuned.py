@@ -225,7 +225,8 @@ class Tuned:
       if hasattr(inspect.unwrap(self.function), "__code__")
       else "FILE.py"
     )
-    shown = os.path.relpath(file) if os.path.exists(file) and len(os.path.relpath(file)) < len(file) else file
+    below = os.path.relpath(file) if os.path.exists(file) else file
+    shown = file if below.startswith(os.pardir) else below
     types = [keys.type_text(t) for t in bound.types]
     settings = [
       f"--set {shlex.quote(f'{n}={v!r}')}" for n, v in bound.names.items() if _is_literal(v, self.signature, n)
