@@ -12,7 +12,7 @@
     tilewright tune FILE.py:FUNCTION TYPE...   choose parameters of kernels by measurement; list, merge, export, import, check tables
     tilewright cache info  what is kept on disk; `clear` removes it
 
-Each command is a module with a function `run(arguments) -> exit code`. It is imported when it is called, so that
+Each command is a module with a function `run(arguments) -> exit code`. It is imported when the command is invoked, so that
 `doctor` works where JAX does not.
 """
 
@@ -137,7 +137,7 @@ def _count(text: str) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-  """Run the command line; gives the exit code."""
+  """Runs the command line; returns the exit code."""
   arguments = parser().parse_args(argv)
   try:
     code = importlib.import_module(f"tilewright.cli.{arguments.command}").run(arguments)

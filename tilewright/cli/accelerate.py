@@ -3,10 +3,10 @@
     tilewright accelerate train.py --steps 10
     tilewright accelerate --html page.html --no-measure model.py
 
-The program runs twice in this process, as `python PROGRAM.py` would run it: as it is, then with `tilewright.accelerate(measure=True)`.
-For each program that XLA compiled, a table has the regions that became kernels and those that did not: the estimate and the measured time
-of XLA and of the kernel, and the reason why not. Then come the times of both runs, apart from compilation, and the largest difference
-between the arrays among the program's global variables at the end. Exit code: the program's own, or 1 if the results differ.
+The program runs twice in this process, as `python PROGRAM.py` would run it: unchanged, then with `tilewright.accelerate(measure=True)`.
+For each program that XLA compiled, a table lists the regions that became kernels and those that did not: the estimate and the measured
+time of XLA and of the kernel, and the reason for each refusal. Then come the times of both runs, without compilation, and the largest
+difference between the arrays among the program's global variables at the end. Exit code: the program's own, or 1 if the results differ.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _Run:
 
 
 def _covered(intervals: Sequence[tuple[float, float]]) -> float:
-  """How long at least one of them lasts: tracing one function is part of tracing another."""
+  """The length of the union of intervals: tracing one function is part of tracing another."""
   total, reached = 0.0, float("-inf")
   for start, end in sorted(intervals):
     total += max(0.0, end - max(start, reached))

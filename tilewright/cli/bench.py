@@ -4,12 +4,12 @@ All contenders of a case are built first, then called in turn, round after round
 a while slows all of them; a time is the median over the rounds. A ratio is the peer's time divided by ours: above 1,
 ours is faster. A call that takes less than a millisecond is repeated within a round until it fills one.
 
-Beside the ratio by the clock stands that of processor time, all threads of the process together: what a call costs, which other work on
-the machine changes less than how long it takes.
+Beside the wall-clock ratio is the ratio of CPU time, summed over all threads of the process. It measures the cost of a call,
+and other work on the machine affects it less than the wall-clock time.
 
-What a contender leaves behind may slow whoever comes next: OpenBLAS's threads spin for some 100 ms after a call, XLA gives large buffers
-back to the system after its result is ready, and pages that were given back must be faulted in again. In a case that says so, every turn
-begins when no thread of the process is running any more, with a call that does not count.
+Side effects of one contender may slow the next: OpenBLAS's threads spin for some 100 ms after a call, XLA returns large buffers
+to the system after its result is ready, and returned pages must be faulted in again. In a case that declares this, every turn
+begins when no other thread of the process is running, with a call that does not count.
 
 A run that is interrupted (Ctrl-C, or SIGTERM as from `timeout`) reports the rows it has.
 """
@@ -46,7 +46,7 @@ from tilewright.cli.table import duration, print_table, progress
 OURS = "tilewright"
 MIN_SAMPLE = 1e-3
 MIN_ROUNDS, MAX_ROUNDS = 5, 500
-SLOW_ROUNDS = 3  # of a call that takes longer than all the time there is for a case
+SLOW_ROUNDS = 3  # of a call that exceeds the time budget of a case
 _TASKS = pathlib.Path("/proc/self/task")
 _LONGEST_SPIN = 0.2  # seconds: what is waited for where the system does not tell which threads run
 
@@ -55,7 +55,7 @@ Call = Callable[[], Any]
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-  """What a call has measured itself, instead of the time it took."""
+  """A value a call has measured itself, instead of the time it took."""
 
   value: float
 
@@ -64,9 +64,9 @@ class Measured:
 class Case:
   """Something to time: for each contender, ours among them, a function that builds (and compiles) the call to be timed.
 
-  Calls that return arrays are compared with each other before they are timed. One that returns `Measured` is asked rather than timed, for
-  times or for bytes. `disturbs` says that a contender leaves something behind that would slow the next one; `rounds` is the least number
-  of them; `goals` has, for some peers, the ratio to reach.
+  Calls that return arrays are compared with each other before they are timed. A call that returns `Measured` reports its own times or
+  bytes instead of being timed. `disturbs` means that a contender has side effects that would slow the next one; `rounds` is the minimum
+  number of rounds; `goals` has, for some peers, the ratio to reach.
   """
 
   name: str
@@ -111,7 +111,7 @@ def wait(result: Any) -> None:
 
 
 def sample(call: Call, repeats: int) -> tuple[float, float]:
-  """How long a call takes, by the clock and of the processor. One that measures itself is called once."""
+  """Wall-clock time and CPU time of a call. A call that measures itself runs once."""
   start, before = time.perf_counter(), time.process_time()
   for _ in range(repeats):
     result = call()
@@ -122,9 +122,9 @@ def sample(call: Call, repeats: int) -> tuple[float, float]:
 
 
 def running_threads() -> int:
-  """How many threads of this process, besides the calling one, run or wait for a processor, as Linux tells.
+  """How many threads of this process, besides the calling one, run or wait for a processor, as Linux reports.
 
-  The process's time does not tell: a thread that spins on another core is charged for it only at the next tick, 4 or 10 ms later.
+  The process's CPU time does not show it: a thread that spins on another core is charged only at the next tick, 4 or 10 ms later.
   """
   running = 0
   for task in _TASKS.iterdir():
@@ -230,7 +230,7 @@ def measure(case: Case, seconds: float) -> list[Row]:
 
 
 def environment() -> dict[str, Any]:
-  """The machine, what else it is doing now, and the versions a time depends on."""
+  """The machine, its current load, and the versions a time depends on."""
   versions = {name: doctor.installed_version(name) for name in ("jax", "jaxlib", "numpy", "llvmlite")}
   rows = {row.name: row.found for row in doctor.cpu()}
   return {
@@ -278,7 +278,7 @@ COLUMNS = ("name", "ours", "peer", "peer's time", "ratio", "processor time", "go
 
 
 def table_row(row: Row) -> list[str]:
-  """What stands in each of `COLUMNS`."""
+  """The text of each of `COLUMNS`."""
   text = duration if row.unit == "seconds" else lambda nbytes: f"{nbytes / 2**20:.1f} MiB"
   goal = "-" if row.goal is None else f"{row.goal:g}"
   if row.peer_time is None or row.ratio is None:

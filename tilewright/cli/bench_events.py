@@ -1,10 +1,10 @@
-"""The time of kernels by the device's own clock, from the events of the profiler.
+"""Device time of kernels, from the events of the profiler.
 
     alone(ops.softmax, lambda: (x,))        a call to be timed, for a `Case`
 
-A kernel on a small array takes a microsecond or two. The host needs longer than that to ask for it, so that calls in a queue take the
-host's time; and kernels that follow each other in one program take more or less than the sum of their times: XLA has one of its own begin
-before the one ahead of it has ended. So programs of one call each are run, and what the device was busy with for each is added up.
+A kernel on a small array takes a microsecond or two. The host needs longer than that to launch it, so queued calls measure the
+host. Kernels that follow each other in one program take more or less than the sum of their times: XLA starts one of its own
+before the previous one has ended. So programs of one call each are run, and the device's busy time of each is added up.
 """
 
 from __future__ import annotations

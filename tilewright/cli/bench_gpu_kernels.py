@@ -1,8 +1,8 @@
-"""GPU rows of native kernels: those bound by memory beside XLA, `torch.compile` and a copy that moves as many bytes, and a plain matmul.
+"""GPU rows of native kernels: memory-bound ones beside XLA, `torch.compile` and a copy of as many bytes, and a plain matmul.
 
-A time is the device's: a program calls the kernel on several sets of arrays, and many such programs are queued (`bench_queue`); a call's
-time is its share of one. The row against the copy gives the share of the memory's speed. Small arrays, whose kernels take less time than
-the host to ask for them, are timed by the device's clock (`bench_events`).
+A time is the device's: a program calls the kernel on several sets of arrays, and many such programs are queued (`bench_queue`); the time
+of a call is its share of one. The row against the copy gives the fraction of the memory bandwidth. Small arrays, whose kernels are shorter
+than their launch on the host, are timed by the device's clock (`bench_events`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def device_time(function: Callable[..., Any], values: Values, share: float = 1.0
 
 
 def _copy(nbytes: int) -> Call:
-  """A copy from device memory to device memory that reads and writes so many bytes together."""
+  """A copy from device memory to device memory that reads and writes `nbytes` bytes in total."""
   return device_time(jnp.copy, lambda: (_X(),), share=nbytes / (2 * _ARRAY))
 
 
@@ -129,7 +129,7 @@ def transpose(x: Any, block: int = 128) -> Any:
 
 
 def matmul(a: Any, b: Any, blocks: tuple[int, int, int] = (128, 256, 64)) -> Any:
-  """A matmul as one writes it for any device: blocks of the result, added up along the last dimension of the grid."""
+  """A matmul as one writes it for any device: blocks of the result, accumulated along the last dimension of the grid."""
   bm, bn, bk = blocks
 
   def kernel(a_ref: Any, b_ref: Any, o_ref: Any, total: Any) -> None:

@@ -1,10 +1,10 @@
-"""GPU rows of what stands around a kernel: the cost of launching it, and of compiling it.
+"""GPU rows of launch overhead and of compilation.
 
 A chain of small kernels, additions, in one program takes the time of their launches, on the host or on the device, whichever is longer.
 XLA records most of them into command buffers; a row without those has every kernel launched by the host. XLA would fuse its own chain into
-one kernel: barriers keep its operations apart, and the row is refused if they do not.
+one kernel: barriers keep its operations separate, and the row is refused if they do not.
 
-Compiling is timed from the call of `jit` to a program that can be called: with nothing on disk, in a process that has just begun ("first")
+Compiling is timed from the call of `jit` to a callable program: with nothing on disk, in a new process ("first")
 and in one that has compiled other kernels; and in a new process whose kernel is on disk.
 """
 

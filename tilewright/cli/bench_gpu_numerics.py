@@ -1,7 +1,7 @@
 """GPU rows about small numbers: a few rows times packed weights beside bf16 weights, block-scaled products beside `jax.nn.scaled_matmul`.
 
 A decoding step reads its weights once, layer after layer. So a program multiplies rows with one matrix after another, each product with the
-result of the one before: no one finds a matrix in the cache, nothing can be put together, and few arrays are passed, so that the host is
+result of the previous one: no matrix is in a cache, nothing can be merged, and few arrays are passed, so that the host is
 done before the device. The program's time is divided by the number of products. Calls are queued as in the other GPU rows.
 """
 
@@ -18,8 +18,8 @@ from tilewright.cli.bench import OURS, Call, Case
 from tilewright.cli.bench_gpu_kernels import queued
 
 SIZE = 8192
-MATRICES = 16  # of any format more than ten times what the second cache holds
-PASSES = 4  # of a call, 60 to 100 us are not in its kernels, on either side
+MATRICES = 16  # of any format more than ten times the capacity of L2
+PASSES = 4  # of a call, 60 to 100 us are spent outside its kernels, on either side
 BF16 = jnp.bfloat16
 _ROWS = (((1,), (1,)), ((), ()))
 

@@ -1,7 +1,7 @@
 """GPU rows of the library's kernels that multiply: attention, grouped products, the feed-forward layer.
 
-Attention stands beside `jax.nn.dot_product_attention`, as XLA compiles it and by cuDNN; those get arrays in the order they want, (batch,
-length, heads, depth), so that nobody transposes.
+Attention is compared with `jax.nn.dot_product_attention`, as XLA compiles it and by cuDNN; those get arrays in their preferred order,
+(batch, length, heads, depth), so that no transpose is needed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""GPU rows of kernels as users write them, without a thought for a GPU: beside XLA's program for the same function.
+"""GPU rows of kernels as users write them, without GPU-specific code: beside XLA's program for the same function.
 
-sums along the grid    one output block that all steps of a sequential grid add to: of columns, and of everything
-copies in scratch      blocks brought by hand into a ring of buffers, with DMA semaphores
+sums along the grid    one output block as accumulator of all steps of a sequential grid: sums of columns, and of everything
+copies in scratch      blocks copied explicitly into a ring of buffers, with DMA semaphores
 large blocks           a megabyte per instance, more than registers and shared memory hold
-f32 product            blocks of float32, added up along the grid
+f32 product            blocks of float32, accumulated along the grid
 masked product         a loop over K in the kernel, with masked loads, at sizes that no block divides
 max_pool, conv2d       shifted and strided slices of a block
 interleaved rotary     even and odd elements of a block
@@ -60,7 +60,7 @@ def column_sums(x: jax.Array, block: int = 32) -> jax.Array:
 
 
 def total(x: jax.Array, block: int = 32) -> jax.Array:
-  """Everything added up, as one writes it with a number in scratch memory."""
+  """The sum of all elements, as one writes it with a scalar in scratch memory."""
 
   def kernel(x_ref: Any, o_ref: Any, total_ref: Any) -> None:
     @pl.when(pl.program_id(0) == 0)
@@ -86,7 +86,7 @@ def total(x: jax.Array, block: int = 32) -> jax.Array:
 
 
 def copied_by_hand(x: jax.Array, block: int = 8, part: int = 128) -> jax.Array:
-  """sin(x): each instance takes `part` rows, which a ring of two buffers brings in blocks."""
+  """sin(x): each instance takes `part` rows, which a ring of two buffers loads in blocks."""
   rows, columns = x.shape
 
   def kernel(x_ref: Any, o_ref: Any, buffers: Any, arrived: Any) -> None:
@@ -195,7 +195,7 @@ def masked_product(x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def max_pool(x: jax.Array, rows: int = 8) -> jax.Array:
-  """The greatest of each 2 x 2, images with channels last."""
+  """The maximum of each 2 x 2 window, images with channels last."""
   images, height, width, channels = x.shape
 
   def kernel(x_ref: Any, o_ref: Any) -> None:
@@ -240,7 +240,7 @@ def conv2d(x: jax.Array, w: jax.Array, rows: int = 4) -> jax.Array:
 
 
 def interleaved_rotary(x: jax.Array, cos: jax.Array, sin: jax.Array, rows: int = 16) -> jax.Array:
-  """Pairs of neighbours are turned."""
+  """Neighbouring elements are rotated as pairs."""
 
   def kernel(x_ref: Any, cos_ref: Any, sin_ref: Any, o_ref: Any) -> None:
     a, b = x_ref[:, ::2].astype(F32), x_ref[:, 1::2].astype(F32)

@@ -1,4 +1,4 @@
-"""GPU rows of the Hopper kernels that come with JAX, `jax.experimental.pallas.ops.gpu`: on us, and the same source on Mosaic GPU.
+"""GPU rows of the Hopper kernels that come with JAX, `jax.experimental.pallas.ops.gpu`: compiled by us, and by Mosaic GPU.
 
 Both contenders are one file. Ours is loaded with `replace_pallas`, so that its imports are our modules; the peer's is loaded as it is.
 """

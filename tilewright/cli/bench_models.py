@@ -3,7 +3,7 @@
     python -m tilewright.cli.bench_models fsdp_transformer 0.0625 all_reduce_code_motion dce
 
 Every model gets the same passes. Four devices that share the cores of one host never wait for a network: a collective costs its copies and
-the threads that meet, so fewer and larger collectives is what pays. Rows exist where the repository's examples are.
+the thread rendezvous, so fewer and larger collectives pay off. Rows exist where the repository's examples are.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What only a process of its own can measure: compiling when the code is on disk already, and the most memory a program takes.
+"""Measurements that need a process of their own: compile time with a warm disk cache, and peak memory of a program.
 
     python -m tilewright.cli.bench_processes warm softmax tilewright      seconds from the call of jit to code that can be called
     python -m tilewright.cli.bench_processes memory attention XLA         bytes at the peak, inputs and outputs included
 
-The process that asks fills the cache on disk first. A warm start is that of a kernel, not of Python: modules are imported and LLVM is
+The parent process fills the disk cache first. A warm start is that of a kernel, not of Python: modules are imported and LLVM is
 loaded by another kernel before the clock starts; `first` in place of `warm` counts that too, and `cold` finds nothing on disk besides.
 """
 

@@ -1,13 +1,13 @@
-"""The device's time of one program, from many that wait for the device one behind the other.
+"""Device time of one program, from many programs queued one behind the other.
 
-What it takes to ask for the first of them, and to notice that the last is done, is the host's time. It is the same for few programs as for
-many, so that the difference of the two has none of it:
+Launching the first of them and noticing that the last is done is host time. It is the same for few programs as for
+many, so it cancels in the difference of the two:
 
-    few     |ask| p p p |notice|
-    many    |ask| p p p p p p p p |notice|
+    few     |launch| p p p |notice|
+    many    |launch| p p p p p p p p |notice|
 
-PyTorch and JAX ask and notice at different speeds, and a kernel of 130 microseconds has to be told from one of 131. Of short programs
-there are so many that what the host loses now and then, some ten microseconds, is nothing beside them.
+PyTorch and JAX launch and notice at different speeds, and a kernel of 130 microseconds must be distinguished from one of 131. Short
+programs are repeated so often that occasional host delays, some ten microseconds, are negligible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-FEW = 5  # programs: enough that the device is never out of work
+FEW = 5  # programs: enough that the device is never idle
 MORE = 25  # programs that the time is taken of, at least
 LEAST = 20e-3  # seconds that these take
 SETS = 8  # of arrays in a program, so that no call finds its own in a cache

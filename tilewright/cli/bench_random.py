@@ -1,10 +1,10 @@
-"""`tilewright bench cpu|gpu --random N --seed S`: the ops at sizes that nobody chose, beside XLA, and cuDNN for attention on GPUs.
+"""`tilewright bench cpu|gpu --random N --seed S`: the ops at randomly drawn sizes, beside XLA, and cuDNN for attention on GPUs.
 
 A case is an op, a dtype, a rank and sizes. Sizes are drawn log-uniformly over the op's range; a third of the cases has odd ones, a third
-multiples of 8, a third multiples of 128. Case number i of a seed is the same whatever N is, and its name says all that was drawn.
+multiples of 8, a third multiples of 128. Case number i of a seed is the same for every N, and its name lists everything drawn.
 
 Before it is timed, a result is compared with the peer's program in float32, with products that are exact in it, by the norm of the
-difference. At the end there is, for each op, the geometric mean of the ratios and the worst one: what a kernel loses at sizes that
+difference. At the end there is, for each op, the geometric mean of the ratios and the worst one: the loss of a kernel at sizes that
 suit it badly.
 """
 
@@ -57,7 +57,7 @@ CPU = Limits(1 << 26, 1 << 33, 4096)
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-  """A case: what is called, on which shapes, and what else computes it. `peers` take arrays made by `for_peer`."""
+  """A case: the function called, its shapes, and its peers. `peers` take arrays made by `for_peer`."""
 
   op: str
   name: str
@@ -281,7 +281,7 @@ def check(drawn: Drawn, ours: Any, arrays: Arrays) -> None:
 
 
 def agree(name: str, found: Any, expected: Any, error: float) -> None:
-  """Refuse a result that is further away from what is expected than a part of that, by the norm."""
+  """Refuses a result whose distance from the expected one, by the norm, exceeds a fraction `error` of it."""
   if found.shape != expected.shape:
     raise AssertionError(f"{name}: the result has shape {found.shape} instead of {expected.shape}.")
   apart, size = map(float, _norms(found, expected))

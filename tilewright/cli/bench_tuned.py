@@ -4,7 +4,7 @@
     python -m tilewright.cli.bench_tuned --budget 60s       tunes what the rows of this machine's device measure, into the user's table
 
 Matrix products at twelve shapes (square, skinny, ragged, batched), attention at six, norms at four. Without an entry both contenders are
-the same program, and a row shows how far two measurements of it are apart.
+the same program, and a row shows the measurement noise.
 """
 
 from __future__ import annotations

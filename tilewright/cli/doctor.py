@@ -1,7 +1,7 @@
-"""`tilewright doctor`: what is here, and what to do about what is not.
+"""`tilewright doctor`: checks what is installed, and reports how to fix what is missing.
 
-Each check looks at one thing and gives a row; none may fail because something is absent. What could end the process or
-hang (starting a JAX backend, loading a GPU driver) happens in a child process.
+Each check examines one thing and returns a row; none may fail because something is absent. Steps that could end the process or
+hang (starting a JAX backend, loading a GPU driver) run in a child process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OK, MISSING, TOO_OLD, TOO_NEW, BROKEN = "ok", "missing", "too old", "too new", "
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-  """One thing that was looked for. `required` says that nothing works without it."""
+  """The result of one check. `required` means that nothing works without it."""
 
   name: str
   state: str
@@ -263,7 +263,7 @@ else:
 
 
 def ask(program: str, timeout: float = 120) -> tuple[Any, str]:
-  """Run a program that prints JSON; gives what it printed, or None and the last line of its complaint."""
+  """Runs a program that prints JSON; returns what it printed, or None and the last line of its error output."""
   try:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=timeout)
   except (OSError, subprocess.TimeoutExpired) as error:
@@ -342,7 +342,7 @@ print(json.dumps(min(times)))
 
 
 def collectives() -> Iterator[Row]:
-  """What moves data between which devices, and how fast where it could be tried."""
+  """The transports between devices, and their speed where it could be measured."""
   seconds, complaint = ask(_ASK_COLLECTIVES)
   if seconds is None:
     yield Row("CPU devices", BROKEN, complaint, "please report this")

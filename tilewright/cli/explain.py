@@ -1,11 +1,11 @@
-"""`tilewright explain FILE.py:FUNCTION TYPE...`: what a function's kernels become, as a page.
+"""`tilewright explain FILE.py:FUNCTION TYPE...`: a page that shows how a function's kernels are compiled.
 
     tilewright explain examples/softmax.py:softmax 'f32[4096,1024]' --html softmax.html
     tilewright explain mine.py:attention 'bf16[16,4096,64]' 'bf16[16,4096,64]' 'bf16[16,4096,64]' --arch cpu,sm_90a
 
-The page has the source beside tile IR, GPU level and assembly, with lines that belong together linked; resources, shared memory, layouts,
-and what the cost model predicts: a timeline and a roofline. Nothing runs, and no GPU is needed. Types and `--set` are as in `tilewright
-ptx`. Exit code 0: the page is written; 1: a kernel does not compile; 2: the function, a type or the file is wrong.
+The page has the source beside tile IR, GPU level and assembly, with corresponding lines linked; resources, shared memory, layouts,
+and the predictions of the cost model: a timeline and a roofline. Nothing runs, and no GPU is needed. Types and `--set` are as in
+`tilewright ptx`. Exit code 0: the page is written; 1: a kernel does not compile; 2: the function, a type or the file is wrong.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""`tilewright ptx MODULE:FUNCTION TYPE...`: what a function's kernels become on NVIDIA GPUs, on any machine.
+"""`tilewright ptx MODULE:FUNCTION TYPE...`: the PTX of a function's kernels for NVIDIA GPUs, on any machine.
 
     tilewright ptx tilewright.ops:softmax 'bf16[16384,8192]'
     tilewright ptx mine.py:my_kernel 'f32[64,64]' 'f32[64]' --arch sm_90a --show ptx
     tilewright ptx tilewright.ops:attention 'bf16[8,1024,64]' 'bf16[8,1024,64]' 'bf16[8,1024,64]' --set causal=True
 
-Types are written as in HLO, or with the names of NumPy's dtypes (bfloat16[16,128]). Modules are found in the current
-folder too. `--set` gives keyword arguments; a function that takes `native`, as those of `tilewright.ops`, gets
-`native=True`. Registers and spills come from ptxas and are left out where there is none. Exit code 0: all well; 1: a
+Types are written as in HLO, or with the names of NumPy's dtypes (bfloat16[16,128]). Modules are also searched in the current
+folder. `--set` gives keyword arguments; a function with a parameter `native`, as those of `tilewright.ops`, gets
+`native=True`. Registers and spills come from ptxas and are omitted where it is missing. Exit code 0: all well; 1: a
 kernel does not compile; 2: the function or a type cannot be read.
 """
 
@@ -87,7 +87,7 @@ def _row(r: Report) -> list[str]:
 
 
 def needs_x64(args: Iterable[jax.ShapeDtypeStruct]) -> bool:
-  """Whether JAX would take some of these types for narrower ones."""
+  """Whether JAX would narrow some of these types."""
   return any(a.dtype.itemsize >= _WIDE_BYTES[a.dtype.kind] for a in args)
 
 

@@ -1,11 +1,11 @@
-"""What the kernels of a program gave, kept and compared: `tilewright run --check`.
+"""Recordings of the results of a program's kernels, kept and compared: `tilewright run --check`.
 
 A recording holds the results of each call of `pallas_call` and `kernel`, numbered in the order in which the program
 makes the calls. Under `jit` a call is made while JAX traces; its results are sent to the recording when the program
-runs, as often as it runs: in a loop, under `vmap` and `shard_map` once for each round, element or device. Beside them
-it holds the arrays among the program's global variables at its end.
+runs, each time it runs: in a loop, under `vmap` and `shard_map` once for each iteration, element or device. The recording
+also holds the arrays among the program's global variables at its end.
 
-Two recordings agree where shapes, dtypes, integers and the places of NaNs are the same and floats differ by at most
+Two recordings agree where shapes, dtypes, integers and the positions of NaNs are the same and floats differ by at most
 eps^(2/3) of the largest element, eps being the spacing of the coarsest float dtype seen in the program so far: kernels
 may sum in another order.
 """
@@ -73,7 +73,7 @@ def _arrays(value: Any) -> list[Any]:
 
 @contextlib.contextmanager
 def recorded(recording: Recording, *, interpret: bool = False) -> Iterator[None]:
-  """While this is in force, kernels that are made send what they give to the recording; with `interpret`, they run in interpret mode."""
+  """While active, kernels created send their results to the recording; with `interpret`, they run in interpret mode."""
   with contextlib.ExitStack() as stack:
     for place, name in MAKERS:
       try:

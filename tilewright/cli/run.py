@@ -4,15 +4,15 @@
     tilewright run --check -m package.module
     tilewright run --target simulator kernel.py
 
-The program runs as `python PROGRAM.py` would run it, with `replace_pallas()` in force: its imports of
-`jax.experimental.pallas`, and those of the libraries it uses, find our modules. Options stand before the program; what
-comes after it is the program's own.
+The program runs as `python PROGRAM.py` would run it, with `replace_pallas()` active: its imports of
+`jax.experimental.pallas`, and those of the libraries it uses, resolve to our modules. Options precede the program;
+everything after it is passed to the program.
 
 `--interpret` runs every kernel through the portable lowering, `--target` as native code of the CPU or of the GPU, or on
-the simulated machine; both win over what the program says about `interpret`. `--as DEVICE` answers questions about the
-device as for another one (`pretend`).
+the simulated machine; both override the program's own `interpret`. `--as DEVICE` answers device queries as for
+another device (`pretend`).
 
-`--check` then runs the program once more, in a process of its own, with JAX's Pallas in interpret mode, and compares:
+`--check` then runs the program once more, in a separate process, with JAX's Pallas in interpret mode, and compares:
 the results of every call of `pallas_call` and `kernel` in the order the program makes them, and the arrays among its
 global variables at the end (see `recording`). Exit code: the program's own; or 1 if something differs; or 3 if JAX's
 Pallas cannot run the program here, with its error.
@@ -167,7 +167,7 @@ def _check(argv: Sequence[str], arguments: argparse.Namespace) -> int:
 
 
 def _ask_original(argv: Sequence[str], arguments: argparse.Namespace) -> tuple[Any, str]:
-  """What the program gives with JAX's own Pallas, or None and the last line of what it says."""
+  """The results of the program with JAX's own Pallas, or None and the last line of its error output."""
   read, write = os.pipe()
   given = {"target": arguments.target if arguments.target != "simulator" else None, "as": arguments.device}
   options = [f"--{name}={value}" for name, value in given.items() if value]

@@ -1,4 +1,4 @@
-"""`tilewright schedule FILE`: an order for an HLO module, what it gains, and why.
+"""`tilewright schedule FILE`: schedules an HLO module, and reports the gain and the reasons.
 
     tilewright schedule module.hlo --device h100 --devices 1024 --html report.html --trace trace.json
     tilewright schedule module.hlo --memory-limit 60GB --explain all-reduce-start.3 --out scheduled.hlo

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 _COLOURS = {"ok": "green", "FAILED": "bold red", "missing": "yellow", "broken": "bold red", "too old": "bold red"}
-_WIDE = 200  # columns where nobody looks: nothing is cut or folded there
+_WIDE = 200  # columns if the output is not a terminal: nothing is cut or folded
 
 
 def print_table(
@@ -32,8 +32,8 @@ def print_table(
 
 
 def _width() -> int | None:
-  """How wide a table may be: None leaves it to the terminal. What is piped through `less` or `tee` still ends in the terminal that the
-  other streams belong to, and COLUMNS says it in any case."""
+  """The width of a table: None leaves it to the terminal. Output piped through `less` or `tee` still ends in the terminal of the other
+  streams, and COLUMNS overrides it in any case."""
   if sys.stdout.isatty():
     return None
   with contextlib.suppress(ValueError):

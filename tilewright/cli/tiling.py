@@ -1,7 +1,7 @@
 """`tilewright hlo FILE --tiling`: indexing maps, symbolic tiles, and the tiled fusions that the finder would make.
 
-The entry computation is taken as one region, fusions opened, if that can be tiled: `--tile` gives the size of an
-output tile, else the search picks one. Where it cannot be tiled, the reason is printed, and the maps of each
+The entry computation is treated as one region, fusions opened, if that can be tiled: `--tile` gives the size of an
+output tile, else the search picks one. If it cannot be tiled, the reason is printed, and the maps of each
 instruction. With `--html`, the page shows which part of each operand an output tile needs.
 """
 
@@ -16,7 +16,7 @@ from tilewright.hlo.tiling.listing import maps_text, region_text
 
 
 def run_tiling(module: hlo.Module, tile: str | None, device: str, page: str | None) -> int:
-  """Prints, writes the page; 1 if the tile that was asked for is not possible."""
+  """Prints, writes the page; returns 1 if the requested tile is not possible."""
   model = Roofline(device)
   budget = tiling.budget_for(model)
   drawn: list[tiling.TiledRegion] = []

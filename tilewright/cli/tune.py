@@ -1,17 +1,17 @@
-"""`tilewright tune`: search, and look after the table of what was found.
+"""`tilewright tune`: searches for configurations, and manages the table of results.
 
     tilewright tune kernels.py:matmul 'bf16[4096,4096]' 'bf16[4096,4096]' --budget 60s --html report.html
     tilewright tune tilewright.ops:attention 'bf16[8,1024,64]' 'bf16[8,1024,64]' 'bf16[8,1024,64]' --set causal=True
-    tilewright tune train.py                 runs the program, and tunes the calls it makes that no table has
-    tilewright tune list                     what was found
+    tilewright tune train.py                 runs the program, and tunes its calls that have no entry in a table
+    tilewright tune list                     the entries found
     tilewright tune merge A.jsonl B.jsonl    add tables of other machines; of two entries for one key the faster counts
     tilewright tune export FILE              a table for others
-    tilewright tune import FILE              believe a table
+    tilewright tune import FILE              adopt a table
     tilewright tune check                    whether all lines can be used
     tilewright tune check train.py           what a program would miss under strict tuning
 
-A function that is not tuned itself is tuned as a step: all tuned functions and library kernels in it, for the time of the whole. Exit
-code 0: all well; 1: something is missing or failed; 2: what was asked for cannot be read; 130: interrupted, with the best so far kept.
+A function that is not itself a tuned function is tuned as a step: all tuned functions and library kernels in it, for the time of the
+whole. Exit code 0: all well; 1: something is missing or failed; 2: the request cannot be read; 130: interrupted, with the best so far kept.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def _read_all_of(files: Sequence[str]) -> list[tuple[str, table.Problem]]:
 
 
 def _check_program(arguments: argparse.Namespace) -> int:
-  """Which entries a program would miss."""
+  """The entries missing for a program."""
   what, *types = arguments.rest
   with _device(arguments.device):
     if ":" in what:

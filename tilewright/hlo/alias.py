@@ -2,9 +2,9 @@
 
 *Must*: the back end has no choice, because the operation is defined in place: a while loop's state, the buffer a
 dynamic-update-slice or a scatter updates, an all-reduce-start and its done, the destination of a permute of slices,
-what `output_to_operand_aliasing` says, and a module's must-alias parameters. *May*: the back end may reuse the
+what `output_to_operand_aliasing` declares, and a module's must-alias parameters. *May*: the back end may reuse the
 operand's buffer if nothing reads it afterwards: equal-sized elementwise operands, may-alias parameters, donors. Tuples
-pass buffers through: a tuple, an element, a bitcast, a barrier or a domain makes no new buffer (`forwards`).
+forward buffers: a tuple, a get-tuple-element, a bitcast, a barrier or a domain allocates no new buffer (`forwards`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _whole(instruction: Instruction, operand: int, output: ShapeIndex = ()) -> l
 
 
 def forwards(instruction: Instruction) -> list[Alias]:
-  """Outputs that are operands under another name: no operation happens."""
+  """Outputs that alias operands because the instruction performs no operation."""
   match instruction.opcode:
     case "tuple":
       return [alias for i in range(len(instruction.operands)) for alias in _whole(instruction, i, (i,))]
@@ -63,13 +63,13 @@ def must_alias(instruction: Instruction) -> list[Alias]:
   elif opcode == "all-reduce-done":
     found += _whole(instruction, 0)
   elif opcode in ("collective-permute", "collective-permute-start") and is_in_place_permute(instruction):
-    # It receives into its second operand; a start carries its first on.
+    # It receives into its second operand; a start forwards its first operand.
     if opcode == "collective-permute":
       found += _whole(instruction, 1)
     else:
       found += [*_whole(instruction, 0, (0,)), *_whole(instruction, 1, (1,))]
   elif opcode in ("all-gather-start", "collective-permute-start"):
-    # The result tuple carries the operands on in its first element.
+    # The result tuple forwards the operands as its first element.
     first = instruction.shape.tuple_shapes[0] if instruction.shape.tuple_shapes else None
     if first is not None and first.is_tuple:
       found += [Alias((0, i), i, ()) for i in range(min(len(first.tuple_shapes), len(instruction.operands)))]
@@ -150,7 +150,7 @@ def module_aliases(module: Module) -> ModuleAliases:
 
 
 def buffer_source(instruction: Instruction, index: ShapeIndex = ()) -> tuple[Instruction, ShapeIndex]:
-  """The instruction and part that first made the buffer of this value, through forwarding and must-alias pairs."""
+  """The instruction and output part that first allocated the buffer of this value, through forwarding and must-alias pairs."""
   while True:
     for alias in (*forwards(instruction), *must_alias(instruction)):
       if alias.output_index == index:

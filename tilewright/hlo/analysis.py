@@ -1,8 +1,8 @@
 """Orders and reachability: topological order, the call graph, dominance.
 
-In a straight-line computation an instruction *dominates* another if every run that reaches the second has run the first,
-which here means: the second depends on the first, through operands or control edges. `Reachability` answers that in
-constant time after one pass with bit sets; it serves one computation that does not change meanwhile.
+In a straight-line computation an instruction *dominates* another if every run that reaches the second has run the first.
+In HLO this means that the second depends on the first, through operands or control edges. `Reachability` answers that query in
+constant time after one pass with bit sets. It covers one computation and becomes stale when that computation is edited.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 
 
 def is_ordered(instructions: Iterable[Instruction]) -> bool:
-  """Whether operands and control predecessors stand before their users."""
+  """Whether operands and control predecessors precede their users."""
   seen: set[Instruction] = set()
   for instruction in instructions:
     for operand in instruction.operands:
@@ -28,12 +28,12 @@ def is_ordered(instructions: Iterable[Instruction]) -> bool:
 
 
 def topological_order(computation: Computation) -> list[Instruction]:
-  """The present order if it is a topological one; else the nearest to it: each instruction right after its last need."""
+  """The current order if it is topological; else the nearest topological order: each instruction right after its last dependency."""
   instructions = computation.instructions
   if is_ordered(instructions):
     return list(instructions)
   order: list[Instruction] = []
-  state: dict[Instruction, bool] = {}  # False while its needs are being placed, True when it is placed
+  state: dict[Instruction, bool] = {}  # False while its dependencies are being placed, True when it is placed
   for start in instructions:
     stack = [start]
     while stack:
@@ -62,7 +62,7 @@ def topological_order(computation: Computation) -> list[Instruction]:
 
 @dataclass(frozen=True, slots=True)
 class CallGraph:
-  """Who calls whom. `post_order` lists what the entry reaches, callees before callers, the entry last."""
+  """The call relation between computations. `post_order` lists those reachable from the entry, callees before callers, the entry last."""
 
   callers: dict[Computation, tuple[Instruction, ...]]
   callees: dict[Computation, tuple[Computation, ...]]
@@ -118,7 +118,7 @@ def _post_order(
 
 
 def computation_order(module: Module) -> list[Computation]:
-  """Every computation, callees first; the present order if it is such an order already."""
+  """Every computation, callees first; the current order if it already satisfies that."""
   seen: set[Computation] = set()
   ordered = True
   for computation in module.computations:
@@ -158,7 +158,7 @@ class Reachability:
     return bool(self._needs[self.index[second]] >> self.index[first] & 1)
 
   def needs(self, instruction: Instruction) -> int:
-    """What it depends on, itself included: bit i stands for `order[i]`."""
+    """Everything the instruction depends on, itself included: bit i represents `order[i]`."""
     return self._needs[self.index[instruction]]
 
   def independent(self, a: Instruction, b: Instruction) -> bool:

@@ -16,9 +16,9 @@ One row per attribute. The kind decides how the text is read and printed and wha
     accuracy    values.ResultAccuracy              domain      sharding.Domain
     int_lists   tuple[tuple[int, ...], ...]
 
-What every opcode may carry is a field of `Instruction` and has no row: metadata, sharding, frontend_attributes,
+Attributes that every opcode may carry are fields of `Instruction` and have no row: metadata, sharding, frontend_attributes,
 backend_config, origin, statistics, control-predecessors. `parameter_number` (int) and, for
-constants, `literal` stand in the parentheses of the text.
+constants, `literal` are written inside the parentheses of the text.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ ATTRIBUTE_KINDS: dict[str, str] = {
   "source_target_pairs": "pairs",
   "channel_id": "int",
   "use_global_device_ids": "bool",
-  "mode": "word",  # flattened_id, …: XLA reads it and forgets it
+  "mode": "word",  # flattened_id, …: XLA reads it and drops it
   "constrain_layout": "bool",
   "is_host_transfer": "bool",
   "async_execution_thread": "string",

@@ -1,11 +1,11 @@
-"""The custom calls of block scaling, and what each must look like: `check` says what is wrong with one.
+"""The custom calls of block scaling and the form each must have: `check` reports what is wrong with one.
 
 x -> (data, scales)                          __op$quantize            the last dimension in blocks, a scale for each
 data, scales -> values                       __op$dequantize          scales may be fewer along any dimension
-lhs, rhs, lhs scales[, rhs scales[, whole]]  __op$block_scaled_dot    batch dimensions first, the contracted one last
+lhs, rhs, lhs scales[, rhs scales[, whole]]  __op$block_scaled_dot    batch dimensions first, the contracting one last
 
-Sizes of blocks follow from the shapes. A block-scaled dot may write its block size out (`block_size` in the backend config); then its
-scales may be padded, in rows and columns.
+Block sizes follow from the shapes. A block-scaled dot may state its block size explicitly (`block_size` in the backend config); its
+scales may then be padded, in rows and columns.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLOCK_ATTRIBUTE = re.compile(r"\{\s*block_size\s*=\s*(-?\d+)\s*(?::\s*\w+\s*)?\
 
 
 def block_size(instruction: Instruction) -> int | None:
-  """The block size that a block-scaled dot writes out, in an attribute or anywhere in its JSON config; None if shapes say it."""
+  """The explicit block size of a block-scaled dot, from an attribute or anywhere in its JSON config; None if the shapes imply it."""
   if instruction.attrs.get("custom_call_target") != DOT or not instruction.backend_config:
     return None
   written = _BLOCK_ATTRIBUTE.fullmatch(instruction.backend_config.strip())
@@ -149,8 +149,8 @@ def _is_one_of(name: str, shape: Shape, types: tuple[str, ...]) -> Wrong:
 
 
 def _fits(name: str, scales: Shape, of: str, data: Shape, block: int | None = None) -> Wrong:
-  """Scales are as many as blocks along each dimension, of which the last may be shorter. With a block size written out, there may
-  be more of them along the last two dimensions.
+  """There are as many scales as blocks along each dimension; the last block may be shorter. With an explicit block size, there may
+  be more scales than blocks along the last two dimensions.
   """
   if block is not None and scales.rank == data.rank >= 2:
     columns = -(-data.dimensions[-1] // block)

@@ -1,11 +1,11 @@
-"""Writing HLO from Python.
+"""A builder: writing HLO from Python.
 
     b = Builder("axpy")
     a, x, y = b.parameter("f32"), b.parameter("f32", (8,)), b.parameter("f32", (8,))
     module = b.module(b.add(b.multiply(b.broadcast(a, (8,)), x), y))
 
-`Builder(computation)` adds to an existing computation instead, at the end or before an instruction. Any opcode is a
-call of `op`; the named methods are the ones a pass needs daily. Shapes are inferred unless given.
+`Builder(computation)` adds to an existing computation instead, at the end or before an instruction. `op` emits any opcode;
+the named methods cover the opcodes that passes use most. Shapes are inferred unless given.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Builder:
     self.computation = Computation(target) if isinstance(target, str) else target
     self.before = before
     self.metadata = metadata
-    self._names: dict[str, int] | None = None  # taken ones, where no module knows them
+    self._names: dict[str, int] | None = None  # names in use, where there is no module to track them
 
   def op(
     self,
@@ -162,14 +162,14 @@ class Builder:
     return self.op("while", (init,), condition=condition, body=body)
 
   def finish(self, root: Instruction) -> Computation:
-    """Sets the root and gives the computation."""
+    """Sets the root and returns the computation."""
     if root.parent is not self.computation:
       raise HloGraphError(f"%{root.name} is not in computation %{self.computation.name}")
     self.computation.root = root
     return self.computation
 
   def module(self, root: Instruction, name: str | None = None) -> Module:
-    """A module whose entry is this computation; what it calls, directly or not, comes along."""
+    """A module whose entry is this computation; the computations it calls, directly or not, are included."""
     entry = self.finish(root)
     module = Module(name or entry.name)
     added: set[Computation] = set()

@@ -1,8 +1,8 @@
 """Reading text from left to right: the primitives of the HLO parser.
 
-There is no token stream. The parser asks for what it needs at the present position with compiled patterns, so that a
+There is no token stream. The parser matches what it expects at the current position with compiled patterns, so that a
 whole name, number, integer list or shape costs one call into `re`. Every pattern is possessive or free of overlapping
-alternatives: no input makes them backtrack, and reading stays linear in the text.
+alternatives: no input makes them backtrack, and parsing stays linear in the text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INTS = re.compile(r"\{([-0-9, ]*+)\}")
 RAW_STEP = re.compile(r'[^{}"]*+')
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 
-# What XLA's lexer takes for something else than a name unless `%` stands before it.
+# Words that XLA's lexer does not read as names unless `%` precedes them.
 RESERVED = frozenset(PRIMITIVE_TYPES) - {"buffer", "tuple"} | {
   "inf",
   "nan",
@@ -75,7 +75,7 @@ class Cursor:
     raise HloParseError(message, self.text.count("\n", 0, pos) + 1, pos - start + 1, line)
 
   def found(self) -> str:
-    """What stands here, for error messages."""
+    """The text at the current position, for error messages."""
     self.skip()
     if self.pos >= len(self.text):
       return "the end of the text"
@@ -136,7 +136,7 @@ class Cursor:
     return match[0]
 
   def name(self, what: str = "a name") -> str:
-    """A name with or without `%`; without it, not a reserved word. A `:` right behind it is part of XLA's token."""
+    """A name with or without `%`; without it, not a reserved word. A `:` directly after it is part of XLA's token."""
     start = self.pos
     match = self.match(NAME)
     if not match:

@@ -1,4 +1,4 @@
-"""The mistakes one can make with HLO: text that does not parse, protos that do not decode, modules that are not legal."""
+"""The error classes of HLO: text that does not parse, protos that do not decode, modules that are not legal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class HloGraphError(HloError, ValueError):
 
 
 class HloNameError(HloError, KeyError):
-  """A name that nothing in the module has. The message says which names come near it."""
+  """A name that nothing in the module has. The message lists similar names."""
 
   def __init__(self, what: str, name: str, module: str, names: Iterable[str]) -> None:
     near = ", ".join(f"%{n}" for n in difflib.get_close_matches(name, list(names)))

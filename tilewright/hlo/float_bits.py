@@ -1,7 +1,7 @@
-"""NaNs with a payload: `nan(0x123)` in the text is a bit pattern, not a number.
+"""NaN bit patterns: `nan(0x123)` in the text is a bit pattern with a payload, not a number.
 
-A table of the float formats: mantissa bits, and whether there is an infinity. Where there is none, XLA knows one NaN
-only (or, with a sign, two), and a payload has no meaning.
+A table of the float formats: mantissa bits, and whether the format has an infinity. Formats without one have only one NaN in
+XLA (or, with a sign, two), and a payload has no meaning.
 """
 
 from __future__ import annotations

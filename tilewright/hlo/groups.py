@@ -1,8 +1,8 @@
-"""Who takes part in a collective: replica groups in their three spellings.
+"""Replica groups, the participants of a collective, in their three spellings.
 
-`{{0,1},{2,3}}` lists the groups. `[2,4]<=[4,2]T(1,0)` says: number the devices 0…7, shape them [4,2], transpose by
-(1,0), and cut the result into 2 groups of 4. `mesh["x"=2,"y"=4] {"y"}` names mesh axes: devices that differ only
-along those axes form a group. `groups()` gives the plain list for each of them.
+`{{0,1},{2,3}}` lists the groups. `[2,4]<=[4,2]T(1,0)` means: number the devices 0…7, shape them [4,2], transpose by
+(1,0), and split the result into 2 groups of 4. `mesh["x"=2,"y"=4] {"y"}` names mesh axes: devices that differ only
+along those axes form a group. `groups()` returns the explicit list for each of them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class MeshGroups:
   unknown: bytes = b""
 
   def groups(self) -> Groups:
-    """Cut every axis at the borders of its sub-axes, move the named parts last, and read off the rows."""
+    """Split every axis at the boundaries of its sub-axes, move the named parts last, and read off the rows."""
     devices = self.mesh.devices()
     cuts: list[tuple[int, int, int]] = []  # (axis, pre_size, size) in order
     for axis, (_, full) in enumerate(self.mesh.axes):

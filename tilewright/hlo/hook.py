@@ -1,26 +1,27 @@
-"""Your passes inside XLA: `install` makes them part of every compilation of this process.
+"""Hooks that run your passes inside XLA: `install` makes them part of every compilation of this process.
 
     def no_dead_code(module: hlo.Module) -> bool: ...
 
     with hlo.install([no_dead_code, "cse"], stage="pre_scheduler"):
       jax.jit(f)(x)
 
-XLA hands over each module twice, as a proto, and takes back what we return: before scheduling and after it. On the GPU
-`pre_scheduler` comes before fusion; on the CPU it comes after fusion and after copies were inserted, as `post_scheduler` does
-everywhere. From there on every buffer is settled, so a pass that lets two values share what one of them overwrites would be
-wrong: after passes have run at such a place, copies are put back wherever that could be (`passes/buffers.py`).
+XLA hands over each module twice, as a proto, and takes back the returned one: before scheduling and after it. On the GPU
+`pre_scheduler` runs before fusion. On the CPU it runs after fusion and after copy insertion, as `post_scheduler` does
+everywhere. After copy insertion XLA no longer checks aliasing, so a pass that makes two values share a buffer that one of them
+overwrites would be wrong. After passes have run at such a stage, copies are therefore reinserted wherever that could happen
+(`passes/buffers.py`).
 
-Nothing here can break a compilation. A pass that raises is undone and reported with an `HloPassWarning` and a reproducer; XLA
-gets the module as it was before that pass, or as it was before all of them if the verifier refuses what they made, if they do not
-end in time (`hook_worker.py`), or if XLA itself cannot compile it (`compile_refused`). Passes may run in several threads at
-once, one module each. What a pass compiles itself is compiled without passes.
+A pass cannot break a compilation. A pass that raises is undone and reported with an `HloPassWarning` and a reproducer. XLA
+gets the module as it was before that pass; or as it was before all passes if the verifier rejects the result, if the passes exceed
+the time limit (`hook_worker.py`), or if XLA itself cannot compile the result (`compile_refused`). Passes may run in several threads
+at once, one module each. Programs that a pass itself compiles are compiled without passes.
 
-Installing and uninstalling change what `jax.jit` means, so both start a new epoch (`hook_cache.py`): what was
-compiled before is compiled anew when it is next called. A compilation that is under way keeps the hooks it finds at each stage.
+Installing and uninstalling change what `jax.jit` means, so both start a new epoch (`hook_cache.py`): programs compiled
+earlier are recompiled at their next call. A compilation in flight keeps the hooks it finds at each stage.
 
-XLA's GPU autotuner compiles candidates through the same pipeline, hundreds of them, as modules named after an instruction
-(`gemm_fusion_dot.2`), in threads of its own, and shows them only after scheduling. A module seen after scheduling that was not
-seen before it is therefore the autotuner's, and left alone unless `include_autotuning=True`.
+XLA's GPU autotuner compiles hundreds of candidates through the same pipeline, as modules named after an instruction
+(`gemm_fusion_dot.2`), in its own threads, and exposes them only after scheduling. A module first seen after scheduling
+therefore belongs to the autotuner and is left alone unless `include_autotuning=True`.
 """
 
 from __future__ import annotations
@@ -51,15 +52,15 @@ _GPU = ("cuda", "rocm", "gpu")
 
 _lock = threading.Lock()
 _hooks: tuple[Hook, ...] = ()
-_registered: set[tuple[str, str]] = set()  # (platform, stage) that XLA calls us for
+_registered: set[tuple[str, str]] = set()  # (platform, stage) for which XLA calls our callback
 _waiting: Counter[tuple[str, str]] = Counter()  # (platform, module name) seen before scheduling, not yet after it
-_changed: OrderedDict[str, Changed] = OrderedDict()  # by module name: what was handed to XLA lately
+_changed: OrderedDict[str, Changed] = OrderedDict()  # by module name: modules recently handed to XLA
 _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-  """A module that XLA was given in the place of its own."""
+  """A module that replaced XLA's own."""
 
   data: bytes  # the original
   passes: tuple[Pass, ...]
@@ -68,7 +69,7 @@ class Changed:
 
 @dataclass(eq=False)
 class Hook:
-  """Installed passes. `uninstall()` takes them out again; so does leaving a `with` block."""
+  """Installed passes. `uninstall()` removes them; so does leaving a `with` block."""
 
   passes: tuple[Pass, ...]
   stage: str
@@ -92,7 +93,7 @@ class Hook:
     return any(report.changed for report in self.reports)
 
   def uninstall(self) -> None:
-    """From now on nothing is compiled with these passes. Twice does no harm."""
+    """Compile without these passes from now on. Idempotent."""
     global _hooks
     with _lock:
       if self not in _hooks:
@@ -130,14 +131,14 @@ def install(
 
   A pass is a function on modules (returning whether it changed anything, or a new module), a `Pass`, or the name of one.
   `stage` is "pre_scheduler" or "post_scheduler", `platforms` a choice of "cpu", "gpu", "cuda", … (all if None). `only` is a
-  regular expression that module names must contain. Several hooks run in the order of their installation. With
+  regular expression searched for in module names. Several hooks run in the order of their installation. With
   `fixed_point` the passes run until a whole round changes nothing; with `verify` a module that they leave illegal is not handed to XLA;
-  with `include_autotuning` they run on the small modules of XLA's autotuner too. Passes that have not ended `time_limit` seconds
-  after they began with a module are stopped, and XLA compiles it unchanged (None: no limit).
+  with `include_autotuning` they also run on the small modules of XLA's autotuner. Passes that are still running `time_limit` seconds
+  after they started on a module are stopped, and XLA compiles the module unchanged (None: no limit).
 
-  `fingerprint` names this version of the passes in keys of JAX's persistent compilation cache. Without one it is computed from
-  their code; a pass that refers to objects whose value cannot be read off gets one that no other process has, so that it is
-  never served a program from disk that other passes made.
+  `fingerprint` identifies this version of the passes in the keys of JAX's persistent compilation cache. By default it is computed
+  from their code. A pass that refers to objects whose value cannot be determined gets a fingerprint unique to the process, so that
+  it never loads a program from disk that other passes produced.
   """
   items = [passes] if isinstance(passes, (str, Pass)) or callable(passes) else list(passes)
   todo = tuple(as_pass(item) for item in items)
@@ -159,7 +160,7 @@ def install(
 
 
 def installed_hooks() -> tuple[Hook, ...]:
-  """What is installed now, in order."""
+  """The hooks installed now, in order."""
   return _hooks
 
 
@@ -184,8 +185,8 @@ def _platform_names(platforms: str | Sequence[str] | None) -> tuple[str, ...] | 
 
 
 def _register(names: tuple[str, ...] | None) -> None:
-  """Makes XLA call us, once and for good: taking a callback away while XLA may be about to call it is not safe. One that
-  has nothing to do costs the writing of a proto per module.
+  """Registers the XLA callbacks, once and permanently: removing a callback that XLA may be about to call is not safe. An idle callback
+  costs the serialisation of a proto per module.
   """
   import jax
   from jax.extend import backend
@@ -209,8 +210,8 @@ def _register(names: tuple[str, ...] | None) -> None:
 
 
 def _callback(platform: str, stage: str, data: bytes) -> bytes | None:
-  """What XLA calls. Returns the new module, or None to keep the old one. Raises only what the user's filters make of
-  warnings.
+  """The callback XLA calls. Returns the new module, or None to keep the old one. Raises only if the user's filters turn warnings into
+  errors.
   """
   hooks = _hooks
   if (not hooks and not _waiting) or is_closing():
@@ -273,18 +274,18 @@ def _remember(name: str, changed: Changed) -> None:
   with _lock:
     _changed.pop(name, None)
     _changed[name] = changed
-    while len(_changed) > 16:  # compiled by other means than JAX's, so that nobody asks
+    while len(_changed) > 16:  # compiled without JAX's compile path, so the entry is never consumed
       _changed.popitem(last=False)
 
 
 def compiled(name: str) -> Changed | None:
-  """A compilation has ended, well or not: what passes made of its module, which is forgotten now."""
+  """The passes' change to a module whose compilation has ended, successfully or not; the record is removed."""
   with _lock:
     return _changed.pop(name, None)
 
 
 def compile_refused(name: str, changed: Changed, error: BaseException) -> None:
-  """XLA could compile the original, but not what the passes made of it: says so."""
+  """Reports that XLA could compile the original, but not the module the passes produced."""
   with compiling_for(changed.platform):
     text = _failure(name, changed.data, None, list(changed.passes), error, "it was compiled without them")
   warnings.warn(f"XLA refuses what passes made: {text}", HloPassWarning, stacklevel=2)
@@ -334,7 +335,7 @@ def _failure(name: str, data: bytes, failed: Pass | None, passes: list[Pass], er
 
 
 def copies_are_in(platform: str, stage: str) -> bool:
-  """Whether XLA has inserted its copies by then, so that nobody will add one that a pass makes necessary."""
+  """Whether XLA has already inserted copies at this stage, so that it will not add one that a pass makes necessary."""
   return stage == "post_scheduler" or platform not in _GPU
 
 

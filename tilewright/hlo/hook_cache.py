@@ -1,14 +1,14 @@
-"""JAX's caches, told about hooks.
+"""Cache keys for hooks: makes JAX's caches depend on the installed passes.
 
-JAX keeps compiled programs in memory, by everything in its configuration that a program depends on, and on disk, by a hash of
-the program and the compiler. Neither knows of passes. Two facts go into the keys:
+JAX caches compiled programs in memory, keyed by everything in its configuration that a program depends on, and on disk, keyed by a
+hash of the program and the compiler. Neither key includes passes. Two facts are added:
 
   * in memory: the *epoch*, a number that grows with every install and uninstall. It is a JAX user context, so jit, tracing and
-    lowering all miss when it changes; a `Lowered`, which keeps its executable, forgets it. It never comes back, so a program
-    that was being compiled while the hooks changed is stored under a number nobody asks for again.
+    lowering all miss when it changes; a `Lowered`, which keeps its executable, drops it. An epoch is never reused, so a program
+    that was in compilation while the hooks changed is stored under a key that is never looked up again.
   * on disk: the *fingerprint* of the installed passes, equal in two processes if and only if their passes are the same code with
-    the same constants. With no hooks the key is what it would be without Tilewright. A program is not written if the hooks
-    changed, or a pass failed, between the making of its key and its end.
+    the same constants. With no hooks the key is the same as without Tilewright. A program is not written if the hooks
+    changed, or a pass failed, between the computation of its key and the end of its compilation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tilewright.hlo.passes.base import FunctionPass, Pass
 
 _lock = threading.Lock()
 _thread = threading.local()
-INSIDE_PASS = -1  # the epoch of what passes compile
+INSIDE_PASS = -1  # the epoch of programs that passes compile
 MARK = "in_a_pass_"  # how the names of their modules begin
 WITHOUT_PASSES = "without_passes_"  # and of those that XLA refused with the passes
 _state: Any = None  # the user context, made on first use
@@ -41,7 +41,7 @@ _fingerprint = ""
 
 
 def hooks_changed(fingerprint: str) -> None:
-  """A new epoch: everything JAX compiled before is compiled anew when it is next called."""
+  """Starts a new epoch: every program JAX compiled before is recompiled at its next call."""
   global _state, _epoch, _fingerprint
   import jax
 
@@ -55,21 +55,21 @@ def hooks_changed(fingerprint: str) -> None:
 
 
 def pass_failed() -> None:
-  """What is being compiled now must not be found by another process."""
+  """The program being compiled now must not be stored for other processes."""
   global _failures
   with _lock:
     _failures += 1
 
 
 def inside_pass() -> bool:
-  """Whether this thread is running passes, so that what it compiles now is compiled without them."""
+  """Whether this thread is running passes, so that programs it compiles now are compiled without them."""
   return getattr(_thread, "inside", False)
 
 
 @contextlib.contextmanager
 def running_passes() -> Iterator[None]:
-  """A pass may use JAX. What it compiles has an epoch of its own, so that nobody else is given it, and the key on disk of a
-  process without hooks.
+  """A pass may use JAX. Programs it compiles get their own epoch, so that they are not served to other callers, and the on-disk key of
+  a process without hooks.
   """
   started = getattr(_thread, "started", None)
   _thread.inside = True
@@ -83,7 +83,7 @@ def running_passes() -> Iterator[None]:
 
 
 def _mark(program: Any, mark: str) -> None:
-  """XLA may call us back in a thread of its own, where only the name of the module tells who compiles it."""
+  """Marks the module's name: XLA may call back in its own thread, where only the name identifies the origin of the compilation."""
   name = _name(program)
   if not name.startswith(mark):
     _rename(program, mark + name)
@@ -147,7 +147,7 @@ def _watch_lowered() -> None:
 
 
 def _compile(compile_once: Any, computation: Any, *args: Any, **kwargs: Any) -> Any:
-  """Compiles; once more without passes if XLA cannot compile what they made."""
+  """Compiles; retries without passes if XLA cannot compile the transformed module."""
   import jax
 
   from tilewright.hlo import hook
@@ -176,7 +176,7 @@ def _compile(compile_once: Any, computation: Any, *args: Any, **kwargs: Any) -> 
 
 
 def fingerprint(passes: Iterable[Pass], *context: object) -> str:
-  """A hash of what the passes do. What cannot be known is hashed as something that never occurs again."""
+  """A hash of the passes' behaviour. Parts that cannot be determined are hashed as a value that never occurs again."""
   found = hashlib.sha256(repr((tilewright.__version__, package_hash(), context)).encode())
   for item in passes:
     found.update(repr(_pass_key(item)).encode())
@@ -185,7 +185,7 @@ def fingerprint(passes: Iterable[Pass], *context: object) -> str:
 
 @functools.cache
 def package_hash() -> str:
-  """Of the source of `tilewright.hlo`: a developer's edit counts as another version."""
+  """A hash of the source of `tilewright.hlo`: an edit of the package counts as another version."""
   found = hashlib.sha256()
   folder = pathlib.Path(__file__).parent
   for path in sorted(folder.rglob("*.py")):

@@ -1,12 +1,12 @@
-"""Passes with a time limit: a call in a thread of its own that may be given up.
+"""A worker thread with a time limit for passes: a call that can be abandoned.
 
-XLA waits for the hook, so a pass that does not end would hang the program. Passes therefore run in a daemon thread; the thread XLA
-called us in waits for it. At the limit the wait ends and `Stopped` is raised in the pass's thread, which ends any
-loop written in Python. A pass that is blocked in native code is left behind: it holds nothing that the program needs, because
-it worked on a module of its own.
+XLA waits for the hook, so a pass that does not terminate would hang the program. Passes therefore run in a daemon thread, and the
+thread in which XLA called back waits for it. At the limit the wait ends and `Stopped` is raised in the pass's thread, which ends any
+loop written in Python. A pass that is blocked in native code is abandoned: it holds nothing that the program needs, because
+it worked on its own copy of the module.
 
-At exit, a thread that is inside XLA would be ended by the interpreter in the middle of C++ frames when it comes back, which aborts
-the process. `_close` therefore ends all waits, lets the compilations under way finish without passes, and ends their threads.
+At exit, the interpreter would end a thread that returns from XLA in the middle of C++ frames, which aborts
+the process. `_close` therefore ends all waits, lets the compilations in flight finish without passes, and ends their threads.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from tilewright.hlo.errors import HloError
 T = TypeVar("T")
 
 _changed = threading.Condition()
-_calls = 0  # under way
+_calls = 0  # in flight
 _closing = False
 
 
 class Stopped(BaseException):
-  """Raised in the thread of a pass whose time is over."""
+  """Raised in the thread of a pass that exceeded its time limit."""
 
 
 class PassTimeout(HloError, TimeoutError):
-  """Passes took longer than `install(time_limit=…)` allows. The message ends with where they were, a note has the stack."""
+  """Passes exceeded `install(time_limit=…)`. The message ends with where they were; a note has the stack."""
 
 
 class _Call(Generic[T]):

@@ -1,7 +1,7 @@
 """The result shape an instruction must have, from its opcode, operands and attributes.
 
-One small rule per family of opcodes. The parser uses them where text leaves the shape out, the builder where the caller
-does, the verifier to compare. An opcode without a rule takes its shape from whoever writes it (`None` from `rule_for`).
+One small rule per family of opcodes. The parser applies them where the text omits the shape, the builder where the caller
+does, and the verifier to compare. An opcode without a rule takes the shape its author gives (`None` from `rule_for`).
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ Edges are kept on both ends. Read `operands`, `users`, `control_predecessors` an
 them with the methods (`set_operands`, `replace_operand`, `replace_all_uses_with`, `add_control_predecessor`, …),
 never by assignment.
 
-The order of `Computation.instructions` is the schedule if the module is scheduled. Otherwise any order will do:
-printing sorts when it must.
+The order of `Computation.instructions` is the schedule if the module is scheduled. Otherwise any order is legal:
+printing sorts when necessary.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Instruction:
 
   @property
   def is_dead(self) -> bool:
-    """Nothing uses it, nothing waits for it, and it is not the root. (It may still have side effects.)"""
+    """No users, no control successors, and not the root. (It may still have side effects.)"""
     return not self._users and not self._control_successors and not self.is_root
 
   @property
@@ -239,8 +239,8 @@ class Instruction:
       del predecessor._control_successors[self]
 
   def drop_control_edges(self) -> None:
-    """Removes this instruction from between its control neighbours: what waited for it now waits for what it waited
-    for.
+    """Removes this instruction from its control edges: its control successors become successors of its control
+    predecessors.
     """
     before, after = self.control_predecessors, self.control_successors
     for predecessor in before:
@@ -263,11 +263,11 @@ class Computation:
 
   name: str
   instructions: list[Instruction] = field(default_factory=list)
-  root: Instruction = None  # type: ignore[assignment]  # set before anyone sees the computation
+  root: Instruction = None  # type: ignore[assignment]  # set before the computation is published
   parent: Module | None = None
   execution_thread: str = MAIN_THREAD
   id: int = -1
-  is_fusion: bool = False  # what a fusion instruction calls; kept in step by the readers and the builder
+  is_fusion: bool = False  # the callee of a fusion instruction; kept in step by the readers and the builder
   unknown: bytes = b""
 
   def __repr__(self) -> str:
@@ -300,7 +300,7 @@ class Computation:
     raise KeyError(f"computation %{self.name} has no instruction %{name}")
 
   def topological_order(self) -> list[Instruction]:
-    """Operands and control predecessors first; the present order wherever that is one already. An error on a cycle."""
+    """Operands and control predecessors first; the current order if it is already topological. An error on a cycle."""
     from tilewright.hlo.analysis import topological_order
 
     return topological_order(self)
@@ -348,7 +348,7 @@ class Computation:
       instruction.drop_control_edges()
       instruction.set_operands(())
       instruction.parent = None
-    if len(gone) <= 8:  # a search by identity is faster than asking every instruction
+    if len(gone) <= 8:  # a search by identity is faster than a lookup per instruction
       for instruction in gone:
         self.instructions.remove(instruction)
     else:
@@ -397,7 +397,7 @@ class Module:
 
   name: str
   computations: list[Computation] = field(default_factory=list)
-  entry: Computation = None  # type: ignore[assignment]  # set before anyone sees the module
+  entry: Computation = None  # type: ignore[assignment]  # set before the module is published
   is_scheduled: bool = False
   entry_layout: ProgramShape | None = None  # entry_computation_layout; None: that of the entry's own shapes
   input_output_alias: tuple[InputOutputAlias, ...] = ()
@@ -467,7 +467,7 @@ class Module:
     computation.parent = None
 
   def remove_unreachable_computations(self) -> int:
-    """Removes every computation that cannot be reached from the entry; says how many."""
+    """Removes every computation that is unreachable from the entry; returns how many."""
     from tilewright.hlo.analysis import call_graph
 
     kept = dict.fromkeys(call_graph(self).post_order)
@@ -478,13 +478,13 @@ class Module:
     return len(gone)
 
   def unique_name(self, name: str) -> str:
-    """`name`, or `name.N` if an instruction has it; the result counts as taken from then on."""
+    """`name`, or `name.N` if an instruction has it; the result is reserved from then on."""
     if self._taken_names is None:
       self._taken_names = dict.fromkeys((i.name for i in self.instructions()), 0)
     return take_name(name, self._taken_names)
 
   def unique_computation_name(self, name: str) -> str:
-    """The same for computations, whose names are apart from those of instructions."""
+    """The same for computations, whose names are in a separate namespace from those of instructions."""
     if self._taken_computation_names is None:
       self._taken_computation_names = dict.fromkeys((c.name for c in self.computations), 0)
     return take_name(name, self._taken_computation_names)

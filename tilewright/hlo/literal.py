@@ -1,7 +1,7 @@
 """Constants as numpy arrays.
 
-A `Literal` is an array of the shape's numpy type, or a tuple of literals. The array is indexed logically: layout only
-matters when it is written out. `value is None` where the text elided the elements (`constant({...})`): such a module
+A `Literal` is an array of the shape's numpy type, or a tuple of literals. The array is indexed logically: layout matters
+only when it is serialised. `value is None` where the text elided the elements (`constant({...})`): such a module
 prints, but does not evaluate.
 """
 

@@ -1,4 +1,4 @@
-"""Every opcode of HLO, in families that rules and passes ask for."""
+"""Every opcode of HLO, and the families of opcodes that rules and passes query."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ COLLECTIVES = frozenset(
 )
 STARTS = frozenset({"all-gather-start", "all-reduce-start", "async-start", "collective-permute-start", "copy-start"})
 DONES = frozenset({"all-gather-done", "all-reduce-done", "async-done", "collective-permute-done", "copy-done"})
-# What must not be removed or reordered across one another although nothing uses the result.
+# Side effects: must not be removed or reordered across one another even if the result is unused.
 SIDE_EFFECTS = frozenset(
   [
     "infeed",

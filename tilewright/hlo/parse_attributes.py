@@ -1,8 +1,8 @@
 """Which function reads the value of which attribute: `dimensions={0,1}` are ints, `to_apply=%add` is a computation.
 
-`READERS` has a row for each kind of value (`attributes.ATTRIBUTE_KINDS` says which attribute is of which kind), `COMMON` one for each
-attribute that every instruction may have and that has a field of its own. Values that take no knowledge of the program are read by
-`parse_values` and `parse_sharding`.
+`READERS` has a row for each kind of value (`attributes.ATTRIBUTE_KINDS` maps attributes to kinds), `COMMON` one for each
+attribute that every instruction may have and that has its own field. Values that do not depend on the rest of the program are read
+by `parse_values` and `parse_sharding`.
 """
 
 from __future__ import annotations

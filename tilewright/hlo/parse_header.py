@@ -1,4 +1,4 @@
-"""Reading what stands before the computations: the `HloModule` line and the tables of source locations."""
+"""Parsing the module header, which precedes the computations: the `HloModule` line and the tables of source locations."""
 
 from __future__ import annotations
 

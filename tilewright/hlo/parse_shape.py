@@ -1,7 +1,7 @@
 """Reading shapes: `f32[4,8]{1,0:T(8,128)}`, `(s32[], f32[<=8])`, `token[]`, `b(f32[4])`.
 
-Programs repeat a few shapes thousands of times, so whole spellings are remembered: a known one costs a dictionary
-look-up. Only what the two patterns below cannot see at a glance takes the slow road.
+Programs repeat a few shapes thousands of times, so whole spellings are cached: a known one costs a dictionary
+look-up. Only spellings that the two patterns below do not match take the slow path.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from tilewright.hlo.cursor import SPACE, Cursor
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.shape import COMBINE, UNBOUNDED, Layout, ProgramShape, Shape, SplitConfig
 
-# An array whose layout has no braces inside. The look-ahead refuses a layout it cannot swallow.
+# An array whose layout has no braces inside. The look-ahead rejects a layout it cannot match.
 ARRAY = re.compile(r"[a-z]\w*+\[[^\[\]{}()/]*+\](?: *+\{[\d:][^{}/]*+\})?+(?!\s*+\{[\d:])", re.ASCII)
 FLAT_TUPLE = re.compile(r"\([^()]++\)")
 ELEMENT = re.compile(r"([a-z]\w*+)\[", re.ASCII)
 DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+")
 
-# Spellings of shapes, for all texts of the process: shapes never change. A thread may find one that another has just forgotten; both
-# then read it.
+# Spellings of shapes, shared by all texts of the process: shapes are immutable. A thread may read an entry that another has just
+# evicted; both then parse it again.
 _KNOWN: dict[str, Shape] = {}
 _MOST_KNOWN = 50_000
 _LEVELS = frozenset("DCSH")
 
 
 class ShapeReader:
-  """Reads shapes at a cursor, and remembers them."""
+  """Reads shapes at a cursor, and caches them."""
 
   def __init__(self, cursor: Cursor) -> None:
     self.cursor = cursor

@@ -7,7 +7,7 @@ The grammar, in short:
     instruction  := ["ROOT"] name "=" [shape] opcode "(" operands ")" {"," attribute}
     operand      := [shape] name {"#" index} | [shape] opcode "(" operands ")" …
 
-Names are looked up where they are used: an instruction or a computation must stand before its users. This file holds
+Names are looked up where they are used: an instruction or a computation must precede its users. This file holds
 modules, computations and instructions; the values of attributes are read by `parse_attributes` and its neighbours.
 """
 
@@ -140,7 +140,7 @@ class Parser:
     return computation, is_entry
 
   def _signature(self) -> None:
-    """`(p: f32[4], s32[]) -> f32[4]`: repeats what the instructions say."""
+    """`(p: f32[4], s32[]) -> f32[4]`: repeats the instructions."""
     cursor = self.cursor
     cursor.expect("(")
     first = True
@@ -250,7 +250,7 @@ class Parser:
     scope: Scope,
     nested: bool,
   ) -> Instruction:
-    """From behind the opening parenthesis on."""
+    """Everything after the opening parenthesis."""
     cursor = self.cursor
     attrs: dict[str, Any] = {}
     operands: tuple[Instruction, ...] = ()
@@ -276,7 +276,7 @@ class Parser:
     if sugar is not None:
       self._wrap(instruction, sugar[1], start)
     if instruction.sharding is not None and instruction.shape.is_tuple and instruction.sharding.kind != "tuple":
-      # One sharding for a tuple stands for all its leaves.
+      # One sharding for a tuple applies to all its leaves.
       leaves = sum(1 for _ in instruction.shape.leaves())
       instruction.sharding = Sharding("tuple", elements=(instruction.sharding,) * leaves)
     computation.instructions.append(instruction)
@@ -299,7 +299,7 @@ class Parser:
       try:
         found = tuple([scope[part.strip().removeprefix("%")] for part in body.split(",")])
       except KeyError:
-        pass  # the slow road below says what is wrong, or makes parameters
+        pass  # the slow path below reports the error, or makes parameters
       else:
         cursor.pos = match.end()
         return found
@@ -343,7 +343,7 @@ class Parser:
   def _element(
     self, tuple_: Instruction, name: str, index: int, computation: Computation, scope: Scope
   ) -> tuple[Instruction, str]:
-    """`%t#1`: element 1 of %t, made once per computation."""
+    """`%t#1`: element 1 of %t, created once per computation."""
     name = f"{name}_{index}"
     known = scope.get(name)
     if known is not None and known.opcode == "get-tuple-element" and known.operands[0] is tuple_:
@@ -360,7 +360,7 @@ class Parser:
     return element, name
 
   def _wrap(self, instruction: Instruction, opcode: str, start: int) -> None:
-    """Makes the computation that `custom-call-start(…)` stands for, and moves the attributes of the call into it."""
+    """Creates the computation that `custom-call-start(…)` implies, and moves the attributes of the call into it."""
     if instruction.opcode != "async-start":
       return
     parts = instruction.shape.tuple_shapes
@@ -453,7 +453,7 @@ def parse(text: str) -> Module:
       text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
       parser.cursor.error("this character is half of a surrogate pair", error.start)
-  # Nothing made here is garbage until the end, so looking for cycles again and again only costs time (half of it).
+  # Nothing allocated here is garbage until the end, so cyclic garbage collection only costs time (half of it).
   collecting = gc.isenabled()
   gc.disable()
   try:

@@ -40,7 +40,7 @@ def layout_text(layout: Layout) -> str:
 
 
 def layout_suffix(layout: Layout) -> str:
-  """What stands after the colon."""
+  """The text after the colon."""
   parts: list[str] = []
   if layout.dim_level_types:
     unique = layout.dim_unique or (True,) * len(layout.dim_level_types)

@@ -88,7 +88,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 
 
 def backend_config_text(config: str) -> str:
-  """A JSON object stands as it is, anything else in quotes."""
+  """A JSON object is written unquoted, anything else in quotes."""
   if config.startswith("{") and config.endswith("}"):
     try:
       json.loads(config)
@@ -104,7 +104,7 @@ def frontend_attributes_text(attributes: dict[str, str]) -> str:
 
 
 def _frontend_value(value: str) -> str:
-  """Balanced braces may stand unquoted, and then keep their quotes and spaces as they are."""
+  """Balanced braces may be left unquoted; their quotes and spaces are then kept."""
   if not value.startswith("{"):
     return quoted(value)
   from tilewright.hlo.cursor import Cursor

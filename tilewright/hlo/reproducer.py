@@ -1,6 +1,6 @@
-"""A folder with everything needed to see a failing pass fail again: the module, the error, and a script.
+"""Reproducers: a folder with everything needed to reproduce the failure of a pass: the module, the error, and a script.
 
-It is written under a temporary name and renamed, so whoever sees it sees all of it.
+It is written under a temporary name and renamed, so readers never see a partial folder.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _folder: pathlib.Path | None = None  # of this process
 
 
 def folder_for_reproducers() -> pathlib.Path:
-  """`TILEWRIGHT_DUMP`, else a temporary folder of this process. Its name cannot be foreseen and only this user can enter it: a
-  reproducer is a program, and nobody else may put one in its place.
+  """`TILEWRIGHT_DUMP`, else a temporary folder of this process. Its name is unpredictable and only this user can access it: a
+  reproducer is a program, and another user must not be able to replace it.
   """
   global _folder
   top = os.environ.get("TILEWRIGHT_DUMP")

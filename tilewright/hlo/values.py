@@ -164,7 +164,7 @@ class BufferDonor:
 
 @dataclass(frozen=True, slots=True)
 class OriginalArray:
-  """The value of the program before optimisation that a value stands for: `"name" {index}`."""
+  """The value of the program before optimisation to which a value corresponds: `"name" {index}`."""
 
   instruction_name: str
   shape_index: ShapeIndex = ()

@@ -1,6 +1,6 @@
-"""The rules of collectives: who takes part, and what sizes follow from it.
+"""The rules of collectives: the participants, and the sizes that follow from them.
 
-What the numbers in `replica_groups` are follows from two attributes, as in XLA:
+The meaning of the numbers in `replica_groups` follows from two attributes, as in XLA:
 
     channel_id   use_global_device_ids   the numbers are                        how many there must be
     no           no                      replicas                               replicas
@@ -8,8 +8,8 @@ What the numbers in `replica_groups` are follows from two attributes, as in XLA:
     yes          absent (permute, …)     partitions                             partitions
     yes          yes                     devices: replica · partitions + part.  replicas · partitions
 
-Every number from 0 to n - 1 is in exactly one group. Where the module says how many replicas and partitions there are, n is
-that count; a module whose counts are both 1 (their default, and all that a proto holds) does not say.
+Every number from 0 to n - 1 is in exactly one group. Where the module states how many replicas and partitions there are, n is
+that count; a module whose counts are both 1 (their default, and all that a proto holds) does not state it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def group_problems(instruction: Instruction) -> Problems:
 
 
 def subgroup_size(instruction: Instruction) -> int | None:
-  """How many devices meet; None if the module does not say."""
+  """How many devices participate; None if the module does not state it."""
   module, attrs = instruction.module, instruction.attrs
   if module is None:
     return None

@@ -1,4 +1,4 @@
-"""What an operation asks of its operands: kinds of elements, scalars, indices, tokens, the computations it applies.
+"""Operand rules: kinds of elements, scalars, indices, tokens, and the computations an operation applies.
 
 A row of `OPERAND_RULES` is one opcode with its rules, each of which yields what is broken. As in XLA's verifier, floats of different
 precision may meet, and layouts are not compared.
@@ -183,7 +183,7 @@ def _permuted(instruction: Instruction) -> Problems:
 
 
 def _one_consumer(instruction: Instruction) -> Problems:
-  """What is started is done once."""
+  """A start has exactly one done."""
   users = instruction.users
   if len(users) != 1:
     yield f"the {instruction.opcode} needs one consumer, its done, and has {len(users)}"

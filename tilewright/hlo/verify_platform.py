@@ -1,8 +1,8 @@
-"""What one back end of XLA asks of a module beyond the rules of HLO. Checked before a changed module is handed back to it.
+"""Platform rules: requirements of one XLA back end beyond the rules of HLO. Checked before a changed module is handed back to it.
 
 * XLA:CPU has no thunks for start/done pairs, sends and receives: it refuses the program.
 * A collective that joins or cuts a dimension moves whole blocks of memory, so that dimension must be the slowest varying one
-  in the layouts of operand and result. Layout assignment sees to it; nobody checks afterwards, and with another layout XLA:CPU
+  in the layouts of operand and result. Layout assignment ensures it; it is not checked afterwards, and with another layout XLA:CPU
   computes wrong values. On the CPU passes run after layout assignment; on GPUs that is certain once the module is scheduled.
 """
 

@@ -1,1 +1,1 @@
-"""Pictures: self-contained HTML and SVG of what the compiler holds."""
+"""Visualisation: self-contained HTML and SVG of the compiler's data."""

@@ -1,11 +1,11 @@
-"""What was fused into a kernel, as a picture: the kernel as a box, in it the operations that moved into it, around it
-what it reads and writes.
+"""A drawing of a fused kernel: the kernel as a box, inside it the operations fused into it, around it
+its operands and results.
 
     explanation = tilewright.fusing.explain_fusion(f, *args, kernel=ops.matmul)
     svg(explanation)      a drawing
     html(explanation)     a page with the drawing and the text
 
-Nothing is loaded from anywhere.
+The page loads nothing from the network.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ARRAY, _INSIDE, _KERNEL, _OUTSIDE = "#dbeafe", "#dcfce7", "#fef9c3", "#fee2e2"
 
 
 def svg(explanation: Explanation) -> str:
-  """The drawing: arrays that are read on the left, the kernel in the middle, arrays that are written on the right."""
+  """The drawing: input arrays on the left, the kernel in the middle, output arrays on the right."""
   before = [p for p in explanation.pieces if p.place != "result"]
   after = [p for p in explanation.pieces if p.place == "result"]
   parts: list[str] = []
@@ -54,7 +54,7 @@ def html(explanation: Explanation, title: str = "what was fused") -> str:
 
 
 def _piece(parts: list[str], piece: Piece, y: int) -> int:
-  """Draw a prologue or the epilogue; gives where the next thing goes."""
+  """Draws a prologue or the epilogue; returns the y coordinate below it."""
   lines = [
     f"{piece.place}: saves {piece.saved_bytes:,} bytes",
     *(f"{o.name}: {o.type}" for o in piece.operations),

@@ -1,11 +1,11 @@
-"""An HLO module as one HTML page: no network, no libraries.
+"""An HLO module as one HTML page that needs no network and no libraries.
 
 Each computation is drawn as layers, operands above their users. The page holds the positions and the text of every
-instruction as JSON and draws the computation that is chosen; hovering shows the instruction in full, a click its operands and
-users, a double click the computation it calls. The search finds names, opcodes, shapes and op names in all computations.
+instruction as JSON and draws the selected computation. Hovering shows the instruction in full, a click its operands and
+users, a double click the computation it calls. The search covers names, opcodes, shapes and op names in all computations.
 
 Positions come from three steps: an instruction's layer is one below its lowest operand; in each layer, instructions are ordered
-by the mean place of their neighbours, a few times down and up; then they are set side by side. An edge that spans several layers
+by the mean place of their neighbours, in a few sweeps down and up; then they are placed side by side. An edge that spans several layers
 has a place of its own in each of them (a *bend*), shared by all edges of its source, so that it runs between boxes and not below
 them. Scalar constants are written into their users instead of being drawn.
 """

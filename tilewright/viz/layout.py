@@ -1,10 +1,10 @@
-"""A layout as a picture: one cell for each element, coloured by what holds it.
+"""A drawing of a layout: one cell for each element, coloured by its holder.
 
     svg(fragments.wgmma_accumulator(16), by="thread")    a drawing
     html(fragments.wgmma_accumulator(16))                a page with one for each way of colouring; hovering shows all holders
 
 Tiles in registers are coloured by thread, register, lane or warp; tensor memory by row or column; shared memory by bank, or by line of 128
-bytes. A tile that is too large is drawn in part, and the drawing says so. Nothing is loaded from anywhere.
+bytes. A tile that is too large is drawn in part, and the drawing reports it. Nothing is loaded from the network.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_ROWS = MAX_COLUMNS = 128
 
 
 def ways(of: Layout | SharedLayout) -> tuple[str, ...]:
-  """What a layout can be coloured by, the most telling first."""
+  """The attributes a layout can be coloured by, the most informative first."""
   if not isinstance(of, Layout | SharedLayout):
     raise errors.LayoutError(f"of: expected a layout, got {of!r}")
   if isinstance(of, SharedLayout):

@@ -1,8 +1,8 @@
 """A schedule as one HTML page, and as a trace for Chrome's and Perfetto's viewers.
 
-The page has two panels with one time axis: the order the module came with, and ours. Each has a lane for the main stream, one for
+The page has two panels with one time axis: the original order of the module, and ours. Each has a lane for the main stream, one for
 each lane of each resource, and a curve of live memory with the limit. Exposed communication is red on the main stream. A click
-on an instruction marks it in both panels and says why it stands there. No network, no libraries: it opens from a file.
+on an instruction marks it in both panels and shows the reason for its position. No network, no libraries: it opens from a file.
 
     pathlib.Path("report.html").write_text(render(schedule))
     pathlib.Path("trace.json").write_text(chrome_trace(schedule))
@@ -25,7 +25,7 @@ _MAX_TEXT = 600
 
 
 def render(schedule: Schedule, simulations: Mapping[str, Simulation] | None = None, title: str | None = None) -> str:
-  """The page. `simulations` adds what a simulation of many devices gave, before and after."""
+  """The page. `simulations` adds the results of simulating many devices, before and after."""
   computations = [
     _drawing(schedule, found) for found in sorted(schedule.computations.values(), key=lambda c: -c.trips * c.outcome.seconds)
     if found.order and (found.computation is schedule.module.entry or found.outcome.seconds > 0)
@@ -146,7 +146,7 @@ def _panel(p: Problem, order: Sequence[int], timeline: Trace) -> dict[str, Any]:
 
 
 def _now(timeline: Trace, p: Problem, order: Sequence[int], place: int) -> float:
-  """When the main stream gets to a start: when what stands before it has ended."""
+  """When the main stream reaches a start: when the preceding node has ended."""
   for i in range(place - 1, -1, -1):
     if p.role[order[i]] != START:
       return timeline.end[order[i]] * 1e6

@@ -1,10 +1,10 @@
-"""Tiles as pictures: which part of each operand one output tile needs.
+"""Drawings of tiles: which part of each operand one output tile needs.
 
     pathlib.Path("tiles.html").write_text(render([tiled_region]))
     drawing(tiled_region)                  # the same as a piece of HTML, for another page
 
-Each array is drawn as its last two dimensions with the tile filled in; the text below says the range along every
-dimension. Sliders move the tile over the grid, along loops, and move places that are known only at run time. No
+Each array is drawn as its last two dimensions with the tile filled in; the text below shows the range along every
+dimension. Sliders move the tile over the grid, along loops, and set offsets that are known only at run time. No
 network, no libraries: it opens from a file.
 """
 
@@ -35,7 +35,7 @@ def render(regions: Sequence[TiledRegion], title: str = "tiles", notes: Sequence
 
 
 def drawing(region: TiledRegion, everything: bool = False) -> str:
-  """A piece of HTML: the region's operands and outputs, and the values in between, if asked for."""
+  """A piece of HTML: the region's operands and outputs, and with `everything` also the intermediate values."""
   data = {"axes": _axes(region), "arrays": _arrays(region, everything)}
   text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/").replace("<!--", "<\\!--")
   piece = importlib.resources.files(__package__).joinpath("tiling.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A search as one HTML page: trials over time, what each parameter does, the best few beside the default, and why candidates failed.
+"""A tuning search as one HTML page: trials over time, the effect of each parameter, the best few beside the default, and failures.
 
     pathlib.Path("report.html").write_text(render([result]))
 

@@ -1,11 +1,11 @@
-"""Measures the machine at hand: a `Device` with its own rates instead of the table's.
+"""Calibration: measures the present machine and returns a `Device` with its own rates instead of the table's.
 
     device = calibrate()                       # about ten seconds
     schedule_module(module, device=device)
 
-Products of matrices give the rate of each element type, elementwise work on large arrays the bandwidth of memory, on small ones the
-time of a launch, and a chain of collectives over all devices of the process the bandwidth and latency between them. On a GPU, copies to
-pinned memory give the link to the host. What is measured is what one device reaches while the others are idle; collectives are
+Matrix products give the rate of each element type, elementwise work on large arrays the memory bandwidth, on small ones the
+launch time, and a chain of collectives over all devices of the process the bandwidth and latency between them. On a GPU, copies to
+pinned memory give the link to the host. The rates are those of one device while the others are idle; collectives are
 measured with all of them at work.
 """
 
@@ -73,7 +73,7 @@ def _matmul_rate(dtype: str, side: int, seconds: float) -> float:
 
 
 def _memory_bandwidth(elements: int, seconds: float) -> float:
-  """Read and write: the array is given up for the result, so that no fresh memory has to be touched."""
+  """Read and write: the operand is donated to the result, so that no fresh memory is touched."""
   import jax
   import jax.numpy as jnp
 
@@ -103,7 +103,7 @@ def _vector_rate(elements: int, seconds: float) -> float:
 
 
 def _launch(seconds: float) -> float:
-  """From one small instruction to the next, inside a program."""
+  """The time from one small instruction to the next, inside a program."""
   import jax
   import jax.numpy as jnp
 

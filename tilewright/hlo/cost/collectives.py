@@ -1,4 +1,4 @@
-"""How long a collective takes: algorithms as rows, links as levels.
+"""The cost of collectives: algorithms as rows, links as levels.
 
 A row says how many steps an algorithm takes among `n` devices and which multiple of the message each device sends:
 
@@ -71,7 +71,7 @@ class CollectiveTime:
 
 
 def collective_time(opcode: str, size: float, groups: Groups, device: Device) -> CollectiveTime:
-  """The slowest group decides: `size` is the larger of what a device gives and gets."""
+  """The slowest group decides: `size` is the larger of the bytes a device sends and receives."""
   rows = ALGORITHMS[_LIKE.get(opcode, opcode)]
   shapes = {(len(group), len({d // device.node for d in group})) for group in groups} or {(1, 1)}
   times = [_hierarchical(rows, opcode, size, count, nodes, device) for count, nodes in sorted(shapes)]
@@ -101,7 +101,7 @@ def _hierarchical(
   return CollectiveTime(within.seconds + across.seconds, f"{within.how}; {across.how}")
 
 
-# What a collective is given.
+# The operands of a collective.
 
 
 def carried(start: Instruction) -> Instruction:
@@ -132,13 +132,13 @@ def message_bytes(instruction: Instruction) -> float:
 
 
 def devices_of(module: Module) -> int:
-  """How many devices the module was made for: what its header says, or its groups name (protos do not keep the header)."""
+  """How many devices the module targets: from its header, or from its groups (protos do not keep the header)."""
   named = [d for i in module.instructions() for group in _named(i, module) for d in group]
   return max(1, module.replica_count * module.num_partitions, 1 + max(named, default=0))
 
 
 def participants(instruction: Instruction, module: Module, devices: int | None = None) -> Groups:
-  """The devices that meet, group by group. On more devices than the module was made for, a group of all of them grows, and
+  """The participating devices, group by group. With more devices than the module targets, a group of all of them grows, and
   smaller groups are repeated.
   """
   found = _named(instruction, module)
@@ -151,7 +151,7 @@ def participants(instruction: Instruction, module: Module, devices: int | None =
 
 
 def _named(instruction: Instruction, module: Module) -> Groups:
-  """The groups an instruction names; none if it means everybody, or is no collective."""
+  """The groups an instruction names; none if it means all devices, or is no collective."""
   if instruction.opcode in FREE:
     return ()
   inner = carried(instruction)

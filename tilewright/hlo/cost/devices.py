@@ -6,7 +6,7 @@
 Peaks and bandwidths are those of the vendors' data sheets (dense, no sparsity), per device and direction. `matmul_efficiency` and
 `memory_efficiency` say how much of a peak a good kernel reaches: on an H200, XLA's bf16 products reach 800 of 989 TFLOP/s and a copy
 4.1 of 4.8 TB/s. Latencies are of one step of a collective, or of starting one copy. They are estimates where nothing was measured:
-`calibrate` measures the machine one has, `Measured` takes times from a profile.
+`calibrate` measures the present machine, `Measured` takes times from a profile.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Link:
 LINKS: Mapping[str, Link] = {
   link.name: link
   for link in (
-    Link("nvlink3", 250e9, 2.0e-6),  # 12 links of 25 GB/s; what NCCL reaches is about 5/6 of it
+    Link("nvlink3", 250e9, 2.0e-6),  # 12 links of 25 GB/s; NCCL reaches about 5/6 of it
     Link("nvlink4", 375e9, 1.8e-6),  # 18 links of 25 GB/s
     Link("nvlink5", 750e9, 1.8e-6),  # 18 links of 50 GB/s
     Link("pcie4", 25e9, 10e-6),
@@ -59,8 +59,8 @@ LINKS: Mapping[str, Link] = {
 class Device:
   """One device and its place among others.
 
-  `flops` has a row per element type that matrix units know; what is not in it runs at `vector_flops`. `node` devices share
-  `scale_up` links; groups that reach further use `network`. `host` leads to the memory of the host.
+  `flops` has a row per element type that the matrix units support; other types run at `vector_flops`. `node` devices share
+  `scale_up` links; groups that reach further use `network`. `host` is the link to host memory.
   """
 
   name: str
@@ -76,7 +76,7 @@ class Device:
   matmul_efficiency: float = 0.8
   memory_efficiency: float = 0.85
   host_memory_space: int = 5  # the S(…) of layouts that live on the host
-  # How much of an asynchronous computation the main stream loses: all, if both need the same units.
+  # Fraction of an asynchronous computation that the main stream loses: all, if both need the same units.
   shared_compute: float = 1.0
   # The part of the device that a collective in flight takes from the main stream: SMs that copy and reduce. NCCL's rings take 16 to 24 SMs
   # of an H100's 132, in-switch reductions a few, copy engines none; 0 leaves it out.
@@ -146,7 +146,7 @@ DEVICES: Mapping[str, Device] = {
     Device("gb200", _tensor(1250, 2500, 5000, 10000, 45), 80e12, 8e12, 186e9, _link("nvlink5"), _link("ib400"), _link("c2c"), 72),
     Device("b300", _tensor(1100, 2500, 5000, 15000, 1.3), 77e12, 8e12, 288e9, _link("nvlink5"), _link("ib800"), _link("pcie6"), 8),
     Device("gb300", _tensor(1250, 2500, 5000, 15000, 1.3), 80e12, 8e12, 288e9, _link("nvlink5"), _link("ib800"), _link("c2c"), 72),
-    Device(  # without NVLink: devices of a node talk over PCIe
+    Device(  # without NVLink: devices of a node communicate over PCIe
       "rtx-pro-6000",
       _tensor(252, 504, 1008, 2015, 1.97),
       126e12,

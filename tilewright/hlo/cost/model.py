@@ -4,9 +4,9 @@
     model.cost(dot)        Cost(seconds=1.4e-4, bound="compute", why="137 GFLOP at 791 TFLOP/s (bf16)")
     Measured({"dot.3": 1.5e-4}, otherwise=model)
 
-A kernel takes the longest of its operations at the device's rate, its bytes at the memory's bandwidth, and the time to launch it. What
-runs asynchronously is asked for at its start; a done costs nothing. `Measured` answers with times from a profile or a table of
-your own, by instruction name, and asks another model about the rest.
+A kernel takes the longest of: its operations at the device's rate, its bytes at the memory bandwidth, and the launch time.
+An asynchronous operation is charged at its start; its done costs nothing. `Measured` answers with times from a profile or a table of
+your own, by instruction name, and delegates other instructions to another model.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Cost:
 
 
 class CostModel(Protocol):
-  """What the scheduler needs to know about time."""
+  """The interface the scheduler uses to get times."""
 
   @property
   def device(self) -> Device: ...
@@ -49,7 +49,7 @@ class CostModel(Protocol):
 
 @dataclass(frozen=True)
 class Roofline:
-  """The analytic model of a named device. `devices` is how many run the program, if more than it was made for."""
+  """The analytic model of a named device. `devices` is how many run the program, if more than it targets."""
 
   of: str | Device = "h100"
   devices: int | None = None
@@ -114,7 +114,7 @@ class Roofline:
     return self._kernel(dataclasses.replace(flops, bytes=computation_traffic(computation)))
 
   def _on_host(self, computation: Computation) -> Cost:
-    """The host's cores do it: operations at their rate, bytes at the bandwidth of their memory."""
+    """Computed by the host's cores: operations at their rate, bytes at the bandwidth of their memory."""
     machine = self.device
     called = [c for i in computation.instructions if i.opcode in _CALLERS for c in i.called_computations]
     flops = sum(computation_flops(c).flops for c in (computation, *called))
@@ -125,7 +125,7 @@ class Roofline:
 
 @dataclass(frozen=True)
 class Measured:
-  """Seconds by instruction name, from a profile (`read_profile`) or from anywhere; `otherwise` answers for the rest."""
+  """Seconds by instruction name, from a profile (`read_profile`) or any other source; `otherwise` handles other instructions."""
 
   seconds: Mapping[str, float]
   otherwise: CostModel

@@ -1,4 +1,4 @@
-"""Measured times: what a JAX profile says about each instruction, and about what ran at the same time.
+"""Measured times from a JAX profile: how long each instruction took, and what ran at the same time.
 
     with jax.profiler.trace("prof"):
       jax.block_until_ready(step(*arguments))

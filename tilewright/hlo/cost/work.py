@@ -1,8 +1,8 @@
-"""How much an instruction does: floating-point operations and bytes moved, from its shapes.
+"""The work of an instruction: floating-point operations and bytes moved, from its shapes.
 
-A fusion is looked into: its operations are those of the instructions inside, its bytes those of what enters and leaves, and of a
-parameter that is only sliced, gathered from or updated in place, just the part that is touched. Instructions that make no work
-(`FREE`) cost nothing at all; whoever calls computations that are scheduled on their own (loops, calls, branches) is counted by
+A fusion is inspected: its operations are those of the instructions inside, its bytes those of its operands and results; a
+parameter that is only sliced, gathered from or updated in place counts just the part that is touched. Instructions without work
+(`FREE`) cost nothing. Callers of computations that are scheduled on their own (loops, calls, branches) are counted by
 the scheduler.
 
     work(dot)      Work(flops=2·m·n·k, bytes=…, matrix_flops=2·m·n·k, element_type="bf16")
@@ -72,7 +72,7 @@ def work(instruction: Instruction) -> Work:
 
 
 def estimate(call: Instruction) -> Work | None:
-  """What a kernel's author says that it costs: the frontend attribute `cost_estimate`, or that field of the backend config."""
+  """The cost stated by a kernel's author: the frontend attribute `cost_estimate`, or that field of the backend config."""
   config = call.backend_config_json
   found: Any = call.frontend_attributes.get("cost_estimate")
   try:

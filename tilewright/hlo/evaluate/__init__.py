@@ -1,10 +1,10 @@
-"""Evaluating HLO: what a module computes, on numpy arrays.
+"""The evaluator of HLO: computes what a module computes, on numpy arrays.
 
     hlo.evaluate(module, x, y)                        one device
-    hlo.evaluate_devices(module, [(x0,), (x1,)])      one result per device; collectives meet
+    hlo.evaluate_devices(module, [(x0,), (x1,)])      one result per device; collectives communicate
 
 This is the oracle for the passes: `evaluate(before, *args)` must equal `evaluate(after, *args)`. Every opcode has one small
-rule (`table.py` says how they are written); results are at least as exact as any back end's, because floats are summed in
+rule (`table.py` describes their form). Results are at least as exact as any back end's, because floats are accumulated in
 float64 and rounded once.
 """
 
@@ -70,7 +70,7 @@ def evaluate(
   host = _host(infeed, seed, 0)
   count = shardy.devices_of(
     module
-  )  # more than one where a program about whole arrays has parts that run on each device
+  )  # more than one where a program over global arrays has parts that run on each device
   result, *_ = _run(module, [args] * count, 1, count, custom_calls, [host] * count, on_value, limits)
   if outfeed is not None:
     outfeed.extend(host.outfeed)
@@ -95,7 +95,7 @@ def evaluate_devices(
   `args[d]` are the arguments of device d = replica · num_partitions + partition. The counts are the module's own unless
   they are given (`num_replicas`, `num_partitions`). `infeed[d]` and `outfeed[d]` belong to device d; `custom_calls`, `seed`,
   `on_value` and `limits` are as for `evaluate`.
-  A program in which devices wait for each other forever is an `HloEvaluateError`, not a hang.
+  A program that deadlocks is an `HloEvaluateError`, not a hang.
   """
   replicas = module.replica_count if num_replicas is None else num_replicas
   partitions = module.num_partitions if num_partitions is None else num_partitions

@@ -1,6 +1,6 @@
 """Collectives between simulated devices.
 
-Every collective meets in groups. What the numbers in `replica_groups` mean depends on two attributes:
+Every collective runs among the members of a group. The meaning of the numbers in `replica_groups` depends on two attributes:
 
     channel_id   use_global_device_ids   the numbers are                          members of a group
     no           no                      replicas                                 those replicas, same partition
@@ -8,7 +8,7 @@ Every collective meets in groups. What the numbers in `replica_groups` mean depe
     yes          absent (permute, …)     partitions                               those partitions, same replica
     yes          yes                     devices: replica · partitions + part.    those devices
 
-No groups means one group of all. A start does the work and a done hands it over: asynchrony does not show in values.
+An empty list means one group of all. A start does the work and its done returns the result: asynchrony is invisible in values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CHANNEL_MEANS_PARTITIONS = frozenset(
 
 
 def device_numbers(device: Device, instruction: Instruction, ids: Sequence[int]) -> tuple[int, ...]:
-  """The devices that one group of ids stands for, seen from this device."""
+  """The devices that one group of ids denotes, seen from this device."""
   attrs = instruction.attrs
   if attrs.get("use_global_device_ids"):
     return tuple(ids)
@@ -71,7 +71,7 @@ def group_of(device: Device, instruction: Instruction) -> tuple[int, ...]:
 
 
 def meeting_point(instruction: Instruction) -> Hashable:
-  """Devices meet by channel, as they do in XLA; without one, at the same instruction."""
+  """Devices rendezvous by channel, as they do in XLA; without one, at the same instruction."""
   channel = instruction.attrs.get("channel_id")
   return (instruction.opcode, channel) if channel else instruction
 
@@ -93,7 +93,7 @@ def _per_operand(operate: Callable[[list[np.ndarray]], list[np.ndarray]]) -> Exc
 
 
 def _unwrap(instruction: Instruction, result: tuple) -> Value:
-  """A collective of one operand gives an array, of several a tuple."""
+  """A collective of one operand returns an array, of several a tuple."""
   return result[0] if len(instruction.operands) == 1 else result
 
 
@@ -123,7 +123,7 @@ def all_reduce(device: Device, instruction: Instruction, operands: Sequence[Valu
 
 @blocking_rule("collective-reduce")
 def collective_reduce(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Run:
-  """The first of the group gets the total; what the others get is not defined, and is zero here."""
+  """The first of the group gets the total; the results of the others are undefined, and zero here."""
 
   def operate(arrays: list[np.ndarray]) -> list[np.ndarray]:
     total = combine(device, instruction.attrs["to_apply"], arrays)
@@ -183,7 +183,7 @@ def second_element(device: Device, instruction: Instruction, operands: Sequence[
 
 @blocking_rule("all-to-all")
 def all_to_all(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Run:
-  """Array form: cut along a dimension, deal out, join along it. Tuple form: one operand for each member."""
+  """Array form: split along a dimension, exchange, concatenate along it. Tuple form: one operand for each member."""
   dimensions = instruction.attrs.get("dimensions")
 
   def exchange(contributions: list[Value]) -> list[Value]:
@@ -246,7 +246,7 @@ def _permute(device: Device, instruction: Instruction, contribution: tuple, miss
 
 @blocking_rule("collective-permute", "collective-permute-start")
 def collective_permute(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Run:
-  """A device that is nobody's target gets zeros (or, in the form with slices, keeps what was in the output)."""
+  """A device that is not a target gets zeros (or, in the form with slices, keeps the contents of the output)."""
   if "slice_sizes" in instruction.attrs:
     result = yield from _permute_slice(device, instruction, operands)
     operands = operands[:1]

@@ -2,7 +2,7 @@
 
 All of them are batches of matrix products. Floats are multiplied and summed in float64 and rounded once to the result
 type; integers are exact modulo the width of the result. A dot `algorithm` that names a narrower operand type rounds the
-operands to it first, and one with several terms (`dot_bf16_bf16_f32_x3`) splits them as it says.
+operands to it first, and one with several terms (`dot_bf16_bf16_f32_x3`) splits them accordingly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def multiply_type(x: np.dtype, y: np.dtype, result: np.dtype, terms: int) -> np.
 
 
 def matmul(x: np.ndarray, y: np.ndarray, result: np.dtype) -> np.ndarray:
-  """np.matmul in a type that does not lose anything the result type could show."""
+  """np.matmul in a type that loses nothing the result type can represent."""
   if kind_of(result) == "pred":
     return np.matmul(x.astype(F64), y.astype(F64)) != 0
   wide = multiply_type(x.dtype, y.dtype, result, x.shape[-1])
@@ -154,7 +154,7 @@ def scaled_dot(device: Device, instruction: Instruction, operands: Sequence[Valu
 
 
 def rescaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-  """x times its scale in float64, each scale repeated over the block it stands for."""
+  """x times its scale in float64, each scale repeated over its block."""
   wide = numbers.widen(scale).astype(F64)
   if scale.ndim == x.ndim:
     for axis, (full, blocks) in enumerate(zip(x.shape, scale.shape)):

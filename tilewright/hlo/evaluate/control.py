@@ -1,7 +1,7 @@
 """Control flow: call, fusion, while, conditional, and async pairs.
 
-An async start runs its computation at once and keeps the result; the done hands it over. What overlaps with what does
-not show in values.
+An async start runs its computation at once and keeps the result; the done returns it. Overlap is invisible
+in values.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def async_done(device: Device, instruction: Instruction, operands: Sequence[Valu
 
 
 def zeros(shape: Shape) -> Value:
-  """A value of this shape that nobody reads: contexts of async pairs, results of a device that takes no part."""
+  """A placeholder of this shape that is never read: contexts of async pairs, results of a device that does not participate."""
   if shape.is_tuple:
     return tuple(zeros(part) for part in shape.tuple_shapes)
   if shape.is_buffer:

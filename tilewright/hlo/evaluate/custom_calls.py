@@ -50,7 +50,7 @@ def run_custom_call(device: Device, instruction: Instruction, operands: Sequence
   return function(instruction, operands)
 
 
-# What XLA and JAX emit themselves.
+# Targets that XLA and JAX emit themselves.
 
 
 @custom_call(
@@ -69,13 +69,13 @@ def run_custom_call(device: Device, instruction: Instruction, operands: Sequence
   "SunkByPreviousStep",
 )
 def unchanged(instruction: Instruction, operands: Sequence[Value]) -> Value:
-  """Annotations, and moves between memories: the value stays."""
+  """Annotations, and moves between memories: the value is unchanged."""
   return operands[0] if len(operands) == 1 else tuple(operands)
 
 
 @custom_call("xla.sdy.ShardingGroup")
 def sharding_group(instruction: Instruction, operands: Sequence[Value]) -> Value:
-  """A note about values that are to be sharded alike; it gives nothing."""
+  """An annotation of values that are to be sharded alike; it returns nothing."""
   return () if instruction.shape.is_tuple else zeros(instruction.shape)
 
 

@@ -1,8 +1,8 @@
-"""Several devices, one loop: each runs until it needs the others; requests are answered as soon as they can be.
+"""The event loop of several devices: each runs until it needs the others; requests are answered as soon as they can be.
 
 Devices need not be in step. A rendezvous is complete when every member of its group waits at the same meeting point with
-the same group. If everyone waits and nothing is complete, the program would hang on real devices: that is an error here,
-which says who waits where.
+the same group. If every device waits and no rendezvous is complete, the program would deadlock on real devices. Here that is an
+error, which reports where each device waits.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The interpreter: one device, one computation at a time.
 
-A computation is planned once: its instructions in dependency order, each with its rule, the slots its operands lie in,
+A computation is planned once: its instructions in dependency order, each with its rule, the slots of its operands,
 and the slots that are free afterwards. Running it walks the plan. `run` is a generator, because a collective inside
 must wait for the other devices; `call` is for computations that may not communicate (comparators, reductions).
 
@@ -28,7 +28,7 @@ from tilewright.hlo.shape import Shape
 CustomCall = Callable[[Instruction, Sequence[Value]], Value]
 Observer = Callable[[int, Instruction, Value], None]
 
-# Scalar to scalar these change the type at most, so they may stand in a vectorised computation.
+# Scalar to scalar these change the type at most, so they may appear in a vectorised computation.
 _TRIVIAL_ON_SCALARS = frozenset({"broadcast", "reshape", "bitcast", "copy", "transpose"})
 # Their results are their operands, parts of them, or were counted where they were computed.
 _NO_MEMORY = frozenset(
@@ -81,7 +81,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Host:
-  """What the devices can see of the outside world."""
+  """The devices' view of the outside world."""
 
   infeed: deque[Value] = field(default_factory=deque)
   outfeed: list[Value] = field(default_factory=list)

@@ -1,13 +1,13 @@
-"""What an evaluation may use: memory, steps and time.
+"""Limits of an evaluation: memory, steps and time.
 
-A short text can ask for any amount of them: `f32[100000,100000] broadcast(…)` is 40 GB, `while(true)` does not end, and twenty
+A short text can require any amount of them: `f32[100000,100000] broadcast(…)` is 40 GB, `while(true)` does not end, and twenty
 computations that each call the next one twice are a million calls. Every evaluation therefore has a budget, shared by its
 devices, and ends with an `HloEvaluateError` that names the instruction and the limit to raise:
 
     hlo.evaluate(module, x, limits=hlo.EvaluateLimits(seconds=3600))
 
-A step is one instruction on one device, or one position of a window. Memory is that of arrays of a mebibyte and more which
-are alive, and is checked before a result is made; views and arguments count nothing.
+A step is one instruction on one device, or one position of a window. Memory counts live arrays of a mebibyte and more,
+and is checked before a result is allocated; views and arguments are not counted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a device asks of the others: it yields a request and is resumed with the answer.
+"""Requests between devices: a device yields a request and is resumed with the answer.
 
 A device runs until it needs its peers. `Rendezvous` waits until all members of one group have arrived at the same
-meeting point, then everybody gets their own part of `exchange`'s answer. `Receive` waits for a message. The loop in
-`devices.py` answers requests; when no request can be answered, it says who waits for whom.
+meeting point, then each gets its own part of `exchange`'s answer. `Receive` waits for a message. The loop in
+`devices.py` answers requests; when no request can be answered, it reports which device waits for which.
 """
 
 from __future__ import annotations

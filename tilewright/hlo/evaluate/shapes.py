@@ -112,7 +112,7 @@ def _reinterpret(memory: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 @rule("copy", "optimization-barrier", "opt-barrier", "domain", "add-dependency")
 def pass_through(device: Device, instruction: Instruction, operands: Sequence[Value]) -> Value:
-  """The (first) operand, unchanged: what these do to memory or to order does not show in values."""
+  """The (first) operand, unchanged: effects on memory or order are invisible in values."""
   return operands[0]
 
 

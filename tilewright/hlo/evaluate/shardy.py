@@ -4,8 +4,8 @@
     %m = … call(%l) …                                                        the body, on each device
     %r = f32[4,4] custom-call(%m), "xla.sdy.LocalToGlobalShape"              the parts of all devices, put together
 
-Outside of manual computations the program is about whole arrays: every device holds all of each. In and out shardings are in frontend
-attributes, and so do the axes of the mesh that are manual; others do not cut.
+Outside of manual computations the program operates on global arrays: every device holds all of each. In and out shardings are in frontend
+attributes, and so are the manual axes of the mesh; other axes do not partition.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Cut:
-  """How a value is cut: for each dimension, the axes (with the part of an axis, if it is one)."""
+  """The partitioning of a value: for each dimension, the axes (with the part of an axis, if it is one)."""
 
   mesh: Mesh
   dimensions: tuple[tuple[tuple[str, int, int], ...], ...]  # (axis, pre-size, size)

@@ -1,8 +1,8 @@
 """Messages: send and recv between devices, infeed and outfeed to the host.
 
-A send puts its data into the mailbox of (channel, source, target) and goes on. A recv-done waits until something is
-there. Who sends to whom stands in the frontend attribute `_xla_send_recv_source_target_pairs`, as XLA writes it when it
-takes a collective-permute apart. Transfers to the host use the infeed and outfeed queues.
+A send puts its data into the mailbox of (channel, source, target) and continues. A recv-done waits until a message has
+arrived. The source-target pairs are in the frontend attribute `_xla_send_recv_source_target_pairs`, as XLA writes it when it
+decomposes a collective-permute. Transfers to the host use the infeed and outfeed queues.
 """
 
 from __future__ import annotations

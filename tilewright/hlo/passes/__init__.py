@@ -24,8 +24,8 @@ from tilewright.hlo.passes.manager import PassRun, Report, run_passes
 
 
 def load(names: Iterable[str], package: str = __name__) -> None:
-  """Imports the modules that define passes. One that cannot be imported costs its own passes, and is named by whoever
-  asks for a pass that is not there.
+  """Imports the modules that define passes. A module that cannot be imported loses only its own passes; the error is reported when
+  one of them is requested.
   """
   for name in names:
     try:

@@ -1,10 +1,10 @@
-"""Identities of numbers, as rows of (pattern, rewrite): chains of constants, order, powers of two, and what XLA does to floats.
+"""Arithmetic identities, as rows of (pattern, rewrite): chains of constants, order, powers of two, and XLA's inexact float rules.
 
-`RULES` are exact, bit for bit. Integers wrap around, so they obey the laws of a ring: constants of a chain are joined, common
-factors are taken out, and signs move. Of floats only signs move: a + (-b) is a - b by definition.
+`RULES` are exact, bit for bit. Integers wrap around, so they obey the laws of a ring: constants of a chain are combined, common
+factors are factored out, and signs move. For floats only signs move: a + (-b) is a - b by definition.
 
-`INEXACT` are the rows that XLA applies too and that round differently, or lose the sign of a zero: x + 0 → x leaves a -0
-which was 0, x² is rounded once where a power function is rounded somehow, exp(a) · exp(b) → exp(a + b) rounds in another place.
+`INEXACT` are the rows that XLA applies too and that round differently, or lose the sign of a zero: x + 0 → x keeps a -0
+that would become 0, x² is rounded once where a power function rounds differently, exp(a) · exp(b) → exp(a + b) rounds at another point.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Identities of data movement, as rows of (pattern, rewrite): what is put together is not taken apart again, and nothing is moved twice.
+"""Identities of data movement, as rows of (pattern, rewrite): joined parts are not split again, and nothing is moved twice.
 
-`RULES` are exact: elements keep their bits and only change places. A reduction may be regrouped where its operation does not
-notice (integers, minimum and maximum); HLO leaves the order of additions in one reduction open, so its operand may be
-transposed. Collectives of one device are what they are given. `INEXACT` regroups sums of floats and replaces dots without a sum
-by products, which XLA does too.
+`RULES` are exact: elements keep their bits and only change places. A reduction may be regrouped where its operation is insensitive
+to it (integers, minimum and maximum); HLO leaves the order of additions in one reduction open, so its operand may be
+transposed. Collectives of one device return their operands. `INEXACT` regroups float reductions and replaces dots without a
+reduction by products, as XLA does.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _transpose_of_ones(m: Match) -> Instruction | None:
   return m.new("reshape", (x,)) if long == sorted(long) and order != tuple(sorted(order)) else None
 
 
-# Parts of what was put together.
+# Parts of joined arrays.
 
 
 def _slice_of_concatenate(m: Match) -> Instruction | None:
@@ -393,7 +393,7 @@ INEXACT: list[Rule] = [
 ]
 
 
-# What one instruction does not show.
+# Rules that need more than one instruction.
 
 
 def fill_empty(module: Module) -> bool:
@@ -413,7 +413,7 @@ def fill_empty(module: Module) -> bool:
 
 
 def narrow_barriers(module: Module) -> bool:
-  """Elements of a barrier that nobody takes are not held back by it."""
+  """Unused elements of a barrier are removed from it."""
   changed = False
   for computation in module.computations:
     for barrier in [i for i in computation.instructions if i.opcode == "opt-barrier"]:

@@ -4,9 +4,9 @@ Every row is exact, bit for bit; `exact=false` adds those of XLA's that are not.
 another only if their shapes agree with layout; instructions with control edges, a sharding of their own, and the insides of
 fusions are left alone. Proof: row by row, below.
 
-Floats obey fewer laws than numbers do, and only those are here. x + (-0) is x for every x, but x + 0 is not: -0 + 0 = 0.
-x · 0 is not 0 for infinities and NaN, x - x and x / x neither. x · 1, x / 1 and x - 0 are x. Division by a power of two is
-multiplication by its inverse where the inverse is normal. Signs and payloads of NaN are not HLO's to keep.
+Floats obey fewer laws than numbers do, and only those are used here. x + (-0) is x for every x, but x + 0 is not: -0 + 0 = 0.
+x · 0 is not 0 for infinities and NaN; x - x is not 0 and x / x is not 1 for those either. x · 1, x / 1 and x - 0 are x. Division by a
+power of two is multiplication by its inverse where the inverse is normal. HLO does not define signs and payloads of NaN.
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
-"""All-reduces that a loop only sums up (or only stores) happen once, after it.
+"""Code motion of all-reduces: those a loop only accumulates (or only stores) are executed once, after it.
 
     acc = acc + all_reduce(x)                    acc = acc + x                   … after the loop: init + all_reduce(acc)
     buf = dynamic_update_slice(buf, all_reduce(x), i)   buf = dynamic_update_slice(buf, x, i)   … all_reduce(written part)
 
-*Sums.* Write A for the all-reduce of one group: a linear function of the values of all its devices. A trip adds L(A(x)),
+*Accumulators.* Write A for the all-reduce of one group: a linear function of the values of all its devices. A trip adds L(A(x)),
 where L is linear and the same on every device (reshapes, uniform factors and choices, conversions to a wider float). L and A
-commute, so Σ L(A(xₙ)) = A(Σ L(xₙ)): the loop sums L(xₙ) from zero, and init + A(that) is what it would have returned. Zero trips
-give init + A(0) = init. Integers come out equal bit for bit, floats up to the order of addition (`exact=true` refuses those).
-A sum into a slice (`buf[n] += all_reduce(x)`) is a sum of the whole buffer. What is all-reduced over the same devices is the
+commute, so Σ L(A(xₙ)) = A(Σ L(xₙ)): the loop accumulates L(xₙ) from zero, and the result is init + A(accumulator). Zero trips
+give init + A(0) = init. Integers are equal bit for bit, floats up to the order of addition (`exact=true` refuses those).
+Accumulation into a slice (`buf[n] += all_reduce(x)`) accumulates the whole buffer. A value all-reduced over the same devices is the
 same on all of them, and may be a factor.
 
 *Stores.* The places written are the same on every device and nothing reads the buffer in the loop. The last trip to write
-a place is the same everywhere, so A of what lies there is what would have been stored, whether A adds, multiplies or takes the
-least or the most. At least one trip must be known to run, and trips · bytes must be within `max_bytes`, because the slices are
+a place is the same everywhere, so A of the value stored there is what would have been stored, whether A adds, multiplies or takes the
+minimum or maximum. At least one trip must be known to run, and trips · bytes must be within `max_bytes`, because the slices are
 reduced at once.
 
 Refused: other reducers, pred and small floats; any other use of the accumulator or of the result (in the
 condition, in another slot); results narrowed before they are added (unless `narrowing=true`); factors that differ between
-devices; different groups in one sum; control dependencies; constrained layouts; a loop some devices of a group might not
-reach. A reduce-scatter is moved when it is added as it is or after conversion, transposition and reshaping, with the sum held in
-its operand's larger shape. Nested loops: inner ones go first, and what comes out of them is a sum of the loop around.
+devices; different groups in one accumulator; control dependencies; constrained layouts; a loop some devices of a group might not
+reach. A reduce-scatter is moved when it is added directly or after conversion, transposition and reshaping, with the accumulator held in
+its operand's larger shape. Nested loops: inner ones are processed first, and their results are accumulated by the enclosing loop.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from tilewright.hlo.passes.while_loops import (
 from tilewright.hlo.shape import Shape
 
 MAX_STORED_BYTES = 10_240
-REDUCERS = ("add", "maximum", "minimum", "multiply")  # what is only stored may be reduced by any of them
+REDUCERS = ("add", "maximum", "minimum", "multiply")  # values that are only stored may be reduced by any of them
 
 
 @register_pass("all_reduce_code_motion")
@@ -93,7 +93,7 @@ class AllReduceCodeMotion(Pass):
     return True
 
   def _plan(self, loop: Loop) -> dict[int, Carry] | None:
-    """The slots to change, with what the body does to them; None or empty if there is nothing to move."""
+    """The slots to change, with the body's effect on them; None or empty if there is nothing to move."""
     trips = trip_count(loop)
     sources = {(i, n) for i in loop.body.instructions if self._is_candidate(i) for n in range(len(i.operands))}
     if not sources or (trips is not None and trips < 2):
@@ -164,7 +164,7 @@ def _key(instruction: Instruction) -> Hashable:
 
 
 def _uniform_slots(loop: Loop, counter: Counter | None) -> set[int]:
-  """Slots that hold the same on every device in every trip: constants at first, and functions of such slots later."""
+  """Slots whose value is uniform across devices in every trip: constants at first, and functions of such slots later."""
   found = {slot for slot in range(loop.slots) if loop.initial(slot).constant is not None}
   while found:
     outputs = Flow(loop, counter, set(), set(), found).run()
@@ -226,7 +226,7 @@ class _Mover:
       self._reduce_after(templates[key], slots, initial, places)
 
   def _start_from_zero(self, slot: int) -> Instruction | None:
-    """Makes a summed slot start at zero; gives what it started at, None if that was zero."""
+    """Makes an accumulating slot start at zero; returns its previous initial value, None if that was zero."""
     loop = self.loop
     if self.plan[slot].writes:
       return None
@@ -239,7 +239,7 @@ class _Mover:
     return before
 
   def _widen(self, slot: int) -> int:
-    """The slot that holds the local sum: the same one, or for a reduce-scatter a new one of its operand's shape."""
+    """The slot that holds the local accumulator: the same one, or for a reduce-scatter a new one of its operand's shape."""
     loop, meaning = self.loop, self.plan[slot]
     sources = [s for s in self.sources if s in meaning.sources]
     if sources[0][0].opcode != "reduce-scatter":
@@ -296,7 +296,7 @@ class _Mover:
     initial: dict[int, Instruction | None],
     places: dict[int, int],
   ) -> None:
-    """One collective behind the loop for all slots with the same participants and type."""
+    """One collective after the loop for all slots with the same participants and type."""
     loop = self.loop
     readers = {slot: [r for r in _readers(loop, slot) if not r.is_dead] for slot in slots}
     slots = [slot for slot in slots if readers[slot]]
@@ -330,13 +330,13 @@ class _Mover:
         remove_dead(loop.computation, [reader])
 
   def _scattered_shape(self, slot: int) -> Shape:
-    """What a reduce-scatter after the loop gives: as inside, in the element type of the sum."""
+    """The result of a reduce-scatter after the loop: as inside, in the element type of the accumulator."""
     own: Shape = self.results[slot]
     element_type = self.loop.instruction.shape.tuple_shapes[slot].element_type
     return own if own.element_type == element_type else own.with_element_type(element_type).with_layout(own.layout)
 
   def _stepped(self, slot: int, value: Instruction, builder: Builder) -> Instruction:
-    """The transpositions and reshapes between a reduce-scatter and its sum, once more."""
+    """The transpositions and reshapes between a reduce-scatter and its accumulation, once more."""
     for step in self.steps[slot]:
       if step.opcode != "convert":
         shape = step.shape.with_element_type(value.shape.element_type).with_layout(step.shape.layout)

@@ -1,11 +1,11 @@
-"""Two all-reduces whose results are combined as they were reduced become one: all-reduce(x) + all-reduce(y) → all-reduce(x + y).
+"""Reassociation: combined results of two all-reduces become one all-reduce: all-reduce(x) + all-reduce(y) → all-reduce(x + y).
 
 Precondition: both reduce by that same operation (add, multiply, minimum, maximum, and, or, xor) over the same groups with the
-same options, the combination is their only user, and there are no control edges. Both may stand below the same chain of
+same options, the combination is their only user, and there are no control edges. Both may be located below the same chain of
 formatting that commutes with the operation (reshape, transpose, slice, broadcast, and, with `converts`, conversion to a wider
-float). *Proof.* The operation is associative and commutative, so reducing over devices and combining may change places;
-formatting moves elements only. Floats come out equal up to the order of additions (`exact=true` refuses those; minimum and
-maximum are exact). Sums of several all-reduces are gathered one after another, inner ones first.
+float). *Proof.* The operation is associative and commutative, so reducing over devices and combining may be exchanged;
+formatting moves elements only. Floats are equal up to the order of additions (`exact=true` refuses those; minimum and
+maximum are exact). Combinations of several all-reduces are merged one after another, inner ones first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class AllReduceReassociate(Pass):
       return False
     computation = combined.parent
     assert computation is not None
-    # Where results were converted, operands are combined in the wider type too: that is what the program asked for.
+    # Where results were converted, operands are combined in the wider type too: as the program specified.
     widened = combined.shape.element_type != left.shape.element_type
     operands = [left.operands[0], right.operands[0]]
     attrs_of = left

@@ -1,4 +1,4 @@
-"""An all-reduce of which devices keep parts, fewer parts than devices, becomes two: the second one moves less.
+"""All-reduce splitting: if devices keep only parts of the result, fewer parts than devices, two all-reduces move less data.
 
     r = all-reduce(x), {0,1,2,3,4,5,6,7}          a = all-reduce(x), {0,1,2,3},{4,5,6,7}
     y = dynamic-slice(r, part id mod 4)      →    b = dynamic-slice(a, part id mod 4)

@@ -1,18 +1,18 @@
-"""Collectives and copies as start/done pairs, so that a scheduler may put work between the two; and back.
+"""Collectives and copies as start/done pairs, so that a scheduler may place work between the two; and the inverse.
 
     y = all-reduce(x)        s = all-reduce-start(x)    y = all-reduce-done(s)
 
-*Into pairs.* A pair has the value of the instruction it replaces: the start does the work, the done hands it over. What had
-to come before waits before the start, what had to come after waits for the done. An opcode without start and done of
-its own (reduce-scatter, all-to-all, …) is wrapped in an async computation. Copies are taken where they cross memory spaces.
+*Into pairs.* A pair has the value of the instruction it replaces: the start does the work, the done returns the result. Predecessors of
+the instruction precede the start, successors follow the done. An opcode without start and done of
+its own (reduce-scatter, all-to-all, …) is wrapped in an async computation. Copies are converted where they cross memory spaces.
 
-*And back.* In a scheduled module, if everything between a start and its done costs nothing (parameters, constants, tuples,
+*The inverse.* In a scheduled module, if everything between a start and its done costs nothing (parameters, constants, tuples,
 bitcasts), nothing overlaps and the pair only costs a stream change: it becomes the plain instruction, in the done's
-place. Its operands are still there and nobody reads the result earlier. Left alone: pairs with control edges between,
-updates, results shared by several dones, prefetches across programs. `everything=true` takes every such pair, in any module.
+position. Its operands are still live and the result is not read earlier. Left alone: pairs with control edges between,
+updates, results shared by several dones, prefetches across programs. `everything=true` converts every such pair, in any module.
 
 XLA's GPU back end runs pairs; its CPU back end has no thunks for them and refuses the program, so in a compilation for the CPU
-nothing is made a pair.
+no pair is created.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class AsyncCollectives(Pass):
 
 
 def _bodies(module: Module) -> list[Computation]:
-  """Computations in which an async pair may stand: not fusions, not reducers, not the inside of another pair."""
+  """Computations that may contain an async pair: not fusions, not reducers, not the body of another pair."""
   applied = {
     called
     for instruction in module.instructions()

@@ -1,4 +1,4 @@
-"""What a pass is: a name, a docstring with its precondition and proof, and `run(module) -> bool`.
+"""The base of passes: a name, a docstring with its precondition and proof, and `run(module) -> bool`.
 
     @register_pass("dce")
     @dataclass(frozen=True)
@@ -10,8 +10,8 @@
 
     make_pass("dce{narrow=false}").run(module)
 
-A pass edits the module in place. It need not clean up when it fails: `run_passes` puts the module back as it was. A plain
-function `Module -> bool | Module | None` is a pass too (`as_pass`): that is what users write.
+A pass edits the module in place. It need not clean up when it fails: `run_passes` restores the module. A plain
+function `Module -> bool | Module | None` is a pass too (`as_pass`): this is the form for users.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Pass:
   name: ClassVar[str] = ""
 
   def run(self, module: Module) -> bool:
-    """Edits the module; says whether anything changed."""
+    """Edits the module; returns whether anything changed."""
     raise NotImplementedError(f"{type(self).__name__} does not define run")
 
   @property
@@ -82,7 +82,7 @@ class FunctionPass(Pass):
 
 
 def become(module: Module, other: Module) -> None:
-  """`module` takes over everything `other` holds. `other` must not be used afterwards."""
+  """`module` takes over the contents of `other`. `other` must not be used afterwards."""
   for item in dataclasses.fields(Module):
     setattr(module, item.name, getattr(other, item.name))
   for computation in module.computations:
@@ -94,7 +94,7 @@ _platform: ContextVar[str] = ContextVar("platform", default="")
 
 @contextmanager
 def compiling_for(platform: str) -> Iterator[None]:
-  """Within, passes run in a compilation for a platform of XLA, such as "cpu" or "cuda"."""
+  """A context in which passes run as part of a compilation for a platform of XLA, such as "cpu" or "cuda"."""
   token = _platform.set(platform)
   try:
     yield
@@ -103,7 +103,7 @@ def compiling_for(platform: str) -> Iterator[None]:
 
 
 def compiled_platform() -> str:
-  """The platform that the module a pass runs on is compiled for; empty outside of a compilation."""
+  """The platform for which the current module is being compiled; empty outside of a compilation."""
   return _platform.get()
 
 

@@ -2,10 +2,10 @@
 
     %d = f32[B,M,N] custom-call(%x, %y, %sx, %sy), custom_call_target="__op$block_scaled_dot"
 
-The custom calls `__op$quantize`, `__op$dequantize` and `__op$block_scaled_dot` are recognised, and so is what a program writes
-without them: a dot of which one operand or both are multiplied by scales that serve blocks of elements, however that is spelled
+The custom calls `__op$quantize`, `__op$dequantize` and `__op$block_scaled_dot` are recognised, and so are equivalents written
+without them: a dot with one or both operands multiplied by scales that each apply to a block of elements, in any spelling
 (`block_scaling_recognise`), and HLO's scaled-dot (`block_scaling_hlo`). For each, the rows of `IMPLEMENTATIONS` are tried in order; a
-row refuses with a reason, or rewrites. What was chosen, and why nothing before it was, is logged (logger
+row refuses with a reason, or rewrites. The choice, and why each earlier row refused, is logged (logger
 "tilewright.hlo.block_scaling").
 
 *Proof.* Each rewrite computes the sum over k of (x[k] sx[k / block]) (y[k] sy[k / block]), times the global scale: the definition of the
@@ -66,7 +66,7 @@ def register_kernel(platform: str, operation: str) -> Callable[[Kernel], Kernel]
 
 @dataclass(frozen=True)
 class Implementation:
-  """A way to carry out an operation: rewrites the instruction and gives what stands for it now, or a reason why not."""
+  """An implementation of an operation: rewrites the instruction and returns its replacement, or a reason why not."""
 
   name: str
   rewrite: Callable[[Instruction, Facts], Instruction | str]
@@ -131,7 +131,7 @@ IMPLEMENTATIONS: tuple[Implementation, ...] = (
 
 
 def splice(instruction: Instruction, module: Module) -> Instruction:
-  """The entry of a module in place of a call, with the call's operands as its parameters. What is packed may be bytes in the module."""
+  """Inlines the entry of a module in place of a call, with the call's operands as its parameters. Packed elements may be bytes in it."""
   computation, target = instruction.parent, instruction
   assert computation is not None and computation.parent is not None
   for inner in module.instructions():
@@ -173,7 +173,7 @@ def _undoes(permutation: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def _plain_operands(instruction: Instruction) -> Instruction:
-  """The instruction, with operands that lie in row-major order in memory, as kernels and the library want them."""
+  """The instruction, with operands in row-major order in memory, as kernels and the library require."""
   b = block_scaling_expand.builder_at(instruction)
   for number, operand in enumerate(instruction.operands):
     if operand.shape.layout is not None and not operand.shape.layout.is_descending:
@@ -184,7 +184,7 @@ def _plain_operands(instruction: Instruction) -> Instruction:
 
 
 def _replace(old: Instruction, new: Instruction) -> Instruction:
-  """Puts one instruction in the place of another, with its layout."""
+  """Replaces one instruction with another, keeping its layout."""
   assert old.parent is not None
   layouts = old.shape.layout, new.shape.layout
   if layouts[0] is not None and layouts[1] is not None and layouts[0].minor_to_major != layouts[1].minor_to_major:
@@ -195,7 +195,7 @@ def _replace(old: Instruction, new: Instruction) -> Instruction:
 
 
 def _remove_dead(instruction: Instruction) -> None:
-  """Removes what nothing uses, as far as it does nothing else."""
+  """Removes unused instructions that have no side effects."""
   waiting = [instruction]
   while waiting:
     gone = waiting.pop()
@@ -213,7 +213,7 @@ def _packs(module: Module) -> bool:
 
 
 def _reshapes_as_bitcasts(module: Module) -> None:
-  """Where layouts are chosen already, a reshape of what lies in row-major order costs nothing if it says so."""
+  """After layout assignment, a reshape of a row-major array is free if written as a bitcast."""
   for computation in module.computations:
     for instruction in list(computation.instructions):
       shapes = (instruction.shape, *(o.shape for o in instruction.operands))
@@ -342,7 +342,7 @@ class BlockScaling(Pass):
     return True
 
   def _rewrite(self, instruction: Instruction, facts: Facts, dot: Instruction | None = None) -> Instruction | None:
-    """What stands for a call now; None if it stays. `dot` is what it was made for, if a program does not have the call itself."""
+    """The replacement of a call; None if it stays. `dot` is the dot it was created for, if the program did not contain the call itself."""
     refused = []
     block_scaling_hlo.with_blocks_as_shapes(instruction)
     for implementation in IMPLEMENTATIONS:

@@ -1,4 +1,4 @@
-"""What the rewrites of block-scaled calls share: where instructions are put, loops of their own, and scales repeated for each element."""
+"""Shared parts of the rewrites of block-scaled calls: insertion points, separate fusions, and scales repeated for each element."""
 
 from __future__ import annotations
 

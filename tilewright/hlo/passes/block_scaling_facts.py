@@ -1,4 +1,4 @@
-"""What the pass `block_scaling` knows of targets, as data: versions of the library, and limits of on-chip memory."""
+"""Target facts for the pass `block_scaling`, as data: versions of the library, and limits of on-chip memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LIBRARY_SINCE: dict[str, tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class Limits:
-  """Tensor memory in columns of 128 lanes x 32 bits, shared memory in bytes per block."""
+  """Tensor memory in columns of 128 lanes x 32 bits, shared memory in bytes per CTA."""
 
   tensor_columns: int
   shared_bytes: int
 
 
-# By the major part of the compute capability. Tensor memory: 512 columns per multiprocessor of the 10.x family; 12.x has none.
+# By the major part of the compute capability. Tensor memory: 512 columns per SM of the 10.x family; 12.x has none.
 LIMITS: dict[int, Limits] = {9: Limits(0, 227 << 10), 10: Limits(512, 227 << 10), 12: Limits(0, 99 << 10)}
 
 

@@ -2,8 +2,8 @@
 
     scaled-dot(x[M,K], y[K,N], sx[M,K/32], sy[K/32,N])   →   custom-call(x, yᵀ, sx, syᵀ), "__op$block_scaled_dot"
 
-Both become what the other rewrites of block scaling read: batch dimensions first, the contracted one last, one scale for each block.
-A scaled-dot that has no such form (scalar scales, several contracted dimensions) becomes a dot of elements times scales.
+Both become the form that the other rewrites of block scaling read: batch dimensions first, the contracting one last, one scale for each
+block. A scaled-dot without such a form (scalar scales, several contracting dimensions) becomes a dot of elements times scales.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.hlo.shape import Shape
 
 
 def lower_scaled_dot(instruction: Instruction, fused: bool) -> Instruction:
-  """A scaled-dot as a block-scaled call or as a dot, in its place; gives what stands for it."""
+  """Replaces a scaled-dot by a block-scaled call or a dot; returns the replacement."""
   assert instruction.parent is not None
   found = _as_call(instruction) or _as_dot(instruction, fused)
   layouts = instruction.shape.layout, found.shape.layout

@@ -1,12 +1,12 @@
 """The calls `__op$quantize` and `__op$dequantize` as plain HLO, exact to their definition on every back end.
 
-Dequantised are elements times scales, rounded once. Of what is quantised, the scale of a block is its largest magnitude over 2^(exponent of
-the largest element), rounded to the scales' format; the data are x / scale, rounded and saturated:
+Dequantising multiplies elements by scales and rounds once. Quantising computes the scale of a block as its largest magnitude over
+2^(exponent of the largest element), rounded to the scales' format; the data are x / scale, rounded and saturated:
 
     x = [3, -1, 0, 0.5] to f4e2m1fn (at most 6 = 1.5 * 2^2), one block:   scale = 3 / 2^2 = 0.75,   data = [4, -1.5, 0, 0.5]
 
-Where the scales have no zero, that of zeros is 1; where a scale is 0, the data are x. All of it is done on integers (`exact_floats`): with
-floats, XLA would give other numbers on each back end. On GPUs it dropped the rounding of scales from the divisor.
+If the scale format has no zero, the scale of an all-zero block is 1; where a scale is 0, the data are x. All arithmetic is on integers
+(`exact_floats`): with floats, results would differ between XLA's back ends. On GPUs it dropped the rounding of scales from the divisor.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""The block-scaled dot that a program writes out: a dot whose operands are elements times scales, in any spelling.
+"""Recognition of block-scaled dots written without custom calls: dots whose operands are elements times scales, in any spelling.
 
     dot(convert(w) * reshape(broadcast(convert(s))), x)        jnp.repeat(s, 32, axis=-1)
     dot(reshape(reshape(convert(w)) * broadcast(s)), x)        w.reshape(n, -1, 32) * s[..., None]
 
-*How.* An operand is followed down to what it is made of. On the way, each dimension of a value is kept as a list of `Atom`s: digits of
-an index of the operand. A reshape splits digits, a transpose exchanges them, a broadcast drops some:
+*How.* An operand is traced down to its sources. On the way, each dimension of a value is kept as a list of `Atom`s: digits of
+an index of the operand. A reshape splits digits, a transpose permutes them, a broadcast drops some:
 
     k of w[n, k]          ->  (k // 32), (k % 32)   after a reshape to [n, K / 32, 32]
     s[n, K / 32]          ->  sees n and k // 32: a scale for each 32 elements along k
 
-So what a scale depends on can be read off, however it was written: the leading digits of the contracted index, and whole other
-dimensions. Everything else, such as scales that follow k % 32, is no block-scaled dot and stays as it is.
+The dependence of a scale can be read off in any spelling: the leading digits of the contracting index, and whole other
+dimensions. Everything else, such as scales that follow k % 32, is not a block-scaled dot and is left unchanged.
 
-Roundings of the dequantised values (to bfloat16, say) are left out: the result is the more precise one.
+Roundings of the dequantised values (to bfloat16, say) are dropped: the result is the more precise one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Dims = tuple[tuple[Atom, ...], ...]
 
 @dataclass(frozen=True)
 class View:
-  """A value that an operand is made of, and which of its elements stands where. It may stand within fusions."""
+  """A source of an operand, and which of its elements is at each position. It may be located within fusions."""
 
   source: Instruction
   dims: Dims
@@ -100,7 +100,7 @@ def _whole(dimension: int, size: int) -> tuple[Atom, ...]:
 
 
 def _follow(x: Instruction, dims: Dims, inside: tuple[Instruction, ...], steps: int = _MOST_STEPS) -> list[View]:
-  """The factors of a product, followed down through everything that moves elements. `inside` are the fusions in which x stands."""
+  """The factors of a product, traced through everything that moves elements. `inside` are the fusions that contain x."""
   further = _factors(x, dims, inside, steps - 1) if steps else []
   if 0 < len(further) <= _MOST_FACTORS:
     return further
@@ -130,7 +130,7 @@ def _factors(x: Instruction, dims: Dims, inside: tuple[Instruction, ...], steps:
 
 
 def _through(x: Instruction, dims: Dims) -> Dims | None:
-  """The dimensions of x's operand, if x only moves its elements; None if x is where they come from."""
+  """The dimensions of x's operand, if x only moves its elements; None if x is a source."""
   sizes = x.operands[0].shape.dimensions if x.operands else ()
   match x.opcode:
     case "copy":
@@ -311,7 +311,7 @@ def written_dot(x: Instruction) -> Instruction | None:
 
 
 def block_scaled_dot(at: Instruction, target: str) -> tuple[Instruction, Instruction] | None:
-  """A dot, or a fusion of one, as a block-scaled one: the custom call, and what stands for the dot; both are put in front of it.
+  """A dot, or a fusion of one, as a block-scaled one: the custom call, and the replacement of the dot; both are inserted before it.
 
   The call is `(lhs, rhs, lhs scales, rhs scales, global scale)`, the last two if both operands are scaled; batch dimensions first,
   the contracted one last. The scaled operand is the first if it is the only one.

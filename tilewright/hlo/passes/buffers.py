@@ -1,12 +1,12 @@
-"""Copies that XLA will not insert any more.
+"""Buffer protection: inserts the copies that XLA will no longer insert itself.
 
 Late in XLA's pipeline every in-place operation (a loop's state, a dynamic-update-slice, a donated parameter) has been proven
-safe, or been given a copy, and nobody checks again. A pass that comes after that point may break a proof: two loops that started
+safe, or been given a copy, and is not checked again. A pass that runs after that point may invalidate a proof: two loops that started
 from two zeros and now, after CSE, start from one; a loop element that is no longer overwritten last. So:
 
-    uses = BufferUses(module)      # before the passes: who uses the buffer at each in-place position, and in what order
+    uses = BufferUses(module)      # before the passes: the users of the buffer at each in-place position, and their order
     …passes…
-    uses.protect(module)           # afterwards: a copy wherever that is not as it was and not plainly safe
+    uses.protect(module)           # afterwards: a copy wherever that has changed and is not provably safe
 
 A position is an operand that is (or may be) overwritten, a loop body's result, which shares a buffer with the body's parameter,
 or a result of the entry or of a branch. It is trusted if the same instruction still overwrites the buffer of the same source,
@@ -57,13 +57,13 @@ class Position:
 
 
 class BufferUses:
-  """What each in-place position relied on."""
+  """The uses that made each in-place position safe."""
 
   def __init__(self, module: Module) -> None:
     self._records = {position.key: _record(position) for position in _positions(module)}
 
   def protect(self, module: Module) -> int:
-    """Adds the copies that have become necessary; says how many instructions that took."""
+    """Adds the copies that have become necessary; returns the number of instructions added."""
     before = module.instruction_count
     positions = list(_positions(module))
     for position in positions:
@@ -145,12 +145,12 @@ def _source(instruction: Instruction, path: ShapeIndex) -> Value:
 
 
 def _uses(value: Value) -> dict[Use, None]:
-  """Everyone who reads or writes this value; the root of the computation counts as a user of its parts."""
+  """All readers and writers of this value; the root of the computation counts as a user of its parts."""
   return _follow(value)[0]
 
 
 def _uses_of_buffer(value: Value, last: Instruction | None = None) -> dict[Use, None]:
-  """The same for every value that is written over this one: a loop passes the buffer of its state on, an update what it updates.
+  """The same for every value that overwrites this one: a loop forwards the buffer of its state, an update the buffer it updates.
   What `last` writes is not followed.
   """
   return _follow(value, in_place=True, last=last)[0]
@@ -163,7 +163,7 @@ def _in_place(instruction: Instruction) -> list[Alias]:
 def _follow(
   value: Value, in_place: bool = False, last: Instruction | None = None
 ) -> tuple[dict[Use, None], set[Value]]:
-  """Uses of a value, and the values that are this one under another name, or written over it."""
+  """Uses of a value, and the values that alias it or overwrite it."""
   found: dict[Use, None] = {}
   work = [value]
   seen: set[Value] = set()

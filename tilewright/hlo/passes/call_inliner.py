@@ -1,17 +1,17 @@
-"""Call inlining: a call becomes a copy of what it calls.
+"""Call inlining: a call becomes a copy of its callee's body.
 
-Precondition: the callee runs in the caller's thread, the call asks for nothing of its own (a back-end config, `inlineable="false"`,
-a frontend attribute of XLA's such as `_xla_compute_type`, another sharding than the root's; composites if `preserve_composites`),
-and the callee's root is not marked for the CPU's parallel loops. A scheduling group of the call becomes the group of what is
-inlined. Proof: parameters are replaced by
+Precondition: the callee runs in the caller's thread, the call has no requirements of its own (a back-end config, `inlineable="false"`,
+a frontend attribute of XLA's such as `_xla_compute_type`, a sharding other than the root's; composites if `preserve_composites`),
+and the callee's root is not marked for the CPU's parallel loops. A scheduling group of the call becomes the group of the inlined
+instructions. Proof: parameters are replaced by
 operands, and HLO values do not change; control edges of the call become edges of every inlined instruction.
 
-Copies of one callee are transfers of their own: their collectives, sends and receives get new channel ids. Inlining is exponential in
+Copies of one callee are separate transfers: their collectives, sends and receives get new channel ids. Inlining is exponential in
 the depth of shared calls, so a call whose copy would make the caller larger than `max_instructions` stays.
 
-Names tell where an instruction comes from: its op_name becomes `call/op`, slashes at the ends stripped; not if it has that
-prefix already, and not if the result would reach 1,024 characters. Stack frames likewise: the op's frames continue in the
-call's, unless they do already. The bodies of loops and the branches of conditionals inside the callee are renamed too;
+Names record where an instruction comes from: its op_name becomes `call/op`, slashes at the ends stripped; not if it already has that
+prefix, and not if the result would reach 1,024 characters. Stack frames likewise: the op's frames continue in the
+call's, unless they already do. The bodies of loops and the branches of conditionals inside the callee are renamed too;
 called and embedded computations (reductions, fusions) are not.
 """
 
@@ -111,7 +111,7 @@ class _Inliner:
     computation.instructions = instructions
 
   def _body(self, call: Instruction, computation: Computation) -> list[Instruction]:
-    """What takes the place of the call."""
+    """The instructions that replace the call."""
     callee = call.called_computations[0]
     moves = self.graph.called_once(callee)  # then its instructions themselves, names and all
     body, result = _moved(call, callee) if moves else _copied(call, callee)

@@ -1,4 +1,4 @@
-"""What two collectives must agree on to be merged, and what they do: groups, reducers, channels."""
+"""Keys of collectives: what two collectives must agree on to be merged: groups, reducers, channels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 
 
 def groups_of(instruction: Instruction) -> Groups:
-  """The plain list of groups; empty for one group of everybody."""
+  """The explicit list of groups; empty for one group of all devices."""
   groups = instruction.attrs.get("replica_groups")
   found: Groups = groups.groups() if groups is not None else ()
   return tuple(group for group in found if group)
@@ -33,7 +33,7 @@ def reducer(instruction: Instruction) -> str | None:
 
 
 def group_size(instruction: Instruction, module: Module) -> int | None:
-  """How many devices meet; None if the groups differ in size."""
+  """How many devices participate; None if the groups differ in size."""
   groups, attrs = groups_of(instruction), instruction.attrs
   per_id = 1
   if not attrs.get("use_global_device_ids") and attrs.get("channel_id"):
@@ -51,7 +51,7 @@ def next_channel(module: Module) -> int:
 
 
 class Channels:
-  """Channel ids that nothing uses yet, one after another; the module is searched once, when the first is asked for."""
+  """Channel ids that nothing uses yet, one after another; the module is searched once, when the first is requested."""
 
   def __init__(self, module: Module) -> None:
     self._module = module

@@ -2,11 +2,11 @@
 
     y = f32[8]{0} all-reduce(f32[8]{0} x)     →     y = f32[8]{0:S(1)} all-reduce(f32[8]{0:S(1)} x)
 
-Colour 0 is the default, 1 collective memory, 2 temporary memory. What a collective reads is made in its colour if it is an instruction of
-the same computation with a buffer of its own; parameters, constants, and values that share a buffer (tuples, loops, in-place updates)
-are copied into it. What it writes has the colour, and is copied out where it would leave through such a shared buffer. A value that has
-another colour already is an error: two owners want it in two places. *Proof.* A colour says where a value lies, not what it is; copies
-change places only.
+Colour 0 is the default, 1 collective memory, 2 temporary memory. An operand of a collective is allocated in its colour if it is an
+instruction of the same computation with its own buffer; parameters, constants, and values that share a buffer (tuples, loops, in-place
+updates) are copied into it. The result has the colour, and is copied out where it would escape through such a shared buffer. A value that
+already has another colour is an error: two owners want it in two places. *Proof.* A colour says where a value is located, not what it
+is; copies change only the location.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class CollectiveMemorySpace(Pass):
     return True
 
   def _copy_out(self, value: Instruction, computation: Computation) -> None:
-    """Users that pass the buffer on or write into it get a copy in the default space."""
+    """Users that forward the buffer or write into it get a copy in the default space."""
     shared = [u for u in value.users if u.opcode not in OPCODES and _shares(u, value)]
     if not shared and not value.is_root:
       return
@@ -118,7 +118,7 @@ def _check(instruction: Instruction, shape: Shape, space: int) -> None:
 
 
 def _has_own_buffer(value: Instruction) -> bool:
-  """Whether the instruction makes a buffer that nothing else names or writes."""
+  """Whether the instruction allocates a buffer that nothing else aliases or writes."""
   if value.opcode in ("parameter", "constant", "custom-call", "copy-done") or value.opcode.endswith("-done"):
     return False
   if (

@@ -4,12 +4,12 @@
 
 becomes two transfers, {{0,1},{1,2},{2,3}} and {{3,0}}, on channels of their own, and a choice by the device's number.
 
-*Why cycles are broken.* A receive that waits for a send which waits for a receive, all the way round, never ends once the
+*Why cycles are broken.* A cycle of receives that wait for sends that wait for receives deadlocks once the
 transfers are spread over iterations or one buffer is used for both. One edge of every cycle (the one into its smallest device)
-goes to the second transfer; what remains are paths, which have a device that only sends.
+goes to the second transfer; the remaining edges form paths, each with a device that only sends.
 
-*Proof.* Every device is the target of at most one pair, so at most one of the two transfers brings it something: the choice
-takes the one that does. A device that is nobody's target gets zeros from both, as a permute gives it. Per channel,
+*Proof.* Every device is the target of at most one pair, so it receives data from at most one of the two transfers: the select
+takes that one. A device that is not a target gets zeros from both, as from a permute. Per channel,
 control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block. Transfers that share
 devices are ordered, send before the next receive, so that all of these devices run them in one order.
 
@@ -68,7 +68,7 @@ class CollectivePermuteToSendRecv(Pass):
     once = len({s for s, _ in pairs}) == len({t for _, t in pairs}) == len(pairs)
     if not pairs or not once or instruction.operands[0].shape.byte_size < self.min_bytes:
       return False
-    # A device that sends to itself waits for nobody: its transfer is apart, but no cycle.
+    # A device that sends to itself waits for no other device: its transfer is separate, but not a cycle.
     return not self.cycles_only or any(source != target for source, target in break_cycles(pairs)[1])
 
 
@@ -114,7 +114,7 @@ def to_send_recv(instruction: Instruction, module: Module, earlier: Sequence[Ins
 def _transfer(
   x: Instruction, permute: Instruction, pairs: Pairs, channel: int, builder: Builder, previous: Sequence[Instruction]
 ) -> tuple[Instruction, Instruction]:
-  """Sends `x` along the pairs. Gives what arrives, and the send, which the next transfer waits for."""
+  """Sends `x` along the pairs. Returns the received value, and the send, which the next transfer waits for."""
   shape = permute.shape
   token = builder.op("after-all")
   state = Shape.tuple_of(shape, Shape.array("u32"), Shape.token())

@@ -1,4 +1,4 @@
-"""Collectives move across the trips of a loop, so that they run beside the work of another trip.
+"""Collective pipelining: collectives move across the trips of a loop, so that they overlap the work of another trip.
 
     forward        trip n computes x; trip n+1 reduces and stores it, while it computes its own
     forward_sink   trips only collect x; one collective after the loop works on all of them
@@ -6,21 +6,21 @@
 
 *Forward.* Precondition: known trips, at least 2; collectives whose results go through formatting and dynamic-update-slices
 into slots which nothing else in body or condition reads. Write C for those chains and A for the rest of the body. Trip n was
-A then C; A never sees what C writes, so the C of trip n may run at any time before the C of trip n+1. The first A is
-peeled off before the loop, the last C after it, and what C needs of A is carried in new slots: A | C A | C A | C. The stores
-keep their order, whatever their indices. All chains move in one rotation, which peels one trip.
+into slots which nothing else in body or condition reads. Write C for those chains and A for the rest of the body. Trip n executes
+A then C; A never reads what C writes, so the C of trip n may run at any time before the C of trip n+1. The first A is
+peeled before the loop, the last C after it, and the values of A that C needs are carried in new slots: A | C A | C A | C. The stores
 
-*Backward.* Precondition: known trips, at least 2; collectives of something computed by formatting and slicing from invariant
-slots and slots that count along. Then trip n can compute the operand of trip n+1: invariants are the same, and counters are
+*Backward.* Precondition: known trips, at least 2; collectives of values computed by formatting and slicing from invariant
+slots and induction slots. Then trip n can compute the operand of trip n+1: invariants are the same, and counters are
 known one step ahead. The first collective runs before the loop, each trip runs the next one and uses the one carried in a
-new slot, and the last trip is peeled off, so that nothing is fetched that nobody needs.
+new slot, and the last trip is peeled, so that no unneeded value is fetched.
 
 *Forward-sink* is in `pipeline_sink.py`. Formatting includes elementwise arithmetic; collectives of several operands and
-copies between memory spaces move like others (`pipeline_options.py`), sends and receives move backward. Barriers are looked
-through value by value (`pipeline_chains.py`). A control edge moves along where both ends do; it is dropped where the loop's
-order implies it, and refuses the move where that breaks it. Peeled instructions leave their scheduling group, or form a new
-one if all of it is peeled. Refused besides: bodies with side effects (peeling would let them pass one another), tokens among
-what would be carried, states used as a whole.
+copies between memory spaces move like others (`pipeline_options.py`), sends and receives move backward. Barriers are processed
+value by value (`pipeline_chains.py`). A control edge moves along where both ends do; it is dropped where the loop's
+order implies it, and blocks the move where the move would violate it. Peeled instructions leave their scheduling group, or form a new
+one if all of it is peeled. Also refused: bodies with side effects (peeling would reorder them), tokens among
+the values to be carried, states used as a whole.
 
 Several runs, inner loops first: `level_to_operate_on=0` takes the innermost loops, 1 the loops around those. A run that is not the last
 one (`last_run=false`) marks what it moved out of a loop (`InsertedByPreviousStep`, `SunkByPreviousStep`); the last one removes the marks.

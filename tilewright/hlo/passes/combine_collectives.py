@@ -1,4 +1,4 @@
-"""Small collectives of the same kind become one, because each costs its latency however little it moves.
+"""Combining: small collectives of the same kind are merged into one, because each costs its latency however little it moves.
 
     a = all-reduce(x)   b = all-reduce(y)        t = all-reduce(x, y)   a = t[0]   b = t[1]
 
@@ -7,12 +7,12 @@ edges. *Proof.* A collective of several operands is that collective of each. Mer
 a path leads from one to another: members are independent of one another, and what depends on one member depends on all of them
 from then on. All devices run this same program, so the members meet as before.
 
-An all-to-all of several operands means something else in HLO, so those are laid out as rows, one for each member, and joined
-to one array. With `combine_by_dim=false` all-gathers and reduce-scatters along different dimensions are merged too,
+An all-to-all of several operands has another meaning in HLO, so those are laid out as rows, one for each member, and concatenated
+into one array. With `combine_by_dim=false` all-gathers and reduce-scatters along different dimensions are merged too,
 transposed so that they agree.
 
 The sum of the operands' bytes stays within `max_bytes` and their number within `max_count`. A scheduled module is left
-alone: its order is somebody's decision.
+alone, because its order was chosen deliberately.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class AllToAllCombiner(_Combiner):
 
 
 class _Paths:
-  """Which of some instructions depend on which, as bit sets over those instructions alone."""
+  """Reachability between the given instructions, as bit sets over those instructions alone."""
 
   def __init__(self, computation: Computation, members: Sequence[Instruction]) -> None:
     self._bit = {instruction: 1 << n for n, instruction in enumerate(members)}
@@ -203,7 +203,7 @@ class _Paths:
     return not any(mine & self._bit[b] or self._needs[b] & own for b in bundle)
 
   def join(self, bundle: Sequence[Instruction]) -> None:
-    """These are one from now on: what needs one of them needs all, and what all of them need."""
+    """Merges these into one node: a dependent of one depends on all, and it depends on the dependencies of all."""
     own = needed = 0
     for b in bundle:
       own |= self._bit[b]
@@ -274,7 +274,7 @@ def _common_dimension(bundle: Sequence[Instruction]) -> int | None:
 
 
 def _order_for(one: Instruction, rank: int, common: int | None) -> tuple[int, ...] | None:
-  """A transposition that brings the dimension of a collective to the common one."""
+  """A permutation that moves the dimension of a collective to the common one."""
   if common is None or one.attrs["dimensions"][0] == common:
     return None
   order = list(range(rank))
@@ -289,7 +289,7 @@ def _transposed(shape: Shape, order: tuple[int, ...]) -> Shape:
 
 
 def _merge_all_to_all(bundle: list[Instruction]) -> Instruction:
-  """Each operand as one row per member; the rows of all of them side by side are exchanged together."""
+  """Each operand becomes one row per member; the concatenated rows of all operands are exchanged together."""
   computation = bundle[-1].parent
   assert computation is not None and computation.parent is not None
   members = group_size_of(bundle[0], computation.parent)
@@ -322,7 +322,7 @@ def _merge_all_to_all(bundle: list[Instruction]) -> Instruction:
 
 
 def replace_results(collective: Instruction, results: list[Instruction]) -> None:
-  """Result i of a collective becomes results[i]; the collective goes."""
+  """Result i of a collective becomes results[i]; the collective is removed."""
   computation = collective.parent
   assert computation is not None
   if not collective.shape.is_tuple:

@@ -2,12 +2,12 @@
 
 Precondition: the instruction is a pure function (`Effects.is_value`), its operands are constants whose elements are known, or iotas and
 broadcasts of constants, the results are arrays of at most `max_bytes` together, and the work is bounded (`max_work` elements
-read and written; loops are folded only if asked for). Proof: the evaluator is the meaning of HLO; its floats are summed in
+read and written; loops are folded only on request). Proof: the evaluator defines HLO; its floats are accumulated in
 float64 and rounded once, so a folded sum is at least as exact as any back end's.
 
-A broadcast, an iota or a pad of a constant is not folded where the result would be larger than what it is made of: the
-instruction is the shorter constant. What is computed from those is, up to `max_spread_bytes`. A call is folded where all it depends on is
-constant, and a tuple of results becomes a tuple of constants. Fusions are left to the back end, which chose their boundaries.
+A broadcast, an iota or a pad of a constant is not folded where the result would be larger than its operands: the
+instruction is the more compact form. Values computed from those are folded, up to `max_spread_bytes`. A call is folded if all it
+depends on is constant, and a tuple of results becomes a tuple of constants. Fusions are left to the back end, which chose their boundaries.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _take_element(element: Instruction) -> bool:
 
 
 def _remove_unused(operands: Iterable[Instruction]) -> None:
-  """Constants, and iotas and broadcasts of them, that nothing needs any more."""
+  """Removes unused constants, and unused iotas and broadcasts of constants."""
   for operand in operands:
     if operand.parent is not None and operand.is_dead and not has_control_edges(operand):
       inner = operand.operands

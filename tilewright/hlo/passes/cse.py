@@ -1,16 +1,16 @@
-"""Common-subexpression elimination: of two instructions that compute the same value, the first serves both.
+"""Common-subexpression elimination: of two instructions that compute the same value, the first replaces the second.
 
 Precondition: both are functions of their operands (`Effects.is_function`: no side effects, no barriers, no randomness), in one
 computation, without control edges, and agree in opcode, shape with layout, operands and every attribute (called computations by
 structure, constants bit by bit); the operands of commutative operations in either order. Outputs of a fusion that are one value
-inside it count as one. Proof: equal functions of equal operands are equal, and the first stands before every use of the second
+inside it count as one. Proof: equal functions of equal operands are equal, and the first precedes every use of the second
 because its operands do.
 
-Custom calls without side effects are functions: that is what their attribute says. So are synchronous collectives: devices run one
-program, so they leave out the second one together. Channel ids are not compared, because they only tell transfers apart.
+Custom calls without side effects are functions, as their attribute declares. So are synchronous collectives: devices run one
+program, so all of them omit the second one. Channel ids are not compared, because they only distinguish transfers.
 
 Metadata is not compared; the first keeps its own. A copy is not merged: it exists for its buffer. Scheduled modules are
-refused: there every buffer has been settled, and two values in one buffer may be overwritten by one user of them.
+refused: their buffers are already assigned, and of two values in one buffer a user of one may overwrite both.
 """
 
 from __future__ import annotations

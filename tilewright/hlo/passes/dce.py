@@ -1,14 +1,14 @@
 """Dead-code elimination: instructions whose values reach no root and no side effect are removed.
 
-An instruction is removed if nothing uses it, nothing waits for it, it is not the root or a parameter, and it has no side
-effect (`effects.py`: collectives are removable, because all devices run the same program and leave it out together; an
+An instruction is removed if it has no users and no control successors, it is not the root or a parameter, and it has no side
+effect (`effects.py`: collectives are removable, because all devices run the same program and omit it together; an
 effect marked `xla_allow_dce_side_effecting_op="true"` is too). Proof: the value of an unused instruction reaches no root and
 no effect.
 
-Unused outputs go as well.
-  * A multi-output fusion keeps the outputs somebody takes. Precondition: every user is a get-tuple-element, nothing else
+Unused outputs are removed as well.
+  * A multi-output fusion keeps its used outputs. Precondition: every user is a get-tuple-element, nothing else
     calls its computation, and it is not kCustom (whose back end owns the signature). An output with a side effect stays. Unused
-    parameters go too, and those of plain calls. Parameters of the entry go only on request: callers pass them.
+    parameters are removed too, and those of plain calls. Parameters of the entry are removed only on request: callers pass them.
   * A while loop keeps the elements that are *live*: taken after the loop, read by the condition, needed by a side effect in
     the body, or needed by the next value of a live element. Proof: the least such set is closed, so the loop restricted to
     it computes the same values in every iteration; and the number of iterations depends on the condition only.
@@ -74,8 +74,8 @@ def remove_dead(computation: Computation, effects: Effects | None = None) -> boo
 
 
 def tidy_fusions(module: Module) -> list[str]:
-  """Removes what nothing uses inside fusions, parameters included, because XLA compiles no fusion that holds any. Returns
-  complaints about what had to stay, and about custom calls: no back end can emit them there, and XLA ends the process.
+  """Removes unused instructions inside fusions, parameters included, because XLA compiles no fusion that contains any. Returns
+  complaints about those that had to stay, and about custom calls: no back end can emit them there, and XLA ends the process.
   """
   graph, effects = call_graph(module), Effects()
   complaints: list[str] = []
@@ -93,7 +93,7 @@ def tidy_fusions(module: Module) -> list[str]:
 
 
 def _is_plain(call: Instruction) -> bool:
-  """Whether nobody else relies on what the call looks like from outside."""
+  """Whether nothing else relies on the call's signature."""
   return not (call.frontend_attributes or call.backend_config or call.attrs.keys() - {"to_apply"})
 
 

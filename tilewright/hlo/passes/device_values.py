@@ -1,8 +1,8 @@
-"""What an instruction is on each device, where that follows from the device's number alone.
+"""Per-device values: the value of an instruction on each device, where it depends only on the device's number.
 
     %id = partition-id()   %table = constant({0,8,16,24})   %at = dynamic-slice(%table, %id)      → 0, 8, 16, 24
 
-The instructions a value is made of are put into a module of their own, which the evaluator runs on all devices.
+The instructions a value depends on are copied into a separate module, which the evaluator runs on all devices.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def per_device(value: Instruction, module: Module) -> np.ndarray | None:
 
 
 def _cone(value: Instruction) -> list[Instruction] | None:
-  """What a value is made of, operands first; None if that is more than device numbers and constants."""
+  """The backward slice of a value, operands first; None if it contains more than device numbers and constants."""
   effects = Effects()
   order: dict[Instruction, None] = {}
   seen: set[Instruction] = set()

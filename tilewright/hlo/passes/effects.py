@@ -1,7 +1,7 @@
-"""What may be removed or merged: which instructions do more than compute their value.
+"""Side effects: which instructions do more than compute their value, and so may not be removed or merged.
 
-The answer is asked of whole computations too: a call, a loop or a fusion has the effects of what it calls. Answers are kept
-for as long as one `Effects` lives; make a new one after editing.
+The query also covers whole computations: a call, a loop or a fusion has the effects of its callees. Answers are cached
+for the lifetime of one `Effects`; create a new one after editing.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _NOT_VALUES = frozenset(
 
 
 class Effects:
-  """Answers about instructions, remembered per computation."""
+  """Queries about instructions, cached per computation."""
 
   def __init__(self) -> None:
     self._computations: dict[Computation, bool] = {}
     self._functions: dict[Computation, bool] = {}
 
   def of(self, instruction: Instruction) -> bool:
-    """Whether removing the unused instruction could be noticed."""
+    """Whether removing the unused instruction would be observable."""
     opcode = instruction.opcode
     if opcode not in OPCODES:
       return True

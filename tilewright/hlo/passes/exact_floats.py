@@ -1,7 +1,7 @@
 """Floats by integer arithmetic: HLO that gives the same bits on every back end.
 
-XLA is free with floats. On GPUs it drops conversions f32 -> f8 -> f32 (it allows excess precision), so that what was rounded is not, and a
-division is within two units in the last place; on the CPU subnormal numbers are zero. Integers it leaves as they are:
+XLA does not preserve float semantics exactly. On GPUs it drops conversions f32 -> f8 -> f32 (it allows excess precision), so the rounding
+is lost, and a division is within two ulp; on the CPU subnormal numbers are flushed to zero. It preserves integers:
 
     mantissa, exponent = unpack(Array(b, bits) & 0x7FFFFFFF, float_type("f32"))          |x| = mantissa * 2^(exponent - 23)
     code = round_to(mantissa, 23, exponent - 3, float_type("f8e4m3fn"))                  |x| / 8, rounded to nearest even

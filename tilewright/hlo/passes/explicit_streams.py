@@ -1,10 +1,10 @@
-"""Calls that name a stream of their own run beside the rest: `_xla_stream_annotation` makes a call an asynchronous pair.
+"""Explicit streams: `_xla_stream_annotation` turns a call into an asynchronous pair that overlaps other work.
 
     y = call(x), to_apply=f, frontend_attributes={_xla_stream_annotation="2"}
     →   s = async-start(x), calls={ call(x) }   y = async-done(s)       on the thread "explicit"
 
-Precondition: a call with that frontend attribute, outside fusions, in a module without a schedule. *Proof.* A pair has the value of what it
-wraps; what had to come before the call waits before the start, what had to come after it waits for the done.
+Precondition: a call with that frontend attribute, outside fusions, in a module without a schedule. *Proof.* A pair has the value of the
+call it wraps; predecessors of the call precede the start, successors follow the done.
 """
 
 from __future__ import annotations

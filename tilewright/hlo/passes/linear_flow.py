@@ -1,16 +1,16 @@
-"""Which sums of a loop are linear in its collectives: an abstract interpretation of the body.
+"""Linearity analysis: an abstract interpretation that finds which accumulators of a loop are linear in its collectives.
 
-Every value of the body gets one of these meanings:
+Every value of the body gets one of these abstract values:
 
     Free       does not depend on a collective under study. `uniform`: the same on every device; `table`: an integer whose
                value in every trip is known
     Linear     a linear function, the same on every device, of the results of some collectives (`sources`), no constant term
-    Carry      what slot k held at the start of the trip, plus something Linear (`sums`), or with Linear values written into
+    Carry      the value of slot k at the start of the trip, plus something Linear (`sums`), or with Linear values written into
                it at known places (`writes`)
     Window     a slice of a Carry, plus something Linear, which is to be written back where it was read
-    Parts      a tuple of meanings
+    Parts      a tuple of abstract values
 
-One function per opcode says how meanings combine. Where none fits, the collectives and slots involved are *spoiled*: they
+One transfer function per opcode combines them. Where none applies, the collectives and slots involved are *spoiled*: they
 are no longer under study, and the body is interpreted again without them. Fusions and calls are interpreted inside.
 """
 
@@ -201,7 +201,7 @@ _DETERMINISTIC = (
 
 
 def plain(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning | None:
-  """An instruction on values that no collective under study touches."""
+  """An instruction on values that do not depend on a collective under study."""
   if not all(is_free(m) for m in operands):
     return None
   if instruction.opcode == "all-reduce" and flow.groups == {participants_key(instruction)}:

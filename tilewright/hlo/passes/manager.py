@@ -1,12 +1,12 @@
-"""Running passes: in order, to a fixed point, with timing, dumps and differences.
+"""The pass manager: runs passes in order, to a fixed point, with timing, dumps and differences.
 
     report = run_passes(module, ["call_inliner", "cse", "dce", my_pass], fixed_point=True)
     print(report)           # one line per pass: changed or not, seconds, instructions before and after
     print(report.diff())    # what changed, as a text difference, pass by pass (keep_text=True)
 
 A pass that raises leaves the module as it was: `on_error="raise"` then raises `PassFailed` (with the pass and the cause),
-`on_error="skip"` notes it in the report and goes on. `verify=True` checks the module after every pass that changed it;
-`strict=True` (for tests) also that a pass which says it changed nothing did not. What is found counts as a failure of that pass.
+`on_error="skip"` records it in the report and continues. `verify=True` checks the module after every pass that changed it;
+`strict=True` (for tests) also checks that a pass which reports no change made none. A violation counts as a failure of that pass.
 
 With `TILEWRIGHT_DUMP=dir` the text before the first pass and after each one that changed something is written to
 `dir/hlo/<module>.<n>/`, with the report beside it.
@@ -33,7 +33,7 @@ MAX_ROUNDS = 25  # a fixed point that takes longer is two passes undoing each ot
 
 
 class PassFailed(HloError, RuntimeError):
-  """A pass raised. The module is as it was before that pass; `__cause__` is what it raised."""
+  """A pass raised. The module is as it was before that pass; `__cause__` is the original exception."""
 
   def __init__(self, name: str, module: str, cause: BaseException) -> None:
     self.pass_name = name
@@ -74,7 +74,7 @@ class PassRun:
 
 @dataclass(slots=True)
 class Report:
-  """What `run_passes` did."""
+  """The result of `run_passes`."""
 
   module: str
   runs: list[PassRun] = field(default_factory=list)
@@ -118,8 +118,8 @@ def run_passes(
     passes: functions on modules, `Pass`es, or names of registered ones.
     fixed_point: run all of them again and again, until a whole round changes nothing.
     verify: check after each pass that changed something that the module is legal.
-    strict: the same, and a pass that changes the module but says that it did not has failed.
-    on_error: what becomes of a pass that raises: "raise", or "skip" it. Either way the module is as it was before that pass.
+    strict: the same, and a pass that changes the module but reports no change has failed.
+    on_error: how to treat a pass that raises: "raise", or "skip" it. Either way the module is as it was before that pass.
     keep_text: keep the text before and after each change, for `Report.diff`.
     dump: a folder for the text of each stage.
 

@@ -1,4 +1,4 @@
-"""Narrower tuples: a fusion or a loop without the outputs nobody needs. See `dce.py` for when that is right.
+"""Narrower tuples: removes unneeded outputs of a fusion or a loop. See `dce.py` for the conditions and the proof.
 
 Both functions edit in place and keep the order of instructions, so scheduled modules stay scheduled.
 """
@@ -16,7 +16,7 @@ from tilewright.hlo.values import OutputAlias
 
 
 def narrow_fusion(fusion: Instruction, effects: Effects) -> bool:
-  """Drops unused outputs and unused parameters of a fusion whose computation nobody else calls."""
+  """Drops unused outputs and unused parameters of a fusion that is the only caller of its computation."""
   if fusion.attrs.get("kind") == "kCustom" or fusion.sharding is not None:
     return False
   changed = _drop_outputs(fusion, effects)
@@ -58,8 +58,8 @@ def _drop_outputs(fusion: Instruction, effects: Effects) -> bool:
 
 
 def _merge_element(element: Instruction, whole: Instruction) -> None:
-  """The element is all there is: its users take the whole. What waited for it waits for the whole, and everything after it still
-  comes after what it waited for. (The whole need not wait for that: it may be what it waits for.)
+  """The element is the only output: its users take the whole. Control successors of the element become successors of the whole, and
+  still follow its control predecessors. (The whole need not follow those: it may be one of them.)
   """
   for successor in element.control_successors:
     successor.add_control_predecessor(whole)
@@ -72,7 +72,7 @@ def _merge_element(element: Instruction, whole: Instruction) -> None:
 
 
 def drop_parameters(fusion: Instruction) -> bool:
-  """Drops the parameters that a fusion does not use; nobody else may call its computation."""
+  """Drops unused parameters of a fusion that is the only caller of its computation."""
   computation = fusion.called_computations[0]
   parameters = computation.parameters
   kept = [p for p in parameters if p.user_count or p.is_root or p.control_predecessors or p.control_successors]
@@ -133,7 +133,7 @@ def _set_aliases(fusion: Instruction, aliases: Sequence[OutputAlias]) -> None:
 
 
 def narrow_while(loop: Instruction, effects: Effects) -> bool:
-  """Drops the elements of a loop's state that are not live; nobody else may call its computations."""
+  """Drops the elements of a loop's state that are not live; the loop must be the only caller of its computations."""
   body, condition = loop.attrs["body"], loop.attrs["condition"]
   if not loop.shape.is_tuple or loop.sharding is not None or body is condition:
     return False
@@ -187,7 +187,7 @@ def _live_elements(
 
 
 def _config_for(loop: Instruction, kept: list[int]) -> str | None:
-  """The back-end config with element numbers brought up to date; None if it holds something we cannot read."""
+  """The back-end config with element numbers updated; None if it holds something unknown."""
   if not loop.backend_config:
     return ""
   config = loop.backend_config_json

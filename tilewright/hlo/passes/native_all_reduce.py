@@ -1,13 +1,13 @@
-"""Small all-reduces between CPU devices become calls of kernels, which begin and end faster than XLA's collective.
+"""Native all-reduces: small all-reduces between CPU devices become kernel calls with lower overhead than XLA's collective.
 
     r = all-reduce(x), {{0,1},{2,3}}, add       →       r = custom-call(table, reshape(x), position)
 
-The kernels are those of `tilewright.collectives`, which offers them (`offers`); nothing here knows of them. Sums of floats of less than 32
-bits are taken in float32 and rounded once, and those of others in order of the ranks: bits may differ from XLA's.
+The kernels are those of `tilewright.collectives`, which registers them (`offers`); this module does not depend on it. Float sums of less
+than 32 bits are accumulated in float32 and rounded once, others in order of the ranks: bits may differ from XLA's.
 
 Precondition: one operand; a reduction by one instruction; ids are devices; no control edges; at most `max_bytes` (for larger arrays the
-instructions that fusion would have joined to the collective cost more than is gained). *Proof.* The kernel of a device reads the operand of
-every member of its group after all have come to the call, and combines them as the reduction says; all have read before any goes on.
+instructions that fusion would have fused with the collective cost more than is gained). *Proof.* The kernel of a device reads the operand
+of every member of its group after all have arrived at the call, and reduces them as specified; all have read before any continues.
 
 Every decision is logged at the level INFO by the logger `tilewright.hlo.native_all_reduce`. The pass is off unless it is installed:
 
@@ -59,7 +59,7 @@ class NativeAllReduce(Pass):
     return changed
 
   def _replaced(self, instruction: Instruction, module: Module) -> str | None:
-    """Why an all-reduce stays; None if a kernel has taken its place."""
+    """The reason why an all-reduce stays; None if a kernel has replaced it."""
     op, shape = reducer(instruction), instruction.shape
     if len(instruction.operands) != 1 or not shape.is_array or shape.is_dynamic:
       return "it has several operands; only all-reduces of one array are kernels"

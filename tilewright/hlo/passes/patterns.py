@@ -4,7 +4,7 @@
     ("add", "x", zero)                  commutative opcodes match either way round
     ("transpose", ("transpose", "x"))   nested
 
-A string binds whatever stands there (the same string, the same instruction); a function is a condition on it; a tuple is an
+A string binds whatever is at that position (the same string, the same instruction); a function is a condition on it; a tuple is an
 opcode with its operands. A `Rule` pairs a pattern with a rewrite, `Match -> Instruction | None`: None refuses.
 """
 
@@ -129,7 +129,7 @@ def _rewrite_once(computation: Computation, rules: dict[str, list[Rule]]) -> boo
   return changed
 
 
-# What patterns ask.
+# Predicates for patterns.
 
 
 def splat(instruction: Instruction) -> Any:

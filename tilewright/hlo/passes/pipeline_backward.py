@@ -1,9 +1,9 @@
-"""Backward: trip n fetches what trip n+1 will need; see `collective_pipeliner.py` for the proof.
+"""Backward pipelining: trip n fetches the values trip n+1 needs; see `collective_pipeliner.py` for the proof.
 
-What a fetch is made of must be known one trip ahead: invariant slots, and slots whose next value is computed from such slots alone (the
-counter, a second index that counts along). With `loop_variants` any slot is: its next value is what this trip returns there, which
-makes the fetch wait for that. Sends and receives between devices are fetched like that, all of a loop together: what trip n+1 sends
-is what trip n leaves.
+The inputs of a fetch must be known one trip ahead: invariant slots, and slots whose next value is computed from such slots alone (the
+counter, a second induction variable). With `loop_variants` any slot qualifies: its next value is the one this trip returns, which
+makes the fetch wait for it. Sends and receives between devices are fetched this way, all of a loop together: trip n+1 sends
+the values that trip n leaves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SLICES = frozenset({"dynamic-slice"})
 
 
 def backward(loop: Loop, counter: Counter, module: Module, moves: Moves) -> list[Instruction]:
-  """Fetches one trip ahead; gives the values that are fetched before the loop."""
+  """Fetches one trip ahead; returns the values that are fetched before the loop."""
   fetches = _fetches(loop, counter, moves)
   if not fetches:
     return []
@@ -103,7 +103,7 @@ def _fetches(loop: Loop, counter: Counter, moves: Moves) -> list[Instruction]:
 
 
 def _made_of(loop: Loop, candidates: list[Instruction], needed: set[Instruction]) -> list[Instruction]:
-  """What is fetched: candidates, and what else of `needed` is computed from them, in order."""
+  """The fetched values: candidates, and those of `needed` that are computed from them, in order."""
   made = set(candidates)
   for instruction in topological_order(loop.body):
     if instruction in needed and any(o in made for o in instruction.operands):
@@ -132,7 +132,7 @@ def _values(candidate: Instruction) -> list[Instruction]:
 
 
 def _known_ahead(loop: Loop, counter: Counter, moves: Moves) -> set[int]:
-  """Slots whose value in the next trip a trip can tell from such slots: the largest such set."""
+  """Slots whose next value can be computed within a trip from such slots: the largest such set."""
   invariant = {slot for slot in range(loop.slots) if is_invariant(loop, slot)}
   slots = {s for s in range(loop.slots) if loop.instruction.shape.tuple_shapes[s].is_array} | invariant
   while True:
@@ -145,7 +145,7 @@ def _known_ahead(loop: Loop, counter: Counter, moves: Moves) -> set[int]:
 
 
 def _computed_from(body: Computation, leaves: set[Instruction], moves: Moves) -> set[Instruction]:
-  """Scalars computed from leaves by formatting: what counts along is small."""
+  """Scalars computed from leaves by formatting: induction values are small."""
   known = set(leaves)
   for instruction in topological_order(body):
     if instruction in known or instruction is body.root or instruction.opcode == "parameter":
@@ -195,7 +195,7 @@ def _end_one_trip_early(loop: Loop, counter: Counter, module: Module) -> None:
 
 
 def _peel_last(loop: Loop, rest: list[Instruction], slots: int, module: Module) -> None:
-  """Runs the body once more behind the loop; `slots` is how many slots the loop had for others to read."""
+  """Runs the body once more after the loop; `slots` is the number of slots the loop had that outside readers see."""
   read_by_element(loop.instruction)
   readers = [user for user in loop.instruction.users if user.attrs["index"] < slots]
   builder = after(loop.instruction)

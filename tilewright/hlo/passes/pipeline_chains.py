@@ -1,9 +1,9 @@
-"""Which instructions of a loop belong to a collective: the chain behind it, the chain before it, and barriers between.
+"""Chains of a collective in a loop: its dependent instructions, its inputs, and barriers between.
 
 The passes that move collectives across trips look through *formatting* (`pipeline_options.py`). An optimization barrier over several
-values is looked through value by value. If some of them move to another trip, the barrier is split: those that move get a
-barrier of their own, the others keep theirs. A barrier keeps values apart from the optimizer; it computes nothing, so two
-barriers mean what one did. With `barriers=keep` a barrier is one instruction, which moves as a whole or not at all.
+values is processed value by value. If some of them move to another trip, the barrier is split: the moved values get a
+barrier of their own, the others keep theirs. A barrier separates values for the optimizer and computes nothing, so two
+barriers are equivalent to one. With `barriers=keep` a barrier is one instruction, which moves as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tilewright.hlo.passes.while_loops import Loop, is_invariant, remove_dead, t
 
 
 def chain_after(body: Computation, starts: Iterable[Instruction], split_barriers: bool = True) -> set[Instruction]:
-  """Everything that depends on `starts`, with them, without the root. Barriers are split where only some values do."""
+  """The dependents of `starts`, including `starts`, without the root. Barriers are split where only some values depend."""
 
   def joins(instruction: Instruction, inside: set[Instruction]) -> bool:
     return any(o in inside for o in instruction.operands)
@@ -76,7 +76,7 @@ def _feeds_barriers_only(instruction: Instruction) -> bool:
 
 
 def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instruction]:
-  """Parts a barrier by whether its values are inside; gives the new instructions that are."""
+  """Splits a barrier by whether its values are inside; returns the new instructions that are."""
   (source,) = barrier.operands
   chosen = [i for i, value in enumerate(source.operands) if value in inside]
   if not chosen:
@@ -102,7 +102,7 @@ def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instru
   return moved
 
 
-# What depends on what, without changing anything.
+# Dependences, without changing anything.
 
 
 def reached_by(body: Computation, sources: Mapping[Instruction, int], split_barriers: bool) -> dict[Instruction, int]:
@@ -147,7 +147,7 @@ def is_recomputable(loop: Loop, value: Instruction) -> bool:
 
 
 def unfuse_stores(body: Computation, moves: Moves) -> None:
-  """Takes apart the fusions that only format and store what a collective gives, so that each part can be seen."""
+  """Splits the fusions that only format and store the result of a collective, so that each part is visible."""
   for fusion in [i for i in body.instructions if i.opcode == "fusion"]:
     reads = any(trace(operand).instruction.opcode in COLLECTIVES for operand in fusion.operands)
     if not reads or not moves.is_formatting(fusion, frozenset({"dynamic-update-slice", "dynamic-slice"})):

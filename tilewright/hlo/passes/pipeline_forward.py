@@ -1,10 +1,10 @@
-"""Forward: the collectives of trip n run in trip n+1, beside its work; see `collective_pipeliner.py` for the proof.
+"""Forward pipelining: the collectives of trip n run in trip n+1, beside its work; see `collective_pipeliner.py` for the proof.
 
     A C | A C | A C     →     A | C A | C A | C
 
-C is the *chain*: the collectives with everything that depends on them, which ends in dynamic-update-slices of *store slots*.
+C is the *chain*: the collectives with all their dependents, which ends in dynamic-update-slices of *store slots*.
 All chains that can move do so in one rotation: the largest set of candidates and store slots for which the chain holds
-formatting only, writes store slots only, and nobody else reads those.
+formatting only, writes store slots only, and is the only reader of those slots.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UPDATE = frozenset({"dynamic-update-slice", "dynamic-slice"})
 
 
 def forward(loop: Loop, counter: Counter, module: Module, moves: Moves) -> list[Instruction]:
-  """Rotates the loop; gives the values after it that are made of moved collectives."""
+  """Rotates the loop; returns the values after it that are computed from moved collectives."""
   body = loop.body
   stores = {slot for slot in range(loop.slots) if is_store(loop, slot)}
   fresh = [i for i in topological_order(body) if moves.is_candidate(i) and not _waits_for_nothing_new(loop, i)]
@@ -170,7 +170,7 @@ def _rotate(
 
 
 def sources_of(values: list[Instruction], loop: Loop) -> list[Instruction]:
-  """These and what they are made of, in order."""
+  """The values and their transitive operands, in order."""
   found: set[Instruction] = set()
   work = list(values)
   while work:

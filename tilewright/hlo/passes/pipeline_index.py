@@ -1,4 +1,4 @@
-"""Where each trip of a loop writes: the value of an index in every trip, computed from the counter.
+"""Index tables: where each trip of a loop writes, as the value of an index in every trip, computed from the counter.
 
     j = select(i < 3, 4 - i, i)   over trips i = 0 … 4   →   [4, 3, 2, 3, 4]
 

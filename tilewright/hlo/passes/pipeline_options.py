@@ -1,4 +1,4 @@
-"""What may be moved across the trips of a loop: the choices a user of `collective_pipeliner` has, as one object.
+"""The options of `collective_pipeliner` as one object: what may be moved across the trips of a loop.
 
 A *candidate* is a collective, or a copy between memory spaces (with `host_offload`), that `should_process` accepts. Candidates take
 *formatting* along: instructions that move or convert elements, and elementwise arithmetic, that `acceptable_formatting` accepts.
@@ -47,7 +47,7 @@ def accepts(choice: str | Predicate | None) -> Predicate:
 
 @dataclass(frozen=True)
 class Moves:
-  """Which instructions may move, and how barriers and control edges are taken."""
+  """Which instructions may move, and how barriers and control edges are treated."""
 
   min_bytes: int = 0
   max_bytes: int = 1 << 30

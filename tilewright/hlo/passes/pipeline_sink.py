@@ -1,15 +1,15 @@
-"""Forward-sink: a loop that only stores what a collective gives collects the operands instead; one collective follows the loop.
+"""Forward-sink: a loop that only stores results of a collective collects the operands instead; one collective follows the loop.
 
     body:   buf = dynamic_update_slice(buf, format(collective(x), y), n)
     →       xs = dynamic_update_slice(xs, x, n)   ys = …         and after the loop      buf = format*(collective*(xs), ys)
 
 where the star is the same instruction with one more dimension, the trips, in front.
 
-Precondition: known trips; each trip fills its own part of the buffer along one dimension, and the parts of all trips lie side by side; the
-buffer's slot is read by nobody else, in the body or the condition; between collective and store there are only instructions
+Precondition: known trips; each trip fills its own part of the buffer along one dimension, and the parts of all trips are adjacent; nothing
+else reads the buffer's slot, in the body or the condition; between collective and store there are only instructions
 that have a form with one more dimension. *Proof.* These collectives and instructions treat the new dimension as a batch: row n of
-collective*(xs) is the collective of row n of xs, which is the x of the trip that stored there. What no trip writes is what the
-buffer held at first. Several stores of one collective, in several slots, are each rebuilt in the same way.
+collective*(xs) is the collective of row n of xs, which is the x of the trip that stored there. Unwritten elements keep
+the initial value of the buffer. Several stores of one collective, in several slots, are each rebuilt in the same way.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Store:
 
 
 def sink(loop: Loop, counter: Counter, module: Module, moves: Moves) -> list[Instruction]:
-  """Moves every collective of the loop that can sink; gives the values after the loop that are made of them."""
+  """Moves every collective of the loop that can sink; returns the values after the loop that are computed from them."""
   unfuse_stores(loop.body, moves)
   stores = {slot: store for slot in range(loop.slots) if (store := read_store(loop, slot, counter)) is not None}
   fits = [
@@ -101,7 +101,7 @@ def sink(loop: Loop, counter: Counter, module: Module, moves: Moves) -> list[Ins
 def _components(
   loop: Loop, moves: Moves, candidates: list[Instruction], slots: list[int]
 ) -> list[tuple[list[Instruction], list[int]]]:
-  """Candidates and slots that go together, because a chain joins them."""
+  """Candidates and slots that must move together, because a chain connects them."""
   sources = {c: 1 << n for n, c in enumerate(candidates)}
   for n, slot in enumerate(slots):
     sources |= dict.fromkeys(elements_of(loop, slot), 1 << (len(candidates) + n))

@@ -1,9 +1,9 @@
-"""An all-reduce of which each device keeps its own part becomes a reduce-scatter.
+"""Creation of reduce-scatters: an all-reduce of which each device keeps its own part becomes a reduce-scatter.
 
     r = all-reduce(x)   y = dynamic-slice(r, part of this device)        y = reduce-scatter(x)
 
 Precondition: the all-reduce has one operand and one user (through a reshape, if any), a dynamic-slice that cuts one dimension into as many
-equal parts as its groups have members; member k of every group slices part k (`device_values.py` finds the offsets out, however
+equal parts as its groups have members; member k of every group slices part k (`device_values.py` evaluates the offsets, however
 they are computed from the device's number); no control edges. *Proof.* Member k of a reduce-scatter's group gets part k of what
 an all-reduce of the same groups would give.
 """

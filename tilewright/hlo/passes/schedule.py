@@ -1,4 +1,4 @@
-"""Our order of instructions, as a pass: `schedule{device=h100}`.
+"""The scheduler as a pass: `schedule{device=h100}`.
 
 Precondition: every computation is a graph without cycles. Proof: an order that keeps data and control dependencies, the order
 among side effects, and the order of reads and writes of every shared buffer as the module had it (`schedule/memory.py`), computes

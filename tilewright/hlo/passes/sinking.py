@@ -23,7 +23,7 @@ Key = Callable[[Instruction], object]
 
 
 def sink(module: Module, opcode: str, key: Key) -> bool:
-  """Moves every rearrangement of this opcode down past elementwise instructions; `key` says which are the same."""
+  """Moves every rearrangement of this opcode down past elementwise instructions; `key` identifies equal ones."""
   changed = False
   for computation in module.computations:
     if computation.is_fusion:

@@ -1,7 +1,7 @@
-"""Undo: what a module held at one moment, put back on request.
+"""Snapshots for undo: the contents of a module at one moment, restored on request.
 
 Every field of every instruction and computation is copied one level deep (their values are frozen), so that after
-`restore` the same objects hold what they held before. References that others keep stay good.
+`restore` the same objects have their earlier contents. References held elsewhere stay valid.
 """
 
 from __future__ import annotations

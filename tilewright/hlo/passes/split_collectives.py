@@ -1,4 +1,4 @@
-"""Large collectives become several, so that the first part can be used, or overlapped, while the next is under way.
+"""Splitting of large collectives, so that the first part can be used, or overlapped, while the next is in flight.
 
     y = all-reduce(x)        y = concatenate(all-reduce(x[0:n]), all-reduce(x[n:2n]), …)
 

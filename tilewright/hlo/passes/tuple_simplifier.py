@@ -1,4 +1,4 @@
-"""Tuples that are taken apart again: the element itself is used instead.
+"""Tuple simplification: an element taken from a tuple is replaced by the element itself.
 
   get-tuple-element(tuple(a, b, …), i)                        →  the i-th operand
   tuple(get-tuple-element(t, 0), …, get-tuple-element(t, n-1)) →  t, where that is all of t
@@ -39,7 +39,7 @@ class TupleSimplifier(Pass):
 
 
 def simplified(instruction: Instruction) -> Instruction | None:
-  """What stands for this element or tuple, or None."""
+  """The replacement of this element or tuple, or None."""
   if has_control_edges(instruction) or instruction.sharding is not None:
     return None
   if instruction.opcode == "get-tuple-element":

@@ -1,11 +1,11 @@
-"""What is the same in every trip is computed once, before the loop.
+"""Loop-invariant code motion: a value that is the same in every trip is computed once, before the loop.
 
 Precondition: an instruction of the body that is a pure function (no effects, no collectives, no control edges) of invariant elements,
 constants and other such instructions. *Proof.* Invariant elements have their initial values in every trip, so the instruction has the
 same value in each; before the loop it is computed from the initial values. With zero trips its value is not used.
 
-What only rearranges (bitcast, broadcast, constant, iota, reshape, reverse, slice, transpose, tuple) is not worth a new element of the
-state by itself and moves only when something computed from it does; `hoist_constants` and `hoist_reshapes` take those too. A result
+Instructions that only rearrange (bitcast, broadcast, constant, iota, reshape, reverse, slice, transpose, tuple) do not justify a new
+element of the state by themselves and are hoisted only with a dependent; `hoist_constants` and `hoist_reshapes` hoist those too. A result
 larger than `hoist_size_inflation_ratio` times its operands, or than `max_bytes`, stays: it would be live through the whole loop.
 """
 
@@ -87,7 +87,7 @@ class WhileLoopInvariantCodeMotion(Pass):
     return True
 
   def _invariant(self, loop: Loop) -> list[Instruction]:
-    """What moves: invariant, and needed by something that is worth it."""
+    """The hoisted instructions: invariant, and needed by one that is worth hoisting."""
     if any(u.opcode != "get-tuple-element" for u in loop.parameter.users) or loop.parameter.is_root:
       return []
     effects = Effects()

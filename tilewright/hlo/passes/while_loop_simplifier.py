@@ -1,15 +1,15 @@
-"""Loops do only what they must.
+"""Simplification of while loops: removes trips, state and comparisons that are not needed.
 
-    known to make no trip            →  what they start from
-    known to make one trip           →  their body, in place
-    an element that is passed on     →  its initial value after the loop; constants go into body and condition
-    an element that nobody needs     →  is dropped from the state
+    known to make no trip            →  its initial state
+    known to make one trip           →  its body, in place
+    an element that is forwarded     →  its initial value after the loop; constants move into body and condition
+    a dead element                   →  is dropped from the state
     two elements that are always equal  →  one
-    a comparison of the counter that comes out the same in every trip  →  a constant
+    a comparison of the counter with the same result in every trip  →  a constant
     a state with tuples inside       →  one flat tuple
 
 Preconditions: no control edges on the loop; state read element by element where it changes. *Proofs.* With no trip a loop returns
-its initial state, with one the body's value on it. An invariant element has its initial value in every trip and afterwards.
+its initial state, with one the body applied to it. An invariant element has its initial value in every trip and afterwards.
 Elements that start from the same value and are updated by the same value are equal in every trip. Liveness is in `dce.py`. Trips
 are counted by the counter (`while_loops.py`) or, where the condition depends on a few scalars that start from constants, by
 running condition and updates.

@@ -1,11 +1,11 @@
-"""What a while loop does, and how to change its signature: shared by the passes that move things in and out of loops.
+"""Analysis and editing of while loops: shared by the passes that move code in and out of loops.
 
-A loop `while(init), condition, body` carries a tuple; element k of it is *slot* k. `read_loop` gives the loop if it has that
+A loop `while(init), condition, body` carries a tuple; element k of it is *slot* k. `read_loop` returns the loop if it has that
 form. A slot is the *counter* if the body adds a constant to it, it starts at a constant, and the condition compares it
-with one: then the number of trips is known. A slot is *invariant* if the body returns what it got there.
+with one: then the trip count is known. A slot is *invariant* if the body returns it unchanged.
 
-XLA hands modules over at many stages, so values are seen through what does not change them: copies, barriers, tuples, and
-the borders of fusions and calls. `trace` does that. It gives a `Value`: an instruction, the calls one stands in, and a
+XLA hands modules over at many stages, so `trace` looks through instructions that do not change a value: copies, barriers, tuples, and
+the boundaries of fusions and calls. It returns a `Value`: an instruction, the enclosing calls, and a
 path into its tuple.
 """
 
@@ -30,7 +30,7 @@ from tilewright.hlo.shape import Shape
 
 @dataclass(frozen=True, slots=True)
 class Value:
-  """Element `path` of `instruction`, which stands inside the calls `frames` (outermost first)."""
+  """Element `path` of `instruction`, which is located inside the calls `frames` (outermost first)."""
 
   instruction: Instruction
   frames: tuple[Instruction, ...] = ()
@@ -48,7 +48,7 @@ class Value:
 
 
 def trace(instruction: Instruction, frames: tuple[Instruction, ...] = (), path: tuple[int, ...] = ()) -> Value:
-  """Where a value comes from, seen through copies, barriers, tuples, fusions and calls."""
+  """The source of a value, traced through copies, barriers, tuples, fusions and calls."""
   while True:
     opcode = instruction.opcode
     if opcode == "parameter" and frames:
@@ -106,7 +106,7 @@ class Loop:
 
   @property
   def outputs(self) -> tuple[Instruction, ...]:
-    """What the body returns, slot by slot."""
+    """The results of the body, slot by slot."""
     return self.body.root.operands
 
   @property
@@ -121,7 +121,7 @@ class Loop:
 
 
 def read_loop(instruction: Instruction) -> Loop | None:
-  """The loop, if it is one that these passes can read."""
+  """The loop, if it has a form that these passes support."""
   if instruction.opcode != "while" or not instruction.shape.is_tuple or instruction.parent is None:
     return None
   loop = Loop(instruction)
@@ -274,7 +274,7 @@ def always_reached(computation: Computation) -> bool:
 
 
 def own_computations(loop: Loop) -> None:
-  """Gives the loop a body and a condition that nobody else calls."""
+  """Gives the loop a body and a condition that have no other callers."""
   module = loop.computation.parent
   assert module is not None
   callers = call_graph(module).callers
@@ -452,7 +452,7 @@ def unshare(module: Module) -> None:
 
 
 def note_trips(loop: Loop, counter: Counter | None) -> None:
-  """Keeps XLA's notes on the loop true: the counter's if it is known, else none."""
+  """Updates XLA's trip-count annotation on the loop: the counter's if it is known, else none."""
   config = loop.instruction.backend_config_json
   if not isinstance(config, dict):
     return

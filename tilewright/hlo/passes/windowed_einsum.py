@@ -1,22 +1,23 @@
-"""Products of gathered operands, and products that are scattered, part by part: while one part is multiplied the next one travels.
+"""Windowed einsums: gathered operands and scattered products are processed part by part; the next part travels during a multiplication.
 
-A gathered operand goes round a ring instead of being gathered (n devices, this one has rank r):
+A gathered operand moves around a ring instead of being gathered (n devices, this one has rank r):
 
     g = all-gather(x)   y = dot(g, w)       x₀ = x      y[part r]     = dot(x₀, w)
                                             x₁ = permute(x₀)  y[part r+1] = dot(x₁, w)      from the right neighbour
                                             …
 
-If the gathered dimension is contracted, parts of the other operand are sliced and the products added. A product that is reduced and
-scattered goes round as a sum:
+If the gathered dimension is contracting, parts of the other operand are sliced and the products added. A product that is reduced and
+scattered moves around the ring as a partial sum:
 
     s = reduce-scatter(dot(x, w))           a₀ = dot(x[part r+1], w)
                                             a₁ = permute(a₀) + dot(x[part r+2], w)          to the left neighbour
                                             …                                               at last part r
 
-No permute needs the product beside it, so that a scheduler may overlap them. Precondition: one operand; groups of one size of at least two
-devices, whose ids are devices (or replicas without partitions); the dimension is no batch dimension of the dot; the collective has no other
-user; the reduction is an addition of floats or integers. *Proof.* Part (r+i) mod n is on this device after i permutes from the right; a sum
-for part c that starts at rank c-1 and goes left ends at rank c after passing every rank once. Sums of floats are taken in another order.
+No permute depends on the product beside it, so a scheduler may overlap them. Precondition: one operand; groups of one size of at least two
+devices, whose ids are devices (or replicas without partitions); the dimension is not a batch dimension of the dot; the collective has no
+other user; the reduction is an addition of floats or integers. *Proof.* Part (r+i) mod n is on this device after i permutes from the right;
+a partial sum for part c that starts at rank c-1 and moves left ends at rank c after passing every rank once. Floats are added in another
+order.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class WindowedEinsum(Pass):
     return changed
 
   def _ring(self, collective: Instruction, module: Module) -> _Ring | None:
-    """Who is next to whom, if the devices of a collective can be a ring."""
+    """The neighbours of each device, if the devices of a collective can form a ring."""
     by_device = bool(collective.attrs.get("use_global_device_ids")) and module.replica_count == 1
     by_replica = not collective.attrs.get("channel_id") and module.num_partitions == 1
     if not (by_device or by_replica) or len(collective.operands) != 1 or has_control_edges(collective):
@@ -209,7 +210,7 @@ class _Ring:
 
 @dataclass(frozen=True)
 class _Place:
-  """Where a dimension of one operand of a dot is: a dimension of the result, or the contracted one of the other operand."""
+  """The position of a dimension of one dot operand: a dimension of the result, or the contracting one of the other operand."""
 
   is_contracted: bool
   dimension: int

@@ -1,4 +1,4 @@
-"""A latency-hiding scheduler that explains itself.
+"""A latency-hiding scheduler that reports the reason for each of its decisions.
 
 from tilewright import hlo
 from tilewright.hlo import schedule

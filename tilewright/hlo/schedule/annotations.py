@@ -1,13 +1,13 @@
-"""Scheduling annotations: instructions that the user wants side by side.
+"""Scheduling annotations: groups of instructions that the user wants scheduled together.
 
     with jax.experimental.xla_metadata.set_xla_metadata(_scheduling_group_id="3:1"): ...
 
 The frontend attribute `_scheduling_group_id` holds `group` or `group:iteration`, either half of which may be missing.
-Instructions with equal group and equal iteration form a group, which is kept together: nothing that takes time comes
-between its members, and its transfers run beside its computation. A done belongs to the group of its start. A group can
-begin when everything its members need from outside has been placed, so a value that leaves a group and comes back into
-it is an error; so is a group with more pairs of a kind than may be open at once, because being together is what
-overlaps them. An iteration without a group is a note, not a group.
+Instructions with equal group and equal iteration form a group, which is kept contiguous: no instruction that takes time is placed
+between its members, and its transfers overlap its computation. A done belongs to the group of its start. A group can
+begin when all outside dependencies of its members have been placed, so a value that leaves a group and re-enters
+it is an error; so is a group with more pairs of a kind than may be open at once, because the members of a group overlap by
+definition. An iteration without a group is a note, not a group.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     main stream     ██████████░░░░░░████████
     collective 1    ····▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒·
 
-`█` computes, `▒` is in flight, `░` waits: exposed communication. A character stands for what takes most of its time.
+`█` computes, `▒` is in flight, `░` waits: exposed communication. A character shows whatever takes most of its time interval.
 """
 
 from __future__ import annotations

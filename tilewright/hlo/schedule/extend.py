@@ -1,9 +1,9 @@
-"""Room for error: starts a little earlier and dones a little later than the model needs.
+"""Slack for prediction errors: starts a little earlier and dones a little later than the model requires.
 
-Real transfers take longer than predicted now and then. Where a transfer has less computation between its start and its done
-than `margin` times its own length, the start goes up and the done goes down past instructions that have nothing to do with
-it, until there is enough. That never delays anything in the model: what moves takes no time, and keeps its place among the
-transfers of its kind. It stops at the memory limit, because buffers are held longer, and at annotated groups.
+Real transfers sometimes take longer than predicted. Where a transfer has less computation between its start and its done
+than `margin` times its own length, the start moves up and the done moves down past independent instructions,
+until there is enough. This never delays anything in the model: the moved nodes take no time, and keep their place among the
+transfers of their kind. It stops at the memory limit, because buffers are held longer, and at annotated groups.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tilewright.hlo.schedule.timing import measure, memory_profile
 
 
 def extend(p: Problem, order: Sequence[int], margin: float) -> tuple[list[int], dict[int, Rule]]:
-  """The order with longer overlaps, and who was moved why. The same order if the measure would be worse."""
+  """The order with longer overlaps, and why each node was moved. The same order if the measure would be worse."""
   before = measure(p, order)
   if before.broken or before.excess or margin <= 0:
     return list(order), {}
@@ -86,7 +86,7 @@ class _Extension:
       self.moved[start] = START_EARLIER
 
   def delay(self, start: int) -> None:
-    """Down, as long as what is left behind it hides the transfer as well as before."""
+    """Moves the start down, as long as the nodes left between start and done still hide the transfer as well as before."""
     p = self.p
     done = p.pair[start]
     between = self.order[self.place[start] + 1 : self.place[done]]
@@ -105,7 +105,7 @@ class _Extension:
     return self.p.cost[other] if self.p.role[other] == COMPUTE else 0.0
 
   def _pass(self, v: int, step: int, tied: Sequence[int]) -> bool:
-    """Changes places with the neighbour, if that is allowed."""
+    """Swaps the node with its neighbour, if that is legal."""
     p, i = self.p, self.place[v]
     j = i + step
     if not 0 <= j < len(self.order):
@@ -121,7 +121,7 @@ class _Extension:
     return True
 
   def _swap(self, i: int) -> None:
-    """Exchanges the nodes at places i and i + 1, and keeps the memory profile true."""
+    """Exchanges the nodes at places i and i + 1, and updates the memory profile."""
     p = self.p
     a, b = self.order[i], self.order[i + 1]
     before = self.profile[i] - p.extra[a] - self._allocated(a)

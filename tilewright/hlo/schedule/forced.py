@@ -1,11 +1,11 @@
-"""Instructions that their author wants early, late, or in the order they came in.
+"""Forced placement: instructions that their author wants early, late, or in their original order.
 
     frontend_attributes={_scheduling_force_delay="true"}     as late as its users allow
     frontend_attributes={_scheduling_force_early="true"}     as early as its operands allow (also `force_earliest_schedule` of the config)
-    frontend_attributes={_scheduling_keep_order="true"}      in the original order among all that say so
+    frontend_attributes={_scheduling_keep_order="true"}      in the original order among all instructions with this attribute
 
-They become edges of the problem: everything that does not need a delayed instruction comes before it, everything that an early one does not
-need comes after it. Lists and search then have no choice. The names without the prefix, and with XLA's `_xla_`, mean the same.
+They become edges of the problem: everything that does not depend on a delayed instruction precedes it, everything that an early one
+does not depend on follows it. List and search then have no choice. The names without the prefix, and with XLA's `_xla_`, mean the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def says(instruction: Instruction, names: Sequence[str]) -> bool:
 
 
 def add_forced(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
-  """Adds the edges to a problem that is numbered in the original order; gives the instructions in their new numbering."""
+  """Adds the edges to a problem that is numbered in the original order; returns the instructions in their new numbering."""
   edges = len(p._edges)
   kept = [v for v, instruction in enumerate(nodes) if says(instruction, KEEP)]
   for a, b in itertools.pairwise(kept):
@@ -57,7 +57,7 @@ def add_forced(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
 
 
 def _push(p: Problem, v: int, others: set[int], onward: Sequence[Sequence[int]], tie: Callable[[int], None]) -> None:
-  """Ties `v` behind (or, mirrored, in front of) everything that does not hang on it; only ends need an edge."""
+  """Ties `v` behind (or, mirrored, in front of) every independent node; only the ends of chains need an edge."""
   own = _reached(onward, v)
   outside = [u for u in range(p.size) if u not in own and u not in others]
   for u in outside:

@@ -1,9 +1,9 @@
-"""Annotated groups in a problem: edges that let them stand in one piece, and an order in which they do.
+"""Annotated groups in a problem: edges that allow each group to be contiguous, and an order in which it is.
 
-Whatever a member needs from outside comes before all members, and what needs a member comes after all of them; then the list and the search
-only have to keep others out (`timing.measure` counts them as broken). Within a group, starts come first and dones last, as far as the data
-flow lets them, so that the other members run beside the transfers. The members of a group may be far apart in the original
-order, so that the nodes are numbered anew.
+Every outside dependency of a member precedes all members, and every dependent of a member follows all of them; the list and the search
+then only have to keep other nodes out (`timing.measure` counts violations as broken). Within a group, starts come first and dones last,
+as far as the data flow allows, so that the other members overlap the transfers. The members of a group may be far apart in the original
+order, so the nodes are renumbered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tilewright.hlo.schedule.problem import DONE, START, Problem
 
 
 def add_groups(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
-  """Finds the groups among the instructions of a problem; gives the instructions in their new numbering."""
+  """Finds the groups among the instructions of a problem; returns the instructions in their new numbering."""
   members: dict[Annotation, list[int]] = {}
   for v, instruction in enumerate(nodes):
     found = annotation(instruction)
@@ -47,7 +47,7 @@ def add_groups(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
 
 
 def _add_other_halves(p: Problem, members: dict[Annotation, list[int]]) -> None:
-  """A start whose done has no annotation takes it along, and the other way round."""
+  """A start whose done has no annotation adds the done to its group, and the reverse."""
   taken = {v for group in members.values() for v in group}
   for group in members.values():
     group += [p.pair[v] for v in list(group) if p.pair[v] >= 0 and p.pair[v] not in taken]
@@ -81,7 +81,7 @@ def _gate(p: Problem, number: int) -> None:
 
 
 def _overlap(p: Problem, members: Sequence[int]) -> None:
-  """A pair that is in the group as a whole spans all other members that the data flow allows: being together is for overlapping."""
+  """A pair that is entirely in the group spans all other members that the data flow allows: a group exists to overlap."""
   inside = set(members)
   pairs = [(v, p.pair[v]) for v in members if p.role[v] == START and p.pair[v] in inside]
   ends = {v for pair in pairs for v in pair}
@@ -117,7 +117,7 @@ def _cannot(p: Problem, order: Sequence[int]) -> HloScheduleError:
 
 
 def grouped_order(p: Problem) -> list[int]:
-  """The order nearest to the numbering in which groups are in one piece; shorter than the problem if there is none."""
+  """The order nearest to the numbering in which groups are contiguous; shorter than the problem if there is none."""
   waiting = [len(needs) for needs in p.preds]
   ready = [v for v in range(p.size) if not waiting[v]]  # a heap
   order: list[int] = []

@@ -1,12 +1,12 @@
-"""XLA runs our order: the scheduler installed through the hook.
+"""The scheduler installed through the hook, so that XLA runs our order.
 
     with schedule.install(headroom=1.1) as installed:
       step = jax.jit(train_step).lower(*arguments).compile()
     print(installed.schedules[-1])
     print(installed.caveats())
 
-The hook's stage after scheduling is the one place where an order survives: on the CPU and on the GPU XLA executes what it gets back
-there. Some of it may still be undone later, which `caveats` says:
+The hook's stage after scheduling is the one place where an order survives: on the CPU and on the GPU XLA executes the order it gets
+back there. Some of it may still be undone later, which `caveats` reports:
 
   * GPU: a pair with nothing that takes time between start and done becomes one synchronous instruction; rematerialisation may
     add copies of instructions if XLA, which counts memory more exactly, runs out of it.
@@ -33,7 +33,7 @@ _KEPT = 100
 
 @dataclass(eq=False)
 class Installed:
-  """The scheduler at work. `schedules` holds what it did to the latest modules."""
+  """The installed scheduler. `schedules` holds its results for the latest modules."""
 
   hook: Hook
   schedules: list[Schedule]
@@ -49,7 +49,7 @@ class Installed:
     self.uninstall()
 
   def caveats(self) -> list[str]:
-    """What XLA may not do as scheduled, for the latest module."""
+    """Parts of the schedule XLA may not execute as scheduled, for the latest module."""
     return caveats(self.schedules[-1], self.platform) if self.schedules else []
 
 
@@ -112,7 +112,7 @@ def device_name(device: Any) -> str:
 
 
 def caveats(schedule: Schedule, platform: str) -> list[str]:
-  """What XLA may undo of this schedule."""
+  """Parts of this schedule that XLA may undo."""
   found: list[str] = []
   for result in schedule.computations.values():
     p, order = result.lowered.problem, result.order

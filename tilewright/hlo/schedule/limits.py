@@ -1,10 +1,10 @@
-"""Resources: what runs beside the main stream, how much of it at once, and which collectives may not overlap.
+"""Resources: what runs beside the main stream, how many operations at once, and which collectives may not overlap.
 
     Limits(collectives=2, copies=4)        # of each kind, how many pairs may be open: started, not yet waited for
 
 A *kind* names the resource an asynchronous operation occupies. XLA's defaults are one collective, two asynchronous computations and four
 sends or receives. `scale_up` is for collectives whose groups stay inside a node: None counts them with the others. Copies to
-and from the host are apart, because each direction has an engine of its own, on which copies queue.
+and from the host are separate, because each direction has its own copy engine, on which copies queue.
 
 *The multi-stream rule.* Two collectives may overlap only if no group of one shares more than one device with a group of the
 other: with two devices in common, one could wait in the first for what the other does in the second. Unknown groups never overlap.
@@ -43,7 +43,7 @@ class Limits:
     return (self.collectives, scale_up, self.p2p, self.async_compute, self.copies, self.copies)
 
 
-# Transfers of one kind that really make progress at once: streams that XLA has for collectives and computations, one engine for
+# Transfers of one kind that actually make progress concurrently: streams that XLA has for collectives and computations, one engine for
 # each direction of copies.
 def lanes(limits: Limits) -> tuple[int, ...]:
   opened = limits.of_kinds()

@@ -1,8 +1,8 @@
-"""List scheduling: one instruction after the other, each chosen by the rules.
+"""List scheduling: places one instruction after another, each chosen by the rules.
 
-The list keeps a clock (when the main stream gets to this point), when each lane of each resource is free, which pairs are open, and
-which buffers are live. Candidates are what has everything it needs and breaks no overlap limit: all dones, the starts and
-computations with the longest way to the end, and, when memory is scarce, those that come first in the original order too. An annotated
+The list tracks a clock (when the main stream reaches this point), when each lane of each resource is free, which pairs are open, and
+which buffers are live. Candidates are nodes whose dependencies are placed and that break no overlap limit: all dones, the starts and
+computations with the longest path to the end, and, when memory is scarce, also those that come first in the original order. An annotated
 group is begun only if all of it fits the limits, and is then the only source of candidates until it is finished.
 """
 
@@ -16,13 +16,13 @@ from tilewright.hlo.ir import Instruction
 from tilewright.hlo.schedule.problem import COMPUTE, DONE, START, Problem
 from tilewright.hlo.schedule.rules import ONLY, Candidate, Rule, State
 
-_LOOKED_AT = 4  # computations with the longest way to the end that are compared at each step
+_LOOKED_AT = 4  # computations with the longest path to the end that are compared at each step
 _LOOKED_AT_PRESSED = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-  """Why a node stands where it stands: the rule that decided, and what it was preferred to."""
+  """Why a node is placed where it is: the rule that decided, and the candidate it was preferred to."""
 
   rule: Rule
   backward: bool = False
@@ -37,7 +37,7 @@ class Listed:
 
 
 class _Heap:
-  """Ready nodes by a key; those that were placed meanwhile are skipped."""
+  """Ready nodes by a key; nodes placed in the meantime are skipped."""
 
   def __init__(self, placed: list[bool]) -> None:
     self.items: list[tuple[float, int]] = []
@@ -129,7 +129,7 @@ class List:
     return True
 
   def _group_needs(self) -> list[list[int]]:
-    """For each group, by kind: how many pairs it opens that are not closed before it by anyone else."""
+    """For each group, by kind: how many pairs it opens that no node outside the group closes first."""
     p = self.p
     needs = [[0] * len(p.limits) for _ in p.groups]
     for v in range(p.size):
@@ -159,21 +159,21 @@ class List:
     return fitting or self._anything()
 
   def _free_ones(self) -> list[int]:
-    """A group waits only for what costs nothing, or for a resource that somebody else holds."""
+    """A group waits only for nodes that cost nothing, or for a resource that a node outside holds."""
     if self.at_once:
       return [self.at_once[0]]
     self.group = -1
     return self._candidates()
 
   def _anything(self) -> list[int]:
-    """Limits that cannot be kept: more pairs than may be open depend on one another. Whoever is ready goes on, and the
-    measure of the order says that a limit is broken.
+    """Fallback for limits that cannot be kept: more pairs than may be open depend on one another. Any ready node is placed, and the
+    measure of the order reports the broken limit.
     """
     found = [v for heap in (*self.starts, self.compute) for v in heap.first(1)]
     return found or [v for v in self.at_once[:1]]
 
   def _bytes(self, v: int) -> tuple[int, int]:
-    """What placing it takes while it runs, and how much more (or less) is live afterwards."""
+    """The bytes a node takes while it runs, and the change in live bytes afterwards."""
     p = self.p
     more = change = 0
     for b in p.touches[v]:

@@ -1,15 +1,15 @@
-"""Which buffers a computation needs, who touches each, and which orders keep values apart that share one.
+"""The buffers of a computation: which nodes touch each, and which orders keep values apart that share one.
 
-A *value* is what one instruction writes at one leaf of its shape. Tuples, elements, bitcasts and barriers pass values on; so do starts
+A *value* is what one instruction writes at one leaf of its shape. Tuples, elements, bitcasts and barriers forward values; so do starts
 and dones, which hold their operands until the transfer has ended. An in-place operation (a loop, a dynamic-update-slice, a scatter,
-an all-reduce-start, a fusion that ends in an update) writes a new value into the *buffer* of an old one.
+an all-reduce-start, a fusion that ends in an update) writes a new value into the *buffer* of an existing one.
 
     b = broadcast(zero)           value 1, buffer A
     r = negate(b)                 reads value 1
-    u = dynamic-update-slice(b…)  value 2, buffer A: `r` must come before `u`, whatever the data flow says
+    u = dynamic-update-slice(b…)  value 2, buffer A: `r` must come before `u`, although no data dependency requires it
 
-A buffer is live from the first instruction that touches it to the last. What the caller holds (parameters and results of a loop's
-body, of a branch) counts nothing here. Parameters and constants of the entry are live all the time: parameters count as
+A buffer is live from the first instruction that touches it to the last. Buffers the caller holds (parameters and results of a loop's
+body, of a branch) are not counted here. Parameters and constants of the entry are live throughout: parameters count as
 `Memory.always`, constants are not counted, as in XLA. Host memory is not counted.
 """
 
@@ -41,12 +41,12 @@ _PASSING = frozenset(
     "recv-done",
   }
 )
-_SILENT = FREE - {"async-update"}  # naming a value is not using it
+_SILENT = FREE - {"async-update"}  # forwarding a value is not a use
 
 
 @dataclass(slots=True)
 class Value:
-  """What `writer` put into a buffer, and who reads it."""
+  """What `writer` put into a buffer, and its readers."""
 
   buffer: int
   writer: Instruction
@@ -77,7 +77,7 @@ class Memory:
   always: int  # bytes that are live throughout
 
   def touched(self) -> Iterator[tuple[int, Buffer, dict[Instruction, None]]]:
-    """Every buffer that comes and goes, with the instructions that touch it, writers first."""
+    """Every buffer with a bounded live range, with the instructions that touch it, writers first."""
     for number, buffer in enumerate(self.buffers):
       if not buffer.size or buffer.is_held_outside:
         continue
@@ -109,7 +109,7 @@ def memory_of(
 ) -> Memory:
   """The buffers of a computation whose instructions are in `order`.
 
-  `owner` says who holds parameters and results: "entry" itself, or a caller: "body" of a loop (results go where parameters were)
+  `owner` is the holder of parameters and results: "entry" itself, or a caller: "body" of a loop (results go where parameters were)
   or "branch". `donated` maps results of the entry to the parameters whose buffers they take.
   """
   values: list[Value] = []
@@ -159,7 +159,7 @@ def memory_of(
 def _aliases(
   instruction: Instruction,
 ) -> tuple[dict[ShapeIndex, tuple[int, ShapeIndex]], dict[ShapeIndex, tuple[int, ShapeIndex]]]:
-  """Output path → (operand, path): of values that are passed on, and of buffers that are written in place."""
+  """Output path → (operand, path): of forwarded values, and of buffers that are written in place."""
   passed = {a.output_index: (a.operand, a.operand_index) for a in forwards(instruction)}
   pairs = {a.output_index: (a.operand, a.operand_index) for a in must_alias(instruction)}
   if instruction.opcode in _PASSING:
@@ -180,7 +180,7 @@ def _results(
   values: list[Value],
   buffers: list[Buffer],
 ) -> None:
-  """Results live on; those that go into a parameter's buffer are written after it was read."""
+  """Results are live out; those written to a parameter's buffer are written after it was read."""
   parameters = computation.parameters
   for path, number in parts[computation.root].items():
     buffer = buffers[values[number].buffer]

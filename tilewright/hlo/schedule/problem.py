@@ -1,14 +1,14 @@
 """A computation as a scheduling problem: numbers instead of objects.
 
-Every instruction that takes time, memory or a resource is a *node*; parameters, constants, elements and bitcasts are left out and come
-back when an order is turned into instructions again. A node is one of
+Every instruction that takes time, memory or a resource is a *node*; parameters, constants, elements and bitcasts are omitted and
+reinserted when an order is converted back to instructions. A node is one of
 
     COMPUTE   occupies the main stream for `cost` seconds (a loop too, with the resources its body uses)
     START     hands `cost` seconds of work to a resource and takes no time itself
     DONE      waits until the work of its START has ended
 
-Edges are data and control dependencies, the order among side effects, and the waits that keep values apart which share a buffer
-(`memory.py`). A loop's body may start in one iteration what it waits for in the next: `carried` lists those pairs.
+Edges are data and control dependencies, the order among side effects, and anti-dependencies between values that share a buffer
+(`memory.py`). A loop's body may start a transfer in one iteration and wait for it in the next: `carried` lists those pairs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class MemoryFacts:
   at_first: int
   added: list[int]  # bytes each node is the first to write
   freed: list[int]  # bytes each node is the only one to read
-  shared: list[list[int]]  # buffers of which others are readers too
+  shared: list[list[int]]  # buffers that other nodes also read
   readers: list[int]  # of each buffer
 
 
@@ -118,7 +118,7 @@ class Problem:
       self.succs[a].append(b)
 
   def mirror(self) -> Problem:
-    """Time reversed: node v becomes `size - 1 - v`, what waits becomes what starts. An order of one, read backwards and
+    """Time reversed: node v becomes `size - 1 - v`, and dones become starts. An order of one, read backwards and
     renumbered, is an order of the other.
     """
     last = self.size - 1
@@ -164,7 +164,7 @@ class Problem:
     return [self.meets[self.pair[v]] if self.pair[v] >= 0 else self.meets[v] for v in range(self.size)]
 
   def tails(self) -> list[float]:
-    """The longest way from the beginning of each node to the end, in seconds, if nothing had to queue."""
+    """The longest path from the beginning of each node to the end, in seconds, without queueing."""
     tail = [0.0] * self.size
     for v in reversed(range(self.size)):
       after = max((tail[s] for s in self.succs[v]), default=0.0)
@@ -179,7 +179,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Lowered:
-  """A problem and the instructions it stands for."""
+  """A problem and the instructions its nodes represent."""
 
   problem: Problem
   computation: Computation
@@ -187,7 +187,7 @@ class Lowered:
   nodes: list[Instruction]
 
   def instructions(self, order: Sequence[int]) -> list[Instruction]:
-    """An order of nodes as an order of instructions: parameters and constants first, what was left out before its first use."""
+    """An order of nodes as an order of instructions: parameters and constants first, omitted instructions before their first use."""
     wanted, nodes = [self.nodes[v] for v in order], set(self.nodes)
     if wanted == [i for i in self.order if i in nodes]:
       return list(self.order)  # nothing moves, not even a constant
@@ -206,7 +206,7 @@ class Lowered:
 
     for v in order:
       place(self.nodes[v])
-    for instruction in self.order:  # what nothing uses
+    for instruction in self.order:  # unused instructions
       place(instruction)
     return list(placed)
 
@@ -233,7 +233,7 @@ def lower(
   owner: str,
   memory_limit: float = float("inf"),
 ) -> Lowered:
-  """The problem of one computation. `insides` tells about the loops, calls and branches in it."""
+  """The problem of one computation. `insides` describes the loops, calls and branches in it."""
   from tilewright.hlo.schedule.forced import add_forced
   from tilewright.hlo.schedule.grouping import add_groups  # which edit problems, so they come after them
 
@@ -335,7 +335,7 @@ class _Lowering:
       self.problem.add_edge(a, b)
 
   def _source(self, instruction: Instruction) -> int | None:
-    """The node behind an instruction that was left out; None if it waits for nothing."""
+    """The node an omitted instruction depends on; None if it waits for nothing."""
     while instruction not in self.number:
       if not instruction.operands:
         return None
@@ -380,7 +380,7 @@ class _Lowering:
   # Loops.
 
   def find_carried(self, body: Computation) -> None:
-    """Dones that wait for what the iteration before has started: through an element of the body's parameter."""
+    """Dones that wait for a transfer started in the previous iteration: through an element of the body's parameter."""
     root, p = body.root, self.problem
     if root.opcode != "tuple":
       return
@@ -403,8 +403,8 @@ class _Lowering:
         p.kind[v] = p.kind[start]
 
   def forget_lone_halves(self) -> None:
-    """A done whose start is out of sight waits for nothing that is known here, and a start whose done is out of sight (a loop
-    waits for it, or nobody) holds nothing that could be freed here.
+    """A done whose start is outside waits for nothing known here. A start whose done is outside (in an enclosing loop, or nowhere)
+    holds nothing that could be freed here.
     """
     p = self.problem
     known = {v for pair in p.carried for v in pair}

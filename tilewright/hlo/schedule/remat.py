@@ -1,8 +1,8 @@
-"""Computing twice what cannot be kept: rematerialisation, when an order does not fit the memory limit.
+"""Rematerialisation: recomputes values that cannot be kept, when an order does not fit the memory limit.
 
-A value that was made before the peak and is used after it, but not at it, can be made again after it instead of being held. That pays if
-it is cheap to make and what it is made from is there at that time anyway. One value at a time, largest first, gets a copy in
-front of its first use after the peak; that copy stays if the peak has become smaller.
+A value computed before the peak and used after it, but not at it, can be recomputed after the peak instead of being held. That pays if
+it is cheap to compute and its operands are live at that time anyway. One value at a time, largest first, gets a copy in
+front of its first use after the peak; that copy is kept if the peak has become smaller.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CHEAP = ELEMENTWISE | {"broadcast", "iota", "reshape", "transpose", "slice", "c
 
 
 def recompute_once(lowered: Lowered, order: list[int]) -> str | None:
-  """Edits the computation so that one value is computed again after the peak. The name of the new instruction, or None.
+  """Edits the computation so that one value is recomputed after the peak. Returns the name of the new instruction, or None.
 
   The instructions of the computation are left in `order`, with the new one in its place.
   """
@@ -46,7 +46,7 @@ def recompute_once(lowered: Lowered, order: list[int]) -> str | None:
 
 
 def is_cheap(instruction: Instruction) -> bool:
-  """Whether computing it again costs little and means the same."""
+  """Whether recomputing it costs little and gives the same value."""
   if not instruction.shape.is_array:
     return False
   if instruction.opcode == "fusion":
@@ -59,7 +59,7 @@ def is_cheap(instruction: Instruction) -> bool:
 def _operands_are_there(
   lowered: Lowered, order: list[int], writer: Instruction, place: dict[int, int], at: int
 ) -> bool:
-  """Whether what it is made from is live where it would be made again, without being held for that."""
+  """Whether its operands are live where it would be recomputed, without being held for that."""
   p = lowered.problem
   number = {instruction: v for v, instruction in enumerate(lowered.nodes)}
   for operand in writer.operands:

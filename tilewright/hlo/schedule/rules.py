@@ -1,6 +1,6 @@
-"""The rules of the list scheduler: a table of (name, condition, reason), asked in order.
+"""The rules of the list scheduler: a table of (name, condition, reason), applied in order.
 
-At every step the list has some candidates. The first rule keeps those for which its condition gives the most (a bool or a number),
+At every step the list has some candidates. The first rule keeps those with the highest value of its condition (a bool or a number),
 the next rule chooses among these, and so on until one is left. The rule that decided is the reason that timelines show. To change
 the scheduler, change the table:
 
@@ -9,8 +9,8 @@ the scheduler, change the table:
     schedule_module(module, rules=without(RULES, "start delay"))      # drop
     schedule_module(module, rules=before(RULES, "critical path", mine))
 
-A condition sees the candidate `c` (one instruction, and what placing it now would do) and the state `s` of the list. The list
-also runs from the end to the beginning, where starts and dones change places; `backward` is what the reason is then.
+A condition sees the candidate `c` (one instruction, and the effect of placing it now) and the state `s` of the list. The list
+also runs from the end to the beginning, where starts and dones exchange roles; `backward` is the reason reported then.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Candidate:
 
   node: int
   name: str
-  instruction: Instruction | None  # None in problems that were made without a module
+  instruction: Instruction | None  # None in problems constructed without a module
   is_start: bool
   is_done: bool
   seconds: float  # its time on the main stream
-  stall: float  # how long the main stream would stand still for it
-  to_end: float  # the longest way from here to the end, in seconds
+  stall: float  # how long the main stream would stall for it
+  to_end: float  # the longest path from here to the end, in seconds
   memory: int  # bytes more (or less) once it has run
   excess: float  # bytes above the limit while it runs
   is_free: bool  # costs neither time nor memory
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class State:
-  """Where the list stands."""
+  """The state of the list."""
 
   time: float = 0.0
   memory: int = 0

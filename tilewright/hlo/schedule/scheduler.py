@@ -1,13 +1,13 @@
-"""Scheduling a module: every computation that runs instructions one by one gets an order.
+"""The scheduler: gives an order to every computation of a module that runs instructions one by one.
 
-Callees come first, so that a loop is an instruction of known length when its caller is scheduled. For each computation: the problem
-(`problem.py`), a list from the beginning and one from the end (`listing.py`), the order it came with, a search around the best of the
-three (`search.py`), and a little room for error (`extend.py`). The result is never worse than the order it came with, by the
-measure of `timing.py`, where that one keeps the limits.
+Callees come first, so that a loop has a known length when its caller is scheduled. For each computation the steps are: the problem
+(`problem.py`), a list from the beginning and one from the end (`listing.py`), the original order, a search around the best of the
+three (`search.py`), and some slack (`extend.py`). The result is never worse than the original order, by the
+measure of `timing.py`, if the original order keeps the limits.
 
     result = schedule_module(module, device="h100", memory_limit=60e9)
     print(result)                               # seconds, exposed communication, peak memory; before and after
-    result.explain("all-reduce-start.3")        # why it stands where it stands
+    result.explain("all-reduce-start.3")        # why it is placed where it is
     result.apply()                              # the module's instructions are in the new order
 """
 
@@ -33,7 +33,7 @@ from tilewright.hlo.schedule.search import search
 from tilewright.hlo.schedule.timing import Outcome, Trace, live_at, measure, memory_profile, trace
 
 _CALLERS = frozenset({"while", "call", "conditional"})
-# XLA leaves a fifth of the device alone, and 5% of the rest.
+# XLA leaves a fifth of the device free, and 5% of the remainder.
 _OF_DEVICE = 0.8 * 0.95
 _OFTEN = 4000  # computations up to this size are listed more often than they must be
 _MOST_RECOMPUTED = 256
@@ -50,14 +50,14 @@ class HloMemoryError(HloScheduleError, MemoryError):
 
 @dataclass(frozen=True)
 class Options:
-  """What a schedule is made with.
+  """The options of a schedule.
 
   `memory_limit` in bytes is binding: an error if it cannot be met. Without one, the limit is `headroom` times what the module's
   own order needs; without that either, it is 76% of the device, or what the module's own order needs if that is more.
-  `budget` counts visits of instructions by the search, per computation, and is at least 40 of each; 0 gives the list as it
-  is. An order that is legal is changed only if that saves `worth` of its time; None leaves it out of the comparison.
-  `remat` allows to compute cheap values twice where memory does not suffice, which edits the module. `margin` is for
-  `extend.py`, `pressure` is the part of the limit from which on the list saves memory. `starts` puts transfers' starts as soon as
+  `budget` counts visits of instructions by the search, per computation, and is at least 40 of each; 0 uses the list as it
+  is. An order that is legal is changed only if that saves `worth` of its time; None excludes it from the comparison.
+  `remat` allows recomputing cheap values where memory does not suffice, which edits the module. `margin` is for
+  `extend.py`, `pressure` is the fraction of the limit above which the list saves memory. `starts` places transfers' starts as soon as
   possible ("asap"), or as late as possible while the transfer stays hidden ("alap").
   """
 
@@ -82,13 +82,13 @@ class Options:
 
 @dataclass(slots=True)
 class ComputationSchedule:
-  """The order of one computation, and how it came about."""
+  """The order of one computation, and how it was found."""
 
   lowered: Lowered
   order: list[int]
   choices: list[Choice]
   outcome: Outcome
-  original: Outcome  # of the order it came with
+  original: Outcome  # of the original order
   original_order: list[int]
   original_problem: Problem  # loops as long as they were before
   trips: int = 1
@@ -115,7 +115,7 @@ class ComputationSchedule:
     return trace(self.original_problem, self.original_order)
 
   def reason(self, node: int) -> str:
-    """One sentence on why a node stands where it stands."""
+    """One sentence on why a node is placed where it is."""
     choice = self.choices[node]
     text = f"{choice.rule.name}: {choice.rule.says(choice.backward)}"
     if choice.instead >= 0:
@@ -145,7 +145,7 @@ class Schedule:
 
   @property
   def exposed(self) -> float:
-    """Seconds the main stream waits for transfers, in loops as often as they run."""
+    """Seconds the main stream waits for transfers, multiplied by trip counts inside loops."""
     return self.entry.outcome.exposed
 
   @property
@@ -154,14 +154,14 @@ class Schedule:
 
   @property
   def original(self) -> Outcome:
-    """The measure of the order the module came with."""
+    """The measure of the module's original order."""
     return self.entry.original
 
   def order(self, computation: Computation | None = None) -> list[Instruction]:
     return self.computations[computation or self.module.entry].instructions
 
   def explain(self, name: str) -> str:
-    """Why the instruction of that name stands where it stands."""
+    """Why the instruction of that name is placed where it is."""
     name = name.removeprefix("%")
     for schedule in self.computations.values():
       for v, instruction in enumerate(schedule.nodes):
@@ -171,7 +171,7 @@ class Schedule:
     return f"{instruction.opcode} takes no time: it stands before its first use"
 
   def apply(self) -> bool:
-    """Puts the module's instructions into the new order, and marks it as scheduled; whether anything changed."""
+    """Puts the module's instructions into the new order, and marks it as scheduled; returns whether anything changed."""
     changed = not self.module.is_scheduled
     for computation in self.module.computations:
       found = self.computations.get(computation)
@@ -209,7 +209,7 @@ def schedule_module(
 ) -> Schedule:
   """Orders for the module's computations. The module is not changed until `apply` (except by `remat`).
 
-  `model` says how long instructions take; without one it is `Roofline(device, devices)`. The other arguments replace fields of
+  `model` predicts how long instructions take; the default is `Roofline(device, devices)`. The other arguments replace fields of
   `options`.
   """
   given: dict[str, Any] = {
@@ -241,7 +241,7 @@ class _Scheduler:
     return Schedule(self.module, self.model, self.options, self.limit, self.done)
 
   def _owner(self, computation: Computation) -> str | None:
-    """Who holds parameters and results; None for computations that are not run instruction by instruction."""
+    """The holder of parameters and results; None for computations that are not run instruction by instruction."""
     if computation is self.module.entry:
       return "entry"
     owner = None
@@ -253,7 +253,7 @@ class _Scheduler:
     return owner
 
   def _base_peaks(self, scheduled: Sequence[Computation]) -> dict[Computation, tuple[float, float]]:
-    """For each computation, in the order the module came with: bytes live around it, and its own peak."""
+    """For each computation, in the module's original order: bytes live around it, and its own peak."""
     peaks: dict[Computation, float] = {}
     lowered: dict[Computation, tuple[Lowered, list[int]]] = {}
     for computation in scheduled:
@@ -288,7 +288,7 @@ class _Scheduler:
     return result
 
   def _recompute(self, result: ComputationSchedule, limit: float) -> ComputationSchedule:
-    """Computes values twice as long as that brings the peak down; if it does not get below the limit, nothing is changed."""
+    """Rematerialises values as long as that lowers the peak; if it does not get below the limit, nothing is changed."""
     from tilewright.hlo.passes.snapshot import Snapshot  # passes import us: scheduling is one
 
     untouched, first = Snapshot(self.module), result
@@ -340,7 +340,7 @@ class _Scheduler:
     return ComputationSchedule(lowered, order, choices, outcome, before, base, original_problem, trips, caller)
 
   def _lists(self, lowered: Lowered) -> list[Listed]:
-    """From the beginning and from the end, and again with less patience for the use of memory."""
+    """From the beginning and from the end, and again with a lower threshold for memory pressure."""
     p, options = lowered.problem, self.options
 
     def both(pressure: float) -> list[Listed]:
@@ -437,7 +437,7 @@ def _most_open(p: Problem, order: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def loop_trips(loop: Instruction) -> int:
-  """How often a loop runs; once if nothing says how often."""
+  """The trip count of a loop; 1 if it is unknown."""
   from tilewright.hlo.passes.while_loops import read_loop, trip_count  # passes import us: scheduling is one
 
   config = loop.backend_config_json

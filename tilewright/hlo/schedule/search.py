@@ -1,14 +1,14 @@
-"""Better than a list: moves around the best order found, as long as they pay.
+"""Local search: moves around the best order found, as long as they improve it.
 
-Two moves reach every order. *Up*: an instruction goes up to an earlier place, and takes along what it needs from in between. *Down*:
-it goes down to a later place, and takes along what needs it from in between. Both keep every dependency.
+Two moves reach every order. *Up*: an instruction moves up to an earlier place, together with its dependencies from in between. *Down*:
+it moves down to a later place, together with its dependents from in between. Both keep every dependency.
 
     a b c d e      up: e to the place of b, and e needs c:   a c e b d
 
-Most moves are aimed at the waits of the main stream: the start of a late transfer goes up, past other starts or computation; the
-done goes down; computation that nothing holds back goes up into the gap. Others are drawn at random, from a generator with a
-fixed seed. A move stays if the measure (`timing.measure`) is not worse, and counts as progress if it is better, so that the
-result is never worse than the beginning. The budget counts visits of nodes, not seconds: equal inputs give equal orders.
+Most moves target stalls of the main stream: the start of a late transfer moves up, past other starts or computation; the
+done moves down; unconstrained computation moves up into the gap. Others are drawn at random, from a generator with a
+fixed seed. A move is kept if the measure (`timing.measure`) is not worse, and counts as progress if it is better, so the
+result is never worse than the starting order. The budget counts visits of nodes, not seconds: equal inputs give equal orders.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tilewright.hlo.schedule.problem import COMPUTE, DONE, START, Problem
 from tilewright.hlo.schedule.timing import Outcome, measure, measure_unless_slower, trace
 
 _AS_FAST = 1.001
-_SMALL = 24  # problems up to this size are also searched from several beginnings
+_SMALL = 24  # problems up to this size are also searched from several starting orders
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Found:
 
 
 def up(p: Problem, order: Sequence[int], at: int, to: int) -> list[int]:
-  """The node at place `at` moved to place `to`, with what it needs from between."""
+  """The node at place `at` moved to place `to`, together with its dependencies from between."""
   v = order[at]
   needed = set(p.preds[v])
   taken: list[int] = []
@@ -50,7 +50,7 @@ def up(p: Problem, order: Sequence[int], at: int, to: int) -> list[int]:
 
 
 def down(p: Problem, order: Sequence[int], at: int, to: int) -> list[int]:
-  """The node at place `at` moved behind place `to`, with what needs it from between."""
+  """The node at place `at` moved behind place `to`, together with its dependents from between."""
   v = order[at]
   holding = set(p.succs[v])
   taken: list[int] = []
@@ -82,11 +82,11 @@ class _Search:
 
   @property
   def is_optimal(self) -> bool:
-    """No order can be faster; what is left is memory, which only counts if there is too much of it."""
+    """No order can be faster; the remaining criterion is memory, which only counts above the limit."""
     return self.best.broken == 0 and self.best.excess == 0 and self.best.seconds <= self.lower * (1 + 1e-9)
 
   def attempt(self, order: list[int], node: int) -> bool:
-    """Takes the order if it is not worse; whether it is better than the best."""
+    """Accepts the order if it is not worse; returns whether it is better than the best."""
     self.visits += self.p.size
     outcome = measure_unless_slower(self.p, order, self.now)
     if outcome is None or outcome.key > self.now.key:
@@ -102,7 +102,7 @@ class _Search:
   # Moves at waits.
 
   def aimed(self) -> bool:
-    """One round over the longest waits; whether anything got better."""
+    """One round over the longest stalls; returns whether anything improved."""
     self.visits += self.p.size
     timeline = trace(self.p, self.order)
     waits = [v for v in self.order if timeline.wait[v] > 0 or (self.p.exposed[v] and self.p.cost[v] > 0)]
@@ -163,7 +163,7 @@ class _Search:
   # Moves at the peak of memory.
 
   def _less_memory(self, profile: Sequence[int]) -> bool:
-    """Starts before the peak go down behind it, what frees memory goes up before it."""
+    """Starts before the peak move down behind it; nodes that free memory move up before it."""
     p, order = self.p, self.order
     peak = max(range(len(order)), key=lambda i: (profile[i], -i))
     for i in range(peak, -1, -1):
@@ -186,7 +186,7 @@ class _Search:
     return to > at and self.attempt(down(p, order, at, to), order[at])
 
   def kick(self) -> None:
-    """From the best order, a few random moves whatever they cost: another beginning nearby."""
+    """A few random moves from the best order, whatever their cost: a new starting order nearby."""
     self.order, self.now = self.best_order, self.best
     for _ in range(2 + self.random.randrange(3)):
       at = self.random.randrange(len(self.order))

@@ -1,16 +1,16 @@
-"""Many devices run a scheduled module: a discrete-event simulation.
+"""A discrete-event simulation of many devices running a scheduled module.
 
 Every device runs the same instructions in the same order, at its own speed. A start queues on a lane of its device's resource; a
 collective begins when it is at the front on every device of its group, and ends on all of them at once; a done waits for that.
-Transfers that use the same port of a device at the same time share its bandwidth, so that each goes on at the rate its most
-crowded port leaves it. Ports are those of `Device`: inside the node, to the network, from and to the host.
+Transfers that use the same port of a device at the same time share its bandwidth, so that each proceeds at the rate its most
+contended port allows. Ports are those of `Device`: inside the node, to the network, from and to the host.
 
     result = simulate(schedule, devices=1024, stragglers={17: 1.3})
     print(result)        # step time, exposed communication, utilisation
     result.finish        # when each device is done
 
 Loops run a few times in full; the remaining trips take as long as the last of these. Time is exact to rounding, and equal inputs
-give equal results: what is random (`jitter`) comes from a seed.
+give equal results: randomness (`jitter`) comes from a seed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-  """What a BEGIN starts, on every device of a group."""
+  """The transfer a BEGIN starts, on every device of a group."""
 
   name: str
   seconds: float
@@ -66,7 +66,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Span:
-  """Something that happened on a device, for timelines."""
+  """An interval on a device, for timelines."""
 
   name: str
   begin: float
@@ -109,7 +109,7 @@ class Simulation:
 
 
 def program_of(schedule: Schedule, devices: int, original: bool = False) -> Program:
-  """The steps of one device, loops unrolled a few times; in the order the module came with, if `original`."""
+  """The steps of one device, loops unrolled a few times; in the module's original order, if `original`."""
   program = Program(lanes=schedule.entry.lowered.problem.lanes)
   _add(program, schedule, schedule.module.entry, devices, original)
   return program
@@ -123,7 +123,7 @@ def _add(
   original: bool,
   pending: Mapping[Instruction, int] | None = None,
 ) -> dict[Instruction, int]:
-  """Adds the steps of a computation; gives the transfers its starts began. `pending`: dones of those begun a trip before."""
+  """Adds the steps of a computation; returns the transfers its starts began. `pending`: dones of those begun a trip before."""
   found = schedule.computations[computation]
   p, order = found.lowered.problem, found.original_order if original else found.order
   begun: dict[Instruction, int] = {}
@@ -195,7 +195,7 @@ def _loop(program: Program, schedule: Schedule, loop: Instruction, devices: int,
 
 @dataclass(slots=True, eq=False)
 class _Active:
-  """A transfer of one group that is under way."""
+  """A transfer of one group that is in flight."""
 
   transfer: int
   members: tuple[int, ...]
@@ -300,7 +300,7 @@ class _Simulator:
     self._take(d, kind, now)
 
   def _take(self, d: int, kind: int, now: float) -> None:
-    """Gives free lanes of a device to what is queued there, in order."""
+    """Gives free lanes of a device to the transfers queued there, in order."""
     queue = self.queues[kind][d]
     while queue and self.lanes[kind][d]:
       number = queue.popleft()
@@ -331,7 +331,7 @@ class _Simulator:
     self._retime(active, now)
 
   def _occupy(self, active: _Active, port: str) -> list[_Active]:
-    """Others that use a port of the same devices."""
+    """Other transfers that use a port of the same devices."""
     if not port:
       return []
     table = self.ports.setdefault(port, [{} for _ in range(self.devices)])
@@ -389,10 +389,10 @@ def simulate(
   seed: int = 0,
   watch: Sequence[int] = (0,),
 ) -> Simulation:
-  """Runs the schedule (or the order the module came with) on `devices` devices.
+  """Runs the schedule (or the module's original order) on `devices` devices.
 
-  `stragglers` gives devices a factor on the time of their computation, `slow_links` one on that of their transfers; `jitter` is the
-  relative spread of a random factor on everyone's computation. Devices in `watch` get timelines.
+  `stragglers` gives devices a factor on their computation time, `slow_links` one on their transfer time; `jitter` is the
+  relative spread of a random factor on every device's computation. Devices in `watch` get timelines.
   """
   count = max(devices or schedule.model.devices or 1, devices_of(schedule.module))
   speed, links = np.ones(count), np.ones(count)

@@ -1,7 +1,7 @@
-"""How long an order takes and how much memory it needs: the measure by which schedules are compared.
+"""The measure by which schedules are compared: how long an order takes and how much memory it needs.
 
 One main stream runs the order. A start hands its work to a lane of its resource, where it begins as soon as the lane is free and no
-conflicting collective runs; a done makes the main stream wait until that work has ended. The wait is *exposed* time; so is all
+conflicting collective runs; a done stalls the main stream until that work has ended. The stall is *exposed* time; so is the whole
 of a transfer that is not asynchronous.
 
     time   0    1    2    3    4
@@ -9,7 +9,7 @@ of a transfer that is not asynchronous.
     lane   [      all-reduce       ]
 
 An order is better if it breaks fewer limits, then if it exceeds the memory limit by less, then if it is faster, then if it needs less
-memory. A loop's body is timed in its second iteration, so that what the first has started is under way.
+memory. A loop's body is timed in its second iteration, so that transfers started in the first are in flight.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Trace:
-  """Every node's interval, for timelines. `wait` is how long the main stream stood still at it."""
+  """Every node's interval, for timelines. `wait` is how long the main stream stalled at it."""
 
   begin: list[float]
   end: list[float]
@@ -78,7 +78,7 @@ def _time(p: Problem, order: Sequence[int]) -> tuple[float, float]:
 
 
 def trace(p: Problem, order: Sequence[int]) -> Trace:
-  """The timeline of an order. A loop's body that carries transfers over is shown in its second iteration."""
+  """The timeline of an order. A loop's body that carries transfers across iterations is shown in its second iteration."""
   result = Trace([0.0] * p.size, [0.0] * p.size, [0.0] * p.size, [0] * p.size, [])
   result.seconds, _ = _run(p, order, result, 0.0)
   if p.carried:
@@ -200,7 +200,7 @@ def _broken(p: Problem, order: Sequence[int]) -> int:
 
 
 def _broken_groups(p: Problem, order: Sequence[int]) -> int:
-  """How many nodes that take time or a resource stand between members of a group."""
+  """How many nodes that take time or a resource are placed between members of a group."""
   broken, current, inside = 0, -1, 0
   for v in order:
     group = p.group[v]
@@ -218,8 +218,8 @@ def _broken_groups(p: Problem, order: Sequence[int]) -> int:
 
 
 def _peak(p: Problem, order: Sequence[int]) -> int:
-  """The most memory that is live at once. Who writes a buffer first is the same in every order, so that what a node adds is
-  known; what it frees is too, unless several nodes read the buffer.
+  """The peak of live memory. The first writer of a buffer is the same in every order, so the bytes a node adds are
+  known; so are the bytes it frees, unless several nodes read the buffer.
   """
   facts = p.memory_facts
   added, freed, shared, sizes, extra = facts.added, facts.freed, facts.shared, p.buffer_size, p.extra

@@ -9,9 +9,9 @@ several:
 For concrete tile sizes the two are often the same tile (here: if t1 is the whole row), and `TileAnalysis.tiled` makes
 them one. The axes of a `TiledRegion` are the indices of the main root and the reduced indices that the maps name.
 
-Several roots share one grid. The main one gives its indices; another root is tiled along with it if it is an operand
-of the main root that is wholly covered, or if its indices correspond to the main root's through something both are
-computed from; an index that corresponds to none is taken whole.
+Several roots share one grid. The main one gives its indices. Another root is tiled along with it if it is an operand
+of the main root that is wholly covered, or if its indices correspond to the main root's through a common
+ancestor; an index that corresponds to none is taken whole.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Walk:
   tiles: dict[tuple[IndexingMap, tuple[int, ...]], SymbolicTile | CannotTile] = field(default_factory=dict)
 
   def visit(self, root: Instruction, leaf: int, at: IndexingMap) -> int | CannotTile:
-    """Depth first with a stack of its own: programs are deeper than Python's."""
+    """Depth first with an explicit stack: programs are deeper than Python's recursion limit."""
     stack: list[tuple[Instruction, int, IndexingMap, list[tuple[Instruction, int, IndexingMap]] | None]]
     stack = [(root, leaf, at, None)]
     while stack:
@@ -202,7 +202,7 @@ def _aligned(root: Instruction, walk: _Walk, start: IndexingMap) -> IndexingMap:
 
 
 def _corresponding(root: Instruction, walk: _Walk, start: IndexingMap) -> dict[int, Expr]:
-  """The main root's index for each index of another root: both are the same index of something that both are computed from.
+  """The main root's index for each index of another root: both are the same index of a common ancestor.
 
   Searches from `root` upwards, the nearest instructions first, until each index has one.
   """

@@ -1,16 +1,16 @@
 """The fusion finder: parts of a program that are better as one kernel, with reasons.
 
-Every instruction that can be tiled starts as a group of its own. Groups are joined along the edges between them,
-those over which most bytes flow first: a producer and its consumer (a reduction and what uses it, a product and what
-comes before and after it), then groups that read the same large array. Two groups are joined if
+Every instruction that can be tiled starts as its own group. Groups are joined along the edges between them,
+those that carry most bytes first: a producer and its consumer (a reduction and its users, a product and its
+prologue and epilogue), then groups that read the same large array. Two groups are joined if
 
-    the result has no way out and in again         (else the kernel would wait for itself)
+    the result has no path out and back in         (else the kernel would wait for itself)
     it can be tiled                                (the symbolic tiles of all its instructions exist)
     a tile fits the budget                         (working set and recomputation, by search over tile sizes)
     it is predicted to be faster than the two      (the cost model)
 
-and each answer is kept. A group is worth a kernel if the prediction beats XLA's own program by the budget's
-`min_saving`. XLA's fusions are opened where they are in a group, so borders between them do not matter.
+and each answer is recorded. A group is worth a kernel if the prediction beats XLA's own program by the budget's
+`min_saving`. XLA's fusions are opened inside a group, so boundaries between them do not matter.
 
     report = find(module, Roofline("cpu"))
     print(report.explain())
@@ -48,7 +48,7 @@ _COARSE = 8  # tile sizes tried while groups grow
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-  """One question the finder answered: what was to be joined, whether it was, and why."""
+  """One decision of the finder: the groups considered, whether they were joined, and why."""
 
   what: str
   accepted: bool
@@ -66,7 +66,7 @@ class FinderReport:
   seconds: float  # of processor time that the search took
 
   def explain(self, refusals: bool = True) -> str:
-    """The fusions with their reasons, then what was kept apart and why."""
+    """The fusions with their reasons, then the groups kept apart and why."""
     lines = [f"module {self.module.name}: {len(self.fusions)} tiled fusions, found in {self.seconds:.2f} s"]
     for fusion in self.fusions:
       names = ", ".join(f"%{o.instruction.name}" for o in fusion.region.outputs)
@@ -184,7 +184,7 @@ class _Search:
     return found
 
   def _join_chains(self) -> None:
-    """An elementwise value with one elementwise user of the same shape is never worth memory: no question is asked."""
+    """An elementwise value with one elementwise user of the same shape is never worth materialising: joined without evaluation."""
     for i in self.reach.order:
       user = i.users[0] if i.user_count == 1 and not i.is_root else None
       if user is None or i not in self.group_of or user not in self.group_of:

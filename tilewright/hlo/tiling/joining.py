@@ -1,15 +1,15 @@
-"""What finders of fusions ask of the graph: which groups of instructions may become one, and in which order to try.
+"""Graph queries for fusion finders: which groups of instructions may be joined, and in which order to try.
 
-A finder starts with every instruction as a group of its own and joins groups while that is better. What is better it knows itself, and
-whether a group can be one kernel: the finder of this package by symbolic tiles, `tilewright.accelerate` by the atoms that it makes code
-of. The questions here are about edges alone:
+A finder starts with every instruction as its own group and joins groups while that is better. The finder decides what is better, and
+whether a group can be one kernel: the finder of this package by symbolic tiles, `tilewright.accelerate` by the atoms that it generates
+code for. The queries here concern edges alone:
 
     edges                 producers and consumers, those first over which most bytes flow
     readers               groups that read one large array
     waits_for_itself      whether a kernel of a group would need its own result
 
-Two groups may each have no way out and in again and still wait for one another: a1 → b1 and b2 → a2, for {a1, a2} and {b1, b2}. So a path
-that leaves a group goes on from all members of the groups that it meets.
+Two groups may each have no path out and back in and still wait for one another: a1 → b1 and b2 → a2, for {a1, a2} and {b1, b2}. So a path
+that leaves a group continues from all members of the groups that it reaches.
 """
 
 from __future__ import annotations

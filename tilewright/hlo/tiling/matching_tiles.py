@@ -1,9 +1,9 @@
-"""Whether an op can be applied to tiles: the sizes of its operands' tiles against its own.
+"""Checks whether an op can be applied to tiles: the sizes of its operands' tiles against its own.
 
-Each tile comes from a map of its own, so that sets of elements are right by construction; an op on tiles asks for
+Each tile comes from its own map, so that sets of elements are right by construction; an op on tiles requires
 more. A reshape needs a tile of as many elements, an elementwise op tiles of one shape. They differ where a window was
 widened to a hull above a reshape, for example. Ops that find their elements by position (pads, concatenations,
-windows, convolutions, updates, gathers) ask for nothing.
+windows, convolutions, updates, gathers) have no requirement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a tiled region costs, before anything is compiled: traffic, operations, working set.
+"""The predicted cost of a tiled region, before anything is compiled: traffic, operations, working set.
 
 Each input is read once from memory; what grid points along other axes read again comes from a cache. An instruction
 is computed once per tile: where tiles overlap, or do not depend on a grid axis, that is recomputation. The working
@@ -181,7 +181,7 @@ def product_rate(tiled: TiledInstruction) -> float:
 
 
 def working_set(region: TiledRegion) -> int:
-  """Bytes that one grid point holds at the fullest moment, in the order of the instructions."""
+  """Peak bytes that one grid point holds, in the order of the instructions."""
   last: dict[int, int] = {}
   uses: dict[int, int] = {}
   held_for: set[int] = set()

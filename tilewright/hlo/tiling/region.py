@@ -1,4 +1,4 @@
-"""Regions of a program, and what they look like in tiles: the data that the finder hands to code generation.
+"""Regions of a program and their tiles: the data that the finder hands to code generation.
 
 A `Region` is a part of one computation, with fusions opened, as a computation of its own:
 
@@ -10,8 +10,8 @@ dimension each) and the reduced and contracted indices of the body (`loop`: walk
 step unless `tile < size`). Axis i has a tile offset, the variable `o{i}`: `program id · tile` on parallel axes, `step
 · tile` on loops. Each `TiledInstruction` says which part of its instruction's array is needed: element (j0, j1, …) of
 the tile is the array's element `offsets[k] + strides[k] · jk`, where a stride may be negative (reverse) or more than
-1 (slice). Elements outside of `bounds`, and those of an axis behind its `size`, are not needed and must not be read:
-they lie behind the edge of the array or are masked (pad, concatenate, the last tile of an odd size).
+1 (slice). Elements outside of `bounds`, and those of an axis beyond its `size`, are not needed and must not be read:
+they lie beyond the edge of the array or are masked (pad, concatenate, the last tile of an odd size).
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class TiledRegion:
 
 @dataclass(frozen=True, eq=False)
 class TiledFusion:
-  """What the finder chose: compile `region` as one kernel with `tiled`, instead of what XLA would do."""
+  """The finder's result: compile `region` as one kernel with `tiled`, instead of XLA's own program."""
 
   region: Region
   tiled: TiledRegion

@@ -78,7 +78,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class TileConstraint:
-  """One of the alternatives must hold; each is a conjunction. `of` is the index expression that asks for it."""
+  """One of the alternatives must hold; each is a conjunction. `of` is the index expression that requires it."""
 
   alternatives: tuple[tuple[SizeCondition, ...], ...]
   of: Expr

@@ -1,4 +1,4 @@
-"""Tile sizes by search: the sizes that a region can have, within a budget, by predicted time.
+"""Tile size search: the sizes that a region can have, within a budget, by predicted time.
 
 Candidates along each index of the main root are 1, powers of two, divisors that constraints name, and the whole; a
 few of their products are tried, small working sets first. A size that a user or a tuner recorded (`tuned`) is taken
@@ -88,7 +88,7 @@ def _text(sizes: Sequence[int]) -> str:
 
 
 def _named_sizes(analysis: TileAnalysis) -> dict[int, set[int]]:
-  """Sizes that constraints ask for, by index of the main root."""
+  """Sizes that constraints require, by index of the main root."""
   found: dict[int, set[int]] = {}
   for _, constraint in analysis.constraints:
     for alternative in constraint.alternatives:

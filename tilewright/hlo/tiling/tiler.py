@@ -1,8 +1,8 @@
 """From symbolic to concrete tiles: a `TiledRegion` for given tile sizes.
 
-A search asks for many sizes of one region, and a node's tile depends on few of them: what was computed for a node is
-kept under the sizes that it depends on. Tiles of one instruction that come out equal get one number, so that each is
-there once.
+A search requests many sizes of one region, and a node's tile depends on few of them: results for a node are
+cached under the sizes that it depends on. Equal tiles of one instruction get one number, so that each is
+present once.
 """
 
 from __future__ import annotations

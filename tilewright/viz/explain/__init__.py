@@ -1,10 +1,10 @@
-"""A kernel on one page: the user's source beside the tile IR, the GPU level and the assembly, and what the kernel takes.
+"""A kernel on one page: the user's source beside the tile IR, the GPU level and the assembly, and its resources.
 
     page = render(explain(softmax, jax.ShapeDtypeStruct((4096, 1024), jnp.float32), targets=["cpu", "sm_90a"]))
 
     stages       a kernel compiled for a target, with everything that the page shows, as data
-    listings     text of IR and assembly as lines, each with the place in the user's source it comes from
-    predict      how long the steps of an instance take, by the device's figures and the work that is counted
+    listings     text of IR and assembly as lines, each with its location in the user's source
+    predict      how long the steps of an instance take, from the device's rates and the counted work
     drawings     timeline, roofline, shared memory, as SVG
     page         all of it as HTML
 

@@ -1,12 +1,12 @@
-"""Text of IR and assembly as lines, each with the place in the user's source it comes from.
+"""Listings: text of IR and assembly as lines, each with its location in the user's source.
 
-The tile IR says it behind each op (`// softmax.py:24:6 (softmax_kernel)`), assembly in `.loc` directives before its instructions:
+The tile IR has it after each op (`// softmax.py:24:6 (softmax_kernel)`), assembly in `.loc` directives before its instructions:
 
     .file 1 "/home/me" "softmax.py"
-    .loc 1 24 6                        what follows comes from softmax.py, line 24, column 6
+    .loc 1 24 6                        the following instructions come from softmax.py, line 24, column 6
     vmulps %zmm1, %zmm2, %zmm2
 
-Directives that only serve debuggers are left out of what is shown.
+Directives that only serve debuggers are omitted from the listing.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def of_processor(assembly: str) -> Listing:
 
 
 def plain(assembly: str) -> str:
-  """Assembly without its locations: what it is where none are recorded."""
+  """Assembly without its location directives, as if none had been recorded."""
   return "".join(line for line in assembly.splitlines(True) if not re.match(r"\s*\.(loc|file)\s", line))
 
 

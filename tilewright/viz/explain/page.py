@@ -1,4 +1,4 @@
-"""The page of explained kernels: one HTML file that needs nothing from elsewhere."""
+"""The page of explained kernels: one self-contained HTML file."""
 
 from __future__ import annotations
 

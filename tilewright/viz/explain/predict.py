@@ -1,14 +1,14 @@
-"""How long the steps of an instance take: the device's figures (`hlo.cost.devices`) and the work that is counted in the kernel's body.
+"""Predicted step times of an instance: the device's rates (`hlo.cost.devices`) and the work counted in the kernel's body.
 
-An instance brings its blocks from memory, computes, and writes. Memory and arithmetic work side by side as far as there is room for blocks
-ahead of time: with `ahead` steps in shared memory the blocks of step k may come once step k - ahead is done.
+An instance loads its blocks from memory, computes, and stores. Memory and arithmetic overlap as far as there is room for prefetched
+blocks: with `ahead` steps in shared memory the blocks of step k may be loaded once step k - ahead is done.
 
     memory    | 0 | 1 | 2 |   3   | 4
     compute       | 0   | 1   | 2   | 3          ahead = 3: block 3 waits for step 0
 
-Instances that run at a time share the device evenly. Blocks that several instances read come from a cache but for the first time: what
-moves takes as long as each array once from memory, or all of it from the cache, whichever is longer. Latencies are left out, and what else
-stands in a step. So it is a bound with reasons, not a measurement.
+Concurrent instances share the device evenly. Blocks that several instances read hit in a cache after the first load: the traffic
+takes as long as each array once from memory, or all of it from the cache, whichever is longer. Latencies and the other work of
+a step are ignored. The result is a bound with reasons, not a measurement.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from tilewright.tile.native import NativeKernel
 # What a transcendental function costs in operations of the vector units: on a GPU, an SM has 16 lanes for them and 128 that multiply and
 # add (CUDA C programming guide, throughput of arithmetic instructions); on a CPU it is a polynomial of about ten multiply-adds.
 _TRANSCENDENTAL = {"gpu": 16, "cpu": 20}
-_CACHE = 4.0  # the bandwidth of the cache that all share, relative to memory's, as `accelerate.costs` has it
+_CACHE = 4.0  # the bandwidth of the shared cache, relative to memory's, as `accelerate.costs` has it
 _SIMULATED = 4096  # steps; further ones take as long as the last
 
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-  """Something that takes time, in seconds from the start of the instance."""
+  """An interval, in seconds from the start of the instance."""
 
   what: str  # load, compute, store
   step: int
@@ -62,7 +62,7 @@ class Roofline:
   device: str
   flops: float
   nbytes: float  # each array once
-  traffic: float  # blocks, as often as instances ask for them
+  traffic: float  # blocks, as often as instances load them
   peak: float  # operations per second, of the units that do most of the work
   peak_name: str
   bandwidth: float
@@ -93,7 +93,7 @@ class Model:
 
   @property
   def traffic(self) -> int:
-    """Bytes of blocks, as often as instances ask for them."""
+    """Bytes of blocks, as often as instances load them."""
     return self.num_points * (self.in_once + self.out_once + self.num_steps * (self.in_each + self.out_each))
 
   @property
@@ -166,7 +166,7 @@ def timeline(m: Model, ahead: int, shown: int = 12) -> Timeline:
   """The steps of an instance, with room for the blocks of `ahead` steps."""
   rate = m.block_rate
   spans: list[Span] = []
-  free = m.in_once / rate  # when memory is done with what was asked for so far
+  free = m.in_once / rate  # when memory is done with what was requested so far
   if free:
     spans.append(Span("load", -1, 0.0, free))
   computed: list[float] = []

@@ -1,4 +1,4 @@
-"""A kernel compiled for a target, with all that its page shows: listings, resources, layouts, shared memory, predictions."""
+"""A kernel compiled for a target, with the data its page shows: listings, resources, layouts, shared memory, predictions."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def explain(
 ) -> list[Explained]:
   """Each kernel that `function(*args)` calls, for each target: `cpu`, or an architecture such as `sm_90a`.
 
-  Types (`jax.ShapeDtypeStruct`) do for arrays; nothing runs. `device` is whose figures predictions use; left out, a usual device of the
-  target.
+  Types (`jax.ShapeDtypeStruct`) suffice for arrays; nothing runs. `device` names the device whose rates predictions use; the default is
+  a usual device of the target.
   """
   from tilewright.target.nvgpu.arch import named
 
@@ -165,7 +165,7 @@ def _on_gpu(kernel: Kernel, native: NativeKernel, machine: Any, device: str | De
 
 
 def _resident(capability: tuple[int, int], threads: int, registers: int, shared: int, most: int) -> int:
-  """How many CTAs an SM has room for."""
+  """How many CTAs can be resident on an SM."""
   by_threads = _THREADS[capability] // threads
   by_registers = _REGISTERS // (-(-registers // 8) * 8 * threads) if registers else by_threads
   by_memory = (most + _KEPT_BY_SYSTEM) // (shared + _KEPT_BY_SYSTEM)
